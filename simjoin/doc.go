@@ -1,0 +1,22 @@
+// Package simjoin finds, exactly, the pairs of sets whose Jaccard similarity
+// |a∩b| / |a∪b| reaches a threshold.
+//
+// Use Verify to decide single candidates, such as those of package lsh, and
+// Intersection where the similarity is wanted whatever it is. Use SelfJoin for
+// all pairs of a collection in memory, and NewIndex with Probe for the same on
+// several goroutines or with equal sets left collapsed. The join needs no
+// parameters but the threshold and misses nothing; at low thresholds on large
+// collections of long sets it is slower than lsh with verification.
+//
+// A set is a []uint64 sorted ascending without repeats; the numbers may be any,
+// hashes or small integers. Sets that break this give wrong counts, not panics.
+// The empty set is similar to nothing. All decisions are taken in integers
+// (see Threshold), so every way of joining agrees on every pair.
+//
+// The join follows R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs
+// similarity search" (WWW 2007) for the prefix and length filters, C. Xiao, W. Wang,
+// X. Lin, J. X. Yu, "Efficient similarity joins for near duplicate detection"
+// (WWW 2008) for the positional filter, and W. Mann, N. Augsten, P. Bouros, "An
+// empirical evaluation of set similarity join techniques" (VLDB 2016) for leaving
+// out the rest: cheap filters and a fast verification win.
+package simjoin
