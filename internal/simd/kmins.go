@@ -1,0 +1,29 @@
+package simd
+
+// AffineLanes is what the number of permutations of LowerAffine must be a
+// multiple of.
+const AffineLanes = 16
+
+// MixHigh writes the high half of hashing.Mix(x ^ key) of every x of src to dst,
+// which must be at least as long.
+func MixHigh(dst []uint32, src []uint64, key uint64) {
+	if len(src) == 0 {
+		return
+	}
+	_ = dst[len(src)-1]
+	mixHigh(dst, src, key)
+}
+
+// LowerAffine lowers low[i] to the least mul[i]·x + add[i] mod 2³² of all x of
+// src, for all i. The lengths of low, mul and add must be equal and a multiple of
+// AffineLanes.
+func LowerAffine(low, mul, add, src []uint32) {
+	n := len(low)
+	if n%AffineLanes != 0 || len(mul) != n || len(add) != n {
+		panic("simd: LowerAffine wants equal lengths that are multiples of 16")
+	}
+	if n == 0 || len(src) == 0 {
+		return
+	}
+	lowerAffine(low, mul, add, src)
+}

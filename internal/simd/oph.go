@@ -1,0 +1,35 @@
+package simd
+
+// The kernels of one-permutation sketching: they mix words with a key and pass
+// on those that a sketch with k bins can use. A word's hash is
+// h = hashing.Mix(x ^ key), its bin ⌊h·k / 2⁶⁴⌋, its fraction h·k mod 2⁶⁴.
+
+const (
+	// OpenWords is the number of words of the bit map of MixOpen.
+	OpenWords = 8
+	// MaxOpen is the largest k for MixOpen.
+	MaxOpen = 64 * OpenWords
+)
+
+// MixBelow writes to dst, in order, the hashes of src whose fraction does not
+// exceed bound, and returns their number. The bound 2⁶⁴−1 lets all pass. dst must
+// have room for len(src) rounded up to a multiple of 8, all of which may be
+// overwritten.
+func MixBelow(dst, src []uint64, key, k, bound uint64) int {
+	if len(src) == 0 {
+		return 0
+	}
+	_ = dst[(len(src)+7)&^7-1]
+	return mixBelow(dst, src, key, k, bound)
+}
+
+// MixOpen writes to dst, in order, the hashes of src whose bin has a one in the
+// bit map open, and returns their number. k is at most MaxOpen. dst is as for
+// MixBelow.
+func MixOpen(dst, src []uint64, key, k uint64, open *[OpenWords]uint64) int {
+	if len(src) == 0 {
+		return 0
+	}
+	_ = dst[(len(src)+7)&^7-1]
+	return mixOpen(dst, src, key, k, open)
+}

@@ -1,0 +1,11 @@
+//go:build amd64 && !purego
+
+package simd
+
+func mixBelow(dst, src []uint64, key, k, bound uint64) int {
+	return mixBelowGeneric(dst, src, key, k, bound)
+}
+
+func mixOpen(dst, src []uint64, key, k uint64, open *[OpenWords]uint64) int {
+	return mixOpenGeneric(dst, src, key, k, open)
+}

@@ -1,0 +1,27 @@
+package lsh
+
+// Hubs is the number of members of an over-full bucket with which every other
+// member is paired.
+//
+// Such a bucket is nearly always one text in many copies, where a single hub,
+// verified against all, already joins the copies to one cluster. The bucket may be
+// mixed, though: if a fraction f of it belongs together, a member of that group is
+// paired with none of its own with probability (1−f)⁸, 0.4 % for half a bucket.
+// More hubs would buy little and cost a verification a member each.
+const Hubs = 8
+
+// EachPair calls emit for pairs a < b of a bucket: all pairs if it has at most
+// limit members, and otherwise each member with each of the [Hubs] first members
+// only, Hubs·n pairs and not n²/2. The bucket must be strictly ascending, so the
+// first members are the smallest. A limit of 0 or less means none.
+func EachPair(bucket []uint32, limit int, emit func(a, b uint32)) {
+	first := len(bucket)
+	if limit > 0 && len(bucket) > limit {
+		first = min(Hubs, first)
+	}
+	for i, a := range bucket[:first] {
+		for _, b := range bucket[i+1:] {
+			emit(a, b)
+		}
+	}
+}

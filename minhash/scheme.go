@@ -1,0 +1,195 @@
+package minhash
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Limits and defaults of a scheme's parameters.
+const (
+	MaxK        = 1 << 16 // most components of a signature
+	DefaultK    = 128
+	DefaultBits = 32
+	DefaultSeed = 1
+)
+
+// Family names the family of permutations of a k-mins scheme.
+type Family string
+
+const (
+	MultiplyShift Family = "multiplyshift" // a·x + b mod 2³², a odd
+	XOR           Family = "xor"           // x ⊕ r, weak: see the package comment
+)
+
+// Scheme says how a signature is made: method, number and width of its
+// components, seed. Schemes are made by [OPH], [KMins], [Default] and
+// [ParseScheme], which admit valid parameters only; the zero Scheme is not
+// valid. Equal schemes give equal signatures.
+type Scheme struct {
+	method method
+	k      int32
+	bits   uint8
+	seed   uint64
+}
+
+// method is the algorithm of a scheme; its name is part of the format.
+type method uint8
+
+const (
+	methodOPH method = iota + 1
+	methodMultiplyShift
+	methodXOR
+)
+
+// OPH returns the scheme of fast similarity sketching with 1 ≤ k ≤ 65536
+// components of 1, 2, 4, 8, 16 or 32 bits.
+func OPH(k, bits int, seed uint64) (Scheme, error) {
+	return newScheme(methodOPH, k, bits, seed)
+}
+
+// KMins returns the scheme of k minima of k permutations, 1 ≤ k ≤ 65536, with
+// components of 1, 2, 4, 8, 16 or 32 bits.
+func KMins(family Family, k, bits int, seed uint64) (Scheme, error) {
+	switch family {
+	case MultiplyShift:
+		return newScheme(methodMultiplyShift, k, bits, seed)
+	case XOR:
+		return newScheme(methodXOR, k, bits, seed)
+	}
+	return Scheme{}, fmt.Errorf("minhash: unknown family %q: want %s or %s", family, MultiplyShift, XOR)
+}
+
+// Default returns minhash/oph/v1 k=128 bits=32 seed=1.
+func Default() Scheme {
+	return Scheme{methodOPH, DefaultK, DefaultBits, DefaultSeed}
+}
+
+func newScheme(m method, k, bits int, seed uint64) (Scheme, error) {
+	if k < 1 || k > MaxK {
+		return Scheme{}, fmt.Errorf("minhash: k=%d: the number of components must be 1 to %d", k, MaxK)
+	}
+	switch bits {
+	case 1, 2, 4, 8, 16, 32:
+	default:
+		return Scheme{}, fmt.Errorf("minhash: bits=%d: a component has 1, 2, 4, 8, 16 or 32 bits", bits)
+	}
+	return Scheme{m, int32(k), uint8(bits), seed}, nil
+}
+
+// K returns the number of components of a signature.
+func (s Scheme) K() int { return int(s.k) }
+
+// Bits returns the number of bits of a component.
+func (s Scheme) Bits() int { return int(s.bits) }
+
+// Seed returns the seed of the hash functions.
+func (s Scheme) Seed() uint64 { return s.seed }
+
+// mask has ones in the bits of a component.
+func (s Scheme) mask() uint32 { return uint32(1<<s.bits - 1) }
+
+// String returns the canonical line of the scheme, which [ParseScheme] reads.
+func (s Scheme) String() string {
+	var head string
+	switch s.method {
+	case methodOPH:
+		head = "minhash/oph/v1"
+	case methodMultiplyShift:
+		head = "minhash/kmins/v1 family=" + string(MultiplyShift)
+	case methodXOR:
+		head = "minhash/kmins/v1 family=" + string(XOR)
+	default:
+		return "minhash/invalid"
+	}
+	return fmt.Sprintf("%s k=%d bits=%d seed=%d", head, s.k, s.bits, s.seed)
+}
+
+// NewSketcher returns a sketcher of the scheme. It panics for the zero Scheme.
+// Memory: O(k) and, for k-mins, O(largest set).
+func (s Scheme) NewSketcher() Sketcher {
+	switch s.method {
+	case methodOPH:
+		return newOPHSketcher(s)
+	case methodMultiplyShift:
+		return newMultiplySketcher(s)
+	case methodXOR:
+		return newXORSketcher(s)
+	}
+	panic("minhash: NewSketcher of the zero Scheme")
+}
+
+// ParseScheme reads a scheme line. Besides the canonical line it takes
+// shorthand: "minhash/" and "/v1" may be missing, as may any parameter (k=128,
+// bits=32, seed=1, family=multiplyshift), parameters come in any order, and
+// commas may stand for spaces: "oph", "kmins k=200 family=xor", "oph,bits=8".
+func ParseScheme(line string) (Scheme, error) {
+	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
+	if len(fields) == 0 {
+		return Scheme{}, parseError(line, "empty")
+	}
+	name, version, versioned := strings.Cut(strings.TrimPrefix(fields[0], "minhash/"), "/")
+	if name != "oph" && name != "kmins" {
+		return Scheme{}, parseError(line, "unknown scheme %q", fields[0])
+	}
+	if versioned && version != "v1" {
+		return Scheme{}, parseError(line, "unknown version %q of %s, this program knows v1", version, name)
+	}
+	p := parameters{k: DefaultK, bits: DefaultBits, seed: DefaultSeed, family: MultiplyShift}
+	seen := map[string]bool{}
+	for _, f := range fields[1:] {
+		key, value, ok := strings.Cut(f, "=")
+		if !ok {
+			return Scheme{}, parseError(line, "%q is not name=value", f)
+		}
+		if seen[key] {
+			return Scheme{}, parseError(line, "%s is given twice", key)
+		}
+		seen[key] = true
+		if key == "family" && name != "kmins" {
+			return Scheme{}, parseError(line, "family belongs to kmins, not to %s", name)
+		}
+		if err := p.set(key, value); err != nil {
+			return Scheme{}, parseError(line, "%v", err)
+		}
+	}
+	if name == "oph" {
+		return OPH(p.k, p.bits, p.seed)
+	}
+	return KMins(p.family, p.k, p.bits, p.seed)
+}
+
+// parameters are the values of a scheme line while it is read.
+type parameters struct {
+	k, bits int
+	seed    uint64
+	family  Family
+}
+
+// set takes over one name=value of a scheme line.
+func (p *parameters) set(key, value string) error {
+	var err error
+	switch key {
+	case "k":
+		p.k, err = strconv.Atoi(value)
+	case "bits":
+		p.bits, err = strconv.Atoi(value)
+	case "seed":
+		p.seed, err = strconv.ParseUint(value, 0, 64)
+	case "family":
+		p.family = Family(value)
+	default:
+		return fmt.Errorf("unknown parameter %q", key)
+	}
+	if err != nil {
+		return fmt.Errorf("%s=%s is not a number in range", key, value)
+	}
+	return nil
+}
+
+// parseError explains what is wrong with a scheme line and what would be right.
+func parseError(line, format string, args ...any) error {
+	return fmt.Errorf("minhash: scheme %q: %s (want oph or kmins, then any of k=1..%d bits=1|2|4|8|16|32 seed=N, "+
+		"and for kmins family=%s|%s, as in %q)",
+		line, fmt.Sprintf(format, args...), MaxK, MultiplyShift, XOR, Default())
+}

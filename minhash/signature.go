@@ -1,0 +1,118 @@
+package minhash
+
+import (
+	"fmt"
+	"math"
+)
+
+// Equal returns the number of components in which two signatures of the scheme
+// agree. It panics when they are not both of length K.
+func (s Scheme) Equal(a, b []uint32) int {
+	s.check(a)
+	s.check(b)
+	equal := 0
+	b = b[:len(a)]
+	for i, x := range a {
+		if x == b[i] {
+			equal++
+		}
+	}
+	return equal
+}
+
+// check panics when a slice does not have the length of a signature.
+func (s Scheme) check(sig []uint32) {
+	if len(sig) != int(s.k) {
+		panic(fmt.Sprintf("minhash: a signature of %d components used with %s", len(sig), s))
+	}
+}
+
+// accident is the probability that two unequal elements give equal components,
+// 2^-bits. At 32 bits it is taken as zero: it is far below the resolution of
+// any estimate, and Estimate is then equal/k exactly.
+func (s Scheme) accident() float64 {
+	if s.bits == 32 {
+		return 0
+	}
+	return math.Ldexp(1, -int(s.bits))
+}
+
+// Estimate returns the estimated Jaccard similarity of two sets whose signatures
+// agree in equal components, corrected for components of few bits that agree by
+// accident, and clipped to [0, 1].
+func (s Scheme) Estimate(equal int) float64 {
+	c := s.accident()
+	j := (float64(equal)/float64(s.k) - c) / (1 - c)
+	return min(max(j, 0), 1)
+}
+
+// StandardError returns the standard deviation of the estimate for two sets of
+// Jaccard similarity j, as theory has it for k independent components:
+// √(p(1−p)/k) / (1−c), with c = 2^-bits and p = j + (1−j)·c.
+func (s Scheme) StandardError(j float64) float64 {
+	c := s.accident()
+	p := j + (1-j)*c
+	return math.Sqrt(p*(1-p)/float64(s.k)) / (1 - c)
+}
+
+// MinEqual returns the fewest agreeing components, 0 to K, at which the estimate
+// reaches the threshold, and K+1 for a threshold above 1. Decisions by sketch
+// compare Equal with it, so that no decision rests on a float.
+func (s Scheme) MinEqual(threshold float64) int {
+	lo, hi := 0, int(s.k)+1
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if s.Estimate(mid) >= threshold {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
+
+// BinarySize returns the length in bytes of a packed signature, ⌈K·Bits/8⌉.
+func (s Scheme) BinarySize() int { return (int(s.k)*int(s.bits) + 7) / 8 }
+
+// AppendBinary appends the packed signature to dst: K components of Bits bits
+// each, the first in the lowest bits of the first byte, bytes in little-endian
+// order, unused bits of the last byte zero. It panics when sig is not of length K.
+func (s Scheme) AppendBinary(dst []byte, sig []uint32) []byte {
+	s.check(sig)
+	var acc uint64
+	var filled uint
+	for _, c := range sig {
+		acc |= uint64(c&s.mask()) << filled
+		for filled += uint(s.bits); filled >= 8; filled -= 8 {
+			dst = append(dst, byte(acc))
+			acc >>= 8
+		}
+	}
+	if filled > 0 {
+		dst = append(dst, byte(acc))
+	}
+	return dst
+}
+
+// DecodeBinary appends the K components of a packed signature to dst. It is an
+// error when src does not have BinarySize bytes, or has ones in unused bits.
+func (s Scheme) DecodeBinary(dst []uint32, src []byte) ([]uint32, error) {
+	if len(src) != s.BinarySize() {
+		return dst, fmt.Errorf("minhash: packed signature of %d bytes, want %d for %s", len(src), s.BinarySize(), s)
+	}
+	if used := uint(s.k) * uint(s.bits) % 8; used > 0 && src[len(src)-1]>>used != 0 {
+		return dst, fmt.Errorf("minhash: packed signature has ones in the unused bits of its last byte")
+	}
+	var acc uint64
+	var filled uint
+	for range s.k {
+		for ; filled < uint(s.bits); filled += 8 {
+			acc |= uint64(src[0]) << filled
+			src = src[1:]
+		}
+		dst = append(dst, uint32(acc)&s.mask())
+		acc >>= s.bits
+		filled -= uint(s.bits)
+	}
+	return dst, nil
+}
