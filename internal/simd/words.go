@@ -14,5 +14,5 @@ package simd
 // to grow dst, which it keeps a few dozen words larger than it must be; the
 // words of dst between its length and its capacity are overwritten.
 func AppendWordHashes(dst []uint64, src []byte, fold bool) ([]uint64, int) {
-	return appendWordHashes(dst, src, fold)
+	return appendWordHashes(bestWords, dst, src, fold)
 }

@@ -14,7 +14,7 @@ const (
 	// wordPad is how far behind its first byte a word is read.
 	wordPad = 16
 	// wordTail is what is copied into a padded scratch at most, at the end of src.
-	wordTail = 2*wordBlock + 32
+	wordTail = wordBlock + wordPad + wordBlock
 	// caseBits is 0x20 in every byte. Bytes of words need no other folding:
 	// digits have that bit set, and it is what tells small letters from capitals.
 	caseBits = 0x2020202020202020
@@ -32,7 +32,79 @@ var wordMask = func() (t [32]struct{ lo, hi, key uint64 }) {
 	return t
 }()
 
-// appendWordHashesGeneric is the pure Go twin.
+// wordVariant names an implementation of hashBlocks.
+type wordVariant int
+
+const (
+	wordsGo wordVariant = iota
+	wordsAVX2
+	wordsAVX512
+)
+
+// appendWordHashes is AppendWordHashes by the given variant: what can be read in
+// whole blocks first, then the rest, copied in front of zeros.
+func appendWordHashes(v wordVariant, dst []uint64, src []byte, fold bool) ([]uint64, int) {
+	var or uint64
+	if fold {
+		or = caseBits
+	}
+	n, ascii := 0, true
+	if len(src) >= wordBlock+wordPad {
+		if v == wordsGo {
+			dst, n, ascii = hashBlocks(dst, src, or)
+		} else {
+			dst, n, ascii = hashBlocksVector(v, dst, src, or)
+		}
+		if !ascii {
+			return dst, n
+		}
+		if len(src)-n > wordTail {
+			// Only a long word reaches back that far.
+			if dst, n, ascii = appendLong(dst, src, n, or); !ascii {
+				return dst, n
+			}
+		}
+	}
+	var buf [wordTail + wordBlock + wordPad]byte
+	rest := copy(buf[:wordTail], src[n:])
+	padded := buf[:(rest/wordBlock+1)*wordBlock+wordPad]
+	used := 0
+	if v == wordsGo {
+		dst, used, ascii = hashBlocks(dst, padded, or)
+	} else {
+		dst, used, ascii = hashBlocksVector(v, dst, padded, or)
+	}
+	if !ascii {
+		return dst, n + used
+	}
+	return dst, len(src)
+}
+
+// appendLong hashes the word that starts at src[n], however long. It returns the
+// word's end, or n and false if the word touches a non-ASCII byte.
+func appendLong(dst []uint64, src []byte, n int, or uint64) ([]uint64, int, bool) {
+	end := n
+	for len(src)-end >= wordBlock {
+		m, high := classify((*[wordBlock]byte)(src[end:]))
+		if m != 1<<64-1 || high != 0 {
+			break
+		}
+		end += wordBlock
+	}
+	for end < len(src) && isWordByte(src[end]) {
+		end++
+	}
+	if end < len(src) && src[end] >= 0x80 {
+		return dst, n, false
+	}
+	return append(dst, hashLong(src[n:end], or)), end, true
+}
+
+func isWordByte(c byte) bool {
+	return c-'0' < 10 || (c|0x20)-'a' < 26
+}
+
+// hashBlocks is the pure Go twin of the kernels.
 //
 //	for every 64 bytes:
 //	    m      = bit i set: byte i is a letter or digit
@@ -42,61 +114,12 @@ var wordMask = func() (t [32]struct{ lo, hi, key uint64 }) {
 //
 // The start in hand is carried over the border between two blocks, so a word
 // that crosses it costs nothing extra.
-func appendWordHashesGeneric(dst []uint64, src []byte, fold bool) ([]uint64, int) {
-	var or uint64
-	if fold {
-		or = caseBits
-	}
-	n, ascii := 0, true
-	if blocks := (len(src) - wordPad) / wordBlock; blocks > 0 {
-		if dst, n, ascii = hashBlocks(dst, src, blocks, or); !ascii {
-			return dst, n
-		}
-	}
-	return appendTail(dst, src, n, fold, or)
-}
-
-// appendTail does the end of src, from n on, which is at the start of a word or
-// no word crosses it. It is copied in front of zeros, so that words there may be
-// read 16 bytes wide too.
-func appendTail(dst []uint64, src []byte, n int, fold bool, or uint64) ([]uint64, int) {
-	if len(src)-n > wordTail {
-		// Only a long word reaches back that far.
-		var ascii bool
-		if dst, n, ascii = appendLong(dst, src, n, fold); !ascii {
-			return dst, n
-		}
-	}
-	var buf [wordTail + wordBlock + wordPad]byte
-	rest := copy(buf[:wordTail], src[n:])
-	dst, used, ascii := hashBlocks(dst, buf[:], rest/wordBlock+1, or)
-	if !ascii {
-		return dst, n + used
-	}
-	return dst, len(src)
-}
-
-// appendLong hashes the word that starts at src[n], however long. It returns the
-// word's end, or n and false if the word touches a non-ASCII byte.
-func appendLong(dst []uint64, src []byte, n int, fold bool) ([]uint64, int, bool) {
-	end := n
-	for end < len(src) && isWordByte(src[end]) {
-		end++
-	}
-	if end < len(src) && src[end] >= 0x80 {
-		return dst, n, false
-	}
-	return append(dst, hashLong(src[n:end], fold)), end, true
-}
-
-func isWordByte(c byte) bool {
-	return c-'0' < 10 || (c|0x20)-'a' < 26
-}
-
-// hashBlocks does the given number of blocks of 64 bytes of src, which must have
-// wordPad bytes more. It returns the start of the word that is still open at
-// their end, else their end; or, and false, where a non-ASCII byte stops it.
-func hashBlocks(dst []uint64, src []byte, blocks int, or uint64) ([]uint64, int, bool) {
+//
+// It does as many whole blocks of src as leave wordPad bytes behind them and
+// returns the start of the word still open at their end, else their end; or, and
+// false, where a non-ASCII byte stops it (see AppendWordHashes).
+func hashBlocks(dst []uint64, src []byte, or uint64) ([]uint64, int, bool) {
+	blocks := (len(src) - wordPad) / wordBlock
 	var carry uint64 // 1 if a word is open
 	open := 0        // and where it starts
 	for base := 0; base < blocks*wordBlock; base += wordBlock {
@@ -127,7 +150,7 @@ func hashBlocks(dst []uint64, src []byte, blocks int, or uint64) ([]uint64, int,
 					(binary.LittleEndian.Uint64(w)|or)&t.lo^hashing.Key0,
 					(binary.LittleEndian.Uint64(w[8:])|or)&t.hi^t.key)
 			} else {
-				out[k&31] = hashLong(src[open:end], or != 0)
+				out[k&31] = hashLong(src[open:end], or)
 			}
 			k++
 			open = base + bits.TrailingZeros64(starts)
@@ -151,11 +174,7 @@ func hashBlocks(dst []uint64, src []byte, blocks int, or uint64) ([]uint64, int,
 
 // hashLong is hashing.Bytes of a word of any length, folded on the way: one
 // step for each 16 bytes, the last 1 to 16 of them by hashing's own rule.
-func hashLong(word []byte, fold bool) uint64 {
-	var or uint64
-	if fold {
-		or = caseBits
-	}
+func hashLong(word []byte, or uint64) uint64 {
 	k0, k1 := hashing.Key0, hashing.Key1^uint64(len(word))<<56
 	for len(word) > 16 {
 		h := hashing.Fold(
@@ -211,3 +230,5 @@ func wordBits(x uint64) uint64 {
 func gather(x uint64) uint64 {
 	return (x >> 7) * 0x0102040810204080 >> 56
 }
+
+func (v wordVariant) String() string { return [...]string{"go", "avx2", "avx512"}[v] }

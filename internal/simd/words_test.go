@@ -41,25 +41,16 @@ func slowIsWordByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-type wordVariant struct {
-	name string
-	f    func([]uint64, []byte, bool) ([]uint64, int)
-}
-
-func wordVariants() []wordVariant {
-	return []wordVariant{{"go", appendWordHashesGeneric}}
-}
-
 func checkWords(t *testing.T, src []byte) {
 	t.Helper()
 	for _, fold := range []bool{false, true} {
 		prefix := []uint64{1, 2, 3}
 		want, wantN := slowWordHashes(slices.Clone(prefix), src, fold)
-		for _, v := range wordVariants() {
-			got, n := v.f(slices.Clone(prefix), src, fold)
+		for _, v := range availableWords() {
+			got, n := appendWordHashes(v, slices.Clone(prefix), src, fold)
 			if n != wantN || !slices.Equal(got, want) {
-				t.Fatalf("%s, fold %v, %q: %d words, consumed %d; want %d words, consumed %d\n%x\n%x",
-					v.name, fold, src, len(got), n, len(want), wantN, got, want)
+				t.Fatalf("%v, fold %v, %q: %d words, consumed %d; want %d words, consumed %d\n%x\n%x",
+					v, fold, src, len(got), n, len(want), wantN, got, want)
 			}
 		}
 	}

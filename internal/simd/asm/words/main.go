@@ -1,0 +1,304 @@
+// Command words generates words_amd64.s of package simd. Run it by go generate
+// in that package.
+package main
+
+import (
+	"encoding/binary"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+	"github.com/mmcloughlin/avo/x86"
+)
+
+const (
+	key0 = 0x6a09e667f3bcc909 // hashing.Key0
+	key1 = 0xbb67ae8584caa73b // hashing.Key1
+
+	block     = 64 // bytes classified at once
+	maxBlocks = 32 // of one call: wordBlocks in words_amd64.go
+)
+
+func main() {
+	ConstraintExpr("!purego")
+	masks := wordMasks()
+	generate("wordHashesAVX512", "AVX-512 (BW, VBMI, VBMI2)", masks, newAVX512())
+	generate("wordHashesAVX2", "AVX2", masks, newAVX2())
+	Generate()
+}
+
+// classifier is the half of the kernel that differs between instruction sets.
+type classifier interface {
+	// constants loads what stays in registers.
+	constants()
+	// load takes the next 64 bytes and sets word to the mask of letters and
+	// digits, high to that of the bytes above 0x7f.
+	load(src Mem, word, high reg.GPVirtual)
+	// positions writes the positions of the bits of t, each plus 64 times the
+	// number of calls before, as 16-bit words to index, and adds their number to
+	// count. It may write up to 64 words whatever their number, and spoil t.
+	positions(t reg.GPVirtual, index Mem, count reg.GPVirtual)
+	// done leaves the vector state clean.
+	done()
+}
+
+// wordMasks lays out what hashing.Bytes needs for each length 0…16: the mask of
+// the first eight bytes, that of the second, and the second key.
+func wordMasks() Mem {
+	var rows [3 * 17]uint64
+	for l := range 17 {
+		rows[l] = 1<<(8*min(l, 8)) - 1
+		rows[17+l] = 1<<(8*(max(l, 8)-8)) - 1
+		rows[34+l] = key1 ^ uint64(l)<<56
+	}
+	m := GLOBL("wordMasks", RODATA|NOPTR)
+	for i, v := range rows {
+		DATA(8*i, U64(v))
+	}
+	return m
+}
+
+func generate(name, isa string, masks Mem, c classifier) {
+	TEXT(name, 0, "func(dst *uint64, src *byte, blocks int, or uint64) (words, used int, ascii bool)")
+	Pragma("noescape")
+	Doc(name+" is hashBlocks for at most wordBlocks blocks, with "+isa+".",
+		"src must have 64*blocks+16 bytes, dst room for 32*blocks words.")
+	k := kernel{
+		dst: Load(Param("dst"), GP64()), src: Load(Param("src"), GP64()),
+		blocks: Load(Param("blocks"), GP64()), or: Load(Param("or"), GP64()),
+		count: GP64(), index: AllocLocal(2 * block * maxBlocks), masks: GP64(), at: GP64(),
+		c: c,
+	}
+	k.findEdges()
+	k.hashWords(masks)
+	RET()
+}
+
+type kernel struct {
+	dst, src, blocks, or reg.Register
+	masks                reg.GPVirtual
+	count                reg.GPVirtual // positions found
+	at                   reg.GPVirtual // bytes looked at
+	index                Mem
+	c                    classifier
+}
+
+// findEdges writes the positions at which words start and end, by turns.
+func (k *kernel) findEdges() {
+	word, high, t := GP64(), GP64(), GP64()
+	carry, end := GP64(), GP64()
+	k.c.constants()
+	XORL(k.count.As32(), k.count.As32())
+	XORL(carry.As32(), carry.As32())
+	XORL(k.at.As32(), k.at.As32())
+	MOVQ(k.blocks, end)
+	SHLQ(Imm(6), end)
+	ascii, _ := ReturnIndex(2).Resolve()
+	MOVB(U8(1), ascii.Addr)
+
+	Label("block")
+	k.c.load(Mem{Base: k.src, Index: k.at, Scale: 1}, word, high)
+	TESTQ(high, high)
+	JNZ(LabelRef("high"))
+	Comment("An edge is where a bit differs from its lower neighbour.")
+	LEAQ(Mem{Base: carry, Index: word, Scale: 2}, t)
+	XORQ(word, t)
+	MOVQ(word, carry)
+	SHRQ(Imm(63), carry)
+	k.c.positions(t, k.index.Idx(k.count, 2), k.count)
+	ADDQ(Imm(block), k.at)
+	CMPQ(k.at, end)
+	JNE(LabelRef("block"))
+	JMP(LabelRef("edges"))
+
+	Label("high")
+	Comment("Nothing counts from the first non-ASCII byte on.")
+	MOVB(U8(0), ascii.Addr)
+	LEAQ(Mem{Base: carry, Index: word, Scale: 2}, t)
+	XORQ(word, t)
+	BLSMSKQ(high, word)
+	SHRQ(Imm(1), word)
+	ANDQ(word, t)
+	k.c.positions(t, k.index.Idx(k.count, 2), k.count)
+	TZCNTQ(high, high)
+	ADDQ(high, k.at)
+
+	Label("edges")
+	k.c.done()
+	Comment("An odd number of edges: the last word is open, and begins at the last of them.")
+	BTQ(Imm(0), k.count)
+	JCC(LabelRef("closed"))
+	MOVWQZX(k.index.Offset(-2).Idx(k.count, 2), k.at)
+	Label("closed")
+	SHRQ(Imm(1), k.count)
+	Store(k.count, ReturnIndex(0))
+	Store(k.at, ReturnIndex(1))
+}
+
+// hashWords hashes the words between the edges.
+func (k *kernel) hashWords(masks Mem) {
+	i, start, l, k0 := GP64(), GP64(), GP64(), GP64()
+	a, hi, lo := reg.RDX, GP64(), GP64()
+	b := GP64()
+	LEAQ(masks, k.masks)
+	MOVQ(U64(key0), k0)
+	XORL(i.As32(), i.As32())
+	TESTQ(k.count, k.count)
+	JZ(LabelRef("done"))
+
+	mask := func(row int) Mem { return Mem{Base: k.masks, Index: l, Scale: 8, Disp: row * 17 * 8} }
+	Label("word")
+	MOVWQZX(k.index.Idx(i, 4), start)
+	MOVWQZX(k.index.Offset(2).Idx(i, 4), l)
+	SUBQ(start, l)
+	ADDQ(k.src, start)
+	CMPQ(l, Imm(16))
+	JA(LabelRef("long"))
+	MOVQ(Mem{Base: start}, a)
+	ORQ(k.or, a)
+	ANDQ(mask(0), a)
+	XORQ(k0, a)
+	MOVQ(Mem{Base: start, Disp: 8}, b)
+	ORQ(k.or, b)
+	ANDQ(mask(1), b)
+	XORQ(mask(2), b)
+	Label("multiply")
+	MULXQ(b, lo, hi)
+	XORQ(lo, hi)
+	MOVQ(hi, Mem{Base: k.dst, Index: i, Scale: 8})
+	INCQ(i)
+	CMPQ(i, k.count)
+	JNE(LabelRef("word"))
+	JMP(LabelRef("done"))
+
+	Label("long")
+	c0, c1 := GP64(), GP64()
+	MOVQ(l, b)
+	SHLQ(Imm(56), b)
+	MOVQ(U64(key1), c1)
+	XORQ(b, c1)
+	MOVQ(k0, c0)
+	Label("longer")
+	MOVQ(Mem{Base: start}, a)
+	ORQ(k.or, a)
+	XORQ(c0, a)
+	MOVQ(Mem{Base: start, Disp: 8}, b)
+	ORQ(k.or, b)
+	XORQ(c1, b)
+	MULXQ(b, lo, hi)
+	XORQ(lo, hi)
+	XORQ(hi, c0)
+	ADDQ(hi, c1)
+	ADDQ(Imm(16), start)
+	SUBQ(Imm(16), l)
+	CMPQ(l, Imm(16))
+	JA(LabelRef("longer"))
+	MOVQ(Mem{Base: start}, a)
+	ORQ(k.or, a)
+	ANDQ(mask(0), a)
+	XORQ(c0, a)
+	MOVQ(Mem{Base: start, Disp: 8}, b)
+	ORQ(k.or, b)
+	ANDQ(mask(1), b)
+	XORQ(c1, b)
+	JMP(LabelRef("multiply"))
+	Label("done")
+}
+
+// avx512 classifies by one look-up in a table of 128 bytes.
+type avx512 struct {
+	table, iota            Mem
+	tableLow, tableHigh    reg.VecVirtual
+	numbers, base, advance reg.VecVirtual
+}
+
+func newAVX512() *avx512 {
+	c := &avx512{}
+	var table [128]byte
+	for i := range table {
+		if i >= '0' && i <= '9' || i >= 'A' && i <= 'Z' || i >= 'a' && i <= 'z' {
+			table[i] = 0x80
+		}
+	}
+	c.table = bytesData("wordTable", table[:])
+	var iota [block]byte
+	for i := range iota {
+		iota[i] = byte(i)
+	}
+	c.iota = bytesData("wordIota", iota[:])
+	return c
+}
+
+func (c *avx512) constants() {
+	c.tableLow, c.tableHigh = ZMM(), ZMM()
+	c.numbers, c.base, c.advance = ZMM(), ZMM(), ZMM()
+	VMOVDQU64(c.table, c.tableLow)
+	VMOVDQU64(c.table.Offset(64), c.tableHigh)
+	VMOVDQU64(c.iota, c.numbers)
+	VPXORQ(c.base, c.base, c.base)
+	r := GP32()
+	MOVL(U32(block), r)
+	VPBROADCASTW(r, c.advance)
+}
+
+func (c *avx512) load(src Mem, word, high reg.GPVirtual) {
+	x, class := ZMM(), ZMM()
+	kw, kh := K(), K()
+	VMOVDQU64(src, x)
+	VMOVDQA64(x, class)
+	VPERMI2B(c.tableHigh, c.tableLow, class)
+	VPMOVB2M(class, kw)
+	VPMOVB2M(x, kh)
+	KMOVQ(kw, word)
+	KMOVQ(kh, high)
+}
+
+func (c *avx512) positions(t reg.GPVirtual, index Mem, count reg.GPVirtual) {
+	label := uniqueLabel("positions")
+	n, packed, wide, upper := GP64(), ZMM(), ZMM(), YMM()
+	k := K()
+	KMOVQ(t, k)
+	compressBytes(c.numbers, k, packed)
+	POPCNTQ(t, n)
+	VPMOVZXBW(packed.AsY(), wide)
+	VPADDW(c.base, wide, wide)
+	VMOVDQU16(wide, index)
+	CMPQ(n, Imm(32))
+	JBE(LabelRef(label))
+	VEXTRACTI64X4(Imm(1), packed, upper)
+	VPMOVZXBW(upper, wide)
+	VPADDW(c.base, wide, wide)
+	VMOVDQU16(wide, index.Offset(64))
+	Label(label)
+	ADDQ(n, count)
+	VPADDW(c.advance, c.base, c.base)
+}
+
+func (c *avx512) done() { VZEROUPPER() }
+
+// compressBytes is VPCOMPRESSB.Z, which avo does not have: of the shape of
+// VPCOMPRESSD.Z.
+func compressBytes(from reg.Register, k reg.Register, to reg.Register) {
+	i, err := x86.VPCOMPRESSD_Z(from, k, to)
+	if err != nil {
+		panic(err)
+	}
+	i.Opcode, i.ISA = "VPCOMPRESSB", []string{"AVX512VBMI2"}
+	Instruction(i)
+}
+
+// bytesData defines a constant of a multiple of eight bytes.
+func bytesData(name string, b []byte) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	for i := 0; i < len(b); i += 8 {
+		DATA(i, U64(binary.LittleEndian.Uint64(b[i:])))
+	}
+	return m
+}
+
+var labels int
+
+func uniqueLabel(s string) string {
+	labels++
+	return s + string(rune('0'+labels))
+}

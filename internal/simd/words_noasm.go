@@ -1,0 +1,12 @@
+//go:build purego || !amd64
+
+package simd
+
+const bestWords = wordsGo
+
+func hashBlocksVector(_ wordVariant, dst []uint64, src []byte, or uint64) ([]uint64, int, bool) {
+	return hashBlocks(dst, src, or)
+}
+
+// availableWords lists the variants that can run here, best first.
+func availableWords() []wordVariant { return []wordVariant{wordsGo} }
