@@ -1,0 +1,212 @@
+package simjoin
+
+// Pair is a pair of sets whose similarity Inter/Union reaches the threshold. A < B.
+type Pair struct {
+	A, B         uint32
+	Inter, Union uint32
+}
+
+// Similarity returns Inter/Union, for display.
+func (p Pair) Similarity() float64 { return float64(p.Inter) / float64(p.Union) }
+
+// Match is a group that a probe found similar to its own.
+type Match struct {
+	Group        int
+	Inter, Union uint32
+}
+
+// Prober is the scratch memory of probes: 4 bytes a group of the index and a
+// little more. The zero value is ready, for one goroutine and any index.
+type Prober struct {
+	count   []uint32 // by group: shared prefix tokens seen, 0 between probes
+	touched []uint32 // groups with a count
+	matches []Match
+
+	// need[s-needMin] is the overlap that a set of needSize elements must have
+	// with one of s elements. Neighbouring probes often share it.
+	need     []uint32
+	needSize int
+	needMin  int
+	needOf   Threshold
+}
+
+// refused marks the count of a group that cannot reach the threshold.
+const refused = ^uint32(0)
+
+// Probe emits every pair of which one set is in group g and the other in g too or
+// in a group before g. Probing all g from 0 to Len()−1, in any order and on any
+// number of goroutines, finds every pair of the collection exactly once. Later
+// groups hold longer sets and cost more, so hand them out in small batches. The
+// order of the pairs is fixed, but neither A nor B is sorted.
+//
+// m equal sets make m(m−1)/2 pairs: where that may be too many, use Matches and
+// Members.
+func (x *Index) Probe(p *Prober, g int, emit func(Pair)) {
+	own := x.Members(g)
+	for i, a := range own {
+		for _, b := range own[i+1:] {
+			emit(Pair{a, b, x.size[g], x.size[g]})
+		}
+	}
+	for _, m := range x.Matches(p, g) {
+		for _, a := range x.Members(m.Group) {
+			for _, b := range own {
+				emit(Pair{min(a, b), max(a, b), m.Inter, m.Union})
+			}
+		}
+	}
+}
+
+// Matches returns the groups before g whose sets reach the threshold with those
+// of g. Every pair of distinct sets is thus found exactly once over all g. The
+// slice belongs to p and holds until p's next use. It does not allocate once p is
+// warm.
+func (x *Index) Matches(p *Prober, g int) []Match {
+	p.matches = p.matches[:0]
+	own := x.set(g)
+	size := int(x.size[g])
+	prefix := min(x.threshold.Prefix(size)-(size-len(own)), len(own))
+	if prefix <= 0 {
+		return p.matches
+	}
+	p.prepare(x)
+	x.count(p, g, own[:prefix])
+	for _, other := range p.touched {
+		seen := p.count[other]
+		p.count[other] = 0
+		if seen == refused {
+			continue
+		}
+		need := int(p.need[int(x.size[other])-p.needMin])
+		if inter, ok := complete(own, prefix, x.set(int(other)), int(x.indexed[other]), int(seen), need); ok {
+			union := size + int(x.size[other]) - inter
+			p.matches = append(p.matches, Match{int(other), uint32(inter), uint32(union)})
+		}
+	}
+	p.touched = p.touched[:0]
+	return p.matches
+}
+
+// count goes through the postings of the prefix and counts shared tokens by group,
+// refusing a group as soon as what is left of both sets cannot make up the
+// overlap that they need.
+func (x *Index) count(p *Prober, g int, prefix []uint32) {
+	size := x.size[g]
+	smallest := uint32(x.threshold.MinSize(int(size)))
+	from := uint32(lowerBound(x.size[:g], smallest))
+	p.prepareNeed(x.threshold, int(size), int(smallest))
+	left := uint32(len(x.set(g)))
+	for _, token := range prefix {
+		left--
+		list := x.postings[x.postingStart[token]:x.postingStart[token+1]]
+		for _, e := range list[firstFrom(list, from):] {
+			if e.group >= uint32(g) {
+				break
+			}
+			seen := p.count[e.group]
+			if seen == 0 {
+				p.touched = append(p.touched, e.group)
+			} else if seen == refused {
+				continue
+			}
+			seen++
+			if seen+min(left, e.rest) < p.need[x.size[e.group]-smallest] {
+				seen = refused
+			}
+			p.count[e.group] = seen
+		}
+	}
+}
+
+// complete finishes the count of common tokens of two sets, of which it is known
+// that the first prefixA and prefixB tokens share count.
+//
+// Let the first prefix end at the lower token. Then its tokens are all counted:
+// whatever they share with the other set lies in the other's prefix. In the other
+// set count tokens are known to be used up, so it goes on behind as many.
+func complete(a []uint32, prefixA int, b []uint32, prefixB, count, need int) (int, bool) {
+	if a[prefixA-1] < b[prefixB-1] {
+		a, b = a[prefixA:], b[count:]
+	} else {
+		a, b = a[count:], b[prefixB:]
+	}
+	n, ok := overlap(a, b, need-count)
+	return count + n, ok
+}
+
+// prepare makes the counters fit the index.
+func (p *Prober) prepare(x *Index) {
+	if len(p.count) < len(x.size) {
+		p.count = make([]uint32, len(x.size))
+	}
+}
+
+// prepareNeed fills p.need for partners of smallest … size elements.
+func (p *Prober) prepareNeed(t Threshold, size, smallest int) {
+	if p.needSize == size && p.needOf == t {
+		return
+	}
+	p.need = p.need[:0]
+	for s := smallest; s <= size; s++ {
+		p.need = append(p.need, uint32(t.MinOverlap(size, s)))
+	}
+	p.needSize, p.needMin, p.needOf = size, smallest, t
+}
+
+// firstFrom returns the place of the first posting of a group not before from.
+func firstFrom(list []posting, from uint32) int {
+	low, n := 0, len(list)
+	for n > 0 {
+		half := n / 2
+		if list[low+half].group < from {
+			low += half + 1
+			n -= half + 1
+		} else {
+			n = half
+		}
+	}
+	return low
+}
+
+// SelfJoin returns all pairs of sets that reach the threshold, sorted by A, then
+// B. Memory is that of NewIndex and 32 bytes a pair. See Index.Probe for many
+// equal sets, or for many cores.
+func SelfJoin(sets [][]uint64, t Threshold) []Pair {
+	x := NewIndex(sets, t)
+	equals := 0
+	for g := range x.Len() {
+		m := len(x.Members(g))
+		equals += m * (m - 1) / 2
+	}
+	pairs := make([]Pair, 0, equals)
+	var p Prober
+	for g := range x.Len() {
+		x.Probe(&p, g, func(pair Pair) { pairs = append(pairs, pair) })
+	}
+	return sortPairs(pairs, len(sets))
+}
+
+// sortPairs sorts by A, then B, both below n, by two stable counting passes.
+// O(n + pairs). It reuses and returns one of two buffers.
+func sortPairs(pairs []Pair, n int) []Pair {
+	other := make([]Pair, len(pairs))
+	start := make([]int, n)
+	for _, p := range pairs {
+		start[p.B]++
+	}
+	sumBefore(start)
+	for _, p := range pairs {
+		other[start[p.B]] = p
+		start[p.B]++
+	}
+	clear(start)
+	for _, p := range other {
+		start[p.A]++
+	}
+	sumBefore(start)
+	for _, p := range other {
+		pairs[start[p.A]] = p
+		start[p.A]++
+	}
+	return pairs
+}

@@ -1,0 +1,115 @@
+package simjoin
+
+import (
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// dictionary numbers 64-bit tokens in the order of their first appearance and
+// counts their occurrences. Open addressing with linear probing, at most three
+// slots of four in use: 16 to 43 bytes a distinct token, twice that while growing.
+type dictionary struct {
+	slots []slot
+	shift uint // 64 − log₂ len(slots)
+	count []uint32
+}
+
+// slot holds a token and its number plus one; zero marks a free slot.
+type slot struct {
+	token  uint64
+	number uint32
+}
+
+const firstSlots = 1 << 10
+
+func newDictionary() *dictionary {
+	return &dictionary{slots: make([]slot, firstSlots), shift: 64 - 10}
+}
+
+// add counts one occurrence of a token and returns its number.
+func (d *dictionary) add(token uint64) uint32 {
+	mask := uint64(len(d.slots) - 1)
+	for at := scatter(token) >> d.shift; ; at = (at + 1) & mask {
+		s := &d.slots[at]
+		if s.number == 0 {
+			if len(d.count) >= len(d.slots)/4*3 {
+				d.grow()
+				return d.add(token)
+			}
+			d.count = append(d.count, 1)
+			*s = slot{token, uint32(len(d.count))}
+			return s.number - 1
+		}
+		if s.token == token {
+			d.count[s.number-1]++
+			return s.number - 1
+		}
+	}
+}
+
+func (d *dictionary) grow() {
+	old := d.slots
+	d.slots = make([]slot, 2*len(old))
+	d.shift--
+	mask := uint64(len(d.slots) - 1)
+	for _, s := range old {
+		if s.number == 0 {
+			continue
+		}
+		at := scatter(s.token) >> d.shift
+		for d.slots[at].number != 0 {
+			at = (at + 1) & mask
+		}
+		d.slots[at] = s
+	}
+}
+
+// scatter spreads tokens, which may be small integers, over the top bits.
+func scatter(token uint64) uint64 {
+	return hashing.Fold(token^hashing.Key0, hashing.Key1)
+}
+
+// groups numbers equal sets alike: it returns the group of every set and the
+// first set of every group, groups in order of first appearance. Empty sets are
+// in no group. 4 bytes a set, and 8 to 27 a group for the table.
+func groups(sets [][]uint64) (groupOf, first []uint32) {
+	type hashed struct{ check, group uint32 } // group plus one; zero is free
+	size := firstSlots
+	for size < len(sets)+len(sets)/2 {
+		size *= 2
+	}
+	table := make([]hashed, size)
+	mask := uint64(size - 1)
+	groupOf = make([]uint32, len(sets))
+	for i, set := range sets {
+		if len(set) == 0 {
+			groupOf[i] = noGroup
+			continue
+		}
+		h := hashSet(set)
+		check := uint32(h >> 32)
+		at := h & mask
+		for table[at].group != 0 &&
+			(table[at].check != check || !slices.Equal(sets[first[table[at].group-1]], set)) {
+			at = (at + 1) & mask
+		}
+		if table[at].group == 0 {
+			first = append(first, uint32(i))
+			table[at] = hashed{check, uint32(len(first))}
+		}
+		groupOf[i] = table[at].group - 1
+	}
+	return groupOf, first
+}
+
+// noGroup is the group of the empty sets.
+const noGroup = ^uint32(0)
+
+func hashSet(set []uint64) uint64 {
+	h := uint64(len(set))
+	for _, token := range set {
+		h = hashing.Fold(h^token^hashing.Key2, hashing.Key3)
+	}
+	return hashing.Mix(h)
+}
