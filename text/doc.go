@@ -1,0 +1,51 @@
+// Package text turns the bytes of a document into tokens, and tokens into
+// 64-bit hashes. It is the first step of everything alike does: what two
+// documents have in common is decided by what counts as one token here.
+//
+// The pipeline has five steps, each of which an Options value can change:
+//
+//	normalise   NFKC (default), NFC or none
+//	fold        full Unicode case folding (default): ß and SS are both ss
+//	strip       remove diacritics: decompose, drop non-spacing marks, compose
+//	tokenise    words (default), alnum, uax29, space, chars, graphemes
+//	filter      stop words, shortest length, a function of the caller's
+//
+// A token's hash is hashing.Bytes of what is left of it after the first three.
+//
+// # Tokenisers
+//
+// Words are runs of letters, numbers and marks; everything else, the underscore
+// too, separates. Scripts written without spaces (Han, kana, Thai, Lao, Khmer,
+// Myanmar) give one token a code point, which a non-spacing mark of another
+// script joins. Alnum are runs of letters and numbers only, in every script.
+// UAX29 are the word segments of Unicode's annex 29 that hold a letter or a
+// number, Space what lies between white space, Chars the code points, and
+// Graphemes the user-perceived characters.
+//
+// Words suits near-duplicates of prose and is the fastest by far. Use Chars with
+// long shingles for text with damaged spacing; UAX29 or Graphemes only to agree
+// with another program, for they run at a tenth of the speed.
+//
+// # Bytes that are not UTF-8
+//
+// Nothing is an error. An invalid byte is a separator; for Chars and Graphemes,
+// which have none, it is dropped after normalisation and splits nothing else. A
+// NUL is a code point like any other control character.
+//
+// # What stays compatible
+//
+// Options.String prints one canonical line that names every choice, the
+// version of this pipeline and the version of Unicode. Two lines are equal
+// exactly if the hashes of every text are; what is stored with one line must
+// only be compared with what is stored with the same.
+//
+// # How it runs
+//
+// Stretches of ASCII go to the vector kernel of internal/simd. From a word that
+// touches any other byte on, a loop takes over that looks every code point up in
+// a table made lazily from the tables of unicode, x/text/unicode/norm and
+// x/text/cases. Nearly every code point is either left as it is by the whole
+// pipeline, or replaced by something that depends on it alone; only sequences
+// with combining code points are handed to norm, a few bytes at a time, cut
+// where Unicode guarantees that nothing combines across (UAX 15, section 9).
+package text

@@ -1,0 +1,185 @@
+package text
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// The general path brings the whole document to normal form and cuts that into
+// tokens. It serves what scan cannot: tokenisers with boundary rules of their
+// own, filters that look at a token's bytes, and the places of tokens.
+
+// A piece says which bytes of the document bytes of the normal form come from.
+type piece struct {
+	normal, doc span
+	verbatim    bool // the two are the same bytes
+}
+
+type span struct{ start, end int }
+
+// AppendTokens appends every token of doc, in document order: the same tokens as
+// AppendHashes, with their places. It costs O(len(doc)), several times as much as
+// AppendHashes.
+func (t *Tokenizer) AppendTokens(dst []Token, doc []byte) []Token {
+	t.normalForm(doc, true)
+	p := 0 // index of the piece in which the last token began
+	t.eachToken(func(hash uint64, token span) {
+		for t.pieces[p].normal.end <= token.start {
+			p++
+		}
+		q := p
+		for t.pieces[q].normal.end < token.end {
+			q++
+		}
+		dst = append(dst, Token{hash, t.pieces[p].docStart(token.start), t.pieces[q].docEnd(token.end)})
+	})
+	return dst
+}
+
+func (p *piece) docStart(normal int) int {
+	if p.verbatim {
+		return p.doc.start + normal - p.normal.start
+	}
+	return p.doc.start
+}
+
+func (p *piece) docEnd(normal int) int {
+	if p.verbatim {
+		return p.doc.start + normal - p.normal.start
+	}
+	return p.doc.end
+}
+
+func (t *Tokenizer) appendGeneral(dst []uint64, doc []byte) []uint64 {
+	t.normalForm(doc, false)
+	t.eachToken(func(hash uint64, _ span) { dst = append(dst, hash) })
+	return dst
+}
+
+// normalForm sets t.normal to the normal form of doc, and t.pieces to where it
+// comes from if places are wanted. An invalid byte becomes a separator, or
+// nothing for the tokenisers that drop it. A separator that becomes other
+// separators may stand as it is.
+func (t *Tokenizer) normalForm(doc []byte, places bool) {
+	t.normal, t.pieces = t.normal[:0], t.pieces[:0]
+	drop := t.options.Tokens == Chars || t.options.Tokens == Graphemes
+	for i := 0; i < len(doc); {
+		e, w := t.table.lookup(doc, i)
+		begin, end := len(t.normal), i+w
+		if e&invalid == 0 {
+			for t.mayCombine(doc, end) {
+				_, fw := t.table.lookup(doc, end)
+				end += fw
+			}
+		}
+		verbatim := false
+		switch {
+		case e&invalid != 0 && drop:
+		case e&invalid != 0:
+			t.normal = append(t.normal, separator...)
+		case end > i+w || e&(attach|glue) != 0:
+			t.normal = append(t.normal, t.pipe.apply(doc[i:end])...)
+		case e&replaced != 0:
+			t.normal = append(t.normal, t.table.replacement(doc, i)...)
+		default:
+			verbatim = true
+			t.normal = append(t.normal, doc[i:end]...)
+		}
+		if places && len(t.normal) > begin {
+			t.addPiece(piece{span{begin, len(t.normal)}, span{i, end}, verbatim})
+		}
+		i = end
+	}
+}
+
+// addPiece appends p to t.pieces, or lengthens the last piece by it.
+func (t *Tokenizer) addPiece(p piece) {
+	if n := len(t.pieces); n > 0 && p.verbatim {
+		if last := &t.pieces[n-1]; last.verbatim && last.doc.end == p.doc.start {
+			last.normal.end, last.doc.end = p.normal.end, p.doc.end
+			return
+		}
+	}
+	t.pieces = append(t.pieces, p)
+}
+
+// eachToken calls emit for every token of t.normal that the filters keep.
+func (t *Tokenizer) eachToken(emit func(hash uint64, token span)) {
+	switch t.options.Tokens {
+	case UAX29:
+		t.eachWordSegment(emit)
+	case Graphemes:
+		t.clusters.SetText(t.normal)
+		for t.clusters.Next() {
+			t.emitKept(emit, span{t.clusters.Start(), t.clusters.End()})
+		}
+	default:
+		t.eachRun(emit)
+	}
+}
+
+// emitKept hashes a token and passes it on unless a filter drops it.
+func (t *Tokenizer) emitKept(emit func(hash uint64, token span), token span) {
+	b := t.normal[token.start:token.end]
+	if t.options.MinLength > 1 && utf8.RuneCount(b) < t.options.MinLength {
+		return
+	}
+	hash := hashing.Bytes(b)
+	if _, isStop := t.stop[hash]; isStop {
+		return
+	}
+	if t.options.Filter == nil || t.options.Filter(b) {
+		emit(hash, token)
+	}
+}
+
+// eachRun cuts by the actions of the code points.
+func (t *Tokenizer) eachRun(emit func(hash uint64, token span)) {
+	start, solo := -1, false
+	for i := 0; i < len(t.normal); {
+		e, w := t.table.lookup(t.normal, i)
+		action := e.action()
+		if start >= 0 && (action == actionSeparate || action == actionSolo || solo && action == actionRun) {
+			t.emitKept(emit, span{start, i})
+			start, solo = -1, false
+		}
+		if start < 0 && action != actionSeparate {
+			start, solo = i, action == actionSolo
+		}
+		i += w
+	}
+	if start >= 0 {
+		t.emitKept(emit, span{start, len(t.normal)})
+	}
+}
+
+// eachWordSegment cuts between invalid bytes by UAX 29, and keeps the segments
+// that hold a letter or a number.
+func (t *Tokenizer) eachWordSegment(emit func(hash uint64, token span)) {
+	for from := 0; from < len(t.normal); from++ {
+		to := from
+		for to < len(t.normal) && t.normal[to] != separator[0] {
+			to++
+		}
+		t.words.SetText(t.normal[from:to])
+		for t.words.Next() {
+			if holdsLetterOrNumber(t.words.Value()) {
+				t.emitKept(emit, span{from + t.words.Start(), from + t.words.End()})
+			}
+		}
+		from = to
+	}
+}
+
+func holdsLetterOrNumber(b []byte) bool {
+	for len(b) > 0 {
+		r, w := utf8.DecodeRune(b)
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return true
+		}
+		b = b[w:]
+	}
+	return false
+}

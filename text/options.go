@@ -1,0 +1,219 @@
+package text
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// Version names the pipeline. It changes when the hashes of any text do for a
+// reason that the rest of the line does not tell.
+const Version = "text/v1"
+
+// segmentationVersion is the Unicode version of the tables of clipperhouse/uax29,
+// which differs from that of the standard library.
+const segmentationVersion = "17.0.0"
+
+// Normalization is a Unicode normalisation form.
+type Normalization string
+
+// The normalisation forms. The empty value stands for NFKC.
+const (
+	NFKC Normalization = "nfkc" // canonical and compatibility: Ａ is A, ½ is 1⁄2
+	NFC  Normalization = "nfc"  // canonical: é is one code point, however written
+	None Normalization = "none" // as it stands
+)
+
+// Tokens names a tokeniser; the package comment describes them.
+type Tokens string
+
+// The tokenisers. The empty value stands for Words.
+const (
+	Words     Tokens = "words"
+	Alnum     Tokens = "alnum"
+	UAX29     Tokens = "uax29"
+	Space     Tokens = "space"
+	Chars     Tokens = "chars"
+	Graphemes Tokens = "graphemes"
+)
+
+var (
+	normalizations = []Normalization{NFKC, NFC, None}
+	tokenizers     = []Tokens{Words, Alnum, UAX29, Space, Chars, Graphemes}
+)
+
+// Options says exactly how text becomes tokens. The zero value is the default.
+type Options struct {
+	Normalize       Normalization // empty: NFKC
+	NoFold          bool          // keep upper and lower case apart
+	StripDiacritics bool          // é is e; after normalising and folding
+	Tokens          Tokens        // empty: Words
+
+	// StopWords are dropped. They go through the first three steps of the
+	// pipeline themselves; empty ones have no effect.
+	StopWords []string
+	// MinLength is the least number of code points of a token that is kept;
+	// 0 and 1 keep all.
+	MinLength int
+	// Filter says whether a token (normalised, folded, stripped) is kept; nil
+	// keeps all. It must depend on the token only, and not hold on to it.
+	Filter func(token []byte) bool
+	// FilterName stands for Filter in the canonical line.
+	FilterName string
+}
+
+// withDefaults fills in what the zero value stands for.
+func (o Options) withDefaults() Options {
+	if o.Normalize == "" {
+		o.Normalize = NFKC
+	}
+	if o.Tokens == "" {
+		o.Tokens = Words
+	}
+	return o
+}
+
+// Validate reports the first option that is out of range, with what is allowed.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	switch {
+	case !slices.Contains(normalizations, o.Normalize):
+		return fmt.Errorf("text: unknown normalisation %q: use one of %s", o.Normalize, list(normalizations))
+	case !slices.Contains(tokenizers, o.Tokens):
+		return fmt.Errorf("text: unknown tokeniser %q: use one of %s", o.Tokens, list(tokenizers))
+	case o.MinLength < 0:
+		return fmt.Errorf("text: minimum token length %d is negative: use 0 to keep all tokens", o.MinLength)
+	case o.Filter == nil && o.FilterName != "":
+		return fmt.Errorf("text: filter %q has a name but no function", o.FilterName)
+	case o.Filter != nil && !isName(o.FilterName):
+		return fmt.Errorf("text: filter name %q: a filter needs a name without spaces, which stands for it in stored files", o.FilterName)
+	}
+	return nil
+}
+
+// isName reports whether s can stand in a line of words.
+func isName(s string) bool {
+	return s != "" && len(strings.Fields(s)) == 1 && strings.TrimSpace(s) == s
+}
+
+func list[T ~string](values []T) string {
+	s := make([]string, len(values))
+	for i, v := range values {
+		s[i] = string(v)
+	}
+	return strings.Join(s, ", ")
+}
+
+// String returns the canonical line, such as
+//
+//	text/v1 nfkc fold words unicode=15.0.0
+//	text/v1 none nofold uax29 strip stop=6f7a… min=3 filter=name segments=17.0.0 unicode=15.0.0
+//
+// Stop words appear as a hash of the set of them.
+func (o Options) String() string {
+	o = o.withDefaults()
+	line := []string{Version, string(o.Normalize), "fold", string(o.Tokens)}
+	if o.NoFold {
+		line[2] = "nofold"
+	}
+	if o.StripDiacritics {
+		line = append(line, "strip")
+	}
+	if stop := o.stopHashes(); len(stop) > 0 {
+		line = append(line, fmt.Sprintf("stop=%016x", hashOfHashes(stop)))
+	}
+	if o.MinLength > 1 {
+		line = append(line, fmt.Sprintf("min=%d", o.MinLength))
+	}
+	if o.FilterName != "" {
+		line = append(line, "filter="+o.FilterName)
+	}
+	if o.Tokens == UAX29 || o.Tokens == Graphemes {
+		line = append(line, "segments="+segmentationVersion)
+	}
+	return strings.Join(append(line, "unicode="+norm.Version), " ")
+}
+
+// stopHashes returns the hashes of the stop words as a set.
+func (o Options) stopHashes() []uint64 {
+	if len(o.StopWords) == 0 {
+		return nil
+	}
+	p := newPipeline(o)
+	var hashes []uint64
+	for _, w := range o.StopWords {
+		if b := p.apply([]byte(w)); len(b) > 0 {
+			hashes = append(hashes, hashing.Bytes(b))
+		}
+	}
+	slices.Sort(hashes)
+	return slices.Compact(hashes)
+}
+
+func hashOfHashes(set []uint64) uint64 {
+	var b []byte
+	for _, h := range set {
+		b = binary.LittleEndian.AppendUint64(b, h)
+	}
+	return hashing.Bytes(b)
+}
+
+// ParseOptions reads a line as String prints it, or a part of one: words may be
+// left out, and stand in any order. Stop words and filters cannot be had from
+// the line, which holds only a hash or a name: there the error says to set them
+// apart. Another version of the pipeline or of Unicode is an error too.
+func ParseOptions(line string) (Options, error) {
+	var o Options
+	for _, word := range strings.Fields(line) {
+		if err := o.parseWord(word); err != nil {
+			return Options{}, err
+		}
+	}
+	return o, o.Validate()
+}
+
+func (o *Options) parseWord(word string) error {
+	key, value, _ := strings.Cut(word, "=")
+	switch {
+	case word == Version:
+	case strings.HasPrefix(word, "text/"):
+		return fmt.Errorf("text: %s is not the version this program writes, %s", word, Version)
+	case slices.Contains(normalizations, Normalization(word)):
+		o.Normalize = Normalization(word)
+	case slices.Contains(tokenizers, Tokens(word)):
+		o.Tokens = Tokens(word)
+	case word == "fold", word == "nofold":
+		o.NoFold = word == "nofold"
+	case word == "strip":
+		o.StripDiacritics = true
+	case key == "min":
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return fmt.Errorf("text: minimum token length in %q is not a number", word)
+		}
+		o.MinLength = n
+	case key == "unicode":
+		return sameVersion(word, value, norm.Version)
+	case key == "segments":
+		return sameVersion(word, value, segmentationVersion)
+	case key == "stop", key == "filter":
+		return fmt.Errorf("text: %q names stop words or a filter, but does not hold them: set them in Options", word)
+	default:
+		return fmt.Errorf("text: unknown word %q: use a normalisation (%s), fold or nofold, a tokeniser (%s), strip, min=N",
+			word, list(normalizations), list(tokenizers))
+	}
+	return nil
+}
+
+func sameVersion(word, value, ours string) error {
+	if value != ours {
+		return fmt.Errorf("text: made with %s, but this program has version %s: the two cannot be compared", word, ours)
+	}
+	return nil
+}

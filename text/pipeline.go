@@ -1,0 +1,89 @@
+package text
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// A pipeline does the first three steps (normalise, fold, strip) for a piece of
+// text. It owns scratch memory and belongs to one goroutine.
+//
+// Applied to a whole text it gives the text's normal form. Applied to the pieces
+// of a text, cut before code points without the glue and attach flags of the
+// code point table, it gives the pieces of the normal form.
+type pipeline struct {
+	form        norm.Form
+	normalise   bool
+	fold        bool
+	strip       bool
+	folder      cases.Caser
+	front, back []byte // the piece in hand, and where the next step writes it
+}
+
+func newPipeline(o Options) *pipeline {
+	p := &pipeline{
+		form:      norm.NFC,
+		normalise: o.Normalize != None,
+		fold:      !o.NoFold,
+		strip:     o.StripDiacritics,
+		folder:    cases.Fold(),
+	}
+	if o.withDefaults().Normalize == NFKC {
+		p.form = norm.NFKC
+	}
+	return p
+}
+
+// apply returns the normal form of piece, which holds until the next call.
+func (p *pipeline) apply(piece []byte) []byte {
+	p.front = append(p.front[:0], piece...)
+	if p.normalise {
+		p.renormalise(p.form)
+	}
+	if p.fold {
+		p.foldCase()
+	}
+	if p.strip {
+		p.renormalise(norm.NFD)
+		p.front = dropMarks(p.front)
+		p.renormalise(norm.NFC)
+	}
+	return p.front
+}
+
+func (p *pipeline) renormalise(f norm.Form) {
+	p.back = f.Append(p.back[:0], p.front...)
+	p.front, p.back = p.back, p.front
+}
+
+// maxFoldGrowth bounds how many bytes folding makes of one: ΐ, two bytes,
+// becomes three code points of two bytes each.
+const maxFoldGrowth = 3
+
+func (p *pipeline) foldCase() {
+	if need := maxFoldGrowth*len(p.front) + utf8.UTFMax; cap(p.back) < need {
+		p.back = make([]byte, 2*need)
+	}
+	p.back = p.back[:cap(p.back)]
+	n, _, err := p.folder.Transform(p.back, p.front, true)
+	if err != nil {
+		panic("text: case folding grew a text more than Unicode allows: " + err.Error())
+	}
+	p.front, p.back = p.back[:n], p.front
+}
+
+// dropMarks removes the non-spacing marks of b in place.
+func dropMarks(b []byte) []byte {
+	n := 0
+	for i := 0; i < len(b); {
+		r, w := utf8.DecodeRune(b[i:])
+		if !unicode.Is(unicode.Mn, r) {
+			n += copy(b[n:], b[i:i+w])
+		}
+		i += w
+	}
+	return b[:n]
+}

@@ -1,0 +1,202 @@
+package text
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// scan tokenises doc from i on, where a token may begin, whatever code points
+// follow. It returns between two tokens: at the end of doc, soon after limit, or
+// where a long stretch of ASCII begins for which there is a faster path. It
+// always gets past the code point at i.
+//
+//	e = entry of the code point in hand, f = entry of the one behind it
+//	plain (e is not changed, f does not combine with it): act on e
+//	else: hand it, with all that may combine, to unit
+//	the code point behind becomes the one in hand
+//
+// Tricks:
+//
+//  1. Each code point is decoded and looked up once, as f.
+//  2. The token in hand is t.token followed by doc[start:i]: a run of plain code
+//     points costs no copying, and t.token is mostly empty.
+//  3. One test of the flags of both tells the plain case.
+//  4. A solo token is hashed from a register.
+//
+// The loop is kept in one function for its local variables' sake.
+func (t *Tokenizer) scan(dst []uint64, doc []byte, i, limit int) ([]uint64, int) {
+	const (
+		changed  = replaced | attach | glue | invalid
+		combines = attach | glue | joins
+	)
+	tab, ascii := t.table, &t.table.ascii.entry
+	handBack := t.fast != fastNone
+	begin, start := i, -1
+	e, w := tab.lookup(doc, i)
+	for i < len(doc) {
+		if i >= limit && i > begin && start < 0 && len(t.token) == 0 {
+			if again, _ := tab.lookup(doc, i); again&combines == 0 {
+				return dst, i
+			}
+		}
+
+		j := i + w
+		var f entry
+		var fw int
+		if len(doc)-j < utf8.UTFMax {
+			f, fw = tab.lookup(doc, j)
+		} else if b := (*[utf8.UTFMax]byte)(doc[j:]); b[0] < utf8.RuneSelf {
+			f, fw = ascii[b[0]], 1
+		} else if b[0]-0xe1 <= 0xec-0xe1 && b[1]&0xc0 == 0x80 && b[2]&0xc0 == 0x80 {
+			r := rune(b[0]&0x0f)<<12 | rune(b[1]&0x3f)<<6 | rune(b[2]&0x3f)
+			f, fw = tab.page(r).entry[r%pageSize], 3
+		} else if b[0]-0xc2 <= 0xdf-0xc2 && b[1]&0xc0 == 0x80 {
+			r := rune(b[0]&0x1f)<<6 | rune(b[1]&0x3f)
+			f, fw = tab.page(r).entry[r%pageSize], 2
+		} else {
+			f, fw = tab.lookup(doc, j)
+		}
+
+		if e&changed|f&combines != 0 {
+			solo := e.action() == actionSolo
+			switch {
+			case e&changed == 0 && f&combines == joins && !solo:
+				// A mark that changes nothing, nor is there anything to join.
+			case e&(changed|unstable) == 0 && f&glue == 0 && !(solo && f&joins != 0) && !t.mayCombine(doc, j+fw):
+				f &^= attach // it stays as and where it is
+			default:
+				if start >= 0 {
+					t.token = append(t.token, doc[start:i]...)
+					start = -1
+				}
+				dst, i = t.unit(dst, doc, i)
+				e, w = tab.lookup(doc, i)
+				continue
+			}
+		}
+
+		switch e.action() {
+		case actionSeparate:
+			if start >= 0 || len(t.token) > 0 {
+				dst = t.endToken(dst, doc, start, i)
+				start = -1
+			}
+			if handBack && doc[i] < utf8.RuneSelf && i > begin && isASCIIAhead(doc, i) {
+				return dst, i
+			}
+		case actionSolo:
+			if start >= 0 || len(t.token) > 0 {
+				dst = t.endToken(dst, doc, start, i)
+				start = -1
+			}
+			if handBack && doc[i] < utf8.RuneSelf && i > begin && isASCIIAhead(doc, i) {
+				return dst, i
+			}
+			dst = append(dst, hashCodePoint(doc, i, w))
+		default:
+			if start < 0 {
+				start = i
+			}
+		}
+		i, e, w = j, f, fw
+	}
+	if start >= 0 || len(t.token) > 0 {
+		dst = t.endToken(dst, doc, start, i)
+	}
+	return dst, i
+}
+
+// mayCombine reports whether the code point at doc[i] attaches to, or combines
+// with, what precedes it.
+func (t *Tokenizer) mayCombine(doc []byte, i int) bool {
+	e, _ := t.table.lookup(doc, i)
+	return e&(attach|glue) != 0
+}
+
+// asciiAhead is how many bytes of ASCII must lie ahead for scan to hand back to
+// the fast path. Shorter stretches are done here sooner than over there.
+const asciiAhead = 32
+
+// isASCIIAhead reports whether the next asciiAhead bytes are all ASCII.
+func isASCIIAhead(b []byte, i int) bool {
+	const high = 0x8080808080808080
+	if len(b)-i < asciiAhead {
+		return false
+	}
+	w := (*[asciiAhead]byte)(b[i:])
+	return (binary.LittleEndian.Uint64(w[:])|binary.LittleEndian.Uint64(w[8:])|
+		binary.LittleEndian.Uint64(w[16:])|binary.LittleEndian.Uint64(w[24:]))&high == 0
+}
+
+// hashCodePoint is hashing.Bytes(doc[i:i+w]) for w ≤ 4.
+func hashCodePoint(doc []byte, i, w int) uint64 {
+	if len(doc)-i < utf8.UTFMax {
+		return hashing.Bytes(doc[i : i+w])
+	}
+	v := uint64(binary.LittleEndian.Uint32(doc[i:])) & (1<<(8*uint(w)&63) - 1)
+	return hashing.Fold(v^hashing.Key0, hashing.Key1^uint64(w)<<56)
+}
+
+// endToken hashes the token in hand, t.token followed by doc[start:end], where
+// start < 0 stands for nothing. It must not be empty.
+func (t *Tokenizer) endToken(dst []uint64, doc []byte, start, end int) []uint64 {
+	if len(t.token) == 0 {
+		return append(dst, hashing.Bytes(doc[start:end]))
+	}
+	if start >= 0 {
+		t.token = append(t.token, doc[start:end]...)
+	}
+	dst = append(dst, hashing.Bytes(t.token))
+	t.token = t.token[:0]
+	return dst
+}
+
+// unit does the code point at doc[i] together with those behind it that may
+// combine with it or join it, and returns where it stopped. The token in hand is
+// t.token, before and after.
+func (t *Tokenizer) unit(dst []uint64, doc []byte, i int) ([]uint64, int) {
+	e, w := t.table.lookup(doc, i)
+	if e&invalid != 0 {
+		return t.feed(dst, separator), i + w
+	}
+	end := i + w
+	for {
+		f, fw := t.table.lookup(doc, end)
+		if f&(attach|glue|joins) == 0 {
+			break
+		}
+		end += fw
+	}
+	if e&replaced != 0 && end == i+w {
+		return t.feed(dst, t.table.replacement(doc, i)), end
+	}
+	return t.feed(dst, t.pipe.apply(doc[i:end])), end
+}
+
+// separator is a byte that is in no code point, and so separates tokens.
+var separator = []byte{0xff}
+
+// feed acts on every code point of a piece of normal form, of which no solo token
+// is joined by what follows.
+func (t *Tokenizer) feed(dst []uint64, normal []byte) []uint64 {
+	solo := false // t.token is a solo token that may be joined
+	for i := 0; i < len(normal); {
+		e, w := t.table.lookup(normal, i)
+		action := e.action()
+		if len(t.token) > 0 && (action == actionSeparate || action == actionSolo || solo && action == actionRun) {
+			dst = t.endToken(dst, nil, -1, 0)
+			solo = false
+		}
+		if action != actionSeparate {
+			t.token = append(t.token, normal[i:i+w]...)
+		}
+		solo = solo || action == actionSolo
+		i += w
+	}
+	if solo {
+		dst = t.endToken(dst, nil, -1, 0)
+	}
+	return dst
+}

@@ -1,0 +1,262 @@
+package text
+
+import (
+	"bytes"
+	"sync"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+)
+
+// An entry says all that the loops need to know about a code point, under one
+// set of options.
+type entry uint8
+
+const (
+	// The low two bits are the action: what the code point does to the tokens
+	// when it comes out of the pipeline.
+	actionSeparate entry = 0 // ends the token in hand
+	actionRun      entry = 1 // extends it, or begins one
+	actionSolo     entry = 2 // is a token
+	actionJoin     entry = 3 // joins a solo token before it, else like a run
+	actionMask     entry = 3
+
+	// The other bits say what the pipeline does to the code point on its way in.
+
+	// replaced: standing alone, it becomes what page.replacement holds.
+	replaced entry = 1 << 2
+	// unstable: normalisation changes it, so that what follows it has to be
+	// normalised with it if it is glue or attaches.
+	unstable entry = 1 << 3
+	// attach: not a starter, but composes with nothing. After a single stable
+	// starter it stays as and where it is.
+	attach entry = 1 << 4
+	// glue: may compose with what precedes it.
+	glue entry = 1 << 5
+	// joins: what becomes of it begins with an actionJoin.
+	joins entry = 1 << 6
+	// invalid: a byte that is not UTF-8. It separates, and nothing combines
+	// across it.
+	invalid entry = 1 << 7
+)
+
+func (e entry) action() entry { return e & actionMask }
+
+const (
+	pageBits = 8
+	pageSize = 1 << pageBits
+	maxPages = (unicode.MaxRune + 1) / pageSize
+)
+
+// A page holds the entries of 256 code points.
+type page struct {
+	entry       [pageSize]entry
+	replacement *[pageSize][]byte // nil if none of them is replaced
+}
+
+// A table has an entry for every code point. Its pages are made when they are
+// first asked for, some tens of microseconds each, and shared by all
+// tokenizers of the same options.
+type table struct {
+	pages [maxPages]atomic.Pointer[page]
+	ascii *page
+
+	mu       sync.Mutex // guards the making of pages
+	pipeline *pipeline
+	action   func(r rune) entry
+}
+
+// A tableKey holds the options that a table depends on.
+type tableKey struct {
+	normalize     Normalization
+	noFold, strip bool
+	tokens        Tokens
+}
+
+var (
+	tablesMu sync.Mutex
+	tables   = map[tableKey]*table{}
+)
+
+func tableFor(o Options) *table {
+	o = o.withDefaults()
+	if o.Tokens == UAX29 || o.Tokens == Graphemes {
+		// They have boundary tables of their own; any action will do that is
+		// never actionSeparate, for which text is not kept.
+		o.Tokens = Chars
+	}
+	key := tableKey{o.Normalize, o.NoFold, o.StripDiacritics, o.Tokens}
+	tablesMu.Lock()
+	defer tablesMu.Unlock()
+	t := tables[key]
+	if t == nil {
+		t = &table{pipeline: newPipeline(o), action: actionOf(o.Tokens)}
+		t.ascii = t.makePage(0)
+		tables[key] = t
+	}
+	return t
+}
+
+// page returns the page of r, a valid code point.
+func (t *table) page(r rune) *page {
+	if p := t.pages[uint32(r)>>pageBits%maxPages].Load(); p != nil {
+		return p
+	}
+	return t.makePage(r >> pageBits)
+}
+
+// lookup returns the entry and the width of the code point at b[i]. Past the
+// end it is a separator of width 0.
+func (t *table) lookup(b []byte, i int) (entry, int) {
+	if i >= len(b) {
+		return actionSeparate, 0
+	}
+	if c := b[i]; c < utf8.RuneSelf {
+		return t.ascii.entry[c], 1
+	}
+	r, w := utf8.DecodeRune(b[i:])
+	if r == utf8.RuneError && w == 1 {
+		return invalid | actionSeparate, 1
+	}
+	return t.page(r).entry[r%pageSize], w
+}
+
+// replacement returns what becomes of the code point at b[i], which stands alone.
+func (t *table) replacement(b []byte, i int) []byte {
+	r, _ := utf8.DecodeRune(b[i:])
+	return t.page(r).replacement[r%pageSize]
+}
+
+func (t *table) makePage(number rune) *page {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.pages[number].Load(); p != nil {
+		return p
+	}
+	p := new(page)
+	for i := range rune(pageSize) {
+		r := number<<pageBits + i
+		if !utf8.ValidRune(r) {
+			continue // never looked up
+		}
+		e, out := t.describe(r)
+		p.entry[i] = e
+		if e&replaced != 0 {
+			if p.replacement == nil {
+				p.replacement = new([pageSize][]byte)
+			}
+			p.replacement[i] = bytes.Clone(out)
+		}
+	}
+	t.pages[number].Store(p)
+	return p
+}
+
+// describe works out an entry and, for a replaced code point, what becomes of it.
+func (t *table) describe(r rune) (entry, []byte) {
+	var buf [utf8.UTFMax]byte
+	in := buf[:utf8.EncodeRune(buf[:], r)]
+	out := t.pipeline.apply(in)
+	e := t.action(r) | t.combining(r, in, out)
+	first, _ := utf8.DecodeRune(out)
+	if len(out) > 0 && t.action(first) == actionJoin {
+		e |= joins
+	}
+	if bytes.Equal(in, out) {
+		return e, nil
+	}
+	if e.action() == actionSeparate && t.allSeparate(out) {
+		return e, nil // one separator is as good as another
+	}
+	return e | replaced, out
+}
+
+// combining returns the flags that say how r relates to its neighbours.
+func (t *table) combining(r rune, in, out []byte) entry {
+	p := t.pipeline
+	if !p.normalise && !p.strip {
+		return 0
+	}
+	var e entry
+	composes := p.form.QuickSpan(in) < len(in) // "no" or "maybe" in Unicode's quick check
+	switch props := p.form.Properties(in); {
+	case p.strip:
+		// What strip removes may let its neighbours compose; what it leaves may
+		// compose too, though normalisation itself did not run.
+		if !props.BoundaryBefore() || len(out) == 0 || unicode.Is(unicode.Mn, r) || !p.form.Properties(out).BoundaryBefore() {
+			e |= glue
+		}
+	case props.BoundaryBefore():
+	case props.CCC() != 0 && !composes && bytes.Equal(in, out):
+		e |= attach
+	default:
+		e |= glue
+	}
+	if composes || p.strip && !bytes.Equal(in, out) {
+		e |= unstable
+	}
+	return e
+}
+
+func (t *table) allSeparate(b []byte) bool {
+	for len(b) > 0 {
+		r, w := utf8.DecodeRune(b)
+		if t.action(r) != actionSeparate {
+			return false
+		}
+		b = b[w:]
+	}
+	return true
+}
+
+// spaceless are the scripts in which words has one token a code point.
+var spaceless = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}
+
+// isSpaceless reports whether r belongs to one of those scripts. The two signs
+// that lengthen a vowel of kana count as common to several scripts in Unicode.
+func isSpaceless(r rune) bool {
+	const prolonged, halfWidthProlonged = 0x30fc, 0xff70
+	return r == prolonged || r == halfWidthProlonged || unicode.In(r, spaceless...)
+}
+
+// actionOf returns the rule of a tokeniser.
+func actionOf(tokens Tokens) func(r rune) entry {
+	switch tokens {
+	case Alnum:
+		return alnumAction
+	case Space:
+		return spaceAction
+	case Chars:
+		return func(rune) entry { return actionSolo }
+	default:
+		return wordAction
+	}
+}
+
+func wordAction(r rune) entry {
+	switch mark := unicode.IsMark(r); {
+	case !mark && !unicode.IsLetter(r) && !unicode.IsNumber(r):
+		return actionSeparate
+	case isSpaceless(r):
+		return actionSolo
+	case mark && unicode.Is(unicode.Mn, r):
+		return actionJoin
+	}
+	return actionRun
+}
+
+func alnumAction(r rune) entry {
+	if unicode.IsLetter(r) || unicode.IsNumber(r) {
+		return actionRun
+	}
+	return actionSeparate
+}
+
+func spaceAction(r rune) entry {
+	if unicode.IsSpace(r) {
+		return actionSeparate
+	}
+	return actionRun
+}

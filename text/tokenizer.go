@@ -1,0 +1,194 @@
+package text
+
+import (
+	"slices"
+
+	"github.com/clipperhouse/uax29/v2/graphemes"
+	"github.com/clipperhouse/uax29/v2/words"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/simd"
+)
+
+// A Token is a token with its place: doc[Start:End], in bytes of the document as
+// it was given. Normalisation may make several tokens of one place (½ is 1 and
+// 2), or one of a place that holds more than the token.
+type Token struct {
+	Hash       uint64
+	Start, End int
+}
+
+// A Tokenizer turns documents into tokens. It owns scratch memory that grows to
+// what the longest document needs, allocates nothing once warm, and belongs to
+// one goroutine; make one for each.
+type Tokenizer struct {
+	options Options
+	table   *table
+	pipe    *pipeline
+	fast    fastPath
+	stop    map[uint64]struct{}
+
+	asciiChars [128]uint64 // hashes of the ASCII code points, for fastChars
+	token      []byte      // what scan has of the token in hand, see there
+
+	// Scratch of the general path, see general.go.
+	normal   []byte
+	pieces   []piece
+	words    *words.Iterator[[]byte]
+	clusters *graphemes.Iterator[[]byte]
+}
+
+// A fastPath is what may be done with a stretch of ASCII.
+type fastPath uint8
+
+const (
+	fastNone    fastPath = iota // scan does ASCII as well
+	fastWords                   // words of letters and digits: the vector kernel
+	fastChars                   // a table of 128 hashes
+	generalOnly                 // tokens are needed as bytes, or whole texts: no scan at all
+)
+
+// New returns a tokenizer, or the error of o.Validate.
+func New(o Options) (*Tokenizer, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	o.StopWords = slices.Clone(o.StopWords)
+	t := &Tokenizer{options: o, table: tableFor(o), pipe: newPipeline(o)}
+	if hashes := o.stopHashes(); len(hashes) > 0 {
+		t.stop = make(map[uint64]struct{}, len(hashes))
+		for _, h := range hashes {
+			t.stop[h] = struct{}{}
+		}
+	}
+	switch {
+	case o.Tokens == UAX29 || o.Tokens == Graphemes || o.MinLength > 1 || o.Filter != nil:
+		t.fast = generalOnly
+		t.words = words.FromBytes(nil)
+		t.clusters = graphemes.FromBytes(nil)
+	case o.Tokens == Words || o.Tokens == Alnum:
+		t.fast = fastWords
+	case o.Tokens == Chars:
+		t.fast = fastChars
+		for c := range t.asciiChars {
+			t.asciiChars[c] = hashing.Bytes(t.pipe.apply([]byte{byte(c)}))
+		}
+	}
+	return t, nil
+}
+
+// Options returns what the tokenizer was made with, defaults filled in.
+func (t *Tokenizer) Options() Options { return t.options }
+
+// AppendHashes appends the hash of every token of doc, in document order. It
+// costs O(len(doc)).
+func (t *Tokenizer) AppendHashes(dst []uint64, doc []byte) []uint64 {
+	for from := 0; from < len(doc); {
+		dst, from = t.AppendHashesFrom(dst, doc, from)
+	}
+	return dst
+}
+
+// blockSize is about how many bytes AppendHashesFrom does: the tokens of a block
+// should fit the first-level cache beside it, even one for every byte.
+const blockSize = 4 << 10
+
+// AppendHashesFrom does one block of doc: it appends the hashes of the tokens
+// from doc[from:] on, and returns where the next block begins, len(doc) at last.
+// A block is a few kilobytes and ends between two tokens; with UAX29, Graphemes,
+// MinLength or a Filter it is the whole document. from must be 0 or what the
+// call before returned for the same document.
+//
+// It lets a caller use up the hashes while they are in the cache.
+func (t *Tokenizer) AppendHashesFrom(dst []uint64, doc []byte, from int) ([]uint64, int) {
+	kept := len(dst)
+	next := len(doc)
+	if t.fast == generalOnly {
+		dst = t.appendGeneral(dst, doc)
+	} else {
+		dst, next = t.appendBlock(dst, doc, from)
+	}
+	if t.stop != nil {
+		dst = t.dropStopWords(dst, kept)
+	}
+	return dst, next
+}
+
+// appendBlock goes to and fro between the fast path for ASCII and scan.
+func (t *Tokenizer) appendBlock(dst []uint64, doc []byte, at int) ([]uint64, int) {
+	limit := min(at+blockSize, len(doc))
+	for at < limit {
+		begin, n := at, 0
+		switch t.fast {
+		case fastWords:
+			end := asciiWordEnd(doc, limit)
+			dst, n = simd.AppendWordHashes(dst, doc[at:end], !t.options.NoFold)
+			if at += n; at == end {
+				return dst, at
+			}
+		case fastChars:
+			dst, at = t.appendASCIIChars(dst, doc, at, limit)
+			if at == limit {
+				return dst, at
+			}
+		}
+		if t.fast == fastWords && at > begin {
+			// Byte at-1 is a separator. If byte at begins a combining mark the two
+			// may compose: < and U+0338 are ≮.
+			at--
+		}
+		dst, at = t.scan(dst, doc, at, limit)
+	}
+	return dst, at
+}
+
+// asciiWordEnd returns the least end ≥ limit at which doc[:end] can be given to
+// the kernel: no word of ASCII crosses it, and if a non-ASCII byte follows, it
+// is within, so that the kernel stops in front of the word that touches it.
+func asciiWordEnd(doc []byte, limit int) int {
+	for limit < len(doc) {
+		c := doc[limit]
+		switch {
+		case c >= 0x80:
+			return limit + 1
+		case c-'0' >= 10 && c|0x20-'a' >= 26:
+			return limit
+		}
+		limit++
+	}
+	return limit
+}
+
+// appendASCIIChars does doc[at:limit] up to the first code point that is not
+// ASCII, without the one before that, with which it may compose.
+func (t *Tokenizer) appendASCIIChars(dst []uint64, doc []byte, at, limit int) ([]uint64, int) {
+	dst = slices.Grow(dst, limit-at)
+	out := dst[len(dst) : len(dst)+limit-at]
+	text := doc[at:limit]
+	text = text[:len(out)]
+	for i, c := range text {
+		if c >= 0x80 {
+			n := max(i-1, 0)
+			return dst[:len(dst)+n], at + n
+		}
+		out[i] = t.asciiChars[c&0x7f]
+	}
+	n := len(text)
+	if limit < len(doc) && doc[limit] >= 0x80 {
+		n--
+	}
+	return dst[:len(dst)+n], at + n
+}
+
+// dropStopWords removes the stop words from hashes[from:]. Two tokens of one
+// hash are one token to all that follows, so that comparing hashes is exact.
+func (t *Tokenizer) dropStopWords(hashes []uint64, from int) []uint64 {
+	kept := hashes[:from]
+	for _, h := range hashes[from:] {
+		if _, isStop := t.stop[h]; !isStop {
+			kept = append(kept, h)
+		}
+	}
+	return kept
+}
