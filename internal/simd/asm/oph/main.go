@@ -1,0 +1,175 @@
+// Command oph generates the AVX-512 kernels of one-permutation sketching. See
+// oph.go of package simd for what they compute, oph_generic.go for the twins.
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// lanes is the number of words in a vector.
+const lanes = 8
+
+func main() {
+	ConstraintExpr("!purego")
+	mixAll()
+	mixBelow()
+	mixOpen()
+	Generate()
+}
+
+// mixer holds the constants of hashing.Mix(x ^ key) in vectors.
+type mixer struct{ key, m1, m2 reg.VecVirtual }
+
+func newMixer() mixer {
+	m := mixer{key: ZMM(), m1: ZMM(), m2: ZMM()}
+	VPBROADCASTQ(Load(Param("key"), GP64()), m.key)
+	VPBROADCASTQ(constant(0xbf58476d1ce4e5b9), m.m1)
+	VPBROADCASTQ(constant(0x94d049bb133111eb), m.m2)
+	return m
+}
+
+// constant returns a register with a constant.
+func constant(c uint64) reg.GPVirtual {
+	r := GP64()
+	MOVQ(U64(c), r)
+	return r
+}
+
+// mix replaces the words of x by their hashes.
+func (m mixer) mix(x reg.VecVirtual) {
+	t := ZMM()
+	VPXORQ(m.key, x, x)
+	VPSRLQ(Imm(30), x, t)
+	VPXORQ(t, x, x)
+	VPMULLQ(m.m1, x, x)
+	VPSRLQ(Imm(27), x, t)
+	VPXORQ(t, x, x)
+	VPMULLQ(m.m2, x, x)
+	VPSRLQ(Imm(31), x, t)
+	VPXORQ(t, x, x)
+}
+
+// loop runs body for all whole vectors of src, then once more, under a mask, for
+// the words that are left. It leaves n at zero.
+func loop(src, n reg.GPVirtual, body func(x reg.VecVirtual, mask reg.OpmaskVirtual)) {
+	Label("loop")
+	CMPQ(n, Imm(lanes))
+	JL(LabelRef("tail"))
+	x := ZMM()
+	VMOVDQU64(Mem{Base: src}, x)
+	body(x, nil)
+	ADDQ(Imm(8*lanes), src)
+	SUBQ(Imm(lanes), n)
+	JMP(LabelRef("loop"))
+
+	Label("tail")
+	TESTQ(n, n)
+	JZ(LabelRef("done"))
+	ones, mask := GP64(), K()
+	MOVQ(I64(-1), ones)
+	BZHIQ(n, ones, ones)
+	KMOVB(ones.As32(), mask)
+	x = ZMM()
+	VMOVDQU64_Z(Mem{Base: src}, mask, x)
+	body(x, mask)
+	Label("done")
+}
+
+// keep appends the words of x that pass to dst, of which count words are used.
+func keep(x reg.VecVirtual, pass reg.OpmaskVirtual, dst, count reg.GPVirtual) {
+	packed, bits := ZMM(), GP64()
+	VPCOMPRESSQ_Z(x, pass, packed)
+	VMOVDQU64(packed, Mem{Base: dst, Index: count, Scale: 8})
+	KMOVB(pass, bits.As32())
+	POPCNTQ(bits, bits)
+	ADDQ(bits, count)
+}
+
+func mixAll() {
+	TEXT("mixAllAVX512", NOSPLIT, "func(dst, src *uint64, n int, key uint64)")
+	Pragma("noescape")
+	Doc("mixAllAVX512 is mixBelow for the bound that lets all pass; n is above 0.")
+	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
+	src := Load(Param("src"), GP64()).(reg.GPVirtual)
+	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	m := newMixer()
+	loop(src, n, func(x reg.VecVirtual, _ reg.OpmaskVirtual) {
+		m.mix(x)
+		VMOVDQU64(x, Mem{Base: dst})
+		ADDQ(Imm(8*lanes), dst)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+func mixBelow() {
+	TEXT("mixBelowAVX512", NOSPLIT, "func(dst, src *uint64, n int, key, k, bound uint64) int")
+	Pragma("noescape")
+	Doc("mixBelowAVX512 is mixBelow; n is above 0.")
+	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
+	src := Load(Param("src"), GP64()).(reg.GPVirtual)
+	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	m := newMixer()
+	k, bound := ZMM(), ZMM()
+	VPBROADCASTQ(Load(Param("k"), GP64()), k)
+	VPBROADCASTQ(Load(Param("bound"), GP64()), bound)
+	count := GP64()
+	XORQ(count, count)
+	loop(src, n, func(x reg.VecVirtual, mask reg.OpmaskVirtual) {
+		m.mix(x)
+		fraction, pass := ZMM(), K()
+		VPMULLQ(k, x, fraction)
+		if mask == nil {
+			VPCMPUQ(Imm(2), bound, fraction, pass) // fraction ≤ bound
+		} else {
+			VPCMPUQ(Imm(2), bound, fraction, mask, pass)
+		}
+		keep(x, pass, dst, count)
+	})
+	VZEROUPPER()
+	Store(count, ReturnIndex(0))
+	RET()
+}
+
+func mixOpen() {
+	TEXT("mixOpenAVX512", NOSPLIT, "func(dst, src *uint64, n int, key, k uint64, open *uint64) int")
+	Pragma("noescape")
+	Doc("mixOpenAVX512 is mixOpen; n is above 0.")
+	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
+	src := Load(Param("src"), GP64()).(reg.GPVirtual)
+	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	m := newMixer()
+	k, open, one := ZMM(), ZMM(), ZMM()
+	VPBROADCASTQ(Load(Param("k"), GP64()), k)
+	VMOVDQU64(Mem{Base: Load(Param("open"), GP64())}, open)
+	VPBROADCASTQ(constant(1), one)
+	count := GP64()
+	XORQ(count, count)
+	loop(src, n, func(x reg.VecVirtual, mask reg.OpmaskVirtual) {
+		m.mix(x)
+		// The bin, the high half of x·k, from the halves of x, since k < 2³².
+		bin, low := ZMM(), ZMM()
+		VPSRLQ(Imm(32), x, bin)
+		VPMULUDQ(k, bin, bin)
+		VPMULUDQ(k, x, low)
+		VPSRLQ(Imm(32), low, low)
+		VPADDQ(low, bin, bin)
+		VPSRLQ(Imm(32), bin, bin)
+		// Its bit in the map: a rotation takes the bin modulo 64 by itself.
+		word, pass := ZMM(), K()
+		VPSRLQ(Imm(6), bin, word)
+		VPERMQ(open, word, word)
+		VPRORVQ(bin, word, word)
+		if mask == nil {
+			VPTESTMQ(one, word, pass)
+		} else {
+			VPTESTMQ(one, word, mask, pass)
+		}
+		keep(x, pass, dst, count)
+	})
+	VZEROUPPER()
+	Store(count, ReturnIndex(0))
+	RET()
+}

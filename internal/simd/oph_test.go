@@ -1,0 +1,100 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"pgregory.net/rapid"
+)
+
+// featureWords returns n random words.
+func featureWords(n int, seed uint64) []uint64 {
+	w := make([]uint64, n)
+	for i := range w {
+		w[i] = hashing.Mix(seed + uint64(i))
+	}
+	return w
+}
+
+// paddedDst returns a destination for n hashes and the words that must stay intact
+// behind it.
+func paddedDst(n int) (dst, guard []uint64) {
+	size := (n + 7) &^ 7
+	all := make([]uint64, size+8)
+	for i := range all {
+		all[i] = 0xdead
+	}
+	return all[:size:size], all[size:]
+}
+
+func checkGuard(t *rapid.T, guard []uint64) {
+	for _, g := range guard {
+		if g != 0xdead {
+			t.Fatal("written behind the destination")
+		}
+	}
+}
+
+func TestMixBelowEqualsItsTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := featureWords(rapid.IntRange(0, 100).Draw(t, "n"), rapid.Uint64().Draw(t, "seed"))
+		key := rapid.Uint64().Draw(t, "key")
+		k := rapid.Uint64Range(1, 70000).Draw(t, "k")
+		bound := rapid.OneOf(rapid.Uint64(), rapid.SampledFrom([]uint64{0, math.MaxUint64})).Draw(t, "bound")
+		if len(src) > 0 && rapid.Bool().Draw(t, "tie") {
+			bound = hashing.Mix(src[0]^key) * k
+		}
+		dst, guard := paddedDst(len(src))
+		want := make([]uint64, len(src))
+		got := dst[:MixBelow(dst, src, key, k, bound)]
+		want = want[:mixBelowGeneric(want, src, key, k, bound)]
+		if !slices.Equal(got, want) {
+			t.Fatalf("got %x, want %x", got, want)
+		}
+		checkGuard(t, guard)
+	})
+}
+
+func TestMixOpenEqualsItsTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := featureWords(rapid.IntRange(0, 100).Draw(t, "n"), rapid.Uint64().Draw(t, "seed"))
+		key := rapid.Uint64().Draw(t, "key")
+		k := rapid.Uint64Range(1, MaxOpen).Draw(t, "k")
+		var open [OpenWords]uint64
+		for i := range open {
+			open[i] = rapid.Uint64().Draw(t, "open")
+		}
+		dst, guard := paddedDst(len(src))
+		want := make([]uint64, len(src))
+		got := dst[:MixOpen(dst, src, key, k, &open)]
+		want = want[:mixOpenGeneric(want, src, key, k, &open)]
+		if !slices.Equal(got, want) {
+			t.Fatalf("got %x, want %x", got, want)
+		}
+		checkGuard(t, guard)
+	})
+}
+
+func BenchmarkOPHKernels(b *testing.B) {
+	src := featureWords(512, 1)
+	dst := make([]uint64, 512)
+	open := [OpenWords]uint64{1 << 3, 1 << 60}
+	run := func(name string, f func()) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(8 * len(src)))
+			for b.Loop() {
+				f()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(src)), "ns/feature")
+		})
+	}
+	for _, bound := range []uint64{math.MaxUint64, math.MaxUint64 / 10} {
+		run(fmt.Sprintf("MixBelow/bound=%.1f", float64(bound)/math.MaxUint64), func() { MixBelow(dst, src, 1, 128, bound) })
+		run(fmt.Sprintf("MixBelow/bound=%.1f/Go", float64(bound)/math.MaxUint64), func() { mixBelowGeneric(dst, src, 1, 128, bound) })
+	}
+	run("MixOpen", func() { MixOpen(dst, src, 1, 128, &open) })
+	run("MixOpen/Go", func() { mixOpenGeneric(dst, src, 1, 128, &open) })
+}
