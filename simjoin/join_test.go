@@ -1,0 +1,206 @@
+package simjoin
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"pgregory.net/rapid"
+)
+
+// bruteForce is the definition of the self-join.
+func bruteForce(sets [][]uint64, t Threshold) []Pair {
+	var pairs []Pair
+	for b := range sets {
+		for a := range b {
+			inter := naive(sets[a], sets[b])
+			union := len(sets[a]) + len(sets[b]) - inter
+			if t.Reached(inter, union) {
+				pairs = append(pairs, Pair{uint32(a), uint32(b), uint32(inter), uint32(union)})
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(p, q Pair) int {
+		if p.A != q.A {
+			return int(p.A) - int(q.A)
+		}
+		return int(p.B) - int(q.B)
+	})
+	return pairs
+}
+
+// anyCollection draws sets of uniform or skewed tokens, with near copies, equal
+// sets and empty ones among them.
+func anyCollection(t *rapid.T) [][]uint64 {
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+	tokens := rapid.IntRange(1, 400).Draw(t, "tokens")
+	longest := rapid.IntRange(1, 60).Draw(t, "longest")
+	draw := func() uint64 { return r.Uint64N(uint64(tokens)) }
+	if rapid.Bool().Draw(t, "skewed") {
+		zipf := rand.NewZipf(r, 1.2, 1, uint64(tokens))
+		draw = zipf.Uint64
+	}
+	if rapid.Bool().Draw(t, "hashed") {
+		plain := draw
+		draw = func() uint64 { return hashing.Mix(plain()) }
+	}
+	sets := make([][]uint64, rapid.IntRange(0, 60).Draw(t, "sets"))
+	for i := range sets {
+		n := r.IntN(longest + 1)
+		if i > 0 && r.IntN(2) == 0 {
+			sets[i] = slices.Clone(sets[r.IntN(i)])
+			n = r.IntN(4) // edits
+		}
+		for range n {
+			if len(sets[i]) > 0 && r.IntN(4) == 0 {
+				at := r.IntN(len(sets[i]))
+				sets[i] = slices.Delete(sets[i], at, at+1)
+			}
+			sets[i] = append(sets[i], draw())
+		}
+		slices.Sort(sets[i])
+		sets[i] = slices.Compact(sets[i])
+	}
+	return sets
+}
+
+func TestSelfJoinEqualsBruteForce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sets := anyCollection(t)
+		th, _ := NewThreshold(float64(rapid.IntRange(1, 20).Draw(t, "twentieths")) / 20)
+		if rapid.IntRange(0, 3).Draw(t, "odd threshold") == 0 {
+			th, _ = anyThreshold(t)
+		}
+		got, want := SelfJoin(sets, th), bruteForce(sets, th)
+		if !slices.Equal(got, want) {
+			t.Errorf("at %v of %v:\n got %v\nwant %v", th, sets, got, want)
+		}
+	})
+}
+
+func TestProbesInAnyOrderWithAnyProberFindTheSamePairs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sets := anyCollection(t)
+		th, _ := anyThreshold(t)
+		want := bruteForce(sets, th)
+		x := NewIndex(sets, th)
+		r := rand.New(rand.NewPCG(uint64(len(sets)), 1))
+		var probers [2]Prober
+		// A prober may come from another index and another threshold.
+		other := NewIndex([][]uint64{{1, 2, 3}, {1, 2, 3, 4}}, threshold(&testing.T{}, 0.5))
+		other.Probe(&probers[0], 1, func(Pair) {})
+		var got []Pair
+		for _, g := range r.Perm(x.Len()) {
+			x.Probe(&probers[r.IntN(2)], g, func(p Pair) { got = append(got, p) })
+		}
+		if got = sortPairs(got, len(sets)); !slices.Equal(got, want) {
+			t.Errorf("got %v\nwant %v", got, want)
+		}
+	})
+}
+
+func TestMatchesAndMembersGiveEveryPair(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sets := anyCollection(t)
+		th, _ := anyThreshold(t)
+		x := NewIndex(sets, th)
+		var p Prober
+		pairs, seen := 0, make([]bool, len(sets))
+		for g := range x.Len() {
+			m := len(x.Members(g))
+			pairs += m * (m - 1) / 2
+			for _, match := range x.Matches(&p, g) {
+				pairs += m * len(x.Members(match.Group))
+				if match.Group >= g || x.Size(match.Group) > x.Size(g) {
+					t.Errorf("group %d matches %d", g, match.Group)
+				}
+			}
+			for i, d := range x.Members(g) {
+				if seen[d] || (i > 0 && d <= x.Members(g)[i-1]) || len(sets[d]) != x.Size(g) {
+					t.Errorf("members of group %d: %v", g, x.Members(g))
+				}
+				seen[d] = true
+			}
+		}
+		if want := len(bruteForce(sets, th)); pairs != want {
+			t.Errorf("%d pairs, want %d", pairs, want)
+		}
+		for d, set := range sets {
+			if seen[d] == (len(set) == 0) {
+				t.Errorf("set %d of %d elements: in a group: %v", d, len(set), seen[d])
+			}
+		}
+	})
+}
+
+func TestSelfJoinOfFewSets(t *testing.T) {
+	top := ^uint64(0)
+	for name, c := range map[string]struct {
+		sets [][]uint64
+		want []Pair
+	}{
+		"no sets":                     {nil, nil},
+		"empty sets match nothing":    {[][]uint64{{}, nil, {}}, nil},
+		"one set":                     {[][]uint64{{1}}, nil},
+		"equal sets":                  {[][]uint64{{1, 2}, {}, {1, 2}}, []Pair{{0, 2, 2, 2}}},
+		"a pair on the threshold":     {[][]uint64{{1, 2, 3, 4, 5}, {1, 2, 3, 4}}, []Pair{{0, 1, 4, 5}}},
+		"a pair below the threshold":  {[][]uint64{{1, 2, 3, 4}, {1, 2, 3}}, nil},
+		"the least and largest token": {[][]uint64{{0, 1, 2, 3, top}, {0, 1, 2, 3}, {top}}, []Pair{{0, 1, 4, 5}}},
+		"equal sets on both sides": {
+			[][]uint64{{1, 2, 3, 4}, {1, 2, 3, 4, 5}, {1, 2, 3, 4}, {1, 2, 3, 4, 5}},
+			[]Pair{{0, 1, 4, 5}, {0, 2, 4, 4}, {0, 3, 4, 5}, {1, 2, 4, 5}, {1, 3, 5, 5}, {2, 3, 4, 5}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := SelfJoin(c.sets, threshold(t, 0.8)); !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestDictionaryNumbersManyTokens(t *testing.T) {
+	d := newDictionary()
+	const tokens = 10 * firstSlots
+	for range 2 {
+		for i := range uint64(tokens) {
+			if n := d.add(i << 40); uint64(n) != i {
+				t.Fatalf("token %d has number %d", i, n)
+			}
+		}
+	}
+	for n, c := range d.count {
+		if c != 2 {
+			t.Fatalf("token %d counted %d times", n, c)
+		}
+	}
+	if len(d.count) != tokens {
+		t.Errorf("%d tokens", len(d.count))
+	}
+}
+
+func TestProbesDoNotAllocateWhenWarm(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var sets [][]uint64
+	for range 300 {
+		a, b := randomSets(r, 50, 50, 0.9)
+		sets = append(sets, a, b, a)
+	}
+	x := NewIndex(sets, threshold(t, 0.7))
+	var p Prober
+	pairs := 0
+	count := func(Pair) { pairs++ }
+	all := func() {
+		for g := range x.Len() {
+			x.Probe(&p, g, count)
+		}
+	}
+	all()
+	if pairs != 3*300 {
+		t.Errorf("%d pairs", pairs)
+	}
+	if n := testing.AllocsPerRun(5, all); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
