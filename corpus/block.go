@@ -1,0 +1,68 @@
+package corpus
+
+import "bytes"
+
+// A Block is a run of whole records of one file, with the buffer that holds
+// them. The zero value is ready. Its contents stand until it is given to Next
+// again.
+type Block struct {
+	Seq    int64 // 0, 1, 2, … in the order of the file, without gaps
+	Offset int64 // of its first byte in the decoded stream
+	Lines  int64 // lines that it owns: the line of a record in the file is the sum over earlier blocks + Record.Line
+
+	data      []byte // whole records
+	firstLine int64  // Line of the first record: the lines of the header before it
+	whole     bool   // one record, however many lines, even an empty one (text)
+	// tail: after data one more record starts that is over MaxRecord and was
+	// not kept.
+	tail bool
+
+	buf     []byte // memory of data
+	scratch []byte // memory of compressed units, and of the search for the end of a long record
+}
+
+// Bytes returns the number of bytes of whole records in the block.
+func (b *Block) Bytes() int { return len(b.data) }
+
+// reset empties the block and gives back memory that an uncommonly long record
+// has left, so that one such record does not stay for the life of the worker.
+func (b *Block) reset(usual int) {
+	if cap(b.buf) > 4*usual+(1<<20) {
+		b.buf = nil
+	}
+	b.Seq, b.Offset, b.Lines = 0, 0, 0
+	b.data, b.firstLine, b.whole, b.tail = nil, 0, false, false
+}
+
+// room returns the block's buffer with length n; what it held is lost.
+func (b *Block) room(n int) []byte {
+	if cap(b.buf) < n {
+		b.buf = make([]byte, n)
+	}
+	return b.buf[:n]
+}
+
+// extend returns buf with length n, keeping what it holds. buf is the block's
+// own buffer.
+func (b *Block) extend(buf []byte, n int) []byte {
+	if cap(buf) >= n {
+		return buf[:n]
+	}
+	bigger := make([]byte, n, max(n, min(2*cap(buf), n+(8<<20))))
+	copy(bigger, buf)
+	b.buf = bigger
+	return bigger
+}
+
+// setLines counts the lines that the block owns.
+func (b *Block) setLines() {
+	b.Lines = b.firstLine + int64(bytes.Count(b.data, newline))
+	if n := len(b.data); n > 0 && b.data[n-1] != '\n' {
+		b.Lines++
+	}
+	if b.tail {
+		b.Lines++
+	}
+}
+
+var newline = []byte{'\n'}

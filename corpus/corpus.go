@@ -1,0 +1,158 @@
+// Package corpus reads and writes files of records: it finds the inputs, cuts
+// them into blocks that workers take in parallel, parses their records, and
+// writes kept records back byte for byte.
+//
+// Use it when several goroutines shall read one large file, or many files, and
+// every skipped record must be accounted for. For one small file encoding/json
+// or encoding/csv with a bufio.Scanner is simpler.
+//
+// The way of the data:
+//
+//	Find  inputs (files, folders, globs, "-")  → []Source, what was skipped
+//	Open  a Source                             → *File
+//	File.Next    one call a block, from any number of goroutines
+//	Parser.Next  one call a record, one Parser a goroutine
+//	Create       a Writer for what is kept
+//
+// # Formats
+//
+//   - jsonl: one JSON object a line (RFC 8259, the whole line is checked). Blank
+//     lines are not records. Only fields of the outermost object are seen; of
+//     a repeated key the last one counts. Bytes that are not UTF-8 are
+//     accepted inside strings and handed on as they are; a lone surrogate
+//     escape becomes U+FFFD; an unescaped control character is malformed.
+//   - csv: RFC 4180 with a header line. Quoted fields may hold line ends. Blank
+//     lines are not records. Of repeated column names the first one counts.
+//   - tsv: tab-separated with a header line, no quoting. Blank lines are not
+//     records.
+//   - lines: every line is a document, an empty one too.
+//   - text: the whole file is one document.
+//
+// Lines end with LF or CRLF, the last one may lack its end. A byte order mark
+// at the start is not part of a text, but stays in Record.Raw. Any format may
+// be compressed: .gz (several members too), .zst (several frames too), .bz2
+// (several streams too).
+//
+// # Accounting
+//
+// Everything that could not be read is reported exactly once: as a Problem of
+// Find, as the error of Open, as Record.Err, or as an error of Next. A caller
+// that counts each as one record read and skipped can state that read = kept
+// + removed + skipped.
+//
+// Formats, their rules above, and the bytes a Writer makes for given content
+// and compression (for one version of the compression libraries) stay
+// compatible; the sizes of blocks do not.
+package corpus
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Format says how a file is divided into records. The zero value means: by the
+// file's name.
+type Format string
+
+// The formats.
+const (
+	ByName Format = ""
+	JSONL  Format = "jsonl"
+	CSV    Format = "csv"
+	TSV    Format = "tsv"
+	Lines  Format = "lines"
+	Text   Format = "text"
+)
+
+// Compression is how a file is compressed. It always follows from the name.
+type Compression string
+
+// The compressions.
+const (
+	Plain Compression = ""
+	Gzip  Compression = "gzip"
+	Zstd  Compression = "zstd"
+	Bzip2 Compression = "bzip2"
+)
+
+// NoID as Options.IDField says that records have no id of their own.
+const NoID = "-"
+
+const (
+	defaultTextField = "text"
+	defaultIDField   = "id"
+	defaultMaxRecord = 64 << 20
+	defaultBlockSize = 1 << 20
+)
+
+// Options say what to read from files. The zero value means the defaults.
+type Options struct {
+	Format    Format    // ByName: by the file's name; else for every file, whatever its name
+	TextField string    // field or column with the text; "" = "text". Not used by lines and text
+	IDField   string    // field or column with the id; "" = "id"; NoID = none
+	Fields    []string  // further fields or columns whose values a Record carries, in this order
+	MaxRecord int64     // bytes of a record with its line end; longer ones are skipped; 0 = 64 MiB
+	BlockSize int       // bytes a worker takes at once from a plain file or a decoded stream; 0 = 1 MiB
+	Stdin     io.Reader // what "-" reads; nil = os.Stdin
+}
+
+// Validate tells what in o is not usable.
+func (o Options) Validate() error {
+	switch o.Format {
+	case ByName, JSONL, CSV, TSV, Lines, Text:
+	default:
+		return fmt.Errorf("unknown format %q; use one of jsonl, csv, tsv, lines, text", string(o.Format))
+	}
+	if o.MaxRecord < 0 {
+		return fmt.Errorf("maximum record size %d is negative; use 0 for the default of 64 MiB", o.MaxRecord)
+	}
+	if o.BlockSize < 0 {
+		return fmt.Errorf("block size %d is negative; use 0 for the default of 1 MiB", o.BlockSize)
+	}
+	if o.TextField == NoID {
+		return fmt.Errorf("the text field cannot be %q; name the field that holds the text", NoID)
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.TextField == "" {
+		o.TextField = defaultTextField
+	}
+	if o.IDField == "" {
+		o.IDField = defaultIDField
+	}
+	if o.MaxRecord == 0 {
+		o.MaxRecord = defaultMaxRecord
+	}
+	if o.BlockSize == 0 {
+		o.BlockSize = defaultBlockSize
+	}
+	return o
+}
+
+// NameFormat tells the format and compression that a file's name stands for,
+// and whether the name is that of a record file (jsonl, ndjson, csv, tsv).
+// Upper and lower case are the same. Every other name is a text.
+func NameFormat(name string) (f Format, c Compression, record bool) {
+	name = strings.ToLower(name)
+	for _, s := range [...]struct {
+		suffix string
+		c      Compression
+	}{{".gz", Gzip}, {".zst", Zstd}, {".bz2", Bzip2}} {
+		if base, ok := strings.CutSuffix(name, s.suffix); ok {
+			name, c = base, s.c
+			break
+		}
+	}
+	for _, s := range [...]struct {
+		suffix string
+		f      Format
+	}{{".jsonl", JSONL}, {".ndjson", JSONL}, {".csv", CSV}, {".tsv", TSV}} {
+		if strings.HasSuffix(name, s.suffix) {
+			return s.f, c, true
+		}
+	}
+	return Text, c, false
+}

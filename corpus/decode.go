@@ -1,0 +1,92 @@
+package corpus
+
+import (
+	"bufio"
+	"compress/bzip2"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// A decoder is a decoded stream. Read returns io.EOF only where the data ends
+// as its format wants it. release gives back what it holds.
+type decoder interface {
+	io.Reader
+	release()
+}
+
+// newDecoder starts to decode r. Decoders are pooled: a folder of many small
+// files makes few of them.
+func newDecoder(r io.Reader, c Compression) (decoder, error) {
+	switch c {
+	case Gzip:
+		d, _ := gzipPool.Get().(*gzipDecoder)
+		if d == nil {
+			d = &gzipDecoder{buf: bufio.NewReaderSize(nil, 64<<10)}
+		}
+		d.buf.Reset(r)
+		if err := d.Reset(d.buf); err != nil {
+			gzipPool.Put(d)
+			return nil, err
+		}
+		return d, nil
+	case Zstd:
+		d, err := getZstd()
+		if err != nil {
+			return nil, err
+		}
+		if err := d.Reset(r); err != nil {
+			d.release()
+			return nil, err
+		}
+		return d, nil
+	case Bzip2:
+		return plainDecoder{bzip2.NewReader(bufio.NewReaderSize(r, 64<<10))}, nil
+	}
+	return plainDecoder{r}, nil
+}
+
+type plainDecoder struct{ io.Reader }
+
+func (plainDecoder) release() {}
+
+type gzipDecoder struct {
+	gzip.Reader
+	buf *bufio.Reader
+}
+
+var gzipPool sync.Pool
+
+func (d *gzipDecoder) release() {
+	d.buf.Reset(nil)
+	gzipPool.Put(d)
+}
+
+// zstdDecoder decodes on the goroutine that calls it.
+type zstdDecoder struct{ *zstd.Decoder }
+
+// maxZstdWindow is the memory a zstd stream may ask for, the limit of the zstd
+// program too (without --long=31).
+const maxZstdWindow = 128 << 20
+
+var zstdPool sync.Pool
+
+func getZstd() (*zstdDecoder, error) {
+	if d, ok := zstdPool.Get().(*zstdDecoder); ok {
+		return d, nil
+	}
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxZstdWindow))
+	if err != nil {
+		return nil, err
+	}
+	return &zstdDecoder{d}, nil
+}
+
+func (d *zstdDecoder) release() {
+	if d.Reset(nil) == nil {
+		zstdPool.Put(d)
+	}
+}

@@ -1,0 +1,246 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+)
+
+// A File is an open source. Next may be called by many goroutines at once;
+// Close when all of them have returned.
+type File struct {
+	src  Source
+	o    Options
+	file *os.File // nil for a reader that is no file
+	size int64    // of a regular file
+
+	header      []byte
+	headerLines int64
+	columns     columns
+
+	// Plain files of lines: see plain.go.
+	plain   bool
+	start   int64 // after the header
+	blocks  int64
+	claimed atomic.Int64
+	failed  atomic.Bool
+
+	// Everything else: see stream.go and units.go.
+	mu      sync.Mutex // held while a unit is claimed, or a stream is read
+	stream  decoder    // what is read now; nil: claim units
+	units   unitReader // nil: no independent units
+	unitSeq int64      // of the next unit to claim
+	turn    turnstile  // orders the cutting of units
+	cut     cutter
+	read    atomic.Int64 // bytes of the file that were taken
+}
+
+// Open opens a source. It reads the header of a table. The error is a *Problem
+// that says what to do: unreadable file, header without the column of the text.
+func Open(s Source, o Options) (*File, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	f := &File{src: s, o: o.withDefaults()}
+	file, r, err := s.open(o)
+	if err != nil {
+		return nil, err
+	}
+	f.file = file
+	if err := f.setUp(r); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// setUp chooses the way of reading and reads the header.
+func (f *File) setUp(r io.Reader) error {
+	regular := false
+	if f.file != nil && !f.src.Stream {
+		st, err := f.file.Stat()
+		if err != nil {
+			return openError(f.src.Path, err)
+		}
+		if regular = st.Mode().IsRegular(); !regular {
+			return &Problem{Path: f.src.Path, Err: because(ErrNotRegular, "not a regular file; leave it out")}
+		}
+		f.size = st.Size()
+	}
+	f.cut.init(f)
+	f.turn.init()
+	compressed := f.src.Compression != Plain
+	f.plain = regular && !compressed && (f.src.Format == JSONL || f.src.Format == Lines || f.src.Format == TSV)
+	if regular && compressed && f.src.Format != Text {
+		f.units = newUnitReader(f)
+	}
+	if f.units == nil {
+		if regular {
+			r = &wholeFile{io.NewSectionReader(f.file, 0, f.size), f.size}
+		}
+		d, err := newDecoder(&counter{r, &f.read}, f.src.Compression)
+		if err != nil {
+			return f.cut.damage(err)
+		}
+		f.stream = d
+	}
+	if f.src.Format == CSV || f.src.Format == TSV {
+		if err := f.readHeader(); err != nil {
+			return err
+		}
+	}
+	if f.plain {
+		f.start = int64(len(f.header))
+		f.blocks = (f.size - f.start + int64(f.o.BlockSize) - 1) / int64(f.o.BlockSize)
+	}
+	return nil
+}
+
+// Close closes the file. No Next may be under way.
+func (f *File) Close() error {
+	if f.stream != nil {
+		f.stream.release()
+		f.stream = nil
+	}
+	f.plain, f.cut.done, f.units = false, true, nil
+	if f.file == nil {
+		return nil
+	}
+	err := f.file.Close()
+	f.file = nil
+	return err
+}
+
+// Source returns what was opened.
+func (f *File) Source() Source { return f.src }
+
+// Header returns the header of a CSV or TSV file as it stands there, with byte
+// order mark and line end; nil for other formats and an empty file. A header
+// that is the last line of its file may lack its line end.
+func (f *File) Header() []byte { return f.header }
+
+// Columns returns the names in the header, nil if there is none.
+func (f *File) Columns() []string { return f.columns.names }
+
+// BytesRead returns how many bytes of the file, compressed as they stand, were
+// taken so far: for progress, against Source.Size.
+func (f *File) BytesRead() int64 {
+	if f.plain {
+		return min(f.claimed.Load()*int64(f.o.BlockSize), f.size)
+	}
+	return f.read.Load()
+}
+
+// ReaderAt gives random access to the bytes of a plain regular file, whose
+// records lie at Record.Offset; nil for streams and compressed files.
+func (f *File) ReaderAt() io.ReaderAt {
+	if f.file == nil || f.src.Stream || f.src.Compression != Plain {
+		return nil
+	}
+	return f.file
+}
+
+// Problem places an error in the file. line is 0-based from the start of the
+// file, -1 if unknown.
+func (f *File) Problem(line, offset int64, err error) *Problem {
+	return &Problem{Path: f.src.Path, Line: line + 1, Offset: offset, Err: err}
+}
+
+// Next fills b with the next block of records. Blocks are numbered without gaps
+// (Block.Seq) but may be handed out in another order, and may hold no record.
+// At the end it returns io.EOF. Any other error, a *Problem, ends the file: it
+// is returned once, after all whole records before the damage, and every
+// further call returns io.EOF. It tells of records that are lost in unknown
+// number and counts as one.
+//
+// Next is safe for concurrent use, with a Block for each goroutine. A second
+// File of the same source and options gives the same blocks and records.
+//
+// Memory: about BlockSize a goroutine, or MaxRecord where a record is as large;
+// for zstd files of several frames the frame (at most 16 MiB decoded), for
+// bzip2 a block (0.9 MB, at most 46 MB decoded).
+func (f *File) Next(b *Block) error {
+	usual := f.o.BlockSize
+	if f.units != nil {
+		usual = maxUnit
+	}
+	b.reset(usual)
+	switch {
+	case f.plain:
+		return f.nextPlain(b)
+	case f.units != nil:
+		return f.nextUnit(b)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.nextStream(b)
+}
+
+// readHeader reads the header, and leaves what follows it for Next.
+func (f *File) readHeader() error {
+	c := &f.cut
+	if f.units != nil { // apart from the units
+		d, err := newDecoder(io.NewSectionReader(f.file, 0, f.size), f.src.Compression)
+		if err != nil {
+			return c.damage(err)
+		}
+		f.stream = d
+		defer func() {
+			d.release()
+			f.stream = nil
+			c.drop, c.carry, c.eof = len(f.header), nil, false
+		}()
+	}
+	header, err := c.header()
+	if err != nil || len(header) == 0 {
+		return err
+	}
+	f.header = header
+	f.headerLines = int64(bytes.Count(header, newline))
+	if header[len(header)-1] != '\n' {
+		f.headerLines++
+	}
+	c.lines = f.headerLines
+	if f.columns, err = readHeader(header, f.o, f.src.Format); err != nil {
+		return &Problem{Path: f.src.Path, Line: f.headerLines, Err: err}
+	}
+	return nil
+}
+
+// counter counts what is read, for progress.
+type counter struct {
+	r io.Reader
+	n *atomic.Int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// wholeFile is a regular file that must have all its bytes.
+type wholeFile struct {
+	r    io.Reader
+	left int64
+}
+
+func (w *wholeFile) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.left -= int64(n)
+	if err == io.EOF && w.left > 0 {
+		err = because(ErrChanged, "the file became shorter while it was read")
+	}
+	return n, err
+}
+
+// compressionError names the kind of damage that a decoder has found.
+func compressionError(c Compression, err error) (kind error, text string) {
+	if err == io.ErrUnexpectedEOF || err == io.EOF {
+		return ErrTruncated, fmt.Sprintf("unexpected end of %s data", c)
+	}
+	return ErrCorrupt, fmt.Sprintf("corrupt %s data (%v)", c, err)
+}

@@ -1,0 +1,443 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Find finds the files of the inputs. An input is a file, a folder (with all
+// below it), a glob that matches files or folders, or "-" for standard input.
+// In a folder *.jsonl, *.ndjson, *.csv, *.tsv (also with .gz, .zst, .bz2) are
+// files of records, and every other file is one document; Options.Format
+// overrides that.
+//
+// Sources are in the order of the inputs, inside a folder in byte order of
+// their paths. A file that is reached twice, because inputs overlap or through
+// a symbolic link, is read once, silently, at the first place that is no link;
+// a hard link is a file of its own. Links are followed, into folders too.
+//
+// In a folder, what cannot be read (FIFO, socket, device, dangling link, link
+// to a folder above, folder without permission, format that is not supported)
+// is not opened and becomes a Problem. A FIFO or device that is named itself is
+// read as a stream, JSONL unless its name says otherwise.
+//
+// The error is a *Problem for an input that does not exist (fs.ErrNotExist) or
+// a folder with nothing in it (ErrNoFiles).
+func Find(inputs []string, o Options) (sources []Source, skipped []Problem, err error) {
+	if err := o.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if len(inputs) == 0 {
+		return nil, nil, because(ErrNoFiles, "no input; name a file, a folder, or - for standard input")
+	}
+	w := &walk{o: o, seen: map[string]bool{}}
+	for i, input := range inputs {
+		w.input = i
+		if err := w.add(input); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := w.followLinks(); err != nil {
+		return nil, nil, err
+	}
+	if err := w.checkEmpty(); err != nil {
+		return nil, nil, err
+	}
+	return w.result(), w.problems(), nil
+}
+
+// walk collects what Find finds.
+type walk struct {
+	o     Options
+	input int // the current one
+	found []found
+	links []link
+	wrong []wrong
+	roots []root
+	stdin bool
+	// seen has the real path of every file and folder that was reached.
+	seen map[string]bool
+}
+
+type found struct {
+	input int
+	s     Source
+}
+
+type wrong struct {
+	input int
+	p     Problem
+}
+
+// root is an input, or one match of a glob, that is a folder; files in it, also
+// those another input has reached first, are counted.
+type root struct {
+	input int
+	path  string
+	files int
+}
+
+// link is a symbolic link, followed when all that is no link was seen.
+type link struct {
+	input, root int
+	path, real  string // real: of the folder that it is in, and its name
+}
+
+func (w *walk) add(input string) error {
+	if input == "-" {
+		if !w.stdin {
+			w.stdin = true
+			format := w.o.Format
+			if format == ByName {
+				format = JSONL
+			}
+			w.found = append(w.found, found{w.input, Source{Path: "-", Format: format, Size: -1, Stream: true}})
+		}
+		return nil
+	}
+	paths := []string{input}
+	if _, err := os.Lstat(input); err != nil {
+		matches, gerr := filepath.Glob(input)
+		if !strings.ContainsAny(input, "*?[") || gerr != nil || input == "" {
+			return openError(input, err)
+		}
+		if len(matches) == 0 {
+			return &Problem{Path: input, Err: &reason{kind: fs.ErrNotExist, text: "the pattern matches no file; check it"}}
+		}
+		paths = matches // sorted
+	}
+	for _, p := range paths {
+		if err := w.addNamed(filepath.Clean(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addNamed adds a file or folder that was named itself.
+func (w *walk) addNamed(path string) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return linkError(path, err)
+	}
+	real, err := realPath(path)
+	if err != nil {
+		real = path // for example /dev/fd/63 of a pipe
+	}
+	switch {
+	case st.IsDir():
+		w.roots = append(w.roots, root{input: w.input, path: path})
+		w.folder(path, real, len(w.roots)-1)
+	case st.Mode().IsRegular():
+		if isParquet(path) && w.o.Format == ByName {
+			return &Problem{Path: path, Err: errParquet}
+		}
+		w.file(path, real, st, -1)
+	case w.once(real):
+		format, c, record := NameFormat(path)
+		if !record {
+			format = JSONL
+		}
+		if w.o.Format != ByName {
+			format = w.o.Format
+		}
+		w.found = append(w.found, found{w.input, Source{Path: path, Format: format, Compression: c, Size: -1, Stream: true}})
+	}
+	return nil
+}
+
+// realPath returns the absolute path without symbolic links.
+func realPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// once reports whether a real path is reached for the first time.
+func (w *walk) once(real string) bool {
+	if w.seen[real] {
+		return false
+	}
+	w.seen[real] = true
+	return true
+}
+
+func (w *walk) file(path, real string, st fs.FileInfo, root int) {
+	if root >= 0 {
+		w.roots[root].files++
+	}
+	if !w.once(real) {
+		return
+	}
+	format, c, record := NameFormat(path)
+	if w.o.Format != ByName {
+		format = w.o.Format
+	} else if !record && isParquet(path) {
+		w.problem(path, errParquet)
+		return
+	}
+	w.found = append(w.found, found{w.input, Source{
+		Path: path, Format: format, Compression: c, Size: st.Size(), ModTime: st.ModTime(),
+	}})
+}
+
+var errParquet = because(ErrUnsupported, "Parquet files are not supported; convert it to JSONL, or give --format")
+
+func isParquet(path string) bool { return strings.EqualFold(filepath.Ext(path), ".parquet") }
+
+func (w *walk) problem(path string, err error) {
+	var p *Problem
+	if !errors.As(err, &p) {
+		p = &Problem{Path: path, Err: err}
+	}
+	w.wrong = append(w.wrong, wrong{w.input, *p})
+}
+
+// folder adds what is in a folder; symbolic links are left for later.
+func (w *walk) folder(path, real string, root int) {
+	if !w.once(real) {
+		w.roots[root].files++ // another input has it
+		return
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		w.problem(path, openError(path, err))
+	}
+	for _, e := range entries {
+		p, r := filepath.Join(path, e.Name()), filepath.Join(real, e.Name())
+		switch {
+		case e.IsDir():
+			w.folder(p, r, root)
+		case e.Type()&fs.ModeSymlink != 0:
+			w.links = append(w.links, link{w.input, root, p, r})
+		case e.Type().IsRegular():
+			st, err := e.Info()
+			if err != nil {
+				w.problem(p, openError(p, err))
+				continue
+			}
+			w.file(p, r, st, root)
+		default:
+			w.problem(p, notRegular(e.Type()))
+		}
+	}
+}
+
+func notRegular(t fs.FileMode) error {
+	what := "a device"
+	switch {
+	case t&fs.ModeNamedPipe != 0:
+		what = "a FIFO"
+	case t&fs.ModeSocket != 0:
+		what = "a socket"
+	}
+	return because(ErrNotRegular, "%s, not a file; leave it out", what)
+}
+
+// followLinks follows the symbolic links, in the order in which they were
+// found, also those found on the way.
+func (w *walk) followLinks() error {
+	for i := 0; i < len(w.links); i++ {
+		l := w.links[i]
+		w.input = l.input
+		st, err := os.Stat(l.path)
+		if err != nil {
+			w.problem(l.path, linkError(l.path, err))
+			continue
+		}
+		real, err := realPath(l.path)
+		if err != nil {
+			w.problem(l.path, linkError(l.path, err))
+			continue
+		}
+		switch {
+		case st.IsDir() && within(l.real, real):
+			w.problem(l.path, because(ErrLoop, "a symbolic link to the folder that it is in; leave it out"))
+		case st.IsDir():
+			w.folder(l.path, real, l.root)
+		case st.Mode().IsRegular():
+			w.file(l.path, real, st, l.root)
+		default:
+			w.problem(l.path, notRegular(st.Mode()))
+		}
+	}
+	return nil
+}
+
+// within reports whether path lies below folder; both are real paths.
+func within(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// linkError is openError for a path that may be a link to nothing or to itself.
+func linkError(path string, err error) error {
+	if st, lerr := os.Lstat(path); lerr == nil && st.Mode()&fs.ModeSymlink != 0 {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return &Problem{Path: path, Err: &reason{kind: fs.ErrNotExist, text: "a symbolic link to nothing; remove it or restore its target"}}
+		case !errors.Is(err, fs.ErrPermission):
+			return &Problem{Path: path, Err: because(ErrLoop, "a symbolic link that leads back to itself; remove it")}
+		}
+	}
+	return openError(path, err)
+}
+
+// checkEmpty finds an input folder without any file.
+func (w *walk) checkEmpty() error {
+	bad := map[int]bool{}
+	for _, p := range w.wrong {
+		bad[p.input] = true
+	}
+	for _, r := range w.roots {
+		if r.files == 0 && !bad[r.input] {
+			return &Problem{Path: r.path, Err: because(ErrNoFiles, "no files in the folder; name one that has some")}
+		}
+	}
+	return nil
+}
+
+// result puts the sources in order and names them.
+func (w *walk) result() []Source {
+	sort.SliceStable(w.found, func(i, j int) bool {
+		a, b := w.found[i], w.found[j]
+		if a.input != b.input {
+			return a.input < b.input
+		}
+		return filepath.ToSlash(a.s.Path) < filepath.ToSlash(b.s.Path)
+	})
+	sources := make([]Source, len(w.found))
+	for i, f := range w.found {
+		sources[i] = f.s
+	}
+	w.name(sources)
+	return sources
+}
+
+func (w *walk) problems() []Problem {
+	sort.SliceStable(w.wrong, func(i, j int) bool {
+		a, b := w.wrong[i], w.wrong[j]
+		if a.input != b.input {
+			return a.input < b.input
+		}
+		return filepath.ToSlash(a.p.Path) < filepath.ToSlash(b.p.Path)
+	})
+	var ps []Problem
+	for _, p := range w.wrong {
+		ps = append(ps, p.p)
+	}
+	return ps
+}
+
+// name sets the Name of every source: its path relative to the deepest folder
+// that holds all inputs (of a file: the folder that it is in), made unique.
+func (w *walk) name(sources []Source) {
+	var parent []string
+	first := true
+	share := func(dir string) {
+		parts := pathParts(dir)
+		if first {
+			parent, first = parts, false
+			return
+		}
+		n := 0
+		for n < len(parent) && n < len(parts) && parent[n] == parts[n] {
+			n++
+		}
+		parent = parent[:n]
+	}
+	isRoot := map[string]bool{}
+	for _, r := range w.roots {
+		share(r.path)
+		isRoot[r.path] = true
+	}
+	for _, s := range sources {
+		if !s.Stream && !w.underRoot(s.Path, isRoot) {
+			share(filepath.Dir(s.Path))
+		}
+	}
+	used := map[string]bool{}
+	for i := range sources {
+		s := &sources[i]
+		var name string
+		if s.Stream {
+			name = streamName(*s)
+		} else {
+			name = strings.Join(pathParts(s.Path)[len(parent):], "/")
+		}
+		s.Name = unique(name, used)
+	}
+}
+
+func (w *walk) underRoot(path string, isRoot map[string]bool) bool {
+	for {
+		dir := filepath.Dir(path)
+		if isRoot[dir] {
+			return true
+		}
+		if dir == path {
+			return false
+		}
+		path = dir
+	}
+}
+
+// pathParts returns the names on the absolute path, a volume's first.
+func pathParts(path string) []string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = filepath.Clean(path)
+	}
+	volume := filepath.VolumeName(abs)
+	parts := strings.Split(strings.Trim(filepath.ToSlash(abs[len(volume):]), "/"), "/")
+	if parts[0] == "" {
+		parts = nil
+	}
+	if volume != "" {
+		parts = append([]string{strings.Trim(strings.NewReplacer(":", "", `\`, "_", "/", "_").Replace(volume), "_")}, parts...)
+	}
+	return parts
+}
+
+// streamName is the name of a file that the records of a stream are kept in.
+func streamName(s Source) string {
+	name := "stdin"
+	if s.Path != "-" {
+		name = filepath.Base(s.Path)
+		if f, _, record := NameFormat(name); record && f == s.Format {
+			return name
+		}
+	}
+	ext := string(s.Format)
+	if s.Format == Text || s.Format == Lines {
+		ext = "txt"
+	}
+	return name + "." + ext
+}
+
+// unique adds a number to a name that is taken.
+func unique(name string, used map[string]bool) string {
+	for n, candidate := 1, name; ; n++ {
+		if !used[candidate] {
+			used[candidate] = true
+			return candidate
+		}
+		dir, base := "", name
+		if i := strings.LastIndexByte(name, '/'); i >= 0 {
+			dir, base = name[:i+1], name[i+1:]
+		}
+		stem, ext, _ := strings.Cut(base, ".")
+		candidate = dir + stem + "-" + strconv.Itoa(n)
+		if ext != "" {
+			candidate = fmt.Sprintf("%s.%s", candidate, ext)
+		}
+	}
+}

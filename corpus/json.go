@@ -1,0 +1,454 @@
+package corpus
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// One pass over a JSON object checks all of it and picks out the wanted fields
+// of the outermost level.
+//
+//	for each key: value of the object
+//	    which := the wanted field of that name, or none
+//	    string: look for the next quote, backslash or control character, 8 bytes a step
+//	        no backslash before the quote: the value is a view of the line
+//	        else: unescaped piece by piece into the buffer of the wanted field
+//	    object, array: checked with a stack of brackets, not built
+//	    number, literal: checked; the value is its text
+//
+// What is accepted is what encoding/json accepts (a property and a fuzz test
+// hold it to that), of objects only. A view of the line, no tree, and no
+// unescaping of unwanted strings are what makes it several times as fast as
+// a general parser (BenchmarkJSONL).
+
+// maxDepth of nested objects and arrays, the limit of encoding/json.
+const maxDepth = 10000
+
+// kind of a JSON value.
+type kind uint8
+
+const (
+	kindNone kind = iota // no such field
+	kindString
+	kindNumber
+	kindObject
+	kindArray
+	kindTrue
+	kindFalse
+	kindNull
+)
+
+func (k kind) String() string {
+	return [...]string{"nothing", "a string", "a number", "an object", "an array", "true", "false", "null"}[k]
+}
+
+// jsonValue is one wanted field: val is its text, of a string without quotes and
+// escapes. buf is scratch for strings with escapes.
+type jsonValue struct {
+	val  []byte
+	kind kind
+	buf  []byte
+}
+
+// jsonScanner holds the scratch and the place of a syntax error.
+type jsonScanner struct {
+	stack []byte // of '{' and '['
+	key   []byte // scratch for a key with escapes
+	at    int    // where the error is
+	why   string // what it is
+}
+
+func (j *jsonScanner) fail(at int, why string) bool {
+	j.at, j.why = at, why
+	return false
+}
+
+// object scans one object with nothing but white space around it. find tells
+// which of vals a key stands for, or -1.
+func (j *jsonScanner) object(s []byte, names [][]byte, vals []jsonValue) bool {
+	i := skipSpace(s, 0)
+	if i == len(s) || s[i] != '{' {
+		return j.fail(i, "not a JSON object")
+	}
+	i = skipSpace(s, i+1)
+	if i < len(s) && s[i] == '}' {
+		return j.ending(s, i+1)
+	}
+	for {
+		key, next, ok := j.text(s, i, &j.key, "expected a key in quotes")
+		if !ok {
+			return false
+		}
+		var v *jsonValue
+		for n := range names {
+			if string(names[n]) == string(key) {
+				v = &vals[n]
+				break
+			}
+		}
+		i = skipSpace(s, next)
+		if i == len(s) || s[i] != ':' {
+			return j.fail(i, "expected ':' after a key")
+		}
+		i = skipSpace(s, i+1)
+		if i, ok = j.value(s, i, v); !ok {
+			return false
+		}
+		i = skipSpace(s, i)
+		if i == len(s) {
+			return j.fail(i, "the line ends inside an object")
+		}
+		switch s[i] {
+		case ',':
+			i = skipSpace(s, i+1)
+		case '}':
+			return j.ending(s, i+1)
+		default:
+			return j.fail(i, "expected ',' or '}' after a value")
+		}
+	}
+}
+
+// ending checks that nothing but white space follows the object.
+func (j *jsonScanner) ending(s []byte, i int) bool {
+	if i = skipSpace(s, i); i < len(s) {
+		return j.fail(i, "something follows the object")
+	}
+	return true
+}
+
+// value scans the value at s[i] into v, which may be nil, and returns the place
+// after it.
+func (j *jsonScanner) value(s []byte, i int, v *jsonValue) (int, bool) {
+	if i == len(s) {
+		return i, j.fail(i, "the line ends before a value")
+	}
+	var k kind
+	var next int
+	var ok bool
+	switch c := s[i]; c {
+	case '"':
+		if v == nil {
+			_, next, ok = j.text(s, i, nil, "")
+			return next, ok
+		}
+		v.kind = kindString
+		v.val, next, ok = j.text(s, i, &v.buf, "")
+		return next, ok
+	case '{', '[':
+		k = kindObject
+		if c == '[' {
+			k = kindArray
+		}
+		next, ok = j.nested(s, i)
+	default:
+		k, next, ok = j.scalar(s, i)
+	}
+	if ok && v != nil {
+		v.kind, v.val = k, s[i:next]
+	}
+	return next, ok
+}
+
+// scalar scans a number, true, false or null.
+func (j *jsonScanner) scalar(s []byte, i int) (kind, int, bool) {
+	switch c := s[i]; {
+	case c == '-' || '0' <= c && c <= '9':
+		n := numberEnd(s, i)
+		if n < 0 {
+			return kindNumber, i, j.fail(i, "not a number as JSON writes it")
+		}
+		return kindNumber, n, true
+	case hasPrefix(s, i, "true"):
+		return kindTrue, i + 4, true
+	case hasPrefix(s, i, "false"):
+		return kindFalse, i + 5, true
+	case hasPrefix(s, i, "null"):
+		return kindNull, i + 4, true
+	}
+	return kindNone, i, j.fail(i, "expected a value")
+}
+
+// nested checks the object or array at s[i] and returns the place after it.
+func (j *jsonScanner) nested(s []byte, i int) (int, bool) {
+	j.stack = append(j.stack[:0], '{') // the outermost object
+	for {
+		// s[i] is the first byte of a value.
+		if i == len(s) {
+			return i, j.fail(i, "the line ends before a value")
+		}
+		var ok bool
+		switch c := s[i]; c {
+		case '{', '[':
+			if len(j.stack) >= maxDepth {
+				return i, j.fail(i, "nested too deeply")
+			}
+			j.stack = append(j.stack, c)
+			i = skipSpace(s, i+1)
+			if i < len(s) && s[i] == c+2 { // '}' and ']' are two after '{' and '['
+				break
+			}
+			if c == '{' {
+				if i, ok = j.nestedKey(s, i); !ok {
+					return i, false
+				}
+			}
+			continue
+		case '"':
+			if _, i, ok = j.text(s, i, nil, ""); !ok {
+				return i, false
+			}
+		default:
+			if _, i, ok = j.scalar(s, i); !ok {
+				return i, false
+			}
+		}
+		// After a value: close what ends here, go on to the next value.
+		for {
+			i = skipSpace(s, i)
+			if i == len(s) {
+				return i, j.fail(i, "the line ends inside an object or array")
+			}
+			top := j.stack[len(j.stack)-1]
+			if s[i] == top+2 {
+				i++
+				j.stack = j.stack[:len(j.stack)-1]
+				if len(j.stack) == 1 {
+					return i, true
+				}
+				continue
+			}
+			if s[i] != ',' {
+				return i, j.fail(i, "expected ',' or the end of an object or array")
+			}
+			i = skipSpace(s, i+1)
+			if top == '{' {
+				if i, ok = j.nestedKey(s, i); !ok {
+					return i, false
+				}
+			}
+			break
+		}
+	}
+}
+
+// nestedKey scans a key and its colon and returns the place of the value.
+func (j *jsonScanner) nestedKey(s []byte, i int) (int, bool) {
+	_, i, ok := j.text(s, i, nil, "expected a key in quotes")
+	if !ok {
+		return i, false
+	}
+	i = skipSpace(s, i)
+	if i == len(s) || s[i] != ':' {
+		return i, j.fail(i, "expected ':' after a key")
+	}
+	return skipSpace(s, i+1), true
+}
+
+// text scans the string at s[i] and returns its value, unescaped in *buf where
+// need be, and the place after it. With buf = nil it only checks. missing says
+// what is wrong when there is no string.
+func (j *jsonScanner) text(s []byte, i int, buf *[]byte, missing string) ([]byte, int, bool) {
+	if i == len(s) || s[i] != '"' {
+		return nil, i, j.fail(i, missing)
+	}
+	i++
+	from := i // of the piece without escapes
+	var out []byte
+	escaped := false
+	for {
+		i = special(s, i)
+		if i == len(s) {
+			return nil, i, j.fail(i, "the line ends inside a string")
+		}
+		switch s[i] {
+		case '"':
+			if !escaped || buf == nil {
+				return s[from:i], i + 1, true
+			}
+			out = append(out, s[from:i]...)
+			*buf = out
+			return out, i + 1, true
+		case '\\':
+			r, n := unescape(s, i)
+			if n == 0 {
+				return nil, i, j.fail(i, "bad escape in a string")
+			}
+			if buf != nil {
+				if !escaped {
+					out = (*buf)[:0]
+				}
+				out = append(out, s[from:i]...)
+				if r < utf8.RuneSelf {
+					out = append(out, byte(r))
+				} else {
+					out = utf8.AppendRune(out, r)
+				}
+			}
+			escaped = true
+			i += n
+			from = i
+		default:
+			return nil, i, j.fail(i, "control character in a string, it must be escaped")
+		}
+	}
+}
+
+// special returns the place of the first quote, backslash or control character
+// in s[i:], or len(s).
+//
+// A byte b below 0x80 becomes ≥ 0x80 when 1 is taken from b^quote and b^backslash
+// iff it is that character, and when 0x20 is taken from b iff it is a control
+// character. Bytes ≥ 0x80 are none of them and are masked out. Borrows go to higher
+// bytes only, so the lowest mark is always true.
+//
+//  1. Four words a step, one test: twice as fast on long texts as one word
+//     (BenchmarkSpecial).
+func special(s []byte, i int) int {
+	for ; i+32 <= len(s); i += 32 {
+		p := s[i : i+32 : i+32]
+		m := marks(binary.LittleEndian.Uint64(p)) | marks(binary.LittleEndian.Uint64(p[8:])) |
+			marks(binary.LittleEndian.Uint64(p[16:])) | marks(binary.LittleEndian.Uint64(p[24:]))
+		if m&highs != 0 {
+			break
+		}
+	}
+	for ; i+8 <= len(s); i += 8 {
+		if m := marks(binary.LittleEndian.Uint64(s[i:])) & highs; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c == '"' || c == '\\' || c < 0x20 {
+			return i
+		}
+	}
+	return i
+}
+
+const (
+	ones        = 0x0101010101010101
+	highs       = 0x80 * ones
+	quotes      = '"' * ones
+	backslashes = '\\' * ones
+	spaces      = 0x20 * ones
+)
+
+// marks sets the high bit of every byte that is special; the other bits mean
+// nothing.
+func marks(x uint64) uint64 {
+	return (((x ^ quotes) - ones) | ((x ^ backslashes) - ones) | (x - spaces)) &^ x
+}
+
+// unescape decodes the escape at s[i], a backslash, and returns its length, 0 if
+// it is none. A surrogate that is not half of a pair gives U+FFFD.
+func unescape(s []byte, i int) (rune, int) {
+	if i+1 >= len(s) {
+		return 0, 0
+	}
+	switch c := s[i+1]; c {
+	case '"', '\\', '/':
+		return rune(c), 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		r := hex4(s, i+2)
+		if r < 0 {
+			return 0, 0
+		}
+		if !utf16.IsSurrogate(r) {
+			return r, 6
+		}
+		if i+7 < len(s) && s[i+6] == '\\' && s[i+7] == 'u' {
+			if both := utf16.DecodeRune(r, hex4(s, i+8)); both != utf8.RuneError {
+				return both, 12
+			}
+		}
+		return utf8.RuneError, 6
+	}
+	return 0, 0
+}
+
+// hex4 reads four hexadecimal digits, or returns -1.
+func hex4(s []byte, i int) rune {
+	if i+4 > len(s) {
+		return -1
+	}
+	a, b, c, d := hexDigits[s[i]], hexDigits[s[i+1]], hexDigits[s[i+2]], hexDigits[s[i+3]]
+	if a|b|c|d > 15 {
+		return -1
+	}
+	return rune(a)<<12 | rune(b)<<8 | rune(c)<<4 | rune(d)
+}
+
+// hexDigits gives the value of a digit, 255 for other bytes.
+var hexDigits = func() (t [256]uint8) {
+	for i := range t {
+		t[i] = 255
+	}
+	for i := range 10 {
+		t['0'+i] = uint8(i)
+	}
+	for i := range 6 {
+		t['a'+i], t['A'+i] = uint8(10+i), uint8(10+i)
+	}
+	return t
+}()
+
+// numberEnd returns the place after the number at s[i], or -1.
+func numberEnd(s []byte, i int) int {
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	if i < len(s) && s[i] == '0' {
+		i++
+	} else if i = digits(s, i); i < 0 {
+		return -1
+	}
+	if i < len(s) && s[i] == '.' {
+		if i = digits(s, i+1); i < 0 {
+			return -1
+		}
+	}
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		i++
+		if i < len(s) && (s[i] == '+' || s[i] == '-') {
+			i++
+		}
+		return digits(s, i)
+	}
+	return i
+}
+
+// digits returns the place after one or more digits, or -1.
+func digits(s []byte, i int) int {
+	from := i
+	for i < len(s) && s[i]-'0' <= 9 {
+		i++
+	}
+	if i == from {
+		return -1
+	}
+	return i
+}
+
+func skipSpace(s []byte, i int) int {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\n' || s[i] == '\r' || s[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+func hasPrefix(s []byte, i int, word string) bool {
+	return len(s)-i >= len(word) && string(s[i:i+len(word)]) == word
+}

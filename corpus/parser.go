@@ -1,0 +1,256 @@
+package corpus
+
+import "bytes"
+
+// A Record is one record of a file. Its slices are views that stand until the
+// next call of the parser.
+type Record struct {
+	Raw    []byte   // as it stands in the file, with its line end; nil if over MaxRecord
+	Offset int64    // of Raw in the decoded stream
+	Line   int64    // 0-based, within the block (see Block.Lines)
+	Text   []byte   // unescaped; UTF-8 if the file is
+	ID     []byte   // nil if it has none of its own: absent, null, empty or not asked for
+	Fields [][]byte // of Options.Fields, unescaped; nil = absent or null; JSON values other than strings as JSON text
+	Err    error    // not nil: the record is to be skipped, and why; Text, ID and Fields mean nothing
+}
+
+// A Parser parses the records of blocks. It owns scratch memory and belongs to
+// one goroutine.
+type Parser struct {
+	o      Options
+	file   *File
+	format Format
+	block  *Block
+	data   []byte // of the block
+	pos    int    // in data
+	line   int64
+	done   bool // the tail of the block, or its only record, was delivered
+
+	json    jsonScanner
+	names   [][]byte    // wanted fields of JSON, each once; the text is the first
+	vals    []jsonValue // one for each name
+	fieldAt []int       // where Options.Fields are in names
+	idAt    int         // where the id is in names; -1 = none wanted
+
+	cells    []cell   // of one CSV or TSV record
+	unquoted []byte   // scratch for cells with doubled quotes
+	fields   [][]byte // becomes Record.Fields
+}
+
+// byteOrderMark is U+FEFF in UTF-8.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// NewParser returns a parser for files opened with the same options.
+func NewParser(o Options) *Parser {
+	o = o.withDefaults()
+	p := &Parser{o: o, fields: make([][]byte, len(o.Fields)), idAt: -1}
+	p.want(o.TextField)
+	for _, name := range o.Fields {
+		p.fieldAt = append(p.fieldAt, p.want(name))
+	}
+	if o.IDField != NoID {
+		p.idAt = p.want(o.IDField)
+	}
+	p.vals = make([]jsonValue, len(p.names))
+	return p
+}
+
+// want adds a field to the wanted ones and returns its place.
+func (p *Parser) want(name string) int {
+	for i := range p.names {
+		if string(p.names[i]) == name {
+			return i
+		}
+	}
+	p.names = append(p.names, []byte(name))
+	return len(p.names) - 1
+}
+
+// Start makes the records of b, a block of f, the next ones.
+func (p *Parser) Start(f *File, b *Block) {
+	p.file, p.format, p.block = f, f.src.Format, b
+	p.data, p.pos, p.line, p.done = b.data, 0, b.firstLine, false
+}
+
+// Next parses the next record of the block into r and reports whether there
+// was one. Cost O(length), no allocation once warm, except for r.Err.
+func (p *Parser) Next(r *Record) bool {
+	if !p.next(r) {
+		return false
+	}
+	if r.Err == nil {
+		p.parse(r)
+	}
+	return true
+}
+
+// NextRaw is Next without parsing: it delivers the same records with Raw,
+// Offset and Line only. r.Err tells of a record over MaxRecord only.
+func (p *Parser) NextRaw(r *Record) bool { return p.next(r) }
+
+// ParseRaw parses one record of f again from its raw bytes, as Next has
+// delivered them. r.Offset and r.Line are left alone.
+func (p *Parser) ParseRaw(f *File, raw []byte, r *Record) {
+	p.file, p.format = f, f.src.Format
+	r.Raw, r.Err = raw, nil
+	p.parse(r)
+}
+
+// next cuts the next record off the block.
+func (p *Parser) next(r *Record) bool {
+	if p.block.whole {
+		if p.done {
+			return false
+		}
+		p.done = true
+		p.cut(r, len(p.data), 0)
+		return true
+	}
+	for p.pos < len(p.data) {
+		n, lines := p.length()
+		blank := p.isBlank(p.data[p.pos : p.pos+n])
+		if !blank {
+			p.cut(r, n, p.line)
+		}
+		p.pos += n
+		p.line += lines
+		if !blank {
+			return true
+		}
+	}
+	if p.block.tail && !p.done {
+		p.done = true
+		*r = Record{Offset: p.block.Offset + int64(len(p.data)), Line: p.line, Err: tooLong(p.o.MaxRecord)}
+		return true
+	}
+	return false
+}
+
+// length of the record at pos, and how many lines it has.
+func (p *Parser) length() (n int, lines int64) {
+	rest := p.data[p.pos:]
+	if p.format == CSV {
+		n, _ = csvRecord(rest, p.o.MaxRecord, true)
+		return n, int64(max(1, bytes.Count(rest[:n], newline)))
+	}
+	if n = bytes.IndexByte(rest, '\n') + 1; n == 0 {
+		n = len(rest)
+	}
+	return n, 1
+}
+
+// cut fills r with the n bytes at pos.
+func (p *Parser) cut(r *Record, n int, line int64) {
+	*r = Record{Offset: p.block.Offset + int64(p.pos), Line: line}
+	if int64(n) > p.o.MaxRecord {
+		r.Err = tooLong(p.o.MaxRecord)
+		return
+	}
+	r.Raw = p.data[p.pos : p.pos+n : p.pos+n]
+}
+
+// parse fills r from r.Raw.
+func (p *Parser) parse(r *Record) {
+	r.Text, r.ID, r.Fields = nil, nil, nil
+	switch p.format {
+	case JSONL:
+		p.parseJSON(r)
+	case CSV, TSV:
+		p.parseRow(r)
+	case Lines:
+		r.Text = bytes.TrimPrefix(withoutLineEnd(r.Raw), byteOrderMark)
+		r.Fields = p.noFields()
+	default:
+		r.Text = bytes.TrimPrefix(r.Raw, byteOrderMark)
+		r.Fields = p.noFields()
+	}
+}
+
+// noFields returns Fields of a format that has none.
+func (p *Parser) noFields() [][]byte {
+	clear(p.fields)
+	return p.fields
+}
+
+func (p *Parser) parseJSON(r *Record) {
+	for i := range p.vals {
+		p.vals[i].kind, p.vals[i].val = kindNone, nil
+	}
+	line := bytes.TrimPrefix(r.Raw, byteOrderMark)
+	if !p.json.object(line, p.names, p.vals) {
+		column := p.json.at + 1 + len(r.Raw) - len(line)
+		r.Err = because(ErrMalformed, "malformed JSON at byte %d of the line: %s; correct or remove it", column, p.json.why)
+		return
+	}
+	switch text := &p.vals[0]; text.kind {
+	case kindString:
+		r.Text = text.val
+	case kindNone, kindNull:
+		r.Err = p.missingText(line, text.kind)
+		return
+	default:
+		r.Err = because(ErrNotString, "field %q is %v, not a string; name the field with the text (--text-field)", p.o.TextField, text.kind)
+		return
+	}
+	for i := range p.fields {
+		p.fields[i] = p.value(p.fieldAt[i])
+	}
+	r.Fields = p.fields
+	if p.idAt >= 0 {
+		if id := p.value(p.idAt); len(id) > 0 {
+			r.ID = id
+		}
+	}
+}
+
+// value returns a wanted field, nil if absent or null.
+func (p *Parser) value(at int) []byte {
+	if v := &p.vals[at]; v.kind != kindNone && v.kind != kindNull {
+		return v.val
+	}
+	return nil
+}
+
+// missingText tells which fields the object has instead of the text.
+func (p *Parser) missingText(line []byte, k kind) error {
+	if k == kindNull {
+		return because(ErrMissingField, "field %q is null; give it a text or remove the record", p.o.TextField)
+	}
+	var names []string
+	i := skipSpace(line, skipSpace(line, 0)+1)
+	for line[i] == '"' {
+		key, next, _ := p.json.text(line, i, &p.json.key, "")
+		names = append(names, string(key))
+		i = skipSpace(line, skipSpace(line, next)+1)
+		i, _ = p.json.value(line, i, nil)
+		if i = skipSpace(line, i); line[i] == ',' {
+			i = skipSpace(line, i+1)
+		}
+	}
+	return missingField(p.o.TextField, names)
+}
+
+// isBlank tells whether a line is no record: in jsonl one of white space, in
+// tables one of nothing.
+func (p *Parser) isBlank(line []byte) bool {
+	switch p.format {
+	case JSONL:
+		if c := line[0]; c == '{' {
+			return false
+		}
+		line = bytes.TrimPrefix(line, byteOrderMark)
+		return skipSpace(line, 0) == len(line)
+	case CSV, TSV:
+		return len(withoutLineEnd(line)) == 0
+	}
+	return false
+}
+
+// withoutLineEnd cuts LF or CRLF, or a CR at the end of the file, off a line.
+func withoutLineEnd(line []byte) []byte {
+	line = bytes.TrimSuffix(line, newline)
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line
+}

@@ -1,0 +1,133 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// Plain files of lines need no lock: block k is the range
+// [start + k·BlockSize, start + (k+1)·BlockSize) of the file, claimed by one atomic
+// addition, and owns the records that start in it.
+//
+//	… r e c 1 \n r e c 2 \n | r e c 3 \n r e c | 4 \n …
+//	                        lo                 hi
+//
+// The owner reads from lo−1 (a line starts at lo iff the byte before it is a
+// line end) to a little beyond hi, so that the record that crosses hi is
+// mostly there already. If it is not, its end is looked for first, and read
+// only if the record is within MaxRecord: a line of any length costs no memory.
+
+// slackSize is how far beyond its range a block reads at once: a few thousand
+// bytes hold the rest of most records, and the cost stays below 2 %.
+func slackSize(blockSize int) int64 { return int64(max(blockSize/64, 512)) }
+
+// searchChunk is what is read at once when looking for the end of a record.
+const searchChunk = 256 << 10
+
+func (f *File) nextPlain(b *Block) error {
+	k := f.claimed.Add(1) - 1
+	if k >= f.blocks || f.failed.Load() {
+		return io.EOF
+	}
+	b.Seq = k
+	if k == 0 {
+		b.firstLine = f.headerLines
+	}
+	lo := f.start + k*int64(f.o.BlockSize)
+	hi := min(lo+int64(f.o.BlockSize), f.size)
+	from := lo
+	if k > 0 {
+		from--
+	}
+	buf := b.room(int(min(hi+slackSize(f.o.BlockSize), f.size) - from))
+	if err := f.readAt(buf, from); err != nil {
+		return err
+	}
+	begin := 0
+	if k > 0 {
+		begin = bytes.IndexByte(buf[:hi-from], '\n') + 1
+		if begin == 0 || from+int64(begin) == hi {
+			b.Offset = hi
+			return nil // no record starts here
+		}
+	}
+	end, err := f.recordEnd(b, &buf, from, begin, hi)
+	if err != nil {
+		return err
+	}
+	b.data = buf[begin:end]
+	b.Offset = from + int64(begin)
+	b.setLines()
+	return nil
+}
+
+// recordEnd returns the index in buf after the last record that starts before
+// hi, reading on if need be. When that record is over MaxRecord, the end is
+// before it and b.tail is set.
+func (f *File) recordEnd(b *Block, buf *[]byte, from int64, begin int, hi int64) (int, error) {
+	if hi == f.size {
+		return len(*buf), nil
+	}
+	last := int(hi-from) - 1 // the record with this byte is the last one
+	if i := bytes.IndexByte((*buf)[last:], '\n'); i >= 0 {
+		return last + i + 1, nil
+	}
+	start := max(bytes.LastIndexByte((*buf)[:last], '\n')+1, begin)
+	end, err := f.findLineEnd(b, from+int64(len(*buf)), from+int64(start)+f.o.MaxRecord)
+	if err != nil {
+		return 0, err
+	}
+	if end < 0 {
+		b.tail = true
+		return start, nil
+	}
+	have := len(*buf)
+	*buf = b.extend(*buf, int(end-from))
+	return len(*buf), f.readAt((*buf)[have:], from+int64(have))
+}
+
+// findLineEnd returns the place after the first line end at or after pos (the
+// end of the file counts as one), or -1 if it is beyond limit.
+func (f *File) findLineEnd(b *Block, pos, limit int64) (int64, error) {
+	if cap(b.scratch) < searchChunk {
+		b.scratch = make([]byte, searchChunk)
+	}
+	for pos < f.size {
+		if pos > limit {
+			return -1, nil
+		}
+		chunk := b.scratch[:min(searchChunk, f.size-pos)]
+		if err := f.readAt(chunk, pos); err != nil {
+			return 0, err
+		}
+		if i := bytes.IndexByte(chunk, '\n'); i >= 0 {
+			pos += int64(i) + 1
+			break
+		}
+		pos += int64(len(chunk))
+	}
+	if pos > limit {
+		return -1, nil
+	}
+	return pos, nil
+}
+
+// readAt fills p from the place off of the file. An error ends the file for
+// all workers.
+func (f *File) readAt(p []byte, off int64) error {
+	n, err := f.file.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if f.failed.Swap(true) {
+		return io.EOF // another worker has reported it
+	}
+	off += int64(n)
+	if err == io.EOF {
+		err = because(ErrChanged, "the file became shorter while it was read (no byte %d), some of its records are lost; run again when nothing writes to it", off)
+	} else {
+		err = &reason{kind: ErrCorrupt, cause: err, text: fmt.Sprintf("cannot read on at byte %d: %v; some of its records are lost", off, err)}
+	}
+	return &Problem{Path: f.src.Path, Offset: off, Err: err}
+}

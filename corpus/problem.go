@@ -1,0 +1,86 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// What can be wrong, for errors.Is.
+var (
+	ErrMalformed    = errors.New("malformed record")
+	ErrMissingField = errors.New("missing field")
+	ErrNotString    = errors.New("text is not a string")
+	ErrTooLong      = errors.New("record too long")
+	ErrFieldCount   = errors.New("wrong number of fields")
+	ErrTruncated    = errors.New("unexpected end of data")
+	ErrCorrupt      = errors.New("corrupt data")
+	ErrChanged      = errors.New("file changed while it was read")
+	ErrNoFiles      = errors.New("no files")
+	ErrLoop         = errors.New("symbolic link loop")
+	ErrNotRegular   = errors.New("not a regular file")
+	ErrUnsupported  = errors.New("unsupported format")
+)
+
+// A Problem is something that was not read, with its place. Each counts as one
+// record read and skipped.
+type Problem struct {
+	Path   string // as the user knows it
+	Line   int64  // 1-based; 0 = unknown
+	Offset int64  // in the decoded stream; 0 = start or unknown
+	Err    error
+}
+
+// Error returns "file:line: reason; remedy".
+func (p *Problem) Error() string {
+	if p.Line > 0 {
+		return fmt.Sprintf("%s:%d: %v", p.Path, p.Line, p.Err)
+	}
+	return fmt.Sprintf("%s: %v", p.Path, p.Err)
+}
+
+// Unwrap returns the reason.
+func (p *Problem) Unwrap() error { return p.Err }
+
+// reason is an error that reads as its own text and is one of the errors above
+// for errors.Is.
+type reason struct {
+	kind error
+	text string
+	// cause is the error of the operating system or a decoder, if there is one.
+	cause error
+}
+
+func (r *reason) Error() string { return r.text }
+
+func (r *reason) Unwrap() []error {
+	if r.cause != nil {
+		return []error{r.kind, r.cause}
+	}
+	return []error{r.kind}
+}
+
+func because(kind error, format string, args ...any) error {
+	return &reason{kind: kind, text: fmt.Sprintf(format, args...)}
+}
+
+func tooLong(limit int64) error {
+	return because(ErrTooLong, "record is longer than %d bytes; raise the limit (--max-record) to read it", limit)
+}
+
+func missingField(want string, have []string) error {
+	if len(have) == 0 {
+		return because(ErrMissingField, "no field %q: the record has no fields", want)
+	}
+	return because(ErrMissingField, "no field %q, there are: %s; name the field with the text (--text-field)",
+		want, listNames(have))
+}
+
+// listNames joins names for a message, not more of them than one can read.
+func listNames(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,96 @@
+package corpus
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// sample makes a file of a format with about so many records, odd ones among
+// them.
+func sample(f Format, records int) []byte {
+	r := rand.New(rand.NewPCG(1, uint64(records)))
+	var b strings.Builder
+	word := func() string {
+		return []string{"alpha", "βήτα", "語", "\U0001F600", "x\u00e9", "\xff\xfe", "a b c", ""}[r.IntN(8)]
+	}
+	words := func() string {
+		var w strings.Builder
+		for range r.IntN(30) {
+			w.WriteString(word() + " ")
+		}
+		return w.String()
+	}
+	end := func() string { return []string{"\n", "\r\n"}[r.IntN(2)] }
+	switch f {
+	case JSONL:
+		b.WriteString("\ufeff")
+		for i := range records {
+			switch r.IntN(12) {
+			case 0:
+				b.WriteString([]string{"", "  ", "{", `{"text":1}`, `{"id":3}`, `{"text":null}`, "[]", `{"text":"a"} x`, `{"text":"a\q"}`, "{\"text\":\"\x01\"}"}[r.IntN(10)])
+			case 1:
+				fmt.Fprintf(&b, `{"text": "a\n\"\u00e9\ud83d\ude00\ud800x\\%s", "n": -1.5e3, "id": null, "id": "%d\t"}`, word(), i)
+			case 2:
+				fmt.Fprintf(&b, ` { "id" : %d , "meta":{"text":"no","a":[1,{},[]]}, "n":true,"text":"" } `, i)
+			default:
+				fmt.Fprintf(&b, `{"id":"%d","text":"%s","n":%d}`, i, words(), r.IntN(100))
+			}
+			b.WriteString(end())
+		}
+	case CSV, TSV:
+		b.WriteString("\ufeff\r\nid,text,n\r\n")
+		for i := range records {
+			switch r.IntN(12) {
+			case 0:
+				b.WriteString([]string{"", "a,b", "\"a", "a,\"b\"c,d", "a\"b,c,d", ",,", "a,b,c,d", "\"\n,\",,"}[r.IntN(8)])
+			case 1:
+				fmt.Fprintf(&b, "%d,\"%s\n\"\"%s\"\"\n\n\",\"x\"", i, words(), word())
+			default:
+				fmt.Fprintf(&b, "%d,%s,%d", i, words(), r.IntN(100))
+			}
+			b.WriteString(end())
+		}
+	default:
+		for range records {
+			b.WriteString(words() + end())
+		}
+	}
+	data := b.String()
+	if f == TSV {
+		data = strings.ReplaceAll(data, ",", "\t")
+	}
+	return []byte(data)
+}
+
+func TestEveryFormatAndCompressionReadsAsTheTwin(t *testing.T) {
+	for _, f := range []Format{JSONL, CSV, TSV, Lines, Text} {
+		for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
+			for _, ending := range []string{"", "x", "\r"} {
+				data := append(sample(f, 60), ending...)
+				o := Options{Format: f, Fields: []string{"n", "absent", "text"}}
+				want := twin(data, f, o)
+				for _, parts := range []int{1, 7} {
+					s := sourceOf(t, "a"+suffix[c], pack(t, c, data, parts))
+					s.Format = f
+					for _, size := range []int{1, 2, 7, 64, 1000, 1 << 20} {
+						for _, workers := range []int{1, 3, 8} {
+							o.BlockSize = size
+							have, err := readAll(t, s, o, workers)
+							what := fmt.Sprintf("%s %s, ending %q, %d parts, block %d, %d workers", f, c, ending, parts, size, workers)
+							if err != nil {
+								t.Fatalf("%s: %v", what, err)
+							}
+							compare(t, what, have, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
