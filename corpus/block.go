@@ -21,6 +21,10 @@ type Block struct {
 	scratch []byte // memory of compressed units, and of the search for the end of a long record
 }
 
+// Data returns the whole records of the block as they stand in the decoded
+// stream from Offset on, so that a record seen before is found by its own offset.
+func (b *Block) Data() []byte { return b.data }
+
 // Bytes returns the number of bytes of whole records in the block.
 func (b *Block) Bytes() int { return len(b.data) }
 
