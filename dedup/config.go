@@ -1,0 +1,158 @@
+package dedup
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/shingle"
+)
+
+// Candidates says how pairs worth verifying are found.
+type Candidates string
+
+// The ways of finding candidates.
+const (
+	CandidatesAuto  Candidates = "auto"  // lsh or exact, whichever costs less (see chooseExact)
+	CandidatesLSH   Candidates = "lsh"   // banded signatures; misses at most 1−recall at the threshold
+	CandidatesExact Candidates = "exact" // prefix filter; misses nothing, holds all feature sets in memory
+)
+
+// Verify says how a candidate's similarity is established.
+type Verify string
+
+// The ways of verifying.
+const (
+	VerifyExact  Verify = "exact"  // Jaccard of the two feature sets
+	VerifySketch Verify = "sketch" // the signatures' estimate, held against the threshold
+	VerifyNone   Verify = "none"   // every candidate passes; the estimate is only reported
+)
+
+// OnError says what a record that cannot be read leads to.
+type OnError string
+
+// The ways of treating bad input.
+const (
+	OnErrorSkip OnError = "skip" // leave the record out, count and name it, go on
+	OnErrorFail OnError = "fail" // stop with the first bad record's error
+)
+
+// Defaults of Config.
+const (
+	DefaultThreshold = 0.8
+	DefaultRecall    = 0.99
+	DefaultBucketCap = 1000
+)
+
+// Config is everything a run depends on. Its zero value, with Inputs, means the
+// defaults.
+type Config struct {
+	Inputs  []string // files, folders, globs, "-" for standard input
+	Against []string // reference documents: whatever is like one of them is removed
+	Output  string   // folder that Run fills; must not exist or be empty
+
+	Corpus   corpus.Options
+	Features shingle.Options
+	Sketch   minhash.Scheme // zero: minhash.Default()
+
+	Threshold  float64 // Jaccard similarity in (0,1]; 0: DefaultThreshold
+	Recall     float64 // asked for at the threshold, in (0,1); 0: DefaultRecall
+	Banding    lsh.Params
+	Candidates Candidates
+	Verify     Verify
+	BucketCap  int // members up to which a bucket emits all its pairs; 0: DefaultBucketCap
+
+	Keep cluster.Keep
+	Star bool // remove only what is similar to the kept document itself
+
+	Threads int    // 0: all processors
+	Memory  int64  // bytes; 0: no ceiling. Spooled records beyond it go to disk; see docs/architecture.md.
+	Work    string // folder for what is on disk; "": the system's for temporary files
+	OnError OnError
+
+	// OnSkip, when set, is told of every bad record, in input order.
+	OnSkip func(*corpus.Problem)
+	// OnNotice, when set, is told what a user should know of a run that goes on.
+	OnNotice func(string)
+	// Progress, when set, is told what is going on, from several goroutines.
+	Progress Progress
+}
+
+// withDefaults returns c with every zero field replaced by its default.
+func (c Config) withDefaults() Config {
+	setDefault(&c.Threshold, DefaultThreshold)
+	setDefault(&c.Recall, DefaultRecall)
+	setDefault(&c.BucketCap, DefaultBucketCap)
+	setDefault(&c.Candidates, CandidatesAuto)
+	setDefault(&c.Verify, VerifyExact)
+	setDefault(&c.OnError, OnErrorSkip)
+	setDefault(&c.Sketch, minhash.Default())
+	setDefault(&c.Threads, runtime.GOMAXPROCS(0))
+	if c.OnSkip == nil {
+		c.OnSkip = func(*corpus.Problem) {}
+	}
+	if c.OnNotice == nil {
+		c.OnNotice = func(string) {}
+	}
+	if c.Progress == nil {
+		c.Progress = noProgress{}
+	}
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// ErrUsage marks an error of the configuration, not of the data.
+var ErrUsage = errors.New("wrong usage")
+
+// Validate checks what can be checked without looking at the input. Its errors
+// wrap ErrUsage.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	checks := []error{
+		c.Features.Validate(),
+		among("candidates", c.Candidates, CandidatesAuto, CandidatesLSH, CandidatesExact),
+		among("verify", c.Verify, VerifyExact, VerifySketch, VerifyNone),
+		among("on-error", c.OnError, OnErrorSkip, OnErrorFail),
+	}
+	if !(c.Threshold > 0 && c.Threshold <= 1) {
+		checks = append(checks, fmt.Errorf("threshold %v is not in (0,1]: take 0.8 for near-duplicates", c.Threshold))
+	}
+	if !(c.Recall > 0 && c.Recall < 1) {
+		checks = append(checks, fmt.Errorf("recall %v is not between 0 and 1: use --candidates exact where no pair may be missed", c.Recall))
+	}
+	if len(c.Inputs) == 0 {
+		checks = append(checks, errors.New("no input: name files, folders or - for standard input"))
+	}
+	if c.BucketCap < 2 || c.Threads < 1 || c.Memory < 0 {
+		checks = append(checks, errors.New("bucket cap must be at least 2, threads at least 1, memory not negative"))
+	}
+	if c.Candidates == CandidatesExact && c.Verify != VerifyExact {
+		checks = append(checks, errors.New("exact candidates come verified: leave verify at exact"))
+	}
+	if err := errors.Join(checks...); err != nil {
+		return fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	return nil
+}
+
+func among[T ~string](option string, value T, allowed ...T) error {
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		if value == a {
+			return nil
+		}
+		names[i] = string(a)
+	}
+	return fmt.Errorf("%s is %q: choose one of %s", option, value, strings.Join(names, ", "))
+}

@@ -1,0 +1,420 @@
+// Package dedup is the batch engine: it finds the near-duplicates of a corpus
+// and, if asked to, writes the corpus without them.
+//
+// A run is a row of stages, each a function of the one before:
+//
+//	read     records → table of documents (digest, band keys; signature or set where needed)
+//	group    equal digests → classes; equal band keys → candidate pairs
+//	verify   candidate pairs → edges, by the exact Jaccard similarity
+//	cluster  edges → clusters, and the one document of each that is kept
+//	write    a second pass over the inputs copies the kept records out
+//
+// The order of documents is that of the input, and every stage's result is a
+// function of it: outputs are the same bytes for any number of workers.
+//
+// Use Run to remove near-duplicates and Pairs to list similar pairs. For sets
+// that are in memory already, package simjoin is enough.
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/simjoin"
+)
+
+// Run removes the near-duplicates of config.Inputs and writes the rest, with
+// an account of what was removed, to config.Output. The folder holds a
+// summary.json if and only if the run succeeded; after an error it is as before.
+func Run(ctx context.Context, config Config) (summary *Summary, err error) {
+	if config.Output == "" {
+		return nil, fmt.Errorf("%w: no output folder", ErrUsage)
+	}
+	r, err := newRun(config)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	out, err := openOutput(&r.config)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.dedup(ctx, out); err != nil {
+		return nil, errors.Join(err, out.discard())
+	}
+	return r.summary, nil
+}
+
+// Pairs calls emit for every pair of documents at or above the threshold, in
+// the order of the input: by the first document, then the second.
+func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *Summary, err error) {
+	r, err := newRun(config)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	if err := r.find(ctx); err != nil {
+		return nil, err
+	}
+	err = r.clock.stage("emit", 0, func() (int64, int64, error) { return r.emitPairs(ctx, emit) })
+	if err != nil {
+		return nil, err
+	}
+	r.clock.stop()
+	return r.summary, nil
+}
+
+// Pair is two similar documents. The slices hold during the call only.
+type Pair struct {
+	A, B       []byte  // ids; A comes first in the input
+	Similarity float64 // exact, unless the run was told to estimate
+}
+
+// run is the state of one run.
+type run struct {
+	config    Config
+	summary   *Summary
+	clock     *clock
+	threshold simjoin.Threshold
+	banding   lsh.Params // zero when signatures are not needed
+	dir       *workDir
+
+	refSources int
+	sources    []corpus.Source
+	problems   []placed
+	table      *table
+	classes    *classes
+	edges      []edge
+	verifier   *verifier
+}
+
+// placed is a problem with its place in the input order.
+type placed struct {
+	file int
+	line int64
+	*corpus.Problem
+}
+
+func newRun(config Config) (*run, error) {
+	config = config.withDefaults()
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	threshold, err := simjoin.NewThreshold(config.Threshold)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	if field := config.Keep.Field(); field != "" {
+		config.Corpus.Fields = []string{field}
+	}
+	r := &run{config: config, threshold: threshold, dir: &workDir{parent: config.Work}}
+	if r.banding, err = chooseBanding(&config); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	r.summary = &Summary{
+		Threshold: config.Threshold, Verify: string(config.Verify),
+		TextScheme: config.Features.String(), SketchScheme: config.Sketch.String(),
+		LargestClusters: []int{},
+	}
+	r.clock = startClock(r.summary, &r.config)
+	return r, nil
+}
+
+// chooseBanding returns the bands to make keys for, none when candidates are
+// exact whatever the corpus.
+func chooseBanding(config *Config) (lsh.Params, error) {
+	if config.Candidates == CandidatesExact {
+		return lsh.Params{}, nil
+	}
+	if config.Banding != (lsh.Params{}) {
+		return config.Banding, config.Banding.Validate(config.Sketch.K())
+	}
+	banding, err := lsh.Tune(config.Threshold, config.Recall, config.Sketch.K(), config.Sketch.Bits())
+	if errors.Is(err, lsh.ErrRecallOutOfReach) && config.Candidates == CandidatesAuto && config.Verify == VerifyExact {
+		return lsh.Params{}, nil
+	}
+	return banding, err
+}
+
+// close releases what the run holds outside memory.
+func (r *run) close() error {
+	if r.verifier != nil {
+		r.verifier.records.close()
+	}
+	return r.dir.remove()
+}
+
+// dedup finds the edges, clusters them and writes the output.
+func (r *run) dedup(ctx context.Context, out *outputDir) error {
+	if err := r.find(ctx); err != nil {
+		return err
+	}
+	var clusters *clustering
+	var removed []removal
+	err := r.clock.stage("cluster", 0, func() (int64, int64, error) {
+		clusters = clusterClasses(r.table, r.classes, r.edges, &r.config)
+		var err error
+		removed, err = removals(ctx, r.classes, clusters, r.edges, r.verifier)
+		return int64(len(clusters.sizes)), 0, err
+	})
+	if err != nil {
+		return err
+	}
+	s := r.summary
+	s.Removed = int64(len(removed))
+	s.Kept = s.Read - s.Skipped - s.Removed
+	s.Clusters = int64(len(clusters.sizes))
+	s.LargestClusters = append(s.LargestClusters, clusters.sizes[:min(largestMax, len(clusters.sizes))]...)
+	kept := &keptWriter{t: r.table, r: clusters, config: &r.config, out: out}
+	err = r.clock.stage("write", r.inputBytes(), func() (int64, int64, error) {
+		err := r.write(ctx, out, kept, removed)
+		return kept.items.Load(), kept.bytes.Load(), err
+	})
+	if err != nil {
+		return err
+	}
+	r.clock.stop()
+	if err := out.writeSummary(s); err != nil {
+		return err
+	}
+	return out.publish()
+}
+
+func (r *run) write(ctx context.Context, out *outputDir, kept *keptWriter, removed []removal) error {
+	if err := kept.write(ctx); err != nil {
+		return err
+	}
+	if err := out.writeRemoved(r.table, removed); err != nil {
+		return err
+	}
+	if err := out.writeClusters(r.table, kept.r); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(r.sources[r.refSources:], func(s corpus.Source) bool { return s.Format == corpus.Text }) {
+		return out.writeKeptList(r.table, kept.r)
+	}
+	return nil
+}
+
+// find runs the stages up to verified edges.
+func (r *run) find(ctx context.Context) error {
+	if err := r.findSources(); err != nil {
+		return err
+	}
+	if err := r.read(ctx); err != nil {
+		return err
+	}
+	exact := chooseExact(&r.config, r.banding, r.table.sets != nil)
+	r.describe(exact)
+	var found *candidates
+	err := r.clock.stage("group", 0, func() (int64, int64, error) {
+		var err error
+		if r.classes, err = classify(ctx, r.table, r.config.Threads); err != nil {
+			return 0, 0, err
+		}
+		if !exact {
+			found, err = groupByBands(ctx, r.table, r.classes, &r.config, r.banding)
+			if err == nil {
+				r.summary.BucketsCapped = found.capped
+				r.summary.Candidates = int64(len(found.pairs))
+			}
+		}
+		return r.summary.Candidates, r.table.size(), err
+	})
+	if err != nil {
+		return err
+	}
+	r.verifier = &verifier{
+		t: r.table, config: &r.config, threshold: r.threshold,
+		records: newRecordStore(r.table, &r.config, r.dir),
+	}
+	err = r.clock.stage("verify", 0, func() (int64, int64, error) {
+		var err error
+		if exact {
+			r.edges, err = joinExact(ctx, r.table, r.classes, &r.config, r.threshold)
+			r.summary.Candidates = int64(len(r.edges))
+		} else {
+			r.edges, err = r.verifier.verify(ctx, found.pairs)
+		}
+		return r.summary.Candidates, 0, err
+	})
+	if err != nil {
+		return err
+	}
+	r.count()
+	return nil
+}
+
+// describe notes in the summary how candidates are found.
+func (r *run) describe(exact bool) {
+	s := r.summary
+	if exact {
+		s.CandidateMethod, s.ExpectedRecall = string(CandidatesExact), 1
+		return
+	}
+	s.CandidateMethod = string(CandidatesLSH)
+	s.Bands, s.Rows = r.banding.Bands, r.banding.Rows
+	agree := lsh.ComponentAgreement(r.config.Threshold, r.config.Sketch.Bits())
+	s.ExpectedRecall = r.banding.Probability(agree)
+}
+
+// count fills in the pairs. A copy is a candidate that is verified by its digest.
+func (r *run) count() {
+	s := r.summary
+	copies := int64(0)
+	for _, members := range r.classes.members {
+		copies += int64(len(members) - 1)
+	}
+	s.Candidates += copies
+	s.Verified = int64(len(r.edges)) + copies
+	s.Rejected = s.Candidates - s.Verified
+	r.table.keys = nil // grouping is over
+}
+
+// findSources looks up the inputs, references first.
+func (r *run) findSources() error {
+	c := &r.config
+	var skipped []corpus.Problem
+	if len(c.Against) > 0 {
+		refs, problems, err := corpus.Find(c.Against, c.Corpus)
+		if err != nil {
+			return err
+		}
+		r.sources, r.refSources = refs, len(refs)
+		r.summary.ReferencesSkipped = int64(len(problems))
+		skipped = problems
+	}
+	inputs, problems, err := corpus.Find(c.Inputs, c.Corpus)
+	if err != nil {
+		return err
+	}
+	r.summary.Skipped = int64(len(problems))
+	for _, p := range append(skipped, problems...) {
+		if c.OnError == OnErrorFail {
+			return &p
+		}
+		c.OnSkip(&p)
+	}
+	r.sources = append(r.sources, inputs...)
+	for i, s := range r.sources {
+		if !s.Stream {
+			continue
+		}
+		folder, err := r.dir.folder()
+		if err != nil {
+			return err
+		}
+		if r.sources[i], _, err = corpus.Spool(s, c.Corpus, folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) inputBytes() (n int64) {
+	for _, s := range r.sources {
+		n += s.Size
+	}
+	return n
+}
+
+// read runs the first stage and accounts for what could not be used.
+func (r *run) read(ctx context.Context) error {
+	c := &r.config
+	reader := &reader{
+		config: c, banding: r.banding, sources: r.sources,
+		keepSigs: c.Verify != VerifyExact,
+		keepAll:  r.banding.Bands == 0 || r.banding.Rows <= 1 && c.Candidates == CandidatesAuto && c.Verify == VerifyExact,
+	}
+	reader.keepSets.Store(c.Verify == VerifyExact)
+	var problems []placed
+	err := r.clock.stage("read", r.inputBytes(), func() (int64, int64, error) {
+		results, err := reader.read(ctx)
+		if err == nil {
+			r.table, problems, err = reader.merge(results, r.refSources)
+		}
+		return reader.items.Load(), reader.bytes.Load(), err
+	})
+	if err != nil {
+		return err
+	}
+	repeated, err := r.markRepeated(ctx)
+	if err != nil {
+		return err
+	}
+	problems = append(problems, repeated...)
+	slices.SortStableFunc(problems, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
+	})
+	return r.account(problems)
+}
+
+// account reports problems and counts documents.
+func (r *run) account(problems []placed) error {
+	s := r.summary
+	for _, p := range problems {
+		if r.config.OnError == OnErrorFail {
+			return p.Problem
+		}
+		r.config.OnSkip(p.Problem)
+		if p.file < r.refSources {
+			s.ReferencesSkipped++
+		} else {
+			s.Skipped++
+		}
+	}
+	usable := int64(0)
+	for i := r.table.refs; i < len(r.table.docs); i++ {
+		if d := &r.table.docs[i]; !d.skipped {
+			usable++
+			if d.features == 0 {
+				s.Empty++
+			}
+		}
+	}
+	s.Read = usable + s.Skipped
+	s.References = int64(r.table.refs)
+	r.notice()
+	return nil
+}
+
+// notice tells what is no error but may surprise.
+func (r *run) notice() {
+	s, c := r.summary, &r.config
+	if s.Read == 0 {
+		c.OnNotice("the input holds no records")
+	}
+	if s.Empty > 0 {
+		c.OnNotice(fmt.Sprintf("%d documents have no text to compare: they are kept and match nothing", s.Empty))
+	}
+	if size := r.table.size(); c.Memory > 0 && size > c.Memory {
+		c.OnNotice(fmt.Sprintf("%d documents need %d MiB in memory, more than the %d MiB of --memory: going on above the budget",
+			len(r.table.docs), size>>20, c.Memory>>20))
+	}
+}
+
+// markRepeated marks documents whose id was there before as skipped: outputs
+// name documents by id, and a name must mean one document.
+func (r *run) markRepeated(ctx context.Context) ([]placed, error) {
+	later, earlier, err := repeatedIDs(ctx, r.table, r.config.Threads)
+	if err != nil {
+		return nil, err
+	}
+	t := r.table
+	problems := make([]placed, len(later))
+	for i, doc := range later {
+		t.docs[doc].skipped = true
+		file := t.fileOf(doc)
+		problems[i] = placed{file, t.line(doc), &corpus.Problem{
+			Path: t.sources[file].Path, Line: t.line(doc), Offset: t.docs[doc].offset,
+			Err: fmt.Errorf("id %q was there before (%s:%d); make ids unique, or name documents by file and line with --id-field %s",
+				t.explicitID(doc), t.sources[t.fileOf(earlier[i])].Path, t.line(earlier[i]), corpus.NoID),
+		}}
+	}
+	return problems, nil
+}

@@ -1,0 +1,16 @@
+package dedup
+
+// Progress is told what a run is doing. Its methods are called from several
+// goroutines and must be quick.
+type Progress interface {
+	// Stage begins a stage; total is its size in the unit that Advance counts
+	// as bytes (0: unknown).
+	Stage(name string, total int64)
+	// Advance adds what has been done since the last call.
+	Advance(items, bytes int64)
+}
+
+type noProgress struct{}
+
+func (noProgress) Stage(string, int64)  {}
+func (noProgress) Advance(int64, int64) {}

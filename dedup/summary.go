@@ -1,0 +1,75 @@
+package dedup
+
+import (
+	"time"
+)
+
+// Summary is what a run reports. read = kept + removed + skipped, always.
+type Summary struct {
+	Read    int64 `json:"read"`    // records of the inputs, skipped ones too
+	Kept    int64 `json:"kept"`    // among them documents without any text
+	Removed int64 `json:"removed"` // near-duplicates of a kept document
+	Skipped int64 `json:"skipped"` // could not be used; each was named
+	Empty   int64 `json:"empty"`   // kept documents without features: like nothing
+
+	References        int64 `json:"references"`         // documents of Against
+	ReferencesSkipped int64 `json:"references_skipped"` // of them, unusable
+
+	Candidates      int64 `json:"candidates"` // pairs compared, copies included
+	Verified        int64 `json:"verified"`   // of them, at or above the threshold
+	Rejected        int64 `json:"rejected"`   // of them, below
+	Clusters        int64 `json:"clusters"`
+	LargestClusters []int `json:"largest_clusters"` // sizes, at most 10
+	BucketsCapped   int64 `json:"buckets_capped"`
+
+	Threshold       float64 `json:"threshold"`
+	CandidateMethod string  `json:"candidate_method"` // exact or lsh
+	Verify          string  `json:"verify"`
+	TextScheme      string  `json:"text_scheme"`
+	SketchScheme    string  `json:"sketch_scheme"`
+	Bands           int     `json:"bands"` // 0 with exact candidates
+	Rows            int     `json:"rows"`
+	ExpectedRecall  float64 `json:"expected_recall"` // at the threshold
+
+	Stages          []Stage `json:"stages"`
+	Seconds         float64 `json:"seconds"`
+	PeakMemoryBytes int64   `json:"peak_memory_bytes"` // resident; 0 where the system does not tell
+	SpilledBytes    int64   `json:"spilled_bytes"`
+}
+
+// Stage is the account of one stage of a run.
+type Stage struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
+	Items   int64   `json:"items"`
+	Bytes   int64   `json:"bytes"`
+}
+
+// largestMax is how many cluster sizes a summary lists.
+const largestMax = 10
+
+// clock measures the stages of a run.
+type clock struct {
+	summary *Summary
+	config  *Config
+	begin   time.Time
+}
+
+func startClock(s *Summary, config *Config) *clock {
+	return &clock{summary: s, config: config, begin: time.Now()}
+}
+
+// stage runs f as a stage; f returns how many items and bytes it went through.
+func (c *clock) stage(name string, total int64, f func() (items, bytes int64, err error)) error {
+	c.config.Progress.Stage(name, total)
+	start := time.Now()
+	items, bytes, err := f()
+	c.summary.Stages = append(c.summary.Stages, Stage{name, time.Since(start).Seconds(), items, bytes})
+	return err
+}
+
+// stop fills in what the whole run took.
+func (c *clock) stop() {
+	c.summary.Seconds = time.Since(c.begin).Seconds()
+	c.summary.PeakMemoryBytes = peakMemory()
+}
