@@ -34,8 +34,9 @@ func bruteForce(sets [][]uint64, t Threshold) []Pair {
 // sets and empty ones among them.
 func anyCollection(t *rapid.T) [][]uint64 {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-	tokens := rapid.IntRange(1, 400).Draw(t, "tokens")
-	longest := rapid.IntRange(1, 60).Draw(t, "longest")
+	tokens := rapid.SampledFrom([]int{5, 30, 100, 500}).Draw(t, "tokens")
+	longest := rapid.SampledFrom([]int{3, 12, 60}).Draw(t, "longest")
+	sets := make([][]uint64, rapid.SampledFrom([]int{0, 2, 3, 10, 60}).Draw(t, "sets"))
 	draw := func() uint64 { return r.Uint64N(uint64(tokens)) }
 	if rapid.Bool().Draw(t, "skewed") {
 		zipf := rand.NewZipf(r, 1.2, 1, uint64(tokens))
@@ -45,7 +46,6 @@ func anyCollection(t *rapid.T) [][]uint64 {
 		plain := draw
 		draw = func() uint64 { return hashing.Mix(plain()) }
 	}
-	sets := make([][]uint64, rapid.IntRange(0, 60).Draw(t, "sets"))
 	for i := range sets {
 		n := r.IntN(longest + 1)
 		if i > 0 && r.IntN(2) == 0 {

@@ -103,6 +103,31 @@ func TestVerifyDecidesAsTheDefinitionDoes(t *testing.T) {
 	})
 }
 
+// The lengths reach both loops of the merge, and the thresholds lie so close to
+// the similarity that one element more or less decides.
+func TestVerifyIsExactNextToTheThreshold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		la := 1 + r.IntN(rapid.SampledFrom([]int{10, 100, 500}).Draw(t, "longest"))
+		lb := 1 + r.IntN(la)
+		a, b := randomSets(r, la, lb, r.Float64())
+		if skip := len(a) / 3; rapid.Bool().Draw(t, "misses last") && skip < len(b) {
+			copy(b, a[:skip]) // a common beginning; what else is common stays
+			slices.Sort(b)
+			b = slices.Compact(b)
+		}
+		inter := naive(a, b)
+		permille := 1000 * inter / (len(a) + len(b) - inter)
+		for f := max(1, permille-1); f <= min(1000, permille+2); f++ {
+			th, _ := NewThreshold(float64(f) / 1000)
+			want := th.Reached(inter, len(a)+len(b)-inter)
+			if got, ok := Verify(a, b, th); ok != want || (ok && got != inter) {
+				t.Errorf("Verify of %d and %d elements at %v = %d, %v; want %d, %v", len(a), len(b), th, got, ok, inter, want)
+			}
+		}
+	})
+}
+
 func TestKernelsDoNotAllocate(t *testing.T) {
 	a, b := randomSets(rand.New(rand.NewPCG(1, 2)), 1000, 1000, 0.5)
 	th := threshold(t, 0.8)
