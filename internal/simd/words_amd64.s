@@ -86,7 +86,7 @@ DATA wordIota<>+56(SB)/8, $0x3f3e3d3c3b3a3938
 GLOBL wordIota<>(SB), RODATA|NOPTR, $64
 
 // func wordHashesAVX512(dst *uint64, src *byte, blocks int, or uint64) (words int, used int, ascii bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, BMI2, POPCNT
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, BMI2, MMX+, POPCNT
 TEXT ·wordHashesAVX512(SB), $4096-49
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -106,15 +106,16 @@ TEXT ·wordHashesAVX512(SB), $4096-49
 	MOVB         $0x01, ascii+48(FP)
 
 block:
-	VMOVDQU64 (CX)(DI*1), Z5
-	VMOVDQA64 Z5, Z6
-	VPERMI2B  Z1, Z0, Z6
-	VPMOVB2M  Z6, K1
-	VPMOVB2M  Z5, K2
-	KMOVQ     K1, DX
-	KMOVQ     K2, R9
-	TESTQ     R9, R9
-	JNZ       high
+	PREFETCHT0 2048(CX)(DI*1)
+	VMOVDQU64  (CX)(DI*1), Z5
+	VMOVDQA64  Z5, Z6
+	VPERMI2B   Z1, Z0, Z6
+	VPMOVB2M   Z6, K1
+	VPMOVB2M   Z5, K2
+	KMOVQ      K1, DX
+	KMOVQ      K2, R9
+	TESTQ      R9, R9
+	JNZ        high
 
 	// An edge is where a bit differs from its lower neighbour.
 	LEAQ          (R8)(DX*2), R10
@@ -522,7 +523,7 @@ DATA wordBits<>+2040(SB)/8, $0x0706050403020100
 GLOBL wordBits<>(SB), RODATA|NOPTR, $2048
 
 // func wordHashesAVX2(dst *uint64, src *byte, blocks int, or uint64) (words int, used int, ascii bool)
-// Requires: AVX, AVX2, BMI, BMI2, POPCNT
+// Requires: AVX, AVX2, BMI, BMI2, MMX+, POPCNT
 TEXT ·wordHashesAVX2(SB), $4096-49
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -543,33 +544,34 @@ TEXT ·wordHashesAVX2(SB), $4096-49
 	MOVB         $0x01, ascii+48(FP)
 
 block:
-	VPXOR     Y5, Y5, Y5
-	VMOVDQU   (CX)(DI*1), Y6
-	VPMOVMSKB Y6, R10
-	VPSHUFB   Y6, Y0, Y7
-	VPSRLW    $0x04, Y6, Y6
-	VPAND     Y2, Y6, Y6
-	VPSHUFB   Y6, Y1, Y6
-	VPAND     Y7, Y6, Y6
-	VPCMPEQB  Y5, Y6, Y6
-	VPMOVMSKB Y6, R9
-	VMOVDQU   32(CX)(DI*1), Y6
-	VPMOVMSKB Y6, R12
-	VPSHUFB   Y6, Y0, Y7
-	VPSRLW    $0x04, Y6, Y6
-	VPAND     Y2, Y6, Y6
-	VPSHUFB   Y6, Y1, Y6
-	VPAND     Y7, Y6, Y6
-	VPCMPEQB  Y5, Y6, Y6
-	VPMOVMSKB Y6, DX
-	SHLQ      $0x20, DX
-	ORQ       R9, DX
-	MOVQ      R12, R9
-	SHLQ      $0x20, R9
-	ORQ       R10, R9
-	NOTQ      DX
-	TESTQ     R9, R9
-	JNZ       high
+	PREFETCHT0 2048(CX)(DI*1)
+	VPXOR      Y5, Y5, Y5
+	VMOVDQU    (CX)(DI*1), Y6
+	VPMOVMSKB  Y6, R10
+	VPSHUFB    Y6, Y0, Y7
+	VPSRLW     $0x04, Y6, Y6
+	VPAND      Y2, Y6, Y6
+	VPSHUFB    Y6, Y1, Y6
+	VPAND      Y7, Y6, Y6
+	VPCMPEQB   Y5, Y6, Y6
+	VPMOVMSKB  Y6, R9
+	VMOVDQU    32(CX)(DI*1), Y6
+	VPMOVMSKB  Y6, R12
+	VPSHUFB    Y6, Y0, Y7
+	VPSRLW     $0x04, Y6, Y6
+	VPAND      Y2, Y6, Y6
+	VPSHUFB    Y6, Y1, Y6
+	VPAND      Y7, Y6, Y6
+	VPCMPEQB   Y5, Y6, Y6
+	VPMOVMSKB  Y6, DX
+	SHLQ       $0x20, DX
+	ORQ        R9, DX
+	MOVQ       R12, R9
+	SHLQ       $0x20, R9
+	ORQ        R10, R9
+	NOTQ       DX
+	TESTQ      R9, R9
+	JNZ        high
 
 	// An edge is where a bit differs from its lower neighbour.
 	LEAQ      (R8)(DX*2), R10

@@ -13,8 +13,9 @@ const (
 	wordBlock = 64
 	// wordPad is how far behind its first byte a word is read.
 	wordPad = 16
-	// wordTail is what is copied into a padded scratch at most, at the end of src.
-	wordTail = wordBlock + wordPad + wordBlock
+	// wordTail is what is copied into a padded scratch at most, at the end of src:
+	// what the whole blocks leave over, and the word open there.
+	wordTail = 2*wordBlock + wordPad
 	// caseBits is 0x20 in every byte. Bytes of words need no other folding:
 	// digits have that bit set, and it is what tells small letters from capitals.
 	caseBits = 0x2020202020202020
@@ -49,7 +50,7 @@ func appendWordHashes(v wordVariant, dst []uint64, src []byte, fold bool) ([]uin
 		or = caseBits
 	}
 	n, ascii := 0, true
-	if len(src) >= wordBlock+wordPad {
+	if len(src) > wordTail {
 		if v == wordsGo {
 			dst, n, ascii = hashBlocks(dst, src, or)
 		} else {

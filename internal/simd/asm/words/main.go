@@ -15,8 +15,9 @@ const (
 	key0 = 0x6a09e667f3bcc909 // hashing.Key0
 	key1 = 0xbb67ae8584caa73b // hashing.Key1
 
-	block     = 64 // bytes classified at once
-	maxBlocks = 32 // of one call: wordBlocks in words_amd64.go
+	block     = 64   // bytes classified at once
+	prefetch  = 2048 // bytes ahead, the stretch of one call
+	maxBlocks = 32   // of one call: wordBlocks in words_amd64.go
 )
 
 func main() {
@@ -97,6 +98,7 @@ func (k *kernel) findEdges() {
 	MOVB(U8(1), ascii.Addr)
 
 	Label("block")
+	PREFETCHT0(Mem{Base: k.src, Index: k.at, Scale: 1, Disp: prefetch})
 	k.c.load(Mem{Base: k.src, Index: k.at, Scale: 1}, word, high)
 	TESTQ(high, high)
 	JNZ(LabelRef("high"))
