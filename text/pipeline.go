@@ -20,6 +20,7 @@ type pipeline struct {
 	fold        bool
 	strip       bool
 	folder      cases.Caser
+	segments    norm.Iter
 	front, back []byte // the piece in hand, and where the next step writes it
 }
 
@@ -55,7 +56,11 @@ func (p *pipeline) apply(piece []byte) []byte {
 }
 
 func (p *pipeline) renormalise(f norm.Form) {
-	p.back = f.Append(p.back[:0], p.front...)
+	// An Iter, because Form.Append allocates its working memory at every call.
+	p.back = p.back[:0]
+	for p.segments.Init(f, p.front); !p.segments.Done(); {
+		p.back = append(p.back, p.segments.Next()...)
+	}
 	p.front, p.back = p.back, p.front
 }
 

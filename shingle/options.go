@@ -1,0 +1,81 @@
+package shingle
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/alike-dev/alike/text"
+)
+
+// DefaultN is the number of tokens in a shingle when Options.N is 0.
+const DefaultN = 5
+
+// Options says exactly how a document becomes features. The zero value is the
+// default: shingles of five words.
+type Options struct {
+	Text        text.Options
+	N           int  // tokens in a shingle, at least 1; 0: DefaultN
+	Repetitions bool // the j-th occurrence of a token is another token
+}
+
+func (o Options) withDefaults() Options {
+	if o.N == 0 {
+		o.N = DefaultN
+	}
+	return o
+}
+
+// Validate reports the first option that is out of range, with what is allowed.
+func (o Options) Validate() error {
+	if o.N < 0 {
+		return fmt.Errorf("shingle: %d tokens in a shingle: use 1 or more, or 0 for the default of %d", o.N, DefaultN)
+	}
+	return o.Text.Validate()
+}
+
+// unicodeKey begins the last word of the text pipeline's line, before which the
+// words of this package stand.
+const unicodeKey = " unicode="
+
+// String returns the canonical line: the text pipeline's with n, and reps if
+// repetitions count.
+//
+//	text/v1 nfkc fold words n=5 unicode=15.0.0
+func (o Options) String() string {
+	own := fmt.Sprintf(" n=%d", o.withDefaults().N)
+	if o.Repetitions {
+		own += " reps"
+	}
+	line := o.Text.String()
+	at := strings.LastIndex(line, unicodeKey)
+	return line[:at] + own + line[at:]
+}
+
+// ParseOptions reads a line as String prints it, or a part of one, under the
+// rules of text.ParseOptions.
+func ParseOptions(line string) (Options, error) {
+	var o Options
+	var rest []string
+	for _, word := range strings.Fields(line) {
+		value, isN := strings.CutPrefix(word, "n=")
+		switch {
+		case isN:
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 {
+				return Options{}, fmt.Errorf("shingle: %q: the number of tokens in a shingle is 1 or more", word)
+			}
+			o.N = n
+		case word == "reps":
+			o.Repetitions = true
+		default:
+			rest = append(rest, word)
+		}
+	}
+	var err error
+	o.Text, err = text.ParseOptions(strings.Join(rest, " "))
+	if err != nil {
+		return Options{}, err
+	}
+	return o, o.Validate()
+}

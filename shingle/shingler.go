@@ -1,0 +1,108 @@
+package shingle
+
+import (
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/text"
+)
+
+// base is the C of the package comment. Being 3 modulo 8, its powers take as long
+// as is possible modulo 2⁶⁴ to come round: 2⁶² steps.
+const base = hashing.Key1
+
+// A Shingler turns documents into features. It owns scratch memory, allocates
+// nothing once warm, and belongs to one goroutine; make one for each.
+type Shingler struct {
+	options Options
+	tokens  *text.Tokenizer
+	n       int
+	baseN   uint64 // base to the n-th power
+	seen    *counter
+
+	// The last n token hashes before the block in hand (zero where there are no
+	// so many), then those of the block.
+	window []uint64
+}
+
+// New returns a shingler, or the error of o.Validate.
+func New(o Options) (*Shingler, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	tokens, err := text.New(o.Text)
+	if err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	s := &Shingler{options: o, tokens: tokens, n: o.N, baseN: 1}
+	for range o.N {
+		s.baseN *= base
+	}
+	if o.Repetitions {
+		s.seen = newCounter()
+	}
+	return s, nil
+}
+
+// Options returns what the shingler was made with, the default n filled in.
+func (s *Shingler) Options() Options { return s.options }
+
+// AppendFeatures appends the features of doc, one for every shingle in document
+// order: tokens − n + 1 of them, or 1 if there are fewer than n tokens, or 0 if
+// there are none. It costs O(len(doc)), whatever n is.
+//
+// The document is done in blocks, so that the token hashes of one are used up
+// while they are in the first-level cache.
+func (s *Shingler) AppendFeatures(dst []uint64, doc []byte) []uint64 {
+	s.window = append(s.window[:0], make([]uint64, s.n)...)
+	if s.seen != nil {
+		s.seen.reset()
+	}
+	var h uint64
+	total := 0
+	for from := 0; from < len(doc); {
+		s.window, from = s.tokens.AppendHashesFrom(s.window, doc, from)
+		block := s.window[s.n:]
+		if s.seen != nil {
+			s.seen.number(block)
+		}
+		// The first shingle is complete with the n-th token; those before it have
+		// zeros for tokens, and no feature.
+		early := min(max(s.n-1-total, 0), len(block))
+		total += len(block)
+		for i := range early {
+			h = h*base + block[i]
+		}
+		dst, h = s.roll(dst, h, early)
+		kept := copy(s.window, s.window[len(block):])
+		s.window = s.window[:kept]
+	}
+	if total > 0 && total < s.n {
+		dst = append(dst, feature(h, featureKey(total)))
+	}
+	return dst
+}
+
+// roll takes the tokens of the window's block from the one numbered early on into
+// h, one step each, and appends a feature for each:
+//
+//	h = h·C + t − t_old·Cⁿ
+//
+// Only the first product is in the chain from one step to the next.
+func (s *Shingler) roll(dst []uint64, h uint64, early int) ([]uint64, uint64) {
+	enter := s.window[s.n+early:]
+	leave := s.window[early:][:len(enter)]
+	dst = slices.Grow(dst, len(enter))
+	out := dst[len(dst):][:len(enter)]
+	baseN, key := s.baseN, featureKey(s.n)
+	for i, t := range enter {
+		h = h*base + (t - leave[i]*baseN)
+		out[i] = feature(h, key)
+	}
+	return dst[:len(dst)+len(enter)], h
+}
+
+func featureKey(n int) uint64 { return hashing.Key3 ^ uint64(n) }
+
+func feature(h, key uint64) uint64 { return hashing.Fold(h^hashing.Key2, key) }
