@@ -1,7 +1,11 @@
 package plant
 
 import (
+	"slices"
 	"strconv"
+
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/simjoin"
 )
 
 // Pair is a planted pair: positions A < B in the corpus, the number of features
@@ -25,9 +29,9 @@ type Maker struct {
 	texts    [2][]byte // a copy and what it was made from, by turns
 	line     []byte
 	group    group
-	sets     featureSets
+	shingler *shingle.Shingler
 	self     []uint64
-	others   []uint64
+	other    []uint64
 	partners []partner
 }
 
@@ -35,7 +39,13 @@ type Maker struct {
 type partner struct{ position, member int }
 
 // NewMaker returns a Maker of c.
-func (c *Corpus) NewMaker() *Maker { return &Maker{c: c, sets: newFeatureSets()} }
+func (c *Corpus) NewMaker() *Maker {
+	s, err := shingle.New(shingle.Options{})
+	if err != nil {
+		panic(err) // the defaults are valid
+	}
+	return &Maker{c: c, shingler: s}
+}
 
 // AppendDocument appends the text of the document at a position. Cost: its
 // original is made first if it is a copy.
@@ -112,23 +122,20 @@ func (m *Maker) AppendPairs(dst []Pair, position int) []Pair {
 	if len(m.partners) == 0 {
 		return dst
 	}
-	sortPartners(m.partners)
-	m.self = m.sets.append(m.self[:0], m.member(self))
+	slices.SortFunc(m.partners, func(a, b partner) int { return a.position - b.position })
+	m.self = m.appendSet(m.self[:0], self)
 	for _, p := range m.partners {
-		m.others = m.sets.append(m.others[:0], m.member(p.member))
-		inter := intersection(m.self, m.others)
-		dst = append(dst, Pair{position, p.position, inter, len(m.self) + len(m.others) - inter})
+		m.other = m.appendSet(m.other[:0], p.member)
+		inter := simjoin.Intersection(m.self, m.other)
+		dst = append(dst, Pair{position, p.position, inter, len(m.self) + len(m.other) - inter})
 	}
 	return dst
 }
 
-// sortPartners sorts by position; families are small.
-func sortPartners(p []partner) {
-	for i := range p {
-		for j := i; j > 0 && p[j].position < p[j-1].position; j-- {
-			p[j], p[j-1] = p[j-1], p[j]
-		}
-	}
+// appendSet appends the feature set of a member of the group at hand to an empty
+// dst.
+func (m *Maker) appendSet(dst []uint64, member int) []uint64 {
+	return shingle.Set(m.shingler.AppendFeatures(dst, m.member(member)))
 }
 
 // AppendID appends the id of the document at a position: d and at least eight
