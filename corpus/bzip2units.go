@@ -214,7 +214,7 @@ func (z *bzip2Units) asStream(dst []byte, end int, sum uint32) []byte {
 // decode decodes one block. Of a damaged one nothing is used.
 func (z *bzip2Units) decode(dst, unit []byte) ([]byte, error) {
 	have := len(dst)
-	out, err := readOn(slices.Grow(dst, 1<<20), bzip2.NewReader(bytes.NewReader(unit)))
+	out, err := readOn(dst, bzip2.NewReader(bytes.NewReader(unit)))
 	if err != nil {
 		return out[:have], err
 	}

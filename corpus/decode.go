@@ -37,7 +37,7 @@ func newDecoder(r io.Reader, c Compression) (decoder, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := d.Reset(r); err != nil {
+		if err := d.Reset(&nonEmpty{r: r}); err != nil {
 			d.release()
 			return nil, err
 		}
@@ -72,6 +72,25 @@ type zstdDecoder struct{ *zstd.Decoder }
 const maxZstdWindow = 128 << 20
 
 var zstdPool sync.Pool
+
+// nonEmpty makes a stream of no bytes, which the zstd decoder accepts, a
+// truncated one.
+type nonEmpty struct {
+	r     io.Reader
+	begun bool
+}
+
+func (e *nonEmpty) Read(p []byte) (int, error) {
+	n, err := e.r.Read(p)
+	if n > 0 {
+		e.begun = true
+	} else if err == io.EOF && !e.begun {
+		err = errNoBytes
+	}
+	return n, err
+}
+
+var errNoBytes = because(ErrTruncated, "the file has no bytes")
 
 func getZstd() (*zstdDecoder, error) {
 	if d, ok := zstdPool.Get().(*zstdDecoder); ok {

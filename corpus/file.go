@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -239,7 +240,7 @@ func (w *wholeFile) Read(p []byte) (int, error) {
 
 // compressionError names the kind of damage that a decoder has found.
 func compressionError(c Compression, err error) (kind error, text string) {
-	if err == io.ErrUnexpectedEOF || err == io.EOF {
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrTruncated) {
 		return ErrTruncated, fmt.Sprintf("unexpected end of %s data", c)
 	}
 	return ErrCorrupt, fmt.Sprintf("corrupt %s data (%v)", c, err)
