@@ -1,0 +1,50 @@
+// Package alike finds texts that are nearly, but not exactly, the same.
+//
+// It is the front door to the packages below it, for what most users need:
+//
+//   - Dedup removes near-duplicates from files and folders, Pairs lists them.
+//   - Compare looks at two texts: similarity, estimates, shared passages.
+//   - Sketch gives the fingerprint of every document of a corpus.
+//   - ScorePairs and ScoreClusters hold a result against the truth.
+//
+// A threshold is the only number one has to choose: similarities are exact
+// Jaccard similarities of sets of n-word shingles, verified by default, and
+// results are the same for any number of threads.
+//
+// Everything else is in packages of its own: text and shingle turn a text into
+// features, minhash features into a signature, lsh signatures into candidate
+// pairs, simjoin verifies or joins exactly, cluster decides what is kept, corpus
+// reads and writes files, and dedup runs it all over a corpus.
+package alike
+
+import (
+	"context"
+
+	"github.com/alike-dev/alike/dedup"
+)
+
+// Config says what to read, how to compare and what to keep. Its zero value,
+// with Inputs set, means the defaults: 5-word shingles, threshold 0.8, recall
+// 0.99, exact verification.
+type Config = dedup.Config
+
+// Summary is the account of a run.
+type Summary = dedup.Summary
+
+// Pair is two similar documents.
+type Pair = dedup.Pair
+
+// ErrUsage marks errors of a Config, as against errors of the data.
+var ErrUsage = dedup.ErrUsage
+
+// Dedup copies the documents of config.Inputs to config.Output, but only one of
+// every cluster of near-duplicates. See dedup.Run.
+func Dedup(ctx context.Context, config Config) (*Summary, error) {
+	return dedup.Run(ctx, config)
+}
+
+// Pairs calls emit for every pair of documents at or above the threshold, in
+// input order. See dedup.Pairs.
+func Pairs(ctx context.Context, config Config, emit func(Pair) error) (*Summary, error) {
+	return dedup.Pairs(ctx, config, emit)
+}

@@ -1,0 +1,156 @@
+package alike
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/passage"
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/simjoin"
+	"github.com/alike-dev/alike/text"
+)
+
+// Comparison is what Compare finds out about two texts.
+type Comparison struct {
+	TextScheme   string     `json:"text_scheme"`
+	FeaturesA    int        `json:"features_a"` // distinct shingles
+	FeaturesB    int        `json:"features_b"`
+	Intersection int        `json:"intersection"`
+	Union        int        `json:"union"`
+	Jaccard      float64    `json:"jaccard"` // 0 when either text is empty
+	Estimates    []Estimate `json:"estimates"`
+	Passages     []Passage  `json:"passages"` // longest first
+}
+
+// Estimate is the similarity as the signatures of a scheme show it.
+type Estimate struct {
+	Scheme        string  `json:"scheme"`
+	Equal         int     `json:"equal"` // components that agree
+	Similarity    float64 `json:"similarity"`
+	StandardError float64 `json:"standard_error"` // by theory, at the exact similarity
+}
+
+// Passage is a run of tokens that two texts share.
+type Passage struct {
+	Tokens int    `json:"tokens"`
+	A      Place  `json:"a"`
+	B      Place  `json:"b"`
+	Text   string `json:"text"` // as it stands in a
+}
+
+// Place is where a passage stands in a text.
+type Place struct {
+	Start int `json:"start"` // byte offset of the first token
+	End   int `json:"end"`   // byte offset behind the last token
+	Line  int `json:"line"`  // of Start, from 1
+}
+
+// ComparisonSchemes returns the schemes that Compare estimates with when none
+// are given: one of every kind, with k components from seed.
+func ComparisonSchemes(k int, seed uint64) ([]minhash.Scheme, error) {
+	lines := []string{
+		"oph k=%d bits=32 seed=%d",
+		"oph k=%d bits=8 seed=%d",
+		"oph k=%d bits=1 seed=%d",
+		"kmins k=%d bits=32 seed=%d family=multiplyshift",
+		"kmins k=%d bits=32 seed=%d family=xor",
+	}
+	schemes := make([]minhash.Scheme, len(lines))
+	for i, line := range lines {
+		var err error
+		if schemes[i], err = minhash.ParseScheme(fmt.Sprintf(line, k, seed)); err != nil {
+			return nil, err
+		}
+	}
+	return schemes, nil
+}
+
+// Compare compares two texts: the exact Jaccard similarity of their shingle
+// sets, its estimate by every scheme, and the passages of at least a shingle's
+// length that they share. O(n log n) in the number of tokens.
+func Compare(a, b []byte, options shingle.Options, schemes ...minhash.Scheme) (*Comparison, error) {
+	s, err := shingle.New(options)
+	if err != nil {
+		return nil, err
+	}
+	setA := shingle.Set(s.AppendFeatures(nil, a))
+	setB := shingle.Set(s.AppendFeatures(nil, b))
+	c := &Comparison{TextScheme: options.String(), FeaturesA: len(setA), FeaturesB: len(setB)}
+	c.Intersection = simjoin.Intersection(setA, setB)
+	c.Union = len(setA) + len(setB) - c.Intersection
+	if c.Union > 0 {
+		c.Jaccard = float64(c.Intersection) / float64(c.Union)
+	}
+	for _, scheme := range schemes {
+		c.Estimates = append(c.Estimates, estimate(scheme, setA, setB, c.Jaccard))
+	}
+	c.Passages, err = sharedPassages(a, b, options)
+	return c, err
+}
+
+// estimate sketches both sets. An empty set is similar to nothing.
+func estimate(scheme minhash.Scheme, a, b []uint64, jaccard float64) Estimate {
+	e := Estimate{Scheme: scheme.String(), StandardError: scheme.StandardError(jaccard)}
+	if len(a) == 0 || len(b) == 0 {
+		return e
+	}
+	sketcher := scheme.NewSketcher()
+	sigA, sigB := make([]uint32, scheme.K()), make([]uint32, scheme.K())
+	sketcher.Sketch(sigA, a)
+	sketcher.Sketch(sigB, b)
+	e.Equal = scheme.Equal(sigA, sigB)
+	e.Similarity = scheme.Estimate(e.Equal)
+	return e
+}
+
+func sharedPassages(a, b []byte, options shingle.Options) ([]Passage, error) {
+	tokenizer, err := text.New(options.Text)
+	if err != nil {
+		return nil, err
+	}
+	tokensA, tokensB := tokenizer.AppendTokens(nil, a), tokenizer.AppendTokens(nil, b)
+	shared := passage.Shared(hashes(tokensA), hashes(tokensB), cmp.Or(options.N, shingle.DefaultN))
+	linesA, linesB := lineStarts(a), lineStarts(b)
+	passages := make([]Passage, len(shared))
+	for i, p := range shared {
+		placeA := place(tokensA[p.A:p.A+p.Len], linesA)
+		passages[i] = Passage{
+			Tokens: p.Len,
+			A:      placeA,
+			B:      place(tokensB[p.B:p.B+p.Len], linesB),
+			Text:   string(bytes.ToValidUTF8(a[placeA.Start:placeA.End], []byte("\uFFFD"))),
+		}
+	}
+	return passages, nil
+}
+
+func hashes(tokens []text.Token) []uint64 {
+	h := make([]uint64, len(tokens))
+	for i, t := range tokens {
+		h[i] = t.Hash
+	}
+	return h
+}
+
+func place(tokens []text.Token, lines []int) Place {
+	start := tokens[0].Start
+	line, found := slices.BinarySearch(lines, start)
+	if !found {
+		line--
+	}
+	return Place{Start: start, End: tokens[len(tokens)-1].End, Line: line + 1}
+}
+
+// lineStarts returns the offset of every line's first byte.
+func lineStarts(doc []byte) []int {
+	starts := []int{0}
+	for i, c := range doc {
+		if c == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}

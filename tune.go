@@ -1,0 +1,50 @@
+package alike
+
+import "github.com/alike-dev/alike/lsh"
+
+// Tuning says how signatures are banded for a threshold, and what that does.
+type Tuning struct {
+	Threshold      float64 `json:"threshold"`
+	Recall         float64 `json:"recall"` // asked for, at the threshold
+	Hashes         int     `json:"hashes"` // components of the signature
+	Bits           int     `json:"bits"`   // of a component
+	Bands          int     `json:"bands"`
+	Rows           int     `json:"rows"`
+	ExpectedRecall float64 `json:"expected_recall"` // at the threshold
+	// FalseCandidates is the share of the pairs of some similarities below the
+	// threshold that are verified in vain.
+	FalseCandidates []CurvePoint `json:"false_candidates"`
+	Curve           []CurvePoint `json:"curve"` // from similarity 0 to 1
+}
+
+// CurvePoint is a point of the S-curve.
+type CurvePoint struct {
+	Similarity  float64 `json:"similarity"`
+	Probability float64 `json:"probability"` // of becoming a candidate
+}
+
+// curveSteps is how many intervals a Tuning's curve has.
+const curveSteps = 20
+
+// Tune chooses bands and rows for the least work at the recall wanted at the
+// threshold, see lsh.Tune for the errors.
+func Tune(threshold, recall float64, hashes, bits int) (*Tuning, error) {
+	params, err := lsh.Tune(threshold, recall, hashes, bits)
+	if err != nil {
+		return nil, err
+	}
+	at := func(similarity float64) CurvePoint {
+		return CurvePoint{similarity, params.Probability(lsh.ComponentAgreement(similarity, bits))}
+	}
+	t := &Tuning{
+		Threshold: threshold, Recall: recall, Hashes: hashes, Bits: bits,
+		Bands: params.Bands, Rows: params.Rows, ExpectedRecall: at(threshold).Probability,
+	}
+	for _, share := range []float64{0.25, 0.5, 0.75, 0.9} {
+		t.FalseCandidates = append(t.FalseCandidates, at(share*threshold))
+	}
+	for i := range curveSteps + 1 {
+		t.Curve = append(t.Curve, at(float64(i)/curveSteps))
+	}
+	return t, nil
+}
