@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/minhash"
+)
+
+const compareHelp = `Compare two texts.
+
+Prints the exact Jaccard similarity of their shingle sets, what signatures of
+every scheme estimate it at, and the passages that both texts share, longest
+first, with the line and the byte range in each.`
+
+const compareExamples = `  alike compare draft.txt published.txt
+  alike compare a.txt b.txt --tokens chars --ngram 20 --json
+  curl -s https://example.com/ | alike compare - page.html`
+
+func newCompare() *cobra.Command {
+	var (
+		text   textFlags
+		scheme schemeFlags
+		most   int
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:     "compare A B",
+		Short:   "Compare two texts: similarity, estimates, shared passages",
+		Long:    compareHelp,
+		Example: compareExamples,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options, err := text.options()
+			if err != nil {
+				return err
+			}
+			one, err := scheme.scheme(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			schemes := []minhash.Scheme{one}
+			if !cmd.Flags().Changed("scheme") {
+				if schemes, err = alike.ComparisonSchemes(one.K(), one.Seed()); err != nil {
+					return err
+				}
+			}
+			if args[0] == "-" && args[1] == "-" {
+				return usagef("only one of the two texts can come from standard input")
+			}
+			a, err := readText(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			b, err := readText(cmd, args[1])
+			if err != nil {
+				return err
+			}
+			comparison, err := alike.Compare(a, b, options, schemes...)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd, comparison)
+			}
+			printComparison(cmd.OutOrStdout(), comparison, most)
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&most, "passages", 10, "shared passages to print; 0: all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON, with all passages")
+	text.add(cmd.Flags())
+	scheme.add(cmd.Flags())
+	cmd.Flags().SortFlags = false // in the order of the work
+	return cmd
+}
+
+func readText(cmd *cobra.Command, path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(cmd.InOrStdin())
+	}
+	return os.ReadFile(path)
+}
+
+func printComparison(w io.Writer, c *alike.Comparison, most int) {
+	fmt.Fprintf(w, "similarity  %.6f  (Jaccard: %d of %d shingles; %d and %d)\n",
+		c.Jaccard, c.Intersection, c.Union, c.FeaturesA, c.FeaturesB)
+	for _, e := range c.Estimates {
+		fmt.Fprintf(w, "estimate    %.6f  ± %.4f  %s\n", e.Similarity, e.StandardError, e.Scheme)
+	}
+	if len(c.Passages) == 0 {
+		fmt.Fprintln(w, "no shared passages")
+		return
+	}
+	fmt.Fprintf(w, "%d shared passages, longest first\n", len(c.Passages))
+	for i, p := range c.Passages {
+		if most > 0 && i == most {
+			fmt.Fprintf(w, "and %d shorter ones (--passages 0 prints all)\n", len(c.Passages)-most)
+			return
+		}
+		fmt.Fprintf(w, "%6d tokens  A line %d bytes %d-%d  B line %d bytes %d-%d\n        %s\n",
+			p.Tokens, p.A.Line, p.A.Start, p.A.End, p.B.Line, p.B.Start, p.B.End, excerpt(p.Text))
+	}
+}
+
+// excerptRunes is how much of a passage is printed.
+const excerptRunes = 72
+
+// excerpt returns the beginning and the end of a passage on one line.
+func excerpt(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) <= excerptRunes {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:excerptRunes/2]) + " … " + string(runes[len(runes)-excerptRunes/2:])
+}

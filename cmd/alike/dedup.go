@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/cluster"
+)
+
+const dedupHelp = `Keep one document of every cluster of near-duplicates.
+
+Documents at or above the threshold are connected, and what is connected is one
+cluster. The output folder gets
+
+  kept/          the inputs without the removed records, in the same formats and
+                 compressions, kept lines byte for byte as they were
+  kept.txt       the paths of kept documents that are files of their own
+  removed.csv    id,kept_id,similarity: what was removed, and for which document
+  clusters.csv   id,cluster: the members of clusters of two or more
+  summary.json   the account of the run, written last: where it is, all is there
+
+read = kept + removed + skipped, always. An empty document is kept and matches
+nothing. The output is the same for any number of threads.`
+
+const dedupExamples = `  alike dedup corpus/ -o clean/
+  alike dedup news-*.jsonl.zst -o clean/ --threshold 0.7 --keep longest
+  alike dedup train.jsonl -o clean/ --against test.jsonl     # decontaminate
+  zcat dump.gz | alike dedup - -o clean/ --format lines --json`
+
+func newDedup() *cobra.Command {
+	var flags corpusFlags
+	var output, keep, mode string
+	var against []string
+	cmd := &cobra.Command{
+		Use:     "dedup INPUT... -o DIR",
+		Short:   "Keep one document of every cluster of near-duplicates",
+		Long:    dedupHelp,
+		Example: dedupExamples,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := flags.config(cmd, args)
+			if err != nil {
+				return err
+			}
+			if output == "" {
+				return usagef("-o DIR is missing: name a folder for the output")
+			}
+			c.Output, c.Against = output, against
+			if c.Keep, err = cluster.ParseKeep(keep); err != nil {
+				return usageError{err}
+			}
+			switch mode {
+			case "components":
+			case "star":
+				c.Star = true
+			default:
+				return usagef("--cluster is %q: choose components or star", mode)
+			}
+			done := flags.input.follow(cmd, &c)
+			summary, err := alike.Dedup(cmd.Context(), c)
+			done()
+			if err != nil {
+				return err
+			}
+			if err := printDedup(cmd, &flags.input, output, summary); err != nil {
+				return err
+			}
+			return flags.input.finish(summary)
+		},
+	}
+	own := cmd.Flags()
+	own.StringVarP(&output, "output", "o", "", "`folder` for the output; must not exist or be empty")
+	own.StringVar(&keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
+	own.StringArrayVar(&against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
+	own.StringVar(&mode, "cluster", "components", "components (whatever is connected) or star (only what is similar to the kept document itself)")
+	flags.add(own)
+	cmd.Flags().SortFlags = false // in the order of the work
+	return cmd
+}
+
+// printDedup prints the summary: as JSON on standard output when asked for,
+// else in words on standard error.
+func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summary) error {
+	if f.json {
+		return printJSON(cmd, s)
+	}
+	if f.quiet {
+		return nil
+	}
+	stderr := cmd.ErrOrStderr()
+	fmt.Fprintf(stderr, "%s documents read: %s kept, %s removed in %s clusters, %s skipped\n",
+		humanize.Comma(s.Read), humanize.Comma(s.Kept), humanize.Comma(s.Removed), humanize.Comma(s.Clusters), humanize.Comma(s.Skipped))
+	fmt.Fprintf(stderr, "%s, %s\n", describeSearch(s), describeCost(s))
+	fmt.Fprintf(stderr, "output in %s\n", output)
+	return nil
+}
+
+func describeSearch(s *alike.Summary) string {
+	if s.Bands == 0 {
+		return fmt.Sprintf("similarity ≥ %v, exact join", s.Threshold)
+	}
+	return fmt.Sprintf("similarity ≥ %v, %d bands of %d rows, expected recall %.4f at the threshold",
+		s.Threshold, s.Bands, s.Rows, s.ExpectedRecall)
+}
+
+func describeCost(s *alike.Summary) string {
+	cost := fmt.Sprintf("%.2f s", s.Seconds)
+	for _, stage := range s.Stages {
+		if stage.Name == "read" && s.Seconds > 0 {
+			cost += fmt.Sprintf(", %.0f MB/s", float64(stage.Bytes)/1e6/s.Seconds)
+		}
+	}
+	if s.PeakMemoryBytes > 0 {
+		cost += ", " + humanize.IBytes(uint64(s.PeakMemoryBytes)) + " of memory at most"
+	}
+	return cost
+}
+
+func printJSON(cmd *cobra.Command, v any) error {
+	e := json.NewEncoder(cmd.OutOrStdout())
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike"
+)
+
+const evalHelp = `Hold a result against the truth.
+
+PAIRS and TRUTH are CSV files (or JSON lines, by the name *.jsonl) whose first
+two columns are the ids of two documents; further columns do not matter, a
+header line is recognised by its names (a, id, id1, left_id, …). The order
+within a pair does not matter, repeated pairs count once.
+
+With --clusters both are read as clusterings: a file with the header id,cluster
+names the cluster of each document; of a file of pairs, whatever is connected
+is one cluster.`
+
+const evalExamples = `  alike eval pairs.csv truth.csv
+  alike eval clean/removed.csv truth.csv --json
+  alike eval clean/clusters.csv truth.csv --clusters`
+
+func newEval() *cobra.Command {
+	var asClusters, asJSON bool
+	var minSimilarity float64
+	cmd := &cobra.Command{
+		Use:     "eval PAIRS TRUTH",
+		Short:   "Precision, recall and F1 of pairs; adjusted Rand index of clusters",
+		Long:    evalHelp,
+		Example: evalExamples,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if asClusters {
+				if cmd.Flags().Changed("min-similarity") {
+					return usagef("--min-similarity is for pairs, not for --clusters")
+				}
+				scores, err := alike.ScoreClusters(args[0], args[1])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(cmd, scores)
+				}
+				printClusterScores(cmd.OutOrStdout(), scores)
+				return nil
+			}
+			scores, err := alike.ScorePairs(args[0], args[1], minSimilarity)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd, scores)
+			}
+			printPairScores(cmd.OutOrStdout(), scores)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asClusters, "clusters", false, "compare clusterings: adjusted Rand index and pairwise scores")
+	cmd.Flags().Float64Var(&minSimilarity, "min-similarity", 0, "leave out pairs of TRUTH whose third column is below this")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON")
+	cmd.Flags().SortFlags = false // in the order of the work
+	return cmd
+}
+
+func printPairScores(w io.Writer, s *alike.PairScores) {
+	fmt.Fprintf(w, "precision        %.6f\nrecall           %.6f\nf1               %.6f\n", s.Precision, s.Recall, s.F1)
+	fmt.Fprintf(w, "true positives   %d\nfalse positives  %d\nfalse negatives  %d\n",
+		s.TruePositives, s.FalsePositives, s.FalseNegatives)
+}

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/text"
+)
+
+// textFlags say how a text becomes features.
+type textFlags struct {
+	ngram       int
+	tokens      string
+	normalize   string
+	fold        bool
+	strip       bool
+	stopWords   string
+	minLength   int
+	repetitions bool
+}
+
+func (f *textFlags) add(flags *pflag.FlagSet) {
+	flags.IntVar(&f.ngram, "ngram", 5, "tokens a shingle")
+	flags.StringVar(&f.tokens, "tokens", "words", "what a token is: words, alnum, uax29, space, chars or graphemes")
+	flags.StringVar(&f.normalize, "normalize", "nfkc", "Unicode normalisation: nfkc, nfc or none")
+	flags.BoolVar(&f.fold, "fold", true, "treat upper and lower case as the same")
+	flags.BoolVar(&f.strip, "strip-diacritics", false, "treat é as e")
+	flags.StringVar(&f.stopWords, "stop-words", "", "drop these words: a `FILE` with one a line, or a language (en, de, fr, …)")
+	flags.IntVar(&f.minLength, "min-token-length", 0, "drop tokens of fewer characters")
+	flags.BoolVar(&f.repetitions, "repetitions", false, "count repeated tokens: a token's second occurrence is another token")
+}
+
+func (f *textFlags) options() (shingle.Options, error) {
+	o := shingle.Options{
+		Text: text.Options{
+			Normalize:       text.Normalization(f.normalize),
+			NoFold:          !f.fold,
+			StripDiacritics: f.strip,
+			Tokens:          text.Tokens(f.tokens),
+			MinLength:       f.minLength,
+		},
+		N:           f.ngram,
+		Repetitions: f.repetitions,
+	}
+	if f.ngram < 1 {
+		return o, usagef("--ngram is %d: take 1 or more, 5 for near-duplicates of prose", f.ngram)
+	}
+	if f.stopWords != "" {
+		words, err := readStopWords(f.stopWords)
+		if err != nil {
+			return o, err
+		}
+		o.Text.StopWords = words
+	}
+	if err := o.Validate(); err != nil {
+		return o, usageError{err}
+	}
+	return o, nil
+}
+
+// readStopWords reads a file or, where there is none of that name, takes the
+// built-in list of a language.
+func readStopWords(name string) ([]string, error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		words, err := text.BuiltinStopWords(name)
+		if err != nil {
+			return nil, usagef("--stop-words: no file %s, and %w", name, err)
+		}
+		return words, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return strings.Fields(string(data)), nil
+}
+
+// schemeFlags say how features become a signature.
+type schemeFlags struct {
+	line string
+	seed uint64
+}
+
+func (f *schemeFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.line, "scheme", alike.DefaultScheme().String(), "signature: oph or kmins, with k=, bits=, family=")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the signature's hash functions")
+}
+
+func (f *schemeFlags) scheme(flags *pflag.FlagSet) (minhash.Scheme, error) {
+	line := f.line
+	if flags.Changed("seed") {
+		fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' })
+		kept := fields[:0]
+		for _, field := range fields {
+			if !strings.HasPrefix(field, "seed=") {
+				kept = append(kept, field)
+			}
+		}
+		line = fmt.Sprintf("%s seed=%d", strings.Join(kept, " "), f.seed)
+	}
+	s, err := minhash.ParseScheme(line)
+	if err != nil {
+		return s, usageError{err}
+	}
+	return s, nil
+}
+
+// inputFlags say what to read.
+type inputFlags struct {
+	format    string
+	textField string
+	idField   string
+	maxRecord string
+	onError   string
+	threads   int
+	memory    string
+	work      string
+	timings   string
+	quiet     bool
+	json      bool
+}
+
+func (f *inputFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.format, "format", "", "jsonl, csv, tsv, lines (a document a line) or text (a document a file); default: by file name, jsonl for standard input")
+	flags.StringVar(&f.textField, "text-field", "text", "field or column with the text")
+	flags.StringVar(&f.idField, "id-field", "id", "field or column with the id; - names documents by file and line")
+	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
+	flags.StringVar(&f.onError, "on-error", "skip", "bad input: skip it, name it and go on (exit status 3), or fail")
+	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
+	flags.StringVar(&f.memory, "memory", "", "memory budget, such as 4GiB (default: half of what there is)")
+	flags.StringVar(&f.work, "work", "", "`folder` for temporary files (default: the system's)")
+	flags.StringVar(&f.timings, "timings", "", "write seconds, items and bytes of every stage to this CSV `file`")
+	flags.BoolVar(&f.quiet, "quiet", false, "no progress, no list of skipped records")
+	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
+}
+
+func (f *inputFlags) apply(c *alike.Config) error {
+	c.Corpus.Format = corpus.Format(f.format)
+	c.Corpus.TextField = f.textField
+	c.Corpus.IDField = f.idField
+	c.OnError = dedup.OnError(f.onError)
+	c.Threads = f.threads
+	c.Work = f.work
+	size, err := humanize.ParseBytes(f.maxRecord)
+	if err != nil {
+		return usagef("--max-record %q is not a size such as 64MiB", f.maxRecord)
+	}
+	c.Corpus.MaxRecord = int64(size)
+	if f.threads < 0 {
+		return usagef("--threads is %d: take 1 or more", f.threads)
+	}
+	if c.Memory, err = f.budget(); err != nil {
+		return err
+	}
+	if c.Memory > 0 {
+		debug.SetMemoryLimit(c.Memory) // the collector works harder near it
+	}
+	if err := c.Corpus.Validate(); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// budget returns the memory budget in bytes: as asked, or half of what the
+// control group or the machine has.
+func (f *inputFlags) budget() (int64, error) {
+	if f.memory != "" {
+		size, err := humanize.ParseBytes(f.memory)
+		if err != nil || size == 0 {
+			return 0, usagef("--memory %q is not a size such as 4GiB", f.memory)
+		}
+		return int64(size), nil
+	}
+	for _, limit := range []func() (uint64, error){memlimit.FromCgroup, memlimit.FromSystem} {
+		if size, err := limit(); err == nil && size > 0 {
+			return int64(size / 2), nil
+		}
+	}
+	return 0, nil // unknown: no ceiling
+}
+
+// searchFlags say which pairs are wanted.
+type searchFlags struct {
+	threshold  float64
+	recall     float64
+	candidates string
+	verify     string
+	bands      int
+	rows       int
+	minBands   int
+	bucketCap  int
+}
+
+func (f *searchFlags) add(flags *pflag.FlagSet) {
+	flags.Float64Var(&f.threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1")
+	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold that must be found")
+	flags.StringVar(&f.candidates, "candidates", "auto", "how to find pairs: lsh (fast), exact (misses none) or auto")
+	flags.StringVar(&f.verify, "verify", "exact", "similarity of a pair: exact, sketch (estimated) or none")
+	flags.IntVar(&f.bands, "bands", 0, "bands of the signature (default: tuned, see alike tune)")
+	flags.IntVar(&f.rows, "rows", 0, "components a band (default: tuned)")
+	flags.IntVar(&f.minBands, "min-bands", 1, "bands in which a pair must agree")
+	flags.IntVar(&f.bucketCap, "bucket-cap", dedup.DefaultBucketCap, "documents in a bucket up to which all its pairs are compared")
+}
+
+func (f *searchFlags) apply(c *alike.Config) error {
+	c.Threshold, c.Recall = f.threshold, f.recall
+	c.Candidates, c.Verify = dedup.Candidates(f.candidates), dedup.Verify(f.verify)
+	c.BucketCap = f.bucketCap
+	if f.threshold == 0 || f.recall == 0 {
+		return usagef("--threshold and --recall must be above 0")
+	}
+	switch {
+	case f.bands != 0 && f.rows != 0:
+		c.Banding.Bands, c.Banding.Rows, c.Banding.MinBands = f.bands, f.rows, f.minBands
+	case f.bands != 0 || f.rows != 0 || f.minBands != 1:
+		return usagef("--bands and --rows go together, and --min-bands needs both")
+	}
+	return nil
+}
+
+// corpusFlags are the flags of the commands that read a corpus.
+type corpusFlags struct {
+	text   textFlags
+	scheme schemeFlags
+	input  inputFlags
+	search searchFlags
+}
+
+func (f *corpusFlags) add(flags *pflag.FlagSet) {
+	f.search.add(flags)
+	f.text.add(flags)
+	f.scheme.add(flags)
+	f.input.add(flags)
+}
+
+// config builds the configuration for inputs.
+func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config, error) {
+	c := alike.Config{Inputs: inputs, Keep: cluster.Keep{}}
+	var err error
+	if c.Features, err = f.text.options(); err != nil {
+		return c, err
+	}
+	if c.Sketch, err = f.scheme.scheme(cmd.Flags()); err != nil {
+		return c, err
+	}
+	if err := f.input.apply(&c); err != nil {
+		return c, err
+	}
+	return c, f.search.apply(&c)
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike"
+)
+
+const sketchHelp = `Print the fingerprint of every document.
+
+The output is a JSON object a line: id, scheme, and signature, the components
+packed at their width, least significant bit first, in base64.`
+
+const sketchExamples = `  alike sketch news.jsonl > fingerprints.jsonl
+  alike sketch notes/ --scheme 'kmins k=256 bits=8' --hex`
+
+func newSketch() *cobra.Command {
+	var (
+		text    textFlags
+		scheme  schemeFlags
+		input   inputFlags
+		output  string
+		asHex   bool
+		written fingerprintWriter
+	)
+	cmd := &cobra.Command{
+		Use:     "sketch INPUT... [-o FILE]",
+		Short:   "Print the fingerprint of every document",
+		Long:    sketchHelp,
+		Example: sketchExamples,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c := alike.Config{Inputs: args}
+			var err error
+			if c.Features, err = text.options(); err != nil {
+				return err
+			}
+			if c.Sketch, err = scheme.scheme(cmd.Flags()); err != nil {
+				return err
+			}
+			if err := input.apply(&c); err != nil {
+				return err
+			}
+			out, err := createOutput(cmd, output, args)
+			if err != nil {
+				return err
+			}
+			done := input.follow(cmd, &c)
+			buffer := bufio.NewWriterSize(out, 1<<16)
+			written = fingerprintWriter{config: &c, encoder: json.NewEncoder(buffer), hex: asHex}
+			summary, err := alike.Sketch(cmd.Context(), c, written.write)
+			done()
+			if err = errors.Join(err, buffer.Flush()); err != nil {
+				return errors.Join(err, out.discard())
+			}
+			if err := out.commit(); err != nil {
+				return err
+			}
+			return input.finish(summary)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the fingerprints (default: standard output)")
+	cmd.Flags().BoolVar(&asHex, "hex", false, "signatures in hexadecimal")
+	text.add(cmd.Flags())
+	scheme.add(cmd.Flags())
+	input.add(cmd.Flags())
+	cmd.Flags().SortFlags = false // in the order of the work
+	return cmd
+}
+
+// fingerprintWriter writes fingerprints as JSON lines.
+type fingerprintWriter struct {
+	config  *alike.Config
+	encoder *json.Encoder
+	hex     bool
+	packed  []byte
+}
+
+func (w *fingerprintWriter) write(f alike.Fingerprint) error {
+	w.packed = w.config.Sketch.AppendBinary(w.packed[:0], f.Signature)
+	signature := base64.StdEncoding.EncodeToString(w.packed)
+	if w.hex {
+		signature = hex.EncodeToString(w.packed)
+	}
+	return w.encoder.Encode(struct {
+		ID        string `json:"id"`
+		Scheme    string `json:"scheme"`
+		Signature string `json:"signature"`
+	}{string(f.ID), w.config.Sketch.String(), signature})
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/guptarohit/asciigraph"
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/dedup"
+)
+
+const tuneHelp = `Show the bands and rows that a threshold leads to.
+
+A signature of --hashes components is cut into bands of so many rows; two
+documents become a candidate pair when they agree in a whole band. The S-curve
+is the probability of that for a pair of each similarity. Candidates are
+verified, so a false one costs time and nothing else: bands are chosen for
+recall first, then for little work. The other commands do this by themselves.`
+
+const tuneExamples = `  alike tune --threshold 0.8
+  alike tune --threshold 0.5 --hashes 256 --recall 0.95 --json`
+
+func newTune() *cobra.Command {
+	var threshold, recall float64
+	var hashes, bits int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "tune --threshold T",
+		Short:   "Show bands, rows and S-curve for a threshold",
+		Long:    tuneHelp,
+		Example: tuneExamples,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			tuning, err := alike.Tune(threshold, recall, hashes, bits)
+			if err != nil {
+				return usageError{err}
+			}
+			if asJSON {
+				return printJSON(cmd, tuning)
+			}
+			printTuning(cmd.OutOrStdout(), tuning)
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.Float64Var(&threshold, "threshold", dedup.DefaultThreshold, "similarity from which pairs are wanted, above 0 and up to 1")
+	flags.Float64Var(&recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold that must be found")
+	flags.IntVar(&hashes, "hashes", alike.DefaultScheme().K(), "components of the signature")
+	flags.IntVar(&bits, "bits", alike.DefaultScheme().Bits(), "bits of a component: 1, 2, 4, 8, 16 or 32")
+	flags.BoolVar(&asJSON, "json", false, "JSON")
+	cmd.Flags().SortFlags = false // in the order of the work
+	return cmd
+}
+
+func printTuning(w io.Writer, t *alike.Tuning) {
+	fmt.Fprintf(w, "threshold        %v\n", t.Threshold)
+	fmt.Fprintf(w, "bands            %d\n", t.Bands)
+	fmt.Fprintf(w, "rows             %d  (%d of %d components used)\n", t.Rows, t.Bands*t.Rows, t.Hashes)
+	fmt.Fprintf(w, "expected recall  %.6f at the threshold, %v asked for\n", t.ExpectedRecall, t.Recall)
+	fmt.Fprintf(w, "\nfalse candidates: share of the pairs of a similarity that is verified in vain\n")
+	for _, p := range t.FalseCandidates {
+		fmt.Fprintf(w, "  %.3f  %.3g\n", p.Similarity, p.Probability)
+	}
+	fmt.Fprintf(w, "\nsimilarity  probability of becoming a candidate\n")
+	plot := make([]float64, len(t.Curve))
+	for i, p := range t.Curve {
+		fmt.Fprintf(w, "  %.2f      %.6f\n", p.Similarity, p.Probability)
+		plot[i] = p.Probability
+	}
+	fmt.Fprintf(w, "\n%s\n", asciigraph.Plot(plot,
+		asciigraph.Height(12), asciigraph.Width(61), asciigraph.LowerBound(0), asciigraph.UpperBound(1),
+		asciigraph.XAxisRange(0, 1), asciigraph.XAxisTickCount(6),
+		asciigraph.Caption("probability of becoming a candidate, by similarity")))
+}
