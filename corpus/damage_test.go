@@ -67,10 +67,10 @@ func TestTruncatedArchiveGivesWholeRecordsAndOneError(t *testing.T) {
 }
 
 func TestCutArchiveGivesWhatStandsBeforeTheCut(t *testing.T) {
-	data := benchLines(2<<20, 500)
+	data := benchLines(700<<10, 500)
 	want := twin(data, JSONL, Options{})
 	for _, c := range []Compression{Gzip, Zstd, Bzip2} {
-		packed := pack(t, c, data, 1)
+		packed := pack(t, c, data, map[Compression]int{Gzip: 1, Zstd: 1, Bzip2: 5}[c])
 		have, err := damaged(t, c)(packed[:len(packed)*2/3])
 		if !errors.Is(err, ErrTruncated) {
 			t.Fatalf("%s: error %v", c, err)
@@ -83,13 +83,13 @@ func TestCutArchiveGivesWhatStandsBeforeTheCut(t *testing.T) {
 }
 
 func TestFlippedByteIsAnErrorOrChangesNothing(t *testing.T) {
-	data := small(8)
+	data := small(4)
 	want := twin(data, JSONL, Options{})
 	for _, c := range []Compression{Gzip, Zstd, Bzip2} {
 		packed := pack(t, c, data, 2)
 		read := damaged(t, c)
 		for i := range packed {
-			for _, flip := range []byte{1, 0x80, 0xff} {
+			for _, flip := range []byte{1, 0x80} {
 				bad := bytes.Clone(packed)
 				bad[i] ^= flip
 				have, err := read(bad)
@@ -264,7 +264,7 @@ func TestFileThatBecomesShorterIsAnError(t *testing.T) {
 }
 
 func TestFileClosedHalfWayLeavesNothingBehind(t *testing.T) {
-	data := benchLines(1<<20, 100)
+	data := benchLines(300<<10, 100)
 	for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
 		s := sourceOf(t, "a.jsonl"+suffix[c], pack(t, c, data, 3))
 		f, err := Open(s, Options{})

@@ -66,10 +66,7 @@ func (f *File) setUp(r io.Reader) error {
 		if err != nil {
 			return openError(f.src.Path, err)
 		}
-		if regular = st.Mode().IsRegular(); !regular {
-			return &Problem{Path: f.src.Path, Err: because(ErrNotRegular, "not a regular file; leave it out")}
-		}
-		f.size = st.Size()
+		regular, f.size = true, st.Size()
 	}
 	f.cut.init(f)
 	f.turn.init()

@@ -72,7 +72,7 @@ func TestEveryFormatAndCompressionReadsAsTheTwin(t *testing.T) {
 	for _, f := range []Format{JSONL, CSV, TSV, Lines, Text} {
 		for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
 			for _, ending := range []string{"", "x", "\r"} {
-				data := append(sample(f, 30), ending...)
+				data := append(sample(f, 20), ending...)
 				o := Options{Format: f, Fields: []string{"n", "absent", "text"}}
 				want := twin(data, f, o)
 				for _, parts := range []int{1, 7} {

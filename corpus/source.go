@@ -50,6 +50,11 @@ func (s Source) open(o Options) (*os.File, io.Reader, error) {
 	if at == "" {
 		at = s.Path
 	}
+	if !s.Stream { // what has become a FIFO since Find would wait for a writer
+		if st, err := os.Stat(at); err == nil && !st.Mode().IsRegular() {
+			return nil, nil, &Problem{Path: s.Path, Err: because(ErrNotRegular, "not a regular file any more; leave it out")}
+		}
+	}
 	f, err := os.Open(at)
 	if err != nil {
 		return nil, nil, openError(s.Path, err)
