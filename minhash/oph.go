@@ -20,26 +20,30 @@ import (
 // their leading bits, so comparing h compares the fraction of h·k as well.
 //
 // Round 0 sees every feature and decides the speed for large sets, a few more
-// rounds that for sets of k features, and many short rounds that for small ones:
+// rounds that for sets of about k features, and many short rounds that for small
+// ones:
 //
 //  1. Features go through simd.MixBelow in blocks that stay in the L1 cache. It
 //     mixes eight at a time and passes on only what can still lower a bin: the
 //     fraction of h·k must not exceed the largest fraction now in any bin. After
 //     n features that bound is about k·ln(k)/n, so of a large set nearly nothing
-//     comes through (n = 50000: 0.17 ns a feature instead of 0.6).
-//  2. The bound is looked up again only when the number of features seen has grown
-//     by a quarter.
-//  3. Bins are lowered without a branch, since for the first k·ln(k) features
-//     the branch would be a coin toss.
-//  4. In later rounds simd.MixOpen passes on only what falls into a bin that was
+//     comes through. The bound is looked up again only when the number of features
+//     has grown by a quarter.
+//  2. Bins are lowered without a branch, which would be a coin toss for the first
+//     features, and four at a time.
+//  3. In later rounds simd.MixOpen passes on only what falls into a bin that was
 //     empty before the round, by a bit map that fits a vector register.
-//  5. For the smallest sets the loops change places: a feature is hashed for many
-//     rounds at once (h is symmetric in x and key[i]).
+//  4. For sets much smaller than k most bins are empty for many rounds. These
+//     rounds run backwards: a bin simply takes over the value of the round in
+//     hand, so no bit map is looked up and no branch mispredicted.
+//  5. For the smallest sets the loops change places: a feature is hashed for all
+//     those rounds at once (h is symmetric in x and key[i]).
 type ophSketcher struct {
 	k      int
 	mask   uint32
 	key    []uint64 // 2k keys, one a round
 	bin    []uint64 // least value of each bin, none if it is empty
+	stamp  []uint32 // round of the bin's value, in backward rounds
 	open   []uint64 // bit map of the bins that were empty before this round
 	empty  int      // ones in open
 	filled []uint32 // bins that this round filled
@@ -56,8 +60,9 @@ const (
 	// tiny is the size of a set up to which hashing by feature is faster than
 	// hashing by round.
 	tiny = 8
-	// tinyRounds is the number of rounds for which a feature is hashed at once.
-	tinyRounds = ophBlock / tiny
+	// throws is the number of features thrown in backward rounds, as a multiple of
+	// k: e^-throws of the bins stay empty.
+	throws = 4
 )
 
 func newOPHSketcher(s Scheme) *ophSketcher {
@@ -67,9 +72,10 @@ func newOPHSketcher(s Scheme) *ophSketcher {
 		mask:   s.mask(),
 		key:    keys(s.seed, streamOPH, 2*k),
 		bin:    make([]uint64, k),
+		stamp:  make([]uint32, k),
 		open:   make([]uint64, max((k+63)/64, simd.OpenWords)),
 		filled: make([]uint32, 0, k),
-		buf:    make([]uint64, ophBlock),
+		buf:    make([]uint64, max(ophBlock, throws*k+8*tiny)),
 	}
 }
 
@@ -89,18 +95,15 @@ func (s *ophSketcher) Sketch(dst []uint32, features []uint64) {
 
 // fill throws the features until no bin is empty or the rounds are used up.
 func (s *ophSketcher) fill(features []uint64) {
-	round := 0
-	if len(features) > tiny {
+	round := min(s.k, throws*s.k/len(features))
+	if round > 1 {
+		s.firstRounds(round, features)
+	} else {
 		s.firstRound(features)
 		round = 1
 	}
-	s.findEmpty()
-	if len(features) <= tiny {
-		s.tinyRounds(features)
-	} else {
-		for ; s.empty > 0 && round < s.k; round++ {
-			s.laterRound(round, features)
-		}
+	for s.findEmpty(); s.empty > 0 && round < s.k; round++ {
+		s.laterRound(round, features)
 	}
 	for b := 0; s.empty > 0 && b < s.k; b++ {
 		if s.bin[b] == none {
@@ -138,9 +141,16 @@ func (s *ophSketcher) firstRound(features []uint64) {
 
 // lower128 lowers the bins of hashes for k = 128, where ⌊h·k / 2⁶⁴⌋ is a shift.
 func lower128(bin *[DefaultK]uint64, hashes []uint64) {
+	for ; len(hashes) >= 4; hashes = hashes[4:] {
+		h := (*[4]uint64)(hashes)
+		h0, h1, h2, h3 := h[0], h[1], h[2], h[3]
+		bin[h0>>57] = min(bin[h0>>57], h0)
+		bin[h1>>57] = min(bin[h1>>57], h1)
+		bin[h2>>57] = min(bin[h2>>57], h2)
+		bin[h3>>57] = min(bin[h3>>57], h3)
+	}
 	for _, h := range hashes {
-		b := h >> 57
-		bin[b] = min(bin[b], h)
+		bin[h>>57] = min(bin[h>>57], h)
 	}
 }
 
@@ -170,15 +180,60 @@ func (s *ophSketcher) largestFraction() uint64 {
 	return largest
 }
 
+// firstRounds throws the features for the given number of rounds into bins that
+// are all empty before: the last round first, so that earlier values replace
+// later ones.
+func (s *ophSketcher) firstRounds(rounds int, features []uint64) {
+	if len(features) > tiny {
+		for r := rounds - 1; r >= 0; r-- {
+			n := simd.MixBelow(s.buf, features, s.key[r], uint64(s.k), none)
+			throwBack(s.bin, s.stamp, r, 1, s.buf[:n])
+		}
+		return
+	}
+	n := len(features)
+	stride := (rounds + 7) &^ 7
+	for f, x := range features {
+		simd.MixBelow(s.buf[f*stride:], s.key[:rounds], x, uint64(s.k), none)
+	}
+	for r := rounds - 1; r >= 0; r-- {
+		throwBack(s.bin, s.stamp, r, stride, s.buf[r:(n-1)*stride+r+1])
+	}
+}
+
+// throwBack throws every stride-th of the hashes of a round into bins whose
+// values are of this round or later ones. len(stamp) is len(bin).
+func throwBack(bin []uint64, stamp []uint32, round, stride int, hashes []uint64) {
+	k := uint64(len(bin))
+	stamp = stamp[:k]
+	for i := 0; i < len(hashes); i += stride {
+		h := hashes[i]
+		b, _ := bits.Mul64(h, k)
+		if b >= k { // never; says so to the compiler
+			break
+		}
+		old := bin[b]
+		if stamp[b] != uint32(round) {
+			old = none
+		}
+		bin[b] = min(old, h)
+		stamp[b] = uint32(round)
+	}
+}
+
 // findEmpty sets open and empty from the bins.
 func (s *ophSketcher) findEmpty() {
-	clear(s.open)
-	s.empty = 0
-	for b, h := range s.bin {
-		if h == none {
-			s.open[b>>6] |= 1 << (b & 63)
-			s.empty++
+	s.empty = s.k
+	for i := range s.open {
+		var word uint64
+		if first := 64 * i; first < len(s.bin) {
+			for j, h := range s.bin[first:min(first+64, len(s.bin))] {
+				_, full := bits.Sub64(h, none, 0) // 1 if h is below none
+				word |= (full ^ 1) << (j & 63)
+				s.empty -= int(full)
+			}
 		}
+		s.open[i] = word
 	}
 }
 
@@ -227,27 +282,4 @@ func (s *ophSketcher) closeFilled() {
 	}
 	s.empty -= len(s.filled)
 	s.filled = s.filled[:0]
-}
-
-// tinyRounds throws at most tiny features, from round 0 on, tinyRounds rounds at
-// a time.
-func (s *ophSketcher) tinyRounds(features []uint64) {
-	k := uint64(s.k)
-	for start := 0; s.empty > 0 && start < s.k; start += tinyRounds {
-		rounds := s.key[start:min(start+tinyRounds, s.k)]
-		for f, x := range features {
-			simd.MixBelow(s.buf[f*tinyRounds:], rounds, x, k, none)
-		}
-		for r := range rounds {
-			for f := range features {
-				h := s.buf[f*tinyRounds+r]
-				if b, _ := bits.Mul64(h, k); s.open[b>>6]>>(b&63)&1 != 0 {
-					s.placeOne(b, h)
-				}
-			}
-			if s.closeFilled(); s.empty == 0 {
-				return
-			}
-		}
-	}
 }

@@ -1,10 +1,12 @@
 package minhash
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/simd"
 )
 
 // The k-mins sketch by the permutations x' ⊕ r[i], x' = Mix(x ^ key): component i
@@ -49,10 +51,9 @@ func (s *xorSketcher) Sketch(dst []uint32, features []uint64) {
 		fillOnes(dst, s.mask)
 		return
 	}
-	s.spare = slices.Grow(s.spare[:0], len(features))
-	for _, x := range features {
-		s.spare = append(s.spare, hashing.Mix(x^s.key))
-	}
+	n := len(features)
+	s.spare = slices.Grow(s.spare[:0], n+7)[:n+7] // MixBelow writes whole vectors
+	s.spare = s.spare[:simd.MixBelow(s.spare, features, s.key, 1, math.MaxUint64)]
 	s.bucket()
 	for s.dropRepeats() {
 		s.bucket()

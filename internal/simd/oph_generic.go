@@ -1,20 +1,36 @@
 package simd
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// mixBelowGeneric is the pure Go twin of the assembly.
+// mixBelowGeneric is the pure Go twin of the assembly. It has three loops, for
+// bounds that let all pass, many, or few: only few are worth a branch.
 func mixBelowGeneric(dst, src []uint64, key, k, bound uint64) int {
-	n := 0
 	dst = dst[:len(src)]
-	for _, x := range src {
-		h := hashing.Mix(x ^ key)
-		dst[n] = h
-		if h*k <= bound {
-			n++
+	n := 0
+	switch {
+	case bound == math.MaxUint64:
+		for i, x := range src {
+			dst[i] = hashing.Mix(x ^ key)
+		}
+		n = len(src)
+	case bound > math.MaxUint64/8:
+		for _, x := range src {
+			h := hashing.Mix(x ^ key)
+			dst[n] = h
+			_, above := bits.Sub64(bound, h*k, 0) // 1 if h·k exceeds the bound
+			n += 1 - int(above)
+		}
+	default:
+		for _, x := range src {
+			if h := hashing.Mix(x ^ key); h*k <= bound {
+				dst[n] = h
+				n++
+			}
 		}
 	}
 	return n

@@ -91,9 +91,9 @@ func BenchmarkOPHKernels(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(src)), "ns/feature")
 		})
 	}
-	for _, bound := range []uint64{math.MaxUint64, math.MaxUint64 / 10} {
-		run(fmt.Sprintf("MixBelow/bound=%.1f", float64(bound)/math.MaxUint64), func() { MixBelow(dst, src, 1, 128, bound) })
-		run(fmt.Sprintf("MixBelow/bound=%.1f/Go", float64(bound)/math.MaxUint64), func() { mixBelowGeneric(dst, src, 1, 128, bound) })
+	for _, bound := range []uint64{math.MaxUint64, math.MaxUint64 / 4, math.MaxUint64 / 50} {
+		run(fmt.Sprintf("MixBelow/bound=%.2f", float64(bound)/math.MaxUint64), func() { MixBelow(dst, src, 1, 128, bound) })
+		run(fmt.Sprintf("MixBelow/bound=%.2f/Go", float64(bound)/math.MaxUint64), func() { mixBelowGeneric(dst, src, 1, 128, bound) })
 	}
 	run("MixOpen", func() { MixOpen(dst, src, 1, 128, &open) })
 	run("MixOpen/Go", func() { mixOpenGeneric(dst, src, 1, 128, &open) })
