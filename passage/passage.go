@@ -1,0 +1,232 @@
+// Package passage finds what two texts have in common, word for word: the shared
+// passages, with their places in both.
+//
+// Use it to show why two documents are alike. It compares two token sequences at
+// a time and needs some 30 bytes a token; to find out which documents to compare,
+// use packages lsh or simjoin.
+//
+// The passages are those of greedy string tiling (M. J. Wise, "String similarity
+// via greedy string tiling and running Karp-Rabin matching", University of Sydney,
+// 1993), exactly: the longest passage first, then the longest among the tokens
+// that are left, and so on. Instead of Karp-Rabin hashing, whose cost explodes on
+// repetitive texts, it works on a suffix array of both texts (G. Nong, S. Zhang,
+// W. H. Chan, "Linear suffix array construction by almost pure induced-sorting",
+// DCC 2009) with common prefix lengths (T. Kasai et al., "Linear-time
+// longest-common-prefix computation in suffix arrays and its applications", CPM 2001).
+// The result is fully determined by the texts, and stays compatible.
+package passage
+
+import "slices"
+
+// Passage is a run of Len tokens that begins at token A of the one text and at
+// token B of the other.
+type Passage struct{ A, B, Len int }
+
+// Shared returns the passages of at least minTokens tokens that texts a and b
+// share, given as the hashes of their tokens in order. The longest comes first, of
+// equally long ones the first in a, then in b. Passages do not overlap, neither in
+// a nor in b, and none can be made longer without overlapping an earlier one. A
+// minTokens below 1 counts as 1. The texts must have less than 2³¹ − 2 tokens
+// together.
+//
+// O(n + r·l) for n tokens in both texts, r different passage lengths and l places
+// where a passage may begin. Since passages of different lengths add up to at most
+// n, r < 2√n; texts that share little have few such places, texts that share
+// nearly all have few lengths.
+func Shared(a, b []uint64, minTokens int) []Passage {
+	if len(a) == 0 || len(b) == 0 {
+		return nil
+	}
+	t := newTiling(a, b)
+	var passages []Passage
+	for {
+		length := t.longest(max(minTokens, 1))
+		if length == 0 {
+			return passages
+		}
+		passages = t.take(length, passages)
+	}
+}
+
+// tiling is the state of the search. Text a, a separator, text b and a terminator
+// are one sequence; a place is a position in it.
+//
+// A round finds the longest passage that can still be taken, then takes all of
+// that length. It works on the places where one may begin, in the order of their
+// suffixes, so that the longest common run of two places is the minimum of the
+// lcp between them.
+type tiling struct {
+	split int32 // places from split on are in b
+
+	place []int32 // candidates in suffix order
+	lcp   []int32 // with the candidate before
+	best  []int32 // longest passage that begins here and is still to be had
+
+	// room is the number of tokens from a place to the next one taken, or to the
+	// text's end. Where that exceeds cap it may be stale, but not below cap.
+	room []int32
+	cap  int32 // no passage is longer
+
+	fromA, fromB []uint64 // scratch of take
+}
+
+func newTiling(a, b []uint64) *tiling {
+	sequence, symbols := number(a, b)
+	t := &tiling{split: int32(len(a) + 1), cap: int32(min(len(a), len(b)))}
+	t.place = suffixArray(sequence, symbols)
+	t.lcp = commonPrefixes(sequence, t.place)
+	t.best = make([]int32, len(sequence))
+	t.room = make([]int32, len(sequence))
+	for i := range a {
+		t.room[i] = int32(len(a) - i)
+	}
+	for i := range b {
+		t.room[len(a)+1+i] = int32(len(b) - i)
+	}
+	return t
+}
+
+// number replaces tokens by small numbers: 0 is the terminator, 1 the separator.
+// Equal tokens have equal numbers; their order does not matter.
+func number(a, b []uint64) (sequence []int32, symbols int) {
+	numbers := make(map[uint64]int32)
+	sequence = make([]int32, 0, len(a)+len(b)+2)
+	add := func(text []uint64) {
+		for _, token := range text {
+			n, ok := numbers[token]
+			if !ok {
+				n = int32(len(numbers) + 2)
+				numbers[token] = n
+			}
+			sequence = append(sequence, n)
+		}
+	}
+	add(a)
+	sequence = append(sequence, 1)
+	add(b)
+	sequence = append(sequence, 0)
+	return sequence, len(numbers) + 2
+}
+
+// longest computes best for every candidate, drops those below least for good,
+// since best never grows, and returns the largest, 0 if there is none.
+//
+// The best match of a place in a with the places of b before it in suffix order is
+//
+//	max over those of min(room there, room here, every lcp between)
+//
+// and the maximum of minima can be carried along as one number, as can that of
+// the places behind it on the way back.
+func (t *tiling) longest(least int) int {
+	var reach [2]int32 // of the places of a and of b that were passed
+	for k, p := range t.place {
+		side, room := t.side(p), min(t.room[p], t.cap)
+		reach[0], reach[1] = min(reach[0], t.lcp[k]), min(reach[1], t.lcp[k])
+		t.best[k] = min(reach[1-side], room)
+		reach[side] = max(reach[side], room)
+	}
+	reach = [2]int32{}
+	longest := int32(0)
+	for k := len(t.place) - 1; k >= 0; k-- {
+		p := t.place[k]
+		side, room := t.side(p), min(t.room[p], t.cap)
+		t.best[k] = max(t.best[k], min(reach[1-side], room))
+		longest = max(longest, t.best[k])
+		reach[side] = max(reach[side], room)
+		reach[0], reach[1] = min(reach[0], t.lcp[k]), min(reach[1], t.lcp[k])
+	}
+	if int(longest) < least {
+		return 0
+	}
+	t.drop(int32(min(least, int(longest))))
+	return int(longest)
+}
+
+// side is 0 for a place in a, 1 for one in b.
+func (t *tiling) side(p int32) int {
+	if p < t.split {
+		return 0
+	}
+	return 1
+}
+
+// drop removes the candidates with a best below least.
+func (t *tiling) drop(least int32) {
+	n := 0
+	between := t.cap
+	for k, best := range t.best {
+		between = min(between, t.lcp[k])
+		if best >= least {
+			t.place[n], t.lcp[n], t.best[n] = t.place[k], between, best
+			n++
+			between = t.cap
+		}
+	}
+	t.place, t.lcp, t.best = t.place[:n], t.lcp[:n], t.best[:n]
+}
+
+// take appends all passages of the given length, which is the largest best.
+func (t *tiling) take(length int, passages []Passage) []Passage {
+	heads := t.collect(int32(length))
+	for _, entry := range t.fromA {
+		a, class := int32(entry>>32), uint32(entry)
+		if int(t.room[a]) < length {
+			continue // overlaps one taken just now
+		}
+		// Places of b that are overlapped stay so, for every later place of a.
+		head := heads[class]
+		for head < len(t.fromB) && uint32(t.fromB[head]>>32) == class && int(t.room[int32(t.fromB[head])]) < length {
+			head++
+		}
+		heads[class] = head
+		if head == len(t.fromB) || uint32(t.fromB[head]>>32) != class {
+			continue
+		}
+		b := int32(t.fromB[head])
+		t.mark(a, int32(length))
+		t.mark(b, int32(length))
+		passages = append(passages, Passage{int(a), int(b - t.split), length})
+	}
+	t.cap = int32(length - 1)
+	return passages
+}
+
+// collect gathers the candidates of that length: those of a as place and class in
+// order of the place, those of b as class and place in order of both, where a
+// class is a run of equal text. heads is each class's first entry in fromB.
+func (t *tiling) collect(length int32) (heads []int) {
+	t.fromA, t.fromB = t.fromA[:0], t.fromB[:0]
+	classes := uint64(0)
+	common := int32(0) // with the last candidate of that length
+	for k, best := range t.best {
+		common = min(common, t.lcp[k])
+		if best < length {
+			continue
+		}
+		if common < length {
+			classes++
+		}
+		common = t.cap
+		if p := t.place[k]; p < t.split {
+			t.fromA = append(t.fromA, uint64(p)<<32|(classes-1))
+		} else {
+			t.fromB = append(t.fromB, (classes-1)<<32|uint64(p))
+		}
+	}
+	slices.Sort(t.fromA)
+	slices.Sort(t.fromB)
+	heads = make([]int, classes)
+	for i := len(t.fromB) - 1; i >= 0; i-- {
+		heads[t.fromB[i]>>32] = i
+	}
+	return heads
+}
+
+// mark takes length tokens from place p on. Places more than length before it
+// keep a stale room, which no later passage is long enough to notice.
+func (t *tiling) mark(p, length int32) {
+	clear(t.room[p : p+length])
+	for q := p - 1; q >= max(0, p-length) && t.room[q] > p-q; q-- {
+		t.room[q] = p - q
+	}
+}
