@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 
@@ -66,43 +67,55 @@ func (t *Tokenizer) normalForm(doc []byte, places bool) {
 	t.normal, t.pieces = t.normal[:0], t.pieces[:0]
 	drop := t.options.Tokens == Chars || t.options.Tokens == Graphemes
 	for i := 0; i < len(doc); {
-		e, w := t.table.lookup(doc, i)
-		begin, end := len(t.normal), i+w
-		if e&invalid == 0 {
-			for t.mayCombine(doc, end) {
-				_, fw := t.table.lookup(doc, end)
-				end += fw
-			}
-		}
-		verbatim := false
-		switch {
-		case e&invalid != 0 && drop:
-		case e&invalid != 0:
-			t.normal = append(t.normal, separator...)
-		case end > i+w || e&(attach|glue) != 0:
-			t.normal = append(t.normal, t.pipe.apply(doc[i:end])...)
-		case e&replaced != 0:
-			t.normal = append(t.normal, t.table.replacement(doc, i)...)
-		default:
-			verbatim = true
-			t.normal = append(t.normal, doc[i:end]...)
+		begin, start := len(t.normal), i
+		if i = t.verbatimEnd(doc, i); i > start {
+			t.normal = append(t.normal, doc[start:i]...)
+		} else {
+			i = t.appendUnit(doc, i, drop)
 		}
 		if places && len(t.normal) > begin {
-			t.addPiece(piece{span{begin, len(t.normal)}, span{i, end}, verbatim})
+			verbatim := bytes.Equal(t.normal[begin:], doc[start:i])
+			t.pieces = append(t.pieces, piece{span{begin, len(t.normal)}, span{start, i}, verbatim})
 		}
-		i = end
 	}
 }
 
-// addPiece appends p to t.pieces, or lengthens the last piece by it.
-func (t *Tokenizer) addPiece(p piece) {
-	if n := len(t.pieces); n > 0 && p.verbatim {
-		if last := &t.pieces[n-1]; last.verbatim && last.doc.end == p.doc.start {
-			last.normal.end, last.doc.end = p.normal.end, p.doc.end
-			return
+// verbatimEnd returns the end of the stretch of doc from i on that is in normal
+// form as it stands.
+func (t *Tokenizer) verbatimEnd(doc []byte, i int) int {
+	e, w := t.table.lookup(doc, i)
+	for w > 0 && e&(replaced|attach|glue|invalid) == 0 {
+		f, fw := t.table.lookup(doc, i+w)
+		if f&(attach|glue) != 0 {
+			break
 		}
+		i += w
+		e, w = f, fw
 	}
-	t.pieces = append(t.pieces, p)
+	return i
+}
+
+// appendUnit appends the normal form of the code point at doc[i], which is not
+// verbatim, and of those behind it that may combine with it, to t.normal. It
+// returns their end.
+func (t *Tokenizer) appendUnit(doc []byte, i int, drop bool) int {
+	e, w := t.table.lookup(doc, i)
+	end := i + w
+	if e&invalid != 0 {
+		if !drop {
+			t.normal = append(t.normal, separator...)
+		}
+		return end
+	}
+	for f, fw := t.table.lookup(doc, end); f&(attach|glue) != 0; f, fw = t.table.lookup(doc, end) {
+		end += fw
+	}
+	if e&replaced != 0 && end == i+w {
+		t.normal = append(t.normal, t.table.replacement(doc, i)...)
+	} else {
+		t.normal = append(t.normal, t.pipe.apply(doc[i:end])...)
+	}
+	return end
 }
 
 // eachToken calls emit for every token of t.normal that the filters keep.
@@ -123,7 +136,7 @@ func (t *Tokenizer) eachToken(emit func(hash uint64, token span)) {
 // emitKept hashes a token and passes it on unless a filter drops it.
 func (t *Tokenizer) emitKept(emit func(hash uint64, token span), token span) {
 	b := t.normal[token.start:token.end]
-	if t.options.MinLength > 1 && utf8.RuneCount(b) < t.options.MinLength {
+	if !hasLength(b, t.options.MinLength) {
 		return
 	}
 	hash := hashing.Bytes(b)
@@ -133,6 +146,17 @@ func (t *Tokenizer) emitKept(emit func(hash uint64, token span), token span) {
 	if t.options.Filter == nil || t.options.Filter(b) {
 		emit(hash, token)
 	}
+}
+
+// hasLength reports whether a token has at least min code points.
+// (utf8.RuneCount allocates for long ones.)
+func hasLength(token []byte, min int) bool {
+	for i := 0; i < len(token) && min > 0; i++ {
+		if utf8.RuneStart(token[i]) {
+			min--
+		}
+	}
+	return min <= 0
 }
 
 // eachRun cuts by the actions of the code points.
