@@ -29,34 +29,57 @@ type Passage struct{ A, B, Len int }
 // minTokens below 1 counts as 1. The texts must have less than 2³¹ − 2 tokens
 // together.
 //
-// O(n + r·l) for n tokens in both texts, r different passage lengths and l places
-// where a passage may begin. Since passages of different lengths add up to at most
-// n, r < 2√n; texts that share little have few such places, texts that share
-// nearly all have few lengths.
+// Near-linear for ordinary texts. At worst O(n + r·l) for n tokens in both texts, r
+// different passage lengths and l places where a passage may begin: since passages
+// of different lengths add up to at most n, r < 2√n, whatever the repetitions.
 func Shared(a, b []uint64, minTokens int) []Passage {
 	if len(a) == 0 || len(b) == 0 {
 		return nil
 	}
-	t := newTiling(a, b)
-	var passages []Passage
+	t := newTiling(a, b, max(minTokens, 1))
+	pause, wait := 0, 0 // rounds without a walk, after walks that did not pay
 	for {
-		length := t.longest(max(minTokens, 1))
-		if length == 0 {
-			return passages
+		length := t.longest()
+		if length < t.least {
+			return t.passages
 		}
-		passages = t.take(length, passages)
+		t.take(length)
+		if wait > 0 {
+			wait--
+			continue
+		}
+		levels, finished := t.walk()
+		switch {
+		case finished:
+			return t.passages
+		case levels < worthwhile:
+			pause = 2*pause + 1
+		default:
+			pause = 0
+		}
+		wait = pause
 	}
 }
+
+// worthwhile is the number of lengths that a walk must do to have cost less than as
+// many rounds.
+const worthwhile = 4
 
 // tiling is the state of the search. Text a, a separator, text b and a terminator
 // are one sequence; a place is a position in it.
 //
-// A round finds the longest passage that can still be taken, then takes all of
-// that length. It works on the places where one may begin, in the order of their
-// suffixes, so that the longest common run of two places is the minimum of the
-// lcp between them.
+// There are two ways to go on, which give the same passages. A round looks at all
+// candidates, the places where a passage may begin, in the order of their suffixes, so that the
+// longest common run of two places is the minimum of the lcp between them. It
+// finds the longest passage that can still be taken (longest) and takes all of
+// that length (take). Its cost does not depend on how repetitive the texts are,
+// but each length costs a round. A walk takes the places of a by their last known
+// best, the largest first, and looks around each in suffix order. In ordinary texts
+// that is a few steps a place; when it is more, the walk gives up for another round.
 type tiling struct {
-	split int32 // places from split on are in b
+	least    int32
+	split    int32 // places from split on are in b
+	passages []Passage
 
 	place []int32 // candidates in suffix order
 	lcp   []int32 // with the candidate before
@@ -68,15 +91,21 @@ type tiling struct {
 	cap  int32 // no passage is longer
 
 	fromA, fromB []uint64 // scratch of take
+	rank         []int32  // scratch of walk: where a candidate is in place
 }
 
-func newTiling(a, b []uint64) *tiling {
+func newTiling(a, b []uint64, least int) *tiling {
 	sequence, symbols := number(a, b)
-	t := &tiling{split: int32(len(a) + 1), cap: int32(min(len(a), len(b)))}
-	t.place = suffixArray(sequence, symbols)
+	shorter := min(len(a), len(b))
+	t := &tiling{
+		least: int32(min(least, shorter+1)),
+		split: int32(len(a) + 1),
+		cap:   int32(shorter),
+		place: suffixArray(sequence, symbols),
+		best:  make([]int32, len(sequence)),
+		room:  make([]int32, len(sequence)),
+	}
 	t.lcp = commonPrefixes(sequence, t.place)
-	t.best = make([]int32, len(sequence))
-	t.room = make([]int32, len(sequence))
 	for i := range a {
 		t.room[i] = int32(len(a) - i)
 	}
@@ -109,7 +138,7 @@ func number(a, b []uint64) (sequence []int32, symbols int) {
 }
 
 // longest computes best for every candidate, drops those below least for good,
-// since best never grows, and returns the largest, 0 if there is none.
+// since best never grows, and returns the largest.
 //
 // The best match of a place in a with the places of b before it in suffix order is
 //
@@ -117,7 +146,7 @@ func number(a, b []uint64) (sequence []int32, symbols int) {
 //
 // and the maximum of minima can be carried along as one number, as can that of
 // the places behind it on the way back.
-func (t *tiling) longest(least int) int {
+func (t *tiling) longest() int32 {
 	var reach [2]int32 // of the places of a and of b that were passed
 	for k, p := range t.place {
 		side, room := t.side(p), min(t.room[p], t.cap)
@@ -135,11 +164,8 @@ func (t *tiling) longest(least int) int {
 		reach[side] = max(reach[side], room)
 		reach[0], reach[1] = min(reach[0], t.lcp[k]), min(reach[1], t.lcp[k])
 	}
-	if int(longest) < least {
-		return 0
-	}
-	t.drop(int32(min(least, int(longest))))
-	return int(longest)
+	t.drop()
+	return longest
 }
 
 // side is 0 for a place in a, 1 for one in b.
@@ -151,12 +177,12 @@ func (t *tiling) side(p int32) int {
 }
 
 // drop removes the candidates with a best below least.
-func (t *tiling) drop(least int32) {
+func (t *tiling) drop() {
 	n := 0
 	between := t.cap
 	for k, best := range t.best {
 		between = min(between, t.lcp[k])
-		if best >= least {
+		if best >= t.least {
 			t.place[n], t.lcp[n], t.best[n] = t.place[k], between, best
 			n++
 			between = t.cap
@@ -165,35 +191,30 @@ func (t *tiling) drop(least int32) {
 	t.place, t.lcp, t.best = t.place[:n], t.lcp[:n], t.best[:n]
 }
 
-// take appends all passages of the given length, which is the largest best.
-func (t *tiling) take(length int, passages []Passage) []Passage {
-	heads := t.collect(int32(length))
+// take takes all passages of the given length, which is the largest best.
+func (t *tiling) take(length int32) {
+	heads := t.collect(length)
 	for _, entry := range t.fromA {
-		a, class := int32(entry>>32), uint32(entry)
-		if int(t.room[a]) < length {
+		a, class := int32(entry>>32), entry&(1<<32-1)
+		if t.room[a] < length {
 			continue // overlaps one taken just now
 		}
 		// Places of b that are overlapped stay so, for every later place of a.
 		head := heads[class]
-		for head < len(t.fromB) && uint32(t.fromB[head]>>32) == class && int(t.room[int32(t.fromB[head])]) < length {
+		for head < heads[class+1] && t.room[int32(t.fromB[head])] < length {
 			head++
 		}
 		heads[class] = head
-		if head == len(t.fromB) || uint32(t.fromB[head]>>32) != class {
-			continue
+		if head < heads[class+1] {
+			t.mark(a, int32(t.fromB[head]), length)
 		}
-		b := int32(t.fromB[head])
-		t.mark(a, int32(length))
-		t.mark(b, int32(length))
-		passages = append(passages, Passage{int(a), int(b - t.split), length})
 	}
-	t.cap = int32(length - 1)
-	return passages
+	t.cap = length - 1
 }
 
 // collect gathers the candidates of that length: those of a as place and class in
 // order of the place, those of b as class and place in order of both, where a
-// class is a run of equal text. heads is each class's first entry in fromB.
+// class is a run of equal text. Class c has heads[c] … heads[c+1] of fromB.
 func (t *tiling) collect(length int32) (heads []int) {
 	t.fromA, t.fromB = t.fromA[:0], t.fromB[:0]
 	classes := uint64(0)
@@ -205,6 +226,7 @@ func (t *tiling) collect(length int32) (heads []int) {
 		}
 		if common < length {
 			classes++
+			heads = append(heads, len(t.fromB))
 		}
 		common = t.cap
 		if p := t.place[k]; p < t.split {
@@ -215,16 +237,20 @@ func (t *tiling) collect(length int32) (heads []int) {
 	}
 	slices.Sort(t.fromA)
 	slices.Sort(t.fromB)
-	heads = make([]int, classes)
-	for i := len(t.fromB) - 1; i >= 0; i-- {
-		heads[t.fromB[i]>>32] = i
-	}
-	return heads
+	return append(heads, len(t.fromB))
 }
 
-// mark takes length tokens from place p on. Places more than length before it
-// keep a stale room, which no later passage is long enough to notice.
-func (t *tiling) mark(p, length int32) {
+// mark takes the passage of that length at places p of a and q of b.
+func (t *tiling) mark(p, q, length int32) {
+	t.passages = append(t.passages, Passage{int(p), int(q - t.split), int(length)})
+	t.fill(p, length)
+	t.fill(q, length)
+}
+
+// fill leaves no room in length tokens from place p on and less before them. Places
+// more than length before p keep a stale room, which no later passage is long
+// enough to notice.
+func (t *tiling) fill(p, length int32) {
 	clear(t.room[p : p+length])
 	for q := p - 1; q >= max(0, p-length) && t.room[q] > p-q; q-- {
 		t.room[q] = p - q
