@@ -148,6 +148,7 @@ type sketchWorker struct {
 	sketcher  minhash.Sketcher
 	features  []uint64
 	signature []uint32
+	last      *blockResult // the block before, whose sizes the next one's resemble
 }
 
 func newSketchWorker(r *reader) (*sketchWorker, error) {
@@ -161,13 +162,28 @@ func newSketchWorker(r *reader) (*sketchWorker, error) {
 		shingler:  shingler,
 		sketcher:  r.config.Sketch.NewSketcher(),
 		signature: make([]uint32, r.config.Sketch.K()),
+		last:      &blockResult{},
 	}, nil
+}
+
+// newResult returns an empty result with room for a block like the last one, so
+// that its slices are not grown step by step.
+func (w *sketchWorker) newResult(file int, b *corpus.Block) *blockResult {
+	room := func(n int) int { return n + n/8 }
+	result := &blockResult{
+		file: file, seq: b.Seq, lines: b.Lines,
+		docs: make([]document, 0, room(len(w.last.docs))),
+		ids:  make([]byte, 0, room(len(w.last.ids))),
+		keys: make([]uint64, 0, room(len(w.last.keys))),
+	}
+	w.last = result
+	return result
 }
 
 // sketchBlock turns a block into documents. Memory is allocated for the block's
 // result, not for each document.
 func (w *sketchWorker) sketchBlock(file *openFile, b *corpus.Block) *blockResult {
-	result := &blockResult{file: file.index, seq: b.Seq, lines: b.Lines}
+	result := w.newResult(file.index, b)
 	var record corpus.Record
 	var bytes, features int64
 	w.parser.Start(file.File, b)
