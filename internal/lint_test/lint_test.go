@@ -1,0 +1,251 @@
+// Package lint_test holds the rules of the repository that a compiler does not:
+// which package may import which, how long files and functions may be, and what
+// must not stand in the tree. Nested modules are left out.
+package lint_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/alike-dev/alike"
+
+const root = "../.." // of the repository
+
+const (
+	longestFile     = 600
+	longestFunction = 70
+	longMark        = "// long: " // a reason follows: in the file, or just above the function
+)
+
+// core packages are pure: data in, data out. They may import each other, and
+// nothing else of this module.
+var core = []string{
+	"text", "shingle", "minhash", "simhash", "lsh", "simjoin", "cluster", "eval", "passage",
+	"internal/hashing", "internal/simd",
+}
+
+// impure are the packages of files, network, clocks, logging and global
+// randomness, with all below them.
+var impure = []string{"os", "io/fs", "io/ioutil", "path/filepath", "syscall", "net", "time", "log", "math/rand", "context", "flag", "testing"}
+
+// goPackage is what `go list -json` says about a package.
+type goPackage struct {
+	ImportPath   string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+	Module       *struct{ Path string }
+}
+
+// name returns the package's path within the module; ok is false for packages of
+// others.
+func (p goPackage) name() (name string, ok bool) {
+	if p.Module == nil || p.Module.Path != module {
+		return "", false
+	}
+	return within(p.ImportPath)
+}
+
+func within(importPath string) (name string, ok bool) {
+	if importPath == module {
+		return "", true
+	}
+	return strings.CutPrefix(importPath, module+"/")
+}
+
+func listPackages(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,TestImports,XTestImports,Module", "./...")
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	var packages []goPackage
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := p.name(); ok {
+			packages = append(packages, p)
+		}
+	}
+}
+
+func TestPackagesImportWhatTheyMay(t *testing.T) {
+	for _, p := range listPackages(t) {
+		name, _ := p.name()
+		isCore := slices.Contains(core, name)
+		for _, i := range p.Imports {
+			if isCore && isImpure(i) {
+				t.Errorf("core package %s imports %s: leave files, network, clocks, logs and randomness to its callers", name, i)
+			}
+			of, ours := within(i)
+			if !ours {
+				continue
+			}
+			if isCore && !slices.Contains(core, of) {
+				t.Errorf("core package %s imports %q, which is not core", name, of)
+			}
+			if name == "corpus" && slices.Contains(core, of) {
+				t.Errorf("package corpus imports %s: it reads and writes records and knows nothing of what is done with them", of)
+			}
+		}
+		for _, i := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if of, ours := within(i); ours && strings.HasPrefix(of, "cmd/") && of != name {
+				t.Errorf("package %q imports the command %s", name, of)
+			}
+		}
+	}
+}
+
+func isImpure(importPath string) bool {
+	return slices.ContainsFunc(impure, func(of string) bool {
+		return importPath == of || strings.HasPrefix(importPath, of+"/")
+	})
+}
+
+// walk calls visit with the slash path and the content of every file of this
+// module, hidden folders other than .ci left out.
+func walk(t *testing.T, visit func(name string, content []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(full string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, full)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		if d.IsDir() {
+			_, nested := os.Stat(filepath.Join(full, "go.mod"))
+			if name != "." && (nested == nil || strings.HasPrefix(d.Name(), ".") && name != ".ci") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		content, err := os.ReadFile(full)
+		if err == nil {
+			visit(name, content)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFilesAndFunctionsAreShort(t *testing.T) {
+	walk(t, func(name string, content []byte) {
+		if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, content, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if ast.IsGenerated(file) {
+			return
+		}
+		var reasons []int // lines with a reason to be long
+		for i, line := range bytes.Split(content, []byte("\n")) {
+			if bytes.HasPrefix(bytes.TrimSpace(line), []byte(longMark)) {
+				reasons = append(reasons, i+1)
+			}
+		}
+		if n := bytes.Count(content, []byte("\n")); n > longestFile && len(reasons) == 0 {
+			t.Errorf("%s has %d lines; split it, or say why it is long in a comment %q", name, n, longMark+"…")
+		}
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			from, start, end := set.Position(f.Pos()).Line, set.Position(f.Pos()).Line, set.Position(f.End()).Line
+			if f.Doc != nil {
+				from = set.Position(f.Doc.Pos()).Line
+			}
+			excused := slices.ContainsFunc(reasons, func(line int) bool { return line >= from-1 && line <= end })
+			if n := end - start + 1; n > longestFunction && !excused {
+				t.Errorf("%s:%d: %s has %d lines; split it, or say why it is long in a comment %q", name, start, f.Name.Name, n, longMark+"…")
+			}
+			if slices.Contains(core, path.Dir(name)) {
+				checkNoGoroutines(t, set, f)
+			}
+		}
+	})
+}
+
+func checkNoGoroutines(t *testing.T, set *token.FileSet, f *ast.FuncDecl) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if g, ok := n.(*ast.GoStmt); ok {
+			t.Errorf("%v: core packages start no goroutines; their callers do", set.Position(g.Pos()))
+		}
+		return true
+	})
+}
+
+// forbidden returns what must not stand in any file of ours, and why. The words
+// are put together so that this file does not hold them.
+func forbidden(t *testing.T) map[string]string {
+	words := map[string]string{
+		"TO" + "DO":    "do it, or write an issue",
+		"FIX" + "ME":   "do it, or write an issue",
+		"/wo" + "rk/":  "a path of one machine",
+		"/ro" + "ot/":  "a path of one machine",
+		"/ho" + "me/":  "a path of one machine",
+		"/Us" + "ers/": "a path of one machine",
+	}
+	out, err := exec.Command("go", "env", "GOPROXY").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, proxy := range strings.FieldsFunc(strings.TrimSpace(string(out)), func(r rune) bool { return r == ',' || r == '|' }) {
+		if u, err := url.Parse(proxy); err == nil && u.Host != "" && u.Hostname() != "proxy.golang.org" {
+			words[u.Host] = "the module proxy of one machine"
+		}
+	}
+	return words
+}
+
+func TestNothingIsLeftLyingAround(t *testing.T) {
+	words := forbidden(t)
+	text := []string{".go", ".s", ".md", ".sh", ".mod", ".txt", ".txtar", ".yml", ".yaml", ".html", ".js", ".css", ".json", ".toml", ""}
+	walk(t, func(name string, content []byte) {
+		if !slices.Contains(text, path.Ext(name)) || len(content) > 4<<20 {
+			return
+		}
+		for word, why := range words {
+			if i := bytes.Index(content, []byte(word)); i >= 0 {
+				t.Errorf("%s: %s: %s", fmt.Sprintf("%s:%d", name, 1+bytes.Count(content[:i], []byte("\n"))), word, why)
+			}
+		}
+	})
+}
