@@ -10,7 +10,11 @@
 //
 //	P(s) = Σ_{j ≥ m} C(b, j)·(sʳ)ʲ·(1 − sʳ)^(b−j),    for m = 1:  1 − (1 − sʳ)ᵇ
 //
-// the S-curve. [Tune] chooses b and r from a threshold and the recall wanted
+// the S-curve. That holds for components that are independent. Those of minhash's
+// one-permutation sketches vary less, and the recall measured at the threshold is
+// a little above P.
+//
+// [Tune] chooses b and r from a threshold and the recall wanted
 // there. It tunes for recall only: candidates are meant to be verified, which
 // restores precision, so a false candidate costs time but no wrong result.
 //
