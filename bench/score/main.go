@@ -1,0 +1,205 @@
+// Command score holds the pairs that a program reported for a corpus of
+// corpusgen against the truth: recall over the planted pairs at or above the
+// threshold, and precision. A reported pair that nobody planted is not wrong for
+// that: its exact similarity is computed from the texts. It exits with 1 if a
+// reported pair is wrong or the recall is below the least recall asked for.
+//
+//	go run ./bench/score -corpus corpus.jsonl -truth truth.csv -threshold 0.8 pairs.csv
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+
+	"github.com/valyala/fastjson"
+
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/simjoin"
+)
+
+// rounding is the largest error of a similarity printed with six decimals.
+const rounding = 0.6e-6
+
+// ids is a pair of ids in a fixed order.
+type ids [2]string
+
+func pairOf(a, b string) ids {
+	if a > b {
+		a, b = b, a
+	}
+	return ids{a, b}
+}
+
+// score is what a result is worth.
+type score struct {
+	planted  int // pairs of the truth at or above the threshold
+	found    int // of these, reported
+	reported int // pairs in the result
+	chance   int // of these, not planted and yet as alike as reported
+	wrong    []string
+}
+
+func (s score) recall() float64 { return ratio(s.found, s.planted) }
+
+func (s score) precision() float64 { return ratio(s.reported-len(s.wrong), s.reported) }
+
+func ratio(part, whole int) float64 {
+	if whole == 0 {
+		return 1
+	}
+	return float64(part) / float64(whole)
+}
+
+func main() {
+	corpus := flag.String("corpus", "", "the corpus, JSONL with id and text")
+	truth := flag.String("truth", "", "its truth, id1,id2,similarity")
+	threshold := flag.Float64("threshold", 0.8, "threshold that the pairs were asked for with")
+	least := flag.Float64("recall", 0, "least recall")
+	flag.Parse()
+	if flag.NArg() != 1 || *corpus == "" || *truth == "" {
+		fmt.Fprintln(os.Stderr, "score: usage: score -corpus FILE -truth FILE [-threshold T] [-recall R] PAIRS")
+		os.Exit(2)
+	}
+	s, err := judge(*corpus, *truth, flag.Arg(0), *threshold)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "score:", err)
+		os.Exit(1)
+	}
+	fmt.Printf("planted pairs at %v or above  %d, found %d: recall %.6f\n", *threshold, s.planted, s.found, s.recall())
+	fmt.Printf("reported pairs               %d, wrong %d, right though not planted %d: precision %.6f\n",
+		s.reported, len(s.wrong), s.chance, s.precision())
+	for _, w := range s.wrong[:min(10, len(s.wrong))] {
+		fmt.Println("wrong:", w)
+	}
+	if len(s.wrong) > 0 || s.recall() < *least {
+		os.Exit(1)
+	}
+}
+
+// judge compares the result with the truth, and what is not in the truth with
+// the corpus.
+func judge(corpus, truth, pairs string, threshold float64) (score, error) {
+	var s score
+	planted := make(map[ids]float64)
+	err := eachPair(truth, func(p ids, similarity float64) {
+		planted[p] = similarity
+		if similarity >= threshold {
+			s.planted++
+		}
+	})
+	if err != nil {
+		return s, err
+	}
+	unknown := make(map[ids]float64)
+	seen := make(map[ids]bool)
+	err = eachPair(pairs, func(p ids, similarity float64) {
+		s.reported++
+		is, known := planted[p]
+		switch {
+		case seen[p]:
+			s.wrong = append(s.wrong, fmt.Sprintf("%s,%s twice", p[0], p[1]))
+		case !known:
+			unknown[p] = similarity
+		default:
+			s.check(p, similarity, is, threshold)
+			if is >= threshold {
+				s.found++
+			}
+		}
+		seen[p] = true
+	})
+	if err != nil || len(unknown) == 0 {
+		return s, err
+	}
+	return s, s.checkUnknown(corpus, unknown, threshold)
+}
+
+// check notes a pair whose similarity is not what was reported, or too low.
+func (s *score) check(p ids, reported, is, threshold float64) bool {
+	if math.Abs(reported-is) <= rounding && is >= threshold-rounding {
+		return true
+	}
+	s.wrong = append(s.wrong, fmt.Sprintf("%s,%s reported %.6f, is %.6f", p[0], p[1], reported, is))
+	return false
+}
+
+// checkUnknown computes the similarity of pairs that were not planted.
+func (s *score) checkUnknown(corpus string, unknown map[ids]float64, threshold float64) error {
+	sets := make(map[string][]uint64)
+	for p := range unknown {
+		sets[p[0]], sets[p[1]] = nil, nil
+	}
+	if err := readSets(corpus, sets); err != nil {
+		return err
+	}
+	for p, reported := range unknown {
+		a, b := sets[p[0]], sets[p[1]]
+		inter := simjoin.Intersection(a, b)
+		if s.check(p, reported, ratio(inter, max(1, len(a)+len(b)-inter)), threshold) {
+			s.chance++
+		}
+	}
+	return nil
+}
+
+// readSets fills in the feature sets of the documents that are keys of sets.
+func readSets(corpus string, sets map[string][]uint64) error {
+	f, err := os.Open(corpus)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	shingler, err := shingle.New(shingle.Options{})
+	if err != nil {
+		return err
+	}
+	var parser fastjson.Parser
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		v, err := parser.ParseBytes(lines.Bytes())
+		if err != nil {
+			return fmt.Errorf("%s: %w", corpus, err)
+		}
+		id := string(v.GetStringBytes("id"))
+		if _, wanted := sets[id]; wanted {
+			sets[id] = shingle.Set(shingler.AppendFeatures(nil, v.GetStringBytes("text")))
+		}
+	}
+	return lines.Err()
+}
+
+// eachPair reads a CSV file of pairs with a header and their similarity.
+func eachPair(name string, visit func(p ids, similarity float64)) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := csv.NewReader(bufio.NewReaderSize(f, 1<<20))
+	r.FieldsPerRecord, r.ReuseRecord = 3, true
+	if _, err := r.Read(); err != nil {
+		return fmt.Errorf("%s: header: %w", name, err)
+	}
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		similarity, err := strconv.ParseFloat(row[2], 64)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		visit(pairOf(row[0], row[1]), similarity)
+	}
+}
