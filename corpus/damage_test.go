@@ -21,15 +21,10 @@ func small(records int) []byte {
 }
 
 // damaged returns a function that reads a source whose bytes may be damaged, the
-// error of Open included. It uses one file again and again.
+// error of Open included.
 func damaged(t *testing.T, c Compression) func(data []byte) ([]got, error) {
-	s := sourceOf(t, "a.jsonl"+suffix[c], nil)
-	return func(data []byte) ([]got, error) {
-		if err := os.WriteFile(s.Path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return readAll(t, s, Options{BlockSize: 200}, 3)
-	}
+	write := rewriter(t, "a.jsonl"+suffix[c])
+	return func(data []byte) ([]got, error) { return readAll(t, write(data), Options{BlockSize: 200}, 3) }
 }
 
 func TestTruncatedArchiveGivesWholeRecordsAndOneError(t *testing.T) {

@@ -1,0 +1,208 @@
+package corpus
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// parseLine parses one line of a format.
+func parseLine(f *File, o Options, line string) Record {
+	var r Record
+	NewParser(o).ParseRaw(f, []byte(line), &r)
+	return r
+}
+
+var jsonFile = &File{src: Source{Path: "a.jsonl", Format: JSONL}}
+
+func TestJSONRecord(t *testing.T) {
+	for _, tt := range []struct {
+		name, line, text, id, fields string
+	}{
+		{"plain", `{"text":"a","id":"x"}`, "a", "x", `<nil>,<nil>,`},
+		{"any order and white space", "\ufeff \t{ \"id\" : \"x\" ,\"other\":0, \"text\" : \"a\" } \r\n", "a", "x", `<nil>,<nil>,`},
+		{"an id that is a number keeps its spelling", `{"text":"a","id":1.50e+3}`, "a", "1.50e+3", `<nil>,<nil>,`},
+		{"a null id is none", `{"text":"a","id":null}`, "a", "", `<nil>,<nil>,`},
+		{"an empty id is none", `{"text":"a","id":""}`, "a", "", `<nil>,<nil>,`},
+		{"an id that is an object is its JSON text", `{"text":"a","id":{"$oid":"5"}}`, "a", `{"$oid":"5"}`, `<nil>,<nil>,`},
+		{"fields of all kinds", `{"f":true,"g":[1, {"text":"no"}],"text":"a"}`, "a", "", `"true","[1, {\"text\":\"no\"}]",`},
+		{"a null field is as one that is not there", `{"f":null,"g":"","text":"a"}`, "a", "", `<nil>,"",`},
+		{"the empty text", `{"text":""}`, "", "", `<nil>,<nil>,`},
+		{"the last of repeated keys counts", `{"text":1,"text":"a\n","text":"b\t","id":"1","id":"2"}`, "b\t", "2", `<nil>,<nil>,`},
+		{"all escapes", `{"text":"\"\\\/\b\f\n\r\t\u0041\u00e9\u8a9e\uD83D\uDE00\u0000"}`, "\"\\/\b\f\n\r\tAé語😀\x00", "", `<nil>,<nil>,`},
+		{"lone surrogates", `{"text":"\ud800 \udc00 \ud800\ud800\udc00 \ud800\u0041 \ud83dx"}`, "\ufffd \ufffd \ufffd𐀀 \ufffdA \ufffdx", "", `<nil>,<nil>,`},
+		{"bytes that are not UTF-8 stay", "{\"text\":\"a\xff\xc3(\\n\xed\xa0\x80\"}", "a\xff\xc3(\n\xed\xa0\x80", "", `<nil>,<nil>,`},
+		{"a key with escapes", `{"\u0074ext":"a","i\u0064":"x"}`, "a", "x", `<nil>,<nil>,`},
+		{"several values with escapes do not disturb each other", `{"id":"\ti","text":"\tt","f":"\tf","g":"\tg"}`, "\tt", "\ti", `"\tf","\tg",`},
+		{"DEL is no control character", "{\"text\":\"\x7f\"}", "\x7f", "", `<nil>,<nil>,`},
+		{"deep nesting", `{"x":` + strings.Repeat("[", 9999) + strings.Repeat("]", 9999) + `,"text":"a"}`, "a", "", `<nil>,<nil>,`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := parseLine(jsonFile, Options{Fields: []string{"f", "g"}}, tt.line)
+			if r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			if string(r.Text) != tt.text || string(r.ID) != tt.id || showFields(r.Fields) != tt.fields {
+				t.Errorf("text %q id %q fields %s", r.Text, r.ID, showFields(r.Fields))
+			}
+			if (r.ID == nil) != (tt.id == "") {
+				t.Errorf("id %#v", r.ID)
+			}
+		})
+	}
+}
+
+func TestJSONRecordThatIsSkipped(t *testing.T) {
+	for _, tt := range []struct {
+		name, line string
+		kind       error
+		says       string
+	}{
+		{"no object", `"text"`, ErrMalformed, "at byte 1 of the line: not a JSON object"},
+		{"cut off", `{"text":"a`, ErrMalformed, "at byte 11 of the line: the line ends inside a string"},
+		{"cut off after the value", `{"text":"a"`, ErrMalformed, "the line ends inside an object"},
+		{"something behind", `{"text":"a"}{}`, ErrMalformed, "at byte 13 of the line: something follows the object"},
+		{"a comma too many", `{"text":"a",}`, ErrMalformed, "expected a key in quotes"},
+		{"no colon", `{"text" "a"}`, ErrMalformed, "expected ':'"},
+		{"no comma", `{"text":"a" "b":1}`, ErrMalformed, "expected ',' or '}'"},
+		{"a bad escape", `{"text":"\x"}`, ErrMalformed, "bad escape"},
+		{"a short escape", `{"x":"\u12g4","text":""}`, ErrMalformed, "bad escape"},
+		{"an escape cut off", `{"text":"\ud8`, ErrMalformed, "bad escape"},
+		{"a control character", "{\"text\":\"a\tb\"}", ErrMalformed, "control character"},
+		{"a number with a zero in front", `{"n":01,"text":"a"}`, ErrMalformed, "expected ',' or '}'"},
+		{"a number without digits", `{"n":-,"text":"a"}`, ErrMalformed, "not a number"},
+		{"a number with a bare dot", `{"n":1.,"text":"a"}`, ErrMalformed, "not a number"},
+		{"not a number", `{"n":NaN,"text":"a"}`, ErrMalformed, "expected a value"},
+		{"single quotes", `{'text':'a'}`, ErrMalformed, "expected a key"},
+		{"brackets that do not match", `{"x":[1},"text":"a"}`, ErrMalformed, "expected ',' or the end of an object or array"},
+		{"nested too deeply", `{"x":` + strings.Repeat("[", 10000) + strings.Repeat("]", 10000) + `}`, ErrMalformed, "nested too deeply"},
+		{"no text", `{"a":1,"b\n":{},"c":"\u00e9"}`, ErrMissingField, `no field "text", there are: a, b` + "\n" + `, c; name the field with the text (--text-field)`},
+		{"no fields", ` { } `, ErrMissingField, `the record has no fields`},
+		{"null text", `{"text":null}`, ErrMissingField, `field "text" is null`},
+		{"text is a number", `{"text":5}`, ErrNotString, `field "text" is a number, not a string`},
+		{"text is false", `{"text":false}`, ErrNotString, `field "text" is false, not a string`},
+		{"last text is an object", `{"text":"a","text":{}}`, ErrNotString, `field "text" is an object`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := parseLine(jsonFile, Options{}, tt.line)
+			if !errors.Is(r.Err, tt.kind) || !strings.Contains(r.Err.Error(), tt.says) {
+				t.Errorf("error %v", r.Err)
+			}
+		})
+	}
+}
+
+func TestIDsCanBeSwitchedOffAndNamed(t *testing.T) {
+	line := `{"text":"a","id":"x","key":7}`
+	if r := parseLine(jsonFile, Options{IDField: NoID}, line); r.ID != nil {
+		t.Errorf("id %q", r.ID)
+	}
+	if r := parseLine(jsonFile, Options{IDField: "key"}, line); string(r.ID) != "7" {
+		t.Errorf("id %q", r.ID)
+	}
+	if r := parseLine(jsonFile, Options{IDField: "text", Fields: []string{"text", "id", "id"}}, line); string(r.ID) != "a" || showFields(r.Fields) != `"a","x","x",` {
+		t.Errorf("id %q fields %s", r.ID, showFields(r.Fields))
+	}
+	if r := parseLine(jsonFile, Options{TextField: "id"}, line); string(r.Text) != "x" || string(r.ID) != "x" {
+		t.Errorf("text %q", r.Text)
+	}
+}
+
+// checkJSON holds one line to encoding/json.
+func checkJSON(t interface {
+	Fatalf(string, ...any)
+}, line string) {
+	if strings.Contains(line, "\n") {
+		return
+	}
+	o := Options{Fields: []string{"n"}}
+	r := parseLine(jsonFile, o, line)
+	var want got
+	want.object(strings.TrimPrefix(line, "\ufeff"), o.withDefaults())
+	if (r.Err != nil) != want.Bad {
+		t.Fatalf("%q: error %v, encoding/json: bad = %v", line, r.Err, want.Bad)
+	}
+	if r.Err != nil {
+		if errors.Is(r.Err, ErrMalformed) && json.Valid([]byte(line)) && strings.HasPrefix(strings.Trim(line, " \t\r"), "{") {
+			t.Fatalf("%q: valid, but %v", line, r.Err)
+		}
+		return
+	}
+	if validUTF8(string(r.Text)) != want.Text || validUTF8(string(r.ID)) != validUTF8(want.ID) {
+		t.Fatalf("%q: text %q id %q, want text %q id %q", line, r.Text, r.ID, want.Text, want.ID)
+	}
+	if (r.Fields[0] == nil) != (want.Fields == "<nil>,") {
+		t.Fatalf("%q: field %q, want %s", line, r.Fields[0], want.Fields)
+	}
+}
+
+var jsonSeeds = []string{
+	`{"text":"a","id":1}`, `{"text":"\ud83d\ude00\ud800","n":[{"a":[]},{}]}`, `{"text":"a","text":null}`, "\ufeff{}",
+	`{"id":-0.1e-7,"n":true,"text":"","x":{"text":[1,2,"3",null,false]}}`, `{"te\u0078t":"0123456789012345678901234567890123456789\""}`,
+	"{\"text\":\"\xff\x80\"}", `{"text":"a"} `, `{"text":"\u00"}`, `[1]`, `{"a":1e}`, `{"a":"b`,
+}
+
+func FuzzJSONL(f *testing.F) {
+	for _, s := range jsonSeeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) { checkJSON(t, line) })
+}
+
+func TestJSONAgreesWithTheStandardLibraryOnMadeLines(t *testing.T) {
+	piece := rapid.SampledFrom([]string{
+		"{", "}", "[", "]", ",", ":", `"`, `\`, `"text":`, `"id":`, `"n":`, `"a"`, `"\u`, "d83d", `\ude00`, "0", "-1", "1.5", "e9", "true", "null", " ", "\t", "\x00", "é", "\xff", "text",
+		`{"text":"x"}`, `"0123456789abcdefghijklmnopqrstuvwxyz"`,
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		line := strings.Join(rapid.SliceOfN(piece, 0, 20).Draw(t, "pieces"), "")
+		checkJSON(t, line)
+		checkJSON(t, `{"text":`+line+`}`)
+		checkJSON(t, `{"text":"`+line+`"}`)
+		checkJSON(t, `{"n":[`+line+`],"text":"a"}`)
+	})
+}
+
+func TestJSONAgreesWithTheStandardLibraryOnMarshaledObjects(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := map[string]any{
+			"text": rapid.String().Draw(t, "text"),
+			"id":   rapid.OneOf(rapid.Just[any](nil), rapid.Map(rapid.String(), func(s string) any { return s }), rapid.Map(rapid.Int(), func(n int) any { return n })).Draw(t, "id"),
+			"n":    rapid.SliceOf(rapid.Float64Range(-1e300, 1e300)).Draw(t, "n"),
+		}
+		m[rapid.String().Draw(t, "key")] = map[string]any{"x": rapid.String().Draw(t, "value")}
+		line, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkJSON(t, string(line))
+	})
+}
+
+func TestSpecialFindsTheFirstQuoteBackslashOrControlCharacter(t *testing.T) {
+	slow := func(s []byte, i int) int {
+		for ; i < len(s); i++ {
+			if s[i] == '"' || s[i] == '\\' || s[i] < 0x20 {
+				break
+			}
+		}
+		return i
+	}
+	for n := range 80 {
+		for c := range 256 {
+			for _, fill := range []byte{'x', 0x80, 0xff, '!', '#', 0x20, 0x7f} {
+				s := make([]byte, 80)
+				for i := range s {
+					s[i] = fill
+				}
+				s[n] = byte(c)
+				if have, want := special(s, n%9), slow(s, n%9); have != want {
+					t.Fatalf("byte %#x at %d among %#x: %d, want %d", c, n, fill, have, want)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package corpus
+
+import (
+	"bytes"
+	"compress/bzip2"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"pgregory.net/rapid"
+)
+
+// zstdFile makes a file of frames: of every kind of block, with and without content
+// size and check sum, and skippable ones between.
+func zstdFile(t testing.TB, pieces ...[]byte) []byte {
+	var out bytes.Buffer
+	for i, p := range pieces {
+		switch i % 3 {
+		case 0: // no content size
+			w, err := zstd.NewWriter(&out, zstd.WithEncoderCRC(i%2 == 0), zstd.WithEncoderLevel(zstd.SpeedFastest))
+			must(t, err)
+			w.Write(p[:len(p)/2])
+			w.Flush()
+			w.Write(p[len(p)/2:])
+			must(t, w.Close())
+		case 1:
+			b, err := zstdPart(nil, p)
+			must(t, err)
+			out.Write(b)
+		case 2:
+			b, err := zstdPart(nil, p)
+			must(t, err)
+			out.Write(b)
+			out.WriteString("\x50\x2a\x4d\x18\x05\x00\x00\x00skip!") // skippable frame
+		}
+	}
+	return out.Bytes()
+}
+
+func TestZstdFramesAreFoundAndDecodedApart(t *testing.T) {
+	data := append(benchLines(600<<10, 900), bytes.Repeat([]byte("{\"text\":\"\"}\n"), 30000)...) // the end makes run-length blocks
+	cuts := []int{0, 1, 1000, 1000, 200_000, 200_001, 500_000, 700_000, len(data)}
+	var pieces [][]byte
+	for i := range len(cuts) - 1 {
+		pieces = append(pieces, data[cuts[i]:cuts[i+1]])
+	}
+	s := sourceOf(t, "a.jsonl.zst", zstdFile(t, pieces...))
+	f, err := Open(s, Options{})
+	must(t, err)
+	defer f.Close()
+	var b Block
+	blocks := 0
+	for f.Next(&b) == nil {
+		blocks++
+	}
+	if f.stream != nil || blocks < 6 {
+		t.Errorf("%d blocks, one stream: %v", blocks, f.stream != nil)
+	}
+	have, err := readAll(t, s, Options{}, 4)
+	must(t, err)
+	compare(t, "frames", have, twin(data, JSONL, Options{}))
+}
+
+func TestLargeZstdFrameIsReadAsAStream(t *testing.T) {
+	data := bytes.Repeat(benchLines(1<<20, 5000), maxUnit>>20+2)
+	head := small(1000)
+	for _, size := range []bool{false, true} {
+		big, err := zstdPart(nil, data)
+		must(t, err)
+		if !size {
+			big = pack(t, Zstd, data, 1)
+		}
+		all := append(pack(t, Zstd, head, 3), big...)
+		all = append(all, pack(t, Zstd, head, 2)...)
+		s := sourceOf(t, "a.jsonl.zst", all)
+		want := twin(bytes.Join([][]byte{head, data, head}, nil), Lines, Options{})
+		s.Format = Lines
+		have, err := readAll(t, s, Options{}, 3)
+		must(t, err)
+		compare(t, fmt.Sprintf("content size %v", size), have, want)
+	}
+}
+
+func TestCarryIsLargerThanTheRoomBeforeAUnit(t *testing.T) {
+	long := bytes.Repeat([]byte("x"), 3*unitRoom)
+	data := bytes.Join([][]byte{[]byte("a"), long, []byte("b"), long, long, []byte("c"), nil}, []byte("\n"))
+	for _, c := range []Compression{Zstd, Bzip2} {
+		s := sourceOf(t, "a"+suffix[c], pack(t, c, data, 11))
+		s.Format = Lines
+		have, err := readAll(t, s, Options{}, 3)
+		must(t, err)
+		compare(t, string(c), have, twin(data, Lines, Options{}))
+	}
+}
+
+// FuzzZstdFrames holds files of frames, or of anything, to the stream decoder.
+func FuzzZstdFrames(f *testing.F) {
+	f.Add(zstdFile(f, []byte("a\nb\n"), []byte("c\nd"), []byte("e\n")))
+	f.Add(zstdFile(f, bytes.Repeat([]byte("x"), 1000), []byte("\n")))
+	f.Add(zstdFile(f, nil, nil, nil))
+	f.Add([]byte("\x28\xb5\x2f\xfd"))
+	write := rewriter(f, "a.txt.zst")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderLowmem(true))
+		must(t, err)
+		defer d.Close()
+		plain, err := io.ReadAll(io.LimitReader(d, 8<<20))
+		if len(plain) == 8<<20 {
+			return
+		}
+		checkUnits(t, write(data), data, plain, err)
+	})
+}
+
+// FuzzBzip2Blocks holds files of bzip2 blocks, or of anything, to the standard library.
+func FuzzBzip2Blocks(f *testing.F) {
+	for _, parts := range []int{1, 3} {
+		f.Add(pack(f, Bzip2, []byte("a\nb\nc\n"), parts))
+	}
+	f.Add(bytes.Repeat(pack(f, Bzip2, nil, 1), 2))
+	write := rewriter(f, "a.txt.bz2")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		plain, err := io.ReadAll(io.LimitReader(bzip2.NewReader(bytes.NewReader(data)), 8<<20))
+		if len(plain) == 8<<20 {
+			return
+		}
+		checkUnits(t, write(data), data, plain, err)
+	})
+}
+
+// checkUnits holds the reading of an archive to what its decoder gives at once.
+func checkUnits(t *testing.T, s Source, data, plain []byte, err error) {
+	s.Format = Lines
+	have, haveErr := readAll(t, s, Options{}, 2)
+	if len(data) == 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	if (err == nil) != (haveErr == nil) {
+		t.Fatalf("error %v, of the decoder %v", haveErr, err)
+	}
+	want := twin(plain, Lines, Options{})
+	if err != nil { // as far as both came
+		n := min(len(have), len(want))
+		if n > 0 && len(plain) > 0 && plain[len(plain)-1] != '\n' {
+			n = min(n, len(want)-1)
+		}
+		have, want = have[:n], want[:n]
+	}
+	compare(t, fmt.Sprintf("%x", data), have, want)
+}
+
+func TestMagicNumbersAreFoundAtEveryBit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bits := rapid.IntRange(0, 200).Draw(t, "bits before")
+		after := rapid.IntRange(0, 200).Draw(t, "bits after")
+		magic := rapid.SampledFrom([]uint64{blockMagic, endMagic}).Draw(t, "magic")
+		at := rapid.IntRange(0, bits).Draw(t, "from")
+		noise := byte(rapid.SampledFrom([]int{0, 0xff, 0x31, 0x55}).Draw(t, "noise"))
+		buf := bytes.Repeat([]byte{noise}, (bits+magicBits+after+7)/8)
+		for i := range magicBits {
+			p := bits + i
+			buf[p/8] &^= 0x80 >> (p % 8)
+			buf[p/8] |= byte(magic>>(magicBits-1-i)&1) << (7 - p%8)
+		}
+		slow := -1
+		for i := at; slow < 0 && i+magicBits <= len(buf)*8; i++ {
+			var w [16]byte
+			copy(w[:], buf[i/8:])
+			m := binary.BigEndian.Uint64(w[:]) << (i % 8) >> 16
+			if m == blockMagic || m == endMagic {
+				slow = i
+			}
+		}
+		if have := findMagic(buf, at); have != slow {
+			t.Fatalf("found at %d, want %d", have, slow)
+		}
+	})
+}
+
+func TestBzip2OfManyBlocksAndStreamsIsReadInParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compressing takes a second")
+	}
+	data := benchLines(2<<20, 900) // three blocks a stream
+	s := sourceOf(t, "a.jsonl.bz2", append(pack(t, Bzip2, data, 1), pack(t, Bzip2, data[:1000], 1)...))
+	have, err := readAll(t, s, Options{}, 4)
+	must(t, err)
+	compare(t, "bzip2", have, twin(append(bytes.Clone(data), data[:1000]...), JSONL, Options{}))
+}
+
+func TestStreamCheckSumOfBzip2IsChecked(t *testing.T) {
+	packed := pack(t, Bzip2, []byte("a\nb\n"), 1)
+	// The stream's check sum stands in the last bytes.
+	packed[len(packed)-2] ^= 1
+	s := sourceOf(t, "a.txt.bz2", packed)
+	s.Format = Lines
+	if _, err := readAll(t, s, Options{}, 1); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("error %v", err)
+	}
+}
