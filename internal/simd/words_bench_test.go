@@ -59,6 +59,7 @@ func BenchmarkWords(b *testing.B) {
 		size int
 	}{
 		{"English text", english, size},
+		{"English text in pieces of 4000 bytes", english, 4000},
 		{"English text in pieces of 1000 bytes", english, 1000},
 		{"English text in pieces of 100 bytes", english, 100},
 		{"English text in pieces of 20 bytes", english, 20},
