@@ -20,9 +20,9 @@ func ExampleTune() {
 			threshold, p, p.Probability(threshold), p.Probability(threshold/2))
 	}
 	// Output:
-	// 0.90: bands=11 rows=10, recall 0.991, candidates at half the threshold 0.00375
-	// 0.80: bands=16 rows=6, recall 0.992, candidates at half the threshold 0.06352
-	// 0.50: bands=35 rows=3, recall 0.991, candidates at half the threshold 0.42376
+	// 0.90: bands=11 rows=10, recall 0.991, candidates at half the threshold 0.00374
+	// 0.80: bands=16 rows=6, recall 0.992, candidates at half the threshold 0.06356
+	// 0.50: bands=35 rows=3, recall 0.991, candidates at half the threshold 0.42374
 	// 0.01: too low for banding
 }
 

@@ -55,6 +55,14 @@ func (p *pairSource) measure(params lsh.Params, n, common, trials int) float64 {
 // deviation is the standard deviation of a measured probability.
 func deviation(p float64, trials int) float64 { return math.Sqrt(p * (1 - p) / float64(trials)) }
 
+// trials returns how many trials to do where n are wanted.
+func trials(n int) int {
+	if raceDetector {
+		return n / 10
+	}
+	return n
+}
+
 // atLeast returns the fewest common features with which two sets of n features
 // reach the similarity j.
 func atLeast(n int, j float64) int {
@@ -62,7 +70,7 @@ func atLeast(n int, j float64) int {
 }
 
 func TestMeasuredRecallAtTheThresholdIsWhatWasAskedFor(t *testing.T) {
-	const trials = 4000
+	trials := trials(4000)
 	for _, line := range []string{"oph", "oph bits=8", "oph bits=1", "kmins", "oph k=200"} {
 		for _, threshold := range []float64{0.3, 0.5, 0.8, 0.9} {
 			for _, n := range []int{5, 20, 100, 400} {
@@ -94,7 +102,7 @@ var settings = []struct {
 // Components of one-permutation sketches are not independent, but their
 // dependence must never cost recall, for sets of any size.
 func TestRecallOfOnePermutationSketchesIsNotBelowTheSCurve(t *testing.T) {
-	const trials = 3000
+	trials := trials(3000)
 	p := newPairSource(t, "oph")
 	for _, n := range []int{2, 5, 20, 100, 400} {
 		for _, params := range []lsh.Params{{Bands: 16, Rows: 6}, {Bands: 35, Rows: 3}, {Bands: 6, Rows: 14, MinBands: 2}} {
@@ -112,7 +120,7 @@ func TestRecallOfOnePermutationSketchesIsNotBelowTheSCurve(t *testing.T) {
 }
 
 func TestMeasuredCandidatesFollowTheSCurve(t *testing.T) {
-	const trials = 3000
+	trials := trials(3000)
 	for _, setting := range settings {
 		for _, n := range []int{100, 1000} {
 			for _, j := range []float64{0.2, 0.4, 0.5, 0.6, 0.8, 0.9, 0.95} {

@@ -18,6 +18,7 @@ import (
 // Features pass in blocks: simd.MixHigh makes x', simd.LowerAffine lowers all k
 // minima by a block, 16 permutations to a vector register.
 type multiplySketcher struct {
+	k    int
 	key  uint64
 	mask uint32
 	mul  []uint32 // a, rounded up to a multiple of simd.AffineLanes
@@ -32,6 +33,7 @@ const kminsBlock = 512
 func newMultiplySketcher(s Scheme) *multiplySketcher {
 	n := (s.K() + simd.AffineLanes - 1) / simd.AffineLanes * simd.AffineLanes
 	m := &multiplySketcher{
+		k:    s.K(),
 		key:  key(s.seed, streamFeature, 0),
 		mask: s.mask(),
 		mul:  make([]uint32, n),
@@ -48,6 +50,7 @@ func newMultiplySketcher(s Scheme) *multiplySketcher {
 
 // Sketch implements [Sketcher] in O(n·k).
 func (m *multiplySketcher) Sketch(dst []uint32, features []uint64) {
+	checkLength(dst, m.k)
 	if len(features) == 0 {
 		fillOnes(dst, m.mask)
 		return

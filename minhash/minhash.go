@@ -53,7 +53,7 @@ package minhash
 // of that size.
 type Sketcher interface {
 	// Sketch writes the signature of the set of features to dst, whose length
-	// must be the scheme's K. Features are in any order and may repeat; they are
+	// must be the scheme's K (else it panics). Features are in any order and may repeat; they are
 	// not changed. The empty set gives components of all ones, which agree with
 	// each other: an empty set is similar to nothing, so callers leave it out.
 	Sketch(dst []uint32, features []uint64)

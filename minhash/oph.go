@@ -81,7 +81,7 @@ func newOPHSketcher(s Scheme) *ophSketcher {
 
 // Sketch implements [Sketcher] in O(n + k log k).
 func (s *ophSketcher) Sketch(dst []uint32, features []uint64) {
-	dst = dst[:s.k:s.k]
+	checkLength(dst, s.k)
 	for b := range s.bin {
 		s.bin[b] = none
 	}

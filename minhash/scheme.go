@@ -153,10 +153,11 @@ func ParseScheme(line string) (Scheme, error) {
 			return Scheme{}, parseError(line, "%v", err)
 		}
 	}
-	if name == "oph" {
-		return OPH(p.k, p.bits, p.seed)
+	s, err := p.scheme(name)
+	if err != nil {
+		return Scheme{}, parseError(line, "%s", strings.TrimPrefix(err.Error(), "minhash: "))
 	}
-	return KMins(p.family, p.k, p.bits, p.seed)
+	return s, nil
 }
 
 // parameters are the values of a scheme line while it is read.
@@ -164,6 +165,14 @@ type parameters struct {
 	k, bits int
 	seed    uint64
 	family  Family
+}
+
+// scheme returns the scheme of the parameters; name is oph or kmins.
+func (p *parameters) scheme(name string) (Scheme, error) {
+	if name == "oph" {
+		return OPH(p.k, p.bits, p.seed)
+	}
+	return KMins(p.family, p.k, p.bits, p.seed)
 }
 
 // set takes over one name=value of a scheme line.

@@ -8,8 +8,8 @@ import (
 // Equal returns the number of components in which two signatures of the scheme
 // agree. It panics when they are not both of length K.
 func (s Scheme) Equal(a, b []uint32) int {
-	s.check(a)
-	s.check(b)
+	checkLength(a, s.K())
+	checkLength(b, s.K())
 	equal := 0
 	b = b[:len(a)]
 	for i, x := range a {
@@ -20,10 +20,10 @@ func (s Scheme) Equal(a, b []uint32) int {
 	return equal
 }
 
-// check panics when a slice does not have the length of a signature.
-func (s Scheme) check(sig []uint32) {
-	if len(sig) != int(s.k) {
-		panic(fmt.Sprintf("minhash: a signature of %d components used with %s", len(sig), s))
+// checkLength panics when sig is not as long as a signature of k components.
+func checkLength(sig []uint32, k int) {
+	if len(sig) != k {
+		panic(fmt.Sprintf("minhash: a signature of %d components used with a scheme of k=%d", len(sig), k))
 	}
 }
 
@@ -78,7 +78,7 @@ func (s Scheme) BinarySize() int { return (int(s.k)*int(s.bits) + 7) / 8 }
 // each, the first in the lowest bits of the first byte, bytes in little-endian
 // order, unused bits of the last byte zero. It panics when sig is not of length K.
 func (s Scheme) AppendBinary(dst []byte, sig []uint32) []byte {
-	s.check(sig)
+	checkLength(sig, s.K())
 	var acc uint64
 	var filled uint
 	for _, c := range sig {

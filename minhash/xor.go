@@ -47,6 +47,7 @@ func newXORSketcher(s Scheme) *xorSketcher {
 
 // Sketch implements [Sketcher] in O(n + k).
 func (s *xorSketcher) Sketch(dst []uint32, features []uint64) {
+	checkLength(dst, len(s.r))
 	if len(features) == 0 {
 		fillOnes(dst, s.mask)
 		return

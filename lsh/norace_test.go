@@ -1,0 +1,5 @@
+//go:build !race
+
+package lsh_test
+
+const raceDetector = false

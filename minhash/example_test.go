@@ -1,0 +1,56 @@
+package minhash_test
+
+import (
+	"fmt"
+
+	"github.com/alike-dev/alike/minhash"
+)
+
+// Two sets of 1000 features, 800 of them in both: J = 800/1200.
+func Example() {
+	var a, b []uint64
+	for x := range uint64(1200) {
+		if x < 1000 {
+			a = append(a, x)
+		}
+		if x >= 200 {
+			b = append(b, x)
+		}
+	}
+	scheme := minhash.Default()
+	sketcher := scheme.NewSketcher() // keep it, and use it for one set after the other
+	sigA, sigB := make([]uint32, scheme.K()), make([]uint32, scheme.K())
+	sketcher.Sketch(sigA, a)
+	sketcher.Sketch(sigB, b)
+
+	equal := scheme.Equal(sigA, sigB)
+	fmt.Printf("%d of %d components agree: J ≈ %.2f ± %.2f\n",
+		equal, scheme.K(), scheme.Estimate(equal), scheme.StandardError(2./3))
+	fmt.Println("similar at 0.8:", equal >= scheme.MinEqual(0.8))
+	// Output:
+	// 84 of 128 components agree: J ≈ 0.66 ± 0.04
+	// similar at 0.8: false
+}
+
+func ExampleParseScheme() {
+	scheme, err := minhash.ParseScheme("kmins k=200 bits=8")
+	fmt.Println(scheme, err)
+	_, err = minhash.OPH(128, 7, 1)
+	fmt.Println(err)
+	// Output:
+	// minhash/kmins/v1 family=multiplyshift k=200 bits=8 seed=1 <nil>
+	// minhash: bits=7: a component has 1, 2, 4, 8, 16 or 32 bits
+}
+
+// Packed signatures of one bit a component take 16 bytes.
+func ExampleScheme_AppendBinary() {
+	scheme, err := minhash.OPH(128, 1, 1)
+	if err != nil {
+		panic(err)
+	}
+	sig := make([]uint32, scheme.K())
+	scheme.NewSketcher().Sketch(sig, []uint64{1, 2, 3})
+	fmt.Printf("%x\n", scheme.AppendBinary(nil, sig))
+	// Output:
+	// a4b886ccbd049aefa299f0249f83a8ad
+}
