@@ -55,7 +55,8 @@ func (s *Shingler) Options() Options { return s.options }
 // The document is done in blocks, so that the token hashes of one are used up
 // while they are in the first-level cache.
 func (s *Shingler) AppendFeatures(dst []uint64, doc []byte) []uint64 {
-	s.window = append(s.window[:0], make([]uint64, s.n)...)
+	s.window = slices.Grow(s.window[:0], s.n)[:s.n]
+	clear(s.window)
 	if s.seen != nil {
 		s.seen.reset()
 	}

@@ -81,17 +81,17 @@ func TestLongDocumentsEqualTheTwin(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("a an the of it is Wort Wörter 中文字 язык internationalisation 1234 ﬁn don’t x y z")
 	var doc []byte
-	for len(doc) < 60_000 {
+	for len(doc) < 20_000 {
 		doc = append(append(doc, words[r.IntN(len(words))]...), " ,\n"[r.IntN(3)])
 	}
 	for _, o := range []Options{
 		{},
 		{N: 1},
-		{N: 5000},
+		{N: 1500},
 		{N: 100_000},
 		{Repetitions: true, N: 2},
 		{Text: text.Options{Tokens: text.Chars}, N: 54},
-		{Text: text.Options{Tokens: text.Chars}, N: 6000, Repetitions: true},
+		{Text: text.Options{Tokens: text.Chars}, N: 4500, Repetitions: true},
 		{Text: text.Options{Tokens: text.Space, StopWords: []string{"the", "язык,"}}},
 		{Text: text.Options{MinLength: 3}, N: 3},
 	} {
