@@ -32,7 +32,7 @@ func newEval() *cobra.Command {
 		Short:   "Precision, recall and F1 of pairs; adjusted Rand index of clusters",
 		Long:    evalHelp,
 		Example: evalExamples,
-		Args:    cobra.ExactArgs(2),
+		Args:    exactly(2, "name the found pairs and the true ones"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if asClusters {
 				if cmd.Flags().Changed("min-similarity") {
@@ -70,4 +70,9 @@ func printPairScores(w io.Writer, s *alike.PairScores) {
 	fmt.Fprintf(w, "precision        %.6f\nrecall           %.6f\nf1               %.6f\n", s.Precision, s.Recall, s.F1)
 	fmt.Fprintf(w, "true positives   %d\nfalse positives  %d\nfalse negatives  %d\n",
 		s.TruePositives, s.FalsePositives, s.FalseNegatives)
+}
+
+func printClusterScores(w io.Writer, s *alike.ClusterScores) {
+	fmt.Fprintf(w, "adjusted Rand index  %.6f over %d documents\npairs in one cluster\n", s.AdjustedRand, s.Documents)
+	printPairScores(w, &s.Pairs)
 }

@@ -1,0 +1,202 @@
+package alike
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/eval"
+)
+
+// PairScores is how well found pairs agree with true ones.
+type PairScores struct {
+	Precision      float64 `json:"precision"`
+	Recall         float64 `json:"recall"`
+	F1             float64 `json:"f1"`
+	TruePositives  uint64  `json:"true_positives"`
+	FalsePositives uint64  `json:"false_positives"`
+	FalseNegatives uint64  `json:"false_negatives"`
+}
+
+// ClusterScores is how well two clusterings of the same documents agree.
+type ClusterScores struct {
+	Documents    uint64     `json:"documents"` // named by either
+	AdjustedRand float64    `json:"adjusted_rand"`
+	Pairs        PairScores `json:"pairs"` // of the pairs that are in one cluster
+}
+
+// ScorePairs holds the pairs in one file against those in another. Both are CSV,
+// or JSON lines by the name .jsonl, with the ids in the first two columns (JSON:
+// a and b). Pairs of the truth with a similarity, the third column, below
+// minSimilarity are left out; 0 takes all.
+func ScorePairs(found, truth string, minSimilarity float64) (*PairScores, error) {
+	f, err := readRows(found)
+	if err != nil {
+		return nil, err
+	}
+	t, err := readRows(truth)
+	if err != nil {
+		return nil, err
+	}
+	truePairs, err := t.pairs(minSimilarity)
+	if err != nil {
+		return nil, err
+	}
+	foundPairs, err := f.pairs(0)
+	if err != nil {
+		return nil, err
+	}
+	scores := pairScores(eval.Pairs(foundPairs, truePairs))
+	return &scores, nil
+}
+
+// ScoreClusters holds the clustering in one file against that in another. A
+// file with the header id,cluster names the cluster of each document; of a file
+// of pairs, whatever is connected is one cluster.
+func ScoreClusters(found, truth string) (*ClusterScores, error) {
+	f, err := readRows(found)
+	if err != nil {
+		return nil, err
+	}
+	t, err := readRows(truth)
+	if err != nil {
+		return nil, err
+	}
+	foundClusters, err := f.clusters()
+	if err != nil {
+		return nil, err
+	}
+	trueClusters, err := t.clusters()
+	if err != nil {
+		return nil, err
+	}
+	s := eval.Clusters(foundClusters, trueClusters)
+	return &ClusterScores{Documents: s.Ids, AdjustedRand: s.AdjustedRand, Pairs: pairScores(s.Together)}, nil
+}
+
+func pairScores(s eval.PairScores) PairScores {
+	return PairScores{
+		Precision: s.Precision, Recall: s.Recall, F1: s.F1,
+		TruePositives: s.TruePositives, FalsePositives: s.FalsePositives, FalseNegatives: s.FalseNegatives,
+	}
+}
+
+// rows is what a file of pairs or clusters holds.
+type rows struct {
+	path   string
+	header []string // nil: there is none
+	rows   [][]string
+}
+
+// idColumns are the names, in lower case, that tell a header from a first row.
+var idColumns = []string{"a", "id", "id1", "id_1", "ida", "id_a", "left", "left_id", "left id", "doc1"}
+
+func readRows(path string) (*rows, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // only read
+	r := &rows{path: path}
+	if strings.HasSuffix(path, ".jsonl") {
+		r.rows, err = jsonRows(file)
+	} else {
+		reader := csv.NewReader(file)
+		reader.FieldsPerRecord = -1
+		r.rows, err = reader.ReadAll()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(r.rows) > 0 && slices.Contains(idColumns, strings.ToLower(strings.TrimPrefix(r.rows[0][0], "\uFEFF"))) {
+		r.header, r.rows = r.rows[0], r.rows[1:]
+	}
+	for i, row := range r.rows {
+		if len(row) < 2 {
+			return nil, fmt.Errorf("%s: row %d has one column: two ids are needed, separated by a comma", path, i+1)
+		}
+	}
+	return r, nil
+}
+
+// jsonRows reads the JSON lines that Pairs are printed as.
+func jsonRows(r io.Reader) ([][]string, error) {
+	var rows [][]string
+	decoder := json.NewDecoder(r)
+	for {
+		var pair struct {
+			A, B       *string
+			Similarity json.Number
+		}
+		if err := decoder.Decode(&pair); errors.Is(err, io.EOF) {
+			return rows, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if pair.A == nil || pair.B == nil {
+			return nil, fmt.Errorf("object %d lacks \"a\" or \"b\"", len(rows)+1)
+		}
+		rows = append(rows, []string{*pair.A, *pair.B, pair.Similarity.String()})
+	}
+}
+
+// pairs returns the rows as pairs, without those below minSimilarity.
+func (r *rows) pairs(minSimilarity float64) ([]eval.Pair, error) {
+	pairs := make([]eval.Pair, 0, len(r.rows))
+	for i, row := range r.rows {
+		if minSimilarity > 0 {
+			if len(row) < 3 {
+				return nil, fmt.Errorf("%s: row %d has no third column with a similarity", r.path, i+1)
+			}
+			similarity, err := strconv.ParseFloat(row[2], 64)
+			if err != nil {
+				return nil, fmt.Errorf("%s: row %d: similarity %q is not a number", r.path, i+1, row[2])
+			}
+			if similarity < minSimilarity {
+				continue
+			}
+		}
+		pairs = append(pairs, eval.Pair{A: row[0], B: row[1]})
+	}
+	return pairs, nil
+}
+
+// clusters returns the cluster of every id.
+func (r *rows) clusters() (map[string]string, error) {
+	clusters := make(map[string]string, len(r.rows))
+	if len(r.header) == 2 && strings.EqualFold(r.header[1], "cluster") {
+		for _, row := range r.rows {
+			if other, ok := clusters[row[0]]; ok && other != row[1] {
+				return nil, fmt.Errorf("%s: id %q is in two clusters, %q and %q", r.path, row[0], other, row[1])
+			}
+			clusters[row[0]] = row[1]
+		}
+		return clusters, nil
+	}
+	numbers := map[string]uint32{}
+	var ids []string
+	number := func(id string) uint32 {
+		n, ok := numbers[id]
+		if !ok {
+			n = uint32(len(ids))
+			numbers[id] = n
+			ids = append(ids, id)
+		}
+		return n
+	}
+	edges := make([]cluster.Edge, len(r.rows))
+	for i, row := range r.rows {
+		edges[i] = cluster.Edge{A: number(row[0]), B: number(row[1])}
+	}
+	for i, label := range cluster.Components(len(ids), edges) {
+		clusters[ids[i]] = ids[label]
+	}
+	return clusters, nil
+}
