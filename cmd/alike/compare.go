@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/minhash"
 )
 
@@ -35,7 +37,7 @@ func newCompare() *cobra.Command {
 		Short:   "Compare two texts: similarity, estimates, shared passages",
 		Long:    compareHelp,
 		Example: compareExamples,
-		Args:    cobra.ExactArgs(2),
+		Args:    exactly(2, "name two texts"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := text.options()
 			if err != nil {
@@ -54,11 +56,11 @@ func newCompare() *cobra.Command {
 			if args[0] == "-" && args[1] == "-" {
 				return usagef("only one of the two texts can come from standard input")
 			}
-			a, err := readText(cmd, args[0])
+			a, err := readText(args[0])
 			if err != nil {
 				return err
 			}
-			b, err := readText(cmd, args[1])
+			b, err := readText(args[1])
 			if err != nil {
 				return err
 			}
@@ -81,11 +83,34 @@ func newCompare() *cobra.Command {
 	return cmd
 }
 
-func readText(cmd *cobra.Command, path string) ([]byte, error) {
-	if path == "-" {
-		return io.ReadAll(cmd.InOrStdin())
+// readText reads a document as a corpus would: a file, decompressed by its
+// name, a pipe, or - for standard input.
+func readText(path string) ([]byte, error) {
+	options := corpus.Options{Format: corpus.Text, MaxRecord: math.MaxInt32}
+	if at, err := os.Stat(path); err == nil && at.IsDir() {
+		return nil, fmt.Errorf("%s: a folder, not a text; name a file", path)
 	}
-	return os.ReadFile(path)
+	sources, _, err := corpus.Find([]string{path}, options)
+	if err != nil {
+		return nil, err
+	}
+	if len(sources) != 1 {
+		return nil, fmt.Errorf("%s: the pattern matches %d files; name one", path, len(sources))
+	}
+	file, err := corpus.Open(sources[0], options)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var block corpus.Block
+	if err := file.Next(&block); err != nil {
+		return nil, err
+	}
+	var record corpus.Record
+	parser := corpus.NewParser(options)
+	parser.Start(file, &block)
+	parser.Next(&record)
+	return record.Text, record.Err
 }
 
 func printComparison(w io.Writer, c *alike.Comparison, most int) {
@@ -98,7 +123,7 @@ func printComparison(w io.Writer, c *alike.Comparison, most int) {
 		fmt.Fprintln(w, "no shared passages")
 		return
 	}
-	fmt.Fprintf(w, "%d shared passages, longest first\n", len(c.Passages))
+	fmt.Fprintf(w, "%s, longest first\n", count(int64(len(c.Passages)), "shared passage"))
 	for i, p := range c.Passages {
 		if most > 0 && i == most {
 			fmt.Fprintf(w, "and %d shorter ones (--passages 0 prints all)\n", len(c.Passages)-most)

@@ -33,14 +33,15 @@ const dedupExamples = `  alike dedup corpus/ -o clean/
 
 func newDedup() *cobra.Command {
 	var flags corpusFlags
-	var output, keep, mode string
+	var output, keep string
+	mode := choose("components", "star")
 	var against []string
 	cmd := &cobra.Command{
 		Use:     "dedup INPUT... -o DIR",
 		Short:   "Keep one document of every cluster of near-duplicates",
 		Long:    dedupHelp,
 		Example: dedupExamples,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := flags.config(cmd, args)
 			if err != nil {
@@ -53,32 +54,27 @@ func newDedup() *cobra.Command {
 			if c.Keep, err = cluster.ParseKeep(keep); err != nil {
 				return usageError{err}
 			}
-			switch mode {
-			case "components":
-			case "star":
-				c.Star = true
-			default:
-				return usagef("--cluster is %q: choose components or star", mode)
-			}
+			c.Star = mode.value == "star"
 			done := flags.input.follow(cmd, &c)
 			summary, err := alike.Dedup(cmd.Context(), c)
-			done()
+			done(err)
 			if err != nil {
 				return err
 			}
 			if err := printDedup(cmd, &flags.input, output, summary); err != nil {
 				return err
 			}
-			return flags.input.finish(summary)
+			return flags.input.finish(cmd, summary)
 		},
 	}
 	own := cmd.Flags()
 	own.StringVarP(&output, "output", "o", "", "`folder` for the output; must not exist or be empty")
 	own.StringVar(&keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
 	own.StringArrayVar(&against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
-	own.StringVar(&mode, "cluster", "components", "components (whatever is connected) or star (only what is similar to the kept document itself)")
+	own.Var(&mode, "cluster", "components (whatever is connected) or star (only what is similar to the kept document itself)")
 	flags.add(own)
 	cmd.Flags().SortFlags = false // in the order of the work
+	completeChoices(cmd)
 	return cmd
 }
 
@@ -92,11 +88,19 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 		return nil
 	}
 	stderr := cmd.ErrOrStderr()
-	fmt.Fprintf(stderr, "%s documents read: %s kept, %s removed in %s clusters, %s skipped\n",
-		humanize.Comma(s.Read), humanize.Comma(s.Kept), humanize.Comma(s.Removed), humanize.Comma(s.Clusters), humanize.Comma(s.Skipped))
+	fmt.Fprintf(stderr, "%s read: %s kept, %s removed in %s, %s skipped\n", count(s.Read, "document"),
+		humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"), humanize.Comma(s.Skipped))
 	fmt.Fprintf(stderr, "%s, %s\n", describeSearch(s), describeCost(s))
 	fmt.Fprintf(stderr, "output in %s\n", output)
 	return nil
+}
+
+// count puts a number and the word for what was counted together.
+func count(n int64, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return humanize.Comma(n) + " " + word
 }
 
 func describeSearch(s *alike.Summary) string {
@@ -110,7 +114,7 @@ func describeSearch(s *alike.Summary) string {
 func describeCost(s *alike.Summary) string {
 	cost := fmt.Sprintf("%.2f s", s.Seconds)
 	for _, stage := range s.Stages {
-		if stage.Name == "read" && s.Seconds > 0 {
+		if stage.Name == "read" && s.Seconds > 0.1 { // a rate of less says nothing
 			cost += fmt.Sprintf(", %.0f MB/s", float64(stage.Bytes)/1e6/s.Seconds)
 		}
 	}

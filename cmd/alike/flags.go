@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -24,8 +25,8 @@ import (
 // textFlags say how a text becomes features.
 type textFlags struct {
 	ngram       int
-	tokens      string
-	normalize   string
+	tokens      choice
+	normalize   choice
 	fold        bool
 	strip       bool
 	stopWords   string
@@ -35,8 +36,10 @@ type textFlags struct {
 
 func (f *textFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.ngram, "ngram", 5, "tokens a shingle")
-	flags.StringVar(&f.tokens, "tokens", "words", "what a token is: words, alnum, uax29, space, chars or graphemes")
-	flags.StringVar(&f.normalize, "normalize", "nfkc", "Unicode normalisation: nfkc, nfc or none")
+	f.tokens = choose(text.Words, text.Alnum, text.UAX29, text.Space, text.Chars, text.Graphemes)
+	flags.Var(&f.tokens, "tokens", "what a token is: words, alnum, uax29, space, chars or graphemes")
+	f.normalize = choose(text.NFKC, text.NFC, text.None)
+	flags.Var(&f.normalize, "normalize", "Unicode normalisation: nfkc, nfc or none")
 	flags.BoolVar(&f.fold, "fold", true, "treat upper and lower case as the same")
 	flags.BoolVar(&f.strip, "strip-diacritics", false, "treat é as e")
 	flags.StringVar(&f.stopWords, "stop-words", "", "drop these words: a `FILE` with one a line, or a language (en, de, fr, …)")
@@ -47,10 +50,10 @@ func (f *textFlags) add(flags *pflag.FlagSet) {
 func (f *textFlags) options() (shingle.Options, error) {
 	o := shingle.Options{
 		Text: text.Options{
-			Normalize:       text.Normalization(f.normalize),
+			Normalize:       text.Normalization(f.normalize.value),
 			NoFold:          !f.fold,
 			StripDiacritics: f.strip,
-			Tokens:          text.Tokens(f.tokens),
+			Tokens:          text.Tokens(f.tokens.value),
 			MinLength:       f.minLength,
 		},
 		N:           f.ngram,
@@ -79,7 +82,7 @@ func readStopWords(name string) ([]string, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		words, err := text.BuiltinStopWords(name)
 		if err != nil {
-			return nil, usagef("--stop-words: no file %s, and %w", name, err)
+			return nil, usagef("--stop-words is %q: there is no such file, and %w", name, err)
 		}
 		return words, nil
 	}
@@ -121,11 +124,11 @@ func (f *schemeFlags) scheme(flags *pflag.FlagSet) (minhash.Scheme, error) {
 
 // inputFlags say what to read.
 type inputFlags struct {
-	format    string
+	format    choice
 	textField string
 	idField   string
 	maxRecord string
-	onError   string
+	onError   choice
 	threads   int
 	memory    string
 	work      string
@@ -135,11 +138,14 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.format, "format", "", "jsonl, csv, tsv, lines (a document a line) or text (a document a file); default: by file name, jsonl for standard input")
+	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Lines, corpus.Text)
+	f.format.value = ""
+	flags.Var(&f.format, "format", "jsonl, csv, tsv, lines (a document a line) or text (a document a file); default: by file name, jsonl for standard input")
 	flags.StringVar(&f.textField, "text-field", "text", "field or column with the text")
 	flags.StringVar(&f.idField, "id-field", "id", "field or column with the id; - names documents by file and line")
 	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
-	flags.StringVar(&f.onError, "on-error", "skip", "bad input: skip it, name it and go on (exit status 3), or fail")
+	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
+	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and go on (exit status 3), or fail")
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.StringVar(&f.memory, "memory", "", "memory budget, such as 4GiB (default: half of what there is)")
 	flags.StringVar(&f.work, "work", "", "`folder` for temporary files (default: the system's)")
@@ -149,19 +155,22 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 }
 
 func (f *inputFlags) apply(c *alike.Config) error {
-	c.Corpus.Format = corpus.Format(f.format)
+	c.Corpus.Format = corpus.Format(f.format.value)
 	c.Corpus.TextField = f.textField
 	c.Corpus.IDField = f.idField
-	c.OnError = dedup.OnError(f.onError)
+	c.OnError = dedup.OnError(f.onError.value)
 	c.Threads = f.threads
 	c.Work = f.work
-	size, err := humanize.ParseBytes(f.maxRecord)
+	size, err := parseSize("max-record", f.maxRecord)
 	if err != nil {
-		return usagef("--max-record %q is not a size such as 64MiB", f.maxRecord)
+		return err
 	}
-	c.Corpus.MaxRecord = int64(size)
+	if size > math.MaxUint32 {
+		return usagef("--max-record is %s: take less than 4GiB", f.maxRecord)
+	}
+	c.Corpus.MaxRecord = size
 	if f.threads < 0 {
-		return usagef("--threads is %d: take 1 or more", f.threads)
+		return usagef("--threads is %d: take 1 or more, or leave it out for all processors", f.threads)
 	}
 	if c.Memory, err = f.budget(); err != nil {
 		return err
@@ -179,11 +188,7 @@ func (f *inputFlags) apply(c *alike.Config) error {
 // control group or the machine has.
 func (f *inputFlags) budget() (int64, error) {
 	if f.memory != "" {
-		size, err := humanize.ParseBytes(f.memory)
-		if err != nil || size == 0 {
-			return 0, usagef("--memory %q is not a size such as 4GiB", f.memory)
-		}
-		return int64(size), nil
+		return parseSize("memory", f.memory)
 	}
 	for _, limit := range []func() (uint64, error){memlimit.FromCgroup, memlimit.FromSystem} {
 		if size, err := limit(); err == nil && size > 0 {
@@ -193,12 +198,21 @@ func (f *inputFlags) budget() (int64, error) {
 	return 0, nil // unknown: no ceiling
 }
 
+// parseSize reads a number of bytes as people write it.
+func parseSize(flag, s string) (int64, error) {
+	size, err := humanize.ParseBytes(s)
+	if err != nil || size == 0 || size > math.MaxInt64 {
+		return 0, usagef("--%s is %q: take a size, such as 64MiB or 4GiB", flag, s)
+	}
+	return int64(size), nil
+}
+
 // searchFlags say which pairs are wanted.
 type searchFlags struct {
 	threshold  float64
 	recall     float64
-	candidates string
-	verify     string
+	candidates choice
+	verify     choice
 	bands      int
 	rows       int
 	minBands   int
@@ -208,8 +222,10 @@ type searchFlags struct {
 func (f *searchFlags) add(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1")
 	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold that must be found")
-	flags.StringVar(&f.candidates, "candidates", "auto", "how to find pairs: lsh (fast), exact (misses none) or auto")
-	flags.StringVar(&f.verify, "verify", "exact", "similarity of a pair: exact, sketch (estimated) or none")
+	f.candidates = choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
+	flags.Var(&f.candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto")
+	f.verify = choose(dedup.VerifyExact, dedup.VerifySketch, dedup.VerifyNone)
+	flags.Var(&f.verify, "verify", "similarity of a pair: exact, sketch (estimated) or none")
 	flags.IntVar(&f.bands, "bands", 0, "bands of the signature (default: tuned, see alike tune)")
 	flags.IntVar(&f.rows, "rows", 0, "components a band (default: tuned)")
 	flags.IntVar(&f.minBands, "min-bands", 1, "bands in which a pair must agree")
@@ -218,16 +234,31 @@ func (f *searchFlags) add(flags *pflag.FlagSet) {
 
 func (f *searchFlags) apply(c *alike.Config) error {
 	c.Threshold, c.Recall = f.threshold, f.recall
-	c.Candidates, c.Verify = dedup.Candidates(f.candidates), dedup.Verify(f.verify)
+	c.Candidates, c.Verify = dedup.Candidates(f.candidates.value), dedup.Verify(f.verify.value)
 	c.BucketCap = f.bucketCap
-	if f.threshold == 0 || f.recall == 0 {
-		return usagef("--threshold and --recall must be above 0")
+	if err := checkThreshold(f.threshold, f.recall); err != nil {
+		return err
+	}
+	if f.bucketCap < 2 {
+		return usagef("--bucket-cap is %d: take 2 or more, such as %d", f.bucketCap, dedup.DefaultBucketCap)
 	}
 	switch {
 	case f.bands != 0 && f.rows != 0:
 		c.Banding.Bands, c.Banding.Rows, c.Banding.MinBands = f.bands, f.rows, f.minBands
 	case f.bands != 0 || f.rows != 0 || f.minBands != 1:
 		return usagef("--bands and --rows go together, and --min-bands needs both")
+	}
+	return nil
+}
+
+// checkThreshold checks what a configuration would take as "not set", and what
+// people are most likely to get wrong.
+func checkThreshold(threshold, recall float64) error {
+	if !(threshold > 0 && threshold <= 1) {
+		return usagef("--threshold is %v: take a number above 0 and up to 1, such as 0.8", threshold)
+	}
+	if !(recall > 0 && recall < 1) {
+		return usagef("--recall is %v: take a number between 0 and 1, such as 0.99 (--candidates exact misses nothing)", recall)
 	}
 	return nil
 }

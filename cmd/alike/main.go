@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -41,9 +42,21 @@ func usagef(format string, args ...any) error {
 func main() { os.Exit(run()) }
 
 func run() int {
+	// Without this a closed pipe behind standard output (alike pairs … | head)
+	// would end the program before it has cleaned up.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := newRoot().ExecuteContext(ctx)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	cmd, err := newRoot().ExecuteContextC(ctx)
+	return report(cmd, err)
+}
+
+// report tells what has ended a command and returns the exit code.
+func report(cmd *cobra.Command, err error) int {
+	say := func(message string) {
+		fmt.Fprintf(os.Stderr, "alike: %s\n", strings.ReplaceAll(message, "\n", "\nalike: "))
+	}
 	var usage usageError
 	switch {
 	case err == nil:
@@ -51,13 +64,16 @@ func run() int {
 	case errors.Is(err, errSkipped):
 		return exitSkipped
 	case errors.As(err, &usage) || errors.Is(err, alike.ErrUsage):
-		fmt.Fprintf(os.Stderr, "alike: %v\nalike: see alike help for the commands and alike help COMMAND for its flags\n", err)
+		say(err.Error())
+		say("see " + cmd.CommandPath() + " --help")
 		return exitUsage
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "alike: interrupted; no output was left behind")
-		return exitFailed
+		say("interrupted; no output was left behind")
+	case errors.Is(err, syscall.EPIPE):
+		// Whoever reads the output has had enough.
+	default:
+		say(err.Error())
 	}
-	fmt.Fprintf(os.Stderr, "alike: %v\n", err)
 	return exitFailed
 }
 
@@ -66,7 +82,7 @@ const rootHelp = `alike finds texts that are nearly, but not exactly, the same.
 Two texts are compared by the sets of their 5-word shingles: the similarity is
 the number of shingles both have over the number either has (Jaccard), from 0
 to 1. At 0.8, the default threshold, a text of 200 words may differ in about
-five places from its copy. Pairs are found by MinHash signatures and then
+four places from its copy. Pairs are found by MinHash signatures and then
 verified exactly, so no pair is reported that is not there.
 
 An INPUT is a file, a folder, a glob or - for standard input:
@@ -95,19 +111,70 @@ func newRoot() *cobra.Command {
 		Example:       rootExamples,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:          knownCommand,
+		RunE:          showHelp,
+
+		SuggestionsMinimumDistance: 2,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(explainFlag)
 	root.AddCommand(newDedup(), newPairs(), newCompare(), newSketch(), newTune(), newEval(), newVersion())
-	for _, c := range append(root.Commands(), root) {
-		check := c.Args
-		c.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return usageError{err}
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("completion")
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Run, c.RunE = nil, helpOn
+		case "completion":
+			c.Args, c.RunE = knownCommand, showHelp
+			for _, shell := range c.Commands() {
+				shell.Args = exactly(0, "name the shell only")
 			}
-			return nil
 		}
 	}
 	return root
+}
+
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// helpOn prints the help of the command that args name.
+func helpOn(cmd *cobra.Command, args []string) error {
+	topic, rest, err := cmd.Root().Find(args)
+	if err != nil || topic == nil || len(rest) > 0 {
+		return knownCommand(cmd.Root(), args)
+	}
+	topic.InitDefaultHelpFlag()
+	return topic.Help()
+}
+
+// knownCommand refuses an argument where a command was expected.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usagef("unknown command %q: did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return usagef("unknown command %q: choose one of %s", args[0], strings.Join(names, ", "))
+}
+
+// inputs asks for one argument or more.
+func inputs(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usagef("no input: name files, folders or - for standard input")
+	}
+	return nil
+}
+
+// exactly asks for n arguments; what says which.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%d arguments: %s", len(args), what)
+		}
+		return nil
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +17,9 @@ import (
 const pairsHelp = `List every pair of documents at or above the threshold.
 
 The output is CSV: a,b,similarity, where a comes before b in the input, sorted
-by a, then b, in input order; with --json, an object a line.`
+by a, then b, in input order; with --json, an object a line. A document without
+an id is named by its file, or file:line. A FILE gets its name when it is whole,
+and is compressed when the name ends in .gz, .zst or .bz2.`
 
 const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact
@@ -32,7 +33,7 @@ func newPairs() *cobra.Command {
 		Short:   "List every pair of similar documents",
 		Long:    pairsHelp,
 		Example: pairsExamples,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := flags.config(cmd, args)
 			if err != nil {
@@ -42,26 +43,28 @@ func newPairs() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			defer out.discard()
 			done := flags.input.follow(cmd, &c)
 			rows := newPairWriter(out, flags.input.json)
 			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
-			done()
-			if err = errors.Join(err, rows.flush()); err != nil {
-				return errors.Join(err, out.discard())
+			done(err)
+			if err != nil {
+				return err
 			}
-			if err := out.commit(); err != nil {
+			if err := errors.Join(rows.flush(), out.commit()); err != nil {
 				return err
 			}
 			if !flags.input.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d pairs among %d documents; %s, %s\n",
-					rows.n, summary.Read-summary.Skipped, describeSearch(summary), describeCost(summary))
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s among %s; %s, %s\n", count(rows.n, "pair"),
+					count(summary.Read-summary.Skipped, "document"), describeSearch(summary), describeCost(summary))
 			}
-			return flags.input.finish(summary)
+			return flags.input.finish(cmd, summary)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the pairs (default: standard output)")
 	flags.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
+	completeChoices(cmd)
 	return cmd
 }
 
@@ -106,51 +109,4 @@ func (p *pairWriter) flush() error {
 		}
 	}
 	return p.buffer.Flush()
-}
-
-// outputFile is standard output, or a file that gets its name when it is whole.
-type outputFile struct {
-	io.Writer
-	file *os.File // nil: standard output
-	path string
-}
-
-// createOutput opens the output of a command that reads inputs.
-func createOutput(cmd *cobra.Command, path string, inputs []string) (*outputFile, error) {
-	if path == "" || path == "-" {
-		return &outputFile{Writer: cmd.OutOrStdout()}, nil
-	}
-	if at, err := os.Stat(path); err == nil {
-		for _, input := range inputs {
-			if in, err := os.Stat(input); err == nil && os.SameFile(at, in) {
-				return nil, fmt.Errorf("output %s is also an input: name another file", path)
-			}
-		}
-		if at.IsDir() {
-			return nil, fmt.Errorf("output %s is a folder: name a file", path)
-		}
-	}
-	file, err := os.Create(path + ".partial")
-	if err != nil {
-		return nil, err
-	}
-	return &outputFile{Writer: file, file: file, path: path}, nil
-}
-
-func (o *outputFile) commit() error {
-	if o.file == nil {
-		return nil
-	}
-	if err := errors.Join(o.file.Sync(), o.file.Close()); err != nil {
-		return errors.Join(err, os.Remove(o.file.Name()))
-	}
-	return os.Rename(o.file.Name(), o.path)
-}
-
-func (o *outputFile) discard() error {
-	if o.file == nil {
-		return nil
-	}
-	_ = o.file.Close() // what is in it is given up
-	return os.Remove(o.file.Name())
 }

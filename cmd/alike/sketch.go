@@ -34,7 +34,7 @@ func newSketch() *cobra.Command {
 		Short:   "Print the fingerprint of every document",
 		Long:    sketchHelp,
 		Example: sketchExamples,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := alike.Config{Inputs: args}
 			var err error
@@ -51,18 +51,19 @@ func newSketch() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			defer out.discard()
 			done := input.follow(cmd, &c)
 			buffer := bufio.NewWriterSize(out, 1<<16)
 			written = fingerprintWriter{config: &c, encoder: json.NewEncoder(buffer), hex: asHex}
 			summary, err := alike.Sketch(cmd.Context(), c, written.write)
-			done()
-			if err = errors.Join(err, buffer.Flush()); err != nil {
-				return errors.Join(err, out.discard())
-			}
-			if err := out.commit(); err != nil {
+			done(err)
+			if err != nil {
 				return err
 			}
-			return input.finish(summary)
+			if err := errors.Join(buffer.Flush(), out.commit()); err != nil {
+				return err
+			}
+			return input.finish(cmd, summary)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the fingerprints (default: standard output)")
@@ -71,6 +72,7 @@ func newSketch() *cobra.Command {
 	scheme.add(cmd.Flags())
 	input.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
+	completeChoices(cmd)
 	return cmd
 }
 

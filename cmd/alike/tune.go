@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/minhash"
 )
 
 const tuneHelp = `Show the bands and rows that a threshold leads to.
@@ -31,8 +32,14 @@ func newTune() *cobra.Command {
 		Short:   "Show bands, rows and S-curve for a threshold",
 		Long:    tuneHelp,
 		Example: tuneExamples,
-		Args:    cobra.NoArgs,
+		Args:    exactly(0, "a threshold is given as --threshold 0.8"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkThreshold(threshold, recall); err != nil {
+				return err
+			}
+			if _, err := minhash.OPH(hashes, bits, 1); err != nil {
+				return usageError{err}
+			}
 			tuning, err := alike.Tune(threshold, recall, hashes, bits)
 			if err != nil {
 				return usageError{err}

@@ -15,7 +15,7 @@ func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and the default schemes",
-		Args:  cobra.NoArgs,
+		Args:  exactly(0, "there is nothing to name"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			version, revision := "unknown", ""
 			if info, ok := debug.ReadBuildInfo(); ok {

@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,15 +23,14 @@ import (
 // logInterval is how often a run that is not on a terminal says how far it is.
 const logInterval = 10 * time.Second
 
-// watch shows a run on standard error: a bar a stage on a terminal, else a line
-// every ten seconds. It is the run's dedup.Progress.
+// watch shows a run on standard error: a line a stage on a terminal, with a bar
+// where the end is known, else a line now and then. It is the run's
+// dedup.Progress.
 type watch struct {
-	cmd   *cobra.Command
+	out   io.Writer
 	bars  *mpb.Progress // nil: lines
-	bar   *mpb.Bar
-	stop  chan struct{}
-	ended chan struct{}
-
+	stop  chan struct{} // ends the lines
+	ended chan struct{} // closed when the last one is written
 	stage atomic.Pointer[stageState]
 }
 
@@ -37,44 +38,86 @@ type watch struct {
 type stageState struct {
 	name  string
 	begin time.Time
-	total int64
+	total int64    // bytes; 0: unknown
+	bar   *mpb.Bar // nil: not on a terminal
 	items atomic.Int64
 	bytes atomic.Int64
+	took  atomic.Int64 // nanoseconds, once it has ended
+}
+
+// units names what the stages count.
+var units = map[string]string{
+	"read":    "documents",
+	"group":   "keys",
+	"verify":  "compared",
+	"cluster": "compared",
+	"write":   "documents",
 }
 
 // follow makes a run report to standard error, and returns the function that
-// ends it.
-func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func() {
+// ends it, to be told of the run's error.
+func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) {
 	if f.quiet {
-		return func() {}
+		return func(error) {}
 	}
-	w := &watch{cmd: cmd, stop: make(chan struct{}), ended: make(chan struct{})}
+	var w *watch
+	stderr, ok := cmd.ErrOrStderr().(*os.File)
+	if ok && term.IsTerminal(int(stderr.Fd())) {
+		w = watchTerminal(stderr)
+	} else {
+		w = watchLines(cmd.ErrOrStderr(), logInterval)
+	}
 	c.Progress = w
 	c.OnNotice = func(s string) { w.printf("alike: %s\n", s) }
 	c.OnSkip = func(p *corpus.Problem) { w.printf("alike: skipped %v\n", p) }
-	if stderr, ok := cmd.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(stderr.Fd())) {
-		w.bars = mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(150*time.Millisecond))
-		close(w.ended)
-		return w.closeBars
-	}
-	go w.log()
-	return func() {
-		close(w.stop)
-		<-w.ended
-	}
+	return w.close
+}
+
+func watchTerminal(out io.Writer) *watch {
+	return &watch{out: out, bars: mpb.New(mpb.WithOutput(out), mpb.WithRefreshRate(150*time.Millisecond))}
+}
+
+func watchLines(out io.Writer, interval time.Duration) *watch {
+	w := &watch{out: out, stop: make(chan struct{}), ended: make(chan struct{})}
+	go w.log(interval)
+	return w
 }
 
 // Stage begins a stage.
 func (w *watch) Stage(name string, total int64) {
-	s := &stageState{name: name, begin: time.Now(), total: total}
-	w.stage.Store(s)
-	if w.bars == nil {
+	w.endStage(true)
+	if name == "emit" { // what follows are results, perhaps on the same terminal
+		w.closeBars()
 		return
 	}
-	w.finishBar()
-	w.bar = w.bars.New(total, mpb.BarStyle(),
-		mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-8s", name))),
-		mpb.AppendDecorators(decor.Any(func(st decor.Statistics) string { return s.describe() })))
+	s := &stageState{name: name, begin: time.Now(), total: total}
+	if w.bars != nil {
+		bar := mpb.NopStyle()
+		if total > 0 {
+			bar = mpb.BarStyle()
+		}
+		s.bar = w.bars.New(total, bar,
+			mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-8s", name))),
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return s.describe() })))
+	}
+	w.stage.Store(s)
+}
+
+// endStage ends the stage under way, if there is one. One that has failed stays
+// where it is.
+func (w *watch) endStage(whole bool) {
+	s := w.stage.Swap(nil)
+	if s == nil {
+		return
+	}
+	s.took.Store(int64(time.Since(s.begin)))
+	switch {
+	case s.bar == nil:
+	case whole:
+		s.bar.SetTotal(-1, true)
+	default:
+		s.bar.Abort(false)
+	}
 }
 
 // Advance counts what was done.
@@ -85,48 +128,67 @@ func (w *watch) Advance(items, bytes int64) {
 	}
 	s.items.Add(items)
 	s.bytes.Add(bytes)
-	if w.bars != nil && w.bar != nil {
-		w.bar.IncrInt64(bytes)
+	if s.bar != nil {
+		s.bar.IncrInt64(bytes)
 	}
 }
 
-// describe says how far the stage is: documents, MB/s, time left, memory.
+// describe says how far the stage is: what it has counted, MB/s, time left,
+// memory.
 func (s *stageState) describe() string {
-	seconds := time.Since(s.begin).Seconds()
-	line := humanize.Comma(s.items.Load()) + " items"
+	var parts []string
+	if items := s.items.Load(); items > 0 {
+		parts = append(parts, humanize.Comma(items)+" "+units[s.name])
+	}
+	took := time.Duration(s.took.Load())
+	seconds := took.Seconds()
+	if took == 0 {
+		seconds = time.Since(s.begin).Seconds()
+	}
 	if bytes := s.bytes.Load(); bytes > 0 {
-		line += fmt.Sprintf(", %.0f MB/s", float64(bytes)/1e6/seconds)
-		if s.total > bytes {
+		parts = append(parts, fmt.Sprintf("%.0f MB/s", float64(bytes)/1e6/max(seconds, 1e-3)))
+		if took == 0 && s.total > bytes {
 			left := time.Duration(seconds * float64(s.total-bytes) / float64(bytes) * float64(time.Second))
-			line += ", " + left.Round(time.Second).String() + " left"
+			parts = append(parts, left.Round(time.Second).String()+" left")
 		}
 	}
-	return line + ", " + residentMemory()
+	if took > 0 {
+		parts = append(parts, fmt.Sprintf("%.1f s", seconds))
+	}
+	return strings.Join(append(parts, residentMemory()), ", ")
 }
 
-func (w *watch) finishBar() {
-	if w.bar != nil {
-		w.bar.SetTotal(-1, true)
-		w.bar = nil
+// close ends the report of a run.
+func (w *watch) close(err error) {
+	w.endStage(err == nil)
+	w.closeBars()
+	if w.stop != nil {
+		close(w.stop)
+		<-w.ended
 	}
 }
 
+// closeBars leaves the terminal to others.
 func (w *watch) closeBars() {
-	w.finishBar()
-	w.bars.Wait()
+	if w.bars != nil {
+		w.bars.Wait()
+		w.bars = nil
+	}
 }
 
+// printf writes a message above the bars.
 func (w *watch) printf(format string, args ...any) {
 	if w.bars != nil {
 		fmt.Fprintf(w.bars, format, args...)
 		return
 	}
-	fmt.Fprintf(w.cmd.ErrOrStderr(), format, args...)
+	fmt.Fprintf(w.out, format, args...)
 }
 
-func (w *watch) log() {
+// log writes a line every interval.
+func (w *watch) log(interval time.Duration) {
 	defer close(w.ended)
-	tick := time.NewTicker(logInterval)
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
@@ -134,18 +196,19 @@ func (w *watch) log() {
 			return
 		case <-tick.C:
 			if s := w.stage.Load(); s != nil {
-				w.printf("alike: %s: %s\n", s.name, s.describe())
+				fmt.Fprintf(w.out, "alike: %s: %s\n", s.name, s.describe())
 			}
 		}
 	}
 }
 
 // writeTimings writes the stages as CSV.
-func writeTimings(path string, s *alike.Summary) error {
-	file, err := os.Create(path)
+func writeTimings(cmd *cobra.Command, path string, s *alike.Summary) error {
+	file, err := createOutput(cmd, path, nil)
 	if err != nil {
 		return err
 	}
+	defer file.discard()
 	rows := csv.NewWriter(file)
 	_ = rows.Write([]string{"stage", "seconds", "items", "bytes", "mb_per_s"}) // Flush tells of errors
 	for _, stage := range s.Stages {
@@ -157,18 +220,17 @@ func writeTimings(path string, s *alike.Summary) error {
 	}
 	rows.Flush()
 	if err := rows.Error(); err != nil {
-		_ = file.Close() // the first error is the one to tell
 		return err
 	}
-	return file.Close()
+	return file.commit()
 }
 
 // finish writes what the flags ask for after a run and tells whether input was
 // skipped.
-func (f *inputFlags) finish(s *alike.Summary) error {
+func (f *inputFlags) finish(cmd *cobra.Command, s *alike.Summary) error {
 	if f.timings != "" {
-		if err := writeTimings(f.timings, s); err != nil {
-			return err
+		if err := writeTimings(cmd, f.timings, s); err != nil {
+			return fmt.Errorf("--timings: %w", err)
 		}
 	}
 	if s.Skipped > 0 || s.ReferencesSkipped > 0 {

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// choice is a flag that takes one of a few words.
+type choice struct {
+	value   string
+	allowed []string
+}
+
+// choose makes a choice; the first word is the default.
+func choose[T ~string](allowed ...T) choice {
+	c := choice{value: string(allowed[0])}
+	for _, a := range allowed {
+		c.allowed = append(c.allowed, string(a))
+	}
+	return c
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return "word" }
+
+// Set takes a word of the list.
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.allowed, s) {
+		return fmt.Errorf("choose one of %s", strings.Join(c.allowed, ", "))
+	}
+	c.value = s
+	return nil
+}
+
+// completeChoices lets the shell complete the words of cmd's choices.
+func completeChoices(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if c, ok := f.Value.(*choice); ok {
+			words := cobra.FixedCompletions(c.allowed, cobra.ShellCompDirectiveNoFileComp)
+			if err := cmd.RegisterFlagCompletionFunc(f.Name, words); err != nil {
+				panic(err) // registered twice: a bug of this program
+			}
+		}
+	})
+}
+
+// explainFlag words an error of a flag as the others are: what is wrong, and
+// what would be right.
+func explainFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var bare *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if near := nearestFlag(cmd, name); near != "" {
+			return usagef("unknown flag --%s: did you mean --%s?", name, near)
+		}
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		return usagef("--%s is %q: %s", f.Name, invalid.GetValue(), wanted(f, invalid))
+	case errors.As(err, &bare):
+		return usagef("--%s lacks its value", bare.GetFlag().Name)
+	}
+	return usageError{err}
+}
+
+// wanted says what a flag takes.
+func wanted(f *pflag.Flag, err *pflag.InvalidValueError) string {
+	switch f.Value.Type() {
+	case "float64":
+		return "take a number, such as 0.8"
+	case "int", "uint64":
+		return "take a whole number, such as 8"
+	case "bool":
+		return "take true or false"
+	}
+	return err.Unwrap().Error()
+}
+
+// nearestFlag returns the flag that a mistyped name most likely stands for, ""
+// when none is near.
+func nearestFlag(cmd *cobra.Command, name string) string {
+	nearest, least := "", max(2, len(name)/3)+1
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if d := editDistance(name, f.Name); d < least {
+			nearest, least = f.Name, d
+		}
+	})
+	return nearest
+}
+
+// editDistance counts the bytes to insert, delete or replace between a and b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
