@@ -15,7 +15,7 @@ import (
 func small(records int) []byte {
 	var b bytes.Buffer
 	for i := range records {
-		fmt.Fprintf(&b, `{"id":%d,"text":"%x"}`+"\n", i, i*i*2654435761)
+		fmt.Fprintf(&b, `{"id":%d,"text":"%x"}`+"\n", i, uint64(i)*uint64(i)*2654435761)
 	}
 	return b.Bytes()
 }

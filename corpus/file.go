@@ -64,7 +64,7 @@ func (f *File) setUp(r io.Reader) error {
 	if f.file != nil && !f.src.Stream {
 		st, err := f.file.Stat()
 		if err != nil {
-			return openError(f.src.Path, err)
+			return openError(f.src.label(), err)
 		}
 		regular, f.size = true, st.Size()
 	}
@@ -144,7 +144,7 @@ func (f *File) ReaderAt() io.ReaderAt {
 // Problem places an error in the file. line is 0-based from the start of the
 // file, -1 if unknown.
 func (f *File) Problem(line, offset int64, err error) *Problem {
-	return &Problem{Path: f.src.Path, Line: line + 1, Offset: offset, Err: err}
+	return &Problem{Path: f.src.label(), Line: line + 1, Offset: offset, Err: err}
 }
 
 // Next fills b with the next block of records. Blocks are numbered without gaps
@@ -203,7 +203,7 @@ func (f *File) readHeader() error {
 	}
 	c.lines = f.headerLines
 	if f.columns, err = readHeader(header, f.o, f.src.Format); err != nil {
-		return &Problem{Path: f.src.Path, Line: f.headerLines, Err: err}
+		return &Problem{Path: f.src.label(), Line: f.headerLines, Err: err}
 	}
 	return nil
 }
@@ -235,10 +235,10 @@ func (w *wholeFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// compressionError names the kind of damage that a decoder has found.
-func compressionError(c Compression, err error) (kind error, text string) {
+// decodeDamage names the kind of damage that a decoder has found.
+func decodeDamage(c Compression, err error) (text string, kind error) {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrTruncated) {
-		return ErrTruncated, fmt.Sprintf("unexpected end of %s data", c)
+		return fmt.Sprintf("unexpected end of %s data", c), ErrTruncated
 	}
-	return ErrCorrupt, fmt.Sprintf("corrupt %s data (%v)", c, err)
+	return fmt.Sprintf("corrupt %s data (%v)", c, err), ErrCorrupt
 }

@@ -176,9 +176,10 @@ func (p *Parser) parseJSON(r *Record) {
 	for i := range p.vals {
 		p.vals[i].kind, p.vals[i].val = kindNone, nil
 	}
-	line := bytes.TrimPrefix(r.Raw, byteOrderMark)
+	content := withoutLineEnd(r.Raw)
+	line := bytes.TrimPrefix(content, byteOrderMark)
 	if !p.json.object(line, p.names, p.vals) {
-		column := p.json.at + 1 + len(r.Raw) - len(line)
+		column := p.json.at + 1 + len(content) - len(line)
 		r.Err = because(ErrMalformed, "malformed JSON at byte %d of the line: %s; correct or remove it", column, p.json.why)
 		return
 	}

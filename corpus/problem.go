@@ -25,7 +25,7 @@ var (
 // A Problem is something that was not read, with its place. Each counts as one
 // record read and skipped.
 type Problem struct {
-	Path   string // as the user knows it
+	Path   string // as the user knows it; of standard input its Name
 	Line   int64  // 1-based; 0 = unknown
 	Offset int64  // in the decoded stream; 0 = start or unknown
 	Err    error

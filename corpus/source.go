@@ -25,16 +25,20 @@ type Source struct {
 // text, else path:line. line is 0-based and counts from the start of the file
 // (the Lines of all earlier blocks + Record.Line); the id's line is 1-based.
 func (s Source) AppendID(dst []byte, line int64) []byte {
-	if s.Path == "-" {
-		dst = append(dst, s.Name...)
-	} else {
-		dst = append(dst, filepath.ToSlash(s.Path)...)
-	}
+	dst = append(dst, s.label()...)
 	if s.Format == Text {
 		return dst
 	}
 	dst = append(dst, ':')
 	return strconv.AppendInt(dst, line+1, 10)
+}
+
+// label is the source as ids and messages name it.
+func (s Source) label() string {
+	if s.Path == "-" {
+		return s.Name
+	}
+	return filepath.ToSlash(s.Path)
 }
 
 // open opens the bytes of s. The file is nil when s is a reader that is no
@@ -52,12 +56,12 @@ func (s Source) open(o Options) (*os.File, io.Reader, error) {
 	}
 	if !s.Stream { // what has become a FIFO since Find would wait for a writer
 		if st, err := os.Stat(at); err == nil && !st.Mode().IsRegular() {
-			return nil, nil, &Problem{Path: s.Path, Err: because(ErrNotRegular, "not a regular file any more; leave it out")}
+			return nil, nil, &Problem{Path: s.label(), Err: because(ErrNotRegular, "not a regular file any more; leave it out")}
 		}
 	}
 	f, err := os.Open(at)
 	if err != nil {
-		return nil, nil, openError(s.Path, err)
+		return nil, nil, openError(s.label(), err)
 	}
 	return f, f, nil
 }
@@ -87,7 +91,7 @@ func Spool(s Source, o Options, dir string) (Source, string, error) {
 	}
 	if err != nil {
 		os.Remove(out.Name())
-		return s, "", &Problem{Path: s.Path, Offset: n, Err: err}
+		return s, "", &Problem{Path: s.label(), Offset: n, Err: err}
 	}
 	s.at, s.Size, s.Stream = out.Name(), n, false
 	return s, out.Name(), nil

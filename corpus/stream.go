@@ -44,11 +44,11 @@ func (c *cutter) finish() error {
 // damage makes the error for a stream that cannot be read on. The carry, a
 // record without its end, is lost.
 func (c *cutter) damage(cause error) error {
-	kind, text := compressionError(c.f.src.Compression, cause)
+	text, kind := decodeDamage(c.f.src.Compression, cause)
 	if errors.Is(cause, ErrChanged) {
-		kind, text = ErrChanged, cause.Error()
+		text, kind = cause.Error(), ErrChanged
 	} else if c.f.src.Compression == Plain {
-		kind, text = ErrCorrupt, fmt.Sprintf("cannot read on (%v)", cause)
+		text, kind = fmt.Sprintf("cannot read on (%v)", cause), ErrCorrupt
 	}
 	where := "in line 1, none of its records is read"
 	if c.lines > 0 {
@@ -57,7 +57,7 @@ func (c *cutter) damage(cause error) error {
 		where = "in the document"
 	}
 	r := &reason{kind: kind, cause: cause, text: fmt.Sprintf("%s %s; get a whole copy of the file", text, where)}
-	return &Problem{Path: c.f.src.Path, Line: c.lines, Offset: c.offset, Err: r}
+	return &Problem{Path: c.f.src.label(), Line: c.lines, Offset: c.offset, Err: r}
 }
 
 // boundary returns the length of the whole records at the start of buf.
@@ -235,7 +235,7 @@ func (c *cutter) header() ([]byte, error) {
 			return buf[:n:n], nil
 		}
 		if c.eof || int64(len(buf)) > c.f.o.MaxRecord {
-			return nil, &Problem{Path: c.f.src.Path, Line: 1, Err: because(ErrMalformed, "the header does not end; correct it")}
+			return nil, &Problem{Path: c.f.src.label(), Line: 1, Err: because(ErrMalformed, "the header does not end; correct it")}
 		}
 		buf = append(buf, 0)[:len(buf)]
 	}

@@ -50,17 +50,17 @@ func (z *zstdUnits) claim(b *Block) ([]byte, error) {
 		switch {
 		case err != nil:
 			return nil, errSerial
-		case skip && int64(n) <= left:
-			z.pos += int64(n)
+		case skip && n <= left:
+			z.pos += n
 			want = z.guess
-		case n <= want && !skip:
-			z.pos += int64(n)
-			z.guess = max(n+n/8, 64<<10)
+		case n <= int64(want) && !skip:
+			z.pos += n
+			z.guess = max(int(n+n/8), 64<<10)
 			return data[:n], nil
-		case int64(n) > left || skip || n > maxUnit+maxUnit/8:
+		case n > left || skip || n > maxUnit+maxUnit/8:
 			return nil, errSerial
 		default:
-			want = max(n, min(2*want, maxUnit))
+			want = max(int(n), min(2*want, maxUnit))
 		}
 	}
 }
@@ -76,7 +76,7 @@ func shortFile(err error) error {
 // zstdFrame returns the length of the frame at the start of data, or, if that
 // is longer than data, a length up to which more must be read to know. skip says that it is a
 // skippable frame. errSerial: not a unit.
-func zstdFrame(data []byte) (n int, skip bool, err error) {
+func zstdFrame(data []byte) (n int64, skip bool, err error) {
 	var h zstd.Header
 	if err := h.Decode(data); err != nil {
 		if len(data) < zstdHeaderMax {
@@ -85,7 +85,7 @@ func zstdFrame(data []byte) (n int, skip bool, err error) {
 		return 0, false, errSerial
 	}
 	if h.Skippable {
-		return h.HeaderSize + int(h.SkippableSize), true, nil
+		return int64(h.HeaderSize) + int64(h.SkippableSize), true, nil
 	}
 	if h.DictionaryID != 0 || h.HasFCS && h.FrameContentSize > maxUnit || h.WindowSize > maxZstdWindow {
 		return 0, false, errSerial
@@ -93,7 +93,7 @@ func zstdFrame(data []byte) (n int, skip bool, err error) {
 	decoded := 0
 	for p := h.HeaderSize; ; {
 		if p+3 > len(data) {
-			return p + 3, false, nil
+			return int64(p) + 3, false, nil
 		}
 		block := int(data[p]) | int(data[p+1])<<8 | int(data[p+2])<<16
 		last, kind, size := block&1 != 0, block>>1&3, block>>3
@@ -114,7 +114,7 @@ func zstdFrame(data []byte) (n int, skip bool, err error) {
 			if h.HasCheckSum {
 				p += 4
 			}
-			return p, false, nil
+			return int64(p), false, nil
 		}
 	}
 }
