@@ -10,9 +10,10 @@ package simd
 // first non-ASCII byte, or the index of that byte where a separator (or
 // nothing) precedes it.
 //
-// It costs O(len(src)), reads nothing outside src[:len(src)], and allocates only
-// to grow dst, which it keeps a few dozen words larger than it must be; the
-// words of dst between its length and its capacity are overwritten.
+// It costs O(len(src)) and reads nothing outside src[:len(src)]. It allocates only
+// to grow dst, for as many words as there might be: one for two bytes of src, up
+// to 1024 ahead of those found. What dst holds between its length and its
+// capacity is overwritten.
 func AppendWordHashes(dst []uint64, src []byte, fold bool) ([]uint64, int) {
 	return appendWordHashes(bestWords, dst, src, fold)
 }
