@@ -3,7 +3,9 @@ package dedup
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/alike-dev/alike/cluster"
@@ -136,6 +138,12 @@ func (c Config) Validate() error {
 	}
 	if c.BucketCap < 2 || c.Threads < 1 || c.Memory < 0 {
 		checks = append(checks, errors.New("bucket cap must be at least 2, threads at least 1, memory not negative"))
+	}
+	if c.Corpus.MaxRecord > math.MaxUint32 {
+		checks = append(checks, fmt.Errorf("max-record is %d: take less than 4 GiB", c.Corpus.MaxRecord))
+	}
+	if slices.Contains(c.Inputs, "-") && slices.Contains(c.Against, "-") {
+		checks = append(checks, errors.New("standard input cannot be both an input and a reference: put one of them into a file"))
 	}
 	if c.Candidates == CandidatesExact && c.Verify != VerifyExact {
 		checks = append(checks, errors.New("exact candidates come verified: leave verify at exact"))

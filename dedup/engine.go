@@ -44,6 +44,12 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.findSources(ctx); err != nil {
+		return nil, err
+	}
+	if err := out.prepare(); err != nil {
+		return nil, err
+	}
 	if err := r.dedup(ctx, out); err != nil {
 		return nil, errors.Join(err, out.discard())
 	}
@@ -58,6 +64,9 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
+	if err := r.findSources(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.find(ctx); err != nil {
 		return nil, err
 	}
@@ -203,9 +212,6 @@ func (r *run) write(ctx context.Context, out *outputDir, kept *keptWriter, remov
 
 // find runs the stages up to verified edges.
 func (r *run) find(ctx context.Context) error {
-	if err := r.findSources(); err != nil {
-		return err
-	}
 	if err := r.read(ctx); err != nil {
 		return err
 	}
@@ -277,7 +283,7 @@ func (r *run) count() {
 }
 
 // findSources looks up the inputs, references first.
-func (r *run) findSources() error {
+func (r *run) findSources(ctx context.Context) error {
 	c := &r.config
 	var skipped []corpus.Problem
 	if len(c.Against) > 0 {
@@ -305,15 +311,36 @@ func (r *run) findSources() error {
 		if !s.Stream {
 			continue
 		}
-		folder, err := r.dir.folder()
-		if err != nil {
-			return err
-		}
-		if r.sources[i], _, err = corpus.Spool(s, c.Corpus, folder); err != nil {
+		if r.sources[i], err = r.spool(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// spool copies a stream to the work folder. Its other end may neither write nor
+// close it, so an interrupted run does not wait.
+func (r *run) spool(ctx context.Context, s corpus.Source) (corpus.Source, error) {
+	folder, err := r.dir.folder()
+	if err != nil {
+		return s, err
+	}
+	r.config.Progress.Stage("spool", 0)
+	type result struct {
+		source corpus.Source
+		err    error
+	}
+	copied := make(chan result, 1)
+	go func() {
+		source, _, err := corpus.Spool(s, r.config.Corpus, folder)
+		copied <- result{source, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return s, ctx.Err()
+	case c := <-copied:
+		return c.source, c.err
+	}
 }
 
 func (r *run) inputBytes() (n int64) {

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -300,6 +301,40 @@ func TestOutputIsTheSameForAnyThreadsAndBlocks(t *testing.T) {
 	for _, name := range []string{"kept/a/one.jsonl", "kept/two.jsonl.gz", "kept/b/table.csv", KeptList, RemovedFile, ClustersFile} {
 		if _, ok := want[name]; !ok {
 			t.Errorf("output has no %s", name)
+		}
+	}
+}
+
+// shuffler delays every step of a run by a random time, so that workers take and
+// finish blocks, parts and units in another order each time.
+type shuffler struct{ seed uint64 }
+
+func (s shuffler) Stage(string, int64) {}
+
+func (s shuffler) Advance(items, bytes int64) {
+	rng := rand.New(rand.NewPCG(s.seed, rand.Uint64()))
+	time.Sleep(time.Duration(rng.IntN(300)) * time.Microsecond)
+}
+
+func TestOutputIsTheSameUnderShuffledScheduling(t *testing.T) {
+	dir := mixedCorpus(t, 10)
+	var want map[string]string
+	for seed := range uint64(6) {
+		out := filepath.Join(t.TempDir(), "out")
+		_, err := Run(context.Background(), Config{
+			Inputs: []string{dir}, Output: out, Threads: 5, Candidates: CandidatesLSH,
+			Corpus: corpus.Options{BlockSize: 2000}, Progress: shuffler{seed},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := tree(t, out)
+		delete(got, SummaryFile)
+		if want == nil {
+			want = got
+		}
+		if !maps.Equal(got, want) {
+			t.Fatal("output depends on the order in which workers finish")
 		}
 	}
 }

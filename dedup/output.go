@@ -9,8 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/alike-dev/alike/corpus"
 )
@@ -31,20 +31,18 @@ const stagingFolder = ".partial"
 // folder and moved to its place when all of it is there, summary.json last.
 type outputDir struct {
 	path    string
-	created bool // by this run
+	created string // the topmost folder that this run has made; "" if the output's was there
 }
 
-// openOutput checks and prepares the output folder.
+// openOutput checks the output folder. Nothing is made yet: inputs that are
+// globs must not find it.
 func openOutput(config *Config) (*outputDir, error) {
 	o := &outputDir{path: config.Output}
 	if err := o.checkApart(config); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(o.path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		o.created = true
-	case err != nil:
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("output folder: %w; name a folder that does not exist yet", err)
 	}
 	for _, e := range entries {
@@ -52,13 +50,24 @@ func openOutput(config *Config) (*outputDir, error) {
 			return nil, fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", o.path, e.Name())
 		}
 	}
+	return o, nil
+}
+
+// prepare makes the output folder and an empty staging folder in it.
+func (o *outputDir) prepare() error {
+	for at := filepath.Clean(o.path); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		o.created = at
+	}
 	if err := os.RemoveAll(o.staged()); err != nil {
-		return nil, fmt.Errorf("output folder: %w", err)
+		return fmt.Errorf("output folder: %w", err)
 	}
 	if err := os.MkdirAll(o.staged(), 0o755); err != nil {
-		return nil, fmt.Errorf("output folder: %w", err)
+		return fmt.Errorf("output folder: %w", err)
 	}
-	return o, nil
+	return nil
 }
 
 // checkApart refuses an output folder that is an input or lies inside one: the
@@ -68,19 +77,35 @@ func (o *outputDir) checkApart(config *Config) error {
 	if err != nil {
 		return fmt.Errorf("output folder: %w", err)
 	}
-	for _, input := range append(config.Inputs, config.Against...) {
+	for _, input := range slices.Concat(config.Inputs, config.Against) {
 		if input == "-" {
 			continue
 		}
-		in, err := resolved(input)
-		if err != nil {
-			continue // a glob, or reported when it is looked for
-		}
-		if out == in || strings.HasPrefix(out, in+string(filepath.Separator)) {
-			return fmt.Errorf("output folder %s lies inside the input %s: name a folder outside of it", o.path, input)
+		for _, name := range named(input) {
+			in, err := resolved(name)
+			if err != nil {
+				continue // reported when it is looked for
+			}
+			if out == in {
+				return fmt.Errorf("output folder %s is also an input: name another folder", o.path)
+			}
+			if rel, err := filepath.Rel(in, out); err == nil && filepath.IsLocal(rel) {
+				return fmt.Errorf("output folder %s lies inside the input %s: name a folder outside of it", o.path, name)
+			}
 		}
 	}
 	return nil
+}
+
+// named returns the paths that an input stands for: its own, or those that it
+// matches as a glob.
+func named(input string) []string {
+	if _, err := os.Lstat(input); err != nil {
+		if matches, err := filepath.Glob(input); err == nil {
+			return matches
+		}
+	}
+	return []string{input}
 }
 
 // resolved returns the absolute path without symbolic links; parts that do not
@@ -129,8 +154,8 @@ func (o *outputDir) publish() error {
 
 // discard removes what a failed run has written.
 func (o *outputDir) discard() error {
-	if o.created {
-		return os.RemoveAll(o.path)
+	if o.created != "" {
+		return os.RemoveAll(o.created)
 	}
 	return os.RemoveAll(o.staged())
 }

@@ -24,7 +24,7 @@ func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (s
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	r.banding = lsh.Params{}
-	if err := r.findSources(); err != nil {
+	if err := r.findSources(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.read(ctx); err != nil {
