@@ -187,7 +187,7 @@ closed:
 	LEAQ  wordMasks<>+0(SB), SI
 	MOVQ  $0x6a09e667f3bcc909, R10
 
-	// The word number runs from -words up to 0.
+	// The number of the word runs from -words up to 0.
 	LEAQ (SP)(DX*4), R12
 	LEAQ (AX)(DX*8), AX
 	MOVQ DX, DI
@@ -217,6 +217,7 @@ multiply:
 	JMP   done
 
 long:
+	// As hashing.Bytes: 16 bytes a step go into both keys.
 	MOVQ R9, R11
 	SHLQ $0x38, R11
 	MOVQ $0xbb67ae8584caa73b, R14
@@ -742,7 +743,7 @@ closed:
 	LEAQ  wordMasks<>+0(SB), SI
 	MOVQ  $0x6a09e667f3bcc909, R10
 
-	// The word number runs from -words up to 0.
+	// The number of the word runs from -words up to 0.
 	LEAQ (SP)(DX*4), R12
 	LEAQ (AX)(DX*8), AX
 	MOVQ DX, DI
@@ -772,6 +773,7 @@ multiply:
 	JMP   done
 
 long:
+	// As hashing.Bytes: 16 bytes a step go into both keys.
 	MOVQ R9, R11
 	SHLQ $0x38, R11
 	MOVQ $0xbb67ae8584caa73b, R14

@@ -140,14 +140,12 @@ func (k *kernel) findEdges() {
 // hashWords hashes the words between the edges.
 func (k *kernel) hashWords(masks Mem) {
 	i, start, l, k0 := GP64(), GP64(), GP64(), GP64()
-	a, hi, lo := reg.RDX, GP64(), GP64()
-	b := GP64()
-	edges := GP64()
+	a, b, hi, lo, edges := reg.RDX, GP64(), GP64(), GP64(), GP64()
 	TESTQ(k.count, k.count)
 	JZ(LabelRef("done"))
 	LEAQ(masks, k.masks)
 	MOVQ(U64(key0), k0)
-	Comment("The word number runs from -words up to 0.")
+	Comment("The number of the word runs from -words up to 0.")
 	LEAQ(k.index.Idx(k.count, 4), edges)
 	LEAQ(Mem{Base: k.dst, Index: k.count, Scale: 8}, k.dst)
 	MOVQ(k.count, i)
@@ -165,12 +163,15 @@ func (k *kernel) hashWords(masks Mem) {
 		MOVQ(from, to)
 		ORQ(k.or, to)
 	}
-	load(first, a)
-	ANDQ(mask(0), a)
-	XORQ(k0, a)
-	load(second, b)
-	ANDQ(mask(1), b)
-	XORQ(mask(2), b)
+	upTo16 := func(firstKey, secondKey Op) {
+		load(first, a)
+		ANDQ(mask(0), a)
+		XORQ(firstKey, a)
+		load(second, b)
+		ANDQ(mask(1), b)
+		XORQ(secondKey, b)
+	}
+	upTo16(k0, mask(2))
 	Label("multiply")
 	MULXQ(b, lo, hi)
 	XORQ(lo, hi)
@@ -180,6 +181,7 @@ func (k *kernel) hashWords(masks Mem) {
 	JMP(LabelRef("done"))
 
 	Label("long")
+	Comment("As hashing.Bytes: 16 bytes a step go into both keys.")
 	c0, c1 := GP64(), GP64()
 	MOVQ(l, b)
 	SHLQ(Imm(56), b)
@@ -199,12 +201,7 @@ func (k *kernel) hashWords(masks Mem) {
 	SUBQ(Imm(16), l)
 	CMPQ(l, Imm(16))
 	JA(LabelRef("longer"))
-	load(first, a)
-	ANDQ(mask(0), a)
-	XORQ(c0, a)
-	load(second, b)
-	ANDQ(mask(1), b)
-	XORQ(c1, b)
+	upTo16(c0, c1)
 	JMP(LabelRef("multiply"))
 	Label("done")
 }
@@ -225,11 +222,11 @@ func newAVX512() *avx512 {
 		}
 	}
 	c.table = bytesData("wordTable", table[:])
-	var iota [block]byte
-	for i := range iota {
-		iota[i] = byte(i)
+	var numbers [block]byte
+	for i := range numbers {
+		numbers[i] = byte(i)
 	}
-	c.iota = bytesData("wordIota", iota[:])
+	c.iota = bytesData("wordIota", numbers[:])
 	return c
 }
 
