@@ -47,10 +47,11 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if err := r.findSources(ctx); err != nil {
 		return nil, err
 	}
-	if err := out.prepare(); err != nil {
-		return nil, err
+	err = out.prepare()
+	if err == nil {
+		err = r.dedup(ctx, out)
 	}
-	if err := r.dedup(ctx, out); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, out.discard())
 	}
 	return r.summary, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/alike-dev/alike/corpus"
 )
@@ -28,6 +29,14 @@ type openFile struct {
 	index int // in feeder.sources
 	users int
 	ended bool
+
+	advanced atomic.Int64
+}
+
+// advance returns how many bytes of the file were taken since the last call.
+func (o *openFile) advance() int64 {
+	n := o.BytesRead()
+	return n - o.advanced.Swap(n)
 }
 
 func newFeeder(sources []corpus.Source, options corpus.Options, wanted func(file int) bool) *feeder {

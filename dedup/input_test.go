@@ -121,7 +121,7 @@ func TestOutputFolderIsRefused(t *testing.T) {
 	writeFile(t, filepath.Join(full, "something"), nil)
 	cases := []struct{ name, output, want string }{
 		{"when it is not empty", full, "is not empty"},
-		{"when it is the input", in, "inside the input"},
+		{"when it is the input", in, "also an input"},
 		{"when it lies inside the input", filepath.Join(in, "out"), "inside the input"},
 		{"when it is a file", filepath.Join(in, "a.jsonl"), "input"},
 	}

@@ -202,7 +202,7 @@ func (w *sketchWorker) sketchBlock(file *openFile, b *corpus.Block) *blockResult
 	}
 	r.items.Add(int64(len(result.docs)))
 	r.bytes.Add(bytes)
-	r.config.Progress.Advance(int64(len(result.docs)), bytes)
+	r.config.Progress.Advance(int64(len(result.docs)), file.advance())
 	return result
 }
 

@@ -30,6 +30,16 @@ func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (s
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
+	err = r.clock.stage("emit", 0, func() (int64, int64, error) { return r.emitSketches(ctx, emit) })
+	if err != nil {
+		return nil, err
+	}
+	r.clock.stop()
+	r.summary.Kept = r.summary.Read - r.summary.Skipped
+	return r.summary, nil
+}
+
+func (r *run) emitSketches(ctx context.Context, emit func(Fingerprint) error) (items, bytes int64, err error) {
 	t := r.table
 	var id []byte
 	for i := range t.docs {
@@ -37,12 +47,14 @@ func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (s
 		if t.docs[doc].skipped {
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return items, 0, err
+		}
 		id = t.appendID(id[:0], doc)
 		if err := emit(Fingerprint{id, t.signature(doc), int(t.docs[doc].features)}); err != nil {
-			return nil, err
+			return items, 0, err
 		}
+		items++
 	}
-	r.clock.stop()
-	r.summary.Kept = r.summary.Read - r.summary.Skipped
-	return r.summary, nil
+	return items, 0, nil
 }

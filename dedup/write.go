@@ -170,14 +170,15 @@ func (k *keptWriter) copy(job copyJob, buf *[]byte) (err error) {
 	if _, err := f.to.WriteAt(kept, job.offset); err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
-	k.count(items, int64(len(kept)))
+	k.count(items, int64(len(kept)), int64(len(*buf)))
 	return nil
 }
 
-func (k *keptWriter) count(items, bytes int64) {
+// count adds kept documents, and the bytes of the input gone through for them.
+func (k *keptWriter) count(items, bytes, taken int64) {
 	k.items.Add(items)
 	k.bytes.Add(bytes)
-	k.config.Progress.Advance(items, bytes)
+	k.config.Progress.Advance(items, taken)
 }
 
 // enter opens both files for the first job.
@@ -237,6 +238,7 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 		return err
 	}
 	var b corpus.Block
+	from := openFile{File: in}
 	next, end := k.t.docsOfFile(file)
 	for ctx.Err() == nil {
 		if err := in.Next(&b); err != nil {
@@ -258,7 +260,7 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 				bytes += int64(len(raw))
 			}
 		}
-		k.count(items, bytes)
+		k.count(items, bytes, from.advance())
 	}
 	return ctx.Err()
 }
