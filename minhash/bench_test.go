@@ -52,7 +52,7 @@ func benchmarkScheme(b *testing.B, line string, sizes ...int) {
 }
 
 func BenchmarkOPH(b *testing.B) {
-	benchmarkScheme(b, "oph", 1, 5, 20, 50, 200, 500, 5000, 50000)
+	benchmarkScheme(b, "oph", 1, 5, 20, 50, 100, 200, 500, 5000, 50000)
 	benchmarkScheme(b, "oph k=200", 200, 5000)
 	benchmarkScheme(b, "oph k=1024", 200, 5000)
 }
