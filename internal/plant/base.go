@@ -137,24 +137,44 @@ func endsWithoutSpace(r rune) bool {
 }
 
 // appendPiece appends a sentence of the pool drawn at random, or at most limit
-// consecutive words of one, and returns how many words these are.
+// consecutive words from somewhere in one, and returns how many words these are.
 func (p *pool) appendPiece(dst []byte, s *source, limit int) ([]byte, int) {
 	sent := p.sentences[s.below(len(p.sentences))]
 	text := p.data[sent.start:sent.end]
 	if sent.words <= limit {
 		return append(dst, text...), sent.words
 	}
+	text = text[someWord(text, s.below(len(text))):]
 	start, end := nextWord(text, 0)
-	for range s.below(sent.words - limit + 1) {
-		start, end = nextWord(text, end)
+	words := 1
+	for words < limit {
+		next, nextEnd := nextWord(text, end)
+		if next == len(text) {
+			break
+		}
+		start, end = next, nextEnd
+		words++
 	}
-	last := start
-	for range limit - 1 {
-		last, end = nextWord(text, end)
-	}
-	dst = append(dst, text[start:end]...)
-	if !isSpaceless(text[last:]) {
+	dst = append(dst, text[:end]...)
+	if !isSpaceless(text[start:]) {
 		dst = append(dst, ' ')
 	}
-	return dst, limit
+	return dst, words
+}
+
+// someWord returns the start of the first word that begins at or after near, or
+// of the first word at all if there is none.
+func someWord(text []byte, near int) int {
+	for near > 0 && near < len(text) && !utf8.RuneStart(text[near]) {
+		near++
+	}
+	if near > 0 && near < len(text) {
+		// The word in which near falls, if any, is passed over.
+		near = wordEnd(text, near, letter)
+	}
+	start, _ := nextWord(text, near)
+	if start == len(text) {
+		start, _ = nextWord(text, 0)
+	}
+	return start
 }

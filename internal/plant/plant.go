@@ -128,14 +128,11 @@ type span struct{ min, max int }
 // words returns the document length with the defaults filled in.
 func (o Options) words() span {
 	s := span{o.MinWords, o.MaxWords}
-	if s.min == 0 {
-		s.min = min(100, max(1, s.max))
-		if s.max == 0 {
-			s.max = 1600
-		}
-	}
 	if s.max == 0 {
 		s.max = max(1600, s.min)
+	}
+	if s.min == 0 {
+		s.min = min(100, s.max)
 	}
 	return s
 }

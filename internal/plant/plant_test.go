@@ -247,6 +247,21 @@ func TestOriginalsAreAsLongAsAsked(t *testing.T) {
 	}
 }
 
+func TestTheDefaultLengthIsFilledIn(t *testing.T) {
+	for o, want := range map[Options]span{
+		{}:                           {100, 1600},
+		{MinWords: 20}:               {20, 1600},
+		{MinWords: 5000}:             {5000, 5000},
+		{MaxWords: 50}:               {50, 50},
+		{MaxWords: 500}:              {100, 500},
+		{MinWords: 10, MaxWords: 30}: {10, 30},
+	} {
+		if got := o.words(); got != want {
+			t.Errorf("%d-%d words are %v, not %v", o.MinWords, o.MaxWords, got, want)
+		}
+	}
+}
+
 func TestRecordsAreJSON(t *testing.T) {
 	c := mustNew(t, makeBase(50), Options{Documents: 200})
 	m := c.NewMaker()

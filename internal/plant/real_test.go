@@ -1,0 +1,107 @@
+package plant
+
+import (
+	"bufio"
+	"os"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/valyala/fastjson"
+
+	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/simjoin"
+)
+
+// realBase reads a base of real texts.
+func realBase(t testing.TB, elem ...string) *Base {
+	t.Helper()
+	f, err := os.Open(shareddata.Path(t, elem...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d, err := zstd.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	base := new(Base)
+	var parser fastjson.Parser
+	lines := bufio.NewScanner(d)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		v, err := parser.ParseBytes(lines.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		base.Add(v.GetStringBytes("text"), false)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return base
+}
+
+// What the package comment says of originals, measured on real texts, for long
+// documents and for short ones.
+func TestOriginalsOfRealTextsAreNotAlike(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads real texts")
+	}
+	base := realBase(t, "wiki_long_en", "docs.jsonl.zst")
+	s, err := shingle.New(shingle.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]Options{
+		"long":  {Documents: 3000},
+		"short": {Documents: 50_000, MinWords: 10, MaxWords: 30},
+	} {
+		m := mustNew(t, base, o).NewMaker()
+		var sets [][]uint64
+		var text []byte
+		for i := range o.Documents {
+			text = m.AppendDocument(text[:0], i)
+			sets = append(sets, shingle.Set(s.AppendFeatures(nil, text)))
+		}
+		threshold, err := simjoin.NewThreshold(0.1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alike := simjoin.SelfJoin(sets, threshold)
+		t.Logf("%s: %d of %d pairs of originals reach 0.1", name, len(alike), o.Documents*(o.Documents-1)/2)
+		for _, p := range alike {
+			if p.Similarity() >= 0.2 {
+				t.Errorf("%s originals %d and %d: similarity %v", name, p.A, p.B, p.Similarity())
+			}
+		}
+	}
+}
+
+func BenchmarkRecords(b *testing.B) {
+	base := realBase(b, "wiki_long_en", "docs.jsonl.zst")
+	edits := Edits{MaxRate: 0.04, Restyle: 0.1, Exact: 0.1}
+	for name, o := range map[string]Options{
+		"long":  {Documents: 1 << 20, Duplicates: 0.1, Chains: 0.1, Edits: edits},
+		"short": {Documents: 1 << 24, Duplicates: 0.1, Chains: 0.1, Edits: edits, MinWords: 10, MaxWords: 30},
+	} {
+		b.Run(name, func(b *testing.B) {
+			c, err := New(base, o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			m := c.NewMaker()
+			var line []byte
+			var pairs []Pair
+			size, i := 0, 0
+			for b.Loop() {
+				line = m.AppendRecord(line[:0], i)
+				pairs = m.AppendPairs(pairs[:0], i)
+				size += len(line)
+				i++
+			}
+			b.SetBytes(int64(size / i))
+		})
+	}
+}
