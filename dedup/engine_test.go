@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"errors"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -197,7 +198,7 @@ func TestVerificationFromRecordsEqualsThatFromMemory(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if err := r.find(context.Background()); err != nil {
+	if err := errors.Join(r.findSources(context.Background()), r.find(context.Background())); err != nil {
 		t.Fatal(err)
 	}
 	edges := r.edges
