@@ -81,7 +81,7 @@ const rootHelp = `alike finds texts that are nearly, but not exactly, the same.
 
 Two texts are compared by the sets of their 5-word shingles: the similarity is
 the number of shingles both have over the number either has (Jaccard), from 0
-to 1. At 0.8, the default threshold, a text of 200 words may differ in about
+to 1. At 0.8, the default threshold, a text of 200 words may differ in
 four places from its copy. Pairs are found by MinHash signatures and then
 verified exactly, so no pair is reported that is not there.
 
