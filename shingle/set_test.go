@@ -51,7 +51,7 @@ var distributions = []struct {
 	{"all the same but one", func(_ *rand.Rand, i, _ int) uint64 { return 1 << 63 * uint64(min(i, 1)) }},
 	{"low bits under one high bit", func(r *rand.Rand, i, _ int) uint64 { return uint64(i&1)<<63 | uint64(r.IntN(1<<20)) }},
 	{"geometric", func(r *rand.Rand, _, _ int) uint64 { return r.Uint64() >> r.IntN(64) }},
-	{"few bits set", func(r *rand.Rand, _, _ int) uint64 { return 1<<r.IntN(64) | 1<<r.IntN(64) | 1<<r.IntN(64) }},
+	{"few bits set", func(r *rand.Rand, _, _ int) uint64 { return 1<<r.IntN(64) | 1<<r.IntN(63) | 1<<r.IntN(62) }},
 }
 
 func makeFeatures(i, n int) []uint64 {
@@ -66,7 +66,7 @@ func makeFeatures(i, n int) []uint64 {
 func TestSetOfAnyDistribution(t *testing.T) {
 	for i, d := range distributions {
 		t.Run(d.name, func(t *testing.T) {
-			for _, n := range []int{0, 1, 2, 12, 13, 100, 1023, 1024, 1025, 5000, 100_000} {
+			for _, n := range []int{0, 1, 2, insertionMax, insertionMax + 1, 100, 1000, leafMax, leafMax + 1, 10_000, 100_000} {
 				checkSet(t, makeFeatures(i, n))
 			}
 		})
