@@ -184,7 +184,7 @@ func TestBzip2OfManyBlocksAndStreamsIsReadInParts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compressing takes a second")
 	}
-	data := benchLines(2<<20, 900) // three blocks a stream
+	data := benchLines(1<<20, 900) // two blocks a stream
 	s := sourceOf(t, "a.jsonl.bz2", append(pack(t, Bzip2, data, 1), pack(t, Bzip2, data[:1000], 1)...))
 	have, err := readAll(t, s, Options{}, 4)
 	must(t, err)

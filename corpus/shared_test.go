@@ -1,0 +1,43 @@
+package corpus
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/alike-dev/alike/internal/shareddata"
+)
+
+func TestRealFilesReadAsTheTwinWithNothingSkipped(t *testing.T) {
+	root := shareddata.Path(t)
+	files := 0
+	must(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		must(t, err)
+		_, _, record := NameFormat(path)
+		if st, err := os.Stat(path); !record || err != nil || !st.Mode().IsRegular() || st.Size() > 200<<10 {
+			return nil
+		}
+		s := mustFind(t, path)
+		data, err := os.ReadFile(path)
+		must(t, err)
+		data = unpack(t, s.Compression, data)
+		o := Options{BlockSize: 100_000}
+		if s.Format != JSONL { // any column will do
+			c := cutter{f: &File{src: s, o: o.withDefaults()}, eof: true}
+			header, _ := readHeader(data[:c.headerLength(data)], o.withDefaults(), s.Format)
+			o.TextField = header.names[0]
+		}
+		have, err := readAll(t, s, o, 2)
+		must(t, err)
+		compare(t, path, have, twin(data, s.Format, o))
+		for _, g := range have {
+			if g.Bad {
+				t.Errorf("%s: skipped %v", path, g)
+			}
+		}
+		files++
+		return nil
+	}))
+	t.Log(files, "files")
+}
