@@ -24,7 +24,7 @@
 //
 // Words suits near-duplicates of prose and is the fastest by far. Use Chars with
 // long shingles for text with damaged spacing; UAX29 or Graphemes only to agree
-// with another program, for they run at a tenth of the speed.
+// with another program, for they run at a small fraction of the speed.
 //
 // # Bytes that are not UTF-8
 //
