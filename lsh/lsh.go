@@ -126,7 +126,8 @@ type Point struct {
 }
 
 // Curve returns steps+1 points of the S-curve at similarities 0, 1/steps, …, 1.
-// steps must be at least 1.
+// steps must be at least 1. For components of few bits the similarities are the
+// probabilities of [ComponentAgreement].
 func (p Params) Curve(steps int) []Point {
 	points := make([]Point, steps+1)
 	for i := range points {

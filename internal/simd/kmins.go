@@ -1,5 +1,16 @@
 package simd
 
+// The kernels of k-mins sketching, k permutations a·x + b mod 2³² of every x:
+//
+//	for every chunk of permutations:
+//	    for every x:
+//	        low = min(low, mul·x + add)   in every lane
+//
+//  1. A lane is a permutation, not an x: minima need no reduction at the end.
+//  2. A chunk is what fits the registers (128 permutations with AVX-512, 32 with
+//     AVX2), so the inner loop loads nothing but x. For k = 128 that is 1.7 ns an x,
+//     3.4 with AVX2, where Go takes 50.
+
 // AffineLanes is what the number of permutations of LowerAffine must be a
 // multiple of.
 const AffineLanes = 16

@@ -3,6 +3,20 @@ package simd
 // The kernels of one-permutation sketching: they mix words with a key and pass
 // on those that a sketch with k bins can use. A word's hash is
 // h = hashing.Mix(x ^ key), its bin ⌊h·k / 2⁶⁴⌋, its fraction h·k mod 2⁶⁴.
+//
+//	for every 8 words:
+//	    h    = Mix(words ^ key)
+//	    pass = h·k mod 2⁶⁴ ≤ bound            (MixBelow)
+//	         = bit h·k / 2⁶⁴ of the map open  (MixOpen)
+//	    move the words that pass to the front, store all 8, go on behind those
+//
+//  1. AVX-512 multiplies eight 64-bit words at once (VPMULLQ): 0.09 ns a word to
+//     mix, and 0.15 with the bound, where Go takes 0.93 and 1.05 to 1.5.
+//  2. Words that pass are packed in a register and stored whole; what lies behind
+//     them is overwritten by the next store. Storing only them is far slower on
+//     some processors.
+//  3. MixOpen's map is one register, permuted by the bins' upper bits and rotated
+//     by their lower six: 0.28 ns a word where Go takes 1.7.
 
 const (
 	// OpenWords is the number of words of the bit map of MixOpen.
