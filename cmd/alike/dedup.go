@@ -90,8 +90,8 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 	stderr := cmd.ErrOrStderr()
 	fmt.Fprintf(stderr, "%s read: %s kept, %s removed in %s, %s skipped\n", count(s.Read, "document"),
 		humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"), humanize.Comma(s.Skipped))
-	fmt.Fprintf(stderr, "%s, %s\n", describeSearch(s), describeCost(s))
-	fmt.Fprintf(stderr, "output in %s\n", output)
+	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
+	fmt.Fprintf(stderr, "output in %s after %s\n", output, describeCost(s))
 	return nil
 }
 

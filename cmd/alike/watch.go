@@ -42,7 +42,7 @@ type stageState struct {
 	bar   *mpb.Bar // nil: not on a terminal
 	items atomic.Int64
 	bytes atomic.Int64
-	took  atomic.Int64 // nanoseconds, once it has ended
+	final atomic.Pointer[string] // what describe says once it has ended
 }
 
 // units names what the stages count.
@@ -96,9 +96,12 @@ func (w *watch) Stage(name string, total int64) {
 		if total > 0 {
 			bar = mpb.BarStyle()
 		}
-		s.bar = w.bars.New(total, bar,
+		// A bar of a total known from the start would wait for it, but a stage
+		// may end without having counted it all.
+		s.bar = w.bars.New(0, bar,
 			mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-8s", name))),
-			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return s.describe() })))
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return s.describe(false) })))
+		s.bar.SetTotal(total, false)
 	}
 	w.stage.Store(s)
 }
@@ -110,7 +113,8 @@ func (w *watch) endStage(whole bool) {
 	if s == nil {
 		return
 	}
-	s.took.Store(int64(time.Since(s.begin)))
+	final := s.describe(true)
+	s.final.Store(&final)
 	switch {
 	case s.bar == nil:
 	case whole:
@@ -133,27 +137,27 @@ func (w *watch) Advance(items, bytes int64) {
 	}
 }
 
-// describe says how far the stage is: what it has counted, MB/s, time left,
-// memory.
-func (s *stageState) describe() string {
+// describe says how far the stage is: what it has counted, MB/s, time left or
+// taken, memory.
+func (s *stageState) describe(ended bool) string {
+	if final := s.final.Load(); final != nil {
+		return *final
+	}
 	var parts []string
 	if items := s.items.Load(); items > 0 {
 		parts = append(parts, humanize.Comma(items)+" "+units[s.name])
 	}
-	took := time.Duration(s.took.Load())
-	seconds := took.Seconds()
-	if took == 0 {
-		seconds = time.Since(s.begin).Seconds()
+	seconds := max(time.Since(s.begin).Seconds(), 1e-6)
+	bytes := s.bytes.Load()
+	if bytes > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f MB/s", float64(bytes)/1e6/seconds))
 	}
-	if bytes := s.bytes.Load(); bytes > 0 {
-		parts = append(parts, fmt.Sprintf("%.0f MB/s", float64(bytes)/1e6/max(seconds, 1e-3)))
-		if took == 0 && s.total > bytes {
-			left := time.Duration(seconds * float64(s.total-bytes) / float64(bytes) * float64(time.Second))
-			parts = append(parts, left.Round(time.Second).String()+" left")
-		}
-	}
-	if took > 0 {
+	switch {
+	case ended:
 		parts = append(parts, fmt.Sprintf("%.1f s", seconds))
+	case 0 < bytes && bytes < s.total:
+		left := time.Duration(seconds * float64(s.total-bytes) / float64(bytes) * float64(time.Second))
+		parts = append(parts, left.Round(time.Second).String()+" left")
 	}
 	return strings.Join(append(parts, residentMemory()), ", ")
 }
@@ -196,7 +200,7 @@ func (w *watch) log(interval time.Duration) {
 			return
 		case <-tick.C:
 			if s := w.stage.Load(); s != nil {
-				fmt.Fprintf(w.out, "alike: %s: %s\n", s.name, s.describe())
+				fmt.Fprintf(w.out, "alike: %s: %s\n", s.name, s.describe(false))
 			}
 		}
 	}
