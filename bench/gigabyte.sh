@@ -54,23 +54,25 @@ documents=$(wc -l <"$dir/corpus.jsonl")
 echo "corpus: $documents documents, $bytes bytes; threshold $threshold; $(nproc) processors"
 cat "$dir/corpus.jsonl" >/dev/null # into the page cache
 
-# measure NAME COMMAND… runs a command and prints what it cost. Peak memory is
-# what the kernel says where /usr/bin/time does; else $summary's.
+# measure NAME COMMAND… runs a command and prints what it cost: seconds, processor
+# seconds (on a busy machine the better figure), peak memory. The last two are
+# GNU time's; without it, peak memory is that of the command's $summary.
 measure() {
-  local name=$1 start end memory
+  local name=$1 start end cpu=0 memory=0
   shift
   start=$EPOCHREALTIME
-  if [ -x /usr/bin/time ] && /usr/bin/time -v true 2>/dev/null; then
-    /usr/bin/time -v -o "$dir/time" "$@"
+  if [ "$(/usr/bin/time -f %M true 2>&1 | wc -w)" = 1 ]; then
+    start=$EPOCHREALTIME
+    /usr/bin/time -f '%U %S %M' -o "$dir/time" "$@"
     end=$EPOCHREALTIME
-    memory=$(awk '/Maximum resident/ {print $NF * 1024}' "$dir/time")
+    read -r cpu memory < <(awk '{ print $1 + $2, $3 * 1024 }' "$dir/time")
   else
     "$@"
     end=$EPOCHREALTIME
     memory=$(sed -n 's/.*"peak_memory_bytes": *\([0-9]*\).*/\1/p' "${summary:-/dev/null}")
   fi
-  awk -v n="$name" -v s="$start" -v e="$end" -v b="$bytes" -v m="${memory:-0}" \
-    'BEGIN { printf "%-22s %7.2f s %8.0f MB/s %8.0f MB peak\n", n, e - s, b / (e - s) / 1e6, m / 1e6 }'
+  awk -v n="$name" -v s="$start" -v e="$end" -v c="$cpu" -v b="$bytes" -v m="${memory:-0}" \
+    'BEGIN { printf "%-20s %7.2f s %6.0f MB/s %8.2f s of processors %6.0f MB peak\n", n, e - s, b / (e - s) / 1e6, c, m / 1e6 }'
 }
 
 # digest prints one sum of all outputs but summary.json, which tells the time.
