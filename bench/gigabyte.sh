@@ -60,13 +60,13 @@ cat "$dir/corpus.jsonl" >/dev/null # into the page cache
 measure() {
   local name=$1 start end cpu=0 memory=0
   shift
-  start=$EPOCHREALTIME
   if [ "$(/usr/bin/time -f %M true 2>&1 | wc -w)" = 1 ]; then
     start=$EPOCHREALTIME
     /usr/bin/time -f '%U %S %M' -o "$dir/time" "$@"
     end=$EPOCHREALTIME
     read -r cpu memory < <(awk '{ print $1 + $2, $3 * 1024 }' "$dir/time")
   else
+    start=$EPOCHREALTIME
     "$@"
     end=$EPOCHREALTIME
     memory=$(sed -n 's/.*"peak_memory_bytes": *\([0-9]*\).*/\1/p' "${summary:-/dev/null}")
