@@ -1,0 +1,6 @@
+//go:build purego || !amd64
+
+package simd
+
+// rollVector does nothing of the work here.
+func rollVector(_, _, _ []uint64, _ *uint64, _, _, _, _ uint64) int { return 0 }
