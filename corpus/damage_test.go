@@ -62,7 +62,7 @@ func TestTruncatedArchiveGivesWholeRecordsAndOneError(t *testing.T) {
 }
 
 func TestCutArchiveGivesWhatStandsBeforeTheCut(t *testing.T) {
-	data := benchLines(700<<10, 500)
+	data := benchLines(300<<10, 500)
 	want := twin(data, JSONL, Options{})
 	for _, c := range []Compression{Gzip, Zstd, Bzip2} {
 		packed := pack(t, c, data, map[Compression]int{Gzip: 1, Zstd: 1, Bzip2: 5}[c])

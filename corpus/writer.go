@@ -38,8 +38,9 @@ type Writer struct {
 	plain      *bufio.Writer // nil if compressed
 
 	compress func(dst, src []byte) ([]byte, error)
-	part     *part
-	parts    int
+	partSize int
+	part     *part         // being filled
+	parts    int           // sent
 	queue    chan *part    // in order, to the goroutine that writes
 	free     chan *part    // parts that can be filled; as many as may be under way
 	written  chan struct{} // closed when that goroutine has ended
@@ -68,7 +69,11 @@ var temporaries atomic.Int64
 // MiB. Nothing stands under the name path until Commit; what stood there
 // before stays until then.
 func Create(path string, c Compression, threads int) (*Writer, error) {
-	w := &Writer{path: path}
+	return create(path, c, threads, partSize)
+}
+
+func create(path string, c Compression, threads, partSize int) (*Writer, error) {
+	w := &Writer{path: path, partSize: partSize}
 	switch c {
 	case Plain:
 	case Gzip:
@@ -138,10 +143,10 @@ func (w *Writer) Write(p []byte) (int, error) {
 			w.part = <-w.free
 			w.part.in = w.part.in[:0]
 		}
-		m := min(len(p), partSize-len(w.part.in))
+		m := min(len(p), w.partSize-len(w.part.in))
 		w.part.in = append(w.part.in, p[:m]...)
 		p = p[m:]
-		if len(w.part.in) == partSize {
+		if len(w.part.in) == w.partSize {
 			w.send()
 		}
 	}

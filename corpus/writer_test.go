@@ -7,18 +7,19 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
 // writeFile writes data in pieces of uneven sizes.
-func writeFile(t testing.TB, path string, c Compression, threads int, data []byte) {
+func writeFile(t testing.TB, path string, c Compression, threads, part int, data []byte) {
 	t.Helper()
-	w, err := Create(path, c, threads)
+	w, err := create(path, c, threads, part)
 	must(t, err)
 	defer w.Abort()
 	r := rand.New(rand.NewPCG(1, 2))
 	for len(data) > 0 {
-		n := min(1+r.IntN(100_000), len(data))
+		n := min(1+r.IntN(10_000), len(data))
 		if m, err := w.Write(data[:n]); m != n || err != nil {
 			t.Fatalf("Write = %d, %v", m, err)
 		}
@@ -28,24 +29,22 @@ func writeFile(t testing.TB, path string, c Compression, threads int, data []byt
 }
 
 func TestWhatIsWrittenIsReadBackAndDoesNotDependOnThreads(t *testing.T) {
-	all := bytes.Repeat(benchLines(64<<10, 2000), 140)
+	const part = 40_000
+	all := benchLines(6*part, 2000)
 	for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
-		for _, size := range []int{0, 1, 5000, partSize, len(all)} {
-			if size > 5000 && c == Bzip2 {
-				continue // slow, and no other code than for gzip
-			}
+		for _, size := range []int{0, 1, part - 1, part, part + 1, len(all)} {
 			data := all[:size]
 			dir := t.TempDir()
 			path := filepath.Join(dir, "sub", "a.jsonl"+suffix[c])
-			writeFile(t, path, c, 1, data)
+			writeFile(t, path, c, 1, part, data)
 			have, err := os.ReadFile(path)
 			must(t, err)
 			if !bytes.Equal(unpack(t, c, have), data) {
 				t.Errorf("%q: %d bytes are not read back", c, size)
 			}
-			if size > 5000 {
+			if size > part {
 				other := filepath.Join(dir, "b.jsonl"+suffix[c])
-				writeFile(t, other, c, 4, data)
+				writeFile(t, other, c, 4, part, data)
 				if again, err := os.ReadFile(other); err != nil || !bytes.Equal(have, again) {
 					t.Errorf("%q: 4 threads write other bytes than 1 thread", c)
 				}
@@ -56,6 +55,31 @@ func TestWhatIsWrittenIsReadBackAndDoesNotDependOnThreads(t *testing.T) {
 				compare(t, path, got, twin(data, JSONL, Options{}))
 			}
 		}
+	}
+}
+
+func TestPartsAreOf4MiB(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.zst")
+	w, err := Create(path, Zstd, 1)
+	must(t, err)
+	for range 3 << 20 {
+		if _, err := w.Write([]byte("abc\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(t, w.Commit())
+	s := mustFind(t, path)
+	s.Format = Lines
+	f, err := Open(s, Options{})
+	must(t, err)
+	defer f.Close()
+	var b Block
+	var sizes []int
+	for f.Next(&b) == nil {
+		sizes = append(sizes, b.Bytes())
+	}
+	if !slices.Equal(sizes, []int{4 << 20, 4 << 20, 4 << 20}) {
+		t.Errorf("blocks of %v bytes", sizes)
 	}
 }
 
@@ -91,10 +115,10 @@ func TestNothingHasTheNameBeforeCommit(t *testing.T) {
 func TestWriteThatFailsIsToldAndLeavesNothing(t *testing.T) {
 	for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
 		dir := t.TempDir()
-		w, err := Create(filepath.Join(dir, "a"), c, 2)
+		w, err := create(filepath.Join(dir, "a"), c, 2, 50_000)
 		must(t, err)
 		w.file.Close() // every write fails from now on
-		data := bytes.Repeat([]byte("x"), partSize)
+		data := bytes.Repeat([]byte("x"), 100_000)
 		for i := 0; i < 10 && err == nil; i++ {
 			_, err = w.Write(data)
 		}
@@ -134,7 +158,7 @@ func BenchmarkWrite(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "a")
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				writeFile(b, path, c, 1, data)
+				writeFile(b, path, c, 1, partSize, data)
 			}
 		})
 	}
