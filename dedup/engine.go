@@ -280,7 +280,7 @@ func (r *run) count() {
 	s.Candidates += copies
 	s.Verified = int64(len(r.edges)) + copies
 	s.Rejected = s.Candidates - s.Verified
-	r.table.keys = nil // grouping is over
+	r.table.dropKeys() // grouping is over
 }
 
 // findSources looks up the inputs, references first.

@@ -263,7 +263,7 @@ func (r *reader) merge(results []*blockResult, refSources int) (*table, []placed
 	}
 	t := &table{
 		sources: r.sources, refSources: refSources, bands: r.banding.Bands, k: r.config.Sketch.K(),
-		docs: make([]document, 0, docs), keys: make([]uint64, 0, docs*r.banding.Bands),
+		docs: make([]document, 0, docs),
 	}
 	haveSets := r.keepSets.Load()
 	var problems []placed
@@ -301,7 +301,10 @@ func (t *table) append(result *blockResult, firstLine int64, haveSets bool) {
 		return
 	}
 	number, ids, values := uint32(len(t.blocks)), uint64(len(t.ids)), uint64(len(t.values))
-	t.blocks = append(t.blocks, block{file: int32(result.file), seq: result.seq, firstDoc: uint32(len(t.docs)), firstLine: firstLine})
+	t.blocks = append(t.blocks, block{
+		seq: result.seq, file: int32(result.file), firstDoc: uint32(len(t.docs)), firstLine: firstLine,
+		keys: result.keys, signatures: result.signatures,
+	})
 	for _, d := range result.docs {
 		d.block = number
 		d.idEnd += ids
@@ -310,8 +313,6 @@ func (t *table) append(result *blockResult, firstLine int64, haveSets bool) {
 	}
 	t.ids = append(t.ids, result.ids...)
 	t.values = append(t.values, result.values...)
-	t.keys = append(t.keys, result.keys...)
-	t.signatures = append(t.signatures, result.signatures...)
 	if haveSets {
 		start := uint32(0)
 		for _, end := range result.setEnds {

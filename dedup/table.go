@@ -29,6 +29,11 @@ type block struct {
 	file      int32
 	firstDoc  uint32
 	firstLine int64 // of the file, from 0
+
+	// What is large stays where the block's worker has put it: moving it into
+	// one array would need it twice.
+	keys       []uint64 // bands a document
+	signatures []uint32 // k a document, when similarity is estimated
 }
 
 // table is all documents in input order: references first, then the inputs.
@@ -43,9 +48,7 @@ type table struct {
 	ids        []byte
 	values     []byte // of the keep rule's field
 	bands      int
-	keys       []uint64 // bands a document, in document order
-	signatures []uint32 // k a document, when similarity is estimated
-	k          int
+	k          int        // components of a signature
 	sets       [][]uint64 // feature sets, when all of them are held
 }
 
@@ -79,11 +82,22 @@ func (t *table) line(doc uint32) int64 {
 }
 
 func (t *table) keysOf(doc uint32) []uint64 {
-	return t.keys[int(doc)*t.bands : (int(doc)+1)*t.bands]
+	b := &t.blocks[t.docs[doc].block]
+	i := int(doc-b.firstDoc) * t.bands
+	return b.keys[i : i+t.bands]
 }
 
 func (t *table) signature(doc uint32) []uint32 {
-	return t.signatures[int(doc)*t.k : (int(doc)+1)*t.k]
+	b := &t.blocks[t.docs[doc].block]
+	i := int(doc-b.firstDoc) * t.k
+	return b.signatures[i : i+t.k]
+}
+
+// dropKeys gives back the memory of the band keys.
+func (t *table) dropKeys() {
+	for i := range t.blocks {
+		t.blocks[i].keys = nil
+	}
 }
 
 // docsOfFile returns the range of documents of a file.
@@ -116,8 +130,11 @@ func (t *table) docsOfBlock(file int, seq int64) (first, end uint32) {
 
 // size returns the bytes that the table holds.
 func (t *table) size() int64 {
-	n := int64(len(t.docs))*int64(unsafe.Sizeof(document{})) + int64(len(t.blocks))*16 + int64(len(t.ids)+len(t.values)) +
-		int64(len(t.keys))*8 + int64(len(t.signatures))*4
+	n := int64(len(t.docs))*int64(unsafe.Sizeof(document{})) + int64(len(t.ids)+len(t.values))
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		n += int64(unsafe.Sizeof(block{})) + int64(len(b.keys))*8 + int64(len(b.signatures))*4
+	}
 	for _, s := range t.sets {
 		n += int64(len(s))*8 + 24
 	}
