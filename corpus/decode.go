@@ -28,7 +28,7 @@ func newDecoder(r io.Reader, c Compression) (decoder, error) {
 		}
 		d.buf.Reset(r)
 		if err := d.Reset(d.buf); err != nil {
-			gzipPool.Put(d)
+			d.release()
 			return nil, err
 		}
 		return d, nil

@@ -43,9 +43,7 @@ func Find(inputs []string, o Options) (sources []Source, skipped []Problem, err 
 			return nil, nil, err
 		}
 	}
-	if err := w.followLinks(); err != nil {
-		return nil, nil, err
-	}
+	w.followLinks()
 	if err := w.checkEmpty(); err != nil {
 		return nil, nil, err
 	}
@@ -244,7 +242,7 @@ func notRegular(t fs.FileMode) error {
 
 // followLinks follows the symbolic links, in the order in which they were
 // found, also those found on the way.
-func (w *walk) followLinks() error {
+func (w *walk) followLinks() {
 	for i := 0; i < len(w.links); i++ {
 		l := w.links[i]
 		w.input = l.input
@@ -269,7 +267,6 @@ func (w *walk) followLinks() error {
 			w.problem(l.path, notRegular(st.Mode()))
 		}
 	}
-	return nil
 }
 
 // within reports whether path lies below folder; both are real paths.
@@ -360,7 +357,7 @@ func (w *walk) name(sources []Source) {
 		isRoot[r.path] = true
 	}
 	for _, s := range sources {
-		if !s.Stream && !w.underRoot(s.Path, isRoot) {
+		if !s.Stream && !underRoot(s.Path, isRoot) {
 			share(filepath.Dir(s.Path))
 		}
 	}
@@ -377,7 +374,7 @@ func (w *walk) name(sources []Source) {
 	}
 }
 
-func (w *walk) underRoot(path string, isRoot map[string]bool) bool {
+func underRoot(path string, isRoot map[string]bool) bool {
 	for {
 		dir := filepath.Dir(path)
 		if isRoot[dir] {

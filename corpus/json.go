@@ -304,8 +304,8 @@ func (j *jsonScanner) text(s []byte, i int, buf *[]byte, missing string) ([]byte
 // character. Bytes ≥ 0x80 are none of them and are masked out. Borrows go to higher
 // bytes only, so the lowest mark is always true.
 //
-//  1. Four words a step, one test: twice as fast on long texts as one word
-//     (BenchmarkSpecial).
+//  1. Four words a step, one test: 1.6 times as fast as one word a step, on 100 bytes
+//     and on 10 000 (BenchmarkSpecial).
 func special(s []byte, i int) int {
 	for ; i+32 <= len(s); i += 32 {
 		p := s[i : i+32 : i+32]

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -66,6 +67,30 @@ func sample(f Format, records int) []byte {
 		data = strings.ReplaceAll(data, ",", "\t")
 	}
 	return []byte(data)
+}
+
+func TestLinesAroundTheLimitReadAsTheTwin(t *testing.T) {
+	writers := map[Compression]func([]byte) Source{}
+	for c := range suffix {
+		writers[c] = rewriter(t, "a"+suffix[c])
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		var data []byte
+		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 60), 0, 20).Draw(rt, "lengths") {
+			data = append(append(data, strings.Repeat("x", n)...), '\n')
+		}
+		data = data[:max(0, len(data)-rapid.IntRange(0, 3).Draw(rt, "cut off"))]
+		o := Options{
+			MaxRecord: rapid.Int64Range(1, 70).Draw(rt, "limit"),
+			BlockSize: rapid.IntRange(1, 100).Draw(rt, "block"),
+		}
+		c := rapid.SampledFrom([]Compression{Plain, Plain, Gzip, Zstd}).Draw(rt, "compression")
+		s := writers[c](pack(t, c, data, rapid.IntRange(1, 5).Draw(rt, "parts")))
+		s.Format = Lines
+		have, err := readAll(t, s, o, rapid.IntRange(1, 3).Draw(rt, "workers"))
+		must(t, err)
+		compare(rt, fmt.Sprintf("%q %+v", c, o), have, twin(data, Lines, o))
+	})
 }
 
 func TestEveryFormatAndCompressionReadsAsTheTwin(t *testing.T) {

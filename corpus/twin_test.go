@@ -362,7 +362,10 @@ func mustFind(t testing.TB, path string) Source {
 }
 
 // compare fails when records differ from those of the twin.
-func compare(t testing.TB, what string, have, want []got) {
+func compare(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, what string, have, want []got) {
 	t.Helper()
 	for i := range min(len(have), len(want)) {
 		if have[i] != want[i] {
