@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/simd"
 	"github.com/alike-dev/alike/text"
 )
 
@@ -96,11 +97,7 @@ func (s *Shingler) roll(dst []uint64, h uint64, early int) ([]uint64, uint64) {
 	leave := s.window[early:][:len(enter)]
 	dst = slices.Grow(dst, len(enter))
 	out := dst[len(dst):][:len(enter)]
-	baseN, key := s.baseN, featureKey(s.n)
-	for i, t := range enter {
-		h = h*base + (t - leave[i]*baseN)
-		out[i] = feature(h, key)
-	}
+	h = simd.Roll(out, enter, leave, h, base, s.baseN, hashing.Key2, featureKey(s.n))
 	return dst[:len(dst)+len(enter)], h
 }
 
