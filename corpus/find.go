@@ -36,7 +36,7 @@ func Find(inputs []string, o Options) (sources []Source, skipped []Problem, err 
 	if len(inputs) == 0 {
 		return nil, nil, because(ErrNoFiles, "no input; name a file, a folder, or - for standard input")
 	}
-	w := &walk{o: o, seen: map[string]bool{}}
+	w := &walk{o: o, seen: map[string]bool{}, files: map[int]int{}}
 	for i, input := range inputs {
 		w.input = i
 		if err := w.add(input); err != nil {
@@ -58,6 +58,7 @@ type walk struct {
 	links []link
 	wrong []wrong
 	roots []root
+	files map[int]int // by input: files in it, also those another input has reached first
 	stdin bool
 	// seen has the real path of every file and folder that was reached.
 	seen map[string]bool
@@ -73,18 +74,16 @@ type wrong struct {
 	p     Problem
 }
 
-// root is an input, or one match of a glob, that is a folder; files in it, also
-// those another input has reached first, are counted.
+// root is an input, or one match of a glob, that is a folder.
 type root struct {
 	input int
 	path  string
-	files int
 }
 
 // link is a symbolic link, followed when all that is no link was seen.
 type link struct {
-	input, root int
-	path, real  string // real: of the folder that it is in, and its name
+	input      int
+	path, real string // real: of the folder that it is in, and its name
 }
 
 func (w *walk) add(input string) error {
@@ -130,13 +129,13 @@ func (w *walk) addNamed(path string) error {
 	}
 	switch {
 	case st.IsDir():
-		w.roots = append(w.roots, root{input: w.input, path: path})
-		w.folder(path, real, len(w.roots)-1)
+		w.roots = append(w.roots, root{w.input, path})
+		w.folder(path, real)
 	case st.Mode().IsRegular():
 		if isParquet(path) && w.o.Format == ByName {
 			return &Problem{Path: path, Err: errParquet}
 		}
-		w.file(path, real, st, -1)
+		w.file(path, real, st)
 	case w.once(real):
 		format, c, record := NameFormat(path)
 		if !record {
@@ -168,10 +167,8 @@ func (w *walk) once(real string) bool {
 	return true
 }
 
-func (w *walk) file(path, real string, st fs.FileInfo, root int) {
-	if root >= 0 {
-		w.roots[root].files++
-	}
+func (w *walk) file(path, real string, st fs.FileInfo) {
+	w.files[w.input]++
 	if !w.once(real) {
 		return
 	}
@@ -200,9 +197,9 @@ func (w *walk) problem(path string, err error) {
 }
 
 // folder adds what is in a folder; symbolic links are left for later.
-func (w *walk) folder(path, real string, root int) {
+func (w *walk) folder(path, real string) {
 	if !w.once(real) {
-		w.roots[root].files++ // another input has it
+		w.files[w.input]++ // another input has it
 		return
 	}
 	entries, err := os.ReadDir(path)
@@ -213,16 +210,16 @@ func (w *walk) folder(path, real string, root int) {
 		p, r := filepath.Join(path, e.Name()), filepath.Join(real, e.Name())
 		switch {
 		case e.IsDir():
-			w.folder(p, r, root)
+			w.folder(p, r)
 		case e.Type()&fs.ModeSymlink != 0:
-			w.links = append(w.links, link{w.input, root, p, r})
+			w.links = append(w.links, link{w.input, p, r})
 		case e.Type().IsRegular():
 			st, err := e.Info()
 			if err != nil {
 				w.problem(p, openError(p, err))
 				continue
 			}
-			w.file(p, r, st, root)
+			w.file(p, r, st)
 		default:
 			w.problem(p, notRegular(e.Type()))
 		}
@@ -260,9 +257,9 @@ func (w *walk) followLinks() {
 		case st.IsDir() && within(l.real, real):
 			w.problem(l.path, because(ErrLoop, "a symbolic link to the folder that it is in; leave it out"))
 		case st.IsDir():
-			w.folder(l.path, real, l.root)
+			w.folder(l.path, real)
 		case st.Mode().IsRegular():
-			w.file(l.path, real, st, l.root)
+			w.file(l.path, real, st)
 		default:
 			w.problem(l.path, notRegular(st.Mode()))
 		}
@@ -288,14 +285,13 @@ func linkError(path string, err error) error {
 	return openError(path, err)
 }
 
-// checkEmpty finds an input folder without any file.
+// checkEmpty finds an input of folders without any file.
 func (w *walk) checkEmpty() error {
-	bad := map[int]bool{}
 	for _, p := range w.wrong {
-		bad[p.input] = true
+		w.files[p.input]++
 	}
 	for _, r := range w.roots {
-		if r.files == 0 && !bad[r.input] {
+		if w.files[r.input] == 0 {
 			return &Problem{Path: r.path, Err: because(ErrNoFiles, "no files in the folder; name one that has some")}
 		}
 	}

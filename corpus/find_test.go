@@ -76,8 +76,8 @@ func TestFind(t *testing.T) {
 			want:   []string{"x/b/1.jsonl b/1.jsonl jsonl ", "x/a/1.jsonl a/1.jsonl jsonl ", "- stdin.jsonl jsonl ", "x/c.csv c.csv csv "},
 		},
 		{
-			name:   "a glob matches files and folders",
-			tree:   []string{"p1/a.jsonl", "p2/b.jsonl", "p3.jsonl", "q/c.jsonl"},
+			name:   "a glob matches files and folders, empty ones too",
+			tree:   []string{"p0/","p1/a.jsonl", "p2/b.jsonl", "p3.jsonl", "q/c.jsonl"},
 			inputs: []string{"p*"},
 			want:   []string{"p1/a.jsonl p1/a.jsonl jsonl ", "p2/b.jsonl p2/b.jsonl jsonl ", "p3.jsonl p3.jsonl jsonl "},
 		},
