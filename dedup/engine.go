@@ -417,7 +417,10 @@ func (r *run) notice() {
 	if s.Read == 0 {
 		c.OnNotice("the input holds no records")
 	}
-	if s.Empty > 0 {
+	switch {
+	case s.Empty == 1:
+		c.OnNotice("1 document has no text to compare: it is kept and matches nothing")
+	case s.Empty > 1:
 		c.OnNotice(fmt.Sprintf("%d documents have no text to compare: they are kept and match nothing", s.Empty))
 	}
 	if size := r.table.size(); c.Memory > 0 && size > c.Memory {
