@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/valyala/fastjson"
@@ -28,37 +29,43 @@ func benchLines(size, textLen int) []byte {
 	return []byte(b.String())
 }
 
-// readBlocks reads a source on one goroutine and counts its records.
-func readBlocks(b *testing.B, s Source, o Options) int {
+// readBlocks reads a source on so many goroutines.
+func readBlocks(b *testing.B, s Source, o Options, workers int) {
 	f, err := Open(s, o)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	var block Block
-	var r Record
-	p := NewParser(o)
-	n := 0
-	for {
-		err := f.Next(&block)
-		if err == io.EOF {
-			return n
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-		p.Start(f, &block)
-		for p.Next(&r) {
-			if r.Err != nil {
-				b.Fatal(r.Err)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			var block Block
+			var r Record
+			p := NewParser(o)
+			for {
+				err := f.Next(&block)
+				if err == io.EOF {
+					return
+				}
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				p.Start(f, &block)
+				for p.Next(&r) {
+					if r.Err != nil {
+						b.Error(r.Err)
+						return
+					}
+				}
 			}
-			n++
-		}
+		})
 	}
+	wg.Wait()
 }
 
-// BenchmarkRead reads files from the page cache, blocks and records, on one
-// core. MB/s are of decoded bytes.
+// BenchmarkRead reads files from the page cache, blocks and records. MB/s are of
+// decoded bytes.
 func BenchmarkRead(b *testing.B) {
 	jsonl := benchLines(32<<20, 3000)
 	short := benchLines(32<<20, 100)
@@ -80,14 +87,16 @@ func BenchmarkRead(b *testing.B) {
 		{"jsonl.zst", JSONL, Zstd, jsonl},
 		{"jsonl.bz2", JSONL, Bzip2, benchLines(4<<20, 3000)},
 	} {
-		b.Run(bm.name, func(b *testing.B) {
-			s := sourceOf(b, "a"+suffix[bm.c], pack(b, bm.c, bm.data, 8))
-			s.Format = bm.f
-			b.SetBytes(int64(len(bm.data)))
-			for b.Loop() {
-				readBlocks(b, s, Options{})
-			}
-		})
+		s := sourceOf(b, "a"+suffix[bm.c], pack(b, bm.c, bm.data, 8))
+		s.Format = bm.f
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/workers=%d", bm.name, workers), func(b *testing.B) {
+				b.SetBytes(int64(len(bm.data)))
+				for b.Loop() {
+					readBlocks(b, s, Options{}, workers)
+				}
+			})
+		}
 	}
 }
 

@@ -77,7 +77,7 @@ func TestFind(t *testing.T) {
 		},
 		{
 			name:   "a glob matches files and folders, empty ones too",
-			tree:   []string{"p0/","p1/a.jsonl", "p2/b.jsonl", "p3.jsonl", "q/c.jsonl"},
+			tree:   []string{"p0/", "p1/a.jsonl", "p2/b.jsonl", "p3.jsonl", "q/c.jsonl"},
 			inputs: []string{"p*"},
 			want:   []string{"p1/a.jsonl p1/a.jsonl jsonl ", "p2/b.jsonl p2/b.jsonl jsonl ", "p3.jsonl p3.jsonl jsonl "},
 		},
