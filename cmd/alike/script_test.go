@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"alike": main})
+}
+
+// TestScripts runs the specification of the commands: testdata/script has one
+// script or more for each, to be read by users too. The commands beyond those
+// of testscript are in scriptcmd_test.go.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                scriptCommands,
+		Condition:           scriptCondition,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("GOMAXPROCS", "2")
+			return nil
+		},
+	})
+}
+
+// scriptCondition knows [root], and [tinydisk]: whether a file system of a few
+// KiB can be mounted.
+func scriptCondition(name string) (bool, error) {
+	switch name {
+	case "root":
+		return os.Geteuid() == 0, nil
+	case "tinydisk":
+		return exec.Command("unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt").Run() == nil, nil
+	}
+	return false, os.ErrInvalid
+}

@@ -1,0 +1,320 @@
+package main
+
+import (
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// scriptCommands are the commands of the scripts beyond those of testscript.
+var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"exits":      cmdExits,
+	"account":    cmdAccount,
+	"untouched":  cmdUntouched,
+	"same":       cmdSame,
+	"keys":       cmdKeys,
+	"peak":       cmdPeak,
+	"bytes":      cmdBytes,
+	"longline":   cmdLongLine,
+	"compress":   cmdCompress,
+	"decompress": cmdDecompress,
+	"cutoff":     cmdCutOff,
+	"flip":       cmdFlip,
+	"fifo":       cmdFIFO,
+	"await":      cmdAwait,
+}
+
+// exits CODE PROGRAM ARG...: the program ends with exactly this exit code.
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) >= 2, "exits CODE PROGRAM ARG...")
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// account DIR READ KEPT REMOVED SKIPPED: the summary in DIR has these counts,
+// they and the files agree, and nothing half-written is left.
+func cmdAccount(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 5, "account DIR READ KEPT REMOVED SKIPPED")
+	var s struct{ Read, Kept, Removed, Skipped, Clusters int }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0]+"/summary.json")), &s))
+	got := fmt.Sprint([]int{s.Read, s.Kept, s.Removed, s.Skipped})
+	if want := fmt.Sprint(args[1:]); got != want {
+		ts.Fatalf("read, kept, removed, skipped are %s, want %s", got, want)
+	}
+	if s.Read != s.Kept+s.Removed+s.Skipped {
+		ts.Fatalf("read = kept + removed + skipped does not hold: %s", got)
+	}
+	if n := len(readCSV(ts, args[0]+"/removed.csv")) - 1; n != s.Removed {
+		ts.Fatalf("removed.csv has %d rows, summary.json says %d", n, s.Removed)
+	}
+	clusters := map[string]bool{}
+	for _, row := range readCSV(ts, args[0]+"/clusters.csv")[1:] {
+		clusters[row[1]] = true
+	}
+	if len(clusters) != s.Clusters {
+		ts.Fatalf("clusters.csv has %d clusters, summary.json says %d", len(clusters), s.Clusters)
+	}
+	noRemains(ts)
+}
+
+// untouched PATH...: a failed run has not made these, nor left anything else.
+func cmdUntouched(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg, "untouched PATH...")
+	for _, path := range args {
+		if _, err := os.Lstat(ts.MkAbs(path)); !errors.Is(err, fs.ErrNotExist) {
+			ts.Fatalf("%s is there", path)
+		}
+	}
+	noRemains(ts)
+}
+
+// noRemains fails when a temporary file or folder of the program is left.
+func noRemains(ts *testscript.TestScript) {
+	err := filepath.WalkDir(ts.Getenv("WORK"), func(path string, e fs.DirEntry, err error) error {
+		name := e.Name()
+		if err == nil && (strings.HasSuffix(name, ".partial") || filepath.Ext(name) == ".tmp" && name != ".tmp" || strings.HasPrefix(name, "alike-")) {
+			return fmt.Errorf("%s is left behind", path)
+		}
+		return nil // a folder that cannot be read has nothing of ours
+	})
+	ts.Check(err)
+}
+
+// same DIR1 DIR2: both hold the same files with the same bytes, save for what
+// a summary.json measures.
+func cmdSame(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, len(args) == 2, "same DIR1 DIR2")
+	a, b := tree(ts, args[0]), tree(ts, args[1])
+	difference := ""
+	for name := range a {
+		if a[name] != b[name] {
+			difference = name
+		}
+	}
+	if len(a) != len(b) {
+		difference = "the number of files"
+	}
+	if (difference != "") != neg {
+		ts.Fatalf("difference: %q", difference)
+	}
+}
+
+// tree returns the contents of all files below a folder.
+func tree(ts *testscript.TestScript, dir string) map[string]string {
+	files := map[string]string{}
+	dir = ts.MkAbs(dir)
+	ts.Check(filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		if name == "summary.json" && err == nil {
+			data, err = withoutMeasures(data)
+		}
+		files[name] = string(data)
+		return err
+	}))
+	return files
+}
+
+func withoutMeasures(summary []byte) ([]byte, error) {
+	var s map[string]any
+	if err := json.Unmarshal(summary, &s); err != nil {
+		return nil, err
+	}
+	for _, key := range []string{"stages", "seconds", "peak_memory_bytes"} {
+		delete(s, key)
+	}
+	return json.Marshal(s)
+}
+
+// keys FILE[:KEY] KEY...: the JSON object in FILE, or the one there under KEY,
+// has exactly these keys, in this order. An array's first object stands for all.
+func cmdKeys(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) >= 2, "keys FILE[:KEY] KEY...")
+	name, inner, _ := strings.Cut(args[0], ":")
+	data := json.RawMessage(ts.ReadFile(name))
+	if inner != "" {
+		var object map[string]json.RawMessage
+		ts.Check(json.Unmarshal(data, &object))
+		data = object[inner]
+	}
+	var array []json.RawMessage
+	if json.Unmarshal(data, &array) == nil {
+		need(ts, len(array) > 0, "an array with elements")
+		data = array[0]
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	_, err := decoder.Token()
+	ts.Check(err)
+	var got []string
+	for decoder.More() {
+		key, err := decoder.Token()
+		ts.Check(err)
+		got = append(got, key.(string))
+		var value json.RawMessage
+		ts.Check(decoder.Decode(&value))
+	}
+	if !slices.Equal(got, args[1:]) {
+		ts.Fatalf("keys are\n%s\nwant\n%s", strings.Join(got, " "), strings.Join(args[1:], " "))
+	}
+}
+
+// peak DIR MB: the run that wrote DIR has never held so many megabytes.
+func cmdPeak(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "peak DIR MB")
+	var s struct {
+		Peak int64 `json:"peak_memory_bytes"`
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0]+"/summary.json")), &s))
+	limit, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Logf("peak %d MB", s.Peak/1e6)
+	if s.Peak >= limit*1e6 {
+		ts.Fatalf("peak memory %d bytes, want below %d MB", s.Peak, limit)
+	}
+}
+
+// bytes FILE TEXT...: write a file; TEXT may hold the escapes of Go.
+func cmdBytes(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) >= 1, "bytes FILE TEXT...")
+	var data []byte
+	for _, arg := range args[1:] {
+		s, err := strconv.Unquote(`"` + strings.ReplaceAll(arg, `"`, `\"`) + `"`)
+		ts.Check(err)
+		data = append(data, s...)
+	}
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[0])), 0o777))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+}
+
+// longline FILE BYTES: append a JSON line that is that long.
+func cmdLongLine(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "longline FILE BYTES")
+	size, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	head, tail := `{"id":"long","text":"`, `"}`+"\n"
+	file, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	ts.Check(err)
+	_, err = file.WriteString(head)
+	ts.Check(err)
+	words := bytes.Repeat([]byte("word "), 1<<16)
+	for left := size - len(head) - len(tail); left > 0; left -= len(words) {
+		_, err = file.Write(words[:min(left, len(words))])
+		ts.Check(err)
+	}
+	_, err = file.WriteString(tail)
+	ts.Check(errors.Join(err, file.Close()))
+}
+
+// compress FROM TO: by the ending of TO.
+func cmdCompress(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "compress FROM TO")
+	_, compression, _ := corpus.NameFormat(args[1])
+	w, err := corpus.Create(ts.MkAbs(args[1]), compression, 1)
+	ts.Check(err)
+	_, err = io.WriteString(w, ts.ReadFile(args[0]))
+	ts.Check(errors.Join(err, w.Commit()))
+}
+
+// decompress FROM TO: with decoders other than the program's where there are
+// some.
+func cmdDecompress(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "decompress FROM TO")
+	var r io.Reader = strings.NewReader(ts.ReadFile(args[0]))
+	var err error
+	switch filepath.Ext(args[0]) {
+	case ".gz":
+		r, err = gzip.NewReader(r)
+	case ".zst":
+		r, err = zstd.NewReader(r)
+	case ".bz2":
+		r = bzip2.NewReader(r)
+	default:
+		ts.Fatalf("%s is not compressed", args[0])
+	}
+	ts.Check(err)
+	data, err := io.ReadAll(r)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o666))
+}
+
+// cutoff FILE BYTES: drop the last bytes.
+func cmdCutOff(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "cutoff FILE BYTES")
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), int64(len(ts.ReadFile(args[0]))-n)))
+}
+
+// flip FILE PLACE: change one byte; a negative place counts from the end.
+func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "flip FILE PLACE")
+	data := []byte(ts.ReadFile(args[0]))
+	at, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	if at < 0 {
+		at += len(data)
+	}
+	data[at] ^= 0xff
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+}
+
+// fifo PATH: make a named pipe, or skip the script where there are none.
+func cmdFIFO(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 1, "fifo PATH")
+	ts.Check(exec.Command("mkfifo", ts.MkAbs(args[0])).Run())
+}
+
+// await PATH: wait until a background command has made it.
+func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 1, "await PATH")
+	for range 1000 {
+		if found, err := filepath.Glob(ts.MkAbs(args[0])); err == nil && len(found) > 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("%s was not made", args[0])
+}
+
+func need(ts *testscript.TestScript, ok bool, usage string) {
+	if !ok {
+		ts.Fatalf("usage: %s", usage)
+	}
+}
+
+func readCSV(ts *testscript.TestScript, name string) [][]string {
+	rows, err := csv.NewReader(strings.NewReader(ts.ReadFile(name))).ReadAll()
+	ts.Check(err)
+	return rows
+}
