@@ -181,7 +181,7 @@ func (r *run) dedup(ctx context.Context, out *outputDir) error {
 	s.Clusters = int64(len(clusters.sizes))
 	s.LargestClusters = append(s.LargestClusters, clusters.sizes[:min(largestMax, len(clusters.sizes))]...)
 	kept := &keptWriter{t: r.table, r: clusters, config: &r.config, out: out}
-	err = r.clock.stage("write", r.inputBytes(), func() (int64, int64, error) {
+	err = r.clock.stage("write", kept.total(), func() (int64, int64, error) {
 		err := r.write(ctx, out, kept, removed)
 		return kept.items.Load(), kept.bytes.Load(), err
 	})

@@ -59,6 +59,17 @@ func (k *keptWriter) keeps(doc uint32) bool {
 	return k.r.kept[doc] == doc && !k.t.docs[doc].skipped
 }
 
+// total returns the bytes of the records to be copied.
+func (k *keptWriter) total() (bytes int64) {
+	for i := k.t.refs; i < len(k.t.docs); i++ {
+		doc := uint32(i)
+		if k.keeps(doc) && k.t.sources[k.t.fileOf(doc)].Format != corpus.Text {
+			bytes += int64(k.t.docs[doc].length)
+		}
+	}
+	return bytes
+}
+
 // write copies all record files of the inputs.
 func (k *keptWriter) write(ctx context.Context) error {
 	var jobs []func(buf *[]byte) error
