@@ -419,9 +419,9 @@ func (r *run) notice() {
 	}
 	switch {
 	case s.Empty == 1:
-		c.OnNotice("1 document has no text to compare: it is kept and matches nothing")
+		c.OnNotice("1 document has no text to compare: it matches nothing")
 	case s.Empty > 1:
-		c.OnNotice(fmt.Sprintf("%d documents have no text to compare: they are kept and match nothing", s.Empty))
+		c.OnNotice(fmt.Sprintf("%d documents have no text to compare: they match nothing", s.Empty))
 	}
 	if size := r.table.size(); c.Memory > 0 && size > c.Memory {
 		c.OnNotice(fmt.Sprintf("%d documents need %d MiB in memory, more than the %d MiB of --memory: going on above the budget",

@@ -126,7 +126,7 @@ func printComparison(w io.Writer, c *alike.Comparison, most int) {
 	fmt.Fprintf(w, "%s, longest first\n", count(int64(len(c.Passages)), "shared passage"))
 	for i, p := range c.Passages {
 		if most > 0 && i == most {
-			fmt.Fprintf(w, "and %d shorter ones (--passages 0 prints all)\n", len(c.Passages)-most)
+			fmt.Fprintf(w, "and %s (--passages 0 prints all)\n", count(int64(len(c.Passages)-most), "shorter one"))
 			return
 		}
 		fmt.Fprintf(w, "%6d tokens  A line %d bytes %d-%d  B line %d bytes %d-%d\n        %s\n",

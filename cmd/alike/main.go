@@ -182,7 +182,7 @@ func inputs(_ *cobra.Command, args []string) error {
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usagef("%d arguments: %s", len(args), what)
+			return usagef("%s: %s", count(int64(len(args)), "argument"), what)
 		}
 		return nil
 	}
