@@ -23,10 +23,8 @@ type Block struct {
 
 // Data returns the whole records of the block as they stand in the decoded
 // stream from Offset on, so that a record seen before is found by its own offset.
+// It stands as long as the block does.
 func (b *Block) Data() []byte { return b.data }
-
-// Bytes returns the number of bytes of whole records in the block.
-func (b *Block) Bytes() int { return len(b.data) }
 
 // reset empties the block and gives back memory that an uncommonly long record
 // has left, so that one such record does not stay for the life of the worker.

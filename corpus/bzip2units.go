@@ -21,6 +21,7 @@ type bzip2Units struct {
 	f        *File
 	buf      []byte // of the file
 	base     int64  // of buf in the file
+	chunk    int    // bytes to read at once
 	bit      int    // place in buf, in bits
 	level    byte   // '1'…'9'; 0 outside a stream
 	combined uint32 // check sum of the stream's blocks
@@ -103,14 +104,13 @@ func (z *bzip2Units) need(n int) error {
 // fill reads more of the file into the buffer and forgets what lies behind the
 // place. At the end of the file it returns io.ErrUnexpectedEOF.
 func (z *bzip2Units) fill() error {
-	const chunk = 1 << 20
 	if done := z.bit >> 3; done > 0 {
 		z.buf = z.buf[:copy(z.buf, z.buf[done:])]
 		z.base += int64(done)
 		z.bit &= 7
 	}
 	from := z.base + int64(len(z.buf))
-	n := int(min(chunk, z.f.size-from))
+	n := int(min(int64(z.chunk), z.f.size-from))
 	if n == 0 {
 		return io.ErrUnexpectedEOF
 	}

@@ -84,6 +84,34 @@ func TestTableHeader(t *testing.T) {
 	}
 }
 
+func TestHeaderOfOddForm(t *testing.T) {
+	for _, tt := range []struct{ data, columns string }{
+		{"text", "text"},
+		{"\ufefftext\r", "text"},
+		{"\n\r\n\"te\nxt\",text", "te\nxt text"},
+		{"\ufeff", ""},
+		{"\n\n", ""},
+	} {
+		for _, c := range []Compression{Plain, Zstd} {
+			f, err := Open(sourceOf(t, "a.csv"+suffix[c], pack(t, c, []byte(tt.data), 2)), Options{BlockSize: 1})
+			must(t, err)
+			if have := strings.Join(f.Columns(), " "); have != tt.columns || string(f.Header()) != tt.data {
+				t.Errorf("%q: columns %q, header %q", tt.data, have, f.Header())
+			}
+			var b Block
+			for err = nil; err == nil; err = f.Next(&b) {
+				if len(b.Data()) > 0 {
+					t.Errorf("%q: records %q", tt.data, b.Data())
+				}
+			}
+			if err != io.EOF {
+				t.Errorf("%q: error %v", tt.data, err)
+			}
+			f.Close()
+		}
+	}
+}
+
 func TestErrorOfATableRow(t *testing.T) {
 	s := sourceOf(t, "a.csv", []byte("text,n\n"))
 	f, err := Open(s, Options{})

@@ -202,6 +202,9 @@ func (f *File) readHeader() error {
 		f.headerLines++
 	}
 	c.lines = f.headerLines
+	if len(bytes.Trim(bytes.TrimPrefix(header, byteOrderMark), "\r\n")) == 0 {
+		return nil // blank lines only: as an empty file
+	}
 	if f.columns, err = readHeader(header, f.o, f.src.Format); err != nil {
 		return &Problem{Path: f.src.label(), Line: f.headerLines, Err: err}
 	}

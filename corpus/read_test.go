@@ -122,3 +122,61 @@ func TestEveryFormatAndCompressionReadsAsTheTwin(t *testing.T) {
 		}
 	}
 }
+
+func TestOptionsThatCannotBe(t *testing.T) {
+	for _, o := range []Options{{Format: "xml"}, {MaxRecord: -1}, {BlockSize: -1}, {TextField: NoID}} {
+		if o.Validate() == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+		if _, err := Open(Source{Path: "-"}, o); err == nil {
+			t.Errorf("Open accepts %+v", o)
+		}
+	}
+}
+
+func TestPlainFileGivesRandomAccessAndProgress(t *testing.T) {
+	data := small(100)
+	for _, name := range []string{"a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.jsonl.bz2"} {
+		_, c, _ := NameFormat(name)
+		packed := pack(t, c, data, 2)
+		f, err := Open(sourceOf(t, name, packed), Options{BlockSize: 500})
+		must(t, err)
+		var b Block
+		var r Record
+		p := NewParser(Options{})
+		must(t, f.Next(&b))
+		p.Start(f, &b)
+		for p.Next(&r) {
+			if at := f.ReaderAt(); (at == nil) != (c != Plain) {
+				t.Errorf("%s: random access %v", name, at)
+			} else if at != nil {
+				raw := make([]byte, len(r.Raw))
+				if _, err := at.ReadAt(raw, r.Offset); err != nil || string(raw) != string(r.Raw) {
+					t.Errorf("%s: %q at %d, want %q", name, raw, r.Offset, r.Raw)
+				}
+			}
+		}
+		for f.Next(&b) == nil {
+		}
+		if have := f.BytesRead(); have < int64(len(packed))*9/10 || have > int64(len(packed))*11/10 {
+			t.Errorf("%s: %d bytes read of %d", name, have, len(packed))
+		}
+		must(t, f.Close())
+	}
+}
+
+func TestMemoryOfAnUncommonRecordIsGivenBack(t *testing.T) {
+	data := append(small(10), `{"text":"`+strings.Repeat("x", 8<<20)+`"}`+"\n"...)
+	data = append(data, small(10)...)
+	f, err := Open(sourceOf(t, "a.jsonl", data), Options{BlockSize: 1000})
+	must(t, err)
+	defer f.Close()
+	var b Block
+	most := 0
+	for f.Next(&b) == nil {
+		most = max(most, cap(b.buf))
+	}
+	if most < 8<<20 || cap(b.buf) > 1<<20 {
+		t.Errorf("at most %d bytes, %d at the end", most, cap(b.buf))
+	}
+}

@@ -43,7 +43,7 @@ func newUnitReader(f *File) unitReader {
 	case Zstd:
 		return &zstdUnits{f: f, guess: 1 << 20}
 	case Bzip2:
-		return &bzip2Units{f: f}
+		return &bzip2Units{f: f, chunk: 1 << 20}
 	}
 	return nil
 }

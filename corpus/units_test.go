@@ -189,20 +189,43 @@ func TestBzip2OfManyBlocksAndStreamsIsReadInParts(t *testing.T) {
 	w.Write(data)
 	must(t, w.Close())
 	s := sourceOf(t, "a.jsonl.bz2", append(packed.Bytes(), pack(t, Bzip2, data[:1000], 1)...))
-	f, err := Open(s, Options{})
-	must(t, err)
-	defer f.Close()
-	var b Block
-	blocks := 0
-	for f.Next(&b) == nil {
-		blocks++
-	}
-	if blocks < 4 {
-		t.Errorf("%d blocks", blocks)
+	for _, chunk := range []int{1, 1000, 1 << 20} {
+		f, err := Open(s, Options{})
+		must(t, err)
+		f.units.(*bzip2Units).chunk = chunk
+		var b Block
+		var read []byte
+		blocks := 0
+		for f.Next(&b) == nil {
+			blocks++
+			read = append(read, b.Data()...)
+		}
+		if blocks < 4 || !bytes.Equal(read, append(bytes.Clone(data), data[:1000]...)) {
+			t.Errorf("%d blocks of %d bytes, file read by %d", blocks, len(read), chunk)
+		}
+		f.Close()
 	}
 	have, err := readAll(t, s, Options{}, 4)
 	must(t, err)
 	compare(t, "bzip2", have, twin(append(bytes.Clone(data), data[:1000]...), JSONL, Options{}))
+}
+
+func TestDamagedZstdFrameGivesWhatStandsBeforeTheDamage(t *testing.T) {
+	data := benchLines(500<<10, 900)
+	packed := pack(t, Zstd, data, 2)
+	for _, flip := range []int{len(packed) * 2 / 5, len(packed) * 4 / 5} {
+		bad := bytes.Clone(packed)
+		bad[flip] ^= 0x55
+		have, err := readAll(t, sourceOf(t, "a.jsonl.zst", bad), Options{}, 3)
+		if !errors.Is(err, ErrCorrupt) {
+			t.Errorf("error %v", err)
+		}
+		want := twin(data, JSONL, Options{})
+		if len(have) < len(want)/5 {
+			t.Errorf("only %d of %d records, damage at byte %d of %d", len(have), len(want), flip, len(packed))
+		}
+		compare(t, "before the damage", have, want[:min(len(have), len(want))])
+	}
 }
 
 func TestStreamCheckSumOfBzip2IsChecked(t *testing.T) {
