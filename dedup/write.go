@@ -130,14 +130,15 @@ func (k *keptWriter) planCopies(file int, path string) ([]copyJob, error) {
 	out := &outputFile{source: source, path: path}
 	var jobs []copyJob
 	job := copyJob{file: out, first: first, offset: offset}
-	size := int64(0)
 	for doc := first; doc < end; doc++ {
-		length := int64(k.t.docs[doc].length)
-		if size += length; size > copyBytes && doc > job.first {
+		d := &k.t.docs[doc]
+		length := int64(d.length)
+		// By place, not by length: between two documents may lie a skipped record
+		// of any size.
+		if d.offset+length-k.t.docs[job.first].offset > copyBytes && doc > job.first {
 			job.end = doc
 			jobs = append(jobs, job)
 			job = copyJob{file: out, first: doc, offset: offset}
-			size = length
 		}
 		if k.keeps(doc) {
 			offset += length
