@@ -172,9 +172,19 @@ func (f *File) nextStream(b *Block) error {
 		}
 		searched = have
 		if have == len(buf) {
-			buf = b.extend(buf, 2*len(buf))
+			buf = b.extend(buf, c.larger(len(buf)))
 		}
 	}
+}
+
+// larger returns the next size of a buffer in which a record does not end: twice
+// as large, but no larger than it takes to see that the record is over MaxRecord.
+func (c *cutter) larger(size int) int {
+	enough := int(c.f.o.MaxRecord) + c.f.o.BlockSize
+	if size < enough {
+		return min(2*size, enough)
+	}
+	return 2 * size
 }
 
 // firstRead is how much to read before looking for records: one more than a
