@@ -36,7 +36,7 @@
 // # Parallel reading
 //
 // Any number of goroutines may read one file. Plain jsonl, tsv and lines are
-// read without a lock; csv is cut under one, at 2 GB/s or so; zstd files of
+// read without a lock; csv is cut under one, which is quick; zstd files of
 // several frames of at most 16 MiB (what a Writer makes, and pzstd) and
 // bzip2 files are decoded in parallel; gzip and a zstd file of one large frame
 // are decoded by one goroutine at a time, while others parse. A zstd stream

@@ -151,9 +151,9 @@ func TestRecordOverTheLimitIsSkippedAlone(t *testing.T) {
 		}
 		data := []byte(b.String())
 		for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
+			s := sourceOf(t, "a"+suffix[c], pack(t, c, data, 9))
+			s.Format = f
 			for _, size := range []int{1, 50, 700, 1 << 20} {
-				s := sourceOf(t, "a"+suffix[c], pack(t, c, data, 9))
-				s.Format = f
 				have, err := readAll(t, s, Options{MaxRecord: 1000, BlockSize: size}, 3)
 				if err != nil {
 					t.Fatal(err)
