@@ -56,6 +56,9 @@ func (c *cutter) damage(cause error) error {
 	} else if c.f.src.Format == Text {
 		where = "in the document"
 	}
+	if cause == io.EOF { // to a caller that would be the regular end
+		cause = io.ErrUnexpectedEOF
+	}
 	r := &reason{kind: kind, cause: cause, text: fmt.Sprintf("%s %s; get a whole copy of the file", text, where)}
 	return &Problem{Path: c.f.src.label(), Line: c.lines, Offset: c.offset, Err: r}
 }

@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -60,7 +59,7 @@ func (f *feeder) take(current *openFile, b *corpus.Block) (*openFile, error) {
 			return current, nil
 		}
 		f.leave(current)
-		if !errors.Is(err, io.EOF) {
+		if err != io.EOF { // exactly: damage may wrap one
 			return current, err
 		}
 		current = nil

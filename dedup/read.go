@@ -104,7 +104,7 @@ func (r *reader) work(ctx context.Context) error {
 	var file *openFile
 	for ctx.Err() == nil {
 		file, err = r.feeder.take(file, &b)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return nil
 		}
 		var result *blockResult

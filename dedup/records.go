@@ -74,7 +74,7 @@ func (s *recordStore) spoolRecords(ctx context.Context, inFiles func(file int) b
 			var file *openFile
 			for ctx.Err() == nil {
 				var err error
-				if file, err = f.take(file, &b); errors.Is(err, io.EOF) {
+				if file, err = f.take(file, &b); err == io.EOF {
 					return nil
 				} else if err != nil {
 					file = nil // reported by the first pass, which saw the same records before it
