@@ -64,7 +64,7 @@ func (f *File) setUp(r io.Reader) error {
 	if f.file != nil && !f.src.Stream {
 		st, err := f.file.Stat()
 		if err != nil {
-			return openError(f.src.label(), err)
+			return openError(f.src.Label(), err)
 		}
 		regular, f.size = true, st.Size()
 	}
@@ -144,7 +144,7 @@ func (f *File) ReaderAt() io.ReaderAt {
 // Problem places an error in the file. line is 0-based from the start of the
 // file, -1 if unknown.
 func (f *File) Problem(line, offset int64, err error) *Problem {
-	return &Problem{Path: f.src.label(), Line: line + 1, Offset: offset, Err: err}
+	return &Problem{Path: f.src.Label(), Line: line + 1, Offset: offset, Err: err}
 }
 
 // Next fills b with the next block of records. Blocks are numbered without gaps
@@ -206,7 +206,7 @@ func (f *File) readHeader() error {
 		return nil // blank lines only: as an empty file
 	}
 	if f.columns, err = readHeader(header, f.o, f.src.Format); err != nil {
-		return &Problem{Path: f.src.label(), Line: f.headerLines, Err: err}
+		return &Problem{Path: f.src.Label(), Line: f.headerLines, Err: err}
 	}
 	return nil
 }

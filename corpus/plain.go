@@ -129,5 +129,5 @@ func (f *File) readAt(p []byte, off int64) error {
 	} else {
 		err = &reason{kind: ErrCorrupt, cause: err, text: fmt.Sprintf("cannot read on at byte %d: %v; some of its records are lost", off, err)}
 	}
-	return &Problem{Path: f.src.label(), Offset: off, Err: err}
+	return &Problem{Path: f.src.Label(), Offset: off, Err: err}
 }

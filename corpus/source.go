@@ -25,7 +25,7 @@ type Source struct {
 // text, else path:line. line is 0-based and counts from the start of the file
 // (the Lines of all earlier blocks + Record.Line); the id's line is 1-based.
 func (s Source) AppendID(dst []byte, line int64) []byte {
-	dst = append(dst, s.label()...)
+	dst = append(dst, s.Label()...)
 	if s.Format == Text {
 		return dst
 	}
@@ -33,8 +33,8 @@ func (s Source) AppendID(dst []byte, line int64) []byte {
 	return strconv.AppendInt(dst, line+1, 10)
 }
 
-// label is the source as ids and messages name it.
-func (s Source) label() string {
+// Label is the source as ids and messages name it.
+func (s Source) Label() string {
 	if s.Path == "-" {
 		return s.Name
 	}
@@ -56,12 +56,12 @@ func (s Source) open(o Options) (*os.File, io.Reader, error) {
 	}
 	if !s.Stream { // what has become a FIFO since Find would wait for a writer
 		if st, err := os.Stat(at); err == nil && !st.Mode().IsRegular() {
-			return nil, nil, &Problem{Path: s.label(), Err: because(ErrNotRegular, "not a regular file any more; leave it out")}
+			return nil, nil, &Problem{Path: s.Label(), Err: because(ErrNotRegular, "not a regular file any more; leave it out")}
 		}
 	}
 	f, err := os.Open(at)
 	if err != nil {
-		return nil, nil, openError(s.label(), err)
+		return nil, nil, openError(s.Label(), err)
 	}
 	return f, f, nil
 }
@@ -91,7 +91,7 @@ func Spool(s Source, o Options, dir string) (Source, string, error) {
 	}
 	if err != nil {
 		os.Remove(out.Name())
-		return s, "", &Problem{Path: s.label(), Offset: n, Err: err}
+		return s, "", &Problem{Path: s.Label(), Offset: n, Err: err}
 	}
 	s.at, s.Size, s.Stream = out.Name(), n, false
 	return s, out.Name(), nil

@@ -60,7 +60,7 @@ func (c *cutter) damage(cause error) error {
 		cause = io.ErrUnexpectedEOF
 	}
 	r := &reason{kind: kind, cause: cause, text: fmt.Sprintf("%s %s; get a whole copy of the file", text, where)}
-	return &Problem{Path: c.f.src.label(), Line: c.lines, Offset: c.offset, Err: r}
+	return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: r}
 }
 
 // boundary returns the length of the whole records at the start of buf.
@@ -248,7 +248,7 @@ func (c *cutter) header() ([]byte, error) {
 			return buf[:n:n], nil
 		}
 		if c.eof || int64(len(buf)) > c.f.o.MaxRecord {
-			return nil, &Problem{Path: c.f.src.label(), Line: 1, Err: because(ErrMalformed, "the header does not end; correct it")}
+			return nil, &Problem{Path: c.f.src.Label(), Line: 1, Err: because(ErrMalformed, "the header does not end; correct it")}
 		}
 		buf = append(buf, 0)[:len(buf)]
 	}

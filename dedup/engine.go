@@ -442,9 +442,9 @@ func (r *run) markRepeated(ctx context.Context) ([]placed, error) {
 		t.docs[doc].skipped = true
 		file := t.fileOf(doc)
 		problems[i] = placed{file, t.line(doc), &corpus.Problem{
-			Path: t.sources[file].Path, Line: t.line(doc), Offset: t.docs[doc].offset,
+			Path: t.sources[file].Label(), Line: t.line(doc), Offset: t.docs[doc].offset,
 			Err: fmt.Errorf("id %q was there before (%s:%d); make ids unique, or name documents by file and line with --id-field %s",
-				t.explicitID(doc), t.sources[t.fileOf(earlier[i])].Path, t.line(earlier[i]), corpus.NoID),
+				t.explicitID(doc), t.sources[t.fileOf(earlier[i])].Label(), t.line(earlier[i]), corpus.NoID),
 		}}
 	}
 	return problems, nil

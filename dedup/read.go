@@ -293,7 +293,7 @@ func (t *table) problem(result *blockResult, firstLine int64, p recordProblem) p
 		return placed{result.file, math.MaxInt64, whole}
 	}
 	line := firstLine + p.line + 1
-	return placed{result.file, line, &corpus.Problem{Path: t.sources[result.file].Path, Line: line, Err: p.err}}
+	return placed{result.file, line, &corpus.Problem{Path: t.sources[result.file].Label(), Line: line, Err: p.err}}
 }
 
 func (t *table) append(result *blockResult, firstLine int64, haveSets bool) {

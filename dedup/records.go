@@ -155,7 +155,7 @@ func (f *fetcher) text(doc uint32) ([]byte, error) {
 	}
 	f.parser.ParseRaw(f.open, raw, &f.record)
 	if f.record.Err != nil {
-		return nil, changed(t.sources[file].Path)
+		return nil, changed(t.sources[file].Label())
 	}
 	return f.record.Text, nil
 }
@@ -167,13 +167,13 @@ func (f *fetcher) read(doc uint32, file int) ([]byte, error) {
 	}
 	at := f.open.ReaderAt()
 	if at == nil {
-		return nil, changed(f.s.t.sources[file].Path) // its spooling has met an earlier end
+		return nil, changed(f.s.t.sources[file].Label()) // its spooling has met an earlier end
 	}
 	d := &f.s.t.docs[doc]
 	f.raw = grow(f.raw, int(d.length))
 	if _, err := at.ReadAt(f.raw, d.offset); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, changed(f.s.t.sources[file].Path)
+			return nil, changed(f.s.t.sources[file].Label())
 		}
 		return nil, err
 	}

@@ -167,7 +167,7 @@ func (k *keptWriter) copy(job copyJob, buf *[]byte) (err error) {
 	*buf = grow(*buf, int(last.offset+int64(last.length)-start))
 	if _, err := f.in.ReaderAt().ReadAt(*buf, start); err != nil {
 		if errors.Is(err, io.EOF) {
-			return changed(f.source.Path)
+			return changed(f.source.Label())
 		}
 		return err
 	}
@@ -297,7 +297,7 @@ func (t *table) rawIn(doc uint32, b *corpus.Block) ([]byte, error) {
 	start := d.offset - b.Offset
 	data := b.Data()
 	if start < 0 || start+int64(d.length) > int64(len(data)) {
-		return nil, changed(t.sources[t.fileOf(doc)].Path)
+		return nil, changed(t.sources[t.fileOf(doc)].Label())
 	}
 	return data[start : start+int64(d.length)], nil
 }
