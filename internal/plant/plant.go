@@ -49,7 +49,7 @@ import (
 // Options says what to make. The zero value asks for nothing: Bytes or Documents
 // must be set (with Cut, neither means the whole base).
 type Options struct {
-	Bytes     int64  // lines of JSONL together, at least; about 1 % more is made
+	Bytes     int64  // lines of JSONL together, at least; up to a few per cent more is made
 	Documents int    // instead of Bytes: exactly so many documents
 	Seed      uint64 // another seed is another corpus
 
