@@ -38,6 +38,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"decompress": cmdDecompress,
 	"cutoff":     cmdCutOff,
 	"flip":       cmdFlip,
+	"prefix":     cmdPrefix,
 	"fifo":       cmdFIFO,
 	"await":      cmdAwait,
 }
@@ -287,6 +288,16 @@ func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	data[at] ^= 0xff
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+}
+
+// prefix FILE ALL: FILE is the beginning of ALL, whole lines and some.
+func cmdPrefix(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "prefix FILE ALL")
+	part, all := ts.ReadFile(args[0]), ts.ReadFile(args[1])
+	if !strings.HasPrefix(all, part) || part != "" && !strings.HasSuffix(part, "\n") {
+		ts.Fatalf("%s is not whole lines from the beginning of %s", args[0], args[1])
+	}
+	ts.Logf("%d of %d lines", strings.Count(part, "\n"), strings.Count(all, "\n"))
 }
 
 // fifo PATH: make a named pipe, or skip the script where there are none.
