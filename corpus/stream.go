@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // A cutter divides a decoded stream into blocks of whole records. What follows
@@ -55,6 +57,10 @@ func (c *cutter) damage(cause error) error {
 		where = fmt.Sprintf("after line %d, records after it are lost", c.lines)
 	} else if c.f.src.Format == Text {
 		where = "in the document"
+	}
+	if errors.Is(cause, gzip.ErrChecksum) { // of all that was read: the place is not known
+		where = fmt.Sprintf("any of the records up to line %d may be wrong", c.lines)
+		text += ","
 	}
 	if cause == io.EOF { // to a caller that would be the regular end
 		cause = io.ErrUnexpectedEOF
