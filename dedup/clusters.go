@@ -32,16 +32,12 @@ func clusterClasses(t *table, c *classes, edges []edge, config *Config) *cluster
 		best[members[0]] = b
 	}
 	preferClass := func(a, b uint32) bool { return prefer(best[a], best[b]) }
-	links := make([]cluster.Edge, len(edges))
-	for i, e := range edges {
-		links[i] = cluster.Edge{A: e.a, B: e.b}
-	}
 	var keptRep []uint32
 	r := &clustering{kept: make([]uint32, n), label: make([]uint32, n)}
 	if config.Star {
-		keptRep = cluster.Star(n, t.refs, links, preferClass)
+		keptRep = cluster.Star(n, t.refs, links(edges), preferClass)
 	} else {
-		keptRep = cluster.Kept(cluster.Components(n, links), t.refs, preferClass)
+		keptRep = cluster.Kept(cluster.Components(n, links(edges)), t.refs, preferClass)
 	}
 	for i := range r.kept {
 		r.kept[i] = uint32(i)
@@ -51,6 +47,15 @@ func clusterClasses(t *table, c *classes, edges []edge, config *Config) *cluster
 	}
 	r.labelByKept(t.refs, c)
 	return r
+}
+
+// links returns the edges without their similarities.
+func links(edges []edge) []cluster.Edge {
+	links := make([]cluster.Edge, len(edges))
+	for i, e := range edges {
+		links[i] = cluster.Edge{A: e.a, B: e.b}
+	}
+	return links
 }
 
 // labelByKept labels each cluster with its smallest document. Documents with
@@ -128,7 +133,7 @@ func repPair(c *classes, x, y uint32) (p pair, equal bool) {
 
 // findEdge looks up a pair's similarity in ordered edges.
 func findEdge(edges []edge, p pair) (float64, bool) {
-	i, ok := slices.BinarySearchFunc(edges, p, func(e edge, p pair) int { return pair{e.a, e.b}.compare(p) })
+	i, ok := slices.BinarySearchFunc(edges, p, func(e edge, p pair) int { return e.pair().compare(p) })
 	if !ok {
 		return 0, false
 	}

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/simjoin"
@@ -68,7 +69,7 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 	if err := r.findSources(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.find(ctx); err != nil {
+	if err := r.find(ctx, false); err != nil {
 		return nil, err
 	}
 	err = r.clock.stage("emit", 0, func() (int64, int64, error) { return r.emitPairs(ctx, emit) })
@@ -161,7 +162,7 @@ func (r *run) close() error {
 
 // dedup finds the edges, clusters them and writes the output.
 func (r *run) dedup(ctx context.Context, out *outputDir) error {
-	if err := r.find(ctx); err != nil {
+	if err := r.find(ctx, !r.config.Star); err != nil {
 		return err
 	}
 	var clusters *clustering
@@ -211,27 +212,15 @@ func (r *run) write(ctx context.Context, out *outputDir, kept *keptWriter, remov
 	return nil
 }
 
-// find runs the stages up to verified edges.
-func (r *run) find(ctx context.Context) error {
+// find runs the stages up to verified edges. It finds all of them or, if sparse,
+// enough to connect the same documents.
+func (r *run) find(ctx context.Context, sparse bool) error {
 	if err := r.read(ctx); err != nil {
 		return err
 	}
-	exact := chooseExact(&r.config, r.banding, r.table.sets != nil)
-	r.describe(exact)
-	var found *candidates
-	err := r.clock.stage("group", 0, func() (int64, int64, error) {
-		var err error
-		if r.classes, err = classify(ctx, r.table, r.config.Threads); err != nil {
-			return 0, 0, err
-		}
-		if !exact {
-			found, err = groupByBands(ctx, r.table, r.classes, &r.config, r.banding)
-			if err == nil {
-				r.summary.BucketsCapped = found.capped
-				r.summary.Candidates = int64(len(found.pairs))
-			}
-		}
-		return r.summary.Candidates, r.table.size(), err
+	err := r.clock.stage("group", 0, func() (items, bytes int64, err error) {
+		r.classes, err = classify(ctx, r.table, r.config.Threads)
+		return int64(len(r.table.docs)), 0, err
 	})
 	if err != nil {
 		return err
@@ -240,21 +229,55 @@ func (r *run) find(ctx context.Context) error {
 		t: r.table, config: &r.config, threshold: r.threshold,
 		records: newRecordStore(r.table, &r.config, r.dir),
 	}
-	err = r.clock.stage("verify", 0, func() (int64, int64, error) {
-		var err error
-		if exact {
+	exact := chooseExact(&r.config, r.banding, r.table.sets != nil)
+	r.describe(exact)
+	if exact {
+		err = r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
 			r.edges, err = joinExact(ctx, r.table, r.classes, &r.config, r.threshold)
 			r.summary.Candidates = int64(len(r.edges))
-		} else {
-			r.edges, err = r.verifier.verify(ctx, found.pairs)
-		}
-		return r.summary.Candidates, 0, err
-	})
+			return r.summary.Candidates, 0, err
+		})
+	} else {
+		err = r.findByBands(ctx, sparse)
+	}
 	if err != nil {
 		return err
 	}
 	r.count()
 	return nil
+}
+
+// findByBands groups band keys and verifies what meets in a bucket.
+func (r *run) findByBands(ctx context.Context, sparse bool) error {
+	g := newGrouper(r.table, r.classes, &r.config, r.banding)
+	var err error
+	if !sparse {
+		err = r.findAmong(ctx, g.all)
+	} else if err = r.findAmong(ctx, g.spokes); err == nil {
+		labels := cluster.Components(len(r.table.docs), links(r.edges))
+		err = r.findAmong(ctx, func(ctx context.Context) ([]pair, error) { return g.crossing(ctx, labels) })
+	}
+	r.summary.BucketsCapped = g.capped
+	return err
+}
+
+// findAmong adds the edges among the pairs that group returns.
+func (r *run) findAmong(ctx context.Context, group func(context.Context) ([]pair, error)) error {
+	var pairs []pair
+	err := r.clock.stage("group", 0, func() (items, bytes int64, err error) {
+		pairs, err = group(ctx)
+		return int64(len(pairs)), 0, err
+	})
+	if err != nil {
+		return err
+	}
+	r.summary.Candidates += int64(len(pairs))
+	return r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
+		edges, err := r.verifier.verify(ctx, pairs)
+		r.edges = append(r.edges, edges...)
+		slices.SortFunc(r.edges, edge.compare)
+		return int64(len(pairs)), 0, err
+	})
 }
 
 // describe notes in the summary how candidates are found.

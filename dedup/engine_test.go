@@ -198,7 +198,7 @@ func TestVerificationFromRecordsEqualsThatFromMemory(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if err := errors.Join(r.findSources(context.Background()), r.find(context.Background())); err != nil {
+	if err := errors.Join(r.findSources(context.Background()), r.find(context.Background(), false)); err != nil {
 		t.Fatal(err)
 	}
 	edges := r.edges
@@ -429,5 +429,49 @@ func TestKeepRulesClustersAndReferences(t *testing.T) {
 				t.Errorf("removed %s\nwant    %s", got, c.want)
 			}
 		})
+	}
+}
+
+// Clusters found by spokes and what crosses must be those that all pairs give.
+func TestSparseSearchConnectsTheSameDocuments(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	var docs []testDoc
+	for family := range 30 {
+		// Members of every third family differ by so many words that they are
+		// similar to some members and not to others; the rest are near-copies.
+		edits := 3
+		if family%3 == 0 {
+			edits = 12
+		}
+		base := strings.Fields(near(family * 1000))
+		for range 1 + rng.IntN(60) {
+			words := slices.Clone(base)
+			for range rng.IntN(edits) {
+				words[rng.IntN(len(words))] = fmt.Sprintf("other%d", rng.IntN(1000))
+			}
+			docs = append(docs, testDoc{fmt.Sprint(len(docs)), strings.Join(words, " ")})
+		}
+	}
+	rng.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+	path := filepath.Join(t.TempDir(), "docs.jsonl")
+	writeJSONL(t, path, docs)
+	labels := func(sparse bool) ([]uint32, int64) {
+		r, err := newRun(Config{Inputs: []string{path}, Candidates: CandidatesLSH})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.close()
+		if err := errors.Join(r.findSources(context.Background()), r.find(context.Background(), sparse)); err != nil {
+			t.Fatal(err)
+		}
+		return cluster.Components(len(r.table.docs), links(r.edges)), r.summary.Candidates
+	}
+	want, all := labels(false)
+	got, some := labels(true)
+	if !slices.Equal(got, want) {
+		t.Error("clusters differ")
+	}
+	if some*2 > all {
+		t.Errorf("%d pairs compared, all are %d", some, all)
 	}
 }

@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync/atomic"
@@ -73,7 +72,7 @@ func joinExact(ctx context.Context, t *table, c *classes, config *Config, thresh
 		return nil, err
 	}
 	edges := slices.Concat(found...)
-	slices.SortFunc(edges, func(x, y edge) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	slices.SortFunc(edges, edge.compare)
 	return edges, nil
 }
 

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"slices"
 	"time"
 )
 
@@ -59,12 +60,21 @@ func startClock(s *Summary, config *Config) *clock {
 	return &clock{summary: s, config: config, begin: time.Now()}
 }
 
-// stage runs f as a stage; f returns how many items and bytes it went through.
+// stage runs f as a stage, or as one more part of it; f returns how many items
+// and bytes it went through.
 func (c *clock) stage(name string, total int64, f func() (items, bytes int64, err error)) error {
 	c.config.Progress.Stage(name, total)
 	start := time.Now()
 	items, bytes, err := f()
-	c.summary.Stages = append(c.summary.Stages, Stage{name, time.Since(start).Seconds(), items, bytes})
+	i := slices.IndexFunc(c.summary.Stages, func(s Stage) bool { return s.Name == name })
+	if i < 0 {
+		i = len(c.summary.Stages)
+		c.summary.Stages = append(c.summary.Stages, Stage{Name: name})
+	}
+	s := &c.summary.Stages[i]
+	s.Seconds += time.Since(start).Seconds()
+	s.Items += items
+	s.Bytes += bytes
 	return err
 }
 

@@ -27,6 +27,10 @@ type edge struct {
 	similarity float64
 }
 
+func (e edge) pair() pair { return pair{e.a, e.b} }
+
+func (e edge) compare(f edge) int { return e.pair().compare(f.pair()) }
+
 // verifier establishes similarities of pairs of representatives. The feature
 // sets come from memory where all are held, else from the records, read again
 // by the unit of pairs that needs them.
@@ -83,7 +87,7 @@ func (v *verifier) run(ctx context.Context, pairs []pair, filter bool) ([]edge, 
 		return nil, err
 	}
 	edges := slices.Concat(found...)
-	slices.SortFunc(edges, func(x, y edge) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	slices.SortFunc(edges, edge.compare)
 	return edges, nil
 }
 
