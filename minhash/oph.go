@@ -3,6 +3,7 @@ package minhash
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/simd"
@@ -42,15 +43,16 @@ import (
 //     those rounds at once, since h is symmetric in x and key[i] (n = 5: 0.9 µs a
 //     set instead of 3.1).
 type ophSketcher struct {
-	k      int
-	mask   uint32
-	key    []uint64 // 2k keys, one a round
-	bin    []uint64 // least value of each bin, none if it is empty
-	stamp  []uint32 // round of the bin's value, in the first rounds
-	open   []uint64 // bit map of the bins that were empty before this round
-	empty  int      // ones in open
-	filled []uint32 // bins that this round filled
-	buf    []uint64 // what a kernel passed on
+	k        int
+	mask     uint32
+	key      []uint64 // 2k keys, one a round
+	bin      []uint64 // least value of each bin, none if it is empty
+	stamp    []uint32 // round of the bin's value, in the first rounds
+	open     []uint64 // bit map of the bins that were empty before this round
+	empty    int      // ones in open
+	filled   []uint32 // bins that this round filled
+	distinct []uint64 // scratch of dropRepeats
+	buf      []uint64 // what a kernel passed on
 }
 
 const (
@@ -65,6 +67,10 @@ const (
 	// throws is the number of features thrown in the first rounds, as a multiple of
 	// k: e^-throws of the bins stay empty.
 	throws = 4
+	// dragging is the round that a set of more than throws·k features does not live
+	// to see: all bins are full before, but for one set in a thousand. Whoever gets
+	// there repeats a few features many times.
+	dragging = 4
 )
 
 func newOPHSketcher(s Scheme) *ophSketcher {
@@ -108,11 +114,30 @@ func (s *ophSketcher) fill(features []uint64) {
 		s.firstRounds(round, features)
 	}
 	for s.findEmpty(); s.empty > 0 && round < s.k; round++ {
+		if round == dragging && len(features) > throws*s.k {
+			features = s.dropRepeats(features)
+		}
 		s.laterRound(round, features)
 	}
 	if s.empty > 0 {
 		s.lastRounds(features)
 	}
+}
+
+// dropRepeats returns the distinct features if they are no more than throws·k,
+// else all. A text of one sentence a million times over would otherwise be thrown
+// whole in each of up to 2k rounds, for as many bins as one sentence fills.
+func (s *ophSketcher) dropRepeats(features []uint64) []uint64 {
+	distinct := s.distinct[:0]
+	for chunk := range slices.Chunk(features, throws*s.k) {
+		distinct = append(distinct, chunk...)
+		slices.Sort(distinct)
+		if distinct = slices.Compact(distinct); len(distinct) > throws*s.k {
+			return features
+		}
+	}
+	s.distinct = distinct
+	return distinct
 }
 
 // firstRound throws all features into bins that are all empty before.
