@@ -64,7 +64,7 @@ type Config struct {
 
 	Threshold  float64 // Jaccard similarity in (0,1]; 0: DefaultThreshold
 	Recall     float64 // asked for at the threshold, in (0,1); 0: DefaultRecall
-	Banding    lsh.Params
+	Banding    lsh.Params // zero: tuned; else candidates are by lsh unless exact is asked for
 	Candidates Candidates
 	Verify     Verify
 	BucketCap  int // members up to which a bucket emits all its pairs; 0: DefaultBucketCap
@@ -90,7 +90,12 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Threshold, DefaultThreshold)
 	setDefault(&c.Recall, DefaultRecall)
 	setDefault(&c.BucketCap, DefaultBucketCap)
-	setDefault(&c.Candidates, CandidatesAuto)
+	if c.Candidates == "" || c.Candidates == CandidatesAuto {
+		c.Candidates = CandidatesAuto
+		if c.Banding != (lsh.Params{}) {
+			c.Candidates = CandidatesLSH // whoever sets bands wants them used
+		}
+	}
 	setDefault(&c.Verify, VerifyExact)
 	setDefault(&c.OnError, OnErrorSkip)
 	setDefault(&c.Sketch, minhash.Default())

@@ -97,7 +97,6 @@ type run struct {
 
 	refSources int
 	sources    []corpus.Source
-	problems   []placed
 	table      *table
 	classes    *classes
 	edges      []edge

@@ -42,7 +42,7 @@ func generate(seed uint64, n int) []testDoc {
 		var words []string
 		switch kind := rng.IntN(10); {
 		case kind == 0:
-			words = words[:rng.IntN(1)]
+			words = nil
 		case kind == 1:
 			words = []string{word()}
 		case kind <= 5 && i > 0:

@@ -245,3 +245,33 @@ func TestSketchingADocumentAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a document", n)
 	}
 }
+
+// Of more copies than the cap, pairs are listed with the first few only, in
+// whatever order the classes come.
+func TestPairsOfManyCopiesAreListedWithTheFirstFew(t *testing.T) {
+	const copies = 30
+	var b strings.Builder
+	for i := range 2 * copies { // two classes of copies, each similar to the other, in turn
+		fmt.Fprintf(&b, "{\"id\":\"%d\",\"text\":%q}\n", i, near(i%2))
+	}
+	path := filepath.Join(t.TempDir(), "copies.jsonl")
+	writeFile(t, path, []byte(b.String()))
+	got, s := pairLines(t, Config{Inputs: []string{path}, Candidates: CandidatesLSH, BucketCap: 20})
+	crowd := 2 * (copies - lsh.Hubs)
+	if want := 2*copies*(2*copies-1)/2 - crowd*(crowd-1)/2; len(got) != want || s.BucketsCapped != 2 {
+		t.Errorf("%d pairs, %d capped; want %d, 2", len(got), s.BucketsCapped, want)
+	}
+	got, _ = pairLines(t, Config{Inputs: []string{path}, Candidates: CandidatesExact, BucketCap: 20})
+	if want := 2 * copies * (2*copies - 1) / 2; len(got) != want {
+		t.Errorf("exact: %d pairs, want all %d", len(got), want)
+	}
+}
+
+func TestChosenBandsAreUsed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "docs.jsonl")
+	writeJSONL(t, path, generate(12, 50))
+	_, s := pairLines(t, Config{Inputs: []string{path}, Banding: lsh.Params{Bands: 30, Rows: 2}})
+	if s.Bands != 30 || s.Rows != 2 || s.CandidateMethod != "lsh" {
+		t.Errorf("%d bands of %d rows, candidates %s", s.Bands, s.Rows, s.CandidateMethod)
+	}
+}

@@ -20,6 +20,9 @@ type expander struct {
 	start []uint32 // of each document's neighbours; len(docs)+1
 	to    []partner
 	cap   int // members of a class up to which all its pairs are listed; 0: any number
+	// crowd holds the members of classes over the cap but the first few: pairs of
+	// two of them are not listed, as those of a hot bucket are not compared.
+	crowd map[uint32]bool
 }
 
 // emitPairs emits the pairs of all documents in order, one document's partners
@@ -55,6 +58,7 @@ func newExpander(r *run) *expander {
 	x := &expander{r: r, start: make([]uint32, n+1), to: make([]partner, 2*len(r.edges))}
 	if r.summary.CandidateMethod == string(CandidatesLSH) {
 		x.cap = r.config.BucketCap
+		x.findCrowds()
 	}
 	for _, e := range r.edges {
 		x.start[e.a+1]++
@@ -78,8 +82,7 @@ func (x *expander) partners(dst []partner, doc uint32) []partner {
 	if !x.r.table.compared(doc) {
 		return dst
 	}
-	c := x.r.classes
-	rep := c.rep[doc]
+	rep := x.r.classes.rep[doc]
 	first := len(dst)
 	dst = x.appendClass(dst, doc, partner{rep, 1})
 	for _, p := range x.to[x.start[rep]:x.start[rep+1]] {
@@ -89,8 +92,7 @@ func (x *expander) partners(dst []partner, doc uint32) []partner {
 	return dst
 }
 
-// appendClass appends the members after doc of the class of p. Of a class over
-// the cap, only pairs with its first members are listed, as of a hot bucket.
+// appendClass appends the members after doc of the class of p.
 func (x *expander) appendClass(dst []partner, doc uint32, p partner) []partner {
 	i, several := x.r.classes.index[p.doc]
 	if !several {
@@ -100,7 +102,7 @@ func (x *expander) appendClass(dst []partner, doc uint32, p partner) []partner {
 		return dst
 	}
 	members := x.r.classes.members[i]
-	if x.cap > 0 && len(members) > x.cap && !slices.Contains(members[:lsh.Hubs], doc) {
+	if x.cap > 0 && len(members) > x.cap && x.crowd[doc] {
 		members = members[:lsh.Hubs]
 	}
 	after, found := slices.BinarySearch(members, doc)
@@ -111,4 +113,18 @@ func (x *expander) appendClass(dst []partner, doc uint32, p partner) []partner {
 		dst = append(dst, partner{member, p.similarity})
 	}
 	return dst
+}
+
+// findCrowds fills in crowd and counts the classes over the cap.
+func (x *expander) findCrowds() {
+	x.crowd = map[uint32]bool{}
+	for _, members := range x.r.classes.members {
+		if len(members) <= x.cap {
+			continue
+		}
+		x.r.summary.BucketsCapped++
+		for _, doc := range members[min(lsh.Hubs, len(members)):] {
+			x.crowd[doc] = true
+		}
+	}
 }

@@ -184,6 +184,7 @@ func (k *keptWriter) copy(job copyJob, buf *[]byte) (err error) {
 	if _, err := f.to.WriteAt(kept, job.offset); err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
+	startWriteback(f.to, job.offset, int64(len(kept)))
 	k.count(items, int64(len(kept)), int64(len(*buf)))
 	return nil
 }

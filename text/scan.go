@@ -29,7 +29,7 @@ import (
 //     length; a capital of ASCII does not go through unit (with the two latter
 //     ko 265, 310; vi 147, 170).
 //
-// The loop is kept in one function for its local variables' sake.
+// long: the loop is kept in one function for its local variables' sake.
 func (t *Tokenizer) scan(dst []uint64, doc []byte, i, limit int) ([]uint64, int) {
 	const (
 		changed  = replaced | attach | glue | invalid
