@@ -1,0 +1,24 @@
+package dedup
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+)
+
+// peakMemory returns the largest resident size of the process so far, in bytes.
+// What getrusage tells is no less than the size of the process that has started
+// this one.
+func peakMemory() int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(status, []byte("\nVmHWM:"))
+	size, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
+	kib, err := strconv.ParseInt(string(size), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kib << 10
+}
