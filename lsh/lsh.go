@@ -24,7 +24,8 @@
 // Manasse, Zweig 1997; Fetterly, Manasse, Najork 2003), k groups of s components of
 // which two must agree: Params{Bands: k, Rows: s, MinBands: 2}. Clustering by
 // counting shared components (Broder et al. 1997) at threshold t:
-// Params{Bands: k, Rows: 1, MinBands: ⌈t·k⌉}.
+// Params{Bands: k, Rows: 1, MinBands: ⌈t·k⌉}, which is the estimate itself: a pair
+// at t passes half of the time, so take fewer where candidates are verified.
 //
 // # When not
 //
