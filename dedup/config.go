@@ -62,8 +62,8 @@ type Config struct {
 	Features shingle.Options
 	Sketch   minhash.Scheme // zero: minhash.Default()
 
-	Threshold  float64 // Jaccard similarity in (0,1]; 0: DefaultThreshold
-	Recall     float64 // asked for at the threshold, in (0,1); 0: DefaultRecall
+	Threshold  float64    // Jaccard similarity in (0,1]; 0: DefaultThreshold
+	Recall     float64    // asked for at the threshold, in (0,1); 0: DefaultRecall
 	Banding    lsh.Params // zero: tuned; else candidates are by lsh unless exact is asked for
 	Candidates Candidates
 	Verify     Verify

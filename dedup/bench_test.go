@@ -1,0 +1,93 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// families writes texts of 150 words in families whose members differ from each
+// other in one or two words, and returns the file.
+func families(b *testing.B, number, size int) string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var lines strings.Builder
+	for range number {
+		words := make([]string, 150)
+		for i := range words {
+			words[i] = fmt.Sprintf("w%d", rng.IntN(50_000))
+		}
+		for range size {
+			i := rng.IntN(len(words))
+			word := words[i]
+			words[i] = fmt.Sprintf("x%d", rng.IntN(1_000_000))
+			fmt.Fprintf(&lines, "{\"text\":\"%s\"}\n", strings.Join(words, " "))
+			words[i] = word
+		}
+	}
+	path := filepath.Join(b.TempDir(), "families.jsonl")
+	if err := os.WriteFile(path, []byte(lines.String()), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// BenchmarkFamilies finds the clusters of 20 families of 900 near-copies, by all
+// candidate pairs and by those that can still join clusters.
+func BenchmarkFamilies(b *testing.B) {
+	path := families(b, 20, 900)
+	for _, sparse := range []bool{false, true} {
+		b.Run(fmt.Sprintf("sparse=%v", sparse), func(b *testing.B) {
+			var pairs int64
+			for b.Loop() {
+				r, err := newRun(Config{Inputs: []string{path}, Candidates: CandidatesLSH})
+				if err != nil {
+					b.Fatal(err)
+				}
+				ctx := context.Background()
+				if err := errors.Join(r.findSources(ctx), r.find(ctx, sparse), r.close()); err != nil {
+					b.Fatal(err)
+				}
+				pairs = r.summary.Candidates
+			}
+			b.ReportMetric(float64(pairs), "pairs")
+		})
+	}
+}
+
+// BenchmarkSketch turns records into digests and band keys: what the first stage
+// does with a block once it is read and parsed.
+func BenchmarkSketch(b *testing.B) {
+	config := Config{Inputs: []string{"x"}}.withDefaults()
+	banding, err := chooseBanding(&config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w, err := newSketchWorker(&reader{config: &config, banding: banding})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, words := range []int{20, 200, 2000, 20_000} {
+		b.Run(fmt.Sprintf("words=%d", words), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(3, 4))
+			var text strings.Builder
+			for range words {
+				text.WriteString("wordsoflength"[:1+rng.IntN(10)])
+				text.WriteByte(' ')
+			}
+			record := &corpus.Record{Text: []byte(text.String()), Raw: []byte(text.String())}
+			result := &blockResult{}
+			b.SetBytes(int64(text.Len()))
+			for b.Loop() {
+				result.docs, result.keys = result.docs[:0], result.keys[:0]
+				w.addDocument(result, record)
+			}
+		})
+	}
+}
