@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/radix"
@@ -40,17 +43,32 @@ type grouper struct {
 	radix   radix.Grouper
 	capped  int64 // buckets over the cap so far
 
-	// Of each worker.
-	found   [][]pair
-	hot     [][][]uint32
-	members [][]uint32 // scratch
+	workers []groupWorker
+}
+
+// groupWorker is what belongs to one goroutine of a grouper.
+type groupWorker struct {
+	found  []pair
+	hot    [][]uint32 // buckets of the band in hand that are over the cap
+	bucket []uint32   // scratch
+	large  bucketList // what spokes leaves to crossing
+}
+
+// bucketList is buckets with the bands they are of.
+type bucketList struct {
+	members []uint32 // of all buckets, one after the other
+	ends    []int
+	bands   []int
+}
+
+func (l *bucketList) add(band int, bucket []uint32) {
+	l.members = append(l.members, bucket...)
+	l.ends = append(l.ends, len(l.members))
+	l.bands = append(l.bands, band)
 }
 
 func newGrouper(t *table, c *classes, config *Config, banding lsh.Params) *grouper {
-	g := &grouper{
-		t: t, config: config, banding: banding,
-		found: make([][]pair, config.Threads), hot: make([][][]uint32, config.Threads), members: make([][]uint32, config.Threads),
-	}
+	g := &grouper{t: t, config: config, banding: banding, workers: make([]groupWorker, config.Threads)}
 	for i := range t.docs {
 		if doc := uint32(i); t.compared(doc) && c.isRep(doc) {
 			g.reps = append(g.reps, doc)
@@ -61,21 +79,24 @@ func newGrouper(t *table, c *classes, config *Config, banding lsh.Params) *group
 
 // all returns all candidate pairs, in order.
 func (g *grouper) all(ctx context.Context) ([]pair, error) {
-	return g.pairs(ctx, func(bucket []uint32, emit func(a, b uint32)) {
-		lsh.EachPair(bucket, g.config.BucketCap, emit)
+	return g.eachBucket(ctx, func(w *groupWorker, band int, bucket []uint32) {
+		lsh.EachPair(bucket, g.config.BucketCap, func(a, b uint32) { g.emit(w, band, a, b) })
 	})
 }
 
 // spokes returns the candidate pairs of the smallest member of each bucket and,
 // of those over the cap, all that the bucket rule leaves.
 func (g *grouper) spokes(ctx context.Context) ([]pair, error) {
-	return g.pairs(ctx, func(bucket []uint32, emit func(a, b uint32)) {
+	return g.eachBucket(ctx, func(w *groupWorker, band int, bucket []uint32) {
 		if len(bucket) > g.config.BucketCap {
-			lsh.EachPair(bucket, g.config.BucketCap, emit)
+			lsh.EachPair(bucket, g.config.BucketCap, func(a, b uint32) { g.emit(w, band, a, b) })
 			return
 		}
 		for _, doc := range bucket[1:] {
-			emit(bucket[0], doc)
+			g.emit(w, band, bucket[0], doc)
+		}
+		if len(bucket) > 2 {
+			w.large.add(band, bucket[1:])
 		}
 	})
 }
@@ -83,29 +104,43 @@ func (g *grouper) spokes(ctx context.Context) ([]pair, error) {
 // crossing returns the candidate pairs that spokes has left out and whose
 // documents have different labels.
 func (g *grouper) crossing(ctx context.Context, labels []uint32) ([]pair, error) {
-	return g.pairs(ctx, func(bucket []uint32, emit func(a, b uint32)) {
-		for i, a := range bucket[1:] {
-			for _, b := range bucket[i+2:] {
-				if labels[a] != labels[b] {
-					emit(a, b)
+	var group errgroup.Group
+	for i := range g.workers {
+		w := &g.workers[i]
+		group.Go(func() error {
+			start := 0
+			for i, end := range w.large.ends {
+				bucket := w.large.members[start:end]
+				for j, a := range bucket {
+					for _, b := range bucket[j+1:] {
+						if labels[a] != labels[b] {
+							g.emit(w, w.large.bands[i], a, b)
+						}
+					}
+				}
+				start = end
+				if ctx.Err() != nil {
+					break
 				}
 			}
-		}
-	})
+			return ctx.Err()
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return g.take(), nil
 }
 
-// pairs goes through all buckets of all bands. choose emits pairs of a bucket,
-// which holds until it returns.
-func (g *grouper) pairs(ctx context.Context, choose func(bucket []uint32, emit func(a, b uint32))) ([]pair, error) {
+// eachBucket visits all buckets of all bands, with the worker that may emit their
+// pairs, and returns the pairs.
+func (g *grouper) eachBucket(ctx context.Context, visit func(w *groupWorker, band int, bucket []uint32)) ([]pair, error) {
 	entries := make([]radix.Entry, len(g.reps))
 	for band := range g.banding.Bands {
-		for i, doc := range g.reps {
-			entries[i] = radix.Entry{Key: g.t.keysOf(doc)[band], Doc: doc}
-		}
+		g.fill(entries, band)
 		err := g.radix.EachPart(ctx, entries, g.config.Threads, func(worker int, part []radix.Entry) error {
-			radix.Runs(part, func(run []radix.Entry) {
-				choose(g.bucket(worker, run), func(a, b uint32) { g.emit(worker, band, a, b) })
-			})
+			w := &g.workers[worker]
+			radix.Runs(part, func(run []radix.Entry) { visit(w, band, w.members(run, g.config.BucketCap)) })
 			return nil
 		})
 		if err != nil {
@@ -114,42 +149,66 @@ func (g *grouper) pairs(ctx context.Context, choose func(bucket []uint32, emit f
 		g.cool(band)
 		g.config.Progress.Advance(int64(len(g.reps)), 0)
 	}
-	pairs := slices.Concat(g.found...)
-	clear(g.found)
-	slices.SortFunc(pairs, pair.compare)
-	return slices.Compact(pairs), nil // a hot bucket's pair may have come twice
+	return g.take(), nil
 }
 
-// bucket returns the members of a run, and notes one over the cap.
-func (g *grouper) bucket(worker int, run []radix.Entry) []uint32 {
-	members := g.members[worker][:0]
+// fill makes a band's entries. Keys lie apart by all bands of a document, so
+// this waits for memory and is shared out.
+func (g *grouper) fill(entries []radix.Entry, band int) {
+	var group sync.WaitGroup
+	n, threads := len(entries), g.config.Threads
+	for w := range threads {
+		group.Go(func() {
+			for i := n * w / threads; i < n*(w+1)/threads; i++ {
+				doc := g.reps[i]
+				entries[i] = radix.Entry{Key: g.t.keysOf(doc)[band], Doc: doc}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// members returns the documents of a run, and notes a bucket over the cap.
+func (w *groupWorker) members(run []radix.Entry, limit int) []uint32 {
+	w.bucket = w.bucket[:0]
 	for _, e := range run {
-		members = append(members, e.Doc)
+		w.bucket = append(w.bucket, e.Doc)
 	}
-	g.members[worker] = members
-	if len(members) > g.config.BucketCap {
-		g.hot[worker] = append(g.hot[worker], slices.Clone(members))
+	if len(w.bucket) > limit {
+		w.hot = append(w.hot, slices.Clone(w.bucket))
 	}
-	return members
+	return w.bucket
 }
 
 // emit keeps a pair that agrees in band, once of all bands. References are not
 // compared among themselves.
-func (g *grouper) emit(worker, band int, a, b uint32) {
+func (g *grouper) emit(w *groupWorker, band int, a, b uint32) {
 	if b >= uint32(g.t.refs) && g.banding.Emits(band, g.t.keysOf(a), g.t.keysOf(b)) {
-		g.found[worker] = append(g.found[worker], pair{a, b})
+		w.found = append(w.found, pair{a, b})
 	}
+}
+
+// take returns the pairs found so far, in order.
+func (g *grouper) take() []pair {
+	var pairs []pair
+	for i := range g.workers {
+		pairs = append(pairs, g.workers[i].found...)
+		g.workers[i].found = nil
+	}
+	slices.SortFunc(pairs, pair.compare)
+	return slices.Compact(pairs) // a hot bucket's pair may have come twice
 }
 
 // cool makes the keys of hot buckets unequal.
 func (g *grouper) cool(band int) {
-	for worker, hot := range g.hot {
-		for _, members := range hot {
+	for i := range g.workers {
+		w := &g.workers[i]
+		for _, members := range w.hot {
 			for _, doc := range members {
 				g.t.keysOf(doc)[band] = hashing.Mix(uint64(doc))
 			}
 			g.capped++
 		}
-		g.hot[worker] = nil
+		w.hot = nil
 	}
 }

@@ -23,6 +23,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/lsh"
@@ -195,20 +197,17 @@ func (r *run) dedup(ctx context.Context, out *outputDir) error {
 	return out.publish()
 }
 
+// write writes everything but the summary. The lists are small, but waiting for
+// the disk to have them is not quick, so they are written beside the records.
 func (r *run) write(ctx context.Context, out *outputDir, kept *keptWriter, removed []removal) error {
-	if err := kept.write(ctx); err != nil {
-		return err
-	}
-	if err := out.writeRemoved(r.table, removed); err != nil {
-		return err
-	}
-	if err := out.writeClusters(r.table, kept.r); err != nil {
-		return err
-	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return kept.write(ctx) })
+	group.Go(func() error { return out.writeRemoved(r.table, removed) })
+	group.Go(func() error { return out.writeClusters(r.table, kept.r) })
 	if slices.ContainsFunc(r.sources[r.refSources:], func(s corpus.Source) bool { return s.Format == corpus.Text }) {
-		return out.writeKeptList(r.table, kept.r)
+		group.Go(func() error { return out.writeKeptList(r.table, kept.r) })
 	}
-	return nil
+	return group.Wait()
 }
 
 // find runs the stages up to verified edges. It finds all of them or, if sparse,

@@ -1,7 +1,5 @@
 package simjoin
 
-import "slices"
-
 // Index is a prefix-filter index over a collection of sets. It is immutable and
 // safe for concurrent probes, each with a Prober of its own.
 //
@@ -13,8 +11,8 @@ import "slices"
 //
 // Memory for g groups of together T tokens that occur in two groups or more:
 // 4T for the sets, about 8·(1−t)/(1+t)·T for the postings, 8 a token that is kept,
-// 24 a group and 4 a set; while it is built, up to 8 more for every token of the
-// groups and 60 for every distinct one.
+// 24 a group and 4 a set; while it is built, 12 for every token of the groups and a
+// little more, then 4T and 8 a token that is kept.
 type Index struct {
 	threshold Threshold
 
@@ -35,13 +33,12 @@ type posting struct{ group, rest uint32 }
 
 // NewIndex builds the index of sets, which are numbered 0 … len(sets)−1 and may
 // be empty. It keeps no reference to them. There must be fewer than 2³²−1 sets and
-// distinct tokens, and fewer than 2³¹ tokens a set. Expected O(total tokens + g log g).
+// tokens that sets share, and fewer than 2³¹ tokens a set. Expected O(total tokens).
 func NewIndex(sets [][]uint64, t Threshold) *Index {
 	x := &Index{threshold: t}
-	order := x.group(sets)
-	ids, count := x.number(sets, order)
-	x.arrange(ids, count)
-	x.post(len(x.postingStart) - 1)
+	first, group := x.group(sets)
+	x.arrange(shared(sets, first, group))
+	x.post()
 	return x
 }
 
@@ -57,22 +54,18 @@ func (x *Index) Members(g int) []uint32 {
 // Size returns the number of elements of the sets of group g.
 func (x *Index) Size(g int) int { return int(x.size[g]) }
 
-// group collapses equal sets, orders the groups by size, then by first member,
-// and returns the first member of each.
-func (x *Index) group(sets [][]uint64) (order []uint32) {
+// group collapses equal sets and orders the groups by size, then by first member.
+// It returns the groups' first members, ascending, and their groups.
+func (x *Index) group(sets [][]uint64) (first, place []uint32) {
 	groupOf, first := groups(sets)
-	keys := make([]uint64, len(first))
+	sizes := make([]uint32, len(first))
 	for g, i := range first {
-		keys[g] = uint64(len(sets[i]))<<32 | uint64(g)
+		sizes[g] = uint32(len(sets[i]))
 	}
-	slices.Sort(keys)
-
-	order = make([]uint32, len(first))
 	x.size = make([]uint32, len(first))
-	place := make([]uint32, len(first))
-	for p, key := range keys {
-		g := uint32(key)
-		order[p], x.size[p], place[g] = first[g], uint32(key>>32), uint32(p)
+	place = make([]uint32, len(first))
+	for p, g := range ascending(sizes) {
+		x.size[p], place[g] = sizes[g], uint32(p)
 	}
 	x.memberStart = make([]int, len(first)+1)
 	for i, g := range groupOf {
@@ -90,88 +83,57 @@ func (x *Index) group(sets [][]uint64) (order []uint32) {
 		}
 	}
 	shiftBack(x.memberStart)
-	return order
+	return first, place
 }
 
-// number gives every token a number and counts the groups that hold it. ids are
-// the numbers of all groups' tokens, one set after the other.
-func (x *Index) number(sets [][]uint64, order []uint32) (ids, count []uint32) {
-	total := 0
-	for _, n := range x.size {
-		total += int(n)
-	}
-	ids = make([]uint32, 0, total)
-	d := newDictionary()
-	for _, i := range order {
-		for _, token := range sets[i] {
-			ids = append(ids, d.add(token))
-		}
-	}
-	return ids, d.count
-}
-
-// arrange renumbers the tokens by ascending count and fills x.tokens with the
-// sets, sorted. Sorting is a transposition there and back: write for every token
-// the groups that hold it, then go through the tokens in ascending order and
-// append each to its groups' sets. O(tokens), no comparison.
-func (x *Index) arrange(ids, count []uint32) {
-	rank, start := ranks(count, len(x.size))
-	total := sumBefore(start)
-	holders := make([]uint32, total)
+// arrange numbers the shared tokens by ascending count and fills x.tokens with the
+// sets, sorted: going through the tokens in that order, it appends each to the sets
+// of its holders. O(tokens), no comparison.
+func (x *Index) arrange(holders, count []uint32) {
 	x.start = make([]int, len(x.size)+1)
-	at := 0
-	for g, n := range x.size {
-		for _, id := range ids[at : at+int(n)] {
-			if r := rank[id]; r != dropped {
-				holders[start[r]] = uint32(g)
-				start[r]++
-				x.start[g]++
-			}
-		}
-		at += int(n)
+	for _, g := range holders {
+		x.start[g]++
 	}
-	shiftBack(start)
 	x.tokens = make([]uint32, sumBefore(x.start))
-	for r := range len(start) - 1 {
-		for _, g := range holders[start[r]:start[r+1]] {
-			x.tokens[x.start[g]] = uint32(r)
+	from := make([]int, len(count)+1)
+	for id, n := range count {
+		from[id] = int(n)
+	}
+	sumBefore(from)
+	for rank, id := range ascending(count) {
+		for _, g := range holders[from[id]:from[id+1]] {
+			x.tokens[x.start[g]] = uint32(rank)
 			x.start[g]++
 		}
 	}
 	shiftBack(x.start)
-	x.postingStart = make([]int, len(start))
+	clear(from)
+	x.postingStart = from
 }
 
-// dropped is the rank of tokens that one group holds alone.
-const dropped = ^uint32(0)
-
-// ranks numbers the tokens with a count of two or more by ascending count, and
-// returns each one's rank and, by rank, the counts, with a zero behind them.
-func ranks(count []uint32, most int) (rank []uint32, sorted []int) {
-	start := make([]int, most+2)
-	for _, c := range count {
-		if c > 1 {
-			start[c]++
-		}
+// ascending returns the indices of counts by ascending count, then index.
+// O(len(counts) + the largest).
+func ascending(counts []uint32) []uint32 {
+	most := uint32(0)
+	for _, c := range counts {
+		most = max(most, c)
 	}
-	kept := sumBefore(start)
-	rank = make([]uint32, len(count))
-	sorted = make([]int, kept+1)
-	for id, c := range count {
-		if c == 1 {
-			rank[id] = dropped
-			continue
-		}
-		rank[id] = uint32(start[c])
-		sorted[start[c]] = int(c)
+	start := make([]int, int(most)+1)
+	for _, c := range counts {
 		start[c]++
 	}
-	return rank, sorted
+	sumBefore(start)
+	order := make([]uint32, len(counts))
+	for i, c := range counts {
+		order[start[c]] = uint32(i)
+		start[c]++
+	}
+	return order
 }
 
 // post indexes the first tokens of every set: as many of the kept ones as
 // IndexPrefix leaves after the dropped ones, which come first in the order.
-func (x *Index) post(tokens int) {
+func (x *Index) post() {
 	x.indexed = make([]uint32, len(x.size))
 	for g := range x.size {
 		kept := x.set(g)

@@ -6,12 +6,11 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// dictionary numbers 64-bit tokens in the order of their first appearance and
+// dictionary numbers mixed tokens in the order of their first appearance and
 // counts their occurrences. Open addressing with linear probing, at most three
-// slots of four in use: 16 to 43 bytes a distinct token, twice that while growing.
+// slots of four in use.
 type dictionary struct {
 	slots []slot
-	shift uint // 64 − log₂ len(slots)
 	count []uint32
 }
 
@@ -23,14 +22,24 @@ type slot struct {
 
 const firstSlots = 1 << 10
 
-func newDictionary() *dictionary {
-	return &dictionary{slots: make([]slot, firstSlots), shift: 64 - 10}
+// reset forgets all tokens.
+func (d *dictionary) reset() {
+	if d.slots == nil {
+		d.slots = make([]slot, firstSlots)
+	}
+	clear(d.slots)
+	d.count = d.count[:0]
 }
+
+// home is the slot where the search for a token starts. Its bits are those between
+// the top ones, which a part's tokens share, and the low ones, by which they were
+// filtered.
+func home(token uint64) uint64 { return token >> 24 }
 
 // add counts one occurrence of a token and returns its number.
 func (d *dictionary) add(token uint64) uint32 {
 	mask := uint64(len(d.slots) - 1)
-	for at := scatter(token) >> d.shift; ; at = (at + 1) & mask {
+	for at := home(token) & mask; ; at = (at + 1) & mask {
 		s := &d.slots[at]
 		if s.number == 0 {
 			if len(d.count) >= len(d.slots)/4*3 {
@@ -51,23 +60,17 @@ func (d *dictionary) add(token uint64) uint32 {
 func (d *dictionary) grow() {
 	old := d.slots
 	d.slots = make([]slot, 2*len(old))
-	d.shift--
 	mask := uint64(len(d.slots) - 1)
 	for _, s := range old {
 		if s.number == 0 {
 			continue
 		}
-		at := scatter(s.token) >> d.shift
+		at := home(s.token) & mask
 		for d.slots[at].number != 0 {
 			at = (at + 1) & mask
 		}
 		d.slots[at] = s
 	}
-}
-
-// scatter spreads tokens, which may be small integers, over the top bits.
-func scatter(token uint64) uint64 {
-	return hashing.Fold(token^hashing.Key0, hashing.Key1)
 }
 
 // groups numbers equal sets alike: it returns the group of every set and the

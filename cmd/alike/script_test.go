@@ -25,6 +25,7 @@ func TestScripts(t *testing.T) {
 		Condition:           scriptCondition,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GOMAXPROCS", "2")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector waits a second in every process
 			return nil
 		},
 	})

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,18 +33,24 @@ type watch struct {
 	bars  *mpb.Progress // nil: lines
 	stop  chan struct{} // ends the lines
 	ended chan struct{} // closed when the last one is written
-	stage atomic.Pointer[stageState]
+
+	stages  []*stageState // in the order in which they began
+	current atomic.Pointer[stageState]
 }
 
-// stageState is how far a stage is.
+// stageState is how far a stage is. A stage may give way to others and go on
+// after them.
 type stageState struct {
 	name  string
-	begin time.Time
 	total int64    // bytes; 0: unknown
 	bar   *mpb.Bar // nil: not on a terminal
 	items atomic.Int64
 	bytes atomic.Int64
-	final atomic.Pointer[string] // what describe says once it has ended
+
+	mu    sync.Mutex
+	began time.Time     // of the part under way; zero between parts
+	took  time.Duration // in the parts before
+	final string        // what to say between parts
 }
 
 // units names what the stages count.
@@ -83,42 +91,59 @@ func watchLines(out io.Writer, interval time.Duration) *watch {
 	return w
 }
 
-// Stage begins a stage.
+// Stage begins a stage, or goes on with it.
 func (w *watch) Stage(name string, total int64) {
-	w.endStage(true)
+	w.pause(true)
 	if name == "emit" { // what follows are results, perhaps on the same terminal
 		w.closeBars()
 		return
 	}
-	s := &stageState{name: name, begin: time.Now(), total: total}
-	if w.bars != nil {
-		bar := mpb.NopStyle()
-		if total > 0 {
-			bar = mpb.BarStyle()
-		}
-		// A bar of a total known from the start would wait for it, but a stage
-		// may end without having counted it all.
-		s.bar = w.bars.New(0, bar,
-			mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-8s", name))),
-			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return s.describe(false) })))
-		s.bar.SetTotal(total, false)
+	i := slices.IndexFunc(w.stages, func(s *stageState) bool { return s.name == name })
+	if i < 0 {
+		i = len(w.stages)
+		w.stages = append(w.stages, w.newStage(name, total))
 	}
-	w.stage.Store(s)
+	s := w.stages[i]
+	s.mu.Lock()
+	s.began = time.Now()
+	s.mu.Unlock()
+	w.current.Store(s)
 }
 
-// endStage ends the stage under way, if there is one. One that has failed stays
-// where it is.
-func (w *watch) endStage(whole bool) {
-	s := w.stage.Swap(nil)
+func (w *watch) newStage(name string, total int64) *stageState {
+	s := &stageState{name: name, total: total}
+	if w.bars == nil {
+		return s
+	}
+	bar := mpb.NopStyle()
+	if total > 0 {
+		bar = mpb.BarStyle()
+	}
+	// A bar of a total known from the start would wait for it, but a stage may
+	// end without having counted it all.
+	s.bar = w.bars.New(0, bar,
+		mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-8s", name))),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return s.describe() })))
+	s.bar.SetTotal(total, false)
+	return s
+}
+
+// pause ends the stage under way, if there is one, or a part of it. The bar of
+// one that has failed stays where it is.
+func (w *watch) pause(whole bool) {
+	s := w.current.Swap(nil)
 	if s == nil {
 		return
 	}
-	final := s.describe(true)
-	s.final.Store(&final)
+	s.mu.Lock()
+	s.took += time.Since(s.began)
+	s.began = time.Time{}
+	s.final = s.line(s.took, true)
+	s.mu.Unlock()
 	switch {
 	case s.bar == nil:
 	case whole:
-		s.bar.SetTotal(-1, true)
+		s.bar.SetTotal(-1, false)
 	default:
 		s.bar.Abort(false)
 	}
@@ -126,7 +151,7 @@ func (w *watch) endStage(whole bool) {
 
 // Advance counts what was done.
 func (w *watch) Advance(items, bytes int64) {
-	s := w.stage.Load()
+	s := w.current.Load()
 	if s == nil {
 		return
 	}
@@ -139,15 +164,21 @@ func (w *watch) Advance(items, bytes int64) {
 
 // describe says how far the stage is: what it has counted, MB/s, time left or
 // taken, memory.
-func (s *stageState) describe(ended bool) string {
-	if final := s.final.Load(); final != nil {
-		return *final
+func (s *stageState) describe() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.began.IsZero() {
+		return s.final
 	}
+	return s.line(s.took+time.Since(s.began), false)
+}
+
+func (s *stageState) line(took time.Duration, ended bool) string {
 	var parts []string
 	if items := s.items.Load(); items > 0 {
 		parts = append(parts, humanize.Comma(items)+" "+units[s.name])
 	}
-	seconds := max(time.Since(s.begin).Seconds(), 1e-6)
+	seconds := max(took.Seconds(), 1e-6)
 	bytes := s.bytes.Load()
 	if bytes > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f MB/s", float64(bytes)/1e6/seconds))
@@ -164,7 +195,7 @@ func (s *stageState) describe(ended bool) string {
 
 // close ends the report of a run.
 func (w *watch) close(err error) {
-	w.endStage(err == nil)
+	w.pause(err == nil)
 	w.closeBars()
 	if w.stop != nil {
 		close(w.stop)
@@ -174,10 +205,14 @@ func (w *watch) close(err error) {
 
 // closeBars leaves the terminal to others.
 func (w *watch) closeBars() {
-	if w.bars != nil {
-		w.bars.Wait()
-		w.bars = nil
+	if w.bars == nil {
+		return
 	}
+	for _, s := range w.stages {
+		s.bar.SetTotal(-1, true)
+	}
+	w.bars.Wait()
+	w.bars = nil
 }
 
 // printf writes a message above the bars.
@@ -199,8 +234,8 @@ func (w *watch) log(interval time.Duration) {
 		case <-w.stop:
 			return
 		case <-tick.C:
-			if s := w.stage.Load(); s != nil {
-				fmt.Fprintf(w.out, "alike: %s: %s\n", s.name, s.describe(false))
+			if s := w.current.Load(); s != nil {
+				fmt.Fprintf(w.out, "alike: %s: %s\n", s.name, s.describe())
 			}
 		}
 	}
