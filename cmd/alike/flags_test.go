@@ -1,0 +1,125 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+func TestSeedReplacesThatOfTheScheme(t *testing.T) {
+	cases := []struct{ name, args, want string }{
+		{"neither given", "", "minhash/oph/v1 k=128 bits=32 seed=1"},
+		{"a seed in the scheme", "--scheme=oph,k=64,seed=5", "minhash/oph/v1 k=64 bits=32 seed=5"},
+		{"a seed of its own", "--seed=7", "minhash/oph/v1 k=128 bits=32 seed=7"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var f schemeFlags
+			cmd := &cobra.Command{}
+			f.add(cmd.Flags())
+			if c.args != "" {
+				if err := cmd.ParseFlags([]string{c.args}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := f.scheme(cmd.Flags())
+			if err != nil || got.String() != c.want {
+				t.Errorf("scheme is %q (%v), want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestSizesAreReadAsPeopleWriteThem(t *testing.T) {
+	cases := []struct {
+		s    string
+		want int64 // 0: refused
+	}{
+		{"64MiB", 64 << 20}, {"64mib", 64 << 20}, {"1.5 kB", 1500}, {"4G", 4e9}, {"100", 100},
+		{"", 0}, {"0", 0}, {"-1", 0}, {"64 apples", 0}, {"99999EB", 0}, {"16EiB", 0}, {"9EiB", 0},
+	}
+	for _, c := range cases {
+		got, err := parseSize("memory", c.s)
+		if got != c.want || (err == nil) != (c.want > 0) {
+			t.Errorf("%q is %d (%v), want %d", c.s, got, err, c.want)
+		}
+	}
+}
+
+func TestMemoryBudgetIsHalfOfWhatThereIs(t *testing.T) {
+	var f inputFlags
+	got, err := f.budget()
+	if err != nil || got < 0 {
+		t.Errorf("budget %d (%v)", got, err)
+	}
+	f.memory = "3GiB"
+	if got, err := f.budget(); err != nil || got != 3<<30 {
+		t.Errorf("budget %d (%v), want 3 GiB", got, err)
+	}
+}
+
+func TestStopWordsAreAFileOrALanguage(t *testing.T) {
+	dir := t.TempDir()
+	list := filepath.Join(dir, "list")
+	if err := os.WriteFile(list, []byte("der\ndie das\r\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if words, err := readStopWords(list); err != nil || len(words) != 3 {
+		t.Errorf("words of a file: %q (%v)", words, err)
+	}
+	if words, err := readStopWords("de"); err != nil || len(words) < 10 {
+		t.Errorf("words of a language: %q (%v)", words, err)
+	}
+	if _, err := readStopWords(dir); err == nil {
+		t.Error("a folder is no list of words")
+	}
+}
+
+func TestMistypedFlagsAreGuessed(t *testing.T) {
+	cmd := newDedup()
+	cases := []struct{ name, want string }{
+		{"treshold", "threshold"}, {"thresholds", "threshold"}, {"theshhold", "threshold"},
+		{"textfield", "text-field"}, {"normalise", "normalize"}, {"ngrams", "ngram"}, {"thread", "threads"},
+		{"frobnicate", ""}, {"x", ""},
+	}
+	for _, c := range cases {
+		if got := nearestFlag(cmd, c.name); got != c.want {
+			t.Errorf("--%s is guessed to be %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	cases := []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}}
+	for _, c := range cases {
+		if got := editDistance(c.a, c.b); got != c.want {
+			t.Errorf("distance of %q and %q is %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestOutputInsideAnInputIsSeen(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "in", "deep"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		path, folder string
+		want         bool
+	}{
+		{"in/out.csv", "in", true}, {"in/deep/out.csv", "in", true}, {"in/new/out.csv", "in", true},
+		{"out.csv", "in", false}, {"in.csv", "in", false}, {"out.csv", ".", true},
+		{"in/../out.csv", "in", false}, {"in/..out/x.csv", "in", true},
+	}
+	for _, c := range cases {
+		got := inside(filepath.Join(dir, c.path), filepath.Join(dir, c.folder))
+		if got != c.want {
+			t.Errorf("%s inside %s: %v, want %v", c.path, c.folder, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// buffer may be written to while it is read.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func TestOffATerminalALineIsLoggedNowAndThen(t *testing.T) {
+	var out buffer
+	w := watchLines(&out, time.Millisecond)
+	w.Stage("read", 1<<40)
+	w.Advance(1234, 5e6)
+	for !strings.Contains(out.String(), "1,234") {
+		time.Sleep(time.Millisecond)
+	}
+	w.printf("alike: a message\n")
+	w.close(nil)
+	line := regexp.MustCompile(`(?m)^alike: read: 1,234 documents, \d+ MB/s, [0-9hms]+ left, [0-9.]+ [KMG]iB$`)
+	if !line.MatchString(out.String()) {
+		t.Errorf("no line like %v in\n%s", line, out.String())
+	}
+	if !strings.Contains(out.String(), "\nalike: a message\n") {
+		t.Errorf("the message is missing in\n%s", out.String())
+	}
+	length := len(out.String())
+	time.Sleep(10 * time.Millisecond)
+	if len(out.String()) > length {
+		t.Error("lines come after the end")
+	}
+}
+
+func TestStagesMayTakeTurns(t *testing.T) {
+	w := watchLines(&buffer{}, time.Hour)
+	for range 3 {
+		w.Stage("group", 0)
+		w.Advance(10, 0)
+		w.Stage("verify", 0)
+		w.Advance(2, 0)
+	}
+	w.close(nil)
+	if len(w.stages) != 2 {
+		t.Fatalf("%d stages, want 2", len(w.stages))
+	}
+	for i, want := range []string{"30 keys, ", "6 compared, "} {
+		if got := w.stages[i].describe(); !strings.HasPrefix(got, want) {
+			t.Errorf("stage %d says %q, want %q first", i, got, want)
+		}
+	}
+	if a, b := w.stages[0].describe(), w.stages[0].describe(); a != b {
+		t.Errorf("an ended stage says %q, then %q", a, b)
+	}
+}
+
+// A bar that waits for a total it never reaches kept the program from ending.
+func TestBarsEndWithTheRun(t *testing.T) {
+	for name, err := range map[string]error{"done": nil, "failed": errors.New("broken")} {
+		t.Run(name, func(t *testing.T) {
+			w := watchTerminal(&buffer{})
+			w.Stage("read", 1000)
+			w.Advance(1, 1)
+			w.Stage("group", 0)
+			w.Advance(5, 0)
+			w.Stage("write", 1000)
+			w.Advance(1, 5000)
+			w.close(err)
+			w.Advance(1, 1) // late ones do no harm
+		})
+	}
+	t.Run("before a stage", func(*testing.T) { watchTerminal(&buffer{}).close(nil) })
+}
+
+func TestBarsEndBeforeResults(t *testing.T) {
+	var out buffer
+	w := watchTerminal(&out)
+	w.Stage("read", 1000)
+	w.Stage("emit", 0)
+	if w.bars != nil {
+		t.Fatal("bars are still there")
+	}
+	w.printf("alike: a message\n")
+	if !strings.HasSuffix(out.String(), "alike: a message\n") {
+		t.Errorf("the message is not the last in\n%s", out.String())
+	}
+	w.close(nil)
+}
+
+func TestStagesChangeWhileWorkersCount(t *testing.T) {
+	for name, w := range map[string]*watch{
+		"bars":  watchTerminal(&buffer{}),
+		"lines": watchLines(&buffer{}, time.Millisecond),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var workers sync.WaitGroup
+			for range 4 {
+				workers.Go(func() {
+					for range 1000 {
+						w.Advance(1, 10)
+					}
+				})
+			}
+			for range 5 {
+				w.Stage("read", 1000)
+				w.Stage("verify", 0)
+				w.printf("alike: a message\n")
+			}
+			workers.Wait()
+			w.close(nil)
+		})
+	}
+}
