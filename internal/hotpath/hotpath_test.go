@@ -60,6 +60,28 @@ func BenchmarkTextToSignature(b *testing.B) {
 	}
 }
 
+// BenchmarkLanguages is the whole way for articles of 1 kB to 50 kB in languages
+// with letters beyond ASCII and in scripts without spaces.
+func BenchmarkLanguages(b *testing.B) {
+	for _, language := range []string{"en", "de", "vi", "ko", "ja", "zh"} {
+		docs := decode(b, shareddata.Path(b, "wiki_multilingual", language+".jsonl.zst"))
+		sketch := sketches(b)
+		b.Run(language, func(b *testing.B) {
+			size := 0
+			for _, d := range docs {
+				size += len(d)
+			}
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, d := range docs {
+					sketch(d)
+				}
+			}
+		})
+	}
+}
+
 func tokens(b *testing.B) func([]byte) {
 	t, err := text.New(text.Options{})
 	if err != nil {
@@ -100,7 +122,28 @@ func sketches(b *testing.B) func([]byte) {
 
 // articles returns about 8 MB of documents.
 func articles(b *testing.B, ascii bool, piece int) [][]byte {
-	f, err := os.Open(shareddata.Path(b, "wiki_long_en", "docs.jsonl.zst"))
+	var docs [][]byte
+	for _, text := range decode(b, shareddata.Path(b, "wiki_long_en", "docs.jsonl.zst")) {
+		if ascii {
+			text = bytes.Map(func(r rune) rune {
+				if r >= 0x80 {
+					return ' '
+				}
+				return r
+			}, text)
+		}
+		for piece > 0 && len(text) > piece {
+			docs = append(docs, text[:piece:piece])
+			text = text[piece:]
+		}
+		docs = append(docs, text)
+	}
+	return docs
+}
+
+// decode returns the first texts of a file, about 8 MB.
+func decode(b *testing.B, path string) [][]byte {
+	f, err := os.Open(path)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -118,21 +161,8 @@ func articles(b *testing.B, ascii bool, piece int) [][]byte {
 		} else if err != nil {
 			b.Fatal(err)
 		}
-		text := []byte(doc.Text)
-		if ascii {
-			text = bytes.Map(func(r rune) rune {
-				if r >= 0x80 {
-					return ' '
-				}
-				return r
-			}, text)
-		}
-		size += len(text)
-		for piece > 0 && len(text) > piece {
-			docs = append(docs, text[:piece:piece])
-			text = text[piece:]
-		}
-		docs = append(docs, text)
+		docs = append(docs, []byte(doc.Text))
+		size += len(doc.Text)
 	}
 	return docs
 }
