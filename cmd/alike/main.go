@@ -80,6 +80,8 @@ func report(cmd *cobra.Command, err error) int {
 		say("interrupted; no output was left behind")
 	case errors.Is(err, syscall.EPIPE):
 		// Whoever reads the output has had enough.
+	case errors.Is(err, syscall.ENOSPC):
+		say(err.Error() + "; make room, or name another disk (temporary files: --work)")
 	default:
 		say(err.Error())
 	}
