@@ -18,6 +18,7 @@ type Fingerprint struct {
 // is that of all signatures.
 func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (summary *Summary, err error) {
 	config.Candidates, config.Verify = CandidatesLSH, VerifySketch
+	config.Banding = lsh.Params{Bands: 1, Rows: 1, MinBands: 1} // none is used: any scheme will do
 	r, err := newRun(config)
 	if err != nil {
 		return nil, err
