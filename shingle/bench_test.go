@@ -2,12 +2,7 @@ package shingle
 
 import (
 	"bytes"
-	"encoding/json"
-	"io"
-	"os"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/alike-dev/alike/internal/shareddata"
 	"github.com/alike-dev/alike/text"
@@ -15,34 +10,6 @@ import (
 
 // benchBytes is about how much text a benchmark goes through.
 const benchBytes = 4 << 20
-
-// loadTexts returns the texts of a compressed JSONL file, up to limit bytes of
-// them.
-func loadTexts(tb testing.TB, limit int, elem ...string) [][]byte {
-	tb.Helper()
-	f, err := os.Open(shareddata.Path(tb, elem...))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	r, err := zstd.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer r.Close()
-	var texts [][]byte
-	for in, total := json.NewDecoder(r), 0; total < limit; {
-		var doc struct{ Text string }
-		if err := in.Decode(&doc); err == io.EOF {
-			break
-		} else if err != nil {
-			tb.Fatal(err)
-		}
-		texts = append(texts, []byte(doc.Text))
-		total += len(doc.Text)
-	}
-	return texts
-}
 
 func asciiOnly(text []byte) []byte {
 	return bytes.Map(func(r rune) rune {
@@ -73,7 +40,7 @@ func BenchmarkFeatures(b *testing.B) {
 		{"ko", Options{}, false, []string{"wiki_multilingual", "ko.jsonl.zst"}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			texts := loadTexts(b, benchBytes, bench.path...)
+			texts := shareddata.Texts(b, benchBytes, bench.path...)
 			size := 0
 			for i := range texts {
 				if bench.ascii {

@@ -2,46 +2,13 @@ package text
 
 import (
 	"bytes"
-	"encoding/json"
-	"io"
-	"os"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/alike-dev/alike/internal/shareddata"
 )
 
 // benchBytes is about how much text a benchmark goes through.
 const benchBytes = 4 << 20
-
-// loadTexts returns the texts of a compressed JSONL file, up to limit bytes of
-// them.
-func loadTexts(tb testing.TB, limit int, elem ...string) [][]byte {
-	tb.Helper()
-	f, err := os.Open(shareddata.Path(tb, elem...))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	r, err := zstd.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer r.Close()
-	var texts [][]byte
-	for in, total := json.NewDecoder(r), 0; total < limit; {
-		var doc struct{ Text string }
-		if err := in.Decode(&doc); err == io.EOF {
-			break
-		} else if err != nil {
-			tb.Fatal(err)
-		}
-		texts = append(texts, []byte(doc.Text))
-		total += len(doc.Text)
-	}
-	return texts
-}
 
 // corpora are the texts that the benchmarks run on.
 var corpora = []struct {
@@ -62,7 +29,7 @@ var corpora = []struct {
 func eachCorpus(b *testing.B, run func(b *testing.B, texts [][]byte)) {
 	for _, c := range corpora {
 		b.Run(c.name, func(b *testing.B) {
-			texts := loadTexts(b, benchBytes, c.path...)
+			texts := shareddata.Texts(b, benchBytes, c.path...)
 			if c.name == "ascii" {
 				for i, text := range texts {
 					texts[i] = bytes.Map(func(r rune) rune {
@@ -100,7 +67,7 @@ func BenchmarkWords(b *testing.B) {
 }
 
 func BenchmarkTokenizers(b *testing.B) {
-	texts := loadTexts(b, benchBytes, "wiki_multilingual", "en.jsonl.zst")
+	texts := shareddata.Texts(b, benchBytes, "wiki_multilingual", "en.jsonl.zst")
 	for _, o := range []Options{
 		{Tokens: Alnum},
 		{Tokens: Space},
@@ -117,7 +84,7 @@ func BenchmarkTokenizers(b *testing.B) {
 }
 
 func BenchmarkAppendTokens(b *testing.B) {
-	texts := loadTexts(b, benchBytes, "wiki_multilingual", "en.jsonl.zst")
+	texts := shareddata.Texts(b, benchBytes, "wiki_multilingual", "en.jsonl.zst")
 	tok := mustNew(b, Options{})
 	var tokens []Token
 	size := 0

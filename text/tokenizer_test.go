@@ -1,15 +1,10 @@
 package text
 
 import (
-	"encoding/json"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/shareddata"
@@ -206,33 +201,17 @@ func TestTokenizersOfOneKindMayRunAtOnce(t *testing.T) {
 }
 
 func TestEveryLanguageOfTheDeclarationHasTokens(t *testing.T) {
-	f, err := os.Open(shareddata.Path(t, "udhr", "docs.jsonl.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	tok := mustNew(t, Options{})
-	in := json.NewDecoder(r)
-	for languages := 0; ; languages++ {
-		var doc struct{ ID, Text string }
-		if err := in.Decode(&doc); err == io.EOF {
-			if languages < 300 {
-				t.Errorf("only %d languages", languages)
-			}
-			return
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	languages := shareddata.Docs(t, 0, "udhr", "docs.jsonl.zst")
+	if len(languages) < 300 {
+		t.Errorf("only %d languages", len(languages))
+	}
+	for i, doc := range languages {
 		hashes := tok.AppendHashes(nil, []byte(doc.Text))
 		if len(hashes) == 0 && strings.TrimSpace(doc.Text) != "" {
 			t.Errorf("%s: no tokens in %d bytes", doc.ID, len(doc.Text))
 		}
-		if languages%(8*thin) == 0 && !slices.Equal(hashes, twinHashes(Options{}, doc.Text)) {
+		if i%(8*thin) == 0 && !slices.Equal(hashes, twinHashes(Options{}, doc.Text)) {
 			t.Errorf("%s: tokens differ from the twin's", doc.ID)
 		}
 	}

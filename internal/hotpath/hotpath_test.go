@@ -4,12 +4,7 @@ package hotpath
 
 import (
 	"bytes"
-	"encoding/json"
-	"io"
-	"os"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/alike-dev/alike/internal/shareddata"
 	"github.com/alike-dev/alike/minhash"
@@ -64,7 +59,7 @@ func BenchmarkTextToSignature(b *testing.B) {
 // with letters beyond ASCII and in scripts without spaces.
 func BenchmarkLanguages(b *testing.B) {
 	for _, language := range []string{"en", "de", "vi", "ko", "ja", "zh"} {
-		docs := decode(b, shareddata.Path(b, "wiki_multilingual", language+".jsonl.zst"))
+		docs := shareddata.Texts(b, 8<<20, "wiki_multilingual", language+".jsonl.zst")
 		sketch := sketches(b)
 		b.Run(language, func(b *testing.B) {
 			size := 0
@@ -123,7 +118,7 @@ func sketches(b *testing.B) func([]byte) {
 // articles returns about 8 MB of documents.
 func articles(b *testing.B, ascii bool, piece int) [][]byte {
 	var docs [][]byte
-	for _, text := range decode(b, shareddata.Path(b, "wiki_long_en", "docs.jsonl.zst")) {
+	for _, text := range shareddata.Texts(b, 8<<20, "wiki_long_en", "docs.jsonl.zst") {
 		if ascii {
 			text = bytes.Map(func(r rune) rune {
 				if r >= 0x80 {
@@ -137,32 +132,6 @@ func articles(b *testing.B, ascii bool, piece int) [][]byte {
 			text = text[piece:]
 		}
 		docs = append(docs, text)
-	}
-	return docs
-}
-
-// decode returns the first texts of a file, about 8 MB.
-func decode(b *testing.B, path string) [][]byte {
-	f, err := os.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer z.Close()
-	var docs [][]byte
-	for d, size := json.NewDecoder(z), 0; size < 8<<20; {
-		var doc struct{ Text string }
-		if err := d.Decode(&doc); err == io.EOF {
-			break
-		} else if err != nil {
-			b.Fatal(err)
-		}
-		docs = append(docs, []byte(doc.Text))
-		size += len(doc.Text)
 	}
 	return docs
 }

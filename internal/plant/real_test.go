@@ -1,44 +1,20 @@
 package plant
 
 import (
-	"bufio"
-	"os"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
-	"github.com/valyala/fastjson"
 
 	"github.com/alike-dev/alike/internal/shareddata"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// realBase reads a base of the first real texts of a file.
+// realBase makes a base of the first real texts of a file.
 func realBase(t testing.TB, texts int, elem ...string) *Base {
 	t.Helper()
-	f, err := os.Open(shareddata.Path(t, elem...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	d, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	all := shareddata.Texts(t, 0, elem...)
 	base := new(Base)
-	var parser fastjson.Parser
-	lines := bufio.NewScanner(d)
-	lines.Buffer(nil, 64<<20)
-	for ; texts > 0 && lines.Scan(); texts-- {
-		v, err := parser.ParseBytes(lines.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
-		base.Add(v.GetStringBytes("text"), false)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
+	for _, text := range all[:min(texts, len(all))] {
+		base.Add(text, false)
 	}
 	return base
 }

@@ -4,9 +4,14 @@
 package shareddata
 
 import (
+	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Path returns the path of a file or folder below ../shared/data and skips the
@@ -22,6 +27,48 @@ func Path(t testing.TB, elem ...string) string {
 		t.Skipf("real data not there: %v", err)
 	}
 	return p
+}
+
+// Doc is a document of a data set.
+type Doc struct{ ID, Text string }
+
+// Docs returns the first documents of a file of JSON lines compressed by zstd,
+// so many that their texts come to limit bytes; 0 returns all. It skips the test
+// as Path does.
+func Docs(t testing.TB, limit int, elem ...string) []Doc {
+	t.Helper()
+	f, err := os.Open(Path(t, elem...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := zstd.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	var docs []Doc
+	for in, size := json.NewDecoder(z), 0; limit == 0 || size < limit; {
+		var doc Doc
+		if err := in.Decode(&doc); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, doc)
+		size += len(doc.Text)
+	}
+	return docs
+}
+
+// Texts returns the texts of Docs.
+func Texts(t testing.TB, limit int, elem ...string) [][]byte {
+	t.Helper()
+	var texts [][]byte
+	for _, doc := range Docs(t, limit, elem...) {
+		texts = append(texts, []byte(doc.Text))
+	}
+	return texts
 }
 
 // repositoryRoot walks up from the working directory to the folder with go.mod.

@@ -2,12 +2,7 @@ package simd
 
 import (
 	"bytes"
-	"encoding/json"
-	"io"
-	"os"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/alike-dev/alike/internal/shareddata"
 )
@@ -25,27 +20,7 @@ func englishText(tb testing.TB) []byte {
 }
 
 func realText(tb testing.TB) []byte {
-	f, err := os.Open(shareddata.Path(tb, "wiki_long_en", "docs.jsonl.zst"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer z.Close()
-	var text []byte
-	for d := json.NewDecoder(z); len(text) < 8<<20; {
-		var doc struct{ Text string }
-		if err := d.Decode(&doc); err == io.EOF {
-			break
-		} else if err != nil {
-			tb.Fatal(err)
-		}
-		text = append(text, doc.Text...)
-	}
-	return text
+	return bytes.Join(shareddata.Texts(tb, 8<<20, "wiki_long_en", "docs.jsonl.zst"), nil)
 }
 
 // BenchmarkWords counts whole documents: each call gets a text of 40 kB where it
