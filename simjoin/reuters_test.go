@@ -1,7 +1,6 @@
 package simjoin
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -19,14 +18,10 @@ func reuters(t testing.TB) [][]uint64 {
 		t.Fatal(err)
 	}
 	var sets [][]uint64
-	eachLine(t, shareddata.Path(t, "reuters21578", "docs.jsonl.zst"), func(line string) {
-		var story struct{ Text string }
-		if err := json.Unmarshal([]byte(line), &story); err != nil {
-			t.Fatal(err)
-		}
-		set := shingle.Set(shingler.AppendFeatures(nil, []byte(story.Text)))
+	for _, story := range shareddata.Texts(t, 0, "reuters21578", "docs.jsonl.zst") {
+		set := shingle.Set(shingler.AppendFeatures(nil, story))
 		sets = append(sets, slices.Clip(set))
-	})
+	}
 	return sets
 }
 
