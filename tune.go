@@ -1,6 +1,10 @@
 package alike
 
-import "github.com/alike-dev/alike/lsh"
+import (
+	"math"
+
+	"github.com/alike-dev/alike/lsh"
+)
 
 // Tuning says how signatures are banded for a threshold, and what that does.
 type Tuning struct {
@@ -34,6 +38,7 @@ func Tune(threshold, recall float64, hashes, bits int) (*Tuning, error) {
 		return nil, err
 	}
 	at := func(similarity float64) CurvePoint {
+		similarity = math.Round(similarity*1e6) / 1e6 // for people to read
 		return CurvePoint{similarity, params.Probability(lsh.ComponentAgreement(similarity, bits))}
 	}
 	t := &Tuning{
