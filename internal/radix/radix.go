@@ -134,8 +134,8 @@ func inParallel(ctx context.Context, n int, f func(worker int)) error {
 
 // sortPart writes the entries of from, all of which share their top used bits,
 // to part, sorted by key, then document. Another cut by the next bits leaves a
-// few entries a bucket when keys are uniform: 13 ns an entry, where pdqsort of
-// the whole part takes 110 (BenchmarkEachPart).
+// few entries a bucket when keys are uniform. The whole of EachPart takes 17 ns an
+// entry (BenchmarkEachPart); pdqsort of the part alone would take 75.
 func (g *Grouper) sortPart(worker int, part, from []Entry, used int) {
 	bucketBits := bits.Len(uint(len(from) / bucketSize))
 	buckets := 1 << bucketBits
