@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Times alike side by side with programs that its users would otherwise take: the
+# same machine, data and task (near-duplicates of Jaccard similarity 0.8 or more,
+# word 5-grams, MinHash of 128), in one run. Prints a table for every corpus.
+#
+#   bench/others/run.sh [CORPUS.jsonl TRUTH.csv]
+#
+# CORPUS and TRUTH are of corpusgen. Without them a corpus of 20,000 documents is
+# made from the English Wikipedia texts beside the checkout. The slow programs read
+# a prefix of a larger corpus, and alike the same prefix beside them.
+#
+# Needs Go, Python 3.11 or later with venv and pip, and Linux. What is installed,
+# and all that is written, goes to a temporary folder.
+#
+# Environment: ALIKE_OTHERS_DIR, a folder to keep for the next run (default: a
+# temporary one, removed at the end); ALIKE_OTHERS_DOCUMENTS (20000), of the corpus
+# that is made; ALIKE_OTHERS_PREFIX (20000; 0 leaves the slow programs out);
+# ALIKE_OTHERS_RUNS (3); ALIKE_OTHERS_PROGRAMS, such as "alike ekzhu python rensa
+# datasketch text-dedup datatrove" (default: all).
+set -euo pipefail
+export LC_ALL=C.UTF-8
+if [ $# -ne 0 ] && [ $# -ne 2 ]; then
+  echo "usage: bench/others/run.sh [CORPUS.jsonl TRUTH.csv]" >&2
+  exit 2
+fi
+inputs=()
+for file in "$@"; do inputs+=("$(realpath "$file")"); done
+cd "$(dirname "$0")/../.."
+
+if [ -n "${ALIKE_OTHERS_DIR:-}" ]; then
+  mkdir -p "$ALIKE_OTHERS_DIR"
+  dir=$(realpath "$ALIKE_OTHERS_DIR")
+else
+  dir=$(mktemp -d)
+  trap 'rm -rf "$dir"' EXIT
+fi
+programs=${ALIKE_OTHERS_PROGRAMS:-alike ekzhu python rensa datasketch text-dedup datatrove}
+mkdir -p "$dir/bin"
+go build -o "$dir/bin/" ./cmd/alike ./bench/corpusgen ./bench/others/judge
+(cd bench/others/ekzhu && go build -o "$dir/bin/ekzhu" .)
+
+# install NAME REQUIREMENT… makes a virtual environment. What cannot be installed
+# here is left out of the table.
+install() {
+  local venv=$dir/venv/$1
+  shift
+  [ "$(cat "$venv/ready" 2>/dev/null)" != "$*" ] || return 0
+  echo "installing $*" >&2
+  rm -rf "$venv"
+  python3 -m venv "$venv"
+  if "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" >"$venv/log" 2>&1; then
+    echo "$*" >"$venv/ready"
+  else
+    tail -n 5 "$venv/log" >&2
+    echo "left out: $*" >&2
+  fi
+}
+
+install rensa rensa==0.5.0 orjson==3.13.0
+for program in $programs; do
+  case $program in
+    datasketch) install datasketch datasketch==2.0.0 numpy==2.4.6 scipy==1.17.1 orjson==3.13.0 xxhash==3.8.2 ;;
+    text-dedup) install text-dedup text-dedup==0.4.0 numpy==2.4.6 datasets==5.2.0 ;;
+    datatrove) install datatrove 'datatrove[io,processing]==0.10.1' numpy==2.4.6 spacy==3.8.18 orjson==3.13.0 xxhash==3.8.2 ;;
+  esac
+done
+
+if [ ${#inputs[@]} -eq 0 ]; then
+  documents=${ALIKE_OTHERS_DOCUMENTS:-20000}
+  inputs=("$dir/corpus-$documents.jsonl" "$dir/corpus-$documents.csv")
+  data=../shared/data
+  bases=("$data/wiki_long_en/docs.jsonl.zst" "$data/wiki_multilingual/en.jsonl.zst" "$data/wiki_multilingual/simple.jsonl.zst")
+  if [ ! -r "${bases[0]}" ]; then
+    echo "others: no base texts in ${bases[0]}: make a corpus with bench/corpusgen, and name it and its truth" >&2
+    exit 2
+  fi
+  "$dir/bin/corpusgen" -documents "$documents" -seed 1 -o "${inputs[0]}" -truth "${inputs[1]}" "${bases[@]}" 2>/dev/null
+fi
+
+# compare FLAG… prints the table of one corpus.
+compare() {
+  # shellcheck disable=SC2086 # the programs are several words
+  python3 bench/others/compare.py --dir "$dir" --runs "${ALIKE_OTHERS_RUNS:-3}" "$@" "${inputs[@]}" --only $programs
+}
+
+prefix=${ALIKE_OTHERS_PREFIX:-20000}
+status=0
+if [ "$(wc -l <"${inputs[0]}")" -le "$prefix" ]; then
+  compare || status=1
+else
+  compare --fast || status=1
+  if [ "$prefix" -gt 0 ]; then
+    echo
+    echo "The first $prefix documents:"
+    compare --prefix "$prefix" || status=1
+  fi
+fi
+exit $status
