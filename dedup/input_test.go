@@ -256,12 +256,17 @@ func TestPairsOfManyCopiesAreListedWithTheFirstFew(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "copies.jsonl")
 	writeFile(t, path, []byte(b.String()))
-	got, s := pairLines(t, Config{Inputs: []string{path}, Candidates: CandidatesLSH, BucketCap: 20})
-	crowd := 2 * (copies - lsh.Hubs)
-	if want := 2*copies*(2*copies-1)/2 - crowd*(crowd-1)/2; len(got) != want || s.BucketsCapped != 2 {
-		t.Errorf("%d pairs, %d capped; want %d, 2", len(got), s.BucketsCapped, want)
+	for _, candidates := range []Candidates{CandidatesLSH, CandidatesAuto} {
+		notices := 0
+		got, s := pairLines(t, Config{
+			Inputs: []string{path}, Candidates: candidates, BucketCap: 20, OnNotice: func(string) { notices++ },
+		})
+		crowd := 2 * (copies - lsh.Hubs)
+		if want := 2*copies*(2*copies-1)/2 - crowd*(crowd-1)/2; len(got) != want || s.BucketsCapped != 2 || notices != 1 {
+			t.Errorf("%s: %d pairs, %d capped, %d notices; want %d, 2, 1", candidates, len(got), s.BucketsCapped, notices, want)
+		}
 	}
-	got, _ = pairLines(t, Config{Inputs: []string{path}, Candidates: CandidatesExact, BucketCap: 20})
+	got, _ := pairLines(t, Config{Inputs: []string{path}, Candidates: CandidatesExact, BucketCap: 20})
 	if want := 2 * copies * (2*copies - 1) / 2; len(got) != want {
 		t.Errorf("exact: %d pairs, want all %d", len(got), want)
 	}

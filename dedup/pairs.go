@@ -3,6 +3,7 @@ package dedup
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/alike-dev/alike/lsh"
@@ -56,7 +57,7 @@ func (r *run) emitPairs(ctx context.Context, emit func(Pair) error) (items, byte
 func newExpander(r *run) *expander {
 	n := len(r.table.docs)
 	x := &expander{r: r, start: make([]uint32, n+1), to: make([]partner, 2*len(r.edges))}
-	if r.summary.CandidateMethod == string(CandidatesLSH) {
+	if r.config.Candidates != CandidatesExact { // who asks for exact wants every pair
 		x.cap = r.config.BucketCap
 		x.findCrowds()
 	}
@@ -118,13 +119,20 @@ func (x *expander) appendClass(dst []partner, doc uint32, p partner) []partner {
 // findCrowds fills in crowd and counts the classes over the cap.
 func (x *expander) findCrowds() {
 	x.crowd = map[uint32]bool{}
+	classes := 0
 	for _, members := range x.r.classes.members {
 		if len(members) <= x.cap {
 			continue
 		}
-		x.r.summary.BucketsCapped++
+		classes++
 		for _, doc := range members[min(lsh.Hubs, len(members)):] {
 			x.crowd[doc] = true
 		}
 	}
+	if classes == 0 {
+		return
+	}
+	x.r.summary.BucketsCapped += int64(classes)
+	x.r.config.OnNotice(fmt.Sprintf("%d texts have more than %d copies: only pairs with the first %d are listed; --candidates exact lists all",
+		classes, x.cap, lsh.Hubs))
 }
