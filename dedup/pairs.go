@@ -133,6 +133,6 @@ func (x *expander) findCrowds() {
 		return
 	}
 	x.r.summary.BucketsCapped += int64(classes)
-	x.r.config.OnNotice(fmt.Sprintf("%d texts have more than %d copies: only pairs with the first %d are listed; --candidates exact lists all",
-		classes, x.cap, lsh.Hubs))
+	x.r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, with --candidates exact all",
+		x.cap, classes, lsh.Hubs))
 }
