@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"sync/atomic"
 )
@@ -15,8 +14,8 @@ import (
 type File struct {
 	src  Source
 	o    Options
-	file *os.File // nil for a reader that is no file
-	size int64    // of a regular file
+	file handle // nil for a reader that is no file
+	size int64  // of a regular file; -1 for a stream
 
 	header      []byte
 	headerLines int64
@@ -46,12 +45,12 @@ func Open(s Source, o Options) (*File, error) {
 		return nil, err
 	}
 	f := &File{src: s, o: o.withDefaults()}
-	file, r, err := s.open(o)
+	in, err := s.open(o)
 	if err != nil {
 		return nil, err
 	}
-	f.file = file
-	if err := f.setUp(r); err != nil {
+	f.file, f.size = in.file, in.size
+	if err := f.setUp(in.r); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -60,14 +59,7 @@ func Open(s Source, o Options) (*File, error) {
 
 // setUp chooses the way of reading and reads the header.
 func (f *File) setUp(r io.Reader) error {
-	regular := false
-	if f.file != nil && !f.src.Stream {
-		st, err := f.file.Stat()
-		if err != nil {
-			return openError(f.src.Label(), err)
-		}
-		regular, f.size = true, st.Size()
-	}
+	regular := f.size >= 0
 	f.cut.init(f)
 	f.turn.init()
 	compressed := f.src.Compression != Plain
@@ -135,7 +127,7 @@ func (f *File) BytesRead() int64 {
 // ReaderAt gives random access to the bytes of a plain regular file, whose
 // records lie at Record.Offset; nil for streams and compressed files.
 func (f *File) ReaderAt() io.ReaderAt {
-	if f.file == nil || f.src.Stream || f.src.Compression != Plain {
+	if f.file == nil || f.size < 0 || f.src.Compression != Plain {
 		return nil
 	}
 	return f.file

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // tree makes files (content = their path), folders (path with a slash at the
@@ -215,7 +217,8 @@ func TestStreamIsSpooledAndReadTwice(t *testing.T) {
 	if !s.Stream || s.Size != -1 {
 		t.Fatalf("standard input is %+v", s)
 	}
-	spooled, path, err := Spool(s, o, t.TempDir())
+	path := filepath.Join(t.TempDir(), "new", "spool")
+	spooled, err := Spool(vfs.Default, s, o, path, true)
 	must(t, err)
 	if spooled.Stream || spooled.Size != int64(len(data)) || spooled.Path != "-" {
 		t.Fatalf("spooled is %+v", spooled)
@@ -225,8 +228,15 @@ func TestStreamIsSpooledAndReadTwice(t *testing.T) {
 		must(t, err)
 		compare(t, "spooled", have, twin(data, JSONL, o))
 	}
+	again, err := s.Spooled(vfs.Default, path)
+	if err != nil || again != spooled {
+		t.Errorf("found again: %+v, %v", again, err)
+	}
+	if again, err := Spool(vfs.Default, spooled, o, path, true); err != nil || again != spooled {
+		t.Errorf("a file was spooled: %v, %v", again, err)
+	}
 	must(t, os.Remove(path))
-	if again, path, err := Spool(spooled, o, ""); err != nil || path != "" || again != spooled {
-		t.Errorf("a file was spooled: %v, %s, %v", again, path, err)
+	if _, err := s.Spooled(vfs.Default, path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is gone, but: %v", err)
 	}
 }

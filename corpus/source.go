@@ -1,11 +1,16 @@
 package corpus
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // A Source is one file to read, found by Find.
@@ -18,7 +23,8 @@ type Source struct {
 	ModTime     time.Time // zero for a stream
 	Stream      bool      // standard input, FIFO or device: can be read once only (see Spool)
 
-	at string // where the bytes are, when that is not Path
+	on vfs.FS // of a spooled stream: the file system where its bytes are
+	at string // … and the path there
 }
 
 // AppendID appends the id of a record that has none of its own: the path of a
@@ -41,74 +47,137 @@ func (s Source) Label() string {
 	return filepath.ToSlash(s.Path)
 }
 
-// open opens the bytes of s. The file is nil when s is a reader that is no
-// file.
-func (s Source) open(o Options) (*os.File, io.Reader, error) {
-	if s.Path == "-" && s.at == "" {
-		if o.Stdin != nil {
-			return nil, o.Stdin, nil
-		}
-		return nil, os.Stdin, nil
-	}
-	at := s.at
-	if at == "" {
-		at = s.Path
-	}
-	if !s.Stream { // what has become a FIFO since Find would wait for a writer
-		if st, err := os.Stat(at); err == nil && !st.Mode().IsRegular() {
-			return nil, nil, &Problem{Path: s.Label(), Err: because(ErrNotRegular, "not a regular file any more; leave it out")}
-		}
-	}
-	f, err := os.Open(at)
-	if err != nil {
-		return nil, nil, openError(s.Label(), err)
-	}
-	return f, f, nil
+// handle is an open file, of the operating system or of a vfs.FS.
+type handle interface {
+	io.ReadCloser
+	io.ReaderAt
 }
 
-// Spool copies the bytes of a stream to a new file in the folder dir and
+// opened is an open source.
+type opened struct {
+	r    io.Reader
+	file handle // to be closed; nil: nothing
+	size int64  // of a regular file, which is read at any place; -1 for a stream
+}
+
+// open opens the bytes of s.
+func (s Source) open(o Options) (opened, error) {
+	if s.on != nil {
+		return s.openOn(s.on, s.at)
+	}
+	if s.Path == "-" {
+		if o.Stdin != nil {
+			return opened{r: o.Stdin, size: -1}, nil
+		}
+		return opened{r: os.Stdin, size: -1}, nil
+	}
+	if !s.Stream { // what has become a FIFO since Find would wait for a writer
+		if st, err := os.Stat(s.Path); err == nil && !st.Mode().IsRegular() {
+			return opened{}, &Problem{Path: s.Label(), Err: because(ErrNotRegular, "not a regular file any more; leave it out")}
+		}
+	}
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return opened{}, openError(s.Label(), err)
+	}
+	if s.Stream {
+		return opened{r: f, file: f, size: -1}, nil
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return opened{}, errors.Join(openError(s.Label(), err), f.Close())
+	}
+	return opened{r: f, file: f, size: st.Size()}, nil
+}
+
+// openOn opens the file at that a stream was spooled to.
+func (s Source) openOn(on vfs.FS, at string) (opened, error) {
+	f, err := on.Open(at)
+	if err != nil {
+		return opened{}, openError(at, err)
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return opened{}, errors.Join(openError(at, err), f.Close())
+	}
+	return opened{r: f, file: f, size: st.Size()}, nil
+}
+
+// Spool copies the bytes of a stream to a new file at path of a file system and
 // returns a Source that reads them from there, any number of times, with path,
-// name and ids unchanged. A Source that is no stream is returned as it is. The
-// caller removes the file, whose path is the second result ("" when there is none).
-func Spool(s Source, o Options, dir string) (Source, string, error) {
+// name and ids unchanged. Nothing has the name path until all is there; if
+// durable, it then stays over a power failure. A Source that is no stream is
+// returned as it is. The caller removes the file.
+//
+// The error is a *Problem if the stream cannot be read, else that of the file
+// system.
+func Spool(on vfs.FS, s Source, o Options, path string, durable bool) (Source, error) {
 	if !s.Stream {
-		return s, "", nil
+		return s, nil
 	}
-	f, r, err := s.open(o)
+	in, err := s.open(o)
 	if err != nil {
-		return s, "", err
+		return s, err
 	}
-	if f != nil {
-		defer f.Close()
+	if in.file != nil {
+		defer in.file.Close()
 	}
-	out, err := os.CreateTemp(dir, "spool-*")
+	w, err := CreateOn(on, path, Plain, 1)
 	if err != nil {
-		return s, "", err
+		return s, err
 	}
-	n, err := io.Copy(out, r)
-	if cerr := out.Close(); err == nil {
-		err = cerr
+	defer w.Abort()
+	w.volatile = !durable
+	from := &watched{r: in.r}
+	if n, err := io.Copy(w, from); from.err != nil {
+		return s, &Problem{Path: s.Label(), Offset: n, Err: &reason{kind: ErrCorrupt, cause: from.err, text: fmt.Sprintf("cannot read on (%v)", from.err)}}
+	} else if err != nil {
+		return s, err
 	}
+	if err := w.Commit(); err != nil {
+		return s, err
+	}
+	return s.Spooled(on, path)
+}
+
+// Spooled returns a Source that reads a stream from the file that Spool has made
+// of it, perhaps in another run.
+func (s Source) Spooled(on vfs.FS, path string) (Source, error) {
+	st, err := on.Stat(path)
 	if err != nil {
-		os.Remove(out.Name())
-		return s, "", &Problem{Path: s.Label(), Offset: n, Err: err}
+		return s, openError(path, err)
 	}
-	s.at, s.Size, s.Stream = out.Name(), n, false
-	return s, out.Name(), nil
+	s.on, s.at, s.Size, s.Stream = on, path, st.Size(), false
+	return s, nil
+}
+
+// watched keeps the error of a reader.
+type watched struct {
+	r   io.Reader
+	err error
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if err != nil && err != io.EOF {
+		w.err = err
+	}
+	return n, err
 }
 
 // openError turns an error of the operating system into a Problem that tells
 // the remedy.
 func openError(path string, err error) error {
 	cause := err
-	if pe, ok := err.(*os.PathError); ok {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
 		cause = pe.Err
 	}
 	text := cause.Error()
 	switch {
-	case os.IsNotExist(err):
+	case errors.Is(err, fs.ErrNotExist):
 		text = "no such file or folder; check the name"
-	case os.IsPermission(err):
+	case errors.Is(err, fs.ErrPermission):
 		text = "permission denied; make it readable or leave it out"
 	}
 	return &Problem{Path: path, Err: &reason{kind: cause, text: text, cause: err}}

@@ -1,22 +1,16 @@
 package corpus
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
-	dsnet "github.com/dsnet/compress/bzip2"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // A Writer writes one file under a temporary name beside the target, and gives
@@ -33,11 +27,12 @@ import (
 // do not depend on the number of threads, and the file can be read in parallel
 // again. A Writer belongs to one goroutine.
 type Writer struct {
+	fs         vfs.FS
 	path, temp string
-	file       *os.File
-	plain      *bufio.Writer // nil if compressed
+	file       vfs.File
+	unsynced   []string // folders with entries that are not on disk yet
 
-	compress func(dst, src []byte) ([]byte, error)
+	compress *compressor // nil: plain
 	partSize int
 	part     *part         // being filled
 	parts    int           // sent
@@ -45,13 +40,17 @@ type Writer struct {
 	free     chan *part    // parts that can be filled; as many as may be under way
 	written  chan struct{} // closed when that goroutine has ended
 
-	failed atomic.Pointer[error]
-	ended  bool
+	failed   atomic.Pointer[error]
+	volatile bool // needs not survive a power failure
+	ended    bool
 }
 
 // partSize is how much input becomes one member, frame or stream. It is part of
 // what makes the bytes of an output.
 const partSize = 4 << 20
+
+// plainSize is how much of a plain file is written at once.
+const plainSize = 1 << 20
 
 // part is one piece of the output on its way: filled by Write, compressed by a
 // goroutine of its own, written in order.
@@ -61,38 +60,35 @@ type part struct {
 	ready   sync.WaitGroup
 }
 
-// temporaries numbers the temporary files of this process.
-var temporaries atomic.Int64
-
-// Create begins to write path, whose folder is made if need be. threads bounds
-// how many parts are compressed at once (0 = GOMAXPROCS); each takes about 9
-// MiB. Nothing stands under the name path until Commit; what stood there
-// before stays until then.
+// Create is CreateOn the file system of the operating system.
 func Create(path string, c Compression, threads int) (*Writer, error) {
-	return create(path, c, threads, partSize)
+	return CreateOn(vfs.Default, path, c, threads)
 }
 
-func create(path string, c Compression, threads, partSize int) (*Writer, error) {
-	w := &Writer{path: path, partSize: partSize}
-	switch c {
-	case Plain:
-	case Gzip:
-		w.compress = gzipPart
-	case Zstd:
-		w.compress = zstdPart
-	case Bzip2:
-		w.compress = bzip2Part
-	default:
-		return nil, fmt.Errorf("unknown compression %q", string(c))
+// CreateOn begins to write path on a file system, and makes its folder if need
+// be. threads bounds how many parts are compressed at once (0 = GOMAXPROCS).
+// There are threads+1 of them, unless Limit says less, and each takes about 10
+// MiB (gzip), 16 MiB (zstd) or 28 MiB (bzip2) with its compressor. Nothing
+// stands under the name path until Commit; what stood there before stays until
+// then.
+func CreateOn(fs vfs.FS, path string, c Compression, threads int) (*Writer, error) {
+	return create(fs, path, c, threads, partSize)
+}
+
+func create(fs vfs.FS, path string, c Compression, threads, partSize int) (*Writer, error) {
+	compress, err := compressorOf(c)
+	if err != nil {
+		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	w := &Writer{fs: fs, path: path, compress: compress, partSize: partSize}
+	if err := w.makeFolder(fs.PathDir(path)); err != nil {
 		return nil, err
 	}
 	if err := w.openTemp(); err != nil {
 		return nil, err
 	}
-	if c == Plain {
-		w.plain = bufio.NewWriterSize(w.file, 1<<20)
+	if compress == nil {
+		w.partSize, w.part = plainSize, &part{}
 		return w, nil
 	}
 	if threads <= 0 {
@@ -108,21 +104,41 @@ func create(path string, c Compression, threads, partSize int) (*Writer, error) 
 	return w, nil
 }
 
-// openTemp makes the temporary file, with the permissions of any new file.
-func (w *Writer) openTemp() error {
-	dir, base := filepath.Split(w.path)
-	for {
-		n := temporaries.Add(1)
-		w.temp = filepath.Join(dir, "."+base+"."+strconv.Itoa(os.Getpid())+"-"+strconv.FormatInt(n, 10)+".tmp")
-		f, err := os.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if err == nil {
-			w.file = f
-			return nil
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return err
-		}
+// Limit bounds the memory of a compressed file to about so many bytes, at the
+// cost of parallelism and never below one part. It is to be called before the
+// first Write. The bytes of the file do not depend on it.
+func (w *Writer) Limit(memory int64) {
+	if w.compress == nil {
+		return
 	}
+	for int64(len(w.free)) > max(1, memory/w.compress.memory) {
+		<-w.free
+	}
+}
+
+// makeFolder makes a folder, and notes which folders have got a new entry.
+func (w *Writer) makeFolder(dir string) error {
+	w.unsynced = append(w.unsynced, dir)
+	for at := dir; ; {
+		if _, err := w.fs.Stat(at); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		parent := w.fs.PathDir(at)
+		if parent == at {
+			break
+		}
+		w.unsynced = append(w.unsynced, parent)
+		at = parent
+	}
+	return w.fs.MkdirAll(dir, 0o777)
+}
+
+// openTemp makes the temporary file, with the permissions of any new file. Its
+// name has nothing of the target's, which may be as long as a name may be.
+func (w *Writer) openTemp() (err error) {
+	w.temp = w.fs.PathJoin(w.fs.PathDir(w.path), ".alike-"+strconv.FormatUint(rand.Uint64(), 36)+".tmp")
+	w.file, err = w.fs.Create(w.temp, vfs.WriteCategoryUnspecified)
+	return err
 }
 
 // Write appends p to the file. An error, of this or an earlier write, stays
@@ -130,9 +146,6 @@ func (w *Writer) openTemp() error {
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.ended {
 		return 0, fs.ErrClosed
-	}
-	if w.plain != nil {
-		return w.plain.Write(p)
 	}
 	n := len(p)
 	for len(p) > 0 {
@@ -153,13 +166,18 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// send hands the part on. At most threads+1 parts exist, so neither the queue
-// nor the number of goroutines grows beyond that.
+// send hands the part on. At most as many parts exist as free had at first, so
+// neither the queue nor the number of goroutines grows beyond that.
 func (w *Writer) send() {
+	if w.compress == nil {
+		w.writeOut(w.part.in, nil)
+		w.part.in = w.part.in[:0]
+		return
+	}
 	p := w.part
 	w.part = nil
 	w.parts++
-	p.ready.Go(func() { p.out, p.err = w.compress(p.out[:0], p.in) })
+	p.ready.Go(func() { p.out, p.err = w.compress.part(p.out[:0], p.in) })
 	w.queue <- p
 }
 
@@ -169,58 +187,69 @@ func (w *Writer) writeParts() {
 	defer close(w.written)
 	for p := range w.queue {
 		p.ready.Wait()
-		err := p.err
-		if w.failed.Load() == nil {
-			if err == nil {
-				_, err = w.file.Write(p.out)
-			}
-			if err != nil {
-				w.failed.Store(&err)
-			}
-		}
+		w.writeOut(p.out, p.err)
 		w.free <- p
+	}
+}
+
+// writeOut writes to the file, unless something has failed.
+func (w *Writer) writeOut(data []byte, err error) {
+	if w.failed.Load() != nil {
+		return
+	}
+	if err == nil && len(data) > 0 {
+		_, err = w.file.Write(data)
+	}
+	if err != nil {
+		w.failed.Store(&err)
 	}
 }
 
 // Commit writes what is left, makes it durable, and gives the file its name.
 // After an error the temporary file is gone, and nothing has the name that had
-// not had it before.
+// not had it before; but if the folder cannot be synced, the file has its name
+// already.
 func (w *Writer) Commit() (err error) {
 	if w.ended {
 		return fs.ErrClosed
 	}
 	defer w.Abort()
-	if w.plain != nil {
-		if err := w.plain.Flush(); err != nil {
+	// A compressed file of nothing has one part too: a file without a byte would
+	// be a truncated one.
+	if w.part == nil && w.parts == 0 {
+		w.part = <-w.free
+		w.part.in = w.part.in[:0]
+	}
+	if w.part != nil {
+		w.send()
+	}
+	w.drain()
+	if err := w.failed.Load(); err != nil {
+		return *err
+	}
+	if !w.volatile {
+		if err := w.file.Sync(); err != nil {
 			return err
 		}
-	} else {
-		// A compressed file of nothing has one part too: a file without a byte
-		// would be a truncated one.
-		if w.part == nil && w.parts == 0 {
-			w.part = <-w.free
-		}
-		if w.part != nil {
-			w.send()
-		}
-		w.drain()
-		if err := w.failed.Load(); err != nil {
-			return *err
-		}
-	}
-	if err := w.file.Sync(); err != nil {
-		return err
 	}
 	err = w.file.Close()
 	w.file = nil
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(w.temp, w.path); err != nil {
+	if err := w.fs.Rename(w.temp, w.path); err != nil {
 		return err
 	}
 	w.temp = ""
-	return syncFolder(filepath.Dir(w.path))
+	if w.volatile {
+		return nil
+	}
+	for _, dir := range w.unsynced {
+		if err := syncFolder(w.fs, dir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Abort ends the writing and removes the temporary file. After Commit it does
@@ -230,14 +259,12 @@ func (w *Writer) Abort() {
 		return
 	}
 	w.ended = true
-	if w.plain == nil {
-		w.drain()
-	}
+	w.drain()
 	if w.file != nil {
-		w.file.Close()
+		_ = w.file.Close() // what is in it is not wanted any more
 	}
 	if w.temp != "" {
-		os.Remove(w.temp)
+		_ = w.fs.Remove(w.temp) // the error that led here says more
 	}
 }
 
@@ -252,69 +279,14 @@ func (w *Writer) drain() {
 
 // syncFolder makes a rename durable. Where folders cannot be synced it does
 // nothing.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
+func syncFolder(on vfs.FS, dir string) error {
+	d, err := on.OpenDir(dir)
 	if err != nil {
 		return err
 	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && runtime.GOOS != "windows" && !errors.Is(err, errors.ErrUnsupported) {
-		var pe *fs.PathError
-		if errors.As(err, &pe) && errors.Is(pe.Err, fs.ErrInvalid) {
-			return nil
-		}
-		return err
+	err = d.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		err = nil
 	}
-	return nil
-}
-
-var gzipWriters, zstdWriters, bzip2Writers sync.Pool
-
-func gzipPart(dst, src []byte) ([]byte, error) {
-	z, _ := gzipWriters.Get().(*gzip.Writer)
-	if z == nil {
-		z = gzip.NewWriter(nil)
-	}
-	defer gzipWriters.Put(z)
-	out := bytes.NewBuffer(dst)
-	z.Reset(out)
-	return writePart(z, out, src)
-}
-
-func zstdPart(dst, src []byte) ([]byte, error) {
-	z, _ := zstdWriters.Get().(*zstd.Encoder)
-	if z == nil {
-		var err error
-		if z, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true)); err != nil {
-			return dst, err
-		}
-	}
-	defer zstdWriters.Put(z)
-	return z.EncodeAll(src, dst), nil
-}
-
-func bzip2Part(dst, src []byte) ([]byte, error) {
-	out := bytes.NewBuffer(dst)
-	z, _ := bzip2Writers.Get().(*dsnet.Writer)
-	if z == nil {
-		var err error
-		if z, err = dsnet.NewWriter(out, &dsnet.WriterConfig{Level: 9}); err != nil {
-			return dst, err
-		}
-	} else if err := z.Reset(out); err != nil {
-		return dst, err
-	}
-	defer bzip2Writers.Put(z)
-	return writePart(z, out, src)
-}
-
-// writePart compresses src by z into out.
-func writePart(z io.WriteCloser, out *bytes.Buffer, src []byte) ([]byte, error) {
-	if _, err := z.Write(src); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return errors.Join(err, d.Close())
 }

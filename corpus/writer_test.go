@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // writeFile writes data in pieces of uneven sizes.
 func writeFile(t testing.TB, path string, c Compression, threads, part int, data []byte) {
 	t.Helper()
-	w, err := create(path, c, threads, part)
+	w, err := create(vfs.Default, path, c, threads, part)
 	must(t, err)
 	defer w.Abort()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -115,7 +117,7 @@ func TestNothingHasTheNameBeforeCommit(t *testing.T) {
 func TestWriteThatFailsIsToldAndLeavesNothing(t *testing.T) {
 	for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
 		dir := t.TempDir()
-		w, err := create(filepath.Join(dir, "a"), c, 2, 50_000)
+		w, err := create(vfs.Default, filepath.Join(dir, "a"), c, 2, 50_000)
 		must(t, err)
 		w.file.Close() // every write fails from now on
 		data := bytes.Repeat([]byte("x"), 100_000)

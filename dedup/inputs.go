@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
 )
@@ -45,7 +48,7 @@ func (r *run) findSources(ctx context.Context) error {
 		if !s.Stream {
 			continue
 		}
-		if r.sources[i], err = r.spool(ctx, s); err != nil {
+		if r.sources[i], err = r.spool(ctx, s, i); err != nil {
 			return err
 		}
 	}
@@ -54,7 +57,7 @@ func (r *run) findSources(ctx context.Context) error {
 
 // spool copies a stream to the work folder. Its other end may neither write nor
 // close it, so an interrupted run does not wait.
-func (r *run) spool(ctx context.Context, s corpus.Source) (corpus.Source, error) {
+func (r *run) spool(ctx context.Context, s corpus.Source, number int) (corpus.Source, error) {
 	folder, err := r.dir.folder()
 	if err != nil {
 		return s, err
@@ -66,7 +69,8 @@ func (r *run) spool(ctx context.Context, s corpus.Source) (corpus.Source, error)
 	}
 	copied := make(chan result, 1)
 	go func() {
-		source, _, err := corpus.Spool(s, r.config.Corpus, folder)
+		path := filepath.Join(folder, fmt.Sprintf("input-%d", number))
+		source, err := corpus.Spool(vfs.Default, s, r.config.Corpus, path, false)
 		copied <- result{source, err}
 	}()
 	select {

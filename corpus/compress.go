@@ -1,0 +1,90 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+
+	dsnet "github.com/dsnet/compress/bzip2"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// A compressor makes the parts of a compressed file.
+type compressor struct {
+	// part appends src, compressed as a member, frame or stream of its own, to
+	// dst. It may be called by many goroutines at once.
+	part func(dst, src []byte) ([]byte, error)
+	// memory is about what a part takes while it is made, in bytes: itself, the
+	// result if it did not shrink, and what the compressor holds.
+	memory int64
+}
+
+// compressorOf returns the compressor of a compression; nil for none.
+func compressorOf(c Compression) (*compressor, error) {
+	switch c {
+	case Plain:
+		return nil, nil
+	case Gzip:
+		return &compressor{gzipPart, 10 << 20}, nil
+	case Zstd:
+		return &compressor{zstdPart, 16 << 20}, nil
+	case Bzip2:
+		return &compressor{bzip2Part, 28 << 20}, nil
+	}
+	return nil, fmt.Errorf("unknown compression %q", string(c))
+}
+
+var gzipWriters, zstdWriters, bzip2Writers sync.Pool
+
+func gzipPart(dst, src []byte) ([]byte, error) {
+	z, _ := gzipWriters.Get().(*gzip.Writer)
+	if z == nil {
+		z = gzip.NewWriter(nil)
+	}
+	defer gzipWriters.Put(z)
+	out := bytes.NewBuffer(dst)
+	z.Reset(out)
+	return writePart(z, out, src)
+}
+
+func zstdPart(dst, src []byte) ([]byte, error) {
+	z, _ := zstdWriters.Get().(*zstd.Encoder)
+	if z == nil {
+		var err error
+		z, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true),
+			zstd.WithWindowSize(partSize), zstd.WithLowerEncoderMem(true)) // a third of the memory, for the same bytes
+		if err != nil {
+			return dst, err
+		}
+	}
+	defer zstdWriters.Put(z)
+	return z.EncodeAll(src, dst), nil
+}
+
+func bzip2Part(dst, src []byte) ([]byte, error) {
+	out := bytes.NewBuffer(dst)
+	z, _ := bzip2Writers.Get().(*dsnet.Writer)
+	if z == nil {
+		var err error
+		if z, err = dsnet.NewWriter(out, &dsnet.WriterConfig{Level: 9}); err != nil {
+			return dst, err
+		}
+	} else if err := z.Reset(out); err != nil {
+		return dst, err
+	}
+	defer bzip2Writers.Put(z)
+	return writePart(z, out, src)
+}
+
+// writePart compresses src by z into out.
+func writePart(z io.WriteCloser, out *bytes.Buffer, src []byte) ([]byte, error) {
+	if _, err := z.Write(src); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}

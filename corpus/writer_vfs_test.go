@@ -1,0 +1,203 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+// listAll returns the paths of all files of a memory file system.
+func listAll(t *testing.T, on vfs.FS, dir string) (files []string) {
+	t.Helper()
+	names, err := on.List(dir)
+	must(t, err)
+	for _, name := range names {
+		p := on.PathJoin(dir, name)
+		st, err := on.Stat(p)
+		must(t, err)
+		if st.IsDir() {
+			files = append(files, listAll(t, on, p)...)
+		} else {
+			files = append(files, p)
+		}
+	}
+	return files
+}
+
+func contents(t *testing.T, on vfs.FS, path string) []byte {
+	t.Helper()
+	f, err := on.Open(path)
+	must(t, err)
+	defer f.Close()
+	var b bytes.Buffer
+	_, err = b.ReadFrom(f)
+	must(t, err)
+	return b.Bytes()
+}
+
+// writeOn writes data to path as a caller does.
+func writeOn(on vfs.FS, path string, c Compression, data []byte) error {
+	w, err := create(on, path, c, 2, 1000)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := w.Write(data); err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+// crash is what is left of a memory file system when the power fails, with so
+// much luck for what was not synced.
+func crash(on *vfs.MemFS, luck int) *vfs.MemFS {
+	return on.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: luck, RNG: rand.New(rand.NewPCG(1, uint64(luck)))})
+}
+
+func TestWhatIsCommittedOutlastsAPowerFailure(t *testing.T) {
+	data := benchLines(5000, 100)
+	for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
+		mem := vfs.NewCrashableMem()
+		must(t, writeOn(mem, "/new/deep/a", c, data))
+		if after := contents(t, crash(mem, 0), "/new/deep/a"); !bytes.Equal(unpack(t, c, after), data) {
+			t.Errorf("%q: %d bytes are left", c, len(after))
+		}
+	}
+}
+
+func TestCrashAtAnyWriteOperationLeavesTheOldFileOrTheNewOne(t *testing.T) {
+	before, after := []byte("before"), benchLines(5000, 100)
+	for _, c := range []Compression{Plain, Zstd} {
+		mem := vfs.NewCrashableMem()
+		must(t, writeOn(mem, "/dir/a", Plain, before))
+		crashes := 0
+		look := errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind.ReadOrWrite() != errorfs.OpIsWrite {
+				return nil
+			}
+			for _, luck := range []int{0, 50, 100} {
+				have := contents(t, crash(mem, luck), "/dir/a")
+				if !bytes.Equal(have, before) && !bytes.Equal(unpack(t, c, have), after) {
+					t.Errorf("%q: after a crash at %v %s the file has %d bytes", c, op.Kind, op.Path, len(have))
+				}
+				crashes++
+			}
+			return nil
+		})
+		must(t, writeOn(errorfs.Wrap(mem, look), "/dir/a", c, after))
+		if crashes < 15 {
+			t.Errorf("%q: %d crashes only", c, crashes)
+		}
+	}
+}
+
+func TestEveryOperationThatFailsIsToldAndLeavesNothingBehind(t *testing.T) {
+	broken := errors.New("the disk is full")
+	data := benchLines(5000, 100)
+	for _, c := range []Compression{Plain, Gzip} {
+		failures := 0
+		for n := int32(0); ; n++ {
+			mem := vfs.NewMem()
+			seen, failed := int32(0), errorfs.Op{}
+			on := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+				if op.Kind == errorfs.OpFileClose || op.Kind == errorfs.OpStat { // a file that cannot be closed was synced before
+					return nil
+				}
+				if seen++; seen == n+1 {
+					failed = op
+					return broken
+				}
+				return nil
+			}))
+			err := writeOn(on, "/dir/sub/a", c, data)
+			if failed == (errorfs.Op{}) {
+				must(t, err)
+				break
+			}
+			failures++
+			if !errors.Is(err, broken) {
+				t.Errorf("%q: %v %s fails, and the result is %v", c, failed.Kind, failed.Path, err)
+			}
+			for _, left := range listAll(t, mem, "/") {
+				if whole := failed.Kind == errorfs.OpFileSync || failed.Kind == errorfs.OpOpenDir; left != "/dir/sub/a" || !whole {
+					t.Errorf("%q: %v %s fails and leaves %s", c, failed.Kind, failed.Path, left)
+				}
+			}
+		}
+		if failures < 8 {
+			t.Errorf("%q: %d operations only", c, failures)
+		}
+	}
+}
+
+func TestLimitOfMemoryBoundsThePartsAndChangesNoByte(t *testing.T) {
+	data := benchLines(30_000, 500)
+	var want []byte
+	part := int64(10 << 20)
+	for _, limit := range []int64{0, 1, 2 * part, 1 << 40} {
+		mem := vfs.NewMem()
+		w, err := create(mem, "/a.gz", Gzip, 3, 1000)
+		must(t, err)
+		w.Limit(limit)
+		if have := int64(len(w.free)); have != min(4, max(1, limit/part)) {
+			t.Errorf("%d parts with %d bytes", have, limit)
+		}
+		_, err = w.Write(data)
+		must(t, err)
+		must(t, w.Commit())
+		have := contents(t, mem, "/a.gz")
+		if want == nil {
+			want = have
+		}
+		if !bytes.Equal(have, want) {
+			t.Errorf("other bytes with %d bytes of memory", limit)
+		}
+	}
+}
+
+func TestStreamThatBreaksIsNotTakenForAFailureOfTheDisk(t *testing.T) {
+	mem := vfs.NewMem()
+	s := mustFind(t, "-")
+	_, err := Spool(mem, s, Options{Stdin: failing{strings.NewReader("half a li")}}, "/spool", true)
+	var p *Problem
+	if !errors.As(err, &p) || p.Path != "stdin.jsonl" || !strings.Contains(err.Error(), "the cable is cut") {
+		t.Errorf("error %v", err)
+	}
+	full := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFileWrite {
+			return fmt.Errorf("no space: %w", fs.ErrInvalid)
+		}
+		return nil
+	}))
+	_, err = Spool(full, s, Options{Stdin: strings.NewReader("a line\n")}, "/spool", true)
+	if errors.As(err, &p) || !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("error %v", err)
+	}
+	if left := listAll(t, mem, "/"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestSpooledStreamIsReadFromTheFileSystemItIsOn(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	s := mustFind(t, "-")
+	data := benchLines(20_000, 200)
+	for _, durable := range []bool{true, false} {
+		path := fmt.Sprintf("/dir/spool-%v", durable)
+		spooled, err := Spool(mem, s, Options{Stdin: bytes.NewReader(data)}, path, durable)
+		must(t, err)
+		have, err := readAll(t, spooled, Options{BlockSize: 1000}, 3)
+		must(t, err)
+		compare(t, path, have, twin(data, JSONL, Options{}))
+		if _, err := crash(mem, 0).Stat(path); (err == nil) != durable {
+			t.Errorf("durable %v, after a power failure: %v", durable, err)
+		}
+	}
+}
