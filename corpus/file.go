@@ -16,6 +16,7 @@ type File struct {
 	o    Options
 	file handle // nil for a reader that is no file
 	size int64  // of a regular file; -1 for a stream
+	skip func(seq int64) bool
 
 	header      []byte
 	headerLines int64
@@ -153,6 +154,22 @@ func (f *File) Problem(line, offset int64, err error) *Problem {
 // for zstd files of several frames the frame (at most 16 MiB decoded), for
 // bzip2 a block (0.9 MB, at most 46 MB decoded).
 func (f *File) Next(b *Block) error {
+	for {
+		if err := f.next(b); err != nil || f.skip == nil || !f.skip(b.Seq) {
+			return err
+		}
+	}
+}
+
+// Skip makes Next leave out the blocks whose numbers done says yes to, for
+// example those that an interrupted run has finished. Blocks are numbered as
+// without it. Of plain files of lines what is left out is not read; elsewhere
+// it saves the parsing only. Skip is to be called before the first Next, and
+// done must be safe for concurrent use.
+func (f *File) Skip(done func(seq int64) bool) { f.skip = done }
+
+// next is Next without regard to Skip, save where that saves reading.
+func (f *File) next(b *Block) error {
 	usual := f.o.BlockSize
 	if f.units != nil {
 		usual = maxUnit

@@ -27,6 +27,9 @@ const searchChunk = 256 << 10
 
 func (f *File) nextPlain(b *Block) error {
 	k := f.claimed.Add(1) - 1
+	for f.skip != nil && k < f.blocks && f.skip(k) {
+		k = f.claimed.Add(1) - 1
+	}
 	if k >= f.blocks || f.failed.Load() {
 		return io.EOF
 	}

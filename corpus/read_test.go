@@ -2,7 +2,9 @@ package corpus
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,4 +181,75 @@ func TestMemoryOfAnUncommonRecordIsGivenBack(t *testing.T) {
 	if most < 8<<20 || cap(b.buf) > 1<<20 {
 		t.Errorf("at most %d bytes, %d at the end", most, cap(b.buf))
 	}
+}
+
+func TestSkippedBlocksAreLeftOutAndTheOthersKeepTheirNumbers(t *testing.T) {
+	type key struct {
+		seq, offset, lines int64
+		data               string
+	}
+	blocks := func(s Source, o Options, done func(int64) bool) (all []key) {
+		f, err := Open(s, o)
+		must(t, err)
+		defer f.Close()
+		if done != nil {
+			f.Skip(done)
+		}
+		var b Block
+		for f.Next(&b) == nil {
+			all = append(all, key{b.Seq, b.Offset, b.Lines, string(b.Data())})
+		}
+		return all
+	}
+	for _, f := range []Format{JSONL, CSV, TSV, Lines, Text} {
+		data := sample(f, 60)
+		for c, suffix := range suffix {
+			s := sourceOf(t, "a"+suffix, pack(t, c, data, 5))
+			s.Format = f
+			o := Options{BlockSize: 300}
+			all := blocks(s, o, nil)
+			for name, done := range map[string]func(int64) bool{
+				"odd blocks":    func(seq int64) bool { return seq%2 == 1 },
+				"the first two": func(seq int64) bool { return seq < 2 },
+				"all but one":   func(seq int64) bool { return seq != 3 },
+				"all":           func(int64) bool { return true },
+				"none":          func(int64) bool { return false },
+			} {
+				var want []key
+				for _, k := range all {
+					if !done(k.seq) {
+						want = append(want, k)
+					}
+				}
+				if have := blocks(s, o, done); !slices.Equal(have, want) {
+					t.Errorf("%s %s without %s: %d blocks, want %d", f, c, name, len(have), len(want))
+				}
+			}
+		}
+	}
+}
+
+func TestSkippedBlocksOfAPlainFileAreNotRead(t *testing.T) {
+	s := sourceOf(t, "a.jsonl", small(1000))
+	f, err := Open(s, Options{BlockSize: 1000})
+	must(t, err)
+	defer f.Close()
+	counted := &countedReads{handle: f.file}
+	f.file = counted
+	f.Skip(func(seq int64) bool { return seq != 7 })
+	var b Block
+	must(t, f.Next(&b))
+	if err := f.Next(&b); err != io.EOF || counted.reads != 1 {
+		t.Errorf("%d reads for one block, then %v", counted.reads, err)
+	}
+}
+
+type countedReads struct {
+	handle
+	reads int
+}
+
+func (c *countedReads) ReadAt(p []byte, off int64) (int, error) {
+	c.reads++
+	return c.handle.ReadAt(p, off)
 }
