@@ -1,0 +1,231 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// The names in a work folder that are the journal's; it touches no others.
+const (
+	journalName = "alike.journal"
+	newName     = "alike.journal.new" // being created
+	lockName    = "alike.lock"        // there while a process works, or was killed
+)
+
+// maxRecord bounds a record, so that two of them between which a line feed is
+// damaged are still one line to a reader.
+const maxRecord = 16 << 20
+
+// ErrCorrupt says that a journal is damaged before its last record, which no crash
+// does.
+var ErrCorrupt = errors.New("damaged journal")
+
+// errClosed says that a journal was used after Close or Remove.
+var errClosed = errors.New("journal is closed")
+
+// Journal is an open journal. Its methods are safe for concurrent use.
+type Journal struct {
+	fs      vfs.FS
+	dir     string
+	path    string
+	lock    *folderLock
+	resumed bool
+	first   int64 // offset of the first record
+
+	mu   sync.Mutex
+	file vfs.File // nil when closed
+	end  int64    // of the last whole record
+}
+
+// Record is what Append was given.
+type Record struct {
+	Kind    string
+	Payload json.RawMessage
+}
+
+// Resumed reports whether the journal held records when it was opened.
+func (j *Journal) Resumed() bool { return j.resumed }
+
+// Append writes a record of v as JSON and returns when it is safe on disk. A kind is
+// made of a to z, 0 to 9 and -; a record may have up to 16 MiB. It costs one write and
+// one sync.
+//
+// After an error the journal is as it was before, and Append may be called again;
+// only if the disk fails in earnest may the record be found there after all.
+func (j *Journal) Append(kind string, v any) error {
+	if err := checkKind(kind); err != nil {
+		return err
+	}
+	payload, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("journal record of kind %s: %w", kind, err)
+	}
+	line := appendLine(nil, kind, payload)
+	if len(line) > maxRecord {
+		return fmt.Errorf("journal record of kind %s has %d bytes, more than %d", kind, len(line), maxRecord)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file == nil {
+		return errClosed
+	}
+	size := int64(len(line)) // WriteAt may change the bytes
+	if _, err = j.file.WriteAt(line, j.end); err == nil {
+		err = j.file.SyncData()
+	}
+	if err != nil {
+		// Make what was written no record. Where even this fails, the next record
+		// overwrites it.
+		_, _ = j.file.WriteAt([]byte{0}, j.end)
+		return j.writeError(err)
+	}
+	j.end += size
+	return nil
+}
+
+// writeError says what to do about a failed write.
+func (j *Journal) writeError(err error) error {
+	remedy := "repair"
+	if vfs.IsNoSpaceError(err) {
+		remedy = "free space on"
+	}
+	return fmt.Errorf("write %s: %w; what is finished is kept: %s the disk of the work folder and give the same command again to go on", j.path, err, remedy)
+}
+
+// Records goes through all records in the order of their appending, those appended
+// by this process included. It reads the file as it goes and holds one record at a
+// time; the payload is the consumer's own. It ends after the first error.
+func (j *Journal) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		j.mu.Lock()
+		file, end := j.file, j.end
+		j.mu.Unlock()
+		if file == nil {
+			yield(Record{}, errClosed)
+			return
+		}
+		lines := newLineReader(file, j.first, end)
+		for {
+			at := lines.next
+			line, err := lines.read()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil && !errors.Is(err, errTorn) {
+				yield(Record{}, fmt.Errorf("read %s: %w", j.path, err))
+				return
+			}
+			kind, payload, ok := parseLine(line)
+			if !ok {
+				yield(Record{}, j.corrupt(at))
+				return
+			}
+			if !yield(Record{string(kind), append(json.RawMessage(nil), payload...)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Last decodes the last record of a kind into a pointer and reports whether there
+// is one. It reads the whole file.
+func (j *Journal) Last(kind string, into any) (bool, error) {
+	var last json.RawMessage
+	for r, err := range j.Records() {
+		if err != nil {
+			return false, err
+		}
+		if r.Kind == kind {
+			last = r.Payload
+		}
+	}
+	if last == nil {
+		return false, nil
+	}
+	return true, j.decode(kind, last, into)
+}
+
+// All goes through the records of a kind, decoded, in the order of their appending.
+// It ends after the first error.
+func All[T any](j *Journal, kind string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for r, err := range j.Records() {
+			var v T
+			if err == nil && r.Kind != kind {
+				continue
+			}
+			if err == nil {
+				err = j.decode(kind, r.Payload, &v)
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (j *Journal) decode(kind string, payload json.RawMessage, into any) error {
+	if err := json.Unmarshal(payload, into); err != nil {
+		return fmt.Errorf("%s: record of kind %s: %w; %s", j.path, kind, err, startOver)
+	}
+	return nil
+}
+
+// startOver is the remedy for a journal that is of no use.
+const startOver = "start over with --fresh, or name another work folder"
+
+func (j *Journal) corrupt(at int64) error {
+	return fmt.Errorf("%w: %s at byte %d; %s", ErrCorrupt, j.path, at, startOver)
+}
+
+// Close releases the folder and keeps the journal, for the run to go on later. A
+// second call does nothing.
+func (j *Journal) Close() error { return j.close(false) }
+
+// Remove ends the run: it removes the journal and releases the folder, which itself
+// stays. Remove the run's other files before.
+func (j *Journal) Remove() error { return j.close(true) }
+
+func (j *Journal) close(remove bool) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file == nil {
+		return nil
+	}
+	err := j.file.Close()
+	j.file = nil
+	if remove {
+		err = errors.Join(err, j.removeFiles())
+	}
+	if err = errors.Join(err, j.lock.release()); err != nil {
+		return fmt.Errorf("work folder %s: %w", j.dir, err)
+	}
+	return nil
+}
+
+// removeFiles removes a journal, whole or being created, and makes that safe on
+// disk.
+func (j *Journal) removeFiles() error {
+	for _, path := range []string{j.path, j.fs.PathJoin(j.dir, newName)} {
+		if err := j.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return syncDir(j.fs, j.dir)
+}
+
+// syncDir makes the names in a folder safe on disk.
+func syncDir(fsys vfs.FS, dir string) error {
+	d, err := fsys.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,285 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"strconv"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Setting is one of the things that a run's results depend on: an option, the
+// version of a format, an input with its size and time. Names need not be unique.
+type Setting struct{ Name, Value string }
+
+// String is for messages.
+func (s Setting) String() string {
+	if s == (Setting{}) {
+		return "nothing more"
+	}
+	return s.Name + " " + s.Value
+}
+
+// MismatchError says that the work folder holds a run with other settings. One of
+// the settings is zero if there is nothing to compare the other one with.
+type MismatchError struct {
+	Dir string
+	Was Setting // in the journal: the first that differs
+	Is  Setting // asked for now
+}
+
+func (e *MismatchError) Error() string {
+	var what string
+	switch zero := (Setting{}); {
+	case e.Is == zero:
+		what = fmt.Sprintf("with %v, which is not there now", e.Was)
+	case e.Was == zero:
+		what = fmt.Sprintf("without %v", e.Is)
+	case e.Was.Name == e.Is.Name:
+		what = fmt.Sprintf("with %v, and it is %s now", e.Was, e.Is.Value)
+	default:
+		what = fmt.Sprintf("with %v where there is %v now", e.Was, e.Is)
+	}
+	return fmt.Sprintf("work folder %s holds an unfinished run %s; %s", e.Dir, what, startOver)
+}
+
+// Open locks a work folder, makes it if need be, and opens its journal, or creates
+// one with the given settings: all that the results depend on, in a fixed order.
+// They are gone through once and not kept; there may be millions.
+//
+// It fails with ErrInUse if another process has the folder, with a *MismatchError
+// if the journal there has other settings or another format, and with ErrCorrupt if
+// it is damaged. A last record that was not written to its end is dropped. With
+// fresh a journal that is there is removed first, whatever it holds. Files of other
+// names are left alone.
+//
+// It costs one reading of the journal and a few syncs.
+func Open(fsys vfs.FS, dir string, settings iter.Seq[Setting], fresh bool) (*Journal, error) {
+	if err := makeFolder(fsys, dir); err != nil {
+		return nil, folderError("make", dir, err)
+	}
+	lock, err := lockFolder(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{fs: fsys, dir: dir, path: fsys.PathJoin(dir, journalName), lock: lock}
+	if err := j.open(settings, fresh); err != nil {
+		if j.file != nil {
+			err = errors.Join(err, j.file.Close())
+		}
+		return nil, errors.Join(err, lock.release())
+	}
+	return j, nil
+}
+
+func (j *Journal) open(settings iter.Seq[Setting], fresh bool) error {
+	if fresh {
+		if err := j.removeFiles(); err != nil {
+			return folderError("start over in", j.dir, err)
+		}
+	}
+	_, err := j.fs.Stat(j.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = j.create(settings)
+	}
+	if err == nil {
+		j.file, err = j.fs.OpenReadWrite(j.path, vfs.WriteCategoryUnspecified)
+	}
+	if err != nil {
+		return folderError("use", j.dir, err)
+	}
+	if err := j.load(settings); err != nil {
+		return err
+	}
+	// A process may have been killed between a write and its sync. What was read
+	// here will be relied on, so it must be safe on disk.
+	if err := errors.Join(j.file.Sync(), syncDir(j.fs, j.dir)); err != nil {
+		return j.writeError(err)
+	}
+	return nil
+}
+
+// folderError says what to do about a folder that cannot be worked in.
+func folderError(do, dir string, err error) error {
+	remedy := "name another folder, one that can be written"
+	if vfs.IsNoSpaceError(err) {
+		remedy = "free space on its disk, or name another folder"
+	}
+	return fmt.Errorf("%s work folder %s: %w; %s", do, dir, err, remedy)
+}
+
+// makeFolder makes a folder and those above it, and makes that safe on disk.
+func makeFolder(fsys vfs.FS, dir string) error {
+	var parents []string
+	for at := dir; ; at = fsys.PathDir(at) {
+		if _, err := fsys.Stat(at); err == nil || at == fsys.PathDir(at) {
+			break
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		parents = append(parents, fsys.PathDir(at))
+	}
+	if err := fsys.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, p := range parents {
+		if err := syncDir(fsys, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create writes a journal without records. It has its name only when it is whole;
+// open syncs the folder.
+func (j *Journal) create(settings iter.Seq[Setting]) (err error) {
+	temporary := j.fs.PathJoin(j.dir, newName)
+	f, err := j.fs.Create(temporary, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(writeSettings(f, settings), f.Close()); err != nil {
+		return errors.Join(err, j.fs.Remove(temporary))
+	}
+	return j.fs.Rename(temporary, j.path)
+}
+
+func writeSettings(f vfs.File, settings iter.Seq[Setting]) error {
+	out := bufio.NewWriterSize(f, 64<<10)
+	// The writer keeps the first error for Flush.
+	_, _ = out.Write(header())
+	var line []byte
+	n := 0
+	for s := range settings {
+		line = appendSetting(line[:0], s)
+		_, _ = out.Write(line)
+		n++
+	}
+	_, _ = out.Write(appendLine(line[:0], beginKind, strconv.AppendInt(nil, int64(n), 10)))
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// load reads the journal: compares the settings and finds the first record and the
+// end of the last whole one.
+func (j *Journal) load(settings iter.Seq[Setting]) error {
+	info, err := j.file.Stat()
+	if err != nil {
+		return fmt.Errorf("read %s: %w", j.path, err)
+	}
+	lines := newLineReader(j.file, 0, info.Size())
+	if err := j.compare(lines, settings); err != nil {
+		return err
+	}
+	j.first, j.end = lines.next, lines.next
+	for {
+		line, err := lines.read()
+		whole := false
+		switch {
+		case err == nil:
+			_, _, whole = parseLine(line)
+		case errors.Is(err, io.EOF):
+			return nil
+		case !errors.Is(err, errTorn):
+			return fmt.Errorf("read %s: %w", j.path, err)
+		}
+		if !whole {
+			return j.cut(info.Size())
+		}
+		j.end, j.resumed = lines.next, true
+	}
+}
+
+// cut accepts j.end as the end although there are bytes behind it, if they may be
+// what is left of one record that was not written to its end. They stay until a
+// record takes their place; none of them can be read as a record until then.
+func (j *Journal) cut(size int64) error {
+	more, err := wholeLineAfter(j.file, j.end, size)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", j.path, err)
+	}
+	if more {
+		return j.corrupt(j.end)
+	}
+	return nil
+}
+
+// compare reads the first line and the settings.
+func (j *Journal) compare(lines *lineReader, settings iter.Seq[Setting]) error {
+	line, err := j.readWhole(lines)
+	if err != nil {
+		return err
+	}
+	version, ok := parseHeader(line)
+	if !ok {
+		return j.corrupt(0)
+	}
+	if now := strconv.Itoa(formatVersion); version != now {
+		const name = "journal format"
+		return &MismatchError{j.dir, Setting{name, version}, Setting{name, now}}
+	}
+	var want []byte
+	n := 0
+	for s := range settings {
+		at := lines.next
+		line, err := j.readWhole(lines)
+		if err != nil {
+			return err
+		}
+		want = appendSetting(want[:0], s)
+		if !bytes.Equal(line, want[:len(want)-1]) {
+			return j.mismatch(at, line, s)
+		}
+		n++
+	}
+	at := lines.next
+	if line, err = j.readWhole(lines); err != nil {
+		return err
+	}
+	want = appendLine(want[:0], beginKind, strconv.AppendInt(nil, int64(n), 10))
+	if !bytes.Equal(line, want[:len(want)-1]) {
+		return j.mismatch(at, line, Setting{})
+	}
+	return nil
+}
+
+// readWhole reads a line of the part of the journal that was whole before the file
+// had its name.
+func (j *Journal) readWhole(lines *lineReader) ([]byte, error) {
+	at := lines.next
+	line, err := lines.read()
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, errTorn):
+		return nil, j.corrupt(at)
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", j.path, err)
+	}
+	return line, nil
+}
+
+// mismatch says why a line of the journal is not that of a setting, or of the end
+// of them if that is zero.
+func (j *Journal) mismatch(at int64, line []byte, is Setting) error {
+	kind, payload, ok := parseLine(line)
+	if !ok {
+		return j.corrupt(at)
+	}
+	switch string(kind) {
+	case settingKind:
+		if was, ok := parseSetting(payload); ok {
+			return &MismatchError{j.dir, was, is}
+		}
+	case beginKind:
+		if is != (Setting{}) {
+			return &MismatchError{j.dir, Setting{}, is}
+		}
+	}
+	return j.corrupt(at)
+}
