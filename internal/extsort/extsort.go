@@ -1,0 +1,148 @@
+// Package extsort sorts 16-byte entries, of which there may be more than fit in
+// memory: band keys, candidate pairs, votes, edges. It is what the stages of the
+// batch engine hand each other.
+//
+// A [Sorter] takes entries from several goroutines, each with an [Appender]. As
+// long as they fit in half of [Options.Memory] nothing touches the disk: they
+// are cut by their top bits into parts that fit in cache, and each part is
+// sorted by the worker that visits it, just before the visit. What does not fit
+// is written in sorted runs (run.go, docs/formats.md) and merged. Either way
+// the same entries come out in the same order:
+//
+//	sorter, err := extsort.New(extsort.Options{Dir: dir, Name: "bands", Memory: 1 << 30, Threads: 8})
+//	appender := sorter.Appender()         // one a goroutine
+//	err = appender.Add(key, value)        // …
+//	err = appender.Flush()
+//	sorted, err := sorter.Sort(ctx)
+//	err = sorted.Each(ctx, 8, visit)      // in parallel, all entries of a key together
+//	reader := sorted.Reader()             // or one after the other, in order
+//	err = sorted.Close()
+//
+// Do not use it for fewer than some thousand entries: package slices is simpler
+// and as fast. The format of runs is versioned; a run of another version is
+// refused, never guessed at.
+package extsort
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Entry is what is sorted: by Key, then Value.
+type Entry struct{ Key, Value uint64 }
+
+// PartMax is the longest part, in entries, that [Sorted.Each] hands to visit. It
+// does not depend on options, so that what callers do with keys of more entries
+// does not depend on memory.
+const PartMax = 1 << 16
+
+// Dir is where runs go. Its methods are called from several goroutines.
+type Dir interface {
+	// Create makes a file for writing, or empties the one that is there. The
+	// first call is when the folder is needed.
+	Create(name string) (vfs.File, error)
+	// Open opens a file for reading.
+	Open(name string) (vfs.File, error)
+	Remove(name string) error
+	// Spilled is told the length of every finished run.
+	Spilled(bytes int64)
+}
+
+// Errors that runs are refused with; the text around them names the run and says
+// what to do.
+var (
+	ErrCorrupt = errors.New("corrupt run")
+	ErrVersion = errors.New("run of another format version")
+	ErrScheme  = errors.New("run of another scheme")
+)
+
+// Options say how to sort. The zero value sorts in memory, without limit, on one
+// thread.
+type Options struct {
+	// Dir is asked for files when memory runs out, and by Save. It may be nil when
+	// neither can happen.
+	Dir Dir
+	// Name is the prefix of the runs' names: NAME-000001.run.
+	Name string
+	// Scheme is written into every run, at most 64 KiB; opening a run of another
+	// scheme is ErrScheme.
+	Scheme string
+	// Memory is how many bytes the sorter may hold: entries and the scratch of
+	// sorting, writing and merging together. 0: no limit; less than 4 MiB is
+	// taken as 4 MiB. Not counted are the runs' fences (1/2048 or less of what is
+	// spilled), chunks of 64 KiB of more than Memory/256 KiB appenders, and
+	// readers that are open at once beyond the first Threads.
+	Memory int64
+	// Threads is the number of workers that sort, 0: 1. It is cut to one for every
+	// 4 MiB of Memory.
+	Threads int
+	// KeyBits is the number of low bits of a key that are used, 0: 64. Keys from
+	// 1<<KeyBits on are sorted rightly, but slowly.
+	KeyBits int
+	// Sum makes entries of equal keys one, whose value is the sum of theirs
+	// (modulo 2^64).
+	Sum bool
+	// Runs are finished runs of an earlier process, to go on with.
+	Runs []string
+
+	sizes sizes // 0 outside tests
+}
+
+// sizes are the constants of the layout, in entries; tests sort with small ones.
+type sizes struct {
+	chunk   int // of an appender's chunk and of a block of a run
+	part    int // aimed-at length of a part that is sorted at once: 16 B each, so that it stays in a 1 MiB second-level cache
+	partMax int // PartMax
+}
+
+const (
+	entryBytes   = 16
+	maxChunk     = 1 << 12
+	minChunk     = 1 << 10 // of small sorters, so that they can merge more runs
+	partSize     = 1 << 14
+	writeBlocks  = 4   // blocks that are written at once
+	maxReadAhead = 16  // blocks of a run that are read at once, at most
+	maxFan       = 512 // runs that are merged at once, at most: each is an open file
+	maxPending   = 128 // runs whose files wait, open, for Save to sync them
+)
+
+// plan is how Options' memory is shared out, in entries.
+type plan struct {
+	sizes
+	threads int
+	keyBits uint
+	limit   int // chunks to hold before spilling
+	arena   int // entries of the target of sorting, which is also the buffers of merging
+}
+
+func newPlan(o Options) plan {
+	p := plan{sizes: o.sizes, threads: max(1, o.Threads), keyBits: uint(o.KeyBits)}
+	if o.KeyBits <= 0 || o.KeyBits > 64 {
+		p.keyBits = 64
+	}
+	if p.chunk == 0 {
+		p.sizes = sizes{chunk: maxChunk, part: partSize, partMax: PartMax}
+		if o.Memory > 0 {
+			p.chunk = max(minChunk, min(1<<(bits.Len64(uint64(o.Memory)>>14|1)-1), maxChunk))
+		}
+	}
+	if o.Memory <= 0 {
+		p.limit = math.MaxInt
+		p.arena = p.threads * (p.partMax + p.part + maxReadAhead*maxFan/8*(p.chunk+1))
+		return p
+	}
+	least := 4 * p.partMax
+	memory := max(int(o.Memory/entryBytes), least)
+	p.threads = max(1, min(p.threads, memory/least))
+	memory -= p.threads*(scratchLen(p.part)+p.part/4) + writeBlocks*(p.chunk+1)
+	p.limit = memory / 2 / p.chunk
+	p.arena = p.limit * p.chunk
+	return p
+}
+
+// scratchLen is the length of a worker's scratch. Parts of uniform keys are at
+// most part long, give or take a little; longer ones are sorted in place.
+func scratchLen(part int) int { return part + part/4 }
