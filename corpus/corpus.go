@@ -8,7 +8,7 @@
 //
 // The way of the data:
 //
-//	Find  inputs (files, folders, globs, "-")  → []Source, what was skipped
+//	Find  inputs (files, folders, globs, URLs, "-")  → []Source, what was skipped
 //	Open  a Source                             → *File
 //	File.Next    one call a block, from any number of goroutines
 //	Parser.Next  one call a record, one Parser a goroutine
@@ -42,6 +42,13 @@
 // are decoded by one goroutine at a time, while others parse. A zstd stream
 // may ask for a window of at most 128 MiB.
 //
+// # Object storage
+//
+// With Options.Buckets, inputs may be URLs: s3://bucket/prefix. An object is read
+// front to back as a compressed file is: fetched a few ranges ahead by
+// goroutines of its own, decoded by one worker at a time, parsed by all. It must
+// be the version that Find has seen. Prefix is for writing to a bucket.
+//
 // # Accounting
 //
 // Everything that could not be read is reported exactly once: as a Problem of
@@ -55,6 +62,7 @@
 package corpus
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -104,6 +112,17 @@ type Options struct {
 	MaxRecord int64     // bytes of a record with its line end; longer ones are skipped; 0 = 64 MiB
 	BlockSize int       // bytes a worker takes at once from a plain file or a decoded stream; 0 = 1 MiB
 	Stdin     io.Reader // what "-" reads; nil = os.Stdin
+
+	// Buckets opens the bucket of a URL without its key, such as
+	// s3://bucket?region=eu-west-1; package corpus/objects has one. It may be asked
+	// for the same bucket again. nil: URLs are refused.
+	Buckets func(ctx context.Context, url string) (Bucket, error)
+	// Context ends requests to object stores; nil = context.Background(). Reading
+	// files does not look at it.
+	Context context.Context
+	// ReadAhead is how many bytes of an open object are fetched before they are
+	// asked for; 0 = 8 MiB.
+	ReadAhead int
 }
 
 // Validate tells what in o is not usable.
@@ -118,6 +137,9 @@ func (o Options) Validate() error {
 	}
 	if o.BlockSize < 0 {
 		return fmt.Errorf("block size %d is negative; use 0 for the default of 1 MiB", o.BlockSize)
+	}
+	if o.ReadAhead < 0 {
+		return fmt.Errorf("read-ahead %d is negative; use 0 for the default of 8 MiB", o.ReadAhead)
 	}
 	if o.TextField == NoID {
 		return fmt.Errorf("the text field cannot be %q; name the field that holds the text", NoID)

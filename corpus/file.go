@@ -15,8 +15,10 @@ type File struct {
 	src  Source
 	o    Options
 	file handle // nil for a reader that is no file
-	size int64  // of a regular file; -1 for a stream
-	skip func(seq int64) bool
+	size int64  // of a regular file or an object; -1 for a stream
+	// object is what an object is read by; nil: it is none.
+	object io.Closer
+	skip   func(seq int64) bool
 
 	header      []byte
 	headerLines int64
@@ -50,7 +52,7 @@ func Open(s Source, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.file, f.size = in.file, in.size
+	f.file, f.size, f.object = in.file, in.size, in.object
 	if err := f.setUp(in.r); err != nil {
 		f.Close()
 		return nil, err
@@ -60,7 +62,7 @@ func Open(s Source, o Options) (*File, error) {
 
 // setUp chooses the way of reading and reads the header.
 func (f *File) setUp(r io.Reader) error {
-	regular := f.size >= 0
+	regular := f.file != nil && f.size >= 0
 	f.cut.init(f)
 	f.turn.init()
 	compressed := f.src.Compression != Plain
@@ -72,11 +74,13 @@ func (f *File) setUp(r io.Reader) error {
 		if regular {
 			r = &wholeFile{io.NewSectionReader(f.file, 0, f.size), f.size}
 		}
-		d, err := newDecoder(&counter{r, &f.read}, f.src.Compression)
-		if err != nil {
+		if f.object != nil {
+			f.stream = &lazyDecoder{r: &counter{r, &f.read}, c: f.src.Compression}
+		} else if d, err := newDecoder(&counter{r, &f.read}, f.src.Compression); err != nil {
 			return f.cut.damage(err)
+		} else {
+			f.stream = d
 		}
-		f.stream = d
 	}
 	if f.src.Format == CSV || f.src.Format == TSV {
 		if err := f.readHeader(); err != nil {
@@ -97,6 +101,11 @@ func (f *File) Close() error {
 		f.stream = nil
 	}
 	f.plain, f.cut.done, f.units = false, true, nil
+	if f.object != nil {
+		err := f.object.Close()
+		f.object = nil
+		return err
+	}
 	if f.file == nil {
 		return nil
 	}

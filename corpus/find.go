@@ -12,7 +12,9 @@ import (
 )
 
 // Find finds the files of the inputs. An input is a file, a folder (with all
-// below it), a glob that matches files or folders, or "-" for standard input.
+// below it), a glob that matches files or folders, the URL of an object, of a
+// prefix (as of a folder), or a glob in the key of a URL, or "-" for standard
+// input. URLs need Options.Buckets, but for file:// (see LocalPath).
 // In a folder *.jsonl, *.ndjson, *.csv, *.tsv (also with .gz, .zst, .bz2) are
 // files of records, and every other file is one document; Options.Format
 // overrides that.
@@ -98,6 +100,10 @@ func (w *walk) add(input string) error {
 		}
 		return nil
 	}
+	input = LocalPath(input)
+	if at, ok := parseURL(input); ok {
+		return w.addURL(at)
+	}
 	paths := []string{input}
 	if _, err := os.Lstat(input); err != nil {
 		matches, gerr := filepath.Glob(input)
@@ -168,20 +174,24 @@ func (w *walk) once(real string) bool {
 }
 
 func (w *walk) file(path, real string, st fs.FileInfo) {
+	w.regular(Source{Path: path, Size: st.Size(), ModTime: st.ModTime()}, real)
+}
+
+// regular adds a file or object, whose format follows from its name.
+func (w *walk) regular(s Source, real string) {
 	w.files[w.input]++
 	if !w.once(real) {
 		return
 	}
-	format, c, record := NameFormat(path)
+	var record bool
+	s.Format, s.Compression, record = NameFormat(s.Path)
 	if w.o.Format != ByName {
-		format = w.o.Format
-	} else if !record && isParquet(path) {
-		w.problem(path, errParquet)
+		s.Format = w.o.Format
+	} else if !record && isParquet(s.Path) {
+		w.problem(s.Path, errParquet)
 		return
 	}
-	w.found = append(w.found, found{w.input, Source{
-		Path: path, Format: format, Compression: c, Size: st.Size(), ModTime: st.ModTime(),
-	}})
+	w.found = append(w.found, found{w.input, s})
 }
 
 var errParquet = because(ErrUnsupported, "Parquet files are not supported; convert it to JSONL, or give --format")
@@ -354,7 +364,7 @@ func (w *walk) name(sources []Source) {
 	}
 	for _, s := range sources {
 		if !s.Stream && !underRoot(s.Path, isRoot) {
-			share(filepath.Dir(s.Path))
+			share(parentOf(s.Path))
 		}
 	}
 	used := map[string]bool{}
@@ -372,7 +382,7 @@ func (w *walk) name(sources []Source) {
 
 func underRoot(path string, isRoot map[string]bool) bool {
 	for {
-		dir := filepath.Dir(path)
+		dir := parentOf(path)
 		if isRoot[dir] {
 			return true
 		}
@@ -383,8 +393,12 @@ func underRoot(path string, isRoot map[string]bool) bool {
 	}
 }
 
-// pathParts returns the names on the absolute path, a volume's first.
+// pathParts returns the names on the absolute path, a volume's first, and of a
+// URL its scheme and bucket.
 func pathParts(path string) []string {
+	if at, ok := parseURL(path); ok {
+		return at.nameParts()
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		abs = filepath.Clean(path)

@@ -20,6 +20,7 @@ var (
 	ErrLoop         = errors.New("symbolic link loop")
 	ErrNotRegular   = errors.New("not a regular file")
 	ErrUnsupported  = errors.New("unsupported format")
+	ErrUnavailable  = errors.New("object storage does not deliver")
 )
 
 // A Problem is something that was not read, with its place. Each counts as one

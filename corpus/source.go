@@ -13,18 +13,28 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A Source is one file to read, found by Find.
+// A Source is one file or object to read, found by Find.
 type Source struct {
-	Path        string // as the user knows it: the input joined with the path below it; "-" for standard input
+	Path        string // as the user knows it: the input joined with the path below it; a URL; "-" for standard input
 	Name        string // slash path relative to the common parent of all inputs, unique; "stdin.jsonl" for standard input
 	Format      Format
 	Compression Compression
 	Size        int64     // bytes of the file; -1 for a stream
 	ModTime     time.Time // zero for a stream
+	Version     string    // of an object: another one after every change; "" for a file
 	Stream      bool      // standard input, FIFO or device: can be read once only (see Spool)
 
 	on vfs.FS // of a spooled stream: the file system where its bytes are
 	at string // … and the path there
+
+	object *object // where the bytes are in an object store; nil: elsewhere
+}
+
+// InPlace tells whether records can be read again at their Record.Offset, by
+// File.ReaderAt: in plain files. Streams, compressed files and objects of an
+// object store are read again from front to back.
+func (s Source) InPlace() bool {
+	return !s.Stream && s.Compression == Plain && s.object == nil
 }
 
 // AppendID appends the id of a record that has none of its own: the path of a
@@ -41,8 +51,11 @@ func (s Source) AppendID(dst []byte, line int64) []byte {
 
 // Label is the source as ids and messages name it.
 func (s Source) Label() string {
-	if s.Path == "-" {
+	switch {
+	case s.Path == "-":
 		return s.Name
+	case s.object != nil:
+		return s.Path
 	}
 	return filepath.ToSlash(s.Path)
 }
@@ -58,12 +71,18 @@ type opened struct {
 	r    io.Reader
 	file handle // to be closed; nil: nothing
 	size int64  // of a regular file, which is read at any place; -1 for a stream
+
+	object io.Closer // what an object is read by, to be closed; nil: it is none
 }
 
 // open opens the bytes of s.
 func (s Source) open(o Options) (opened, error) {
 	if s.on != nil {
 		return s.openOn(s.on, s.at)
+	}
+	if s.object != nil {
+		r := newObjectReader(o.context(), s.object.fetcher(), o.ReadAhead)
+		return opened{r: r, object: r, size: s.Size}, nil
 	}
 	if s.Path == "-" {
 		if o.Stdin != nil {
@@ -122,12 +141,13 @@ func Spool(on vfs.FS, s Source, o Options, path string, durable bool) (Source, e
 	if in.file != nil {
 		defer in.file.Close()
 	}
-	w, err := CreateOn(on, path, Plain, 1)
+	to, err := createFile(on, path)
 	if err != nil {
 		return s, err
 	}
+	to.volatile = !durable
+	w := newWriter(to, nil, 1, partSize)
 	defer w.Abort()
-	w.volatile = !durable
 	from := &watched{r: in.r}
 	if n, err := io.Copy(w, from); from.err != nil {
 		return s, &Problem{Path: s.Label(), Offset: n, Err: &reason{kind: ErrCorrupt, cause: from.err, text: fmt.Sprintf("cannot read on (%v)", from.err)}}

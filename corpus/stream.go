@@ -47,6 +47,7 @@ func (c *cutter) finish() error {
 // record without its end, is lost.
 func (c *cutter) damage(cause error) error {
 	text, kind := decodeDamage(c.f.src.Compression, cause)
+	var unread *objectError
 	if errors.Is(cause, ErrChanged) {
 		text, kind = cause.Error(), ErrChanged
 	} else if c.f.src.Compression == Plain {
@@ -64,6 +65,10 @@ func (c *cutter) damage(cause error) error {
 	}
 	if cause == io.EOF { // to a caller that would be the regular end
 		cause = io.ErrUnexpectedEOF
+	}
+	if errors.As(cause, &unread) { // its text has a remedy
+		return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: &reason{
+			kind: unread, text: fmt.Sprintf("%v (%s)", unread, where)}}
 	}
 	r := &reason{kind: kind, cause: cause, text: fmt.Sprintf("%s %s; get a whole copy of the file", text, where)}
 	return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: r}

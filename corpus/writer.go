@@ -1,17 +1,24 @@
 package corpus
 
 import (
-	"errors"
+	"io"
 	"io/fs"
-	"math/rand/v2"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
+
+// A Destination takes the bytes of one output, which is there when it is whole.
+type Destination interface {
+	io.Writer
+	// Commit makes the output durable and visible. After an error nothing is there
+	// that was not there before. Called once.
+	Commit() error
+	// Abort leaves nothing behind. After Commit, or a second time, it does nothing.
+	Abort()
+}
 
 // A Writer writes one file under a temporary name beside the target, and gives
 // it its name when it is whole:
@@ -27,11 +34,7 @@ import (
 // do not depend on the number of threads, and the file can be read in parallel
 // again. A Writer belongs to one goroutine.
 type Writer struct {
-	fs         vfs.FS
-	path, temp string
-	file       vfs.File
-	unsynced   []string // folders with entries that are not on disk yet
-
+	to       Destination
 	compress *compressor // nil: plain
 	partSize int
 	part     *part         // being filled
@@ -40,9 +43,8 @@ type Writer struct {
 	free     chan *part    // parts that can be filled; as many as may be under way
 	written  chan struct{} // closed when that goroutine has ended
 
-	failed   atomic.Pointer[error]
-	volatile bool // needs not survive a power failure
-	ended    bool
+	failed atomic.Pointer[error]
+	ended  bool
 }
 
 // partSize is how much input becomes one member, frame or stream. It is part of
@@ -80,16 +82,28 @@ func create(fs vfs.FS, path string, c Compression, threads, partSize int) (*Writ
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{fs: fs, path: path, compress: compress, partSize: partSize}
-	if err := w.makeFolder(fs.PathDir(path)); err != nil {
+	to, err := createFile(fs, path)
+	if err != nil {
 		return nil, err
 	}
-	if err := w.openTemp(); err != nil {
+	return newWriter(to, compress, threads, partSize), nil
+}
+
+// NewWriter is Create for an output that is no file, such as that of
+// CreateObject: the same bytes. The Writer commits or aborts it.
+func NewWriter(to Destination, c Compression, threads int) (*Writer, error) {
+	compress, err := compressorOf(c)
+	if err != nil {
 		return nil, err
 	}
+	return newWriter(to, compress, threads, partSize), nil
+}
+
+func newWriter(to Destination, compress *compressor, threads, partSize int) *Writer {
+	w := &Writer{to: to, compress: compress, partSize: partSize}
 	if compress == nil {
 		w.partSize, w.part = plainSize, &part{}
-		return w, nil
+		return w
 	}
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -101,7 +115,7 @@ func create(fs vfs.FS, path string, c Compression, threads, partSize int) (*Writ
 		w.free <- &part{}
 	}
 	go w.writeParts()
-	return w, nil
+	return w
 }
 
 // Limit bounds the memory of a compressed file to about so many bytes, at the
@@ -114,31 +128,6 @@ func (w *Writer) Limit(memory int64) {
 	for int64(len(w.free)) > max(1, memory/w.compress.memory) {
 		<-w.free
 	}
-}
-
-// makeFolder makes a folder, and notes which folders have got a new entry.
-func (w *Writer) makeFolder(dir string) error {
-	w.unsynced = append(w.unsynced, dir)
-	for at := dir; ; {
-		if _, err := w.fs.Stat(at); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		parent := w.fs.PathDir(at)
-		if parent == at {
-			break
-		}
-		w.unsynced = append(w.unsynced, parent)
-		at = parent
-	}
-	return w.fs.MkdirAll(dir, 0o777)
-}
-
-// openTemp makes the temporary file, with the permissions of any new file. Its
-// name has nothing of the target's, which may be as long as a name may be.
-func (w *Writer) openTemp() (err error) {
-	w.temp = w.fs.PathJoin(w.fs.PathDir(w.path), ".alike-"+strconv.FormatUint(rand.Uint64(), 36)+".tmp")
-	w.file, err = w.fs.Create(w.temp, vfs.WriteCategoryUnspecified)
-	return err
 }
 
 // Write appends p to the file. An error, of this or an earlier write, stays
@@ -198,7 +187,7 @@ func (w *Writer) writeOut(data []byte, err error) {
 		return
 	}
 	if err == nil && len(data) > 0 {
-		_, err = w.file.Write(data)
+		_, err = w.to.Write(data)
 	}
 	if err != nil {
 		w.failed.Store(&err)
@@ -227,29 +216,7 @@ func (w *Writer) Commit() (err error) {
 	if err := w.failed.Load(); err != nil {
 		return *err
 	}
-	if !w.volatile {
-		if err := w.file.Sync(); err != nil {
-			return err
-		}
-	}
-	err = w.file.Close()
-	w.file = nil
-	if err != nil {
-		return err
-	}
-	if err := w.fs.Rename(w.temp, w.path); err != nil {
-		return err
-	}
-	w.temp = ""
-	if w.volatile {
-		return nil
-	}
-	for _, dir := range w.unsynced {
-		if err := syncFolder(w.fs, dir); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.to.Commit()
 }
 
 // Abort ends the writing and removes the temporary file. After Commit it does
@@ -260,12 +227,7 @@ func (w *Writer) Abort() {
 	}
 	w.ended = true
 	w.drain()
-	if w.file != nil {
-		_ = w.file.Close() // what is in it is not wanted any more
-	}
-	if w.temp != "" {
-		_ = w.fs.Remove(w.temp) // the error that led here says more
-	}
+	w.to.Abort()
 }
 
 // drain waits until all parts sent were written, and ends the goroutine.
@@ -275,18 +237,4 @@ func (w *Writer) drain() {
 		<-w.written
 		w.queue = nil
 	}
-}
-
-// syncFolder makes a rename durable. Where folders cannot be synced it does
-// nothing.
-func syncFolder(on vfs.FS, dir string) error {
-	d, err := on.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
-		err = nil
-	}
-	return errors.Join(err, d.Close())
 }

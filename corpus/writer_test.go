@@ -119,7 +119,7 @@ func TestWriteThatFailsIsToldAndLeavesNothing(t *testing.T) {
 		dir := t.TempDir()
 		w, err := create(vfs.Default, filepath.Join(dir, "a"), c, 2, 50_000)
 		must(t, err)
-		w.file.Close() // every write fails from now on
+		w.to.(*fileDestination).file.Close() // every write fails from now on
 		data := bytes.Repeat([]byte("x"), 100_000)
 		for i := 0; i < 10 && err == nil; i++ {
 			_, err = w.Write(data)
