@@ -94,6 +94,7 @@ type Options struct {
 // sizes are the constants of the layout, in entries; tests sort with small ones.
 type sizes struct {
 	chunk   int // of an appender's chunk and of a block of a run
+	combine int // combineFrom
 	part    int // aimed-at length of a part that is sorted at once: 16 B each, so that it stays in a 1 MiB second-level cache
 	partMax int // PartMax
 }
@@ -103,11 +104,17 @@ const (
 	maxChunk     = 1 << 12
 	minChunk     = 1 << 10 // of small sorters, so that they can merge more runs
 	partSize     = 1 << 14
-	writeBlocks  = 4   // blocks that are written at once
-	maxReadAhead = 16  // blocks of a run that are read at once, at most
-	maxFan       = 512 // runs that are merged at once, at most: each is an open file
-	maxPending   = 128 // runs whose files wait, open, for Save to sync them
+	writeBlocks  = 4    // blocks that are written at once
+	maxReadAhead = 16   // blocks of a run that are read at once, at most
+	freeBlocks   = 2048 // blocks for each merging worker when there is no limit
+	maxFan       = 512  // runs that are merged at once, at most: each is an open file
+	maxPending   = 128  // runs whose files wait, open, for Save to sync them
 )
+
+// combineFrom is how many entries, at least, a sorter with Sum holds before it
+// makes those of equal keys one although memory is left: repeats should not pile
+// up where there are many.
+const combineFrom = 4 << 20
 
 // plan is how Options' memory is shared out, in entries.
 type plan struct {
@@ -119,25 +126,26 @@ type plan struct {
 }
 
 func newPlan(o Options) plan {
-	p := plan{sizes: o.sizes, threads: max(1, o.Threads), keyBits: uint(o.KeyBits)}
+	p := plan{sizes: o.sizes, threads: max(1, o.Threads), keyBits: uint(o.KeyBits), limit: math.MaxInt}
 	if o.KeyBits <= 0 || o.KeyBits > 64 {
 		p.keyBits = 64
 	}
-	if p.chunk == 0 {
-		p.sizes = sizes{chunk: maxChunk, part: partSize, partMax: PartMax}
-		if o.Memory > 0 {
-			p.chunk = max(minChunk, min(1<<(bits.Len64(uint64(o.Memory)>>14|1)-1), maxChunk))
-		}
+	layout := p.sizes != (sizes{})
+	if !layout {
+		p.sizes = sizes{chunk: maxChunk, combine: combineFrom, part: partSize, partMax: PartMax}
 	}
 	if o.Memory <= 0 {
-		p.limit = math.MaxInt
-		p.arena = p.threads * (p.partMax + p.part + maxReadAhead*maxFan/8*(p.chunk+1))
+		p.arena = p.threads * (p.partMax + p.part + freeBlocks*(1+p.chunk))
 		return p
 	}
 	least := 4 * p.partMax
 	memory := max(int(o.Memory/entryBytes), least)
-	p.threads = max(1, min(p.threads, memory/least))
-	memory -= p.threads*(scratchLen(p.part)+p.part/4) + writeBlocks*(p.chunk+1)
+	p.threads = min(p.threads, memory/least)
+	if !layout {
+		p.chunk = max(minChunk, min(memory/p.threads>>9, maxChunk))
+		p.chunk = 1 << (bits.Len(uint(p.chunk)) - 1)
+	}
+	memory -= p.threads*(scratchLen(p.part)+p.part/4) + writeBlocks*(1+p.chunk) // a worker's counts take part/4 entries
 	p.limit = memory / 2 / p.chunk
 	p.arena = p.limit * p.chunk
 	return p

@@ -174,3 +174,30 @@ func TestSavedRunsAreGoneOnWithByAnotherProcess(t *testing.T) {
 		}
 	})
 }
+
+// Combining once lost what it had left in the chunk that Flush was about to
+// replace.
+func TestSumsAreRightWhenAppendersFlushOften(t *testing.T) {
+	for _, memory := range []int64{0, smallMemory} {
+		s, err := New(Options{Dir: newFolder(vfs.NewMem()), Name: "x", Memory: memory, Sum: true, sizes: small})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries := makeEntries(rand.New(rand.NewPCG(4, 4)), 20_000, "hot", 64)
+		for piece := range slices.Chunk(entries, 7) {
+			if err := add(s, piece, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sorted, err := s.Sort(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := collectParts(t, sorted, 1); !slices.Equal(got, twin(entries, true)) {
+			t.Errorf("memory %d: other sums than the twin's", memory)
+		}
+		if err := s.Reset(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

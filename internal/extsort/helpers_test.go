@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // small is a layout whose runs have blocks of 1 KiB, so that 64 KiB are as tight
 // as 4 MiB are for the real one.
-var small = sizes{chunk: 64, part: 256, partMax: 1024}
+var small = sizes{chunk: 64, combine: 4096, part: 256, partMax: 1024}
 
 const smallMemory = 64 << 10
 

@@ -145,8 +145,14 @@ func (r *run) checkBlock(block []Entry, number int) ([]Entry, error) {
 		return nil, corrupt(r.name, "the checksum of block %d does not match", number)
 	}
 	turn(entries)
-	if entries[0].Key != r.fences[number] {
+	last := entries[len(entries)-1].Key
+	if entries[0].Key != r.fences[number] || number+1 < len(r.fences) && last > r.fences[number+1] {
 		return nil, corrupt(r.name, "block %d is not the one in its index", number)
+	}
+	for i := 1; i < len(entries); i++ { // else the merge might never end
+		if less(entries[i], entries[i-1]) {
+			return nil, corrupt(r.name, "block %d is not in order", number)
+		}
 	}
 	return entries, nil
 }

@@ -7,11 +7,6 @@ import (
 	"sync"
 )
 
-// combineFrom is how many entries, at least, a sorter with Sum holds before it
-// makes those of equal keys one although memory is left: repeats should not pile
-// up where there are many.
-const combineFrom = 4 << 20
-
 var errSorted = errors.New("extsort: entries added after Sort; Reset comes first")
 
 // Sorter collects entries. Its methods are called from one goroutine, while its
@@ -37,7 +32,7 @@ func New(o Options) (*Sorter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sorter{store: st, table: &table{plan: st.plan, sum: o.Sum}, combined: combineFrom}, nil
+	return &Sorter{store: st, table: &table{plan: st.plan, sum: o.Sum}, combined: st.plan.combine}, nil
 }
 
 // Appender returns a new appender. It lives as long as the sorter, through every
@@ -74,6 +69,10 @@ func (s *Sorter) collect(chunk []Entry) error {
 			empty, err := s.emptyChunk()
 			if err != nil {
 				return err
+			}
+			if s.tail != nil { // making room has left one that is not full
+				s.free = append(s.free, empty)
+				continue
 			}
 			s.tail = empty[:0]
 		}
@@ -167,7 +166,7 @@ func (s *Sorter) combineAll(ctx context.Context) error {
 		return err
 	}
 	s.putBack(n)
-	s.combined = max(combineFrom, 2*n)
+	s.combined = max(s.store.plan.combine, 2*n)
 	if n > held-held/8 { // in vain: a longer rest
 		s.combined *= 2
 	}
@@ -276,7 +275,7 @@ func (s *Sorter) Reset() error {
 	}
 	clear(s.full)
 	s.full = s.full[:0]
-	s.entries, s.combined, s.result, s.err = 0, combineFrom, nil, nil
+	s.entries, s.combined, s.result, s.err = 0, s.store.plan.combine, nil, nil
 	if err != nil {
 		return fmt.Errorf("empty a sorter: %w", err)
 	}

@@ -2,6 +2,7 @@ package extsort
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -59,8 +60,12 @@ func (t *table) load(ctx context.Context, chunks [][]Entry, n int) error {
 	t.shift = t.plan.keyBits - partBits
 	shift, last := t.shift, uint64(parts-1)
 	if cap(t.entries) < n {
+		length := n
+		if t.plan.limit < math.MaxInt && n > t.plan.arena/2 {
+			length = max(n, t.plan.arena) // the most it will ever need
+		}
 		t.entries = nil // before its successor is made
-		t.entries = make([]Entry, n)
+		t.entries = make([]Entry, length)
 	}
 	t.entries = t.entries[:n]
 	for len(t.counts) < threads {
