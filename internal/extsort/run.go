@@ -69,10 +69,8 @@ func bytesOf(entries []Entry) []byte {
 // turn changes entries between memory's and the files' order of bytes.
 func turn(entries []Entry) {
 	if swapBytes {
-		for _, number := range [][]byte{bytesOf(entries)} {
-			for i := 0; i < len(number); i += 8 {
-				slices.Reverse(number[i : i+8])
-			}
+		for number := range slices.Chunk(bytesOf(entries), 8) {
+			slices.Reverse(number)
 		}
 	}
 }
@@ -103,7 +101,6 @@ type runWriter struct {
 	buf   []Entry // whole blocks and the one that is being filled, each after a place for its header
 	block int     // where in buf that one begins
 	off   int64
-	index uint32 // checksum of it
 }
 
 func newRunWriter(st *store, name string) (*runWriter, error) {
