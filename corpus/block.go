@@ -26,11 +26,15 @@ type Block struct {
 // It stands as long as the block does.
 func (b *Block) Data() []byte { return b.data }
 
-// reset empties the block and gives back memory that an uncommonly long record
-// has left, so that one such record does not stay for the life of the worker.
-func (b *Block) reset(usual int) {
-	if cap(b.buf) > 4*usual+(1<<20) {
+// reset empties the block and gives back memory beyond keep, which an uncommonly
+// long record or another file has left: it shall not stay for the life of the
+// worker.
+func (b *Block) reset(keep int) {
+	if cap(b.buf) > keep {
 		b.buf = nil
+	}
+	if cap(b.scratch) > keep {
+		b.scratch = nil
 	}
 	b.Seq, b.Offset, b.Lines = 0, 0, 0
 	b.data, b.firstLine, b.whole, b.tail = nil, 0, false, false

@@ -38,8 +38,52 @@ const (
 	maxBlockBytes = 2 << 20
 )
 
-// place is not asked for: claim never gives errSerial.
-func (z *bzip2Units) place() int64 { return 0 }
+func (z *bzip2Units) place() place {
+	return place{z.base*8 + int64(z.bit), z.level, z.combined}
+}
+
+// stream goes on with the same blocks, one after the other and each piece by
+// piece.
+func (z *bzip2Units) stream(from place) (decoder, error) {
+	z.buf, z.base, z.bit = z.buf[:0], from.bit/8, int(from.bit%8)
+	z.level, z.combined = from.level, from.combined
+	return &bzip2Stream{z: z}, nil
+}
+
+// bzip2Stream decodes blocks in order. A block with a check sum that does not
+// match is not used, so each is decoded twice: this is the way for blocks that
+// are too large to be kept.
+type bzip2Stream struct {
+	z    *bzip2Units
+	b    Block
+	unit io.Reader // nil between blocks
+}
+
+func (s *bzip2Stream) release() {}
+
+func (s *bzip2Stream) Read(p []byte) (int, error) {
+	for {
+		if s.unit == nil {
+			unit, err := s.z.claim(&s.b)
+			if err != nil {
+				return 0, err
+			}
+			if _, err := io.Copy(io.Discard, bzip2.NewReader(bytes.NewReader(unit))); err != nil {
+				return 0, err
+			}
+			s.z.f.read.Add(int64(len(unit)))
+			s.unit = bzip2.NewReader(bytes.NewReader(unit))
+		}
+		n, err := s.unit.Read(p)
+		if err != io.EOF {
+			return n, err
+		}
+		s.unit = nil
+		if n > 0 {
+			return n, nil
+		}
+	}
+}
 
 func (z *bzip2Units) claim(b *Block) ([]byte, error) {
 	for {
@@ -211,12 +255,16 @@ func (z *bzip2Units) asStream(dst []byte, end int, sum uint32) []byte {
 	return dst
 }
 
-// decode decodes one block. Of a damaged one nothing is used.
+// decode decodes one block. Of a damaged one nothing is used. The run lengths
+// of the format let a block of a few dozen bytes become 46 MB.
 func (z *bzip2Units) decode(dst, unit []byte) ([]byte, error) {
 	have := len(dst)
-	out, err := readOn(dst, bzip2.NewReader(bytes.NewReader(unit)))
-	if err != nil {
+	out, err := readOn(dst, io.LimitReader(bzip2.NewReader(bytes.NewReader(unit)), maxUnit+1))
+	switch {
+	case err != nil:
 		return out[:have], err
+	case len(out)-have > maxUnit:
+		return out[:have], errLarge
 	}
 	return out, nil
 }

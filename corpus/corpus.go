@@ -37,10 +37,17 @@
 //
 // Any number of goroutines may read one file. Plain jsonl, tsv and lines are
 // read without a lock; csv is cut under one, which is quick; zstd files of
-// several frames of at most 16 MiB (what a Writer makes, and pzstd) and
+// several frames of at most 8 MiB (what a Writer makes, and pzstd) and
 // bzip2 files are decoded in parallel; gzip and a zstd file of one large frame
-// are decoded by one goroutine at a time, while others parse. A zstd stream
-// may ask for a window of at most 128 MiB.
+// are decoded by one goroutine at a time, while others parse.
+//
+// # Memory
+//
+// A file can be made to need more than it looks. A zstd stream asks for the
+// memory of its window, 8 MiB for most and 128 MiB at most here. What is
+// decoded is counted: a compressed file that goes on for 16 times MaxRecord
+// without a record ends there, with ErrBomb. See File.Next for what is held
+// otherwise.
 //
 // # Object storage
 //

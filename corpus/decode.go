@@ -3,6 +3,8 @@ package corpus
 import (
 	"bufio"
 	"compress/bzip2"
+	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -108,4 +110,19 @@ func (d *zstdDecoder) release() {
 	if d.Reset(nil) == nil {
 		zstdPool.Put(d)
 	}
+}
+
+// decodeDamage names the kind of damage that a decoder has found, and what to do.
+func decodeDamage(c Compression, err error) (text, remedy string, kind error) {
+	remedy = "get a whole copy of the file"
+	switch {
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrTruncated):
+		return fmt.Sprintf("unexpected end of %s data", c), remedy, ErrTruncated
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return fmt.Sprintf("corrupt zstd data, or a window of more than %d MiB (%v)", maxZstdWindow>>20, err),
+			"decompress it first if it was compressed with --long, else " + remedy, ErrCorrupt
+	case errors.Is(err, zstd.ErrUnknownDictionary):
+		return "zstd data that need a dictionary", "decompress the file first", ErrUnsupported
+	}
+	return fmt.Sprintf("corrupt %s data (%v)", c, err), remedy, ErrCorrupt
 }

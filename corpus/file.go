@@ -2,8 +2,6 @@ package corpus
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -32,11 +30,12 @@ type File struct {
 	failed  atomic.Bool
 
 	// Everything else: see stream.go and units.go.
-	mu      sync.Mutex // held while a unit is claimed, or a stream is read
-	stream  decoder    // what is read now; nil: claim units
-	units   unitReader // nil: no independent units
-	unitSeq int64      // of the next unit to claim
-	turn    turnstile  // orders the cutting of units
+	mu      sync.Mutex            // held while a unit is claimed, or a stream is read
+	stream  decoder               // what is read now; nil: claim units
+	units   unitReader            // nil: no independent units
+	unitSeq int64                 // of the next unit to claim
+	turn    turnstile             // orders the cutting of units
+	serial  atomic.Pointer[place] // from here on units are too large
 	cut     cutter
 	read    atomic.Int64 // bytes of the file that were taken
 }
@@ -159,12 +158,18 @@ func (f *File) Problem(line, offset int64, err error) *Problem {
 // Next is safe for concurrent use, with a Block for each goroutine. A second
 // File of the same source and options gives the same blocks and records.
 //
-// Memory: about BlockSize a goroutine, or MaxRecord where a record is as large;
-// for zstd files of several frames the frame (at most 16 MiB decoded), for
-// bzip2 a block (0.9 MB, at most 46 MB decoded).
+// Memory: about BlockSize a goroutine, or a record where that is larger; for
+// zstd files of several frames and for bzip2 at most 8 MiB of decoded bytes and
+// what they are decoded from. A file holds what its decoder does (a zstd stream
+// the window that it asks for). Of a record in a compressed file or a CSV file
+// whose end has not come yet, what was read is held, compressed and up to
+// MaxRecord: a line of any length costs no more. A quoted CSV field that has
+// line ends is held as it is.
 func (f *File) Next(b *Block) error {
 	for {
-		if err := f.next(b); err != nil || f.skip == nil || !f.skip(b.Seq) {
+		if err := f.next(b); err == errAgain {
+			continue
+		} else if err != nil || f.skip == nil || !f.skip(b.Seq) {
 			return err
 		}
 	}
@@ -179,11 +184,11 @@ func (f *File) Skip(done func(seq int64) bool) { f.skip = done }
 
 // next is Next without regard to Skip, save where that saves reading.
 func (f *File) next(b *Block) error {
-	usual := f.o.BlockSize
+	keep := 4*f.o.BlockSize + 1<<20
 	if f.units != nil {
-		usual = maxUnit
+		keep = max(keep, maxUnit+maxUnit/2)
 	}
-	b.reset(usual)
+	b.reset(keep)
 	switch {
 	case f.plain:
 		return f.nextPlain(b)
@@ -219,7 +224,6 @@ func (f *File) readHeader() error {
 	if header[len(header)-1] != '\n' {
 		f.headerLines++
 	}
-	c.lines = f.headerLines
 	if len(bytes.Trim(bytes.TrimPrefix(header, byteOrderMark), "\r\n")) == 0 {
 		return nil // blank lines only: as an empty file
 	}
@@ -254,12 +258,4 @@ func (w *wholeFile) Read(p []byte) (int, error) {
 		err = because(ErrChanged, "the file became shorter while it was read")
 	}
 	return n, err
-}
-
-// decodeDamage names the kind of damage that a decoder has found.
-func decodeDamage(c Compression, err error) (text string, kind error) {
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrTruncated) {
-		return fmt.Sprintf("unexpected end of %s data", c), ErrTruncated
-	}
-	return fmt.Sprintf("corrupt %s data (%v)", c, err), ErrCorrupt
 }

@@ -21,6 +21,7 @@ var (
 	ErrNotRegular   = errors.New("not a regular file")
 	ErrUnsupported  = errors.New("unsupported format")
 	ErrUnavailable  = errors.New("object storage does not deliver")
+	ErrBomb         = errors.New("decompression bomb")
 )
 
 // A Problem is something that was not read, with its place. Each counts as one

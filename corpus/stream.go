@@ -2,156 +2,8 @@ package corpus
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/gzip"
 )
-
-// A cutter divides a decoded stream into blocks of whole records. What follows
-// the last whole record of a block is carried to the next one:
-//
-//	carry │ fresh bytes …………………………………… │
-//	└──────── block ─────────────┘ └ carry ┘
-//
-// It belongs to whoever has the File's lock, or the turn among units.
-type cutter struct {
-	f        *File
-	carry    []byte
-	offset   int64 // of the carry in the decoded stream
-	lines    int64 // before the carry
-	seq      int64 // of the next block
-	searched int   // carry[:searched] has no line end
-	drop     int   // bytes to drop: the header, which was read apart
-	skipping bool  // inside a record over MaxRecord, until its line ends
-	begun    bool  // a first block was made (it owns the header's lines)
-	eof      bool  // the stream has ended
-	done     bool  // nothing more comes
-	err      error // to be returned next, once
-}
-
-func (c *cutter) init(f *File) { c.f = f }
-
-// finish is the result of Next when nothing is left.
-func (c *cutter) finish() error {
-	c.done = true
-	if err := c.err; err != nil {
-		c.err = nil
-		return err
-	}
-	return io.EOF
-}
-
-// damage makes the error for a stream that cannot be read on. The carry, a
-// record without its end, is lost.
-func (c *cutter) damage(cause error) error {
-	text, kind := decodeDamage(c.f.src.Compression, cause)
-	var unread *objectError
-	if errors.Is(cause, ErrChanged) {
-		text, kind = cause.Error(), ErrChanged
-	} else if c.f.src.Compression == Plain {
-		text, kind = fmt.Sprintf("cannot read on (%v)", cause), ErrCorrupt
-	}
-	where := "in line 1, none of its records is read"
-	if c.lines > 0 {
-		where = fmt.Sprintf("after line %d, records after it are lost", c.lines)
-	} else if c.f.src.Format == Text {
-		where = "in the document"
-	}
-	if errors.Is(cause, gzip.ErrChecksum) { // of all that was read: the place is not known
-		where = fmt.Sprintf("any of the records up to line %d may be wrong", c.lines)
-		text += ","
-	}
-	if cause == io.EOF { // to a caller that would be the regular end
-		cause = io.ErrUnexpectedEOF
-	}
-	if errors.As(cause, &unread) { // its text has a remedy
-		return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: &reason{
-			kind: unread, text: fmt.Sprintf("%v (%s)", unread, where)}}
-	}
-	r := &reason{kind: kind, cause: cause, text: fmt.Sprintf("%s %s; get a whole copy of the file", text, where)}
-	return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: r}
-}
-
-// boundary returns the length of the whole records at the start of buf.
-// from: buf[:from] has no record end. long: what follows them is a record over
-// MaxRecord.
-func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
-	limit := c.f.o.MaxRecord
-	switch c.f.src.Format {
-	case Text:
-		if int64(len(buf)) > limit {
-			return 0, true
-		}
-		if eof {
-			n = len(buf)
-		}
-		return n, false
-	case CSV:
-		for n < len(buf) {
-			m, state := csvRecord(buf[n:], limit, eof)
-			switch state {
-			case csvMore:
-				return n, false
-			case csvLong:
-				return n, true
-			}
-			n += m
-		}
-		return n, false
-	}
-	if eof {
-		return len(buf), false
-	}
-	n = from + bytes.LastIndexByte(buf[from:], '\n') + 1
-	if n == from {
-		n = 0
-	}
-	return n, int64(len(buf)-n) > limit
-}
-
-// take makes buf[:n] the records of b and the rest the carry. buf belongs to b.
-func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
-	b.Seq, b.Offset = c.seq, c.offset
-	c.seq++
-	if !c.begun {
-		b.firstLine = c.f.headerLines
-		c.begun = true
-	}
-	b.data, b.tail = buf[:n], long
-	rest := buf[n:]
-	c.offset += int64(n)
-	if c.f.src.Format == Text {
-		b.whole, b.Lines = !long, 1
-		c.done = true
-		return
-	}
-	b.setLines()
-	c.lines += b.Lines
-	if long {
-		rest = c.skip(rest)
-	}
-	c.carry = append(c.carry[:0], rest...)
-	c.searched = len(c.carry)
-	if long {
-		c.searched = 0
-	}
-	if cap(c.carry) > 4*(c.f.o.BlockSize+len(rest))+(1<<20) {
-		c.carry = append([]byte(nil), rest...)
-	}
-}
-
-// skip drops bytes of a record over MaxRecord and returns what follows it.
-func (c *cutter) skip(buf []byte) []byte {
-	i := bytes.IndexByte(buf, '\n')
-	c.skipping = i < 0
-	if c.skipping {
-		i = len(buf) - 1
-	}
-	c.offset += int64(i) + 1
-	return buf[i+1:]
-}
 
 // nextStream cuts the next block off the stream. The caller has the lock.
 func (f *File) nextStream(b *Block) error {
@@ -159,10 +11,17 @@ func (f *File) nextStream(b *Block) error {
 	if c.done || c.err != nil {
 		return c.finish()
 	}
+	if f.src.Format == Text && f.src.Compression == Plain && f.size > f.o.MaxRecord {
+		c.take(b, nil, 0, true)
+		return nil
+	}
 	buf := b.room(c.firstRead() + len(c.carry))
 	have, searched := copy(buf, c.carry), c.searched
 	c.carry = c.carry[:0]
 	for {
+		if c.bomb() {
+			return c.finish()
+		}
 		n, err := c.fill(buf[have:])
 		fresh := buf[have : have+n]
 		if c.drop > 0 || c.skipping { // the carry is empty
@@ -170,6 +29,9 @@ func (f *File) nextStream(b *Block) error {
 		}
 		have += n
 		c.eof = err == io.EOF
+		if all := c.join(b, buf[:have], c.eof); len(all) > have {
+			buf, have, searched = all, len(all), 0
+		}
 		n, long := c.boundary(buf[:have], searched, c.eof)
 		switch {
 		case n > 0 || long || c.eof && (have > 0 || f.src.Format == Text):
@@ -184,6 +46,9 @@ func (f *File) nextStream(b *Block) error {
 			c.err = c.damage(err)
 			return c.finish()
 		}
+		if c.hold(buf[:have]) {
+			have = 0
+		}
 		searched = have
 		if have == len(buf) {
 			buf = b.extend(buf, c.larger(len(buf)))
@@ -193,12 +58,17 @@ func (f *File) nextStream(b *Block) error {
 
 // larger returns the next size of a buffer in which a record does not end: twice
 // as large, but no larger than it takes to see that the record is over MaxRecord.
+// A large one gets all of that at once: memory that is not written to costs
+// nothing, while growing on holds the old and the new buffer.
 func (c *cutter) larger(size int) int {
 	enough := int(c.f.o.MaxRecord) + c.f.o.BlockSize
-	if size < enough {
-		return min(2*size, enough)
+	switch {
+	case size >= enough:
+		return 2 * size
+	case size >= 16<<20:
+		return enough
 	}
-	return 2 * size
+	return min(2*size, enough)
 }
 
 // firstRead is how much to read before looking for records: one more than a
@@ -226,18 +96,6 @@ func (c *cutter) fill(p []byte) (n int, err error) {
 		}
 	}
 	return n, err
-}
-
-// dropped cuts off fresh bytes what was read before (the header) or belongs to
-// a record over MaxRecord.
-func (c *cutter) dropped(fresh []byte) []byte {
-	n := min(c.drop, len(fresh))
-	c.drop -= n
-	fresh = fresh[n:]
-	if c.skipping {
-		fresh = c.skip(fresh)
-	}
-	return fresh
 }
 
 // header reads the header of a table: the blank lines at the start and the

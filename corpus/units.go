@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"sync"
@@ -17,25 +18,48 @@ import (
 // Nobody can be stuck: who waits for a turn waits for calls that have claimed
 // before, and these wait for no lock. After an error the rest of the units are
 // let through without being used.
+//
+// Where a file is not divided into units, or one is larger than maxUnit, all
+// from there on is decoded in one stream. So a worker holds maxUnit of decoded
+// bytes at most, whatever the file.
 
-// maxUnit is the largest decoded size of a zstd frame that is a unit.
-const maxUnit = 16 << 20
+// maxUnit is the largest decoded size of a unit: that of what pzstd makes at its
+// default level.
+const maxUnit = 8 << 20
 
 // unitRoom is left free in front of a decoded unit for the carry.
 const unitRoom = 64 << 10
 
-// errSerial says that the rest of a file is no sequence of units.
-var errSerial = errors.New("not divided into units")
+var (
+	// errSerial says that the rest of a file is no sequence of units.
+	errSerial = errors.New("not divided into units")
+	// errLarge says that a unit is larger than maxUnit.
+	errLarge = errors.New("unit is too large")
+	// errAgain says that the way of reading has changed.
+	errAgain = errors.New("to be read in another way")
+)
 
 // A unitReader finds the units of one file.
 type unitReader interface {
 	// claim reads the next unit into the scratch of b: io.EOF at the end, errSerial
-	// where the rest must be decoded in one stream from place on.
+	// where the rest must be decoded in one stream.
 	claim(b *Block) (unit []byte, err error)
 	// decode appends the decoded unit to dst; with an error, as much of it as
-	// there is. Safe for concurrent use.
+	// there is and can be relied on. errLarge: it is larger than maxUnit. Safe for
+	// concurrent use.
 	decode(dst, unit []byte) ([]byte, error)
-	place() int64
+	// place is that of the next unit.
+	place() place
+	// stream decodes everything from a place on.
+	stream(from place) (decoder, error)
+}
+
+// place is where a unit of a file starts, with what must be known to go on
+// there.
+type place struct {
+	bit      int64
+	level    byte   // of bzip2Units
+	combined uint32 // of bzip2Units
 }
 
 func newUnitReader(f *File) unitReader {
@@ -82,13 +106,17 @@ func (f *File) nextUnit(b *Block) error {
 	}
 	var unit []byte
 	err := io.EOF
-	if !f.failed.Load() {
+	at := f.units.place()
+	switch {
+	case f.serial.Load() != nil:
+		err = errSerial
+	case !f.failed.Load():
 		unit, err = f.units.claim(b)
 	}
 	if err != nil {
 		defer f.mu.Unlock()
 		f.turn.wait(f.unitSeq)
-		return f.endUnits(b, err)
+		return f.endUnits(b, at, err)
 	}
 	seq := f.unitSeq
 	f.unitSeq++
@@ -99,6 +127,13 @@ func (f *File) nextUnit(b *Block) error {
 	b.buf = buf
 	f.turn.wait(seq)
 	defer f.turn.leave()
+	switch {
+	case f.serial.Load() != nil:
+		return errAgain
+	case err == errLarge:
+		f.serial.Store(&at)
+		return errAgain
+	}
 	return f.cutUnit(b, buf, err)
 }
 
@@ -109,7 +144,20 @@ func (f *File) cutUnit(b *Block, buf []byte, damage error) error {
 	if c.done || c.err != nil {
 		return c.finish()
 	}
+	if c.bomb() {
+		return c.finish()
+	}
 	fresh := c.dropped(buf[unitRoom:])
+	if damage == nil && c.waits(fresh) {
+		c.number(b)
+		b.setLines()
+		c.lines += b.Lines
+		if c.carry = append(c.carry, fresh...); c.hold(c.carry) {
+			c.carry = c.carry[:0]
+		}
+		c.searched = len(c.carry)
+		return nil
+	}
 	carry := len(c.carry)
 	if start := len(buf) - len(fresh); start >= carry {
 		buf = buf[start-carry:]
@@ -119,7 +167,11 @@ func (f *File) cutUnit(b *Block, buf []byte, damage error) error {
 		buf = b.buf
 	}
 	copy(buf, c.carry)
-	n, long := c.boundary(buf, c.searched, false)
+	searched := c.searched
+	if all := c.join(b, buf, false); len(all) > len(buf) {
+		buf, searched = all, 0
+	}
+	n, long := c.boundary(buf, searched, false)
 	if damage == nil {
 		c.take(b, buf, n, long)
 		return nil
@@ -134,17 +186,32 @@ func (f *File) cutUnit(b *Block, buf []byte, damage error) error {
 	return c.finish()
 }
 
-// endUnits ends the file, or goes over to one stream. The caller has the lock,
-// and all claimed units were cut.
-func (f *File) endUnits(b *Block, err error) error {
+// waits reports whether fresh bytes only make the carry longer, so that neither
+// needs to be copied or looked at again: a file of tiny units would else cost
+// the square of the length of a record.
+func (c *cutter) waits(fresh []byte) bool {
+	if c.held.size+int64(len(c.carry)+len(fresh)) > c.f.o.MaxRecord {
+		return false
+	}
+	if c.f.src.Format == CSV && c.held.size == 0 {
+		return len(c.carry)+len(fresh) < 2*c.tried
+	}
+	return bytes.IndexByte(fresh, '\n') < 0
+}
+
+// endUnits ends the file, or goes over to one stream, from the place on where
+// claiming has ended. The caller has the lock, and all claimed units were cut.
+func (f *File) endUnits(b *Block, at place, err error) error {
 	c := &f.cut
+	if from := f.serial.Load(); from != nil {
+		at, err = *from, errSerial
+	}
 	switch {
 	case c.done || c.err != nil:
 		return c.finish()
 	case err == errSerial:
-		place := f.units.place()
-		r := io.NewSectionReader(f.file, place, f.size-place)
-		d, err := newDecoder(&counter{&wholeFile{r, f.size - place}, &f.read}, f.src.Compression)
+		f.read.Store(at.bit / 8)
+		d, err := f.units.stream(at)
 		if err != nil {
 			c.err = c.damage(err)
 			return c.finish()
@@ -154,12 +221,16 @@ func (f *File) endUnits(b *Block, err error) error {
 	case err != io.EOF:
 		c.err = c.damage(err)
 		return c.finish()
-	case len(c.carry) == 0:
+	case len(c.carry) == 0 && c.held.size == 0:
 		return c.finish()
 	}
 	buf := b.room(len(c.carry))
 	copy(buf, c.carry)
-	n, long := c.boundary(buf, c.searched, true)
+	searched := c.searched
+	if all := c.join(b, buf, true); len(all) > len(buf) {
+		buf, searched = all, 0
+	}
+	n, long := c.boundary(buf, searched, true)
 	c.take(b, buf, n, long)
 	return nil
 }

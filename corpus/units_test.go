@@ -42,8 +42,8 @@ func zstdFile(t testing.TB, pieces ...[]byte) []byte {
 }
 
 func TestZstdFramesAreFoundAndDecodedApart(t *testing.T) {
-	data := append(benchLines(600<<10, 900), bytes.Repeat([]byte("{\"text\":\"\"}\n"), 30000)...) // the end makes run-length blocks
-	cuts := []int{0, 1, 1000, 1000, 200_000, 200_001, 500_000, 700_000, len(data)}
+	data := append(benchLines(4<<20, 900), bytes.Repeat([]byte("{\"text\":\"\"}\n"), 90000)...) // the end makes run-length blocks
+	cuts := []int{0, 1, 1000, 1000, 1_200_000, 1_200_001, 2_500_000, 4_200_000, len(data)}
 	var pieces [][]byte
 	for i := range len(cuts) - 1 {
 		pieces = append(pieces, data[cuts[i]:cuts[i+1]])
@@ -57,12 +57,33 @@ func TestZstdFramesAreFoundAndDecodedApart(t *testing.T) {
 	for f.Next(&b) == nil {
 		blocks++
 	}
-	if f.stream != nil || blocks < 6 {
+	if f.stream != nil || blocks < 4 {
 		t.Errorf("%d blocks, one stream: %v", blocks, f.stream != nil)
 	}
 	have, err := readAll(t, s, Options{}, 4)
 	must(t, err)
 	compare(t, "frames", have, twin(data, JSONL, Options{}))
+}
+
+func TestSmallZstdFramesAreReadTogether(t *testing.T) {
+	data := small(3000)
+	s := sourceOf(t, "a.jsonl.zst", pack(t, Zstd, data, 1000))
+	f, err := Open(s, Options{})
+	must(t, err)
+	defer f.Close()
+	counted := &countedReads{handle: f.file}
+	f.file = counted
+	var b Block
+	blocks := 0
+	for f.Next(&b) == nil {
+		blocks++
+	}
+	if f.stream != nil || blocks > 150 || counted.reads > 150 {
+		t.Errorf("%d blocks, %d reads for 1000 frames; one stream: %v", blocks, counted.reads, f.stream != nil)
+	}
+	have, err := readAll(t, s, Options{}, 3)
+	must(t, err)
+	compare(t, "small frames", have, twin(data, JSONL, Options{}))
 }
 
 func TestLargeZstdFrameIsReadAsAStream(t *testing.T) {

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 
@@ -13,8 +14,9 @@ import (
 //
 //	magic 4 │ frame header 2–14 │ { block header 3 │ block }… │ [checksum 4]
 //
-// A frame of more than maxUnit decoded, or anything odd, is left to the stream
-// decoder, which says exactly what is wrong.
+// Small frames that follow each other are one unit. A frame of more than maxUnit
+// decoded, or anything odd, is left to the stream decoder, which says exactly
+// what is wrong.
 type zstdUnits struct {
 	f     *File
 	pos   int64 // of the next frame
@@ -24,9 +26,19 @@ type zstdUnits struct {
 const (
 	zstdBlockMax  = 128 << 10
 	zstdHeaderMax = 18
+	// groupSize is the decoded size up to which small frames are one unit: each
+	// unit costs a read of the file and a turn.
+	groupSize = 1 << 20
 )
 
-func (z *zstdUnits) place() int64 { return z.pos }
+func (z *zstdUnits) place() place { return place{bit: z.pos * 8} }
+
+func (z *zstdUnits) stream(from place) (decoder, error) {
+	at := from.bit / 8
+	left := z.f.size - at
+	r := &wholeFile{io.NewSectionReader(z.f.file, at, left), left}
+	return newDecoder(&counter{r, &z.f.read}, Zstd)
+}
 
 func (z *zstdUnits) claim(b *Block) ([]byte, error) {
 	want := z.guess
@@ -46,22 +58,36 @@ func (z *zstdUnits) claim(b *Block) ([]byte, error) {
 		if n, err := z.f.file.ReadAt(data, z.pos); n < want {
 			return nil, shortFile(err)
 		}
-		n, skip, err := zstdFrame(data)
+		fr, err := zstdFrame(data)
 		switch {
 		case err != nil:
 			return nil, errSerial
-		case skip && n <= left:
-			z.pos += n
+		case fr.skip && fr.length <= left:
+			z.pos += fr.length
 			want = z.guess
-		case n <= int64(want) && !skip:
-			z.pos += n
-			z.guess = max(int(n+n/8), 64<<10)
-			return data[:n], nil
-		case n > left || skip || n > maxUnit+maxUnit/8:
+		case fr.length <= int64(want) && !fr.skip:
+			unit := data[:fr.length+smallFrames(data[fr.length:], groupSize-fr.decoded)]
+			z.pos += int64(len(unit))
+			z.guess = max(len(unit)+len(unit)/8, 64<<10)
+			return unit, nil
+		case fr.length > left || fr.skip || fr.length > maxUnit+maxUnit/8:
 			return nil, errSerial
 		default:
-			want = max(int(n), min(2*want, maxUnit))
+			want = max(int(fr.length), min(2*want, maxUnit))
 		}
+	}
+}
+
+// smallFrames returns the length of the frames at the start of data that stand
+// there as a whole and decode to no more than most.
+func smallFrames(data []byte, most int) (n int64) {
+	for {
+		fr, err := zstdFrame(data[n:])
+		if err != nil || fr.decoded > most || n+fr.length > int64(len(data)) {
+			return n
+		}
+		n += fr.length
+		most -= fr.decoded
 	}
 }
 
@@ -73,27 +99,32 @@ func shortFile(err error) error {
 	return err
 }
 
-// zstdFrame returns the length of the frame at the start of data, or, if that
-// is longer than data, a length up to which more must be read to know. skip says that it is a
-// skippable frame. errSerial: not a unit.
-func zstdFrame(data []byte) (n int64, skip bool, err error) {
+// frame is a frame of a zstd file.
+type frame struct {
+	length  int64 // compressed; if that is more than is there, up to where more must be read to know
+	decoded int   // no more than so many bytes
+	skip    bool  // a skippable frame
+}
+
+// zstdFrame looks at the frame at the start of data. errSerial: not a unit.
+func zstdFrame(data []byte) (frame, error) {
 	var h zstd.Header
 	if err := h.Decode(data); err != nil {
 		if len(data) < zstdHeaderMax {
-			return zstdHeaderMax, false, nil
+			return frame{length: zstdHeaderMax}, nil
 		}
-		return 0, false, errSerial
+		return frame{}, errSerial
 	}
 	if h.Skippable {
-		return int64(h.HeaderSize) + int64(h.SkippableSize), true, nil
+		return frame{length: int64(h.HeaderSize) + int64(h.SkippableSize), skip: true}, nil
 	}
 	if h.DictionaryID != 0 || h.HasFCS && h.FrameContentSize > maxUnit || h.WindowSize > maxZstdWindow {
-		return 0, false, errSerial
+		return frame{}, errSerial
 	}
 	decoded := 0
 	for p := h.HeaderSize; ; {
 		if p+3 > len(data) {
-			return int64(p) + 3, false, nil
+			return frame{length: int64(p) + 3}, nil
 		}
 		block := int(data[p]) | int(data[p+1])<<8 | int(data[p+2])<<16
 		last, kind, size := block&1 != 0, block>>1&3, block>>3
@@ -104,23 +135,27 @@ func zstdFrame(data []byte) (n int64, skip bool, err error) {
 		case 2: // compressed
 			size = zstdBlockMax
 		case 3: // reserved
-			return 0, false, errSerial
+			return frame{}, errSerial
 		}
 		if decoded += size; decoded > maxUnit && !h.HasFCS || stored > zstdBlockMax {
-			return 0, false, errSerial
+			return frame{}, errSerial
 		}
 		p += 3 + stored
 		if last {
+			if h.HasFCS {
+				decoded = int(h.FrameContentSize)
+			}
 			if h.HasCheckSum {
 				p += 4
 			}
-			return int64(p), false, nil
+			return frame{length: int64(p), decoded: decoded}, nil
 		}
 	}
 }
 
-// decode decodes one frame. A damaged one is decoded again as a stream, which
-// gives what stands before the damage.
+// decode decodes the frames of a unit. A damaged one is decoded again as a
+// stream, which gives what stands before the damage; but if only the check sum
+// is wrong, the damage may be anywhere in it.
 func (z *zstdUnits) decode(dst, unit []byte) ([]byte, error) {
 	d, err := getZstd()
 	if err != nil {
@@ -130,6 +165,20 @@ func (z *zstdUnits) decode(dst, unit []byte) ([]byte, error) {
 	out, err := d.DecodeAll(unit, dst)
 	if err == nil {
 		return out, nil
+	}
+	for len(unit) > 0 {
+		fr, ferr := zstdFrame(unit)
+		if ferr != nil {
+			return dst, err
+		}
+		if out, err = d.DecodeAll(unit[:fr.length], dst); err != nil {
+			unit = unit[:fr.length]
+			break
+		}
+		dst, unit = out, unit[fr.length:]
+	}
+	if err == nil || errors.Is(err, zstd.ErrCRCMismatch) {
+		return dst, err
 	}
 	if err := d.Reset(bytes.NewReader(unit)); err != nil {
 		return dst, err

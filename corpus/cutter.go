@@ -1,0 +1,270 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// A cutter divides a decoded stream into blocks of whole records. What follows
+// the last whole record of a block is carried to the next one:
+//
+//	carry │ fresh bytes …………………………………… │
+//	└──────── block ─────────────┘ └ carry ┘
+//
+// The beginning of a record that is much longer than a block is held in front of
+// the carry.
+//
+// It belongs to whoever has the File's lock, or the turn among units.
+type cutter struct {
+	f        *File
+	held     held
+	carry    []byte
+	offset   int64 // of what is held and of the carry in the decoded stream
+	lines    int64 // before that
+	seq      int64 // of the next block
+	searched int   // carry[:searched] has no line end
+	tried    int   // carry[:tried] does not have a whole CSV record
+	drop     int   // bytes to drop: the header, which was read apart
+	skipping bool  // inside a record over MaxRecord, until its line ends
+	idle     int64 // bytes decoded without a record: blank lines, or of one over MaxRecord
+	begun    bool  // a first block was made (it owns the header's lines)
+	eof      bool  // the stream has ended
+	done     bool  // nothing more comes
+	err      error // to be returned next, once
+}
+
+func (c *cutter) init(f *File) { c.f = f }
+
+// finish is the result of Next when nothing is left.
+func (c *cutter) finish() error {
+	c.done = true
+	c.held.drop()
+	if err := c.err; err != nil {
+		c.err = nil
+		return err
+	}
+	return io.EOF
+}
+
+// damage makes the error for a stream that cannot be read on. The carry, a
+// record without its end, is lost.
+func (c *cutter) damage(cause error) error {
+	text, remedy, kind := decodeDamage(c.f.src.Compression, cause)
+	if errors.Is(cause, ErrChanged) {
+		text, kind = cause.Error(), ErrChanged
+	} else if c.f.src.Compression == Plain {
+		text, kind = fmt.Sprintf("cannot read on (%v)", cause), ErrCorrupt
+	}
+	where := "in line 1, none of its records is read"
+	if c.lines > 0 {
+		where = fmt.Sprintf("after line %d, records after it are lost", c.lines)
+	} else if c.f.src.Format == Text {
+		where = "in the document"
+	}
+	if errors.Is(cause, gzip.ErrChecksum) || errors.Is(cause, zstd.ErrCRCMismatch) && c.f.stream != nil {
+		// It is that of all that was read: the place is not known.
+		where = fmt.Sprintf("any of the records up to line %d may be wrong", c.lines)
+		text += ","
+	}
+	var unread *objectError
+	if errors.As(cause, &unread) { // its text has a remedy
+		return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: &reason{
+			kind: unread, text: fmt.Sprintf("%v (%s)", unread, where)}}
+	}
+	if cause == io.EOF { // to a caller that would be the regular end
+		cause = io.ErrUnexpectedEOF
+	}
+	r := &reason{kind: kind, cause: cause, text: fmt.Sprintf("%s %s; %s", text, where, remedy)}
+	return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: r}
+}
+
+// boundary returns the length of the whole records at the start of buf.
+// from: buf[:from] has no record end. long: what follows them is a record over
+// MaxRecord.
+func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
+	limit := c.f.o.MaxRecord
+	if c.held.size > 0 {
+		return 0, c.held.size+int64(c.lineLength(buf)) > limit
+	}
+	switch c.f.src.Format {
+	case Text:
+		if int64(len(buf)) > limit {
+			return 0, true
+		}
+		if eof {
+			n = len(buf)
+		}
+		return n, false
+	case CSV:
+		for n < len(buf) {
+			m, state := csvRecord(buf[n:], limit, eof)
+			switch state {
+			case csvMore:
+				return n, false
+			case csvLong:
+				return n, true
+			}
+			n += m
+		}
+		return n, false
+	}
+	if eof {
+		return len(buf), false
+	}
+	n = from + bytes.LastIndexByte(buf[from:], '\n') + 1
+	if n == from {
+		n = 0
+	}
+	return n, int64(len(buf)-n) > limit
+}
+
+// lineLength returns the length of the line at the start of buf, all of buf if it
+// does not end there.
+func (c *cutter) lineLength(buf []byte) int {
+	if c.f.src.Format != Text {
+		if i := bytes.IndexByte(buf, '\n'); i >= 0 {
+			return i + 1
+		}
+	}
+	return len(buf)
+}
+
+// holdFrom is the length from which the beginning of a record is held.
+func (c *cutter) holdFrom() int { return 4 * c.f.o.BlockSize }
+
+// hold holds buf, the beginning of a record or what follows on that, if it is
+// long enough for that; then it returns true. A CSV record of several lines is
+// not held, as it may turn out to be malformed, and its lines records.
+func (c *cutter) hold(buf []byte) bool {
+	if len(buf) < c.holdFrom() || c.f.src.Format == CSV && bytes.IndexByte(buf, '\n') >= 0 {
+		return false
+	}
+	c.held.add(buf)
+	return true
+}
+
+// join returns what is held together with buf if the line that is held ends in
+// buf and is not over MaxRecord; else buf itself. The memory belongs to b.
+func (c *cutter) join(b *Block, buf []byte, eof bool) []byte {
+	line := c.lineLength(buf)
+	ends := eof || line > 0 && buf[line-1] == '\n' && c.f.src.Format != Text
+	if c.held.size == 0 || !ends || c.held.size+int64(line) > c.f.o.MaxRecord {
+		return buf
+	}
+	all := c.held.appendTo(make([]byte, 0, int(c.held.size)+len(buf)))
+	b.buf = append(all, buf...)
+	return b.buf
+}
+
+// number makes b the next block, of no records so far.
+func (c *cutter) number(b *Block) {
+	b.Seq, b.Offset = c.seq, c.offset
+	c.seq++
+	if !c.begun {
+		b.firstLine = c.f.headerLines
+		c.begun = true
+	}
+}
+
+// take makes buf[:n] the records of b and the rest the carry. buf belongs to b.
+// long: what is held and the rest begin with a record over MaxRecord.
+func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
+	c.number(b)
+	b.data, b.tail = buf[:n], long
+	rest := buf[n:]
+	c.offset += int64(n)
+	if c.f.src.Format == Text {
+		b.whole, b.Lines = !long, 1
+		c.done = true
+		c.held.drop()
+		return
+	}
+	b.setLines()
+	c.lines += b.Lines
+	c.tally(b.data)
+	if long {
+		c.idle = c.held.size
+		c.offset += c.held.size
+		c.held.drop()
+		rest = c.skip(rest)
+	}
+	c.carry = append(c.carry[:0], rest...)
+	c.searched, c.tried = len(rest), len(rest)
+	if long {
+		c.searched, c.tried = 0, 0
+	}
+	if cap(c.carry) > 4*(c.f.o.BlockSize+len(rest))+(1<<20) {
+		c.carry = append([]byte(nil), rest...)
+	}
+}
+
+// skip drops bytes of a record over MaxRecord and returns what follows it.
+func (c *cutter) skip(buf []byte) []byte {
+	i := bytes.IndexByte(buf, '\n')
+	c.skipping = i < 0
+	c.idle += int64(len(buf))
+	if c.skipping {
+		i = len(buf) - 1
+	} else {
+		c.idle = 0
+	}
+	c.offset += int64(i) + 1
+	return buf[i+1:]
+}
+
+// dropped cuts off fresh bytes what was read before (the header) or belongs to
+// a record over MaxRecord.
+func (c *cutter) dropped(fresh []byte) []byte {
+	n := min(c.drop, len(fresh))
+	c.drop -= n
+	fresh = fresh[n:]
+	if c.skipping {
+		fresh = c.skip(fresh)
+	}
+	return fresh
+}
+
+// tally counts data, whole lines of a block, as idle if all of them are blank.
+func (c *cutter) tally(data []byte) {
+	blanks := ""
+	switch c.f.src.Format {
+	case JSONL:
+		blanks = " \t\r\n"
+	case CSV, TSV:
+		blanks = "\r\n"
+	}
+	for _, b := range data {
+		if strings.IndexByte(blanks, b) < 0 {
+			c.idle = 0
+			return
+		}
+	}
+	c.idle += int64(len(data))
+}
+
+// bombRecords is how many times MaxRecord a compressed file may go on without a
+// record. The most that deflate makes of a byte is about a thousand, zstd and
+// bzip2 make tens of thousands: a small file may have no end that anyone would
+// see. Files with records of any number are read to their end, however
+// well they compress.
+const bombRecords = 16
+
+// bomb reports whether the stream seems to be made to have no end; then it also
+// ends it.
+func (c *cutter) bomb() bool {
+	limit := c.f.o.MaxRecord
+	if c.f.src.Compression == Plain || c.idle/bombRecords <= limit {
+		return false
+	}
+	c.err = &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: because(ErrBomb,
+		"expands to more than %d bytes without a record; looks like a decompression bomb; leave it out, or raise the limit (--max-record) if it is none",
+		bombRecords*limit)}
+	c.f.failed.Store(true)
+	return true
+}

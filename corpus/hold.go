@@ -1,0 +1,49 @@
+package corpus
+
+import (
+	"slices"
+
+	"github.com/klauspost/compress/s2"
+)
+
+// held keeps the beginning of a long record until its end is seen, or until it
+// proves to be over MaxRecord. A stream cannot be read twice, so all of a
+// record that may yet be legitimate must be kept; it is kept compressed, as
+// whole files of one line tend to be very repetitive. The code is S2, which
+// costs less than the decoders of the formats here.
+type held struct {
+	pieces  [][]byte
+	size    int64 // uncompressed
+	scratch []byte
+}
+
+// add keeps a copy of p behind what is kept already.
+func (h *held) add(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	h.scratch = s2.Encode(h.scratch[:cap(h.scratch)], p)
+	h.pieces = append(h.pieces, slices.Clone(h.scratch))
+	h.size += int64(len(p))
+}
+
+// appendTo appends all that is kept to dst and forgets it, piece by piece.
+func (h *held) appendTo(dst []byte) []byte {
+	for i, piece := range h.pieces {
+		n, err := s2.DecodedLen(piece)
+		if err == nil {
+			dst = slices.Grow(dst, n)
+			_, err = s2.Decode(dst[len(dst):len(dst)+n], piece)
+		}
+		if err != nil {
+			panic("corpus: a piece of a record is not what was kept: " + err.Error())
+		}
+		dst = dst[:len(dst)+n]
+		h.pieces[i] = nil
+	}
+	h.drop()
+	return dst
+}
+
+// drop forgets what is kept.
+func (h *held) drop() { *h = held{} }
