@@ -26,7 +26,7 @@ func BenchmarkEach(b *testing.B) {
 	for _, n := range []int{1 << 20, 1 << 24} {
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("n=%d/threads=%d", n, threads), func(b *testing.B) {
-				benchEach(b, Options{Threads: threads}, n)
+				benchEach(b, Options{Threads: threads}, benchEntries(n))
 			})
 		}
 	}
@@ -36,13 +36,13 @@ func BenchmarkEach(b *testing.B) {
 func BenchmarkSpilled(b *testing.B) {
 	for _, threads := range []int{1, 2} {
 		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
-			benchEach(b, Options{Dir: diskFolder(b), Name: "x", Memory: 32 << 20, Threads: threads}, 1<<24)
+			benchEach(b, Options{Dir: diskFolder(b), Name: "x", Memory: 32 << 20, Threads: threads}, benchEntries(1<<24))
 		})
 	}
 }
 
-func benchEach(b *testing.B, o Options, n int) {
-	entries := benchEntries(n)
+func benchEach(b *testing.B, o Options, entries []Entry) {
+	n := len(entries)
 	s, err := New(o)
 	if err != nil {
 		b.Fatal(err)
@@ -98,4 +98,39 @@ func BenchmarkReader(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkKinds sorts entries that are not uniform.
+func BenchmarkKinds(b *testing.B) {
+	const n = 1 << 22
+	for _, kind := range kinds {
+		for _, memory := range []int64{0, 16 << 20} {
+			b.Run(fmt.Sprintf("%s/memory=%d", kind, memory), func(b *testing.B) {
+				entries := makeEntries(rand.New(rand.NewPCG(1, 2)), n, kind, 64)
+				benchEach(b, Options{Dir: diskFolder(b), Name: "x", Memory: memory, Threads: 1}, entries)
+			})
+		}
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	s, err := New(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	a := s.Appender()
+	for b.Loop() {
+		for i := range uint64(1 << 20) {
+			if err := a.Add(i, i); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := a.Flush(); err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Reset(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(1<<20), "ns/entry")
 }
