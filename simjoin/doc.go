@@ -4,9 +4,10 @@
 // Use Verify to decide single candidates, such as those of package lsh, and
 // Intersection where the similarity is wanted whatever it is. Use SelfJoin for
 // all pairs of a collection in memory, and NewIndex with Probe for the same on
-// several goroutines or with equal sets left collapsed. The join needs no
-// parameters but the threshold and misses nothing; at low thresholds on large
-// collections of long sets it is slower than lsh with verification.
+// several goroutines or with equal sets left collapsed. Use NewSearchIndex where
+// sets meet an index that does not hold them. The join needs no parameters but the
+// threshold and misses nothing; at low thresholds on large collections of long sets
+// it is slower than lsh with verification.
 //
 // A set is a []uint64 sorted ascending without repeats; the numbers may be any,
 // hashes or small integers. Sets that break this give wrong counts, not panics.

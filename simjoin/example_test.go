@@ -103,3 +103,23 @@ func ExampleIndex_Matches() {
 	// [1]
 	// [2] like [0 4] (4/5) like [1] (4/5)
 }
+
+// A collection too large for memory is joined part by part: each part with itself,
+// and then with the sets of all later ones.
+func ExampleSearchIndex() {
+	t, err := simjoin.NewThreshold(0.8)
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := simjoin.NewSearchIndex(baskets[:2], t)
+	var p simjoin.Prober
+	for i, set := range baskets[2:] {
+		for _, m := range x.Search(&p, set) {
+			fmt.Printf("%d is like %v (%d/%d)\n", 2+i, x.Members(m.Group), m.Inter, m.Union)
+		}
+	}
+	// Output:
+	// 2 is like [0] (4/5)
+	// 2 is like [1] (4/5)
+	// 4 is like [0] (4/4)
+}

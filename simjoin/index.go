@@ -37,8 +37,9 @@ type posting struct{ group, rest uint32 }
 func NewIndex(sets [][]uint64, t Threshold) *Index {
 	x := &Index{threshold: t}
 	first, group := x.group(sets)
-	x.arrange(shared(sets, first, group))
-	x.post()
+	holders, count := shared(sets, first, group)
+	x.arrange(holders, count)
+	x.post(t.IndexPrefix)
 	return x
 }
 
@@ -88,8 +89,9 @@ func (x *Index) group(sets [][]uint64) (first, place []uint32) {
 
 // arrange numbers the shared tokens by ascending count and fills x.tokens with the
 // sets, sorted: going through the tokens in that order, it appends each to the sets
-// of its holders. O(tokens), no comparison.
-func (x *Index) arrange(holders, count []uint32) {
+// of its holders. O(tokens), no comparison. It returns the tokens' old numbers in
+// the new order.
+func (x *Index) arrange(holders, count []uint32) (order []uint32) {
 	x.start = make([]int, len(x.size)+1)
 	for _, g := range holders {
 		x.start[g]++
@@ -100,7 +102,8 @@ func (x *Index) arrange(holders, count []uint32) {
 		from[id] = int(n)
 	}
 	sumBefore(from)
-	for rank, id := range ascending(count) {
+	order = ascending(count)
+	for rank, id := range order {
 		for _, g := range holders[from[id]:from[id+1]] {
 			x.tokens[x.start[g]] = uint32(rank)
 			x.start[g]++
@@ -109,6 +112,7 @@ func (x *Index) arrange(holders, count []uint32) {
 	shiftBack(x.start)
 	clear(from)
 	x.postingStart = from
+	return order
 }
 
 // ascending returns the indices of counts by ascending count, then index.
@@ -131,13 +135,14 @@ func ascending(counts []uint32) []uint32 {
 	return order
 }
 
-// post indexes the first tokens of every set: as many of the kept ones as
-// IndexPrefix leaves after the dropped ones, which come first in the order.
-func (x *Index) post() {
+// post indexes the first tokens of every set, whose number is prefixOf its size: as
+// many of the kept ones as are left after the dropped ones, which come first in the
+// order.
+func (x *Index) post(prefixOf func(size int) int) {
 	x.indexed = make([]uint32, len(x.size))
 	for g := range x.size {
 		kept := x.set(g)
-		prefix := x.threshold.IndexPrefix(int(x.size[g])) - (int(x.size[g]) - len(kept))
+		prefix := prefixOf(int(x.size[g])) - (int(x.size[g]) - len(kept))
 		prefix = min(max(prefix, 0), len(kept))
 		x.indexed[g] = uint32(prefix)
 		for _, r := range kept[:prefix] {

@@ -22,6 +22,9 @@ type Prober struct {
 	touched []uint32 // groups with a count
 	matches []Match
 
+	ranks  []uint32 // of a foreign set's tokens that groups share, ascending
+	owners []uint32 // for each of its tokens that one group holds alone: that group
+
 	// need[s-needMin] is the overlap that a set of needSize elements must have
 	// with one of s elements. Neighbouring probes often share it.
 	need     []uint32
@@ -62,7 +65,7 @@ func (x *Index) Probe(p *Prober, g int, emit func(Pair)) {
 // slice belongs to p and holds until p's next use. It does not allocate once p is
 // warm.
 func (x *Index) Matches(p *Prober, g int) []Match {
-	p.matches = p.matches[:0]
+	p.matches, p.owners = p.matches[:0], p.owners[:0]
 	own := x.set(g)
 	size := int(x.size[g])
 	prefix := min(x.threshold.Prefix(size)-(size-len(own)), len(own))
@@ -70,52 +73,68 @@ func (x *Index) Matches(p *Prober, g int) []Match {
 		return p.matches
 	}
 	p.prepare(x)
-	x.count(p, g, own[:prefix])
+	smallest := x.threshold.MinSize(size)
+	p.prepareNeed(x.threshold, size, smallest, size)
+	x.count(p, own[:prefix], len(own), lowerBound(x.size[:g], uint32(smallest)), g)
+	return x.finish(p, own, prefix, size)
+}
+
+// count goes through the postings of a prefix of a set of length kept tokens and
+// counts shared tokens by group, of those from a group up to another, refusing a
+// group as soon as what is left of both sets cannot make up the overlap that they
+// need.
+func (x *Index) count(p *Prober, prefix []uint32, length, from, to int) {
+	left := uint32(length)
+	for _, token := range prefix {
+		left--
+		list := x.postings[x.postingStart[token]:x.postingStart[token+1]]
+		for _, e := range list[firstFrom(list, uint32(from)):] {
+			if e.group >= uint32(to) {
+				break
+			}
+			p.see(x, e.group, min(left, e.rest))
+		}
+	}
+}
+
+// see counts a token that a group shares with the set, behind which they may share
+// so many more.
+func (p *Prober) see(x *Index, group, more uint32) {
+	seen := p.count[group]
+	if seen == 0 {
+		p.touched = append(p.touched, group)
+	} else if seen == refused {
+		return
+	}
+	seen++
+	if seen+more < p.need[int(x.size[group])-p.needMin] {
+		seen = refused
+	}
+	p.count[group] = seen
+}
+
+// finish decides about the groups that were counted with a prefix of a set, own.
+func (x *Index) finish(p *Prober, own []uint32, prefix, size int) []Match {
 	for _, other := range p.touched {
 		seen := p.count[other]
 		p.count[other] = 0
 		if seen == refused {
 			continue
 		}
-		need := int(p.need[int(x.size[other])-p.needMin])
-		if inter, ok := complete(own, prefix, x.set(int(other)), int(x.indexed[other]), int(seen), need); ok {
+		alone := 0 // tokens that no other group holds, which are not in own
+		if len(p.owners) > 0 {
+			alone = lowerBound(p.owners, other+1) - lowerBound(p.owners, other)
+		}
+		need := int(p.need[int(x.size[other])-p.needMin]) - alone
+		inter, ok := complete(own, prefix, x.set(int(other)), int(x.indexed[other]), int(seen)-alone, need)
+		if ok {
+			inter += alone
 			union := size + int(x.size[other]) - inter
 			p.matches = append(p.matches, Match{int(other), uint32(inter), uint32(union)})
 		}
 	}
 	p.touched = p.touched[:0]
 	return p.matches
-}
-
-// count goes through the postings of the prefix and counts shared tokens by group,
-// refusing a group as soon as what is left of both sets cannot make up the
-// overlap that they need.
-func (x *Index) count(p *Prober, g int, prefix []uint32) {
-	size := x.size[g]
-	smallest := uint32(x.threshold.MinSize(int(size)))
-	from := uint32(lowerBound(x.size[:g], smallest))
-	p.prepareNeed(x.threshold, int(size), int(smallest))
-	left := uint32(len(x.set(g)))
-	for _, token := range prefix {
-		left--
-		list := x.postings[x.postingStart[token]:x.postingStart[token+1]]
-		for _, e := range list[firstFrom(list, from):] {
-			if e.group >= uint32(g) {
-				break
-			}
-			seen := p.count[e.group]
-			if seen == 0 {
-				p.touched = append(p.touched, e.group)
-			} else if seen == refused {
-				continue
-			}
-			seen++
-			if seen+min(left, e.rest) < p.need[x.size[e.group]-smallest] {
-				seen = refused
-			}
-			p.count[e.group] = seen
-		}
-	}
 }
 
 // complete finishes the count of common tokens of two sets, of which it is known
@@ -125,6 +144,9 @@ func (x *Index) count(p *Prober, g int, prefix []uint32) {
 // whatever they share with the other set lies in the other's prefix. In the other
 // set count tokens are known to be used up, so it goes on behind as many.
 func complete(a []uint32, prefixA int, b []uint32, prefixB, count, need int) (int, bool) {
+	if prefixA == 0 || prefixB == 0 {
+		return overlap(a, b, need)
+	}
 	if a[prefixA-1] < b[prefixB-1] {
 		a, b = a[prefixA:], b[count:]
 	} else {
@@ -141,13 +163,13 @@ func (p *Prober) prepare(x *Index) {
 	}
 }
 
-// prepareNeed fills p.need for partners of smallest … size elements.
-func (p *Prober) prepareNeed(t Threshold, size, smallest int) {
-	if p.needSize == size && p.needOf == t {
+// prepareNeed fills p.need for partners of smallest … largest elements.
+func (p *Prober) prepareNeed(t Threshold, size, smallest, largest int) {
+	if p.needSize == size && p.needOf == t && largest-smallest < len(p.need) {
 		return
 	}
 	p.need = p.need[:0]
-	for s := smallest; s <= size; s++ {
+	for s := smallest; s <= largest; s++ {
 		p.need = append(p.need, uint32(t.MinOverlap(size, s)))
 	}
 	p.needSize, p.needMin, p.needOf = size, smallest, t

@@ -119,6 +119,12 @@ func (c *counter) filter(tokens []uint64, groups []uint32) {
 	c.tokens, c.groups = toTokens[:n], toGroups[:n]
 }
 
+// take sets c.tokens and c.groups to a part as it is. The groups are copied because
+// list overwrites them.
+func (c *counter) take(tokens []uint64, groups []uint32) {
+	c.tokens, c.groups = tokens, append(c.groups[:0], groups...)
+}
+
 // none is the place of tokens that one group holds alone.
 const none = -1
 

@@ -1,0 +1,242 @@
+package simjoin
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// SearchIndex is an Index that can also be searched with sets that are not in it:
+// for the join of two collections, or of one that is indexed part by part because
+// its sets do not fit in memory at once. It needs more memory than an Index, and
+// its own Probe and Matches go through longer lists.
+type SearchIndex struct {
+	Index
+	tokens directory
+}
+
+// NewSearchIndex builds the index of sets as NewIndex does. There must be fewer than
+// 2³¹ sets and fewer than 2³¹−1 tokens that sets share.
+//
+// Memory: that of an Index, with postings for about (1−t) in place of (1−t)/(1+t) of
+// the tokens, and 18 bytes for every distinct token, also those that one group holds
+// alone. See SearchIndexBytes for the peak while it is built.
+func NewSearchIndex(sets [][]uint64, t Threshold) *SearchIndex {
+	x := &SearchIndex{Index: Index{threshold: t}}
+	first, group := x.group(sets)
+	holders, count := x.tokens.fill(sets, first, group)
+	x.tokens.rank(x.arrange(holders, count))
+	x.post(t.Prefix)
+	return x
+}
+
+// IndexBytes estimates, from above, the memory that NewIndex needs at its peak for so
+// many sets with so many tokens in all, repeats included, at any threshold: 22 bytes a
+// token, 48 a set and a little more. Where most tokens are in one set only it is about
+// 15 bytes a token. The sets themselves are not counted, nor what the garbage collector
+// leaves lying, which is little where it is told a limit.
+func IndexBytes(sets, tokens int) int64 { return peak(22, sets, tokens) }
+
+// SearchIndexBytes is IndexBytes for NewSearchIndex: 32 bytes a token, and not much
+// less where most tokens are in one set only.
+func SearchIndexBytes(sets, tokens int) int64 { return peak(32, sets, tokens) }
+
+func peak(perToken int64, sets, tokens int) int64 {
+	const perSet, scratch = 48, 4 << 20
+	return scratch + perSet*int64(sets) + perToken*int64(tokens)
+}
+
+// Search returns the groups whose sets reach the threshold with a set that need not
+// be in the index, in a fixed order. If its equal is there, that group is among
+// them. The slice belongs to p and holds until p's next use. It does not allocate
+// once p is warm.
+//
+// It looks up every token of the set, in memory that is larger than caches, and then
+// costs what Matches does. If the index knows too few of them, a part is enough:
+// 1−t of all at threshold t if it knows none. A set that no group of the index can
+// reach by size costs nothing.
+func (x *SearchIndex) Search(p *Prober, set []uint64) []Match {
+	p.matches = p.matches[:0]
+	size := len(set)
+	if size == 0 || x.Len() == 0 {
+		return p.matches
+	}
+	smallest := x.threshold.MinSize(size)
+	largest := min(x.threshold.MaxSize(size), int(x.size[x.Len()-1]))
+	if smallest > largest {
+		return p.matches
+	}
+	from, to := lowerBound(x.size, uint32(smallest)), lowerBound(x.size, uint32(largest)+1)
+	if from == to || !p.look(x, set, size-smallest) {
+		return p.matches
+	}
+	p.prepare(&x.Index)
+	p.prepareNeed(x.threshold, size, smallest, largest)
+	// In the order of the tokens those that the index does not know come first, and
+	// then those that one group holds alone, which are all part of the prefixes.
+	unknown := size - len(p.owners) - len(p.ranks)
+	prefix := x.threshold.Prefix(size) - unknown - len(p.owners)
+	prefix = min(max(prefix, 0), len(p.ranks))
+	left := uint32(len(p.owners) + len(p.ranks))
+	for _, g := range p.owners {
+		left--
+		if int(g) >= from && int(g) < to {
+			p.see(&x.Index, g, left)
+		}
+	}
+	x.count(p, p.ranks[:prefix], len(p.ranks), from, to)
+	return x.finish(p, p.ranks, prefix, size)
+}
+
+// lookBatch is how many tokens are looked up at once.
+const lookBatch = 16
+
+// look looks up the tokens of a set and fills p.owners and p.ranks, ascending. It
+// gives up when the index does not know more than spare of them.
+//
+// The first slots of a batch of tokens are read in a loop of their own, where the
+// processor waits for all of them together and not for one after the other. That
+// takes a third off a search in an index that is larger than caches
+// (BenchmarkSearch, MostlyUnique).
+func (p *Prober) look(x *SearchIndex, set []uint64, spare int) bool {
+	p.owners, p.ranks = p.owners[:0], p.ranks[:0]
+	var mixed [lookBatch]uint64
+	var at [lookBatch]directoryPlace
+	for len(set) > 0 {
+		n := min(len(set), lookBatch)
+		for i, token := range set[:n] {
+			mixed[i] = hashing.Mix(token)
+			at[i] = x.tokens.first(mixed[i])
+		}
+		set = set[n:]
+		for i := range n {
+			switch e := at[i].find(mixed[i]); {
+			case e == unknownToken:
+				if spare--; spare < 0 {
+					return false
+				}
+			case e&aloneBit != 0:
+				p.owners = append(p.owners, e&^aloneBit)
+			default:
+				p.ranks = append(p.ranks, e-1)
+			}
+		}
+	}
+	slices.Sort(p.owners)
+	slices.Sort(p.ranks)
+	return true
+}
+
+// directory says of mixed tokens what the index knows about them: the group that
+// holds the token alone, with aloneBit; else its rank plus one; else unknownToken.
+// It is cut by the tokens' top bits into the parts in which they were counted, each
+// of which is a table with its entries in no more than two slots of three: at
+// least 18 bytes a token. A lookup that finds nothing reads a few slots, mostly of
+// one or two cache lines.
+type directory struct {
+	width int // bits that choose the part
+	parts [][]directorySlot
+}
+
+// directorySlot holds a token in two halves, so that it has 12 bytes and not 16.
+type directorySlot struct{ low, high, entry uint32 }
+
+const (
+	unknownToken = 0
+	aloneBit     = 1 << 31
+)
+
+// fill puts in all tokens of the groups, those that several hold by number in place
+// of rank, and returns what shared returns.
+func (d *directory) fill(sets [][]uint64, first, group []uint32) (holders, count []uint32) {
+	tokens, holders, ends := split(sets, first, group)
+	d.width = bits.Len(uint(len(ends) - 1))
+	d.parts = make([][]directorySlot, len(ends))
+	var c counter
+	var entries []uint32 // by number in the part
+	kept, begin := 0, 0
+	for part, end := range ends {
+		c.take(tokens[begin:end], holders[begin:end])
+		next := uint32(len(c.shared))
+		kept += c.list(holders[kept:end])
+		begin = end
+		entries = slices.Grow(entries[:0], len(c.place))[:len(c.place)]
+		for i, number := range c.number {
+			entries[number] = c.groups[i] | aloneBit
+		}
+		for number, at := range c.place {
+			if at != none {
+				next++
+				entries[number] = next
+			}
+		}
+		d.parts[part] = make([]directorySlot, len(entries)+len(entries)/2+1)
+		for _, s := range c.table.slots {
+			if s.number != 0 {
+				d.insert(d.parts[part], s.token, entries[s.number-1])
+			}
+		}
+	}
+	return holders[:kept], c.shared
+}
+
+// rank replaces the numbers of shared tokens, given in the order of their ranks, by
+// their ranks.
+func (d *directory) rank(order []uint32) {
+	rankOf := make([]uint32, len(order))
+	for rank, number := range order {
+		rankOf[number] = uint32(rank)
+	}
+	for _, slots := range d.parts {
+		for i, s := range slots {
+			if s.entry != unknownToken && s.entry&aloneBit == 0 {
+				slots[i].entry = rankOf[s.entry-1] + 1
+			}
+		}
+	}
+}
+
+// home is the slot where the search for a mixed token starts: the bits behind those
+// that choose the part, scaled to the number of slots.
+func (d *directory) home(slots []directorySlot, token uint64) int {
+	at, _ := bits.Mul64(token<<d.width, uint64(len(slots)))
+	return int(at)
+}
+
+func (d *directory) insert(slots []directorySlot, token uint64, entry uint32) {
+	at := d.home(slots, token)
+	for slots[at].entry != unknownToken {
+		if at++; at == len(slots) {
+			at = 0
+		}
+	}
+	slots[at] = directorySlot{uint32(token), uint32(token >> 32), entry}
+}
+
+// directoryPlace is a place in a part with the slot that is there.
+type directoryPlace struct {
+	slots []directorySlot
+	at    int
+	slot  directorySlot
+}
+
+// first returns the place where the search for a mixed token starts.
+func (d *directory) first(token uint64) directoryPlace {
+	slots := d.parts[bits.RotateLeft64(token, d.width)&uint64(len(d.parts)-1)]
+	at := d.home(slots, token)
+	return directoryPlace{slots, at, slots[at]}
+}
+
+// find returns what the directory says of the token for which the place is the
+// first.
+func (p *directoryPlace) find(token uint64) uint32 {
+	s, at := p.slot, p.at
+	for s.entry != unknownToken && (s.low != uint32(token) || s.high != uint32(token>>32)) {
+		if at++; at == len(p.slots) {
+			at = 0
+		}
+		s = p.slots[at]
+	}
+	return s.entry
+}
