@@ -174,7 +174,7 @@ func (d *directory) fill(sets [][]uint64, first, group []uint32) (holders, count
 		d.parts[part] = make([]directorySlot, len(entries)+len(entries)/2+1)
 		for _, s := range c.table.slots {
 			if s.number != 0 {
-				d.insert(d.parts[part], s.token, entries[s.number-1])
+				insert(d.parts[part], s.token, entries[s.number-1])
 			}
 		}
 	}
@@ -197,15 +197,14 @@ func (d *directory) rank(order []uint32) {
 	}
 }
 
-// home is the slot where the search for a mixed token starts: the bits behind those
-// that choose the part, scaled to the number of slots.
-func (d *directory) home(slots []directorySlot, token uint64) int {
-	at, _ := bits.Mul64(token<<d.width, uint64(len(slots)))
+// firstSlot is the slot where the search for a mixed token starts.
+func firstSlot(slots []directorySlot, token uint64) int {
+	at, _ := bits.Mul64(token*spread, uint64(len(slots)))
 	return int(at)
 }
 
-func (d *directory) insert(slots []directorySlot, token uint64, entry uint32) {
-	at := d.home(slots, token)
+func insert(slots []directorySlot, token uint64, entry uint32) {
+	at := firstSlot(slots, token)
 	for slots[at].entry != unknownToken {
 		if at++; at == len(slots) {
 			at = 0
@@ -224,7 +223,7 @@ type directoryPlace struct {
 // first returns the place where the search for a mixed token starts.
 func (d *directory) first(token uint64) directoryPlace {
 	slots := d.parts[bits.RotateLeft64(token, d.width)&uint64(len(d.parts)-1)]
-	at := d.home(slots, token)
+	at := firstSlot(slots, token)
 	return directoryPlace{slots, at, slots[at]}
 }
 

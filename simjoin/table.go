@@ -31,10 +31,12 @@ func (d *dictionary) reset() {
 	d.count = d.count[:0]
 }
 
-// home is the slot where the search for a token starts. Its bits are those between
-// the top ones, which a part's tokens share, and the low ones, by which they were
-// filtered.
-func home(token uint64) uint64 { return token >> 24 }
+// spread, 2⁶⁴ over the golden ratio, makes high bits of all bits of a mixed token. Its
+// own top bits are those of its part, and its low ones those of the filter.
+const spread = 0x9e3779b97f4a7c15
+
+// home is the slot where the search for a token starts.
+func home(token uint64) uint64 { return token * spread >> 32 }
 
 // add counts one occurrence of a token and returns its number.
 func (d *dictionary) add(token uint64) uint32 {
