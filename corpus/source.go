@@ -37,6 +37,19 @@ func (s Source) InPlace() bool {
 	return !s.Stream && s.Compression == Plain && s.object == nil
 }
 
+// State tells one state of the source's bytes from another: size, time of change
+// and version. Of a stream nothing is known.
+func (s Source) State() string {
+	if s.Stream {
+		return "stream"
+	}
+	state := strconv.FormatInt(s.Size, 10) + " bytes, changed " + s.ModTime.UTC().Format(time.RFC3339Nano)
+	if s.Version != "" {
+		state += ", version " + s.Version
+	}
+	return state
+}
+
 // AppendID appends the id of a record that has none of its own: the path of a
 // text, else path:line. line is 0-based and counts from the start of the file
 // (the Lines of all earlier blocks + Record.Line); the id's line is 1-based.

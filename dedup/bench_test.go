@@ -51,7 +51,7 @@ func BenchmarkFamilies(b *testing.B) {
 					b.Fatal(err)
 				}
 				ctx := context.Background()
-				if err := errors.Join(r.findSources(ctx), r.find(ctx, sparse), r.close()); err != nil {
+				if err := errors.Join(r.begin(ctx, ""), r.find(ctx, sparse), r.close(true)); err != nil {
 					b.Fatal(err)
 				}
 				pairs = r.summary.Candidates
@@ -69,7 +69,7 @@ func BenchmarkSketch(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w, err := newSketchWorker(&reader{config: &config, banding: banding})
+	w, err := newSketchWorker(&reader{config: &config, work: newWorkspace(&config), banding: banding})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -82,11 +82,10 @@ func BenchmarkSketch(b *testing.B) {
 				text.WriteByte(' ')
 			}
 			record := &corpus.Record{Text: []byte(text.String()), Raw: []byte(text.String())}
-			result := &blockResult{}
 			b.SetBytes(int64(text.Len()))
 			for b.Loop() {
-				result.docs, result.keys = result.docs[:0], result.keys[:0]
-				w.addDocument(result, record)
+				w.segment.docs, w.segment.keys = w.segment.docs[:0], w.segment.keys[:0]
+				w.addDocument(record)
 			}
 		})
 	}

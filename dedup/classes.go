@@ -2,145 +2,238 @@ package dedup
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"hash/maphash"
-	"math/bits"
-	"slices"
+	"errors"
+	"fmt"
+	"math"
 
-	"github.com/alike-dev/alike/internal/radix"
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // classes groups documents with equal features. Only the first of a class, its
 // representative, goes into bands and verification: copies cost one comparison
 // of digests, however many there are.
 type classes struct {
-	rep     []uint32 // of each document; itself when it is the first or has no features
-	members [][]uint32
-	index   map[uint32]int // of the representatives of classes of two or more, in members
+	active  bitset          // the documents to compare: with features, not skipped, first of their class
+	members *extsort.Sorted // Key: representative, Value: member; classes of two or more, the representative too
+	copies  int64           // documents that are not the first of their class
 }
 
-// classify finds the documents with equal digests.
-func classify(ctx context.Context, t *table, threads int) (*classes, error) {
-	c := &classes{rep: make([]uint32, len(t.docs)), index: map[uint32]int{}}
-	entries := make([]radix.Entry, 0, len(t.docs))
-	for i := range t.docs {
-		c.rep[i] = uint32(i)
-		if d := &t.docs[i]; t.compared(uint32(i)) {
-			entries = append(entries, radix.Entry{Key: d.digest[0] ^ bits.RotateLeft64(d.digest[1], 32), Doc: uint32(i)})
-		}
-	}
-	found := make([][][]uint32, threads)
-	var g radix.Grouper
-	err := g.EachPart(ctx, entries, threads, func(worker int, part []radix.Entry) error {
-		radix.Runs(part, func(run []radix.Entry) {
-			found[worker] = c.split(t, run, found[worker])
-		})
-		return nil
-	})
+// classify finds the documents with equal digests: of the features or, bySet, of
+// the feature sets. Two documents whose texts repeat features differently have
+// equal sets, which matters where all sets are compared.
+func (r *run) classify(ctx context.Context, bySet bool) (*classes, error) {
+	t, w := r.table, r.work
+	c := &classes{active: newBitset(t.n)}
+	sorter, err := extsort.New(w.sorting("digests", 2, 64))
 	if err != nil {
 		return nil, err
 	}
-	c.members = slices.Concat(found...)
-	c.reindex()
-	return c, nil
-}
-
-// reindex drops emptied classes and orders the others by representative.
-func (c *classes) reindex() {
-	c.members = slices.DeleteFunc(c.members, func(m []uint32) bool { return len(m) == 0 })
-	slices.SortFunc(c.members, func(a, b []uint32) int { return cmp.Compare(a[0], b[0]) })
-	clear(c.index)
-	for i, m := range c.members {
-		c.index[m[0]] = i
+	to := appenders(sorter, w.threads)
+	err = t.eachSegment(ctx, w.threads, func(worker int, s *rowScan) error {
+		return t.addDigests(s, bySet, to[worker])
+	})
+	digests, err := w.ended(ctx, sorter, flush(to, err))
+	if err != nil {
+		return nil, err
 	}
+	err = c.group(ctx, digests, r)
+	return c, errors.Join(err, r.work.release(digests))
 }
 
-// split appends the classes in a run of equal keys: one, save for a collision
-// of the 64-bit keys.
-func (c *classes) split(t *table, run []radix.Entry, found [][]uint32) [][]uint32 {
-	for len(run) > 1 {
-		digest, features := t.docs[run[0].Doc].digest, t.docs[run[0].Doc].features
-		var members []uint32
-		rest := run[:0]
-		for _, e := range run {
-			if d := &t.docs[e.Doc]; d.digest == digest && d.features == features {
-				members = append(members, e.Doc)
-				c.rep[e.Doc] = members[0]
-			} else {
-				rest = append(rest, e)
+// addDigests adds an entry for every document of a segment that is to be
+// compared: Key and the upper half of Value are its digest.
+func (t *table) addDigests(s *rowScan, bySet bool, to *extsort.Appender) error {
+	docs, err := s.documents()
+	if err != nil {
+		return err
+	}
+	c := t.cursor()
+	return s.eachBlock(func(_ *block, first uint32, row, end int) error {
+		for ; row < end; row, first = row+1, first+1 {
+			d := &docs[row]
+			if d.features == 0 || t.skipped.has(first) {
+				continue
 			}
-		}
-		if len(members) > 1 {
-			found = append(found, members)
-		}
-		run = rest
-	}
-	return found
-}
-
-// compared tells whether a document takes part in comparisons: it has features
-// and was not skipped.
-func (t *table) compared(doc uint32) bool {
-	d := &t.docs[doc]
-	return d.features > 0 && !d.skipped
-}
-
-// each calls visit for every member of rep's class, ascending, rep first.
-func (c *classes) each(rep uint32, visit func(doc uint32)) {
-	if i, ok := c.index[rep]; ok {
-		for _, doc := range c.members[i] {
-			visit(doc)
-		}
-		return
-	}
-	visit(rep)
-}
-
-// isRep tells whether doc stands for its class.
-func (c *classes) isRep(doc uint32) bool { return c.rep[doc] == doc }
-
-// repeatedIDs returns the documents whose explicit id an earlier document of
-// the same side (references or inputs) has, ascending, each with that document.
-func repeatedIDs(ctx context.Context, t *table, threads int) (later, earlier []uint32, err error) {
-	if len(t.ids) == 0 {
-		return nil, nil, nil
-	}
-	seed := maphash.MakeSeed()
-	entries := make([]radix.Entry, 0, len(t.docs))
-	for i := range t.docs {
-		if id := t.explicitID(uint32(i)); len(id) > 0 {
-			key := maphash.Bytes(seed, id)
-			if i < t.refs {
-				key = ^key
-			}
-			entries = append(entries, radix.Entry{Key: key, Doc: uint32(i)})
-		}
-	}
-	type repeat struct{ later, earlier uint32 }
-	found := make([][]repeat, threads)
-	var g radix.Grouper
-	err = g.EachPart(ctx, entries, threads, func(worker int, part []radix.Entry) error {
-		radix.Runs(part, func(run []radix.Entry) {
-			for i, e := range run {
-				for _, first := range run[:i] {
-					if (e.Doc < uint32(t.refs)) == (first.Doc < uint32(t.refs)) &&
-						bytes.Equal(t.explicitID(e.Doc), t.explicitID(first.Doc)) {
-						found[worker] = append(found[worker], repeat{e.Doc, first.Doc})
-						break // almost always the first of the run
-					}
+			sum := d.digest
+			if bySet {
+				if sum = digest(c.set(first)); c.err != nil {
+					return c.err
 				}
 			}
-		})
+			if err := to.Add(sum[0], hashing.Mix(sum[1])&^math.MaxUint32|uint64(first)); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
+}
+
+// group makes classes of equal digests.
+func (c *classes) group(ctx context.Context, digests *extsort.Sorted, r *run) error {
+	sorter, err := extsort.New(r.work.sorting("classes", 4, bitLen(r.table.n)))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	all := slices.Concat(found...)
-	slices.SortFunc(all, func(a, b repeat) int { return cmp.Compare(a.later, b.later) })
-	for _, r := range all {
-		later, earlier = append(later, r.later), append(earlier, r.earlier)
+	workers := make([]classWorker, r.work.threads)
+	for i := range workers {
+		workers[i].to, workers[i].active = sorter.Appender(), c.active
 	}
-	return later, earlier, nil
+	err = digests.Each(ctx, r.work.threads, func(worker int, part []extsort.Entry, more bool) error {
+		return workers[worker].group(part)
+	})
+	for i := range workers {
+		c.copies += workers[i].copies
+		err = errors.Join(err, workers[i].to.Flush())
+	}
+	c.members, err = r.work.ended(ctx, sorter, err)
+	return err
+}
+
+// classWorker makes classes for one goroutine.
+type classWorker struct {
+	to     *extsort.Appender
+	active bitset
+	copies int64
+	key    uint64 // the digest of the last entry
+	check  uint64
+	rep    uint32
+	begun  bool // rep is there
+	alone  bool // rep has no copy yet
+}
+
+// group goes on with entries that follow those seen before, or have other keys.
+func (w *classWorker) group(part []extsort.Entry) error {
+	for _, e := range part {
+		doc, check := uint32(e.Value), e.Value>>32
+		if !w.begun || e.Key != w.key || check != w.check {
+			w.key, w.check, w.rep, w.begun, w.alone = e.Key, check, doc, true, true
+			w.active.addShared(doc)
+			continue
+		}
+		if w.alone {
+			w.alone = false
+			if err := w.to.Add(uint64(w.rep), uint64(w.rep)); err != nil {
+				return err
+			}
+		}
+		w.copies++
+		if err := w.to.Add(uint64(w.rep), uint64(doc)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// markRepeated marks documents whose id an earlier document of the same side
+// (references or inputs) has as skipped, since outputs name documents by id, and a
+// name must mean one document. It returns those documents, each with the earlier
+// one.
+func (r *run) markRepeated(ctx context.Context) (*extsort.Sorted, error) {
+	t, w := r.table, r.work
+	hashes, err := extsort.New(w.sorting("ids", 2, 64))
+	if err != nil {
+		return nil, err
+	}
+	to := appenders(hashes, w.threads)
+	err = t.eachSegment(ctx, w.threads, func(worker int, s *rowScan) error {
+		docs, err := s.documents()
+		if err != nil {
+			return err
+		}
+		return s.eachBlock(func(b *block, first uint32, row, end int) error {
+			for ; row < end; row, first = row+1, first+1 {
+				hash := docs[row].idHash
+				if hash == 0 {
+					continue
+				}
+				if int(first) < t.refs {
+					hash = ^hash
+				}
+				if err := to[worker].Add(hash, uint64(first)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	sorted, err := w.ended(ctx, hashes, flush(to, err))
+	if err != nil {
+		return nil, err
+	}
+	repeated, err := r.findRepeated(ctx, sorted)
+	return repeated, errors.Join(err, r.work.release(sorted))
+}
+
+// findRepeated compares the ids of equal hashes.
+func (r *run) findRepeated(ctx context.Context, hashes *extsort.Sorted) (*extsort.Sorted, error) {
+	t, w := r.table, r.work
+	sorter, err := extsort.New(w.sorting("repeated", 8, bitLen(t.n)))
+	if err != nil {
+		return nil, err
+	}
+	workers := make([]idWorker, w.threads)
+	for i := range workers {
+		workers[i] = idWorker{t: t, to: sorter.Appender(), ids: t.cursor()}
+	}
+	err = hashes.Each(ctx, w.threads, func(worker int, part []extsort.Entry, more bool) error {
+		return workers[worker].compare(part)
+	})
+	for i := range workers {
+		err = errors.Join(err, workers[i].to.Flush(), workers[i].ids.err)
+	}
+	return w.ended(ctx, sorter, err)
+}
+
+// idWorker finds equal ids for one goroutine.
+type idWorker struct {
+	t     *table
+	to    *extsort.Appender
+	ids   *cursor
+	hash  uint64
+	first []uint32 // documents with different ids of this hash, nearly always one
+	id    []byte
+}
+
+// compare goes on with entries that follow those seen before, or have other keys.
+func (w *idWorker) compare(part []extsort.Entry) error {
+	for _, e := range part {
+		doc := uint32(e.Value)
+		if len(w.first) == 0 || e.Key != w.hash {
+			w.hash, w.first = e.Key, append(w.first[:0], doc)
+			continue
+		}
+		w.id = append(w.id[:0], w.ids.explicitID(doc)...)
+		repeated := false
+		for _, earlier := range w.first {
+			if bytes.Equal(w.id, w.ids.explicitID(earlier)) {
+				repeated = true
+				w.t.skipped.addShared(doc)
+				if err := w.to.Add(uint64(doc), uint64(earlier)); err != nil {
+					return err
+				}
+				break
+			}
+		}
+		if !repeated {
+			w.first = append(w.first, doc)
+		}
+		if w.ids.err != nil {
+			return w.ids.err
+		}
+	}
+	return nil
+}
+
+// repeatedProblem says that a document's id was there before.
+func repeatedProblem(c *cursor, later, earlier uint32) *corpus.Problem {
+	label, line, offset := c.label(later), c.line(later), c.doc(later).offset
+	id := string(c.explicitID(later))
+	return &corpus.Problem{
+		Path: label, Line: line, Offset: offset,
+		Err: fmt.Errorf("id %q was there before (%s:%d); make ids unique, or name documents by file and line with --id-field %s",
+			id, c.label(earlier), c.line(earlier), corpus.NoID),
+	}
 }

@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
@@ -51,6 +54,10 @@ const (
 	DefaultBucketCap = 1000
 )
 
+// MaxBucketCap is the largest Config.BucketCap: a bucket with more members is seen
+// piece by piece.
+const MaxBucketCap = extsort.PartMax
+
 // Config is everything a run depends on. Its zero value, with Inputs, means the
 // defaults.
 type Config struct {
@@ -72,9 +79,13 @@ type Config struct {
 	Keep cluster.Keep
 	Star bool // remove only what is similar to the kept document itself
 
-	Threads int    // 0: all processors
-	Memory  int64  // bytes; 0: no ceiling. Spooled records beyond it go to disk; see docs/architecture.md.
-	Work    string // folder for what is on disk; "": the system's for temporary files
+	Threads int   // 0: all processors
+	Memory  int64 // resident bytes of the process; 0: no ceiling. What does not fit goes to disk; see docs/architecture.md.
+	// Work is a folder for what goes to disk. A run that ends before it has
+	// succeeded leaves there what it has done, and the same run goes on from it.
+	// "": a folder for temporary files, and nothing is left.
+	Work    string
+	Fresh   bool // start over, whatever Work holds
 	OnError OnError
 
 	// OnSkip, when set, is told of every bad record, in input order.
@@ -83,6 +94,8 @@ type Config struct {
 	OnNotice func(string)
 	// Progress, when set, is told what is going on, from several goroutines.
 	Progress Progress
+
+	fs vfs.FS // of Work and Output; nil: that of the system
 }
 
 // withDefaults returns c with every zero field replaced by its default.
@@ -100,6 +113,9 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.OnError, OnErrorSkip)
 	setDefault(&c.Sketch, minhash.Default())
 	setDefault(&c.Threads, runtime.GOMAXPROCS(0))
+	if c.fs == nil {
+		c.fs = vfs.Default
+	}
 	if c.OnSkip == nil {
 		c.OnSkip = func(*corpus.Problem) {}
 	}
@@ -141,8 +157,8 @@ func (c Config) Validate() error {
 	if len(c.Inputs) == 0 {
 		checks = append(checks, errors.New("no input: name files, folders or - for standard input"))
 	}
-	if c.BucketCap < 2 || c.Threads < 1 || c.Memory < 0 {
-		checks = append(checks, errors.New("bucket cap must be at least 2, threads at least 1, memory not negative"))
+	if c.BucketCap < 2 || c.BucketCap > MaxBucketCap || c.Threads < 1 || c.Memory < 0 {
+		checks = append(checks, fmt.Errorf("bucket cap must be 2 to %d, threads at least 1, memory not negative", MaxBucketCap))
 	}
 	if c.Corpus.MaxRecord > math.MaxUint32 {
 		checks = append(checks, fmt.Errorf("max-record is %d: take less than 4 GiB", c.Corpus.MaxRecord))

@@ -24,15 +24,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/simjoin"
 )
 
 // Run removes the near-duplicates of config.Inputs and writes the rest, with
 // an account of what was removed, to config.Output. The folder holds a
-// summary.json if and only if the run succeeded; after an error it is as before.
+// summary.json if and only if the run succeeded; after an error it is as before,
+// unless config.Work is set: then the same call goes on from there.
 func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if config.Output == "" {
 		return nil, fmt.Errorf("%w: no output folder", ErrUsage)
@@ -41,20 +42,33 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
+	defer func() { err = errors.Join(err, r.close(err == nil)) }()
 	out, err := openOutput(&r.config)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.findSources(ctx); err != nil {
+	if err := r.begin(ctx, "dedup"); err != nil {
 		return nil, err
 	}
-	err = out.prepare()
+	published, err := r.work.log.last(publishedKind, new(bool))
+	if err != nil {
+		return nil, err
+	}
+	if err := out.checkEmpty(published); err != nil {
+		return nil, err
+	}
+	if published {
+		return out.republish()
+	}
+	err = out.prepare(r.work.log.Resumed())
 	if err == nil {
 		err = r.dedup(ctx, out)
 	}
+	if err != nil && r.work.log == nil {
+		err = errors.Join(err, out.discard())
+	}
 	if err != nil {
-		return nil, errors.Join(err, out.discard())
+		return nil, err
 	}
 	return r.summary, nil
 }
@@ -66,8 +80,8 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	if err := r.findSources(ctx); err != nil {
+	defer func() { err = errors.Join(err, r.close(err == nil)) }()
+	if err := r.begin(ctx, "pairs"); err != nil {
 		return nil, err
 	}
 	if err := r.find(ctx, false); err != nil {
@@ -77,7 +91,7 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 	if err != nil {
 		return nil, err
 	}
-	r.clock.stop()
+	r.finish()
 	return r.summary, nil
 }
 
@@ -94,14 +108,14 @@ type run struct {
 	clock     *clock
 	threshold simjoin.Threshold
 	banding   lsh.Params // zero when signatures are not needed
-	dir       *workDir
+	work      *workspace
 
 	refSources int
 	sources    []corpus.Source
 	table      *table
 	classes    *classes
-	edges      []edge
 	verifier   *verifier
+	edges      *extsort.Sorted // similar representatives; see verifier
 }
 
 func newRun(config Config) (*run, error) {
@@ -116,7 +130,7 @@ func newRun(config Config) (*run, error) {
 	if field := config.Keep.Field(); field != "" {
 		config.Corpus.Fields = []string{field}
 	}
-	r := &run{config: config, threshold: threshold, dir: &workDir{parent: config.Work}}
+	r := &run{config: config, threshold: threshold, work: newWorkspace(&config)}
 	if r.banding, err = chooseBanding(&config); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
@@ -145,45 +159,82 @@ func chooseBanding(config *Config) (lsh.Params, error) {
 	return banding, err
 }
 
-// close releases what the run holds outside memory.
-func (r *run) close() error {
+// begin finds the inputs and opens the work folder.
+func (r *run) begin(ctx context.Context, command string) error {
+	if err := r.findSources(ctx); err != nil {
+		return err
+	}
+	if r.config.Work != "" {
+		if err := r.openLog(ctx, command); err != nil {
+			return err
+		}
+	}
+	return r.spoolStreams(ctx)
+}
+
+// close releases what the run holds outside memory. When it has succeeded, or
+// nobody can go on with it, its files go.
+func (r *run) close(succeeded bool) error {
 	if r.verifier != nil {
 		r.verifier.records.close()
 	}
-	return r.dir.remove()
+	if r.table != nil {
+		r.table.close()
+	}
+	l := r.work.log
+	if l == nil {
+		return r.work.remove()
+	}
+	if !succeeded {
+		return l.journal.Close()
+	}
+	return errors.Join(r.work.clean(func(string) bool { return false }), l.journal.Remove())
+}
+
+// finish completes the account of the run.
+func (r *run) finish() {
+	r.summary.SpilledBytes = r.work.spilled.Load()
+	r.clock.stop()
 }
 
 // dedup finds the edges, clusters them and writes the output.
-func (r *run) dedup(ctx context.Context, out *outputDir) error {
+func (r *run) dedup(ctx context.Context, out *outputDir) (err error) {
 	if err := r.find(ctx, !r.config.Star); err != nil {
 		return err
 	}
 	var clusters *clustering
-	var removed []removal
-	err := r.clock.stage("cluster", 0, func() (int64, int64, error) {
-		clusters = clusterClasses(r.table, r.classes, r.edges, &r.config)
+	err = r.clock.stage("cluster", 0, func() (int64, int64, error) {
 		var err error
-		removed, err = removals(ctx, r.classes, clusters, r.edges, r.verifier)
-		return int64(len(clusters.sizes)), 0, err
+		if clusters, err = r.cluster(ctx); err != nil {
+			return 0, 0, err
+		}
+		return clusters.clusters, 0, nil
 	})
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, clusters.release(r.work)) }()
 	s := r.summary
-	s.Removed = int64(len(removed))
+	s.Removed = clusters.removed.Len()
 	s.Kept = s.Read - s.Skipped - s.Removed
-	s.Clusters = int64(len(clusters.sizes))
-	s.LargestClusters = append(s.LargestClusters, clusters.sizes[:min(largestMax, len(clusters.sizes))]...)
-	kept := &keptWriter{t: r.table, r: clusters, config: &r.config, out: out}
-	err = r.clock.stage("write", kept.total(), func() (int64, int64, error) {
-		err := r.write(ctx, out, kept, removed)
+	s.Clusters = clusters.clusters
+	s.LargestClusters = append(s.LargestClusters, clusters.largest...)
+	kept, err := r.newKeptWriter(out, clusters)
+	if err != nil {
+		return err
+	}
+	err = r.clock.stage("write", r.inputBytes(), func() (int64, int64, error) {
+		err := r.write(ctx, out, kept, clusters)
 		return kept.items.Load(), kept.bytes.Load(), err
 	})
 	if err != nil {
 		return err
 	}
-	r.clock.stop()
+	r.finish()
 	if err := out.writeSummary(s); err != nil {
+		return err
+	}
+	if err := r.work.log.note(publishedKind, true); err != nil {
 		return err
 	}
 	return out.publish()
@@ -191,13 +242,13 @@ func (r *run) dedup(ctx context.Context, out *outputDir) error {
 
 // write writes everything but the summary. The lists are small, but waiting for
 // the disk to have them is not quick, so they are written beside the records.
-func (r *run) write(ctx context.Context, out *outputDir, kept *keptWriter, removed []removal) error {
+func (r *run) write(ctx context.Context, out *outputDir, kept *keptWriter, c *clustering) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return kept.write(ctx) })
-	group.Go(func() error { return out.writeRemoved(r.table, removed) })
-	group.Go(func() error { return out.writeClusters(r.table, kept.r) })
+	group.Go(func() error { return out.writeRemoved(ctx, r.table, c) })
+	group.Go(func() error { return out.writeClusters(ctx, r.table, c) })
 	if slices.ContainsFunc(r.sources[r.refSources:], func(s corpus.Source) bool { return s.Format == corpus.Text }) {
-		group.Go(func() error { return out.writeKeptList(r.table, kept.r) })
+		group.Go(func() error { return out.writeKeptList(ctx, kept) })
 	}
 	return group.Wait()
 }
@@ -208,66 +259,128 @@ func (r *run) find(ctx context.Context, sparse bool) error {
 	if err := r.read(ctx); err != nil {
 		return err
 	}
+	exact := chooseExact(&r.config, r.banding, r.table.hasSets)
+	r.describe(exact)
 	err := r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		r.classes, err = classify(ctx, r.table, r.config.Threads)
-		return int64(len(r.table.docs)), 0, err
+		r.classes, err = r.classify(ctx, exact)
+		return int64(r.table.n), 0, err
 	})
 	if err != nil {
 		return err
 	}
-	r.verifier = &verifier{
-		t: r.table, config: &r.config, threshold: r.threshold,
-		records: newRecordStore(r.table, &r.config, r.dir),
+	r.verifier = &verifier{r: r, records: newRecordStore(r)}
+	switch {
+	case exact:
+		err = r.findExact(ctx)
+	case sparse && r.banding.MinBands <= 1: // else the votes of rims count too
+		err = r.findSparse(ctx)
+	default:
+		err = r.findAll(ctx)
 	}
-	exact := chooseExact(&r.config, r.banding, r.table.sets != nil)
-	r.describe(exact)
-	if exact {
-		err = r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
-			r.edges, err = joinExact(ctx, r.table, r.classes, &r.config, r.threshold)
-			r.summary.Candidates = int64(len(r.edges))
-			return r.summary.Candidates, 0, err
-		})
-	} else {
-		err = r.findByBands(ctx, sparse)
+	r.table.dropKeys() // grouping is over
+	if err == nil {
+		r.count()
 	}
-	if err != nil {
-		return err
-	}
-	r.count()
-	return nil
-}
-
-// findByBands groups band keys and verifies what meets in a bucket.
-func (r *run) findByBands(ctx context.Context, sparse bool) error {
-	g := newGrouper(r.table, r.classes, &r.config, r.banding)
-	var err error
-	if !sparse {
-		err = r.findAmong(ctx, g.all)
-	} else if err = r.findAmong(ctx, g.spokes); err == nil {
-		labels := cluster.Components(len(r.table.docs), links(r.edges))
-		err = r.findAmong(ctx, func(ctx context.Context) ([]pair, error) { return g.crossing(ctx, labels) })
-	}
-	r.summary.BucketsCapped = g.capped
 	return err
 }
 
-// findAmong adds the edges among the pairs that group returns.
-func (r *run) findAmong(ctx context.Context, group func(context.Context) ([]pair, error)) error {
-	var pairs []pair
-	err := r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		pairs, err = group(ctx)
-		return int64(len(pairs)), 0, err
+// findExact joins the feature sets.
+func (r *run) findExact(ctx context.Context) error {
+	return r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
+		edges, n, err := r.step(ctx, "edges", func() ([]*extsort.Sorted, int64, error) {
+			edges, err := r.joinExact(ctx)
+			if err != nil {
+				return nil, 0, err
+			}
+			return []*extsort.Sorted{edges}, edges.Len(), nil
+		}, r.work.sorting("edges", 8, r.table.keyBits()))
+		if err == nil {
+			r.edges = edges[0]
+			r.summary.Candidates += n
+		}
+		return n, 0, err
 	})
+}
+
+// findAll groups band keys and verifies all pairs that meet in buckets.
+func (r *run) findAll(ctx context.Context) error {
+	met, err := r.meet(ctx, false)
 	if err != nil {
 		return err
 	}
-	r.summary.Candidates += int64(len(pairs))
-	return r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
-		edges, err := r.verifier.verify(ctx, pairs)
-		r.edges = append(r.edges, edges...)
-		slices.SortFunc(r.edges, edge.compare)
-		return int64(len(pairs)), 0, err
+	r.edges, err = r.verify(ctx, "edges", met[0])
+	return errors.Join(err, r.work.releaseAll(met...))
+}
+
+// findSparse verifies spokes, and then those other pairs that cross between the
+// clusters that spokes make.
+func (r *run) findSparse(ctx context.Context) error {
+	met, err := r.meet(ctx, true)
+	if err != nil {
+		return err
+	}
+	spokes, rims := met[0], met[1]
+	edges, err := r.verify(ctx, "spoke-edges", spokes)
+	if err != nil {
+		return errors.Join(err, r.work.releaseAll(met...))
+	}
+	met = append(met, edges)
+	var crossing *extsort.Sorted
+	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
+		labels, err := r.components(ctx, edges)
+		if err != nil {
+			return 0, 0, err
+		}
+		crossing, err = r.crossing(ctx, spokes, rims, labels)
+		return 0, 0, errors.Join(err, r.work.release(labels))
 	})
+	if err != nil {
+		return errors.Join(err, r.work.releaseAll(met...))
+	}
+	met = append(met, crossing)
+	more, err := r.verify(ctx, "crossing-edges", crossing)
+	if err != nil {
+		return errors.Join(err, r.work.releaseAll(met...))
+	}
+	r.edges, err = r.work.sorted(ctx, r.work.sorting("edges", 8, r.table.keyBits()), func(to *extsort.Appender) error {
+		add := func(e extsort.Entry) error { return to.Add(e.Key, e.Value) }
+		return errors.Join(each(edges, add), each(more, add))
+	})
+	return errors.Join(err, r.work.releaseAll(append(met, more)...))
+}
+
+// meet returns the pairs that meet in buckets; see candidates.
+func (r *run) meet(ctx context.Context, sparse bool) (met []*extsort.Sorted, err error) {
+	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
+		met, r.summary.BucketsCapped, err = r.step(ctx, "candidates", func() ([]*extsort.Sorted, int64, error) {
+			return r.candidates(ctx, sparse)
+		}, r.voteOptions(), r.rimOptions())
+		return int64(r.table.n), 0, err
+	})
+	return met, err
+}
+
+// verify returns the edges among pairs and counts both.
+func (r *run) verify(ctx context.Context, kind string, pairs *extsort.Sorted) (edges *extsort.Sorted, err error) {
+	err = r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
+		found, n, err := r.step(ctx, kind, func() ([]*extsort.Sorted, int64, error) {
+			what := verification{pairs: pairs, votes: uint64(max(r.banding.MinBands, 1))}
+			if r.work.log != nil {
+				what.kind = kind + "-so-far"
+			}
+			edges, n, err := r.verifier.verify(ctx, what)
+			if err != nil {
+				return nil, 0, err
+			}
+			return []*extsort.Sorted{edges}, n, nil
+		}, r.work.sorting("edges", 8, r.table.keyBits()))
+		if err == nil {
+			edges = found[0]
+			r.summary.Candidates += n
+		}
+		return n, 0, err
+	})
+	return edges, err
 }
 
 // describe notes in the summary how candidates are found.
@@ -286,12 +399,7 @@ func (r *run) describe(exact bool) {
 // count fills in the pairs. A copy is a candidate that is verified by its digest.
 func (r *run) count() {
 	s := r.summary
-	copies := int64(0)
-	for _, members := range r.classes.members {
-		copies += int64(len(members) - 1)
-	}
-	s.Candidates += copies
-	s.Verified = int64(len(r.edges)) + copies
+	s.Candidates += r.classes.copies
+	s.Verified = r.edges.Len() + r.classes.copies
 	s.Rejected = s.Candidates - s.Verified
-	r.table.dropKeys() // grouping is over
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -189,39 +190,49 @@ func TestVerificationFromRecordsEqualsThatFromMemory(t *testing.T) {
 	config := Config{Inputs: []string{dir}, Candidates: CandidatesLSH}
 	want, _ := pairLines(t, config)
 
+	ctx := context.Background()
 	r, err := newRun(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := r.close(); err != nil {
+		if err := r.close(true); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := errors.Join(r.findSources(context.Background()), r.find(context.Background(), false)); err != nil {
+	if err := errors.Join(r.begin(ctx, ""), r.find(ctx, false)); err != nil {
 		t.Fatal(err)
 	}
-	edges := r.edges
-	var pairs []pair
-	for _, e := range edges {
-		pairs = append(pairs, pair{e.a, e.b})
-	}
-	for _, limit := range []int64{1 << 30, 0} { // spool in memory, spool on disk
-		r.table.sets = nil
-		r.verifier.records = newRecordStore(r.table, &r.config, r.dir)
-		r.verifier.records.spool.limit = limit
-		again, err := r.verifier.verify(context.Background(), pairs)
+	edges := entries(t, r.edges)
+	for _, limit := range []int64{0, 1} { // records in memory, on disk
+		r.table.hasSets = false
+		r.verifier.records = newRecordStore(r)
+		r.verifier.records.limit = limit
+		again, n, err := r.verifier.verify(ctx, verification{pairs: r.edges})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(again, edges) {
-			t.Errorf("spool limit %d: similarities from records differ", limit)
+		if !slices.Equal(entries(t, again), edges) || n != int64(len(edges)) {
+			t.Errorf("records limit %d: similarities from records differ", limit)
 		}
 		r.verifier.records.close()
 	}
 	if len(want) == 0 || len(edges) == 0 {
 		t.Error("no pairs to compare")
 	}
+}
+
+// entries returns what was sorted.
+func entries(t *testing.T, s *extsort.Sorted) (all []extsort.Entry) {
+	t.Helper()
+	err := each(s, func(e extsort.Entry) error {
+		all = append(all, e)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // tree returns the contents of all files below dir.
@@ -455,16 +466,25 @@ func TestSparseSearchConnectsTheSameDocuments(t *testing.T) {
 	rng.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
 	writeJSONL(t, path, docs)
-	labels := func(sparse bool) ([]uint32, int64) {
+	labels := func(sparse bool) ([]extsort.Entry, int64) {
 		r, err := newRun(Config{Inputs: []string{path}, Candidates: CandidatesLSH})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer r.close()
-		if err := errors.Join(r.findSources(context.Background()), r.find(context.Background(), sparse)); err != nil {
+		defer func() {
+			if err := r.close(true); err != nil {
+				t.Error(err)
+			}
+		}()
+		ctx := context.Background()
+		if err := errors.Join(r.begin(ctx, ""), r.find(ctx, sparse)); err != nil {
 			t.Fatal(err)
 		}
-		return cluster.Components(len(r.table.docs), links(r.edges)), r.summary.Candidates
+		labels, err := r.components(ctx, r.edges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return entries(t, labels), r.summary.Candidates
 	}
 	want, all := labels(false)
 	got, some := labels(true)

@@ -2,11 +2,13 @@ package dedup
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -14,7 +16,7 @@ import (
 // chooseExact decides between exact and lsh candidates under CandidatesAuto.
 // The choice depends on the corpus alone, never on threads or memory, so that
 // every way of running gives the same pairs. Exact costs less where the feature
-// sets are held anyway (see retainMax), and where bands of a single row would
+// sets are kept anyway (see retainMax), and where bands of a single row would
 // propose every pair that shares a feature or two.
 func chooseExact(config *Config, banding lsh.Params, haveSets bool) bool {
 	switch config.Candidates {
@@ -26,80 +28,202 @@ func chooseExact(config *Config, banding lsh.Params, haveSets bool) bool {
 	return config.Verify == VerifyExact && (haveSets || banding.Rows <= 1)
 }
 
-// probeChunk is how many groups of the index a worker takes at once.
+// probeChunk is how many sets a worker takes at once.
 const probeChunk = 64
 
-// joinExact finds all pairs of representatives at or above the threshold with a
-// prefix-filter index over the feature sets. Sets that turn out equal although
-// their documents repeat features differently are joined to one class in c.
-func joinExact(ctx context.Context, t *table, c *classes, config *Config, threshold simjoin.Threshold) ([]edge, error) {
-	sets := make([][]uint64, len(t.docs))
-	for i := range sets {
-		if doc := uint32(i); t.compared(doc) && c.isRep(doc) {
-			sets[i] = t.sets[i]
+// chunk is a run of representatives' feature sets in memory.
+type chunk struct {
+	docs  []uint32
+	sets  [][]uint64
+	index *simjoin.Index
+	whole *simjoin.SearchIndex // index is a part of it; nil: there is nothing behind the chunk
+	next  uint32               // first document behind it
+}
+
+// joiner finds all pairs of representatives at or above the threshold with a
+// prefix-filter index over the feature sets. Where not all sets fit in memory
+// they are joined by chunks: each with itself, and with all sets behind it. That
+// reads the sets once for each chunk; the pairs are the same.
+type joiner struct {
+	r     *run
+	edges *extsort.Sorter
+	to    []*extsort.Appender
+}
+
+// joined is a note of how far a join is.
+type joined struct {
+	stored        // edges
+	Next   uint32 // first document of the next chunk
+}
+
+// joinedKind is the kind of those notes.
+const joinedKind = "joined"
+
+// joinExact returns the edges.
+func (r *run) joinExact(ctx context.Context) (*extsort.Sorted, error) {
+	o := r.work.sorting("edges", 8, r.table.keyBits())
+	var before joined
+	if found, err := r.work.log.last(joinedKind, &before); err != nil {
+		return nil, err
+	} else if found {
+		o.Runs = before.Runs[0]
+	}
+	edges, err := extsort.New(o)
+	if err != nil {
+		return nil, err
+	}
+	j := &joiner{r: r, edges: edges, to: appenders(edges, r.work.threads)}
+	return r.work.ended(ctx, edges, j.join(ctx, before.Next))
+}
+
+func (j *joiner) join(ctx context.Context, next uint32) error {
+	for int(next) < j.r.table.n {
+		c, err := j.load(next)
+		if err != nil {
+			return err
+		}
+		if err = j.within(ctx, c); err == nil {
+			err = j.behind(ctx, c)
+		}
+		if err := flush(j.to, err); err != nil {
+			return err
+		}
+		next = c.next
+		if !j.r.work.log.due() {
+			continue
+		}
+		runs, err := j.edges.Save(ctx)
+		if err != nil {
+			return err
+		}
+		if err := j.r.work.log.note(joinedKind, joined{stored{[][]string{runs}, 0}, next}); err != nil {
+			return err
 		}
 	}
-	index := simjoin.NewIndex(sets, threshold)
-	c.joinGroups(index)
-	found := make([][]edge, config.Threads)
+	return nil
+}
+
+// load reads sets from a document on, as many as may be in memory, and indexes
+// them.
+func (j *joiner) load(next uint32) (*chunk, error) {
+	r := j.r
+	limit := r.work.share(2)
+	c := &chunk{}
+	sets := r.table.scanner()
+	features := 0
+	for ; int(next) < r.table.n; next++ {
+		if !r.classes.active.has(next) {
+			continue
+		}
+		set := sets.set(next)
+		if sets.err != nil {
+			return nil, sets.err
+		}
+		if limit > 0 && len(c.docs) > 0 && simjoin.SearchIndexBytes(len(c.docs)+1, features+len(set))+8*int64(features) > limit {
+			break
+		}
+		if !sets.segment.resident {
+			set = slices.Clone(set)
+		}
+		features += len(set)
+		c.docs, c.sets = append(c.docs, next), append(c.sets, set)
+	}
+	c.next = next
+	if int(next) == r.table.n {
+		c.index = simjoin.NewIndex(c.sets, r.threshold)
+	} else {
+		c.whole = simjoin.NewSearchIndex(c.sets, r.threshold)
+		c.index = &c.whole.Index
+	}
+	c.sets = nil
+	return c, nil
+}
+
+// within joins a chunk with itself. Equal sets are in one class, so a group of the
+// index is one document.
+func (j *joiner) within(ctx context.Context, c *chunk) error {
+	return j.parallel(ctx, c.index.Len(), func(to *extsort.Appender, p *simjoin.Prober, g int) error {
+		x := c.docs[c.index.Members(g)[0]]
+		for _, m := range c.index.Matches(p, g) {
+			if err := j.add(to, x, c.docs[c.index.Members(m.Group)[0]], m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// behind joins a chunk with all sets behind it.
+func (j *joiner) behind(ctx context.Context, c *chunk) error {
+	t := j.r.table
+	if c.whole == nil {
+		return nil
+	}
 	var next atomic.Int64
+	next.Store(int64(t.blockOf(c.next)))
 	group, ctx := errgroup.WithContext(ctx)
-	for worker := range config.Threads {
+	for worker := range j.r.work.threads {
 		group.Go(func() error {
-			var prober simjoin.Prober
+			var p simjoin.Prober
+			sets := t.cursor()
 			for ctx.Err() == nil {
-				start := int(next.Add(probeChunk)) - probeChunk
-				if start >= index.Len() {
+				i := int(next.Add(1)) - 1
+				if i >= len(t.blocks) {
 					return nil
 				}
-				end := min(start+probeChunk, index.Len())
-				for g := start; g < end; g++ {
-					x := index.Members(g)[0]
-					for _, m := range index.Matches(&prober, g) {
-						y := index.Members(m.Group)[0]
-						if min(x, y) < uint32(t.refs) && max(x, y) < uint32(t.refs) {
-							continue
+				b := &t.blocks[i]
+				for doc := max(b.firstDoc, c.next); doc < b.firstDoc+b.docs; doc++ {
+					if !j.r.classes.active.has(doc) {
+						continue
+					}
+					set := sets.set(doc)
+					if sets.err != nil {
+						return sets.err
+					}
+					for _, m := range c.whole.Search(&p, set) {
+						if err := j.add(j.to[worker], doc, c.docs[c.index.Members(m.Group)[0]], m); err != nil {
+							return err
 						}
-						found[worker] = append(found[worker], edge{min(x, y), max(x, y), float64(m.Inter) / float64(m.Union)})
 					}
 				}
-				config.Progress.Advance(int64(end-start), 0)
 			}
 			return ctx.Err()
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	edges := slices.Concat(found...)
-	slices.SortFunc(edges, edge.compare)
-	return edges, nil
+	return group.Wait()
 }
 
-// joinGroups makes one class of the classes whose representatives the index
-// found to have equal sets.
-func (c *classes) joinGroups(index *simjoin.Index) {
-	changed := false
-	for g := range index.Len() {
-		reps := index.Members(g)
-		if len(reps) < 2 {
-			continue
-		}
-		changed = true
-		var members []uint32
-		for _, rep := range reps {
-			c.each(rep, func(doc uint32) { members = append(members, doc) })
-			if i, ok := c.index[rep]; ok {
-				c.members[i] = nil
+// parallel calls visit for 0 … n−1 from all workers.
+func (j *joiner) parallel(ctx context.Context, n int, visit func(to *extsort.Appender, p *simjoin.Prober, i int) error) error {
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for worker := range j.r.work.threads {
+		group.Go(func() error {
+			var p simjoin.Prober
+			for ctx.Err() == nil {
+				start := int(next.Add(probeChunk)) - probeChunk
+				if start >= n {
+					return nil
+				}
+				end := min(start+probeChunk, n)
+				for i := start; i < end; i++ {
+					if err := visit(j.to[worker], &p, i); err != nil {
+						return err
+					}
+				}
+				j.r.config.Progress.Advance(int64(end-start), 0)
 			}
-		}
-		slices.Sort(members)
-		for _, doc := range members {
-			c.rep[doc] = members[0]
-		}
-		c.members = append(c.members, members)
+			return ctx.Err()
+		})
 	}
-	if changed {
-		c.reindex()
+	return group.Wait()
+}
+
+// add adds an edge, unless it joins two references.
+func (j *joiner) add(to *extsort.Appender, x, y uint32, m simjoin.Match) error {
+	a, b := min(x, y), max(x, y)
+	if b < uint32(j.r.table.refs) {
+		return nil
 	}
+	return to.Add(pair{a, b}.key(), math.Float64bits(float64(m.Inter)/float64(m.Union)))
 }

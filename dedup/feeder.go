@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,8 @@ import (
 type feeder struct {
 	sources []corpus.Source
 	options corpus.Options
-	wanted  func(file int) bool // nil: all
+	wanted  func(file int) bool                 // nil: all
+	done    func(file int) func(seq int64) bool // blocks of a file to leave out; nil: none
 
 	mu   sync.Mutex
 	next int         // first source not opened yet
@@ -25,11 +27,13 @@ type feeder struct {
 // openFile is a file with the workers that read it.
 type openFile struct {
 	*corpus.File
-	index int // in feeder.sources
-	users int
-	ended bool
+	index  int // in feeder.sources
+	users  int
+	ended  bool
+	failed bool
 
 	advanced atomic.Int64
+	blocks   atomic.Int64 // handed out
 }
 
 // advance returns how many bytes of the file were taken since the last call.
@@ -38,14 +42,17 @@ func (o *openFile) advance() int64 {
 	return n - o.advanced.Swap(n)
 }
 
-func newFeeder(sources []corpus.Source, options corpus.Options, wanted func(file int) bool) *feeder {
-	return &feeder{sources: sources, options: options, wanted: wanted}
+// errFileEnd is what take returns to the last worker that leaves a file at its end.
+var errFileEnd = errors.New("end of file")
+
+func newFeeder(sources []corpus.Source, options corpus.Options, wanted func(file int) bool, done func(file int) func(seq int64) bool) *feeder {
+	return &feeder{sources: sources, options: options, wanted: wanted, done: done}
 }
 
 // take fills b with a block, of file current where that has one left, and
 // returns its file. At the end of all files it returns io.EOF. Another error
-// belongs to the returned file, which yields nothing more; the caller goes on
-// with take(nil, b).
+// belongs to the returned file, which yields nothing more, errFileEnd if it is
+// whole; the caller goes on with take(nil, b).
 func (f *feeder) take(current *openFile, b *corpus.Block) (*openFile, error) {
 	for {
 		if current == nil {
@@ -56,11 +63,15 @@ func (f *feeder) take(current *openFile, b *corpus.Block) (*openFile, error) {
 		}
 		err := current.Next(b)
 		if err == nil {
+			current.blocks.Add(1)
 			return current, nil
 		}
-		f.leave(current)
+		last := f.leave(current, err)
 		if err != io.EOF { // exactly: damage may wrap one
 			return current, err
+		}
+		if last {
+			return current, errFileEnd
 		}
 		current = nil
 	}
@@ -82,6 +93,11 @@ func (f *feeder) join() (*openFile, error) {
 			return &openFile{index: index}, err
 		}
 		opened := &openFile{File: file, index: index, users: 1}
+		if f.done != nil {
+			if done := f.done(index); done != nil {
+				file.Skip(done)
+			}
+		}
 		f.open = append(f.open, opened)
 		return opened, nil
 	}
@@ -98,15 +114,19 @@ func (f *feeder) join() (*openFile, error) {
 	return best, nil
 }
 
-// leave marks o as ended and closes it when its last worker has left.
-func (f *feeder) leave(o *openFile) {
+// leave marks o as ended, by err, and closes it when its last worker has left. It
+// tells whether this was the last one of a file that has not failed.
+func (f *feeder) leave(o *openFile, err error) (last bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o.ended = true
+	o.failed = o.failed || err != io.EOF
 	o.users--
-	if o.users == 0 {
-		f.drop(o)
+	if o.users > 0 {
+		return false
 	}
+	f.drop(o)
+	return !o.failed
 }
 
 // drop closes o. Reading is over, so an error of closing tells nothing.

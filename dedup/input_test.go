@@ -154,10 +154,10 @@ func TestRemainsOfAKilledRunAreCleared(t *testing.T) {
 
 func TestCancelledRunLeavesNothingBehind(t *testing.T) {
 	dir := mixedCorpus(t, 8)
-	out, work := filepath.Join(t.TempDir(), "out"), t.TempDir()
+	out := filepath.Join(t.TempDir(), "out")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := Run(ctx, Config{Inputs: []string{dir}, Output: out, Work: work})
+	_, err := Run(ctx, Config{Inputs: []string{dir}, Output: out})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v, want context.Canceled", err)
 	}
@@ -236,12 +236,12 @@ func TestSketchingADocumentAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	record := &corpus.Record{Text: []byte(near(0) + " Übergrößen 日本語のテキスト"), ID: []byte("id"), Raw: make([]byte, 3000)}
-	result := &blockResult{}
 	reset := func() {
-		result.docs, result.ids, result.keys = result.docs[:0], result.ids[:0], result.keys[:0]
+		s := w.segment
+		s.docs, s.ids, s.keys = s.docs[:0], s.ids[:0], s.keys[:0]
 	}
-	w.addDocument(result, record)
-	if n := testing.AllocsPerRun(100, func() { reset(); w.addDocument(result, record) }); n != 0 {
+	w.addDocument(record)
+	if n := testing.AllocsPerRun(100, func() { reset(); w.addDocument(record) }); n != 0 {
 		t.Errorf("%v allocations a document", n)
 	}
 }

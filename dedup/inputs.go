@@ -1,23 +1,14 @@
 package dedup
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"math"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/extsort"
 )
-
-// placed is a problem with its place in the input order.
-type placed struct {
-	file int
-	line int64
-	*corpus.Problem
-}
 
 // findSources looks up the inputs, references first.
 func (r *run) findSources(ctx context.Context) error {
@@ -44,24 +35,34 @@ func (r *run) findSources(ctx context.Context) error {
 		c.OnSkip(&p)
 	}
 	r.sources = append(r.sources, inputs...)
+	return nil
+}
+
+// spoolStreams copies the streams among the sources to the work folder, since
+// they are read more than once.
+func (r *run) spoolStreams(ctx context.Context) error {
 	for i, s := range r.sources {
 		if !s.Stream {
 			continue
 		}
-		if r.sources[i], err = r.spool(ctx, s, i); err != nil {
+		path, err := r.work.pathOf(fmt.Sprintf("input-%d", i))
+		if err != nil {
+			return err
+		}
+		if spooled, err := s.Spooled(r.work.fs, path); err == nil && r.work.log.Resumed() {
+			r.sources[i] = spooled
+			continue
+		}
+		if r.sources[i], err = r.spool(ctx, s, path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// spool copies a stream to the work folder. Its other end may neither write nor
-// close it, so an interrupted run does not wait.
-func (r *run) spool(ctx context.Context, s corpus.Source, number int) (corpus.Source, error) {
-	folder, err := r.dir.folder()
-	if err != nil {
-		return s, err
-	}
+// spool copies a stream to a file. Its other end may neither write nor close it,
+// so an interrupted run does not wait.
+func (r *run) spool(ctx context.Context, s corpus.Source, path string) (corpus.Source, error) {
 	r.config.Progress.Stage("spool", 0)
 	type result struct {
 		source corpus.Source
@@ -69,8 +70,7 @@ func (r *run) spool(ctx context.Context, s corpus.Source, number int) (corpus.So
 	}
 	copied := make(chan result, 1)
 	go func() {
-		path := filepath.Join(folder, fmt.Sprintf("input-%d", number))
-		source, err := corpus.Spool(vfs.Default, s, r.config.Corpus, path, false)
+		source, err := corpus.Spool(r.work.fs, s, r.config.Corpus, path, r.work.log != nil)
 		copied <- result{source, err}
 	}()
 	select {
@@ -92,17 +92,13 @@ func (r *run) inputBytes() (n int64) {
 func (r *run) read(ctx context.Context) error {
 	c := &r.config
 	reader := &reader{
-		config: c, banding: r.banding, sources: r.sources,
-		keepSigs: c.Verify != VerifyExact,
-		keepAll:  r.banding.Bands == 0 || r.banding.Rows <= 1 && c.Candidates == CandidatesAuto && c.Verify == VerifyExact,
+		config: c, work: r.work, banding: r.banding, sources: r.sources,
+		keepSigs: c.Verify != VerifyExact, parts: r.partLog(),
+		keepAll: r.banding.Bands == 0 || r.banding.Rows <= 1 && c.Candidates == CandidatesAuto && c.Verify == VerifyExact,
 	}
 	reader.keepSets.Store(c.Verify == VerifyExact)
-	var problems []placed
-	err := r.clock.stage("read", r.inputBytes(), func() (int64, int64, error) {
-		results, err := reader.read(ctx)
-		if err == nil {
-			r.table, problems, err = reader.merge(results, r.refSources)
-		}
+	err := r.clock.stage("read", r.inputBytes(), func() (items, bytes int64, err error) {
+		r.table, err = reader.read(ctx, r.refSources)
 		return reader.items.Load(), reader.bytes.Load(), err
 	})
 	if err != nil {
@@ -112,40 +108,131 @@ func (r *run) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	problems = append(problems, repeated...)
-	slices.SortStableFunc(problems, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
-	})
-	return r.account(problems)
+	return errors.Join(r.account(repeated), r.work.release(repeated))
 }
 
-// account reports problems and counts documents.
-func (r *run) account(problems []placed) error {
-	s := r.summary
-	for _, p := range problems {
-		if r.config.OnError == OnErrorFail {
-			return p.Problem
+// account reports what could not be used, in input order, and counts documents.
+func (r *run) account(repeated *extsort.Sorted) error {
+	t := r.table
+	report := r.newReporter(repeated)
+	defer report.close()
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		problems := b.problems
+		if problems == nil && b.problemsLen > 0 {
+			var err error
+			if problems, err = readProblems(t.parts[t.segments[b.segment].part].file, b); err != nil {
+				return err
+			}
 		}
-		r.config.OnSkip(p.Problem)
-		if p.file < r.refSources {
-			s.ReferencesSkipped++
-		} else {
-			s.Skipped++
-		}
-	}
-	usable := int64(0)
-	for i := r.table.refs; i < len(r.table.docs); i++ {
-		if d := &r.table.docs[i]; !d.skipped {
-			usable++
-			if d.features == 0 {
-				s.Empty++
+		for len(problems) > 0 {
+			line, cause, rest, err := nextProblem(problems)
+			if err != nil {
+				return err
+			}
+			problems = rest
+			p := &corpus.Problem{Path: t.sources[b.file].Label(), Err: cause}
+			if line < 0 {
+				p.Line = ^line
+				line = math.MaxInt64 // of a whole file: after all its records
+			} else {
+				line += b.firstLine + 1
+				p.Line = line
+			}
+			if err := report.record(int(b.file), line, p); err != nil {
+				return err
 			}
 		}
 	}
-	s.Read = usable + s.Skipped
-	s.References = int64(r.table.refs)
-	r.notice()
+	if err := report.rest(); err != nil {
+		return err
+	}
+	return r.countDocuments()
+}
+
+// reporter reports problems of records and repeated ids, both of which come in
+// order, as one.
+type reporter struct {
+	r        *run
+	repeated *extsort.Reader
+	c        *cursor
+}
+
+func (r *run) newReporter(repeated *extsort.Sorted) *reporter {
+	return &reporter{r, repeated.Reader(), r.table.cursor()}
+}
+
+func (p *reporter) close() { _ = p.repeated.Close() }
+
+// record reports a record's problem, and the repeated ids before it.
+func (p *reporter) record(file int, line int64, problem *corpus.Problem) error {
+	err := p.until(func(doc uint32) bool {
+		at := p.r.table.fileOf(doc)
+		return at > file || at == file && p.c.line(doc) > line
+	})
+	if err != nil {
+		return err
+	}
+	return p.report(file, problem)
+}
+
+// rest reports the repeated ids that are left.
+func (p *reporter) rest() error { return p.until(func(uint32) bool { return false }) }
+
+func (p *reporter) until(behind func(doc uint32) bool) error {
+	for {
+		e, ok := p.repeated.Peek()
+		if !ok {
+			return p.repeated.Err()
+		}
+		doc := uint32(e.Key)
+		if behind(doc) {
+			return p.c.err
+		}
+		problem := repeatedProblem(p.c, doc, uint32(e.Value))
+		if p.c.err != nil {
+			return p.c.err
+		}
+		if err := p.report(p.r.table.fileOf(doc), problem); err != nil {
+			return err
+		}
+		p.repeated.Next()
+	}
+}
+
+func (p *reporter) report(file int, problem *corpus.Problem) error {
+	r := p.r
+	if r.config.OnError == OnErrorFail {
+		return problem
+	}
+	r.config.OnSkip(problem)
+	if file < r.refSources {
+		r.summary.ReferencesSkipped++
+	} else {
+		r.summary.Skipped++
+	}
 	return nil
+}
+
+// countDocuments fills in what was read.
+func (r *run) countDocuments() error {
+	s, t := r.summary, r.table
+	usable := int64(0)
+	c := t.scanner()
+	for i := t.refs; i < t.n; i++ {
+		doc := uint32(i)
+		if t.skipped.has(doc) {
+			continue
+		}
+		usable++
+		if c.doc(doc).features == 0 {
+			s.Empty++
+		}
+	}
+	s.Read = usable + s.Skipped
+	s.References = int64(t.refs)
+	r.notice()
+	return c.err
 }
 
 // notice tells what is no error but may surprise.
@@ -160,29 +247,4 @@ func (r *run) notice() {
 	case s.Empty > 1:
 		c.OnNotice(fmt.Sprintf("%d documents have no text to compare: they match nothing", s.Empty))
 	}
-	if size := r.table.size(); c.Memory > 0 && size > c.Memory {
-		c.OnNotice(fmt.Sprintf("%d documents need %d MiB in memory, more than the %d MiB of --memory: going on above the budget",
-			len(r.table.docs), size>>20, c.Memory>>20))
-	}
-}
-
-// markRepeated marks documents whose id was there before as skipped: outputs
-// name documents by id, and a name must mean one document.
-func (r *run) markRepeated(ctx context.Context) ([]placed, error) {
-	later, earlier, err := repeatedIDs(ctx, r.table, r.config.Threads)
-	if err != nil {
-		return nil, err
-	}
-	t := r.table
-	problems := make([]placed, len(later))
-	for i, doc := range later {
-		t.docs[doc].skipped = true
-		file := t.fileOf(doc)
-		problems[i] = placed{file, t.line(doc), &corpus.Problem{
-			Path: t.sources[file].Label(), Line: t.line(doc), Offset: t.docs[doc].offset,
-			Err: fmt.Errorf("id %q was there before (%s:%d); make ids unique, or name documents by file and line with --id-field %s",
-				t.explicitID(doc), t.sources[t.fileOf(earlier[i])].Label(), t.line(earlier[i]), corpus.NoID),
-		}}
-	}
-	return problems, nil
 }

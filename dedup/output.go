@@ -2,17 +2,22 @@ package dedup
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/extsort"
 )
 
 // Names of what a run leaves in its output folder.
@@ -30,41 +35,54 @@ const stagingFolder = ".partial"
 // outputDir is a run's output folder. Everything is written below a staging
 // folder and moved to its place when all of it is there, summary.json last.
 type outputDir struct {
+	fs      vfs.FS
 	path    string
 	created string // the topmost folder that this run has made; "" if the output's was there
 }
 
-// openOutput checks the output folder. Nothing is made yet: inputs that are
-// globs must not find it.
+// openOutput checks that the output lies apart from the inputs. Nothing is made
+// yet: inputs that are globs must not find it.
 func openOutput(config *Config) (*outputDir, error) {
-	o := &outputDir{path: config.Output}
-	if err := o.checkApart(config); err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(o.path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("output folder: %w; name a folder that does not exist yet", err)
-	}
-	for _, e := range entries {
-		if e.Name() != stagingFolder { // a killed run's remains are ours to clear
-			return nil, fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", o.path, e.Name())
-		}
-	}
-	return o, nil
+	o := &outputDir{fs: config.fs, path: config.Output}
+	return o, o.checkApart(config)
 }
 
-// prepare makes the output folder and an empty staging folder in it.
-func (o *outputDir) prepare() error {
+// checkEmpty refuses a folder with anything but what a killed run has left. A run
+// that goes on while its output was being moved finds some of it in its place.
+func (o *outputDir) checkEmpty(publishing bool) error {
+	names, err := o.fs.List(o.path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("output folder: %w; name a folder that does not exist yet", err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if name == stagingFolder || publishing && slices.Contains(outputNames, name) {
+			continue
+		}
+		return fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", o.path, name)
+	}
+	return nil
+}
+
+// outputNames are what a run puts into its output folder, in the order in which it
+// does.
+var outputNames = []string{KeptFolder, KeptList, RemovedFile, ClustersFile, SummaryFile}
+
+// prepare makes the output folder and a staging folder in it, empty unless a run
+// goes on that has begun to fill it.
+func (o *outputDir) prepare(goOn bool) error {
 	for at := filepath.Clean(o.path); ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(at); !errors.Is(err, os.ErrNotExist) {
+		if _, err := o.fs.Stat(at); !errors.Is(err, os.ErrNotExist) {
 			break
 		}
 		o.created = at
 	}
-	if err := os.RemoveAll(o.staged()); err != nil {
-		return fmt.Errorf("output folder: %w", err)
+	if !goOn {
+		if err := o.fs.RemoveAll(o.staged()); err != nil {
+			return fmt.Errorf("output folder: %w", err)
+		}
 	}
-	if err := os.MkdirAll(o.staged(), 0o755); err != nil {
+	if err := o.fs.MkdirAll(o.staged(), 0o755); err != nil {
 		return fmt.Errorf("output folder: %w", err)
 	}
 	return nil
@@ -133,46 +151,69 @@ func (o *outputDir) staged(elem ...string) string {
 	return filepath.Join(append([]string{o.path, stagingFolder}, elem...)...)
 }
 
-// publish moves the staged entries to their places, the summary last.
+// publish moves what is staged to its place, the summary last. It may go on where
+// an earlier process was killed.
 func (o *outputDir) publish() error {
-	entries, err := os.ReadDir(o.staged())
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.Name() != SummaryFile {
-			if err := os.Rename(o.staged(e.Name()), filepath.Join(o.path, e.Name())); err != nil {
-				return err
+	for _, name := range outputNames {
+		if name == SummaryFile {
+			// The others must be in their places before it is, whatever happens.
+			if err := syncDir(o.fs, o.path); err != nil {
+				return outputError(err)
 			}
 		}
+		err := o.fs.Rename(o.staged(name), filepath.Join(o.path, name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return outputError(err)
+		}
 	}
-	if err := os.Rename(o.staged(SummaryFile), filepath.Join(o.path, SummaryFile)); err != nil {
-		return err
+	if err := o.fs.RemoveAll(o.staged()); err != nil {
+		return outputError(err)
 	}
-	return os.Remove(o.staged())
+	return syncDir(o.fs, o.path)
+}
+
+// republish moves what an earlier process has staged to its place and returns its
+// summary.
+func (o *outputDir) republish() (*Summary, error) {
+	if err := o.publish(); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(o.path, SummaryFile)
+	file, err := o.fs.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("output: %w: start over with --fresh", err)
+	}
+	s := &Summary{}
+	if err := json.NewDecoder(file).Decode(s); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w: start over with --fresh", path, err), file.Close())
+	}
+	return s, file.Close()
 }
 
 // discard removes what a failed run has written.
 func (o *outputDir) discard() error {
 	if o.created != "" {
-		return os.RemoveAll(o.created)
+		return o.fs.RemoveAll(o.created)
 	}
-	return os.RemoveAll(o.staged())
+	return o.fs.RemoveAll(o.staged())
 }
 
 // writeFile creates a staged file and fills it through a buffer.
 func (o *outputDir) writeFile(name string, fill func(w io.Writer) error) error {
-	file, err := os.Create(o.staged(name))
+	path := o.staged(name)
+	file, err := o.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
-		return err
+		return outputError(err)
 	}
 	w := bufio.NewWriterSize(file, 1<<16)
 	err = fill(w)
 	if err == nil {
-		err = w.Flush()
-	}
-	if err == nil {
-		err = file.Sync()
+		if err = w.Flush(); err == nil {
+			err = file.Sync()
+		}
+		if err != nil {
+			err = outputError(err)
+		}
 	}
 	return errors.Join(err, file.Close())
 }
@@ -182,52 +223,69 @@ func AppendSimilarity(dst []byte, similarity float64) []byte {
 	return strconv.AppendFloat(dst, similarity, 'f', 6, 64)
 }
 
-// writeRemoved writes removed.csv: id,kept_id,similarity in input order.
-func (o *outputDir) writeRemoved(t *table, removed []removal) error {
-	return o.writeFile(RemovedFile, func(w io.Writer) error {
+// rows writes a CSV file with a header.
+func (o *outputDir) rows(name string, header []string, fill func(write func(row ...string)) error) error {
+	return o.writeFile(name, func(w io.Writer) error {
 		rows := csv.NewWriter(w)
-		_ = rows.Write([]string{"id", "kept_id", "similarity"}) // Flush tells of errors
-		for _, m := range removed {
-			_ = rows.Write([]string{t.id(m.doc), t.id(m.kept), string(AppendSimilarity(nil, m.similarity))})
+		_ = rows.Write(header) // Flush tells of errors
+		if err := fill(func(row ...string) { _ = rows.Write(row) }); err != nil {
+			return err
 		}
 		rows.Flush()
-		return rows.Error()
+		if err := rows.Error(); err != nil {
+			return outputError(err)
+		}
+		return nil
+	})
+}
+
+// writeRemoved writes removed.csv: id,kept_id,similarity in input order.
+func (o *outputDir) writeRemoved(ctx context.Context, t *table, c *clustering) error {
+	return o.rows(RemovedFile, []string{"id", "kept_id", "similarity"}, func(write func(row ...string)) error {
+		removed, kept := t.scanner(), t.cursor()
+		similarities := newLookup(c.similarities)
+		err := each(c.removed, func(e extsort.Entry) error {
+			similarity := 1.0 // a copy
+			if bits, ok := similarities.find(e.Key); ok {
+				similarity = math.Float64frombits(bits)
+			}
+			write(removed.id(uint32(e.Key)), kept.id(uint32(e.Value)), string(AppendSimilarity(nil, similarity)))
+			return errors.Join(removed.err, kept.err, ctx.Err())
+		})
+		return errors.Join(err, similarities.Err(), similarities.Close())
 	})
 }
 
 // writeClusters writes clusters.csv: id,cluster for the members of clusters of
 // two or more, in input order; a cluster is named by its smallest document.
-func (o *outputDir) writeClusters(t *table, r *clustering) error {
-	members := make([]uint32, len(r.label))
-	for _, label := range r.label {
-		members[label]++
-	}
-	return o.writeFile(ClustersFile, func(w io.Writer) error {
-		rows := csv.NewWriter(w)
-		_ = rows.Write([]string{"id", "cluster"}) // Flush tells of errors
-		for doc, label := range r.label {
-			if members[label] > 1 {
-				_ = rows.Write([]string{t.id(uint32(doc)), t.id(label)})
-			}
-		}
-		rows.Flush()
-		return rows.Error()
+func (o *outputDir) writeClusters(ctx context.Context, t *table, c *clustering) error {
+	return o.rows(ClustersFile, []string{"id", "cluster"}, func(write func(row ...string)) error {
+		docs, labels := t.scanner(), t.cursor()
+		return each(c.labels, func(e extsort.Entry) error {
+			write(docs.id(uint32(e.Key)), labels.id(uint32(e.Value)))
+			return errors.Join(docs.err, labels.err, ctx.Err())
+		})
 	})
 }
 
 // writeKeptList writes kept.txt: the paths of the kept documents that are
 // files of their own.
-func (o *outputDir) writeKeptList(t *table, r *clustering) error {
+func (o *outputDir) writeKeptList(ctx context.Context, k *keptWriter) error {
+	t := k.r.table
 	return o.writeFile(KeptList, func(w io.Writer) error {
+		c := t.scanner()
 		var line []byte
-		for i := t.refs; i < len(t.docs); i++ {
+		for i := t.refs; i < t.n; i++ {
 			doc := uint32(i)
-			if r.kept[doc] != doc || t.docs[doc].skipped || t.sources[t.fileOf(doc)].Format != corpus.Text {
+			if !k.keeps(doc) || t.sources[t.fileOf(doc)].Format != corpus.Text {
 				continue
 			}
-			line = append(t.appendID(line[:0], doc), '\n')
-			if _, err := w.Write(line); err != nil {
+			line = append(c.appendID(line[:0], doc), '\n')
+			if err := errors.Join(c.err, ctx.Err()); err != nil {
 				return err
+			}
+			if _, err := w.Write(line); err != nil {
+				return outputError(err)
 			}
 		}
 		return nil

@@ -1,138 +1,190 @@
 package dedup
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"math"
 
+	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 )
 
-// partner is a document similar to another one.
-type partner struct {
-	doc        uint32
-	similarity float64
-}
-
-// expander turns edges between representatives into pairs of documents.
+// expander turns edges between representatives into pairs of documents: each
+// member of one class with each of the other, and the members of a class with
+// each other.
+//
+// Of a class over the cap all but the first few members are a crowd: pairs of two
+// of a crowd, or of two crowds, are not listed, as those of a hot bucket are not
+// compared.
 type expander struct {
-	r     *run
-	start []uint32 // of each document's neighbours; len(docs)+1
-	to    []partner
-	cap   int // members of a class up to which all its pairs are listed; 0: any number
-	// crowd holds the members of classes over the cap but the first few: pairs of
-	// two of them are not listed, as those of a hot bucket are not compared.
-	crowd map[uint32]bool
+	r   *run
+	cap int // members of a class; 0: any number
+	to  *extsort.Appender
+
+	classes *extsort.Reader
+	rep     uint64   // whose class is in members
+	members []uint32 // the first of them, at most membersMax
+	size    int      // of the class
 }
 
-// emitPairs emits the pairs of all documents in order, one document's partners
-// in memory at a time.
+// membersMax is how many members of a class are in memory.
+const membersMax = 1 << 18
+
+// crowded marks a similarity, as the bits of a float, of a document in a crowd.
+// It is the sign, which similarities do not need.
+const crowded = 1 << 63
+
+// emitPairs emits the pairs of all documents in order.
 func (r *run) emitPairs(ctx context.Context, emit func(Pair) error) (items, bytes int64, err error) {
-	x := newExpander(r)
-	var partners []partner
-	var a, b []byte
-	for i := range r.table.docs {
-		doc := uint32(i)
-		partners = x.partners(partners[:0], doc)
-		if len(partners) == 0 {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return items, 0, err
-		}
-		a = r.table.appendID(a[:0], doc)
-		for _, p := range partners {
-			b = r.table.appendID(b[:0], p.doc)
-			if err := emit(Pair{a, b, p.similarity}); err != nil {
-				return items, 0, err
+	pairs, err := r.expand(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	a, b := r.table.scanner(), r.table.cursor()
+	last := uint64(math.MaxUint64)
+	var idA, idB []byte
+	err = each(pairs, func(e extsort.Entry) error {
+		p := pairOf(e.Key)
+		if uint64(p.a) != last {
+			last = uint64(p.a)
+			idA = a.appendID(idA[:0], p.a)
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			items++
 		}
-	}
-	return items, 0, nil
+		idB = b.appendID(idB[:0], p.b)
+		if err := errors.Join(a.err, b.err); err != nil {
+			return err
+		}
+		items++
+		return emit(Pair{idA, idB, math.Float64frombits(e.Value)})
+	})
+	return items, 0, errors.Join(err, r.work.release(pairs))
 }
 
-// newExpander lays out the edges as adjacency lists.
-func newExpander(r *run) *expander {
-	n := len(r.table.docs)
-	x := &expander{r: r, start: make([]uint32, n+1), to: make([]partner, 2*len(r.edges))}
+// expand returns the pairs of documents that are similar: Key is the pair, Value
+// the bits of its similarity.
+func (r *run) expand(ctx context.Context) (*extsort.Sorted, error) {
+	limit := 0
 	if r.config.Candidates != CandidatesExact { // who asks for exact wants every pair
-		x.cap = r.config.BucketCap
-		x.findCrowds()
+		limit = r.config.BucketCap
 	}
-	for _, e := range r.edges {
-		x.start[e.a+1]++
-		x.start[e.b+1]++
-	}
-	for i := range n {
-		x.start[i+1] += x.start[i]
-	}
-	at := slices.Clone(x.start)
-	for _, e := range r.edges {
-		x.to[at[e.a]] = partner{e.b, e.similarity}
-		at[e.a]++
-		x.to[at[e.b]] = partner{e.a, e.similarity}
-		at[e.b]++
-	}
-	return x
+	return r.work.sorted(ctx, r.work.sorting("pairs", 4, r.table.keyBits()), func(to *extsort.Appender) error {
+		if err := r.expandClasses(limit, to); err != nil {
+			return err
+		}
+		// Half an expansion: Key is b<<32|document of a's class.
+		half, err := r.work.sorted(ctx, r.work.sorting("half", 8, r.table.keyBits()), func(to *extsort.Appender) error {
+			x := r.newExpander(limit, to)
+			err := each(r.edges, func(e extsort.Entry) error {
+				p := pairOf(e.Key)
+				return x.eachMember(p.a, func(doc uint32, crowd bool) error {
+					value := e.Value
+					if crowd {
+						value |= crowded
+					}
+					return to.Add(uint64(p.b)<<32|uint64(doc), value)
+				})
+			})
+			return errors.Join(err, x.close())
+		})
+		if err != nil {
+			return err
+		}
+		x := r.newExpander(limit, to)
+		err = each(half, func(e extsort.Entry) error {
+			rep, doc := uint32(e.Key>>32), uint32(e.Key)
+			return x.eachMember(rep, func(other uint32, crowd bool) error {
+				if crowd && e.Value&crowded != 0 {
+					return nil
+				}
+				return to.Add(pair{min(doc, other), max(doc, other)}.key(), e.Value&^crowded)
+			})
+		})
+		return errors.Join(err, x.close(), r.work.release(half))
+	})
 }
 
-// partners appends the documents after doc that are similar to it, ascending.
-func (x *expander) partners(dst []partner, doc uint32) []partner {
-	if !x.r.table.compared(doc) {
-		return dst
-	}
-	rep := x.r.classes.rep[doc]
-	first := len(dst)
-	dst = x.appendClass(dst, doc, partner{rep, 1})
-	for _, p := range x.to[x.start[rep]:x.start[rep+1]] {
-		dst = x.appendClass(dst, doc, p)
-	}
-	slices.SortFunc(dst[first:], func(a, b partner) int { return cmp.Compare(a.doc, b.doc) })
-	return dst
+func (r *run) newExpander(limit int, to *extsort.Appender) *expander {
+	return &expander{r: r, cap: limit, to: to, classes: r.classes.members.Reader(), rep: math.MaxUint64}
 }
 
-// appendClass appends the members after doc of the class of p.
-func (x *expander) appendClass(dst []partner, doc uint32, p partner) []partner {
-	i, several := x.r.classes.index[p.doc]
-	if !several {
-		if p.doc > doc {
-			dst = append(dst, p)
+func (x *expander) close() error { return errors.Join(x.classes.Err(), x.classes.Close()) }
+
+// eachMember visits the members of a representative's class, and tells whether
+// they belong to a crowd. Representatives must not descend from call to call.
+func (x *expander) eachMember(rep uint32, visit func(doc uint32, crowd bool) error) error {
+	if x.rep != uint64(rep) {
+		x.load(rep)
+	}
+	crowd := x.cap > 0 && x.size > x.cap
+	for i, doc := range x.members {
+		if err := visit(doc, crowd && i >= lsh.Hubs); err != nil {
+			return err
 		}
-		return dst
 	}
-	members := x.r.classes.members[i]
-	if x.cap > 0 && len(members) > x.cap && x.crowd[doc] {
-		members = members[:lsh.Hubs]
+	if x.size == len(x.members) {
+		return nil
 	}
-	after, found := slices.BinarySearch(members, doc)
-	if found {
-		after++
+	in, i := x.r.classes.members.ReaderFrom(uint64(rep)), 0
+	for e, ok := in.Next(); ok && e.Key == uint64(rep); e, ok = in.Next() {
+		if i++; i > len(x.members) {
+			if err := visit(uint32(e.Value), crowd); err != nil {
+				return errors.Join(err, in.Close())
+			}
+		}
 	}
-	for _, member := range members[after:] {
-		dst = append(dst, partner{member, p.similarity})
-	}
-	return dst
+	return errors.Join(in.Err(), in.Close())
 }
 
-// findCrowds fills in crowd and counts the classes over the cap.
-func (x *expander) findCrowds() {
-	x.crowd = map[uint32]bool{}
-	classes := 0
-	for _, members := range x.r.classes.members {
-		if len(members) <= x.cap {
-			continue
-		}
-		classes++
-		for _, doc := range members[min(lsh.Hubs, len(members)):] {
-			x.crowd[doc] = true
+// load reads the class of a representative, itself alone if it has none.
+func (x *expander) load(rep uint32) {
+	x.rep, x.members, x.size = uint64(rep), x.members[:0], 0
+	for e, ok := x.classes.Peek(); ok && e.Key <= x.rep; e, ok = x.classes.Peek() {
+		x.classes.Next()
+		if e.Key == x.rep {
+			x.size++
+			if len(x.members) < membersMax {
+				x.members = append(x.members, uint32(e.Value))
+			}
 		}
 	}
-	if classes == 0 {
-		return
+	if x.size == 0 {
+		x.members, x.size = append(x.members, rep), 1
 	}
-	x.r.summary.BucketsCapped += int64(classes)
-	x.r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, with --candidates exact all",
-		x.cap, classes, lsh.Hubs))
+}
+
+// expandClasses adds the pairs within classes.
+func (r *run) expandClasses(limit int, to *extsort.Appender) error {
+	x := r.newExpander(limit, to)
+	crowds := int64(0)
+	one := math.Float64bits(1)
+	for e, ok := x.classes.Peek(); ok; e, ok = x.classes.Peek() {
+		rep := uint32(e.Key)
+		x.load(rep)
+		first := len(x.members)
+		if limit > 0 && x.size > limit {
+			crowds++
+			first = lsh.Hubs
+		}
+		for i := range first {
+			seen := 0
+			err := x.eachMember(rep, func(doc uint32, _ bool) error {
+				if seen++; seen <= i+1 {
+					return nil
+				}
+				return to.Add(pair{x.members[i], doc}.key(), one)
+			})
+			if err != nil {
+				return errors.Join(err, x.close())
+			}
+		}
+	}
+	if crowds > 0 {
+		r.summary.BucketsCapped += crowds
+		r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, with --candidates exact all",
+			limit, crowds, lsh.Hubs))
+	}
+	return x.close()
 }

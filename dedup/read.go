@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -19,37 +18,24 @@ import (
 	"github.com/alike-dev/alike/shingle"
 )
 
-// retainMax is the number of features up to which a run holds all feature sets
-// in memory unasked (32 MiB): a collection that small is joined exactly, and
-// its texts are not read again to verify a pair.
+// retainMax is the number of features up to which a run keeps all feature sets
+// unasked (32 MiB): a collection that small is joined exactly, and its texts are
+// not read again to verify a pair.
 const retainMax = 4 << 20
 
-// blockResult is what one worker made of one block.
-type blockResult struct {
-	file        int
-	seq         int64
-	lines       int64
-	docs        []document
-	ids         []byte
-	values      []byte
-	keys        []uint64
-	signatures  []uint32
-	setFeatures []uint64 // feature sets, one after the other
-	setEnds     []uint32 // end of each document's set in setFeatures
-	problems    []recordProblem
-}
+// segmentBytes is what a segment holds before the next one is begun: so much
+// that files of one document each do not make a segment each.
+const segmentBytes = 256 << 10
 
-// recordProblem is a record that could not be used. Its line counts from the
-// block's start until the blocks before it are known.
-type recordProblem struct {
-	line int64
-	err  error
-}
+// endOfFile is the number of a block that stands for the end of a file: whether
+// it breaks off. It has no documents, and its row is the number of blocks before it.
+const endOfFile = math.MaxInt64
 
 // reader is the first stage: every record becomes a document with a digest,
 // band keys and, where wanted, signature and feature set.
 type reader struct {
 	config   *Config
+	work     *workspace
 	banding  lsh.Params
 	feeder   *feeder
 	sources  []corpus.Source
@@ -59,10 +45,14 @@ type reader struct {
 	features atomic.Int64 // read so far, with repeats
 	items    atomic.Int64
 	bytes    atomic.Int64
+	resume   *resumedParts // what an earlier process has read; nil: nothing
+	parts    *partLog      // where finished parts are noted; nil: nowhere
 
-	mu      sync.Mutex
-	results []*blockResult
-	cutoff  position // with OnErrorFail: nothing behind it is worth reading
+	mu       sync.Mutex
+	t        *table
+	held     int64    // bytes of the segments in memory
+	spilling bool     // memory is full: segments go to disk at once
+	cutoff   position // with OnErrorFail: nothing behind it is worth reading
 }
 
 // position orders blocks as the input does.
@@ -78,69 +68,87 @@ func (p position) compare(q position) int {
 var endOfInput = position{file: math.MaxInt}
 
 // read runs the stage over all sources with config.Threads workers.
-func (r *reader) read(ctx context.Context) ([]*blockResult, error) {
-	r.feeder = newFeeder(r.sources, r.config.Corpus, nil)
+func (r *reader) read(ctx context.Context, refSources int) (*table, error) {
+	r.t = &table{sources: r.sources, refSources: refSources, bands: r.banding.Bands, hasSets: r.keepSets.Load()}
+	if r.keepSigs {
+		r.t.k = r.config.Sketch.K()
+	}
+	if err := r.restore(); err != nil {
+		return r.t, err
+	}
+	r.feeder = newFeeder(r.sources, r.config.Corpus, r.resume.wanted, r.resume.done)
 	defer r.feeder.close()
 	r.cutoff = endOfInput
 	group, ctx := errgroup.WithContext(ctx)
 	for range r.config.Threads {
-		group.Go(func() error { return r.work(ctx) })
+		group.Go(func() error { return r.run(ctx) })
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err
+		return r.t, err
 	}
-	slices.SortFunc(r.results, func(a, b *blockResult) int {
-		return position{a.file, a.seq}.compare(position{b.file, b.seq})
-	})
-	return r.results, nil
+	r.t.hasSets = r.keepSets.Load()
+	return r.t, r.t.number()
 }
 
-func (r *reader) work(ctx context.Context) error {
+// run is one worker.
+func (r *reader) run(ctx context.Context) error {
 	w, err := newSketchWorker(r)
 	if err != nil {
 		return err
 	}
+	if err := w.read(ctx); err != nil {
+		return err
+	}
+	return w.finish()
+}
+
+func (w *sketchWorker) read(ctx context.Context) error {
 	var b corpus.Block
 	var file *openFile
 	for ctx.Err() == nil {
-		file, err = r.feeder.take(file, &b)
-		if err == io.EOF {
+		var err error
+		if file, err = w.r.feeder.take(file, &b); err == io.EOF {
 			return nil
 		}
-		var result *blockResult
+		result := block{file: int32(file.index), seq: b.Seq, lines: b.Lines}
 		if err != nil {
-			// The file cannot be opened or breaks off; what was read of it counts.
-			result = &blockResult{file: file.index, seq: math.MaxInt64, problems: []recordProblem{{err: err}}}
+			result.seq, result.lines, result.row = endOfFile, 0, uint32(file.blocks.Load()+w.r.resume.count(file.index))
+			if err != errFileEnd {
+				// It cannot be opened or breaks off; what was read of it counts.
+				result.problems = appendProblem(nil, problemLine(err), problemCause(err))
+			}
 			file = nil
 		} else {
-			result = w.sketchBlock(file, &b)
+			w.sketchBlock(file, &b, &result)
 		}
-		if !r.add(result) {
-			return nil
+		goOn, err := w.add(&result)
+		if err != nil || !goOn {
+			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// add keeps a result. It reports whether the worker should go on: under
-// OnErrorFail everything before the first problem is still read, so that the
-// problem reported is the first one for any number of threads.
-func (r *reader) add(result *blockResult) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at := position{result.file, result.seq}
-	if at.compare(r.cutoff) > 0 {
-		return false
+// problemLine returns the line to keep of an error that has a place of its own:
+// negative, to tell it from a line within a block.
+func problemLine(err error) int64 {
+	var p *corpus.Problem
+	if errors.As(err, &p) {
+		return ^p.Line
 	}
-	r.results = append(r.results, result)
-	if len(result.problems) > 0 && r.config.OnError == OnErrorFail {
-		r.cutoff = at
-		r.feeder.stop(at.file)
-	}
-	return true
+	return ^int64(0)
 }
 
-// sketchWorker owns the scratch memory of one goroutine.
+func problemCause(err error) error {
+	var p *corpus.Problem
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// sketchWorker owns the scratch memory of one goroutine, the segment that it
+// fills and the part that it writes.
 type sketchWorker struct {
 	r         *reader
 	parser    *corpus.Parser
@@ -148,7 +156,14 @@ type sketchWorker struct {
 	sketcher  minhash.Sketcher
 	features  []uint64
 	signature []uint32
-	last      *blockResult // the block before, whose sizes the next one's resemble
+
+	segment *segment
+	blocks  []block // of the segment, not yet in the table
+	last    *segment
+	part    *partWriter
+	number  int32 // of the part in the table
+	taken   int64 // bytes of input since the part was begun
+	gained  int64 // features since the last segment was written
 }
 
 func newSketchWorker(r *reader) (*sketchWorker, error) {
@@ -156,88 +171,94 @@ func newSketchWorker(r *reader) (*sketchWorker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sketchWorker{
+	w := &sketchWorker{
 		r:         r,
 		parser:    corpus.NewParser(r.config.Corpus),
 		shingler:  shingler,
 		sketcher:  r.config.Sketch.NewSketcher(),
 		signature: make([]uint32, r.config.Sketch.K()),
-		last:      &blockResult{},
-	}, nil
+		last:      &segment{},
+	}
+	w.newSegment()
+	return w, nil
 }
 
-// newResult returns an empty result with room for a block like the last one, so
+// newSegment begins a segment with room for as much as the last one held, so
 // that its slices are not grown step by step.
-func (w *sketchWorker) newResult(file int, b *corpus.Block) *blockResult {
+func (w *sketchWorker) newSegment() {
 	room := func(n int) int { return n + n/8 }
-	result := &blockResult{
-		file: file, seq: b.Seq, lines: b.Lines,
+	w.segment = &segment{
+		part: -1, resident: true,
 		docs: make([]document, 0, room(len(w.last.docs))),
 		ids:  make([]byte, 0, room(len(w.last.ids))),
 		keys: make([]uint64, 0, room(len(w.last.keys))),
 	}
-	w.last = result
-	return result
+	w.blocks = w.blocks[:0]
 }
 
-// sketchBlock turns a block into documents. Memory is allocated for the block's
-// result, not for each document.
-func (w *sketchWorker) sketchBlock(file *openFile, b *corpus.Block) *blockResult {
-	result := w.newResult(file.index, b)
+// sketchBlock turns a block into documents of the segment. Memory is allocated
+// for the segment, not for each document.
+func (w *sketchWorker) sketchBlock(file *openFile, b *corpus.Block, result *block) {
 	var record corpus.Record
 	var bytes, features int64
+	result.row = uint32(len(w.segment.docs))
 	w.parser.Start(file.File, b)
 	for w.parser.Next(&record) {
 		if record.Err != nil {
-			result.problems = append(result.problems, recordProblem{record.Line, record.Err})
+			result.problems = appendProblem(result.problems, record.Line, record.Err)
 			continue
 		}
-		w.addDocument(result, &record)
+		w.addDocument(&record)
 		bytes += int64(len(record.Raw))
 		features += int64(len(w.features))
 	}
+	result.docs = uint32(len(w.segment.docs)) - result.row
 	r := w.r
 	if total := r.features.Add(features); total > retainMax && !r.keepAll {
 		r.keepSets.Store(false)
 	}
-	r.items.Add(int64(len(result.docs)))
+	w.gained += features
+	w.taken += int64(len(b.Data()))
+	r.items.Add(int64(result.docs))
 	r.bytes.Add(bytes)
-	r.config.Progress.Advance(int64(len(result.docs)), file.advance())
-	return result
+	r.config.Progress.Advance(int64(result.docs), file.advance())
 }
 
-func (w *sketchWorker) addDocument(result *blockResult, record *corpus.Record) {
+func (w *sketchWorker) addDocument(record *corpus.Record) {
+	s := w.segment
 	w.features = w.shingler.AppendFeatures(w.features[:0], record.Text)
-	result.ids = append(result.ids, record.ID...)
+	s.ids = append(s.ids, record.ID...)
 	hasValue := len(record.Fields) > 0 && record.Fields[0] != nil
 	if hasValue {
-		result.values = append(result.values, record.Fields[0]...)
+		s.values = append(s.values, record.Fields[0]...)
 	}
-	result.docs = append(result.docs, document{
+	d := document{
 		digest:   digest(w.features),
 		offset:   record.Offset,
-		idEnd:    uint64(len(result.ids)),
-		valueEnd: uint64(len(result.values)),
+		idHash:   hashID(record.ID),
+		idEnd:    uint32(len(s.ids)),
+		valueEnd: uint32(len(s.values)),
 		length:   uint32(len(record.Raw)),
 		textSize: uint32(len(record.Text)),
 		features: uint32(len(w.features)),
 		line:     uint32(record.Line),
 		hasValue: hasValue,
-	})
+	}
 	r := w.r
 	if r.keepSigs || r.banding.Bands > 0 {
 		w.sketcher.Sketch(w.signature, w.features)
 	}
 	if r.banding.Bands > 0 {
-		result.keys = r.banding.AppendKeys(result.keys, w.signature)
+		s.keys = r.banding.AppendKeys(s.keys, w.signature)
 	}
 	if r.keepSigs {
-		result.signatures = append(result.signatures, w.signature...)
+		s.signatures = append(s.signatures, w.signature...)
 	}
 	if r.keepSets.Load() {
-		result.setFeatures = append(result.setFeatures, shingle.Set(w.features)...)
-		result.setEnds = append(result.setEnds, uint32(len(result.setFeatures)))
+		s.features = append(s.features, shingle.Set(w.features)...)
 	}
+	d.setEnd = uint32(len(s.features))
+	s.docs = append(s.docs, d)
 }
 
 // digest sums up a document's features so that equal digests mean equal
@@ -248,76 +269,173 @@ func digest(features []uint64) (d [2]uint64) {
 		d[0] += f
 		d[1] += (f >> 32) * (f & math.MaxUint32)
 	}
+	d[1] += uint64(len(features))
 	return d
 }
 
-// merge puts the results together into one table and resolves line numbers.
-// It returns what could not be read, in input order.
-func (r *reader) merge(results []*blockResult, refSources int) (*table, []placed, error) {
-	docs := 0
-	for _, result := range results {
-		docs += len(result.docs)
+// add keeps a block. It reports whether the worker should go on: under
+// OnErrorFail everything before the first problem is still read, so that the
+// problem reported is the first one for any number of threads.
+func (w *sketchWorker) add(b *block) (goOn bool, err error) {
+	r := w.r
+	r.mu.Lock()
+	beyond := b.position().compare(r.cutoff) > 0
+	if !beyond && len(b.problems) > 0 && r.config.OnError == OnErrorFail {
+		r.cutoff = b.position()
+		r.feeder.stop(r.cutoff.file)
 	}
-	if docs > math.MaxUint32 {
-		return nil, nil, fmt.Errorf("%d documents are more than the 4294967295 that one run can number: split the input", docs)
-	}
-	t := &table{
-		sources: r.sources, refSources: refSources, bands: r.banding.Bands, k: r.config.Sketch.K(),
-		docs: make([]document, 0, docs),
-	}
-	haveSets := r.keepSets.Load()
-	var problems []placed
-	lines, file := int64(0), -1
-	for i, result := range results {
-		if result.file != file {
-			lines, file = 0, result.file
+	r.mu.Unlock()
+	if beyond {
+		if b.seq != endOfFile {
+			w.segment.docs = w.segment.docs[:b.row] // what other columns have behind them does no harm
 		}
-		for _, p := range result.problems {
-			problems = append(problems, t.problem(result, lines, p))
-		}
-		if result.file < refSources {
-			t.refs += len(result.docs)
-		}
-		t.append(result, lines, haveSets)
-		lines += result.lines
-		results[i] = nil // its memory can go
+		return false, nil
 	}
-	return t, problems, nil
+	w.blocks = append(w.blocks, *b)
+	if w.segment.size() < segmentBytes {
+		return true, nil
+	}
+	return true, w.seal()
 }
 
-// problem names file and line of a bad record, unless its error does already:
-// that of a file that breaks off comes after all its records.
-func (t *table) problem(result *blockResult, firstLine int64, p recordProblem) placed {
-	var whole *corpus.Problem
-	if errors.As(p.err, &whole) {
-		return placed{result.file, math.MaxInt64, whole}
+// seal hands the segment over to the table, and writes it to the worker's part
+// when memory is full or finished parts are to survive.
+func (w *sketchWorker) seal() error {
+	if len(w.blocks) == 0 {
+		return nil
 	}
-	line := firstLine + p.line + 1
-	return placed{result.file, line, &corpus.Problem{Path: t.sources[result.file].Label(), Line: line, Err: p.err}}
-}
-
-func (t *table) append(result *blockResult, firstLine int64, haveSets bool) {
-	if len(result.docs) == 0 {
-		return
-	}
-	number, ids, values := uint32(len(t.blocks)), uint64(len(t.ids)), uint64(len(t.values))
-	t.blocks = append(t.blocks, block{
-		seq: result.seq, file: int32(result.file), firstDoc: uint32(len(t.docs)), firstLine: firstLine,
-		keys: result.keys, signatures: result.signatures,
-	})
-	for _, d := range result.docs {
-		d.block = number
-		d.idEnd += ids
-		d.valueEnd += values
-		t.docs = append(t.docs, d)
-	}
-	t.ids = append(t.ids, result.ids...)
-	t.values = append(t.values, result.values...)
-	if haveSets {
-		start := uint32(0)
-		for _, end := range result.setEnds {
-			t.sets = append(t.sets, result.setFeatures[start:end:end])
-			start = end
+	r, s := w.r, w.segment
+	w.last = &segment{docs: s.docs, ids: s.ids, keys: s.keys} // for its sizes
+	s.seal(r.t.bands)
+	full, first := r.admit(s.size())
+	if first {
+		if err := w.evict(); err != nil {
+			return err
 		}
 	}
+	if full || r.parts != nil {
+		if err := w.store(s, w.blocks); err != nil {
+			return err
+		}
+	}
+	r.keep(s, w.blocks, full)
+	w.newSegment()
+	if r.parts != nil && w.taken >= r.parts.every {
+		return w.sealPart()
+	}
+	return nil
+}
+
+// admit tells whether a segment of a size has no room in memory any more, and
+// whether it is the first one. Once one goes to disk alone, all do.
+func (r *reader) admit(size int64) (full, first bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held += size
+	limit := r.work.share(2)
+	if !r.spilling && limit > 0 && r.held > limit {
+		r.spilling, first = true, true
+	}
+	return r.spilling, first
+}
+
+// keep puts a segment and its blocks into the table. Its columns leave memory
+// when that is full: then they are in a part.
+func (r *reader) keep(s *segment, blocks []block, full bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.firstBlock, s.blockCount = len(r.t.blocks), len(blocks)
+	for _, b := range blocks {
+		b.segment = int32(len(r.t.segments))
+		r.t.blocks = append(r.t.blocks, b)
+	}
+	r.t.segments = append(r.t.segments, s)
+	if full {
+		r.drop(s)
+	}
+}
+
+// drop gives back the memory of a segment that is in a part. r.mu is held.
+func (r *reader) drop(s *segment) {
+	r.work.Spilled(s.layout.end() - s.layout.offset)
+	s.drop()
+	for i := range s.blockCount {
+		r.t.blocks[s.firstBlock+i].problems = nil
+	}
+}
+
+// evict takes the segments in memory out of it.
+func (w *sketchWorker) evict() error {
+	r := w.r
+	r.mu.Lock()
+	segments := slices.Clone(r.t.segments)
+	r.mu.Unlock()
+	for _, s := range segments {
+		if s.resident && s.part < 0 {
+			r.mu.Lock()
+			blocks := slices.Clone(r.t.blocks[s.firstBlock : s.firstBlock+s.blockCount])
+			r.mu.Unlock()
+			if err := w.store(s, blocks); err != nil {
+				return err
+			}
+			r.mu.Lock()
+			for i, b := range blocks {
+				r.t.blocks[s.firstBlock+i].problemsAt, r.t.blocks[s.firstBlock+i].problemsLen = b.problemsAt, b.problemsLen
+			}
+			r.mu.Unlock()
+		}
+		if s.resident {
+			r.mu.Lock()
+			r.drop(s)
+			r.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// store writes a segment to the worker's part and notes where it and the
+// problems of its blocks lie.
+func (w *sketchWorker) store(s *segment, blocks []block) error {
+	r := w.r
+	if w.part == nil {
+		part, err := r.work.createPart()
+		if err != nil {
+			return err
+		}
+		r.mu.Lock()
+		w.part, w.number = part, int32(len(r.t.parts))
+		r.t.parts = append(r.t.parts, part.part)
+		r.mu.Unlock()
+	}
+	w.part.features += w.gained
+	w.gained = 0
+	if err := w.part.add(s, blocks, r.t.bands, r.t.k, r.keepSets.Load()); err != nil {
+		return err
+	}
+	s.part = w.number
+	return nil
+}
+
+// sealPart ends the worker's part and notes it, so that it is not made again.
+func (w *sketchWorker) sealPart() error {
+	part := w.part
+	w.part, w.taken = nil, 0
+	if part == nil {
+		return nil
+	}
+	if err := part.seal(); err != nil {
+		return err
+	}
+	return w.r.parts.add(part.part.name)
+}
+
+// finish hands over what the worker still has at the end of the input.
+func (w *sketchWorker) finish() error {
+	if err := w.seal(); err != nil {
+		return err
+	}
+	if w.r.parts != nil {
+		return w.sealPart()
+	}
+	return nil
 }

@@ -2,76 +2,95 @@ package dedup
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"sync"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/extsort"
 )
 
 // recordStore gives single records again after the first pass. Plain files are
 // read in place. A compressed file has no place to read from, so the records
-// wanted of it are spooled in one more pass over it.
+// wanted of it are spooled in one more pass over it: in memory or, when that is
+// full, in a file of the work folder.
 type recordStore struct {
-	t      *table
-	config *Config
-	spool  *spool
+	r     *run
+	limit int64 // bytes in memory; 0: any number
 
-	mu    sync.Mutex
-	spans map[uint32]span // of spooled documents
+	mu      sync.Mutex
+	held    map[uint32][]byte // documents in memory
+	size    int64             // of those
+	have    bitset            // documents in memory or on disk; nil: none
+	onDisk  spool
+	inPlace []bool // of sources
 }
 
-func newRecordStore(t *table, config *Config, dir *workDir) *recordStore {
-	return &recordStore{t: t, config: config, spool: newSpool(dir, spoolLimit(config)), spans: map[uint32]span{}}
-}
+// heldOverhead is what a record in memory costs besides its bytes.
+const heldOverhead = 64
 
-// spoolLimit is the share of the memory budget for spooled records.
-func spoolLimit(config *Config) int64 {
-	if config.Memory > 0 {
-		return config.Memory / 4
+func newRecordStore(r *run) *recordStore {
+	s := &recordStore{r: r, limit: r.work.share(4), held: map[uint32][]byte{}, onDisk: spool{work: r.work}}
+	for _, source := range r.sources {
+		s.inPlace = append(s.inPlace, source.InPlace())
 	}
-	return 1 << 62
+	return s
 }
 
-func (s *recordStore) close() { s.spool.close() }
-
-// inPlace tells whether records of a file can be read where they are.
-func (s *recordStore) inPlace(file int) bool {
-	return s.t.sources[file].Compression == corpus.Plain
+func (s *recordStore) close() {
+	s.onDisk.close()
+	s.held = nil
 }
 
 // prepare makes the records of all documents in pairs available.
-func (s *recordStore) prepare(ctx context.Context, pairs []pair) error {
-	wanted := map[uint32]bool{}
+func (s *recordStore) prepare(ctx context.Context, pairs *extsort.Sorted) error {
+	t := s.r.table
+	var wanted bitset
 	files := map[int]bool{}
-	for _, p := range pairs {
+	err := each(pairs, func(e extsort.Entry) error {
+		p := pairOf(e.Key)
 		for _, doc := range [2]uint32{p.a, p.b} {
-			if _, there := s.spans[doc]; there || s.inPlace(s.t.fileOf(doc)) {
+			if s.have != nil && s.have.has(doc) {
 				continue
 			}
-			wanted[doc] = true
-			files[s.t.fileOf(doc)] = true
+			file := t.fileOf(doc)
+			if s.inPlace[file] {
+				continue
+			}
+			if wanted == nil {
+				wanted = newBitset(t.n)
+			}
+			wanted.add(doc)
+			files[file] = true
 		}
-	}
-	if len(wanted) == 0 {
 		return nil
+	})
+	if err != nil || wanted == nil {
+		return err
+	}
+	if s.have == nil {
+		s.have = newBitset(t.n)
 	}
 	return s.spoolRecords(ctx, func(file int) bool { return files[file] }, wanted)
 }
 
 // spoolRecords reads files once more, with all workers, and keeps the records
 // of wanted documents.
-func (s *recordStore) spoolRecords(ctx context.Context, inFiles func(file int) bool, wanted map[uint32]bool) error {
-	f := newFeeder(s.t.sources, s.config.Corpus, inFiles)
+func (s *recordStore) spoolRecords(ctx context.Context, inFiles func(file int) bool, wanted bitset) error {
+	f := newFeeder(s.r.sources, s.r.config.Corpus, inFiles, nil)
 	defer f.close()
 	group, ctx := errgroup.WithContext(ctx)
-	for range s.config.Threads {
+	for range s.r.config.Threads {
 		group.Go(func() error {
 			var b corpus.Block
 			var file *openFile
+			c := s.r.table.scanner()
 			for ctx.Err() == nil {
 				var err error
 				if file, err = f.take(file, &b); err == io.EOF {
@@ -80,7 +99,7 @@ func (s *recordStore) spoolRecords(ctx context.Context, inFiles func(file int) b
 					file = nil // reported by the first pass, which saw the same records before it
 					continue
 				}
-				if err := s.spoolBlock(file.index, &b, wanted); err != nil {
+				if err := s.spoolBlock(file.index, &b, c, wanted); err != nil {
 					return err
 				}
 			}
@@ -90,25 +109,108 @@ func (s *recordStore) spoolRecords(ctx context.Context, inFiles func(file int) b
 	return group.Wait()
 }
 
-func (s *recordStore) spoolBlock(file int, b *corpus.Block, wanted map[uint32]bool) error {
-	first, end := s.t.docsOfBlock(file, b.Seq)
+func (s *recordStore) spoolBlock(file int, b *corpus.Block, c *cursor, wanted bitset) error {
+	first, end := s.r.table.docsOfBlock(file, b.Seq)
 	for doc := first; doc < end; doc++ {
-		if !wanted[doc] {
+		if !wanted.has(doc) {
 			continue
 		}
-		raw, err := s.t.rawIn(doc, b)
+		raw, err := c.rawIn(doc, b)
 		if err != nil {
 			return err
 		}
-		at, err := s.spool.put(raw)
-		if err != nil {
+		if err := s.put(doc, raw); err != nil {
 			return err
 		}
-		s.mu.Lock()
-		s.spans[doc] = at
-		s.mu.Unlock()
 	}
 	return nil
+}
+
+// put keeps a copy of a record.
+func (s *recordStore) put(doc uint32, raw []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.have.add(doc)
+	if s.limit == 0 || s.size+int64(len(raw))+heldOverhead <= s.limit {
+		s.held[doc] = append([]byte(nil), raw...)
+		s.size += int64(len(raw)) + heldOverhead
+		return nil
+	}
+	return s.onDisk.put(doc, raw)
+}
+
+// get returns a record that was put, in dst when it has to be read.
+func (s *recordStore) get(dst []byte, doc uint32) (raw []byte, err error) {
+	s.mu.Lock()
+	raw, ok := s.held[doc]
+	s.mu.Unlock()
+	if ok {
+		return raw, nil
+	}
+	return s.onDisk.get(dst, doc)
+}
+
+// has tells whether a record was put.
+func (s *recordStore) has(doc uint32) bool { return s.have != nil && s.have.has(doc) }
+
+// spool keeps records in a file of the work folder. An index file says where: 16
+// bytes a document at its number, mostly a hole.
+type spool struct {
+	work    *workspace
+	data    vfs.File
+	index   vfs.File
+	written int64
+}
+
+const spoolEntry = 16 // offset, length, CRC-32C of the record
+
+func (s *spool) put(doc uint32, raw []byte) (err error) {
+	if s.data == nil {
+		if s.data, err = s.work.Create("records"); err != nil {
+			return err
+		}
+		if s.index, err = s.work.Create("records.index"); err != nil {
+			return err
+		}
+	}
+	at := binary.LittleEndian.AppendUint64(make([]byte, 0, spoolEntry), uint64(s.written))
+	at = binary.LittleEndian.AppendUint32(at, uint32(len(raw)))
+	at = binary.LittleEndian.AppendUint32(at, crc32.Checksum(raw, castagnoli))
+	_, err = s.data.WriteAt(raw, s.written)
+	if err == nil {
+		_, err = s.index.WriteAt(at, int64(doc)*spoolEntry)
+	}
+	if err != nil {
+		return workError(err)
+	}
+	s.written += int64(len(raw))
+	s.work.Spilled(int64(len(raw)) + spoolEntry)
+	return nil
+}
+
+func (s *spool) get(dst []byte, doc uint32) ([]byte, error) {
+	at := make([]byte, spoolEntry)
+	if _, err := s.index.ReadAt(at, int64(doc)*spoolEntry); err != nil {
+		return nil, fmt.Errorf("work folder: %w", err)
+	}
+	dst = grow(dst, int(binary.LittleEndian.Uint32(at[8:])))
+	if _, err := s.data.ReadAt(dst, int64(binary.LittleEndian.Uint64(at))); err != nil {
+		return nil, fmt.Errorf("work folder: %w", err)
+	}
+	if crc32.Checksum(dst, castagnoli) != binary.LittleEndian.Uint32(at[12:]) {
+		return nil, errDamaged
+	}
+	return dst, nil
+}
+
+// close closes the files, of which nothing is needed any more.
+func (s *spool) close() {
+	for _, f := range []vfs.File{s.data, s.index} {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+	s.data, s.index = nil, nil
 }
 
 func changed(path string) error {
@@ -118,6 +220,7 @@ func changed(path string) error {
 // fetcher reads single records for one goroutine.
 type fetcher struct {
 	s      *recordStore
+	c      *cursor
 	parser *corpus.Parser
 	record corpus.Record
 	raw    []byte
@@ -126,7 +229,7 @@ type fetcher struct {
 }
 
 func (s *recordStore) newFetcher() *fetcher {
-	return &fetcher{s: s, parser: corpus.NewParser(s.config.Corpus), file: -1}
+	return &fetcher{s: s, c: s.r.table.cursor(), parser: corpus.NewParser(s.r.config.Corpus), file: -1}
 }
 
 func (f *fetcher) close() {
@@ -139,43 +242,59 @@ func (f *fetcher) close() {
 // text returns the text of a document, valid until the next call. Calls with
 // ascending documents open every file once.
 func (f *fetcher) text(doc uint32) ([]byte, error) {
-	t := f.s.t
-	file := t.fileOf(doc)
+	d := *f.c.doc(doc)
+	if f.c.err != nil {
+		return nil, f.c.err
+	}
+	file := int(f.c.block.file)
+	sources := f.s.r.sources
 	if file != f.file {
 		f.close()
-		opened, err := corpus.Open(t.sources[file], f.s.config.Corpus)
+		opened, err := corpus.Open(sources[file], f.s.r.config.Corpus)
 		if err != nil {
 			return nil, err
 		}
 		f.open, f.file = opened, file
 	}
-	raw, err := f.read(doc, file)
+	raw, err := f.read(doc, &d)
 	if err != nil {
 		return nil, err
 	}
 	f.parser.ParseRaw(f.open, raw, &f.record)
 	if f.record.Err != nil {
-		return nil, changed(t.sources[file].Label())
+		return nil, changed(sources[file].Label())
 	}
 	return f.record.Text, nil
 }
 
-func (f *fetcher) read(doc uint32, file int) ([]byte, error) {
-	if at, ok := f.s.spans[doc]; ok {
-		raw, err := f.s.spool.get(f.raw, at)
-		return raw, err
+func (f *fetcher) read(doc uint32, d *document) (raw []byte, err error) {
+	f.raw = grow(f.raw, int(d.length))
+	if f.s.has(doc) {
+		return f.s.get(f.raw, doc)
 	}
 	at := f.open.ReaderAt()
 	if at == nil {
-		return nil, changed(f.s.t.sources[file].Label()) // its spooling has met an earlier end
+		return nil, changed(f.open.Source().Label()) // its spooling has met an earlier end
 	}
-	d := &f.s.t.docs[doc]
-	f.raw = grow(f.raw, int(d.length))
 	if _, err := at.ReadAt(f.raw, d.offset); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, changed(f.s.t.sources[file].Label())
+			return nil, changed(f.open.Source().Label())
 		}
 		return nil, err
 	}
 	return f.raw, nil
+}
+
+// rawIn returns a document's record in its block, read once more.
+func (c *cursor) rawIn(doc uint32, b *corpus.Block) ([]byte, error) {
+	d := c.doc(doc)
+	if c.err != nil {
+		return nil, c.err
+	}
+	start := d.offset - b.Offset
+	data := b.Data()
+	if start < 0 || start+int64(d.length) > int64(len(data)) {
+		return nil, changed(c.label(doc))
+	}
+	return data[start : start+int64(d.length)], nil
 }

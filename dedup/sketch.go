@@ -14,8 +14,8 @@ type Fingerprint struct {
 	Features  int      // with repeats; 0: an empty document
 }
 
-// Sketch calls emit for every document of config.Inputs in input order. Memory
-// is that of all signatures.
+// Sketch calls emit for every document of config.Inputs in input order. What does not
+// fit in Config.Memory goes to disk.
 func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (summary *Summary, err error) {
 	config.Candidates, config.Verify = CandidatesLSH, VerifySketch
 	config.Banding = lsh.Params{Bands: 1, Rows: 1, MinBands: 1} // none is used: any scheme will do
@@ -23,9 +23,9 @@ func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (s
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
+	defer func() { err = errors.Join(err, r.close(err == nil)) }()
 	r.banding = lsh.Params{}
-	if err := r.findSources(ctx); err != nil {
+	if err := r.begin(ctx, "sketch"); err != nil {
 		return nil, err
 	}
 	if err := r.read(ctx); err != nil {
@@ -35,24 +35,26 @@ func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (s
 	if err != nil {
 		return nil, err
 	}
-	r.clock.stop()
+	r.finish()
 	r.summary.Kept = r.summary.Read - r.summary.Skipped
 	return r.summary, nil
 }
 
 func (r *run) emitSketches(ctx context.Context, emit func(Fingerprint) error) (items, bytes int64, err error) {
-	t := r.table
+	c := r.table.scanner()
 	var id []byte
-	for i := range t.docs {
+	for i := range r.table.n {
 		doc := uint32(i)
-		if t.docs[doc].skipped {
+		if r.table.skipped.has(doc) {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
+		id = c.appendID(id[:0], doc)
+		features := int(c.doc(doc).features)
+		signature := c.signature(doc)
+		if err := errors.Join(c.err, ctx.Err()); err != nil {
 			return items, 0, err
 		}
-		id = t.appendID(id[:0], doc)
-		if err := emit(Fingerprint{id, t.signature(doc), int(t.docs[doc].features)}); err != nil {
+		if err := emit(Fingerprint{id, signature, features}); err != nil {
 			return items, 0, err
 		}
 		items++

@@ -1,142 +1,458 @@
 package dedup
 
 import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
 	"slices"
-	"unsafe"
+	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// document is what the engine keeps of a document while it works: 64 bytes,
-// apart from its band keys.
-type document struct {
-	digest   [2]uint64 // of the features, with repeats and regardless of order
-	offset   int64     // of the record in the file's decoded stream
-	idEnd    uint64    // end of its id in table.ids
-	valueEnd uint64    // end of its keep rule's field in table.values
-	length   uint32    // bytes of the record
-	textSize uint32    // bytes of the text
-	features uint32    // count, with repeats
-	line     uint32    // within its block, from 0
-	block    uint32
-	hasValue bool // the record has the keep rule's field
-	skipped  bool // found unusable after it was read: its id was there before
-}
-
-// block is a run of documents of one file.
+// block is a run of documents of one file, and what could not be read there.
 type block struct {
-	seq       int64 // within the file
-	file      int32
-	firstDoc  uint32
+	file     int32
+	segment  int32 // that holds its documents
+	row      uint32
+	docs     uint32
+	firstDoc uint32
+	seq      int64 // within the file; endOfFile for what comes after the last one
+
+	lines     int64
 	firstLine int64 // of the file, from 0
 
-	// What is large stays where the block's worker has put it: moving it into
-	// one array would need it twice.
-	keys       []uint64 // bands a document
-	signatures []uint32 // k a document, when similarity is estimated
+	problems                []byte // while it is in memory
+	problemsAt, problemsLen int64  // in the segment's part
 }
+
+func (b *block) position() position { return position{int(b.file), b.seq} }
 
 // table is all documents in input order: references first, then the inputs.
 // The order is that of the sources and, within a file, of the records, whatever
 // worker read them when.
+//
+// A document's data lie in the row of a segment, in memory or in a part; only
+// blocks are in memory always, about 100 bytes for each MiB of input.
 type table struct {
 	sources    []corpus.Source
 	refSources int // leading sources that are references
 	refs       int // leading documents that are references
-	blocks     []block
-	docs       []document
-	ids        []byte
-	values     []byte // of the keep rule's field
+	n          int // documents
 	bands      int
-	k          int        // components of a signature
-	sets       [][]uint64 // feature sets, when all of them are held
+	k          int  // components of a signature that are kept; 0: none
+	hasSets    bool // feature sets are kept
+	hasIDs     bool // some document has an id of its own
+
+	segments []*segment
+	parts    []part
+	blocks   []block
+	skipped  bitset // documents found unusable after they were read
 }
 
-func (t *table) fileOf(doc uint32) int { return int(t.blocks[t.docs[doc].block].file) }
-
-// explicitID returns the id that the record carries, or nothing.
-func (t *table) explicitID(doc uint32) []byte {
-	start := uint64(0)
-	if doc > 0 {
-		start = t.docs[doc-1].idEnd
-	}
-	return t.ids[start:t.docs[doc].idEnd]
-}
-
-// appendID appends the name of a document in the outputs.
-func (t *table) appendID(dst []byte, doc uint32) []byte {
-	if id := t.explicitID(doc); len(id) > 0 {
-		return append(dst, id...)
-	}
-	d := &t.docs[doc]
-	b := &t.blocks[d.block]
-	return t.sources[b.file].AppendID(dst, b.firstLine+int64(d.line))
-}
-
-func (t *table) id(doc uint32) string { return string(t.appendID(nil, doc)) }
-
-// line returns the physical line a document starts at, from 1.
-func (t *table) line(doc uint32) int64 {
-	d := &t.docs[doc]
-	return t.blocks[d.block].firstLine + int64(d.line) + 1
-}
-
-func (t *table) keysOf(doc uint32) []uint64 {
-	b := &t.blocks[t.docs[doc].block]
-	i := int(doc-b.firstDoc) * t.bands
-	return b.keys[i : i+t.bands]
-}
-
-func (t *table) signature(doc uint32) []uint32 {
-	b := &t.blocks[t.docs[doc].block]
-	i := int(doc-b.firstDoc) * t.k
-	return b.signatures[i : i+t.k]
-}
-
-// dropKeys gives back the memory of the band keys.
-func (t *table) dropKeys() {
+// number orders the blocks as the input is and numbers the documents.
+func (t *table) number() error {
+	slices.SortFunc(t.blocks, func(a, b block) int { return a.position().compare(b.position()) })
+	docs, line, file := int64(0), int64(0), int32(-1)
 	for i := range t.blocks {
-		t.blocks[i].keys = nil
+		b := &t.blocks[i]
+		if b.file != file {
+			line, file = 0, b.file
+		}
+		b.firstDoc, b.firstLine = uint32(docs), line
+		docs += int64(b.docs)
+		line += b.lines
+		if int(file) < t.refSources {
+			t.refs = int(docs)
+		}
+		s := t.segments[b.segment]
+		s.blocks = append(s.blocks, int32(i))
+		t.hasIDs = t.hasIDs || len(s.ids) > 0 || s.layout.ids > 0
+		if docs > maxDocuments {
+			return fmt.Errorf("more than %d documents are more than one run can number: split the input", int64(maxDocuments))
+		}
 	}
+	t.n = int(docs)
+	t.skipped = newBitset(t.n)
+	return nil
 }
+
+// maxDocuments is how many documents a run can number; two numbers and a
+// similarity make an entry of the sorters.
+const maxDocuments = 1<<32 - 2
+
+// blockOf returns the number of the block that holds a document.
+func (t *table) blockOf(doc uint32) int {
+	i, found := slices.BinarySearchFunc(t.blocks, doc, func(b block, doc uint32) int { return cmp.Compare(b.firstDoc, doc) })
+	if !found {
+		return i - 1
+	}
+	for t.blocks[i].docs == 0 { // an empty block begins with the document of the next one
+		i++
+	}
+	return i
+}
+
+func (t *table) fileOf(doc uint32) int { return int(t.blocks[t.blockOf(doc)].file) }
 
 // docsOfFile returns the range of documents of a file.
 func (t *table) docsOfFile(file int) (first, end uint32) {
-	find := func(file int) uint32 {
-		i, _ := slices.BinarySearchFunc(t.blocks, file, func(b block, file int) int { return int(b.file) - file })
-		if i == len(t.blocks) {
-			return uint32(len(t.docs))
-		}
-		return t.blocks[i].firstDoc
-	}
-	return find(file), find(file + 1)
+	return t.firstOf(position{file: file, seq: -1}), t.firstOf(position{file: file + 1, seq: -1})
 }
 
 // docsOfBlock returns the range of documents of a block, empty when it has none.
 func (t *table) docsOfBlock(file int, seq int64) (first, end uint32) {
-	at := position{file, seq}
-	i, found := slices.BinarySearchFunc(t.blocks, at, func(b block, at position) int {
-		return position{int(b.file), b.seq}.compare(at)
-	})
-	if !found {
-		return 0, 0
-	}
-	end = uint32(len(t.docs))
-	if i+1 < len(t.blocks) {
-		end = t.blocks[i+1].firstDoc
-	}
-	return t.blocks[i].firstDoc, end
+	return t.firstOf(position{file, seq}), t.firstOf(position{file, seq + 1})
 }
 
-// size returns the bytes that the table holds.
-func (t *table) size() int64 {
-	n := int64(len(t.docs))*int64(unsafe.Sizeof(document{})) + int64(len(t.ids)+len(t.values))
-	for i := range t.blocks {
-		b := &t.blocks[i]
-		n += int64(unsafe.Sizeof(block{})) + int64(len(b.keys))*8 + int64(len(b.signatures))*4
+// firstOf returns the first document at or behind a position.
+func (t *table) firstOf(at position) uint32 {
+	i, _ := slices.BinarySearchFunc(t.blocks, at, func(b block, at position) int { return b.position().compare(at) })
+	if i == len(t.blocks) {
+		return uint32(t.n)
 	}
-	for _, s := range t.sets {
-		n += int64(len(s))*8 + 24
+	return t.blocks[i].firstDoc
+}
+
+// keyBits is the number of bits of a pair of documents as a key, first<<32|second.
+func (t *table) keyBits() int { return 32 + bitLen(t.n) }
+
+func bitLen(n int) int {
+	bits := 1
+	for n>>bits > 0 {
+		bits++
 	}
-	return n
+	return bits
+}
+
+// cursor reads rows of the table for one goroutine. Its slices stand until the
+// next call. After an error it returns zero values; see err.
+type cursor struct {
+	t   *table
+	err error
+
+	first, end uint32 // documents of the current block
+	block      *block
+	segment    *segment
+
+	near   []document // rows read from disk at once, from nearAt
+	nearAt uint32     // document
+	sizes  int        // to read at once
+	raw    []byte
+	bytes  []byte
+	set64  []uint64
+	sig    []uint32
+}
+
+func (t *table) cursor() *cursor { return &cursor{t: t} }
+
+// scanRows is how many rows a cursor that scans reads at once.
+const scanRows = 512
+
+// scanner returns a cursor for ascending documents: it reads many rows at once.
+func (t *table) scanner() *cursor { return &cursor{t: t, sizes: scanRows} }
+
+// seek makes a document's block the current one.
+func (c *cursor) seek(doc uint32) (row int) {
+	if c.block == nil || doc < c.first || doc >= c.end {
+		c.block = &c.t.blocks[c.t.blockOf(doc)]
+		c.first, c.end = c.block.firstDoc, c.block.firstDoc+c.block.docs
+		c.segment = c.t.segments[c.block.segment]
+		c.near = c.near[:0]
+	}
+	return int(c.block.row + doc - c.first)
+}
+
+var noDocument document
+
+// doc returns what the table holds of a document.
+func (c *cursor) doc(doc uint32) *document {
+	row := c.seek(doc)
+	if c.segment.resident {
+		return &c.segment.docs[row]
+	}
+	if i := int(doc) - int(c.nearAt); len(c.near) > 0 && i >= 0 && i < len(c.near) {
+		return &c.near[i]
+	}
+	return c.fetch(doc, row)
+}
+
+// fetch reads rows from a part: the document's own or, when scanning, some of
+// those behind it in its block too.
+func (c *cursor) fetch(doc uint32, row int) *document {
+	n := min(max(c.sizes, 1), int(c.end-doc))
+	c.raw = grow(c.raw, n*documentSize)
+	if !c.read(c.raw, c.segment.layout.docsAt()+int64(row)*documentSize) {
+		return &noDocument
+	}
+	c.near, c.nearAt = slices.Grow(c.near[:0], n)[:n], doc
+	for i := range c.near {
+		if err := readDocument(c.raw[i*documentSize:], &c.near[i]); err != nil {
+			c.fail(err)
+			c.near = c.near[:0]
+			return &noDocument
+		}
+	}
+	return &c.near[0]
+}
+
+// before returns the row before a document's in its segment, whose ends are
+// where the document's data begin.
+func (c *cursor) before(row int) (d document) {
+	if row == 0 {
+		return d
+	}
+	if c.segment.resident {
+		return c.segment.docs[row-1]
+	}
+	c.raw = grow(c.raw, documentSize)
+	if c.read(c.raw, c.segment.layout.docsAt()+int64(row-1)*documentSize) {
+		if err := readDocument(c.raw, &d); err != nil {
+			c.fail(err)
+		}
+	}
+	return d
+}
+
+func (c *cursor) file() *part { return &c.t.parts[c.segment.part] }
+
+func (c *cursor) read(b []byte, offset int64) bool {
+	if c.err != nil {
+		return false
+	}
+	if _, err := c.file().file.ReadAt(b, offset); err != nil {
+		c.fail(err)
+	}
+	return c.err == nil
+}
+
+func (c *cursor) fail(err error) {
+	if c.err == nil {
+		c.err = fmt.Errorf("%s: %w", c.file().name, err)
+	}
+}
+
+// explicitID returns the id that a document carries, or nothing.
+func (c *cursor) explicitID(doc uint32) []byte {
+	if !c.t.hasIDs {
+		return nil
+	}
+	row := c.seek(doc)
+	if s := c.segment; s.resident {
+		start, end := s.idSpan(row)
+		return s.ids[start:end]
+	}
+	end, hash := c.doc(doc).idEnd, c.doc(doc).idHash
+	start := c.before(row).idEnd
+	if c.err != nil || start >= end {
+		return nil
+	}
+	c.bytes = grow(c.bytes, int(end-start))
+	if !c.read(c.bytes, c.segment.layout.idsAt()+int64(start)) {
+		return nil
+	}
+	if hashID(c.bytes) != hash {
+		c.fail(errDamaged)
+		return nil
+	}
+	return c.bytes
+}
+
+// hashID returns what tells ids apart, save for rare collisions.
+func hashID(id []byte) uint64 {
+	if len(id) == 0 {
+		return 0
+	}
+	return max(hashing.Bytes(id), 1)
+}
+
+// appendID appends the name of a document in the outputs.
+func (c *cursor) appendID(dst []byte, doc uint32) []byte {
+	if id := c.explicitID(doc); len(id) > 0 {
+		return append(dst, id...)
+	}
+	d := c.doc(doc)
+	return c.t.sources[c.block.file].AppendID(dst, c.block.firstLine+int64(d.line))
+}
+
+func (c *cursor) id(doc uint32) string { return string(c.appendID(nil, doc)) }
+
+// line returns the physical line a document starts at, from 1.
+func (c *cursor) line(doc uint32) int64 {
+	d := c.doc(doc)
+	return c.block.firstLine + int64(d.line) + 1
+}
+
+// label returns the name of a document's file.
+func (c *cursor) label(doc uint32) string {
+	c.seek(doc)
+	return c.t.sources[c.block.file].Label()
+}
+
+// signature returns a document's signature.
+func (c *cursor) signature(doc uint32) []uint32 {
+	row, k := c.seek(doc), c.t.k
+	if s := c.segment; s.resident {
+		return s.signatures[row*k : (row+1)*k]
+	}
+	l := &c.segment.layout
+	c.sig = c.sig[:0]
+	for b := c.checked(l.signaturesAt()+int64(row)*l.signatureSize(), int64(k)*4); len(b) > 0; b = b[4:] {
+		c.sig = append(c.sig, binary.LittleEndian.Uint32(b))
+	}
+	if len(c.sig) < k {
+		c.sig = append(c.sig, make([]uint32, k-len(c.sig))...)
+	}
+	return c.sig
+}
+
+// set returns a document's feature set.
+func (c *cursor) set(doc uint32) []uint64 {
+	row := c.seek(doc)
+	if c.segment.resident {
+		return c.segment.set(row)
+	}
+	end := c.doc(doc).setEnd
+	start := c.before(row).setEnd
+	c.set64 = words(c.set64[:0], c.checked(c.segment.layout.setAt(row, start), int64(end-start)*8))
+	return c.set64
+}
+
+// value returns the keep rule's field of a document.
+func (c *cursor) value(doc uint32) []byte {
+	row := c.seek(doc)
+	if s := c.segment; s.resident {
+		start, end := s.valueSpan(row)
+		return s.values[start:end]
+	}
+	end := c.doc(doc).valueEnd
+	start := c.before(row).valueEnd
+	return c.checked(c.segment.layout.valuesAt()+int64(start)+int64(row)*crcSize, int64(end-start))
+}
+
+// checked reads a row that a checksum follows.
+func (c *cursor) checked(offset, length int64) []byte {
+	if c.err != nil {
+		return nil
+	}
+	var b []byte
+	var err error
+	if b, c.bytes, err = readChecked(c.file().file, c.bytes, offset, length); err != nil {
+		c.fail(err)
+		return nil
+	}
+	return b
+}
+
+// meta returns what a keep rule may ask of a document.
+func (c *cursor) meta(doc uint32) cluster.Meta {
+	d := *c.doc(doc)
+	m := cluster.Meta{Length: int64(d.textSize), HasValue: d.hasValue}
+	if d.hasValue {
+		m.Value = string(c.value(doc))
+	}
+	return m
+}
+
+// rowScan gives one worker the rows of segments.
+type rowScan struct {
+	t     *table
+	s     *segment
+	docs  []document // of the segment
+	raw   []byte
+	words []uint64
+}
+
+// eachSegment calls visit for every segment, from up to threads goroutines.
+func (t *table) eachSegment(ctx context.Context, threads int, visit func(worker int, s *rowScan) error) error {
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for worker := range min(threads, len(t.segments)) {
+		group.Go(func() error {
+			scan := &rowScan{t: t}
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(t.segments) {
+					return nil
+				}
+				scan.s = t.segments[i]
+				if err := visit(worker, scan); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return group.Wait()
+}
+
+// eachBlock calls visit for every block of the segment that has documents: the
+// first of them, and its rows.
+func (r *rowScan) eachBlock(visit func(b *block, first uint32, row, end int) error) error {
+	for _, i := range r.s.blocks {
+		b := &r.t.blocks[i]
+		if b.docs == 0 {
+			continue
+		}
+		if err := visit(b, b.firstDoc, int(b.row), int(b.row+b.docs)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// documents returns all documents of the segment, by row.
+func (r *rowScan) documents() ([]document, error) {
+	s := r.s
+	if s.resident {
+		return s.docs, nil
+	}
+	r.raw = grow(r.raw, s.rows*documentSize)
+	p := &r.t.parts[s.part]
+	if _, err := p.file.ReadAt(r.raw, s.layout.docsAt()); err != nil {
+		return nil, fmt.Errorf("work folder: %s: %w", p.name, err)
+	}
+	r.docs = slices.Grow(r.docs[:0], s.rows)[:s.rows]
+	for i := range r.docs {
+		if err := readDocument(r.raw[i*documentSize:], &r.docs[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return r.docs, nil
+}
+
+// keys returns the keys of one band, by row.
+func (r *rowScan) keys(band int) ([]uint64, error) {
+	s := r.s
+	if s.resident {
+		return s.keys[band*s.rows : (band+1)*s.rows], nil
+	}
+	p := &r.t.parts[s.part]
+	b, raw, err := readChecked(p.file, r.raw, s.layout.keysAt()+int64(band)*s.layout.bandSize(), int64(s.rows)*8)
+	r.raw = raw
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.name, err)
+	}
+	r.words = words(r.words[:0], b)
+	return r.words, nil
+}
+
+// dropKeys gives back the memory of the band keys.
+func (t *table) dropKeys() {
+	for _, s := range t.segments {
+		s.keys = nil
+	}
+}
+
+// close closes the parts. They were only read, so an error tells nothing.
+func (t *table) close() {
+	for _, p := range t.parts {
+		_ = p.file.Close()
+	}
+	t.parts = nil
 }

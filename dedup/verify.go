@@ -1,14 +1,15 @@
 package dedup
 
 import (
-	"cmp"
 	"context"
+	"errors"
+	"math"
 	"slices"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/components"
+	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -19,151 +20,257 @@ import (
 const unitBytes = 1 << 20
 
 // unitPairs is how many pairs a unit holds at most.
-const unitPairs = 1 << 16
-
-// edge is a pair with its similarity: inter/union of the feature sets or, under
-// VerifySketch and VerifyNone, the signatures' estimate.
-type edge struct {
-	a, b       uint32
-	similarity float64
-}
-
-func (e edge) pair() pair { return pair{e.a, e.b} }
-
-func (e edge) compare(f edge) int { return e.pair().compare(f.pair()) }
+const unitPairs = 1 << 13
 
 // verifier establishes similarities of pairs of representatives. The feature
-// sets come from memory where all are held, else from the records, read again
-// by the unit of pairs that needs them.
+// sets come from the table where it keeps them, else from the records, read
+// again by the unit of pairs that needs them.
+//
+// An edge is a pair that was found similar, with the similarity: inter/union of
+// the feature sets or, under VerifySketch and VerifyNone, the signatures'
+// estimate. As an entry its Key is the pair and its Value the bits of the float.
 type verifier struct {
-	t         *table
-	config    *Config
-	threshold simjoin.Threshold
-	records   *recordStore
+	r       *run
+	records *recordStore
 }
 
-// verify returns the pairs that reach the threshold, in order.
-func (v *verifier) verify(ctx context.Context, pairs []pair) ([]edge, error) {
-	return v.run(ctx, pairs, true)
+// fromRecords tells whether records are read again.
+func (v *verifier) fromRecords() bool {
+	return v.r.config.Verify == VerifyExact && !v.r.table.hasSets
 }
 
-// rate returns every pair with its similarity, in order.
-func (v *verifier) rate(ctx context.Context, pairs []pair) ([]edge, error) {
-	return v.run(ctx, pairs, false)
+// unit is a number of pairs that one worker verifies, and the documents that
+// they are of, ascending.
+type unit struct {
+	pairs []pair
+	docs  []uint32
 }
 
-func (v *verifier) run(ctx context.Context, pairs []pair, filter bool) ([]edge, error) {
-	fromRecords := v.config.Verify == VerifyExact && v.t.sets == nil
-	if fromRecords {
-		pairs = byComponent(len(v.t.docs), pairs)
-		if err := v.records.prepare(ctx, pairs); err != nil {
-			return nil, err
+// verification is what is to be verified.
+type verification struct {
+	pairs *extsort.Sorted
+	votes uint64 // that a pair needs
+	rate  bool   // every pair gets its similarity, not only those that reach the threshold
+	kind  string // of the notes of how far it is; "": none
+}
+
+// verify returns the edges among pairs, and how many pairs have enough votes.
+func (v *verifier) verify(ctx context.Context, what verification) (edges *extsort.Sorted, compared int64, err error) {
+	r := v.r
+	o := r.work.sorting("edges", 8, r.table.keyBits())
+	c := &cutter{v: v, votes: what.votes, docs: r.table.cursor(), seen: map[uint32]bool{}}
+	var before stored
+	if what.kind != "" {
+		found, err := r.work.log.last(what.kind, &before)
+		if err != nil {
+			return nil, 0, err
+		}
+		if found {
+			o.Runs, c.skip = before.Runs[0], before.Count
 		}
 	}
-	units := v.cut(pairs, fromRecords)
-	found := make([][]edge, len(units))
-	var next atomic.Int64
+	sorter, err := extsort.New(o)
+	if err != nil {
+		return nil, 0, err
+	}
+	ordered := what.pairs
+	if v.fromRecords() {
+		if ordered, err = v.byComponent(ctx, what.pairs); err == nil {
+			defer func() { err = errors.Join(err, r.work.release(ordered)) }()
+			err = v.records.prepare(ctx, what.pairs)
+		}
+	}
+	if err == nil {
+		c.in = ordered.Reader()
+		err = v.rounds(ctx, what, c, sorter)
+		err = errors.Join(err, c.in.Close())
+	}
+	edges, err = r.work.ended(ctx, sorter, err)
+	return edges, c.done, err
+}
+
+// rounds verifies until it is time for a note, again and again.
+func (v *verifier) rounds(ctx context.Context, what verification, c *cutter, edges *extsort.Sorter) error {
+	to := appenders(edges, v.r.config.Threads)
+	for !c.ended {
+		err := v.round(ctx, what.rate, c, to)
+		if err = flush(to, err); err != nil {
+			return err
+		}
+		if c.ended || what.kind == "" {
+			continue
+		}
+		runs, err := edges.Save(ctx)
+		if err != nil {
+			return err
+		}
+		if err := v.r.work.log.note(what.kind, stored{[][]string{runs}, c.done}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round lets all workers verify units.
+func (v *verifier) round(ctx context.Context, rate bool, c *cutter, to []*extsort.Appender) error {
+	units := make(chan unit)
 	group, ctx := errgroup.WithContext(ctx)
-	for range min(v.config.Threads, len(units)) {
+	group.Go(func() error {
+		defer close(units)
+		return c.cut(ctx, units)
+	})
+	for _, edges := range to {
 		group.Go(func() error {
-			w, err := v.newWorker(filter, fromRecords)
+			w, err := v.newWorker(rate, edges)
 			if err != nil {
 				return err
 			}
 			defer w.close()
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(units) {
-					return nil
-				}
-				if found[i], err = w.unit(units[i]); err != nil {
+			for u := range units {
+				if err := w.verify(u); err != nil {
 					return err
 				}
-				v.config.Progress.Advance(int64(len(units[i])), 0)
+				v.r.config.Progress.Advance(int64(len(u.pairs)), 0)
 			}
-			return ctx.Err()
+			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	edges := slices.Concat(found...)
-	slices.SortFunc(edges, edge.compare)
-	return edges, nil
+	return group.Wait()
 }
 
 // byComponent orders pairs so that those connected with each other lie
 // together: a unit then meets each of its documents in many pairs.
-func byComponent(n int, pairs []pair) []pair {
-	u := cluster.New(n)
-	for _, p := range pairs {
-		u.Union(p.a, p.b)
+func (v *verifier) byComponent(ctx context.Context, pairs *extsort.Sorted) (*extsort.Sorted, error) {
+	labels, err := v.r.components(ctx, pairs)
+	if err != nil {
+		return nil, err
 	}
-	type labelled struct {
-		label uint32
-		pair
-	}
-	order := make([]labelled, len(pairs))
-	for i, p := range pairs {
-		order[i] = labelled{u.Find(p.a), p}
-	}
-	slices.SortFunc(order, func(x, y labelled) int {
-		return cmp.Or(cmp.Compare(x.label, y.label), x.compare(y.pair))
-	})
-	sorted := make([]pair, len(pairs))
-	for i, o := range order {
-		sorted[i] = o.pair
-	}
-	return sorted
+	ordered, err := v.r.labelled(ctx, pairs, labels)
+	return ordered, errors.Join(err, v.r.work.release(labels))
 }
 
-// cut splits pairs into units, by the bytes of the distinct records that a unit
-// reads or, when nothing is read, by number alone.
-func (v *verifier) cut(pairs []pair, fromRecords bool) [][]pair {
-	var units [][]pair
-	seen := map[uint32]bool{}
-	size, start := int64(0), 0
-	for i, p := range pairs {
-		if fromRecords {
-			for _, doc := range [2]uint32{p.a, p.b} {
-				if !seen[doc] {
-					seen[doc] = true
-					size += int64(v.t.docs[doc].length)
-				}
+// labelled returns pairs by the label of their component: Key is label<<32|b,
+// Value the lower half of what it was above a. Ordered by b, since where a few
+// documents are compared with very many they are the a's: so each b is read once.
+func (r *run) labelled(ctx context.Context, pairs, labels *extsort.Sorted) (*extsort.Sorted, error) {
+	return r.work.sorted(ctx, r.work.sorting("labelled", 8, r.table.keyBits()), func(to *extsort.Appender) error {
+		by := newLookup(labels)
+		err := each(pairs, func(e extsort.Entry) error {
+			p := pairOf(e.Key)
+			label, _ := by.find(uint64(p.a)) // every document of a pair has one
+			return to.Add(label<<32|uint64(p.b), e.Value<<32|uint64(p.a))
+		})
+		return errors.Join(err, by.Err(), by.Close())
+	})
+}
+
+// components labels every document of a pair with the smallest one that pairs
+// lead to from there.
+func (r *run) components(ctx context.Context, pairs *extsort.Sorted) (*extsort.Sorted, error) {
+	return components.Components(ctx, pairs, r.table.n, r.work.sorting("components", 8, 0))
+}
+
+// cutter cuts pairs into units.
+type cutter struct {
+	v     *verifier
+	in    *extsort.Reader
+	votes uint64
+	docs  *cursor
+	skip  int64 // pairs to pass over
+	done  int64 // pairs gone through
+	ended bool
+
+	unit unit
+	size int64 // bytes of the unit's records
+	seen map[uint32]bool
+}
+
+// cut sends pairs with enough votes in units, by the bytes of the distinct
+// records that a unit reads or, when nothing is read, by number alone. It returns
+// at the end, or when it is time for a note.
+func (c *cutter) cut(ctx context.Context, units chan<- unit) error {
+	log := c.v.r.work.log
+	for !log.due() {
+		e, ok := c.in.Next()
+		if !ok {
+			c.ended = true
+			break
+		}
+		p, votes := pairOf(e.Key), e.Value
+		if c.v.fromRecords() {
+			p, votes = pair{uint32(e.Value), uint32(e.Key)}, e.Value>>32
+		}
+		if votes < c.votes {
+			continue
+		}
+		c.done++
+		if c.done <= c.skip {
+			continue
+		}
+		c.add(p)
+		if c.size >= unitBytes || len(c.unit.pairs) >= unitPairs {
+			if err := c.send(ctx, units); err != nil {
+				return err
 			}
 		}
-		if size >= unitBytes || i+1-start >= unitPairs {
-			units = append(units, pairs[start:i+1])
-			start, size = i+1, 0
-			clear(seen)
+	}
+	return errors.Join(c.send(ctx, units), c.in.Err(), c.docs.err)
+}
+
+func (c *cutter) add(p pair) {
+	c.unit.pairs = append(c.unit.pairs, p)
+	if !c.v.fromRecords() {
+		return
+	}
+	for _, doc := range [2]uint32{p.a, p.b} {
+		if !c.seen[doc] {
+			c.seen[doc] = true
+			c.unit.docs = append(c.unit.docs, doc)
+			c.size += int64(c.docs.doc(doc).length)
 		}
 	}
-	if start < len(pairs) {
-		units = append(units, pairs[start:])
+}
+
+func (c *cutter) send(ctx context.Context, units chan<- unit) error {
+	if len(c.unit.pairs) == 0 {
+		return nil
 	}
-	return units
+	slices.Sort(c.unit.docs)
+	select {
+	case units <- c.unit:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	c.unit, c.size = unit{}, 0
+	clear(c.seen)
+	return nil
 }
 
 // verifyWorker owns the scratch memory of one goroutine.
 type verifyWorker struct {
-	*verifier
-	filter   bool
-	minEqual int
-	shingler *shingle.Shingler
-	fetch    *fetcher
-	docs     []uint32 // distinct documents of the unit, ascending
-	arena    []uint64 // their feature sets, one after the other
-	ends     []int
+	v         *verifier
+	config    *Config
+	threshold simjoin.Threshold
+	rate      bool
+	minEqual  int
+	edges     *extsort.Appender
+	shingler  *shingle.Shingler
+	fetch     *fetcher
+	a, b      *cursor
+	docs      []uint32 // distinct documents of the unit, ascending
+	arena     []uint64 // their feature sets, one after the other
+	ends      []int
 }
 
-func (v *verifier) newWorker(filter, fromRecords bool) (*verifyWorker, error) {
-	w := &verifyWorker{verifier: v, filter: filter, minEqual: v.config.Sketch.MinEqual(v.config.Threshold)}
-	if v.config.Verify == VerifyNone {
-		w.filter = false
+func (v *verifier) newWorker(rate bool, edges *extsort.Appender) (*verifyWorker, error) {
+	r := v.r
+	w := &verifyWorker{
+		v: v, config: &r.config, threshold: r.threshold, edges: edges, rate: rate || r.config.Verify == VerifyNone,
+		minEqual: r.config.Sketch.MinEqual(r.config.Threshold), a: r.table.cursor(), b: r.table.cursor(),
 	}
-	if fromRecords {
+	if v.fromRecords() {
 		var err error
-		if w.shingler, err = shingle.New(v.config.Features); err != nil {
+		if w.shingler, err = shingle.New(r.config.Features); err != nil {
 			return nil, err
 		}
 		w.fetch = v.records.newFetcher()
@@ -177,54 +284,53 @@ func (w *verifyWorker) close() {
 	}
 }
 
-// unit returns the edges of one unit.
-func (w *verifyWorker) unit(pairs []pair) ([]edge, error) {
-	set := func(doc uint32) []uint64 { return w.t.sets[doc] }
+// verify adds the edges of one unit.
+func (w *verifyWorker) verify(u unit) error {
 	if w.fetch != nil {
-		if err := w.load(pairs); err != nil {
-			return nil, err
+		if err := w.load(u.docs); err != nil {
+			return err
 		}
-		set = w.loaded
 	}
-	var edges []edge
-	for _, p := range pairs {
-		e := edge{a: p.a, b: p.b}
-		ok := true
-		if w.config.Verify == VerifyExact {
-			e.similarity, ok = w.jaccard(set(p.a), set(p.b))
-		} else {
-			equal := w.config.Sketch.Equal(w.t.signature(p.a), w.t.signature(p.b))
-			e.similarity, ok = w.config.Sketch.Estimate(equal), !w.filter || equal >= w.minEqual
+	for _, p := range u.pairs {
+		similarity, ok := w.compare(p)
+		if err := errors.Join(w.a.err, w.b.err); err != nil {
+			return err
 		}
 		if ok {
-			edges = append(edges, e)
+			if err := w.edges.Add(p.key(), math.Float64bits(similarity)); err != nil {
+				return err
+			}
 		}
 	}
-	return edges, nil
+	return nil
+}
+
+// compare returns the similarity of a pair and whether it is wanted.
+func (w *verifyWorker) compare(p pair) (similarity float64, ok bool) {
+	switch {
+	case w.config.Verify != VerifyExact:
+		equal := w.config.Sketch.Equal(w.a.signature(p.a), w.b.signature(p.b))
+		return w.config.Sketch.Estimate(equal), w.rate || equal >= w.minEqual
+	case w.fetch != nil:
+		return w.jaccard(w.loaded(p.a), w.loaded(p.b))
+	}
+	return w.jaccard(w.a.set(p.a), w.b.set(p.b))
 }
 
 func (w *verifyWorker) jaccard(a, b []uint64) (similarity float64, ok bool) {
-	var inter int
-	if w.filter {
-		if inter, ok = simjoin.Verify(a, b, w.threshold); !ok {
-			return 0, false
-		}
-	} else {
+	inter := 0
+	if w.rate {
 		inter = simjoin.Intersection(a, b)
+	} else if inter, ok = simjoin.Verify(a, b, w.threshold); !ok {
+		return 0, false
 	}
 	return float64(inter) / float64(len(a)+len(b)-inter), true
 }
 
-// load reads the records of a unit's documents and makes their feature sets.
-func (w *verifyWorker) load(pairs []pair) error {
-	w.docs = w.docs[:0]
-	for _, p := range pairs {
-		w.docs = append(w.docs, p.a, p.b)
-	}
-	slices.Sort(w.docs)
-	w.docs = slices.Compact(w.docs)
-	w.arena, w.ends = w.arena[:0], w.ends[:0]
-	for _, doc := range w.docs {
+// load reads the records of documents and makes their feature sets.
+func (w *verifyWorker) load(docs []uint32) error {
+	w.docs, w.arena, w.ends = docs, w.arena[:0], w.ends[:0]
+	for _, doc := range docs {
 		text, err := w.fetch.text(doc)
 		if err != nil {
 			return err

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/journal"
 )
 
 // copyBytes is how much of a plain file one job copies: what still lies in the
@@ -24,146 +26,242 @@ const copyBytes = 512 << 10
 // files with the names, formats and compressions of the inputs.
 //
 // A plain file is cut into jobs whose place in the output is known beforehand,
-// so that all workers write one file at once. A compressed file is one job: it
-// is decoded once more in order, and its writer compresses in parallel.
+// so that all workers write one file at once. Another file is one job: it is
+// decoded once more in order, and its writer compresses in parallel.
 type keptWriter struct {
-	t      *table
-	r      *clustering
-	config *Config
-	out    *outputDir
-	items  atomic.Int64
-	bytes  atomic.Int64
+	r       *run
+	out     *outputDir
+	removed bitset
+	before  map[int]written // what an earlier process has written
+	items   atomic.Int64
+	bytes   atomic.Int64
+}
+
+// written is a record of the journal: how far a file is.
+type written struct {
+	File   int
+	Doc    uint32 // the first one that is not written
+	Offset int64  // of it in the output
+	Whole  bool
 }
 
 // copyJob copies documents [first, end) of a plain file to the output at
 // offset.
 type copyJob struct {
 	file       *outputFile
+	number     int // in its file
 	first, end uint32
 	offset     int64
+	size       int64 // of the output
 }
 
 // outputFile is a plain output file that several jobs fill.
 type outputFile struct {
+	number int // of the source
 	source *corpus.Source
 	path   string
-	jobs   int
+	in     *corpus.File
+	to     vfs.File
 
-	mu   sync.Mutex
-	in   *corpus.File
-	to   *os.File
-	left int
+	mu    sync.Mutex
+	left  int             // jobs under way, and one as long as more are planned
+	ended map[int]copyJob // jobs that have ended before one that comes earlier
+	next  int             // job up to which all have ended
+	state written         // up to there
+	noted int64           // offset at the last note
 }
+
+// noteBytes is how much of an output is written between two notes of it.
+const noteBytes = 64 << 20
 
 func (k *keptWriter) keeps(doc uint32) bool {
-	return k.r.kept[doc] == doc && !k.t.docs[doc].skipped
+	return !k.removed.has(doc) && !k.r.table.skipped.has(doc)
 }
 
-// total returns the bytes of the records to be copied.
-func (k *keptWriter) total() (bytes int64) {
-	for i := k.t.refs; i < len(k.t.docs); i++ {
-		doc := uint32(i)
-		if k.keeps(doc) && k.t.sources[k.t.fileOf(doc)].Format != corpus.Text {
-			bytes += int64(k.t.docs[doc].length)
+// newKeptWriter prepares the writing of all documents but those removed.
+func (r *run) newKeptWriter(out *outputDir, c *clustering) (*keptWriter, error) {
+	k := &keptWriter{r: r, out: out, removed: newBitset(r.table.n), before: map[int]written{}}
+	err := each(c.removed, func(e extsort.Entry) error {
+		k.removed.add(uint32(e.Key))
+		return nil
+	})
+	if err != nil || !r.work.log.Resumed() {
+		return k, err
+	}
+	for w, err := range journal.All[written](r.work.log.journal, writtenKind) {
+		if err != nil {
+			return nil, err
+		}
+		// Who has removed what was written has it written again.
+		if st, err := out.fs.Stat(k.path(w.File)); err == nil && st.Size() >= w.Offset {
+			k.before[w.File] = w
 		}
 	}
-	return bytes
+	return k, nil
+}
+
+// path returns where a source's output is staged.
+func (k *keptWriter) path(file int) string {
+	return k.out.staged(KeptFolder, filepath.FromSlash(k.r.sources[file].Name))
 }
 
 // write copies all record files of the inputs.
 func (k *keptWriter) write(ctx context.Context) error {
-	var jobs []func(buf *[]byte) error
-	for i := k.t.refSources; i < len(k.t.sources); i++ {
-		source := &k.t.sources[i]
-		if source.Format == corpus.Text {
-			continue
-		}
-		path := k.out.staged(KeptFolder, filepath.FromSlash(source.Name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if source.Compression != corpus.Plain {
-			jobs = append(jobs, func(*[]byte) error { return k.recompress(ctx, i, path) })
-			continue
-		}
-		copies, err := k.planCopies(i, path)
-		if err != nil {
-			return err
-		}
-		for _, job := range copies {
-			jobs = append(jobs, func(buf *[]byte) error { return k.copy(job, buf) })
-		}
-	}
-	var next atomic.Int64
+	jobs := make(chan func(buf *[]byte) error)
 	group, ctx := errgroup.WithContext(ctx)
-	for range min(k.config.Threads, len(jobs)) {
+	group.Go(func() error {
+		defer close(jobs)
+		return k.plan(ctx, jobs)
+	})
+	for range k.r.config.Threads {
 		group.Go(func() error {
 			var buf []byte
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(jobs) {
-					return nil
-				}
-				if err := jobs[i](&buf); err != nil {
+			for job := range jobs {
+				if err := job(&buf); err != nil {
 					return err
 				}
 			}
-			return ctx.Err()
+			return nil
 		})
 	}
 	return group.Wait()
 }
 
+// plan sends the jobs.
+func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) error) error {
+	send := func(job func(buf *[]byte) error) error {
+		select {
+		case jobs <- job:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for i := k.r.refSources; i < len(k.r.sources); i++ {
+		source := &k.r.sources[i]
+		if source.Format == corpus.Text || k.before[i].Whole {
+			continue
+		}
+		path := k.path(i)
+		if err := k.out.fs.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		var err error
+		if source.InPlace() {
+			err = k.planCopies(i, path, func(job copyJob) error {
+				return send(func(buf *[]byte) error { return k.copy(job, buf) })
+			})
+		} else {
+			err = send(func(*[]byte) error { return k.rewrite(ctx, i, path) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // planCopies cuts a plain file into jobs. A file without documents gets one
 // job too: its output has the header, or is empty.
-func (k *keptWriter) planCopies(file int, path string) ([]copyJob, error) {
-	source := &k.t.sources[file]
-	first, end := k.t.docsOfFile(file)
-	in, err := corpus.Open(*source, k.config.Corpus)
-	if err != nil {
-		return nil, unlessEmpty(first, end, err)
+func (k *keptWriter) planCopies(file int, path string, send func(copyJob) error) (err error) {
+	first, end := k.r.table.docsOfFile(file)
+	out, err := k.open(file, path, first, end)
+	if out == nil || err != nil {
+		return err
 	}
-	offset := int64(len(in.Header()))
-	if err := in.Close(); err != nil {
-		return nil, err
+	defer func() { err = errors.Join(err, k.leave(out)) }()
+	c := k.r.table.scanner()
+	job := copyJob{file: out, first: out.state.Doc, offset: out.state.Offset}
+	start := int64(0) // of the job's first record in the input
+	cut := func(doc uint32) error {
+		job.end = doc
+		out.mu.Lock()
+		out.left++
+		out.mu.Unlock()
+		if err := send(job); err != nil {
+			return errors.Join(err, k.leave(out))
+		}
+		job = copyJob{file: out, number: job.number + 1, first: doc, offset: job.offset + job.size}
+		return nil
 	}
-	out := &outputFile{source: source, path: path}
-	var jobs []copyJob
-	job := copyJob{file: out, first: first, offset: offset}
-	for doc := first; doc < end; doc++ {
-		d := &k.t.docs[doc]
+	for doc := job.first; doc < end; doc++ {
+		d := c.doc(doc)
+		if c.err != nil {
+			return c.err
+		}
+		if doc == job.first {
+			start = d.offset
+		}
 		length := int64(d.length)
 		// By place, not by length: between two documents may lie a skipped record
 		// of any size.
-		if d.offset+length-k.t.docs[job.first].offset > copyBytes && doc > job.first {
-			job.end = doc
-			jobs = append(jobs, job)
-			job = copyJob{file: out, first: doc, offset: offset}
+		if d.offset+length-start > copyBytes && doc > job.first {
+			if err := cut(doc); err != nil {
+				return err
+			}
+			start = d.offset
 		}
 		if k.keeps(doc) {
-			offset += length
+			job.size += length
 		}
 	}
-	job.end = end
-	jobs = append(jobs, job)
-	out.jobs, out.left = len(jobs), len(jobs)
-	return jobs, nil
+	return cut(end)
 }
+
+// open opens a plain file and its output, behind what an earlier process has
+// written there. It returns nil for a file that cannot be read, if it had no
+// documents.
+func (k *keptWriter) open(file int, path string, first, end uint32) (*outputFile, error) {
+	in, err := corpus.Open(k.r.sources[file], k.r.config.Corpus)
+	if err != nil {
+		return nil, unlessEmpty(first, end, err)
+	}
+	out := &outputFile{
+		number: file, source: &k.r.sources[file], path: path, in: in, left: 1, ended: map[int]copyJob{},
+		state: written{File: file, Doc: first, Offset: int64(len(in.Header()))},
+	}
+	before, resumed := k.before[file]
+	if resumed {
+		out.state = before
+	} else if err := k.out.fs.RemoveAll(path); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	out.noted = out.state.Offset
+	if out.to, err = k.out.fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified); err != nil {
+		return nil, errors.Join(outputError(err), in.Close())
+	}
+	if header := in.Header(); !resumed && len(header) > 0 {
+		if _, err := out.to.WriteAt(header, 0); err != nil {
+			return nil, errors.Join(outputError(err), in.Close(), out.to.Close())
+		}
+	}
+	return out, nil
+}
+
+// outputError says where something went wrong.
+func outputError(err error) error { return fmt.Errorf("output: %w", err) }
 
 // copy reads the range of a job's documents at once, closes the gaps of those
 // not kept, and writes what remains.
 func (k *keptWriter) copy(job copyJob, buf *[]byte) (err error) {
 	f := job.file
-	if err := f.enter(k.config.Corpus); err != nil {
-		return err
+	defer func() { err = errors.Join(err, k.leave(f)) }()
+	if job.first < job.end {
+		if err := k.copyRecords(job, buf); err != nil {
+			return err
+		}
 	}
-	defer func() { err = errors.Join(err, f.leave()) }()
-	if job.first == job.end {
-		return nil
+	return k.ended(job)
+}
+
+func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
+	f := job.file
+	docs := k.r.table.scanner()
+	start := docs.doc(job.first).offset
+	last := docs.doc(job.end - 1)
+	if docs.err != nil {
+		return docs.err
 	}
-	t := k.t
-	start := t.docs[job.first].offset
-	last := &t.docs[job.end-1]
 	*buf = grow(*buf, int(last.offset+int64(last.length)-start))
 	if _, err := f.in.ReaderAt().ReadAt(*buf, start); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -175,17 +273,23 @@ func (k *keptWriter) copy(job copyJob, buf *[]byte) (err error) {
 	items := int64(0)
 	for doc := job.first; doc < job.end; doc++ {
 		if k.keeps(doc) {
-			d := &t.docs[doc]
+			d := docs.doc(doc)
+			if docs.err != nil {
+				return docs.err
+			}
 			at := d.offset - start
 			kept = append(kept, (*buf)[at:at+int64(d.length)]...) // moves down within buf
 			items++
 		}
 	}
-	if _, err := f.to.WriteAt(kept, job.offset); err != nil {
-		return fmt.Errorf("output: %w", err)
+	taken := int64(len(*buf))
+	if len(kept) > 0 {
+		if _, err := f.to.WriteAt(kept, job.offset); err != nil {
+			return outputError(err)
+		}
+		startWriteback(f.to, job.offset, int64(len(kept)))
 	}
-	startWriteback(f.to, job.offset, int64(len(kept)))
-	k.count(items, int64(len(kept)), int64(len(*buf)))
+	k.count(items, job.size, taken)
 	return nil
 }
 
@@ -193,87 +297,113 @@ func (k *keptWriter) copy(job copyJob, buf *[]byte) (err error) {
 func (k *keptWriter) count(items, bytes, taken int64) {
 	k.items.Add(items)
 	k.bytes.Add(bytes)
-	k.config.Progress.Advance(items, taken)
+	k.r.config.Progress.Advance(items, taken)
 }
 
-// enter opens both files for the first job.
-func (f *outputFile) enter(options corpus.Options) error {
+// ended notes, now and then, up to where the output is whole.
+func (k *keptWriter) ended(job copyJob) error {
+	f := job.file
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.to != nil {
+	f.ended[job.number] = job
+	for {
+		j, ok := f.ended[f.next]
+		if !ok {
+			break
+		}
+		delete(f.ended, f.next)
+		f.next++
+		f.state.Doc, f.state.Offset = j.end, j.offset+j.size
+	}
+	l := k.r.work.log
+	if l == nil || f.state.Offset-f.noted < noteBytes {
 		return nil
 	}
-	in, err := corpus.Open(*f.source, options)
-	if err != nil {
-		return err
+	f.noted = f.state.Offset
+	if err := f.to.Sync(); err != nil {
+		return outputError(err)
 	}
-	to, err := os.Create(f.path)
-	if err != nil {
-		return errors.Join(err, in.Close())
-	}
-	f.in, f.to = in, to
-	if _, err := to.WriteAt(in.Header(), 0); err != nil {
-		return fmt.Errorf("output: %w", err)
-	}
-	return nil
+	return l.note(writtenKind, f.state)
 }
 
-// leave closes both files after the last job.
-func (f *outputFile) leave() error {
+// leave closes both files when no job of them is left.
+func (k *keptWriter) leave(f *outputFile) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.left--; f.left > 0 {
 		return nil
 	}
-	return errors.Join(f.in.Close(), f.to.Sync(), f.to.Close())
+	if err := errors.Join(f.in.Close(), f.to.Sync(), f.to.Close()); err != nil {
+		return outputError(err)
+	}
+	if _, end := k.r.table.docsOfFile(f.number); f.state.Doc < end {
+		return nil // some job has failed
+	}
+	return k.whole(f.number, f.path)
 }
 
-// recompress copies the kept records of a compressed file.
-func (k *keptWriter) recompress(ctx context.Context, file int, path string) (err error) {
-	source := k.t.sources[file]
-	in, err := corpus.Open(source, k.config.Corpus)
+// whole notes that a file is written.
+func (k *keptWriter) whole(file int, path string) error {
+	if err := syncDir(k.out.fs, filepath.Dir(path)); err != nil {
+		return outputError(err)
+	}
+	return k.r.work.log.note(writtenKind, written{File: file, Whole: true})
+}
+
+// rewrite copies the kept records of a file that cannot be read in place.
+func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err error) {
+	source := k.r.sources[file]
+	in, err := corpus.Open(source, k.r.config.Corpus)
 	if err != nil {
-		first, end := k.t.docsOfFile(file)
+		first, end := k.r.table.docsOfFile(file)
 		return unlessEmpty(first, end, err)
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	w, err := corpus.Create(path, source.Compression, k.config.Threads)
+	w, err := corpus.CreateOn(k.out.fs, path, source.Compression, k.r.config.Threads)
 	if err != nil {
-		return err
+		return outputError(err)
+	}
+	if limit := k.r.work.share(2); limit > 0 {
+		w.Limit(limit)
 	}
 	if err := k.copyStream(ctx, file, in, w); err != nil {
 		w.Abort()
 		return err
 	}
-	return w.Commit()
+	if err := w.Commit(); err != nil {
+		return outputError(err)
+	}
+	return k.whole(file, path)
 }
 
 func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, w *corpus.Writer) error {
 	if _, err := w.Write(in.Header()); err != nil {
-		return err
+		return outputError(err)
 	}
 	var b corpus.Block
 	from := openFile{File: in}
-	next, end := k.t.docsOfFile(file)
+	c := k.r.table.scanner()
+	next, end := k.r.table.docsOfFile(file)
 	for ctx.Err() == nil {
 		if err := in.Next(&b); err != nil {
 			return unlessEmpty(next, end, err) // the end, or damage that the first pass has named
 		}
-		doc, blockEnd := k.t.docsOfBlock(file, b.Seq)
+		doc, blockEnd := k.r.table.docsOfBlock(file, b.Seq)
 		next = max(next, blockEnd)
 		items, bytes := int64(0), int64(0)
 		for ; doc < blockEnd; doc++ {
-			raw, err := k.t.rawIn(doc, &b)
+			if !k.keeps(doc) {
+				continue
+			}
+			raw, err := c.rawIn(doc, &b)
 			if err != nil {
 				return err
 			}
-			if k.keeps(doc) {
-				if _, err := w.Write(raw); err != nil {
-					return fmt.Errorf("output: %w", err)
-				}
-				items++
-				bytes += int64(len(raw))
+			if _, err := w.Write(raw); err != nil {
+				return outputError(err)
 			}
+			items++
+			bytes += int64(len(raw))
 		}
 		k.count(items, bytes, from.advance())
 	}
@@ -290,15 +420,4 @@ func unlessEmpty(first, end uint32, err error) error {
 		return corpus.ErrChanged
 	}
 	return err
-}
-
-// rawIn returns a document's record in its block, read once more.
-func (t *table) rawIn(doc uint32, b *corpus.Block) ([]byte, error) {
-	d := &t.docs[doc]
-	start := d.offset - b.Offset
-	data := b.Data()
-	if start < 0 || start+int64(d.length) > int64(len(data)) {
-		return nil, changed(t.sources[t.fileOf(doc)].Label())
-	}
-	return data[start : start+int64(d.length)], nil
 }

@@ -2,7 +2,7 @@
 
 package dedup
 
-import "os"
+import "github.com/cockroachdb/pebble/v2/vfs"
 
 // startWriteback does nothing where the system has no such call.
-func startWriteback(*os.File, int64, int64) {}
+func startWriteback(vfs.File, int64, int64) {}

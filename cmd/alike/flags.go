@@ -132,6 +132,7 @@ type inputFlags struct {
 	threads   int
 	memory    string
 	work      string
+	fresh     bool
 	timings   string
 	quiet     bool
 	json      bool
@@ -147,8 +148,9 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
 	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and go on (exit status 3), or fail")
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
-	flags.StringVar(&f.memory, "memory", "", "memory budget, such as 4GiB (default: half of what there is)")
-	flags.StringVar(&f.work, "work", "", "`folder` for temporary files (default: the system's)")
+	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 256MiB; more goes to disk (default: half of what there is)")
+	flags.StringVar(&f.work, "work", "", "`folder` for what goes to disk; killed, the same command goes on from there (default: a temporary one)")
+	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
 	flags.StringVar(&f.timings, "timings", "", "write seconds, items and bytes of every stage to this CSV `file`")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress, no list of skipped records")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
@@ -160,7 +162,10 @@ func (f *inputFlags) apply(c *alike.Config) error {
 	c.Corpus.IDField = f.idField
 	c.OnError = dedup.OnError(f.onError.value)
 	c.Threads = f.threads
-	c.Work = f.work
+	c.Work, c.Fresh = f.work, f.fresh
+	if f.fresh && f.work == "" {
+		return usagef("--fresh is about a --work folder: name it, or leave --fresh out")
+	}
 	size, err := parseSize("max-record", f.maxRecord)
 	if err != nil {
 		return err
@@ -176,13 +181,16 @@ func (f *inputFlags) apply(c *alike.Config) error {
 		return err
 	}
 	if c.Memory > 0 {
-		debug.SetMemoryLimit(c.Memory) // the collector works harder near it
+		debug.SetMemoryLimit(max(c.Memory-outsideHeap, c.Memory*3/4)) // the collector works harder near it
 	}
 	if err := c.Corpus.Validate(); err != nil {
 		return usageError{err}
 	}
 	return nil
 }
+
+// outsideHeap is resident memory that is not the collector's: code, mostly.
+const outsideHeap = 16 << 20
 
 // budget returns the memory budget in bytes: as asked, or half of what the
 // control group or the machine has.
@@ -239,8 +247,8 @@ func (f *searchFlags) apply(c *alike.Config) error {
 	if err := checkThreshold(f.threshold, f.recall); err != nil {
 		return err
 	}
-	if f.bucketCap < 2 {
-		return usagef("--bucket-cap is %d: take 2 or more, such as %d", f.bucketCap, dedup.DefaultBucketCap)
+	if f.bucketCap < 2 || f.bucketCap > dedup.MaxBucketCap {
+		return usagef("--bucket-cap is %d: take 2 to %d, such as %d", f.bucketCap, dedup.MaxBucketCap, dedup.DefaultBucketCap)
 	}
 	switch {
 	case f.bands != 0 && f.rows != 0:

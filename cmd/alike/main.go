@@ -77,7 +77,7 @@ func report(cmd *cobra.Command, err error) int {
 		say("see " + cmd.CommandPath() + " --help")
 		return exitUsage
 	case errors.Is(err, context.Canceled):
-		say("interrupted; no output was left behind")
+		say("interrupted; " + leftBehind(cmd))
 	case errors.Is(err, syscall.EPIPE):
 		// Whoever reads the output has had enough.
 	case errors.Is(err, syscall.ENOSPC):
@@ -86,6 +86,14 @@ func report(cmd *cobra.Command, err error) int {
 		say(err.Error())
 	}
 	return exitFailed
+}
+
+// leftBehind says what an interrupted command leaves.
+func leftBehind(cmd *cobra.Command) string {
+	if work := cmd.Flags().Lookup("work"); work != nil && work.Value.String() != "" {
+		return "what was done is in " + work.Value.String() + ": the same command goes on from there"
+	}
+	return "no output was left behind"
 }
 
 const rootHelp = `alike finds texts that are nearly, but not exactly, the same.

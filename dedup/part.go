@@ -1,0 +1,260 @@
+package dedup
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// A part is a file of the work folder with segments that one worker has filled,
+// one after the other. docs/formats.md describes it:
+//
+//	"alikepart 1\n", the scheme line, '\n'
+//	columns of the segments
+//	index: words, then a CRC-32C
+//	trailer: offset and length of the index, partMagic
+//
+// Without a whole trailer a part does not count: its worker was killed.
+const (
+	partHeader  = "alikepart 1\n"
+	partMagic   = 0x616c696b65706131 // "alikepa1"
+	trailerSize = 24
+)
+
+// part is an open part.
+type part struct {
+	name string
+	file vfs.File
+}
+
+// partWriter fills a part. It belongs to one goroutine.
+type partWriter struct {
+	w        *workspace
+	part     part
+	at       int64 // bytes written
+	features int64 // of its documents, with repeats
+	segments []layout
+	blocks   []block // segment: number in this part
+	buf      []byte
+}
+
+func (w *workspace) createPart() (*partWriter, error) {
+	name := w.unique("read", ".part")
+	file, err := w.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &partWriter{w: w, part: part{name, file}}
+	if err := p.write([]byte(partHeader + w.scheme + "\n")); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return p, nil
+}
+
+func (p *partWriter) write(b []byte) error {
+	n, err := p.part.file.Write(b)
+	p.at += int64(n)
+	if err != nil {
+		return workError(err)
+	}
+	return nil
+}
+
+// add writes a segment and the problems of its blocks, and notes in both where
+// they lie. What is in memory stays there.
+func (p *partWriter) add(s *segment, blocks []block, bands, k int, hasSets bool) error {
+	p.buf = s.appendTo(p.buf[:0], p.at, bands, k, hasSets)
+	for i := range blocks {
+		b := &blocks[i]
+		b.problemsAt, b.problemsLen = p.at+int64(len(p.buf)), int64(len(b.problems))
+		p.buf = append(p.buf, b.problems...)
+		stored := *b
+		stored.segment, stored.problems = int32(len(p.segments)), nil
+		p.blocks = append(p.blocks, stored)
+	}
+	p.segments = append(p.segments, s.layout)
+	return p.write(p.buf)
+}
+
+// seal writes the index and makes the part durable.
+func (p *partWriter) seal() error {
+	index := []uint64{uint64(p.features), uint64(len(p.segments)), uint64(len(p.blocks))}
+	for i := range p.segments {
+		index = p.segments[i].appendTo(index)
+	}
+	for i := range p.blocks {
+		index = p.blocks[i].appendTo(index)
+	}
+	at := p.at
+	b := appendWithCRC(p.buf[:0], func(b []byte) []byte { return appendWords(b, index) })
+	b = appendWords(b, []uint64{uint64(at), uint64(len(b)), partMagic})
+	if err := p.write(b); err != nil {
+		return err
+	}
+	if err := p.part.file.Sync(); err != nil {
+		return workError(err)
+	}
+	return nil
+}
+
+func (l *layout) appendTo(dst []uint64) []uint64 {
+	sets := uint64(0)
+	if l.hasSets {
+		sets = 1
+	}
+	return append(dst, uint64(l.offset), uint64(l.rows), uint64(l.ids), uint64(l.values), uint64(l.features), uint64(l.bands), uint64(l.k), sets)
+}
+
+const layoutWords = 8
+
+func (b *block) appendTo(dst []uint64) []uint64 {
+	return append(dst, uint64(b.file), uint64(b.seq), uint64(b.segment), uint64(b.row), uint64(b.docs), uint64(b.lines),
+		uint64(b.problemsAt), uint64(b.problemsLen))
+}
+
+const blockWords = 8
+
+// partIndex is what a finished part holds.
+type partIndex struct {
+	features int64
+	segments []layout
+	blocks   []block
+}
+
+// openPart opens a finished part and reads its index.
+func (w *workspace) openPart(name string) (part, *partIndex, error) {
+	file, err := w.Open(name)
+	if err != nil {
+		return part{}, nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	p := part{name, file}
+	index, err := readPartIndex(file, w.scheme)
+	if err != nil {
+		return part{}, nil, errors.Join(fmt.Errorf("%s: %w", name, err), file.Close())
+	}
+	return p, index, nil
+}
+
+// readPartIndex reads and checks header, trailer and index. The columns are
+// checked when they are read.
+func readPartIndex(file io.ReaderAt, scheme string) (*partIndex, error) {
+	header := make([]byte, len(partHeader)+len(scheme)+1)
+	if _, err := file.ReadAt(header, 0); err != nil || string(header) != partHeader+scheme+"\n" {
+		return nil, errDamaged
+	}
+	size, err := fileSize(file)
+	if err != nil {
+		return nil, err
+	}
+	if size < int64(len(header))+crcSize+trailerSize {
+		return nil, errDamaged
+	}
+	trailer := make([]byte, trailerSize)
+	if _, err := file.ReadAt(trailer, size-trailerSize); err != nil {
+		return nil, err
+	}
+	t := words(nil, trailer)
+	at, length := int64(t[0]), int64(t[1])
+	if t[2] != partMagic || at < int64(len(header)) || length < crcSize+24 || length%8 != crcSize || at > size || at+length != size-trailerSize {
+		return nil, errDamaged
+	}
+	b := make([]byte, length)
+	if _, err := file.ReadAt(b, at); err != nil {
+		return nil, err
+	}
+	if b, err = checked(b); err != nil {
+		return nil, err
+	}
+	return parsePartIndex(words(nil, b), at)
+}
+
+// parsePartIndex takes the words of an index apart. Columns must lie before end.
+func parsePartIndex(w []uint64, end int64) (*partIndex, error) {
+	index := &partIndex{features: int64(w[0])}
+	segments, blocks := w[1], w[2]
+	w = w[3:]
+	limit := uint64(len(w))
+	if segments > limit || blocks > limit || segments*layoutWords+blocks*blockWords != limit {
+		return nil, errDamaged
+	}
+	for range segments {
+		l := layout{
+			offset: int64(w[0]), rows: int64(w[1]), ids: int64(w[2]), values: int64(w[3]), features: int64(w[4]),
+			bands: int64(w[5]), k: int64(w[6]), hasSets: w[7] != 0,
+		}
+		index.segments = append(index.segments, l)
+		w = w[layoutWords:]
+	}
+	for range blocks {
+		b := block{
+			file: int32(w[0]), seq: int64(w[1]), segment: int32(w[2]), row: uint32(w[3]), docs: uint32(w[4]), lines: int64(w[5]),
+			problemsAt: int64(w[6]), problemsLen: int64(w[7]),
+		}
+		if b.segment < 0 || uint64(b.segment) >= segments || b.problemsLen < 0 || b.problemsAt < 0 || b.problemsAt > end-b.problemsLen ||
+			b.seq != endOfFile && int64(b.row)+int64(b.docs) > index.segments[b.segment].rows {
+			return nil, errDamaged
+		}
+		index.blocks = append(index.blocks, b)
+		w = w[blockWords:]
+	}
+	return index, nil
+}
+
+// fileSize returns the size of what is a file, or of a section in memory.
+func fileSize(r io.ReaderAt) (int64, error) {
+	switch f := r.(type) {
+	case vfs.File:
+		st, err := f.Stat()
+		if err != nil {
+			return 0, err
+		}
+		return st.Size(), nil
+	case interface{ Size() int64 }:
+		return f.Size(), nil
+	}
+	return 0, errDamaged
+}
+
+// readProblems reads the problems of a block from its part.
+func readProblems(file io.ReaderAt, b *block) ([]byte, error) {
+	problems := make([]byte, b.problemsLen)
+	if _, err := file.ReadAt(problems, b.problemsAt); err != nil {
+		return nil, fmt.Errorf("work folder: %w", err)
+	}
+	return problems, nil
+}
+
+// appendProblem appends a problem to those of a block: its line within the block
+// or, of a file that breaks off, -1.
+func appendProblem(dst []byte, line int64, err error) []byte {
+	start := len(dst)
+	dst = append(dst, 0, 0, 0, 0)
+	dst = appendWithCRC(dst, func(b []byte) []byte {
+		b = binary.LittleEndian.AppendUint64(b, uint64(line))
+		b = append(b, kindOf(err))
+		return append(b, err.Error()...)
+	})
+	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
+	return dst
+}
+
+// nextProblem takes the first problem off b.
+func nextProblem(b []byte) (line int64, problem error, rest []byte, err error) {
+	if len(b) < 4 {
+		return 0, nil, nil, errDamaged
+	}
+	n := int(binary.LittleEndian.Uint32(b))
+	b = b[4:]
+	if n < 9+crcSize || n > len(b) {
+		return 0, nil, nil, errDamaged
+	}
+	data, err := checked(b[:n])
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	line = int64(binary.LittleEndian.Uint64(data))
+	return line, restoredError(data[8], string(data[9:])), b[n:], nil
+}

@@ -1,0 +1,361 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/journal"
+)
+
+// log is the journal of a run that can be resumed. A nil log does nothing: then
+// nothing is kept for another process.
+type log struct {
+	work    *workspace
+	journal *journal.Journal
+
+	mu    sync.Mutex
+	noted time.Time
+}
+
+// noteInterval is how much time lies between two notes of how far a stage is.
+// A note makes what there is durable, which takes some milliseconds.
+const noteInterval = 2 * time.Second
+
+// Kinds of records.
+const (
+	partKind      = "part"      // a part of the read stage
+	writtenKind   = "written"   // records of a file that are in the output
+	publishedKind = "published" // the output is whole and is being moved to its place
+)
+
+// Resumed tells whether an earlier process has left something.
+func (l *log) Resumed() bool { return l != nil && l.journal.Resumed() }
+
+// due tells whether it is time for a note.
+func (l *log) due() bool {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Since(l.noted) >= noteInterval
+}
+
+// note adds a record. The files that it names must be durable but for their names.
+func (l *log) note(kind string, v any) error {
+	if l == nil {
+		return nil
+	}
+	if err := syncDir(l.work.fs, l.work.path); err != nil {
+		return workError(err)
+	}
+	err := l.journal.Append(kind, v)
+	l.mu.Lock()
+	l.noted = time.Now()
+	l.mu.Unlock()
+	return err
+}
+
+// last finds the last record of a kind.
+func (l *log) last(kind string, into any) (bool, error) {
+	if !l.Resumed() {
+		return false, nil
+	}
+	return l.journal.Last(kind, into)
+}
+
+// openLog opens the journal of Config.Work and removes what its records do not
+// name.
+func (r *run) openLog(ctx context.Context, command string) error {
+	w := r.work
+	j, err := r.openJournal(ctx, command)
+	if err != nil {
+		return err
+	}
+	w.path, w.log = w.parent, &log{work: w, journal: j, noted: time.Now()}
+	named := map[string]bool{}
+	for record, err := range j.Records() {
+		if err != nil {
+			return err
+		}
+		for _, name := range ownName.FindAllString(string(record.Payload), -1) {
+			named[name] = true
+		}
+	}
+	if j.Resumed() {
+		r.config.OnNotice(fmt.Sprintf("going on with the run that %s holds", w.parent))
+	}
+	return w.clean(func(name string) bool { return named[name] || j.Resumed() && strings.HasPrefix(name, "input-") })
+}
+
+// lockWait is how long another process may hold the work folder: one that was
+// killed may take a moment to be gone.
+const lockWait = 2 * time.Second
+
+func (r *run) openJournal(ctx context.Context, command string) (j *journal.Journal, err error) {
+	for wait := time.Duration(0); wait < lockWait; wait += lockWait / 20 {
+		j, err = journal.Open(r.work.fs, r.work.parent, r.settings(command), r.config.Fresh)
+		if !errors.Is(err, journal.ErrInUse) {
+			return j, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lockWait / 20):
+		}
+	}
+	return nil, err
+}
+
+// ownName matches the names of files that a run makes in its work folder, but for
+// spooled inputs and the journal.
+var (
+	ownName   = regexp.MustCompile(`[a-z]+-\d{6,}(-\d{6,}\.run|\.part)|records(\.index)?`)
+	inputName = regexp.MustCompile(`^(input-\d+|\.input-\d+\..*\.tmp)$`)
+	serial    = regexp.MustCompile(`^[a-z]+-(\d{6,})`)
+)
+
+// clean removes the files of a run but those to keep, and goes on numbering behind
+// them.
+func (w *workspace) clean(keep func(name string) bool) error {
+	names, err := w.fs.List(w.path)
+	if err != nil {
+		return workError(err)
+	}
+	for _, name := range names {
+		whole := ownName.FindString(name) == name || inputName.MatchString(name)
+		if !whole {
+			continue
+		}
+		if !keep(name) {
+			if err := w.Remove(name); err != nil {
+				return workError(err)
+			}
+			continue
+		}
+		if m := serial.FindStringSubmatch(name); m != nil {
+			n, err := strconv.Atoi(m[1])
+			if err != nil {
+				return err
+			}
+			w.serial = max(w.serial, n)
+		}
+	}
+	return nil
+}
+
+// settings are all that the result of a run depends on.
+func (r *run) settings(command string) iter.Seq[journal.Setting] {
+	c := &r.config
+	return func(yield func(journal.Setting) bool) {
+		set := []journal.Setting{
+			{Name: "command", Value: command},
+			{Name: "engine", Value: "1"},
+			{Name: "text", Value: c.Features.String()},
+			{Name: "signatures", Value: c.Sketch.String()},
+			{Name: "--threshold", Value: fmt.Sprint(c.Threshold)},
+			{Name: "--recall", Value: fmt.Sprint(c.Recall)},
+			{Name: "bands", Value: fmt.Sprintf("%d of %d rows, %d to agree", r.banding.Bands, r.banding.Rows, r.banding.MinBands)},
+			{Name: "--candidates", Value: string(c.Candidates)},
+			{Name: "--verify", Value: string(c.Verify)},
+			{Name: "--bucket-cap", Value: fmt.Sprint(c.BucketCap)},
+			{Name: "--keep", Value: c.Keep.String()},
+			{Name: "--cluster star", Value: fmt.Sprint(c.Star)},
+			{Name: "--on-error", Value: string(c.OnError)},
+			{Name: "--text-field", Value: c.Corpus.TextField},
+			{Name: "--id-field", Value: c.Corpus.IDField},
+			{Name: "--max-record", Value: fmt.Sprint(c.Corpus.MaxRecord)},
+			{Name: "block size", Value: fmt.Sprint(c.Corpus.BlockSize)},
+			{Name: "output", Value: c.Output},
+			{Name: "references", Value: fmt.Sprint(r.refSources)},
+		}
+		for _, s := range set {
+			if !yield(s) {
+				return
+			}
+		}
+		for _, s := range r.sources {
+			if !yield(journal.Setting{Name: "input " + s.Path, Value: s.State()}) {
+				return
+			}
+		}
+	}
+}
+
+// stored is a finished step, or what there is of it: sorted entries on disk and
+// what was counted on the way.
+type stored struct {
+	Runs  [][]string
+	Count int64
+}
+
+// step returns what an earlier process has made of a step of the run or, if it
+// did not come so far, makes it and keeps it for the next one.
+func (r *run) step(ctx context.Context, kind string, make func() ([]*extsort.Sorted, int64, error), options ...extsort.Options) ([]*extsort.Sorted, int64, error) {
+	l := r.work.log
+	var s stored
+	if found, err := l.last(kind, &s); err != nil {
+		return nil, 0, err
+	} else if found {
+		return r.openAll(ctx, s, options)
+	}
+	made, n, err := make()
+	if err != nil || l == nil {
+		return made, n, err
+	}
+	s.Count = n
+	for _, sorted := range made {
+		runs, err := sorted.Save(ctx)
+		if err != nil {
+			return nil, 0, errors.Join(err, r.work.releaseAll(made...))
+		}
+		s.Runs = append(s.Runs, runs)
+	}
+	if err := l.note(kind, s); err != nil {
+		return nil, 0, errors.Join(err, r.work.releaseAll(made...))
+	}
+	return made, n, nil
+}
+
+func (r *run) openAll(ctx context.Context, s stored, options []extsort.Options) (opened []*extsort.Sorted, n int64, err error) {
+	if len(s.Runs) != len(options) {
+		return nil, 0, errDamaged
+	}
+	for i, o := range options {
+		o.Runs = s.Runs[i]
+		sorted, err := extsort.Open(ctx, o)
+		if err != nil {
+			return nil, 0, errors.Join(err, r.work.releaseAll(opened...))
+		}
+		opened = append(opened, sorted)
+	}
+	return opened, s.Count, nil
+}
+
+// partLog notes finished parts.
+type partLog struct {
+	log   *log
+	every int64 // bytes of input that a part is made of, at least
+}
+
+// partShare is the share of the input that one part is made of; with it goes what
+// is lost when the run is killed.
+const partShare = 64
+
+// minPart and maxPart are limits of that, in bytes.
+const (
+	minPart = 8 << 20
+	maxPart = 1 << 30
+)
+
+func (r *run) partLog() *partLog {
+	if r.work.log == nil {
+		return nil
+	}
+	return &partLog{r.work.log, min(max(r.inputBytes()/partShare, minPart), maxPart)}
+}
+
+func (p *partLog) add(name string) error { return p.log.note(partKind, name) }
+
+// resumedParts is what an earlier process has read of each file.
+type resumedParts struct {
+	blocks map[int]map[int64]bool // sequence numbers by file
+	whole  map[int]bool           // files of which nothing is left to read
+}
+
+// wanted tells whether something of a file is left to read.
+func (p *resumedParts) wanted(file int) bool { return p == nil || !p.whole[file] }
+
+// done returns the blocks of a file that need not be read.
+func (p *resumedParts) done(file int) func(seq int64) bool {
+	if p == nil || len(p.blocks[file]) == 0 {
+		return nil
+	}
+	blocks := p.blocks[file]
+	return func(seq int64) bool { return blocks[seq] }
+}
+
+// count returns how many blocks of a file were read.
+func (p *resumedParts) count(file int) int64 {
+	if p == nil {
+		return 0
+	}
+	return int64(len(p.blocks[file]))
+}
+
+// restore puts the parts of an earlier process into the table.
+func (r *reader) restore() error {
+	if r.parts == nil || !r.parts.log.Resumed() {
+		return nil
+	}
+	p := &resumedParts{blocks: map[int]map[int64]bool{}, whole: map[int]bool{}}
+	var ends []block // of files
+	for name, err := range journal.All[string](r.parts.log.journal, partKind) {
+		if err != nil {
+			return err
+		}
+		if ends, err = r.restorePart(name, p, ends); err != nil {
+			return err
+		}
+	}
+	for _, end := range ends {
+		file := int(end.file)
+		if int64(end.row) != p.count(file) {
+			continue // some of the file's blocks were lost, and are read again with its end
+		}
+		p.whole[file] = true
+		r.t.blocks = append(r.t.blocks, end)
+	}
+	r.resume = p
+	if r.features.Load() > retainMax && !r.keepAll {
+		r.keepSets.Store(false)
+	}
+	return nil
+}
+
+func (r *reader) restorePart(name string, p *resumedParts, ends []block) ([]block, error) {
+	part, index, err := r.work.openPart(name)
+	if err != nil {
+		return nil, err
+	}
+	first, number := int32(len(r.t.segments)), int32(len(r.t.parts))
+	r.t.parts = append(r.t.parts, part)
+	r.features.Add(index.features)
+	for _, l := range index.segments {
+		r.t.segments = append(r.t.segments, &segment{rows: int(l.rows), part: number, layout: l})
+	}
+	for _, b := range index.blocks {
+		b.segment += first
+		if b.seq == endOfFile {
+			ends = append(ends, b)
+			continue
+		}
+		file := int(b.file)
+		if p.blocks[file] == nil {
+			p.blocks[file] = map[int64]bool{}
+		}
+		p.blocks[file][b.seq] = true
+		r.t.blocks = append(r.t.blocks, b)
+		r.items.Add(int64(b.docs))
+	}
+	return ends, nil
+}
+
+// syncDir makes the names in a folder durable.
+func syncDir(fs vfs.FS, path string) error {
+	dir, err := fs.OpenDir(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

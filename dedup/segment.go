@@ -1,0 +1,265 @@
+package dedup
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// document is what the engine keeps of a document while it works: 64 bytes,
+// apart from its band keys.
+type document struct {
+	digest   [2]uint64 // of the features, with repeats and regardless of order
+	offset   int64     // of the record in the file's decoded stream
+	idHash   uint64    // of its own id; 0 when it has none
+	idEnd    uint32    // end of its id in the segment's ids
+	valueEnd uint32    // end of its keep rule's field in the segment's values
+	setEnd   uint32    // end of its feature set in the segment's features
+	length   uint32    // bytes of the record
+	textSize uint32    // bytes of the text
+	features uint32    // count, with repeats
+	line     uint32    // within its block, from 0
+	hasValue bool      // the record has the keep rule's field
+}
+
+// segment holds the columns of some blocks' documents, as one worker has read
+// them: in memory, or in a part of the work folder.
+type segment struct {
+	rows   int
+	blocks []int32 // its blocks in table.blocks, in the order of their rows
+
+	docs       []document
+	ids        []byte
+	values     []byte
+	keys       []uint64 // while it is filled bands a document, later documents a band
+	signatures []uint32 // k a document
+	features   []uint64 // feature sets, one after the other
+
+	resident               bool  // the columns are in memory
+	part                   int32 // in table.parts; -1: in none
+	layout                 layout
+	firstBlock, blockCount int // its blocks in table.blocks until these are ordered
+}
+
+// layout says where the columns of a segment lie in its part.
+//
+// Every row of every column has a checksum of its own kind, so that single rows
+// can be read and trusted: a document's record ends with a CRC-32C, an id is
+// held against its hash, a value, a signature and a feature set are followed by a
+// CRC-32C, and so is the column of one band's keys.
+type layout struct {
+	offset                      int64 // of the first column
+	rows, ids, values, features int64 // documents; bytes of ids and values; elements of all sets
+	bands, k                    int64 // per document; k is 0 when there are no signatures
+	hasSets                     bool
+}
+
+const (
+	documentSize = 68
+	crcSize      = 4
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func (l *layout) docsAt() int64   { return l.offset }
+func (l *layout) idsAt() int64    { return l.docsAt() + l.rows*documentSize }
+func (l *layout) valuesAt() int64 { return l.idsAt() + l.ids }
+func (l *layout) keysAt() int64   { return l.valuesAt() + l.values }
+
+// bandSize is the size of the column of one band's keys.
+func (l *layout) bandSize() int64     { return l.rows*8 + crcSize }
+func (l *layout) signaturesAt() int64 { return l.keysAt() + l.bands*l.bandSize() }
+func (l *layout) signatureSize() int64 {
+	if l.k == 0 {
+		return 0
+	}
+	return l.k*4 + crcSize
+}
+func (l *layout) featuresAt() int64 { return l.signaturesAt() + l.rows*l.signatureSize() }
+
+// setAt is the place of the set of a row that begins behind the given number of
+// elements.
+func (l *layout) setAt(row int, elements uint32) int64 {
+	return l.featuresAt() + int64(elements)*8 + int64(row)*crcSize
+}
+
+func (l *layout) end() int64 {
+	if !l.hasSets {
+		return l.featuresAt()
+	}
+	return l.setAt(int(l.rows), uint32(l.features))
+}
+
+// size returns the bytes that the segment holds in memory.
+func (s *segment) size() int64 {
+	return int64(cap(s.docs))*64 + int64(cap(s.ids)+cap(s.values)) + int64(cap(s.keys)+cap(s.features))*8 + int64(cap(s.signatures))*4
+}
+
+// idSpan returns where the id of a row lies in the ids.
+func (s *segment) idSpan(row int) (start, end uint32) {
+	if row > 0 {
+		start = s.docs[row-1].idEnd
+	}
+	return start, s.docs[row].idEnd
+}
+
+func (s *segment) valueSpan(row int) (start, end uint32) {
+	if row > 0 {
+		start = s.docs[row-1].valueEnd
+	}
+	return start, s.docs[row].valueEnd
+}
+
+func (s *segment) set(row int) []uint64 {
+	start := uint32(0)
+	if row > 0 {
+		start = s.docs[row-1].setEnd
+	}
+	end := s.docs[row].setEnd
+	return s.features[start:end:end]
+}
+
+// seal ends the filling: keys are laid out by band, since that is how they are
+// read.
+func (s *segment) seal(bands int) {
+	s.rows = len(s.docs)
+	if bands == 0 {
+		return
+	}
+	byBand := make([]uint64, s.rows*bands)
+	for row := range s.rows {
+		for band, key := range s.keys[row*bands : (row+1)*bands] {
+			byBand[band*s.rows+row] = key
+		}
+	}
+	s.keys = byBand
+}
+
+// appendTo appends the columns as they stand in a part, and sets the layout for
+// a segment that begins at offset.
+func (s *segment) appendTo(dst []byte, offset int64, bands, k int, hasSets bool) []byte {
+	s.layout = layout{
+		offset: offset, rows: int64(s.rows), ids: int64(len(s.ids)), values: int64(len(s.values)) + int64(s.rows)*crcSize,
+		features: int64(len(s.features)), bands: int64(bands), k: int64(k), hasSets: hasSets,
+	}
+	for i := range s.docs {
+		dst = appendDocument(dst, &s.docs[i])
+	}
+	dst = append(dst, s.ids...)
+	for row := range s.rows {
+		start, end := s.valueSpan(row)
+		dst = appendWithCRC(dst, func(b []byte) []byte { return append(b, s.values[start:end]...) })
+	}
+	for band := range bands {
+		dst = appendWithCRC(dst, func(b []byte) []byte { return appendWords(b, s.keys[band*s.rows:(band+1)*s.rows]) })
+	}
+	if k > 0 {
+		for row := range s.rows {
+			dst = appendWithCRC(dst, func(b []byte) []byte {
+				for _, c := range s.signatures[row*k : (row+1)*k] {
+					b = binary.LittleEndian.AppendUint32(b, c)
+				}
+				return b
+			})
+		}
+	}
+	if hasSets {
+		for row := range s.rows {
+			dst = appendWithCRC(dst, func(b []byte) []byte { return appendWords(b, s.set(row)) })
+		}
+	}
+	return dst
+}
+
+// drop gives back the memory of the columns, which are in a part.
+func (s *segment) drop() {
+	s.docs, s.ids, s.values, s.keys, s.signatures, s.features = nil, nil, nil, nil, nil, nil
+	s.resident = false
+}
+
+func appendWords(dst []byte, words []uint64) []byte {
+	for _, w := range words {
+		dst = binary.LittleEndian.AppendUint64(dst, w)
+	}
+	return dst
+}
+
+// appendWithCRC appends what fill appends, and its checksum.
+func appendWithCRC(dst []byte, fill func([]byte) []byte) []byte {
+	start := len(dst)
+	dst = fill(dst)
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+func appendDocument(dst []byte, d *document) []byte {
+	return appendWithCRC(dst, func(b []byte) []byte {
+		b = appendWords(b, []uint64{d.digest[0], d.digest[1], uint64(d.offset), d.idHash})
+		flags := uint32(0)
+		if d.hasValue {
+			flags = 1
+		}
+		for _, v := range [...]uint32{d.idEnd, d.valueEnd, d.setEnd, d.length, d.textSize, d.features, d.line, flags} {
+			b = binary.LittleEndian.AppendUint32(b, v)
+		}
+		return b
+	})
+}
+
+func readDocument(b []byte, d *document) error {
+	b, err := checked(b[:documentSize])
+	if err != nil {
+		return err
+	}
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	half := func(i int) uint32 { return binary.LittleEndian.Uint32(b[32+4*i:]) }
+	*d = document{
+		digest: [2]uint64{word(0), word(1)}, offset: int64(word(2)), idHash: word(3),
+		idEnd: half(0), valueEnd: half(1), setEnd: half(2), length: half(3), textSize: half(4), features: half(5), line: half(6),
+		hasValue: half(7)&1 != 0,
+	}
+	return nil
+}
+
+// errDamaged says that a file of the work folder is not what was written.
+var errDamaged = errors.New("the work folder is damaged: start over with --fresh, or without --work")
+
+// checked returns b without the checksum at its end.
+func checked(b []byte) ([]byte, error) {
+	n := len(b) - crcSize
+	if crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
+		return nil, errDamaged
+	}
+	return b[:n], nil
+}
+
+// readChecked reads length bytes and the checksum behind them.
+func readChecked(f vfs.File, buf []byte, offset, length int64) (data, scratch []byte, err error) {
+	if length < 0 || length > math.MaxInt32 {
+		return nil, buf, errDamaged
+	}
+	buf = grow(buf, int(length)+crcSize)
+	if _, err := f.ReadAt(buf, offset); err != nil {
+		return nil, buf, fmt.Errorf("work folder: %w", err)
+	}
+	data, err = checked(buf)
+	return data, buf, err
+}
+
+func words(dst []uint64, b []byte) []uint64 {
+	for ; len(b) >= 8; b = b[8:] {
+		dst = append(dst, binary.LittleEndian.Uint64(b))
+	}
+	return dst
+}
+
+// grow returns a slice of length n that reuses b's memory where that suffices.
+func grow(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
+	}
+	return b[:n]
+}
