@@ -1,0 +1,234 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// Google Cloud Storage takes an object in a resumable upload: a POST begins it
+// and answers with an address, to which PUTs send the bytes in order. When one
+// breaks off, the server is asked how far it has come, and the next one goes on
+// from there. There is no object until the last byte is there; what is begun
+// and not finished vanishes after a week, or by a DELETE.
+
+// gsChunk is how much of a stream is sent at once, a multiple of 256 KiB.
+const gsChunk = 8 << 20
+
+// gsPutTries is how often in a row a PUT may fail without a byte getting through.
+const gsPutTries = 6
+
+// gsUpload is one resumable upload.
+type gsUpload struct {
+	b       *gsBucket
+	session string
+	at      int64 // bytes that the server has
+}
+
+func (b *gsBucket) begin(ctx context.Context, key string) (*gsUpload, error) {
+	query := url.Values{"uploadType": {"resumable"}, "name": {key}}
+	u := &gsUpload{b: b}
+	err := b.retry(ctx, func(ctx context.Context) error {
+		r, err := b.do(ctx, http.MethodPost, b.server+"/upload/storage/v1/b/"+url.PathEscape(b.name)+"/o?"+query.Encode(),
+			http.Header{"X-Upload-Content-Type": {contentType}, "Content-Length": {"0"}}, nil)
+		if err != nil {
+			return err
+		}
+		u.session = r.Header.Get("Location")
+		return r.Body.Close()
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = because(fs.ErrNotExist, err, "no such bucket; check its name")
+	}
+	if err == nil && u.session == "" {
+		err = because(corpus.ErrUnavailable, nil, "the server begins no upload; check STORAGE_EMULATOR_HOST")
+	}
+	return u, err
+}
+
+// send sends the bytes from u.at to end that r has there. total is the size of
+// the object, or -1 when it is not known yet.
+func (u *gsUpload) send(ctx context.Context, r io.ReaderAt, end, total int64) error {
+	pause, last := u.b.pause, error(nil)
+	for failed := 0; failed < gsPutTries; failed++ {
+		before := u.at
+		done, err := u.put(ctx, io.NewSectionReader(r, before, end-before), end, total)
+		if err == nil && (done || total < 0 && u.at == end) {
+			return nil
+		}
+		if err != nil {
+			if ctx.Err() != nil || !errors.Is(err, corpus.ErrUnavailable) {
+				return err
+			}
+			last = err
+			if err := sleep(ctx, pause); err != nil {
+				return err
+			}
+			pause *= 2
+			if done, err = u.ask(ctx, total); err != nil || done || total < 0 && u.at == end {
+				return err
+			}
+		}
+		if u.at > before {
+			failed, pause = -1, u.b.pause
+		}
+	}
+	if last == nil {
+		last = because(corpus.ErrUnavailable, nil, "the server takes no more bytes; try again later")
+	}
+	return last
+}
+
+// put makes one PUT. done: the object is there.
+func (u *gsUpload) put(ctx context.Context, body *io.SectionReader, end, total int64) (done bool, err error) {
+	size := "*"
+	if total >= 0 {
+		size = strconv.FormatInt(total, 10)
+	}
+	header := http.Header{"Content-Length": {strconv.FormatInt(body.Size(), 10)}}
+	if body.Size() == 0 {
+		header["Content-Range"] = []string{"bytes */" + size}
+		return u.request(ctx, header, nil)
+	}
+	header["Content-Range"] = []string{fmt.Sprintf("bytes %d-%d/%s", u.at, end-1, size)}
+	return u.request(ctx, header, io.NopCloser(body))
+}
+
+// ask asks how far the server has come.
+func (u *gsUpload) ask(ctx context.Context, total int64) (done bool, err error) {
+	size := "*"
+	if total >= 0 {
+		size = strconv.FormatInt(total, 10)
+	}
+	err = u.b.retry(ctx, func(ctx context.Context) error {
+		var err error
+		done, err = u.request(ctx, http.Header{"Content-Range": {"bytes */" + size}, "Content-Length": {"0"}}, nil)
+		return err
+	})
+	return done, err
+}
+
+// request makes a PUT and notes how far the server has come: it answers 308 with
+// the range that it has until the object is whole.
+func (u *gsUpload) request(ctx context.Context, header http.Header, body io.Reader) (done bool, err error) {
+	r, err := u.b.do(ctx, http.MethodPut, u.session, header, body)
+	if err != nil {
+		return false, err
+	}
+	defer r.Body.Close()
+	if r.StatusCode != http.StatusPermanentRedirect {
+		return true, nil
+	}
+	u.at = 0
+	if _, last, ok := strings.Cut(r.Header.Get("Range"), "-"); ok {
+		n, err := strconv.ParseInt(last, 10, 64)
+		if err != nil {
+			return false, because(corpus.ErrUnavailable, err, "the server says nonsense (Range: %s); try again later", r.Header.Get("Range"))
+		}
+		u.at = n + 1
+	}
+	return false, nil
+}
+
+// abort forgets what was sent, also when ctx has ended.
+func (u *gsUpload) abort(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
+	defer cancel()
+	// The error that led here says more; success is answered with status 499.
+	if r, err := u.b.do(ctx, http.MethodDelete, u.session, http.Header{"Content-Length": {"0"}}, nil); err == nil {
+		_ = r.Body.Close()
+	}
+}
+
+// Upload makes an object of what lies at r, read where it lies.
+func (b *gsBucket) Upload(ctx context.Context, key string, r io.ReaderAt, size int64) error {
+	u, err := b.begin(ctx, key)
+	if err != nil {
+		return err
+	}
+	if err := u.send(ctx, r, size, size); err != nil {
+		u.abort(ctx)
+		return err
+	}
+	return nil
+}
+
+// Create begins an object of unknown size. It takes 8 MiB of memory.
+func (b *gsBucket) Create(ctx context.Context, key string) (corpus.Destination, error) {
+	u, err := b.begin(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return &gsWriter{ctx: ctx, u: u}, nil
+}
+
+// gsWriter sends chunks as they fill.
+type gsWriter struct {
+	ctx   context.Context
+	u     *gsUpload
+	start int64 // of buf in the object
+	buf   []byte
+	ended bool
+}
+
+// chunkAt is a chunk at its place in the object.
+type chunkAt struct {
+	*bytes.Reader
+	start int64
+}
+
+func (c chunkAt) ReadAt(p []byte, off int64) (int, error) { return c.Reader.ReadAt(p, off-c.start) }
+
+func (w *gsWriter) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		if w.ended {
+			return n, fs.ErrClosed
+		}
+		if len(w.buf) == w.u.b.chunk {
+			if err := w.flush(-1); err != nil {
+				return n, err
+			}
+		}
+		m := min(len(p)-n, w.u.b.chunk-len(w.buf))
+		w.buf = append(w.buf, p[n:n+m]...)
+		n += m
+	}
+	return n, nil
+}
+
+func (w *gsWriter) flush(total int64) error {
+	end := w.start + int64(len(w.buf))
+	if err := w.u.send(w.ctx, chunkAt{bytes.NewReader(w.buf), w.start}, end, total); err != nil {
+		return err
+	}
+	w.start, w.buf = end, w.buf[:0]
+	return nil
+}
+
+func (w *gsWriter) Commit() error {
+	if w.ended {
+		return fs.ErrClosed
+	}
+	if err := w.flush(w.start + int64(len(w.buf))); err != nil {
+		w.Abort()
+		return err
+	}
+	w.ended = true
+	return nil
+}
+
+func (w *gsWriter) Abort() {
+	if !w.ended {
+		w.ended = true
+		w.u.abort(w.ctx)
+	}
+}

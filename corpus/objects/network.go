@@ -1,0 +1,62 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// Times after which a server counts as not there.
+const (
+	dialTimeout       = 10 * time.Second
+	writeTimeout      = time.Minute     // without the other side taking a byte
+	answerTimeout     = 2 * time.Minute // from the end of a request to the header of its answer
+	requestTimeout    = time.Minute     // of a request that moves little data
+	credentialTimeout = 20 * time.Second
+)
+
+// setTimeouts makes a transport give up a server that does not answer. Waiting
+// for the bytes of an answer is bounded by package corpus.
+func setTimeouts(t *http.Transport) {
+	dialer := net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return watchedConn{conn}, nil
+	}
+	t.ResponseHeaderTimeout = answerTimeout
+}
+
+// watchedConn fails when the other side does not take what is written.
+type watchedConn struct{ net.Conn }
+
+func (c watchedConn) Write(p []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}
+
+// unreachable explains an error of the network. setting is what names the server.
+func unreachable(err error, setting string) error {
+	cause := err
+	var dns *net.DNSError
+	var op *net.OpError
+	var of *url.Error
+	switch {
+	case errors.As(err, &dns):
+		cause = dns
+	case errors.As(err, &op):
+		cause = op
+	case errors.As(err, &of):
+		cause = of.Err
+	}
+	return because(corpus.ErrUnavailable, err, "cannot reach the server (%v); check the network and %s", cause, setting)
+}

@@ -1,0 +1,132 @@
+// Package objects opens the buckets of object stores for package corpus: Amazon
+// S3 and what speaks its protocol, and Google Cloud Storage.
+//
+//	var store objects.Store
+//	defer store.Close()
+//	options.Buckets = store.Bucket
+//	sources, skipped, err := corpus.Find([]string{"s3://bucket/prefix"}, options)
+//
+// Use it when texts lie in a bucket and should be read, or results written,
+// without a copy on disk. Package corpus does not import it, so that programs
+// that only read files need not link the clients of the stores.
+//
+// # s3://bucket
+//
+// Credentials, region and endpoint come from where all AWS tools take them:
+// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE and the files in
+// ~/.aws, single sign-on, or the role of the machine; AWS_REGION (us-east-1 if
+// there is none); AWS_ENDPOINT_URL for another server, which is then asked in
+// path style and without checksums that only AWS knows. The query of the URL may
+// say otherwise: region=, profile=, endpoint=, anonymous=true (public buckets),
+// use_path_style=, and what else gocloud.dev/aws.V2ConfigFromURLParams knows.
+//
+// # gs://bucket
+//
+// Application default credentials: GOOGLE_APPLICATION_CREDENTIALS, what gcloud
+// auth application-default login has left, or the account of the machine;
+// anonymous=true in the query for public buckets. STORAGE_EMULATOR_HOST names
+// another server.
+//
+// # Other stores
+//
+// FromBlob makes a Bucket of any bucket of gocloud.dev/blob.
+//
+// URLs, settings and the conditions under which an object counts as changed stay
+// compatible; the sizes of requests do not.
+package objects
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"sync"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// A Store opens buckets, each one once. The zero value is ready. It is safe for
+// concurrent use.
+type Store struct {
+	mu      sync.Mutex
+	buckets map[string]openBucket
+}
+
+// openBucket is a bucket that holds connections.
+type openBucket interface {
+	corpus.BucketWriter
+	close() error
+}
+
+// Bucket opens the bucket of a URL such as s3://bucket?region=eu-west-1, for
+// corpus.Options.Buckets. It looks for credentials, which may take some
+// seconds, but does not ask whether there is such a bucket. The Bucket stands
+// until the Store is closed.
+func (s *Store) Bucket(ctx context.Context, bucketURL string) (corpus.Bucket, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b := s.buckets[bucketURL]; b != nil {
+		return b, nil
+	}
+	u, err := url.Parse(bucketURL)
+	if err != nil || u.Host == "" {
+		return nil, because(fs.ErrInvalid, err, "not the URL of a bucket; write it as s3://bucket")
+	}
+	var b openBucket
+	switch u.Scheme {
+	case "s3":
+		b, err = openS3(ctx, u)
+	case "gs":
+		b, err = openGS(ctx, u)
+	default:
+		err = because(fs.ErrInvalid, nil, "there is no access to %s://; use s3:// or gs://, or copy the data to a folder", u.Scheme)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.buckets == nil {
+		s.buckets = map[string]openBucket{}
+	}
+	s.buckets[bucketURL] = b
+	return b, nil
+}
+
+// Close closes the connections of all buckets.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var first error
+	for _, b := range s.buckets {
+		if err := b.close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	s.buckets = nil
+	return first
+}
+
+// reason is an error that reads as a text with a remedy, and is of a kind that
+// corpus.Bucket names.
+type reason struct {
+	kind  error
+	cause error // may be nil
+	text  string
+}
+
+func (r *reason) Error() string { return r.text }
+
+func (r *reason) Unwrap() []error {
+	if r.cause == nil {
+		return []error{r.kind}
+	}
+	return []error{r.kind, r.cause}
+}
+
+func because(kind, cause error, format string, args ...any) error {
+	return &reason{kind: kind, cause: cause, text: fmt.Sprintf(format, args...)}
+}
+
+// errChanged is what reading an object gives that is not the one found before.
+func errChanged(cause error) error {
+	return because(corpus.ErrChanged, cause, "the object was changed after it was found; run again when nothing writes to it")
+}

@@ -1,0 +1,258 @@
+package objects
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// S3 takes an object in one request, or in up to 10 000 parts of at least 5 MiB
+// each, which become an object when it is told that they are all there. Parts
+// of an upload that is given up are removed: they would be stored, unseen, and
+// paid for.
+const (
+	s3MaxParts   = 10_000
+	s3FilePart   = 16 << 20 // of a file: parts are read where they lie and take no memory
+	s3StreamPart = 5 << 20  // of a stream
+	s3Parallel   = 4        // parts of a file under way
+	s3Sending    = 2        // parts of a stream under way; one more is being filled
+	abortTimeout = 30 * time.Second
+)
+
+// Upload makes an object of what lies at r. It takes no memory beyond that of
+// the connections: 4 parts at a time are sent from where they lie.
+func (b *s3Bucket) Upload(ctx context.Context, key string, r io.ReaderAt, size int64) error {
+	if size <= int64(b.filePart) {
+		return b.put(ctx, key, io.NewSectionReader(r, 0, size))
+	}
+	part := max(int64(b.filePart), (size+s3MaxParts-1)/s3MaxParts)
+	m, err := b.begin(ctx, key)
+	if err != nil {
+		return err
+	}
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(s3Parallel)
+	for number := int32(1); int64(number-1)*part < size; number++ {
+		start := int64(number-1) * part
+		group.Go(func() error {
+			return m.send(within, number, io.NewSectionReader(r, start, min(part, size-start)))
+		})
+	}
+	if err := group.Wait(); err != nil {
+		m.abort(ctx)
+		return err
+	}
+	return m.complete(ctx)
+}
+
+// put makes an object in one request.
+func (b *s3Bucket) put(ctx context.Context, key string, body io.ReadSeeker) error {
+	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &b.name, Key: &key, Body: body, ContentType: aws.String(contentType),
+	})
+	return b.writeFailed(ctx, err)
+}
+
+func (b *s3Bucket) writeFailed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	return b.failed(ctx, err)
+}
+
+// s3Parts is an upload in parts.
+type s3Parts struct {
+	b        *s3Bucket
+	key      string
+	id       *string
+	checksum types.ChecksumAlgorithm // "": none
+
+	mu    sync.Mutex
+	parts []types.CompletedPart
+}
+
+// begin begins an upload in parts.
+func (b *s3Bucket) begin(ctx context.Context, key string) (*s3Parts, error) {
+	m := &s3Parts{b: b, key: key}
+	if b.client.Options().RequestChecksumCalculation != aws.RequestChecksumCalculationWhenRequired {
+		m.checksum = types.ChecksumAlgorithmCrc32
+	}
+	out, err := b.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+		Bucket: &b.name, Key: &key, ChecksumAlgorithm: m.checksum, ContentType: aws.String(contentType),
+	})
+	if err != nil {
+		return nil, b.failed(ctx, err)
+	}
+	m.id = out.UploadId
+	return m, nil
+}
+
+// send sends the part of a number, which counts from 1. Safe for concurrent use.
+func (m *s3Parts) send(ctx context.Context, number int32, body io.ReadSeeker) error {
+	out, err := m.b.client.UploadPart(ctx, &s3.UploadPartInput{
+		Bucket: &m.b.name, Key: &m.key, UploadId: m.id, PartNumber: &number, Body: body, ChecksumAlgorithm: m.checksum,
+	})
+	if err != nil {
+		return m.b.failed(ctx, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.parts = append(m.parts, types.CompletedPart{PartNumber: &number, ETag: out.ETag, ChecksumCRC32: out.ChecksumCRC32})
+	return nil
+}
+
+// complete makes the parts an object, or removes them.
+func (m *s3Parts) complete(ctx context.Context) error {
+	slices.SortFunc(m.parts, func(a, b types.CompletedPart) int { return cmp.Compare(*a.PartNumber, *b.PartNumber) })
+	_, err := m.b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+		Bucket: &m.b.name, Key: &m.key, UploadId: m.id, MultipartUpload: &types.CompletedMultipartUpload{Parts: m.parts},
+	})
+	if err != nil {
+		m.abort(ctx)
+		return m.b.failed(ctx, err)
+	}
+	return nil
+}
+
+// abort removes the parts, also when ctx has ended.
+func (m *s3Parts) abort(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
+	defer cancel()
+	_, _ = m.b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{ // the error that led here says more
+		Bucket: &m.b.name, Key: &m.key, UploadId: m.id,
+	})
+}
+
+// Create begins an object of unknown size, of at most 50 GiB. It takes up to 15
+// MiB of memory, as far as there is as much to write.
+func (b *s3Bucket) Create(ctx context.Context, key string) (corpus.Destination, error) {
+	w := &s3Writer{b: b, key: key, ctx: ctx}
+	w.within, w.cancel = context.WithCancelCause(ctx)
+	w.free = make(chan []byte, s3Sending)
+	for range s3Sending {
+		w.free <- nil
+	}
+	return w, nil
+}
+
+// s3Writer sends parts while the next one is being filled. An object that fits in
+// one part is sent in one request by Commit.
+type s3Writer struct {
+	b      *s3Bucket
+	key    string
+	ctx    context.Context
+	within context.Context // ends with the first error
+	cancel context.CancelCauseFunc
+
+	buf   []byte
+	parts *s3Parts // nil: none was sent yet
+	next  int32    // number of the part before the next one
+	free  chan []byte
+	wg    sync.WaitGroup
+	ended bool
+}
+
+func (w *s3Writer) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		if w.ended {
+			return n, fs.ErrClosed
+		}
+		if len(w.buf) == w.b.streamPart {
+			if err := w.flush(); err != nil {
+				return n, err
+			}
+		}
+		m := min(len(p)-n, w.b.streamPart-len(w.buf))
+		w.buf = append(w.buf, p[n:n+m]...)
+		n += m
+	}
+	return n, w.err()
+}
+
+// err returns the first error, that of a part or of the context.
+func (w *s3Writer) err() error {
+	if w.within.Err() == nil {
+		return nil
+	}
+	return context.Cause(w.within)
+}
+
+// flush sends the buffer as a part, as soon as there is a place for it.
+func (w *s3Writer) flush() (err error) {
+	if w.parts == nil {
+		if w.parts, err = w.b.begin(w.within, w.key); err != nil {
+			w.cancel(err)
+			return err
+		}
+	}
+	if w.next == s3MaxParts {
+		return because(errors.ErrUnsupported, nil, "the output is longer than %d GiB, too long for an object of unknown size; write it to a file, or compressed (.zst)",
+			s3MaxParts*w.b.streamPart>>30)
+	}
+	var empty []byte
+	select {
+	case empty = <-w.free:
+	case <-w.within.Done():
+		return w.err()
+	}
+	full := w.buf
+	w.buf = empty[:0]
+	w.next++
+	number := w.next
+	w.wg.Go(func() {
+		if err := w.parts.send(w.within, number, bytes.NewReader(full)); err != nil {
+			w.cancel(err)
+		}
+		w.free <- full
+	})
+	return nil
+}
+
+// Commit sends what is left. After an error there is nothing.
+func (w *s3Writer) Commit() error {
+	if w.ended {
+		return fs.ErrClosed
+	}
+	defer w.Abort()
+	if w.parts == nil {
+		if err := w.err(); err != nil {
+			return err
+		}
+		return w.b.put(w.ctx, w.key, bytes.NewReader(w.buf))
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	w.wg.Wait()
+	if err := w.err(); err != nil {
+		return err
+	}
+	parts := w.parts
+	w.parts = nil
+	return parts.complete(w.ctx)
+}
+
+// Abort ends what is under way and removes the parts.
+func (w *s3Writer) Abort() {
+	w.ended = true
+	w.cancel(nil)
+	w.wg.Wait()
+	if w.parts != nil {
+		w.parts.abort(w.ctx)
+		w.parts = nil
+	}
+	w.buf = nil
+}

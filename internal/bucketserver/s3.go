@@ -1,0 +1,166 @@
+// Package bucketserver runs object stores in the process of a test: an S3 server
+// (gofakes3) and a small one of Google Cloud Storage's JSON API. Both keep their
+// objects in memory and fail as they are told to.
+package bucketserver
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+)
+
+// S3 is a running S3 server.
+type S3 struct {
+	URL     string
+	backend *s3mem.Backend
+	fault   atomic.Pointer[Fault]
+	t       testing.TB
+}
+
+// A Fault stands before a server: it answers a request itself, or lets next do it.
+type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
+
+// StartS3 starts a server with these buckets, until the test ends.
+func StartS3(t testing.TB, buckets ...string) *S3 {
+	t.Helper()
+	s := &S3{backend: s3mem.New(), t: t}
+	for _, bucket := range buckets {
+		if err := s.backend.CreateBucket(bucket); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.URL = start(t, &s.fault, gofakes3.New(s.backend).Server())
+	return s
+}
+
+// start serves a handler with a fault before it.
+func start(t testing.TB, fault *atomic.Pointer[Fault], handler http.Handler) string {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f := fault.Load(); f != nil {
+			(*f)(w, r, handler)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // cut connections are meant
+	server.Start()
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL
+}
+
+// Fail makes f stand before the server; nil: nothing does.
+func (s *S3) Fail(f Fault) { setFault(&s.fault, f) }
+
+func setFault(at *atomic.Pointer[Fault], f Fault) {
+	if f == nil {
+		at.Store(nil)
+		return
+	}
+	at.Store(&f)
+}
+
+// Env returns the settings by which a client finds this server, and none of those
+// of the machine.
+func (s *S3) Env() map[string]string {
+	return map[string]string{
+		"AWS_ENDPOINT_URL":            s.URL,
+		"AWS_ACCESS_KEY_ID":           "test",
+		"AWS_SECRET_ACCESS_KEY":       "test",
+		"AWS_SESSION_TOKEN":           "",
+		"AWS_REGION":                  "us-east-1",
+		"AWS_PROFILE":                 "",
+		"AWS_CONFIG_FILE":             os.DevNull,
+		"AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+		"AWS_EC2_METADATA_DISABLED":   "true",
+	}
+}
+
+// Put stores an object.
+func (s *S3) Put(bucket, key string, data []byte) {
+	s.t.Helper()
+	if _, err := s.backend.PutObject(bucket, key, nil, bytes.NewReader(data), int64(len(data)), nil); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Get returns an object's bytes; ok is false when there is none.
+func (s *S3) Get(bucket, key string) (data []byte, ok bool) {
+	o, err := s.backend.GetObject(bucket, key, nil)
+	if err != nil {
+		return nil, false
+	}
+	defer o.Contents.Close()
+	data, err = io.ReadAll(o.Contents)
+	return data, err == nil
+}
+
+// Keys returns the keys of a bucket in byte order.
+func (s *S3) Keys(bucket string) []string {
+	s.t.Helper()
+	list, err := s.backend.ListBucket(bucket, nil, gofakes3.ListBucketPage{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var keys []string
+	for _, o := range list.Contents {
+		keys = append(keys, o.Key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Uploads returns how many uploads in parts a bucket has that were neither
+// completed nor removed.
+func (s *S3) Uploads(bucket string) int {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, s.URL+"/"+bucket+"?uploads", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		s.t.Fatalf("list of uploads: status %d, error %v", answer.StatusCode, err)
+	}
+	return strings.Count(string(body), "<UploadId>")
+}
+
+// CutAfter lets a server answer, and cuts the connection after n bytes of the body.
+func CutAfter(w http.ResponseWriter, r *http.Request, next http.Handler, n int) {
+	next.ServeHTTP(&cutting{ResponseWriter: w, left: n}, r)
+}
+
+type cutting struct {
+	http.ResponseWriter
+	left int
+}
+
+func (c *cutting) Write(p []byte) (int, error) {
+	if len(p) < c.left {
+		c.left -= len(p)
+		return c.ResponseWriter.Write(p)
+	}
+	_, _ = c.ResponseWriter.Write(p[:c.left]) // the connection ends anyhow
+	if f, ok := c.ResponseWriter.(http.Flusher); ok {
+		f.Flush()
+	}
+	panic(http.ErrAbortHandler)
+}
