@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"strings"
@@ -14,6 +15,7 @@ import (
 type Prefix struct {
 	bucket BucketWriter
 	at     location
+	marked bool // the URL ends in a slash
 }
 
 // OpenPrefix opens the place that a URL names. The error is a *Problem.
@@ -23,7 +25,7 @@ func OpenPrefix(ctx context.Context, url string, o Options) (*Prefix, error) {
 		return nil, &Problem{Path: url, Err: because(fs.ErrInvalid, "not a URL of an object store; write it as s3://bucket/prefix")}
 	}
 	p := &Prefix{at: at}
-	p.at.key = strings.TrimSuffix(at.key, "/")
+	p.at.key, p.marked = strings.CutSuffix(at.key, "/")
 	bucket, err := at.open(ctx, o)
 	if err != nil {
 		return nil, p.problem("", err)
@@ -100,16 +102,39 @@ func (p *Prefix) Remove(ctx context.Context, name string) error {
 	return p.problem(name, p.bucket.Remove(ctx, p.key(name)))
 }
 
-// CreateObject begins to write the object that a URL names; it is there when it
-// is committed. The error is a *Problem.
-func CreateObject(ctx context.Context, url string, o Options) (Destination, error) {
+// CreateObject is Create for the object that a URL names, which is there when
+// the Writer is committed. It is compressed when its name says so. Whether the
+// bucket is there is asked at once, whether it may be written to is not known
+// before the first bytes are sent. The error is a *Problem.
+func CreateObject(ctx context.Context, url string, o Options, threads int) (*Writer, error) {
 	p, err := OpenPrefix(ctx, url, o)
 	if err != nil {
 		return nil, err
 	}
-	if p.at.key == "" || strings.HasSuffix(url, "/") {
+	if p.at.key == "" || p.marked {
 		return nil, p.problem("", because(fs.ErrInvalid, "names no object; write it as s3://bucket/name"))
 	}
+	err = p.bucket.List(ctx, p.at.key, func(Object) error { return io.EOF })
+	if err != nil && err != io.EOF && !errors.Is(err, fs.ErrPermission) { // who may write need not be allowed to list
+		return nil, p.problem("", err)
+	}
 	to, err := p.bucket.Create(ctx, p.at.key)
-	return to, p.problem("", err)
+	if err != nil {
+		return nil, p.problem("", err)
+	}
+	_, c, _ := NameFormat(p.at.key)
+	return NewWriter(&namedDestination{to, p}, c, threads)
 }
+
+// namedDestination names the object in its errors.
+type namedDestination struct {
+	Destination
+	at *Prefix
+}
+
+func (d *namedDestination) Write(p []byte) (int, error) {
+	n, err := d.Destination.Write(p)
+	return n, d.at.problem("", err)
+}
+
+func (d *namedDestination) Commit() error { return d.at.problem("", d.Destination.Commit()) }

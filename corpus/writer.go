@@ -89,8 +89,8 @@ func create(fs vfs.FS, path string, c Compression, threads, partSize int) (*Writ
 	return newWriter(to, compress, threads, partSize), nil
 }
 
-// NewWriter is Create for an output that is no file, such as that of
-// CreateObject: the same bytes. The Writer commits or aborts it.
+// NewWriter is Create for an output that is no file: the same bytes. The Writer
+// commits or aborts it.
 func NewWriter(to Destination, c Compression, threads int) (*Writer, error) {
 	compress, err := compressorOf(c)
 	if err != nil {

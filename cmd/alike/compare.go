@@ -56,11 +56,11 @@ func newCompare() *cobra.Command {
 			if args[0] == "-" && args[1] == "-" {
 				return usagef("only one of the two texts can come from standard input")
 			}
-			a, err := readText(args[0])
+			a, err := readText(cmd, args[0])
 			if err != nil {
 				return err
 			}
-			b, err := readText(args[1])
+			b, err := readText(cmd, args[1])
 			if err != nil {
 				return err
 			}
@@ -85,8 +85,10 @@ func newCompare() *cobra.Command {
 
 // readText reads a document as a corpus would: a file, decompressed by its
 // name, a pipe, or - for standard input.
-func readText(path string) ([]byte, error) {
+func readText(cmd *cobra.Command, path string) ([]byte, error) {
 	options := corpus.Options{Format: corpus.Text, MaxRecord: math.MaxInt32}
+	useObjects(cmd, &options)
+	path = corpus.LocalPath(path)
 	if at, err := os.Stat(path); err == nil && at.IsDir() {
 		return nil, fmt.Errorf("%s: a folder, not a text; name a file", path)
 	}

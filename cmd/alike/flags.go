@@ -299,5 +299,6 @@ func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config,
 	if err := f.input.apply(&c); err != nil {
 		return c, err
 	}
+	useObjects(cmd, &c.Corpus)
 	return c, f.search.apply(&c)
 }

@@ -48,6 +48,7 @@ func main() { os.Exit(run()) }
 const gcPercent = 25
 
 func run() int {
+	releaseStartPages()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

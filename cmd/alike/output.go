@@ -13,7 +13,7 @@ import (
 )
 
 // outputFile is where a command's results go: standard output, a device or
-// pipe, or a file that gets its name when it is whole.
+// pipe, or a file or object that gets its name when it is whole.
 type outputFile struct {
 	io.Writer
 	file   *corpus.Writer // nil: not a file
@@ -21,13 +21,16 @@ type outputFile struct {
 	path   string
 }
 
-// createOutput opens the output of a command that reads inputs. A file is
-// compressed when its name says so.
+// createOutput opens the output of a command that reads inputs. A file or object
+// is compressed when its name says so.
 func createOutput(cmd *cobra.Command, path string, inputs []string) (*outputFile, error) {
 	if path == "" || path == "-" {
 		return &outputFile{Writer: cmd.OutOrStdout()}, nil
 	}
-	path, at := resolve(path)
+	if corpus.IsURL(path) {
+		return createObject(cmd, path, inputs)
+	}
+	path, at := resolve(corpus.LocalPath(path))
 	if at != nil && at.IsDir() {
 		return nil, fmt.Errorf("output %s is a folder: name a file", path)
 	}
@@ -67,6 +70,7 @@ func resolve(path string) (real string, at os.FileInfo) {
 // apart refuses an output that is an input, or lies inside one and would be
 // read as a part of it.
 func apart(path string, at os.FileInfo, input string) error {
+	input = corpus.LocalPath(input)
 	matches := []string{input}
 	if _, err := os.Lstat(input); err != nil {
 		if matches, err = filepath.Glob(input); err != nil {

@@ -47,6 +47,7 @@ func newSketch() *cobra.Command {
 			if err := input.apply(&c); err != nil {
 				return err
 			}
+			useObjects(cmd, &c.Corpus)
 			out, err := createOutput(cmd, output, args)
 			if err != nil {
 				return err
