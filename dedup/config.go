@@ -95,7 +95,18 @@ type Config struct {
 	// Progress, when set, is told what is going on, from several goroutines.
 	Progress Progress
 
-	fs vfs.FS // of Work and Output; nil: that of the system
+	fs     vfs.FS // of Work and Output; nil: that of the system
+	limits limits // zero but in tests
+}
+
+// limits let tests meet with little data what large runs meet. What is zero stays
+// as it is without them.
+type limits struct {
+	memory  int64       // for data; see workspace
+	segment int64       // see segmentBytes
+	part    int64       // see partShare
+	output  int64       // see noteBytes
+	due     func() bool // it is time for a note; see noteInterval
 }
 
 // withDefaults returns c with every zero field replaced by its default.
@@ -113,6 +124,8 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.OnError, OnErrorSkip)
 	setDefault(&c.Sketch, minhash.Default())
 	setDefault(&c.Threads, runtime.GOMAXPROCS(0))
+	setDefault(&c.limits.segment, segmentBytes)
+	setDefault(&c.limits.output, noteBytes)
 	if c.fs == nil {
 		c.fs = vfs.Default
 	}

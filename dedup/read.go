@@ -292,7 +292,7 @@ func (w *sketchWorker) add(b *block) (goOn bool, err error) {
 		return false, nil
 	}
 	w.blocks = append(w.blocks, *b)
-	if w.segment.size() < segmentBytes {
+	if w.segment.size() < w.r.config.limits.segment {
 		return true, nil
 	}
 	return true, w.seal()

@@ -25,6 +25,7 @@ type log struct {
 
 	mu    sync.Mutex
 	noted time.Time
+	early func() bool // in tests, instead of the time
 }
 
 // noteInterval is how much time lies between two notes of how far a stage is.
@@ -48,6 +49,9 @@ func (l *log) due() bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.early != nil {
+		return l.early()
+	}
 	return time.Since(l.noted) >= noteInterval
 }
 
@@ -82,7 +86,7 @@ func (r *run) openLog(ctx context.Context, command string) error {
 	if err != nil {
 		return err
 	}
-	w.path, w.log = w.parent, &log{work: w, journal: j, noted: time.Now()}
+	w.path, w.log = w.parent, &log{work: w, journal: j, noted: time.Now(), early: r.config.limits.due}
 	named := map[string]bool{}
 	for record, err := range j.Records() {
 		if err != nil {
@@ -262,7 +266,11 @@ func (r *run) partLog() *partLog {
 	if r.work.log == nil {
 		return nil
 	}
-	return &partLog{r.work.log, min(max(r.inputBytes()/partShare, minPart), maxPart)}
+	every := min(max(r.inputBytes()/partShare, minPart), maxPart)
+	if part := r.config.limits.part; part > 0 {
+		every = part
+	}
+	return &partLog{r.work.log, every}
 }
 
 func (p *partLog) add(name string) error { return p.log.note(partKind, name) }

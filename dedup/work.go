@@ -50,11 +50,19 @@ func newWorkspace(config *Config) *workspace {
 		left := config.Memory - programBytes - int64(config.Threads)*workerBytes
 		w.memory = max(left, config.Memory/4) * 3 / 4
 	}
+	if config.limits.memory > 0 {
+		w.memory = config.limits.memory
+	}
 	return w
 }
 
 // share returns 1/n of the memory for data, 0 for any amount.
-func (w *workspace) share(n int64) int64 { return w.memory / n }
+func (w *workspace) share(n int64) int64 {
+	if w.memory == 0 {
+		return 0
+	}
+	return max(w.memory/n, 1)
+}
 
 // sorting returns the options of a sorter that holds 1/n of the memory. keyBits is
 // the number of low bits of a key that may be set, 0 for 64.

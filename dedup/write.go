@@ -316,7 +316,7 @@ func (k *keptWriter) ended(job copyJob) error {
 		f.state.Doc, f.state.Offset = j.end, j.offset+j.size
 	}
 	l := k.r.work.log
-	if l == nil || f.state.Offset-f.noted < noteBytes {
+	if l == nil || f.state.Offset-f.noted < k.r.config.limits.output {
 		return nil
 	}
 	f.noted = f.state.Offset
