@@ -31,6 +31,9 @@ type Config = dedup.Config
 // Summary is the account of a run.
 type Summary = dedup.Summary
 
+// Plan is what a run will take.
+type Plan = dedup.Plan
+
 // Pair is two similar documents.
 type Pair = dedup.Pair
 
@@ -41,6 +44,12 @@ var ErrUsage = dedup.ErrUsage
 // every cluster of near-duplicates. See dedup.Run.
 func Dedup(ctx context.Context, config Config) (*Summary, error) {
 	return dedup.Run(ctx, config)
+}
+
+// MakePlan estimates what Dedup would take, without making anything. See
+// dedup.MakePlan.
+func MakePlan(ctx context.Context, config Config) (*Plan, error) {
+	return dedup.MakePlan(ctx, config)
 }
 
 // Pairs calls emit for every pair of documents at or above the threshold, in

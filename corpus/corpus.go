@@ -107,8 +107,10 @@ const (
 	defaultTextField = "text"
 	defaultIDField   = "id"
 	defaultMaxRecord = 64 << 20
-	defaultBlockSize = 1 << 20
 )
+
+// DefaultBlockSize is the block size in bytes where Options leave it out.
+const DefaultBlockSize = 1 << 20
 
 // Options say what to read from files. The zero value means the defaults.
 type Options struct {
@@ -165,7 +167,7 @@ func (o Options) withDefaults() Options {
 		o.MaxRecord = defaultMaxRecord
 	}
 	if o.BlockSize == 0 {
-		o.BlockSize = defaultBlockSize
+		o.BlockSize = DefaultBlockSize
 	}
 	return o
 }

@@ -44,6 +44,9 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	}
 	defer func() { err = errors.Join(err, r.close(err == nil)) }()
 	out, err := openOutput(&r.config)
+	if err == nil {
+		err = out.checkEmpty(r.config.Work != "")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -226,7 +226,20 @@ type fetcher struct {
 	raw    []byte
 	file   int // that is open; -1 when none
 	open   *corpus.File
+
+	window   []byte // of a plain file, with the last record
+	windowAt int64
+	lastEnd  int64 // of that record
+	ahead    int   // bytes to read at once
 }
+
+// Records that lie closer together than nearBytes are read together, more and
+// more of them up to aheadBytes: a call of the system for each would cost as much
+// as all else that is done with a short record.
+const (
+	nearBytes  = 4 << 10
+	aheadBytes = 128 << 10
+)
 
 func (s *recordStore) newFetcher() *fetcher {
 	return &fetcher{s: s, c: s.r.table.cursor(), parser: corpus.NewParser(s.r.config.Corpus), file: -1}
@@ -255,6 +268,7 @@ func (f *fetcher) text(doc uint32) ([]byte, error) {
 			return nil, err
 		}
 		f.open, f.file = opened, file
+		f.window, f.windowAt, f.lastEnd = f.window[:0], 0, -1
 	}
 	raw, err := f.read(doc, &d)
 	if err != nil {
@@ -268,21 +282,36 @@ func (f *fetcher) text(doc uint32) ([]byte, error) {
 }
 
 func (f *fetcher) read(doc uint32, d *document) (raw []byte, err error) {
-	f.raw = grow(f.raw, int(d.length))
 	if f.s.has(doc) {
+		f.raw = grow(f.raw, int(d.length))
 		return f.s.get(f.raw, doc)
 	}
 	at := f.open.ReaderAt()
 	if at == nil {
 		return nil, changed(f.open.Source().Label()) // its spooling has met an earlier end
 	}
-	if _, err := at.ReadAt(f.raw, d.offset); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, changed(f.open.Source().Label())
+	start, end := d.offset, d.offset+int64(d.length)
+	if start < f.windowAt || end > f.windowAt+int64(len(f.window)) {
+		if gap := start - f.lastEnd; gap >= 0 && gap <= nearBytes {
+			f.ahead = min(max(2*f.ahead, nearBytes), aheadBytes)
+		} else {
+			f.ahead = 0
 		}
-		return nil, err
+		if cap(f.window) > 8*aheadBytes && int(d.length) <= aheadBytes {
+			f.window = nil // an uncommonly long record has left it
+		}
+		f.window, f.windowAt = grow(f.window, max(int(d.length), f.ahead)), start
+		n, err := at.ReadAt(f.window, start)
+		f.window = f.window[:n]
+		if n < int(d.length) {
+			if errors.Is(err, io.EOF) {
+				return nil, changed(f.open.Source().Label())
+			}
+			return nil, err
+		}
 	}
-	return f.raw, nil
+	f.lastEnd = end
+	return f.window[start-f.windowAt : end-f.windowAt], nil
 }
 
 // rawIn returns a document's record in its block, read once more.

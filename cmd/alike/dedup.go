@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -36,6 +37,7 @@ func newDedup() *cobra.Command {
 	var output, keep string
 	mode := choose("components", "star")
 	var against []string
+	var dryRun bool
 	cmd := &cobra.Command{
 		Use:     "dedup INPUT... -o DIR",
 		Short:   "Keep one document of every cluster of near-duplicates",
@@ -55,6 +57,9 @@ func newDedup() *cobra.Command {
 				return usageError{err}
 			}
 			c.Star = mode.value == "star"
+			if dryRun {
+				return printPlan(cmd, &flags.input, c)
+			}
 			done := flags.input.follow(cmd, &c)
 			summary, err := alike.Dedup(cmd.Context(), c)
 			done(err)
@@ -72,6 +77,7 @@ func newDedup() *cobra.Command {
 	own.StringVar(&keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
 	own.StringArrayVar(&against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
 	own.Var(&mode, "cluster", "components (whatever is connected) or star (only what is similar to the kept document itself)")
+	own.BoolVar(&dryRun, "dry-run", false, "say what documents, memory, disk and time it will take, and do nothing")
 	flags.add(own)
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
@@ -92,6 +98,35 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 		humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"), humanize.Comma(s.Skipped))
 	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
 	fmt.Fprintf(stderr, "output in %s after %s\n", output, describeCost(s))
+	return nil
+}
+
+// printPlan says what a run would take.
+func printPlan(cmd *cobra.Command, f *inputFlags, c alike.Config) error {
+	e, err := alike.MakePlan(cmd.Context(), c)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return printJSON(cmd, e)
+	}
+	size := func(n int64) string { return humanize.IBytes(uint64(n)) }
+	rows := [][2]string{
+		{"input", fmt.Sprintf("%s of %s", count(int64(e.Files), "file"), size(e.InputBytes))},
+		{"documents", "about " + humanize.Comma(e.Documents)},
+		{"memory", "about " + size(e.MemoryBytes)},
+		{"disk", "up to " + size(e.OutputBytes) + " of output"},
+		{"time", fmt.Sprintf("about %s", (time.Duration(e.Seconds*1e3) * time.Millisecond).Round(100*time.Millisecond))},
+	}
+	if e.CeilingBytes > 0 {
+		rows[2][1] += ", of " + size(e.CeilingBytes) + " allowed"
+	}
+	if e.WorkBytes > 0 {
+		rows[3][1] += ", about " + size(e.WorkBytes) + " in the work folder"
+	}
+	for _, row := range rows {
+		fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", row[0], row[1])
+	}
 	return nil
 }
 

@@ -1,0 +1,172 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// Plan is what a run will take, judged by a sample of its input.
+type Plan struct {
+	Files         int     `json:"files"`
+	InputBytes    int64   `json:"input_bytes"` // of the files as they stand, references too
+	Documents     int64   `json:"documents"`
+	MemoryBytes   int64   `json:"memory_bytes"`  // resident, at most
+	CeilingBytes  int64   `json:"ceiling_bytes"` // Config.Memory
+	WorkBytes     int64   `json:"work_bytes"`    // on disk while it runs
+	OutputBytes   int64   `json:"output_bytes"`  // if nothing is removed
+	Seconds       float64 `json:"seconds"`
+	SampledBytes  int64   `json:"sampled_bytes"`
+	SampleSeconds float64 `json:"sample_seconds"`
+}
+
+// What an estimate looks at: at most so many files, so many blocks of each, and no
+// longer than that.
+const (
+	sampleFiles  = 64
+	sampleBlocks = 8
+	sampleTime   = 2 * time.Second
+)
+
+// restShare is what the stages after reading take of its time: about half as long,
+// and half of that again for what goes to disk on the way (docs/benchmarks.md).
+const (
+	restShare  = 0.5
+	spillShare = 0.25
+)
+
+// sample is what was found in the blocks looked at.
+type sample struct {
+	taken     int64 // bytes of files
+	decoded   int64 // of them, decoded
+	documents int64
+	columns   int64 // bytes of the table
+	seconds   float64
+}
+
+// MakePlan estimates what Run would take. It makes nothing. It reads a sample for up
+// to two seconds, from the front of compressed files and from all over plain ones.
+func MakePlan(ctx context.Context, config Config) (*Plan, error) {
+	r, err := newRun(config)
+	if err != nil {
+		return nil, err
+	}
+	if config.Output != "" {
+		out, err := openOutput(&r.config)
+		if err == nil {
+			err = out.checkEmpty(false)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := r.findSources(ctx); err != nil {
+		return nil, err
+	}
+	var s sample
+	step := max(1, len(r.sources)/sampleFiles)
+	start := time.Now()
+	for i := 0; i < len(r.sources) && time.Since(start) < sampleTime; i += step {
+		if r.sources[i].Stream {
+			return nil, fmt.Errorf("%s is a stream: what it holds is known only when it is read; put it into a file first", r.sources[i].Label())
+		}
+		if err := r.sample(ctx, i, &s, start); err != nil {
+			return nil, err
+		}
+	}
+	return r.estimate(&s), ctx.Err()
+}
+
+// sample looks at some blocks of a file. What cannot be read has no part in it:
+// the run will tell.
+func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) error {
+	source := r.sources[i]
+	file, err := corpus.Open(source, r.config.Corpus)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if source.InPlace() {
+		blocks := max(source.Size/blockSize(&r.config), 1)
+		every := max(blocks/sampleBlocks, 1)
+		file.Skip(func(seq int64) bool { return seq%every != 0 })
+	}
+	w, err := newSketchWorker(&reader{config: &r.config, work: r.work, banding: r.banding, sources: r.sources, keepSigs: r.config.Verify != VerifyExact})
+	if err != nil {
+		return err
+	}
+	var b corpus.Block
+	decoded := int64(0)
+	opened := &openFile{File: file, index: i}
+	for n := 0; n < sampleBlocks && time.Since(start) < sampleTime && ctx.Err() == nil; n++ {
+		begun := time.Now()
+		if err := file.Next(&b); err != nil {
+			if !errors.Is(err, io.EOF) {
+				return nil
+			}
+			break
+		}
+		var result block
+		w.sketchBlock(opened, &b, &result)
+		s.seconds += time.Since(begun).Seconds()
+		s.documents += int64(result.docs)
+		decoded += int64(len(b.Data()))
+	}
+	s.columns += int64(len(w.segment.docs))*64 + int64(len(w.segment.ids)+len(w.segment.values)) +
+		int64(len(w.segment.keys)+len(w.segment.features))*8 + int64(len(w.segment.signatures))*4
+	s.decoded += decoded
+	if source.InPlace() {
+		s.taken += decoded
+	} else {
+		s.taken += min(file.BytesRead(), source.Size)
+	}
+	return nil
+}
+
+func blockSize(config *Config) int64 {
+	if config.Corpus.BlockSize > 0 {
+		return int64(config.Corpus.BlockSize)
+	}
+	return corpus.DefaultBlockSize
+}
+
+// estimate scales a sample to the whole input.
+func (r *run) estimate(s *sample) *Plan {
+	e := &Plan{
+		Files: len(r.sources), InputBytes: r.inputBytes(), CeilingBytes: r.config.Memory,
+		SampledBytes: s.taken, SampleSeconds: s.seconds,
+	}
+	for _, source := range r.sources[r.refSources:] {
+		if source.Format != corpus.Text {
+			e.OutputBytes += source.Size
+		}
+	}
+	if s.taken == 0 {
+		e.MemoryBytes = programBytes
+		return e
+	}
+	scale := float64(e.InputBytes) / float64(s.taken)
+	scaled := func(n int64) int64 { return int64(math.Round(float64(n) * scale)) }
+	e.Documents = scaled(s.documents)
+	table := scaled(s.columns)
+	// A band's keys are sorted, then votes and rims; each entry is there twice while
+	// it is sorted.
+	const entry = 16
+	sorting := e.Documents * entry * 3
+	threads := float64(r.config.Threads)
+	e.Seconds = s.seconds * scale / threads * (1 + restShare)
+	e.MemoryBytes = programBytes + int64(r.config.Threads)*workerBytes + table + sorting
+	if limit := r.work.share(2); limit > 0 && table > limit {
+		e.MemoryBytes = min(e.MemoryBytes, r.config.Memory)
+		e.WorkBytes = table + sorting
+		e.Seconds *= 1 + spillShare
+	} else if r.config.Work != "" {
+		e.WorkBytes = table
+	}
+	return e
+}
