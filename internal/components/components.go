@@ -1,35 +1,89 @@
-// Package components labels the connected components of a graph.
+// Package components finds the connected components of a graph whose edges need
+// not fit in memory: the clusters of near-duplicates, in the batch engine.
+//
+// It hands out what cluster.Components would, as a sorted sequence in place of an
+// array. Use package cluster where an array of all vertices is at hand anyway.
+//
+// If 4⅛ bytes a vertex fit in three quarters of the memory, a union-find structure
+// takes the edges in one pass. Else the graph is contracted round by round, until the
+// vertices that are left fit in half of it, 8 bytes each: every vertex is joined with
+// the smallest of its neighbours and itself, in an order that is random and another
+// one in each round. In an order that stays the same a long chain would lose one
+// vertex a round; this way any graph is expected to lose a quarter of them or more
+// (chains and stars lose half), and a round costs about three sorts of the edges that
+// are left. The labels then go the way back by joins. The algorithm is that of
+// H. Bögeholz, M. Brand, R.-A. Todor, "In-database connected component analysis" (ICDE
+// 2020); choosing the order by giving the vertices new numbers is ours, and makes the
+// smallest neighbour the first one in the sorted edges.
+//
+// The result does not depend on memory or threads. Nothing is kept between versions:
+// runs of one call are removed before it returns, save those of its result.
 package components
 
 import (
 	"context"
+	"fmt"
+	"math/bits"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
 // Components labels every vertex that has an edge with the smallest vertex of its
-// component.
+// component: in the result Key is a vertex and Value its label, ascending by vertex.
+//
+// edges has a<<32 | b as Key, for an edge between vertices a < b < n; repeats do no
+// harm, and values are ignored. n is at most 2³². Of o it uses Dir, Scheme, Memory (0:
+// no limit; from 16 MiB on it is kept to), Threads, and Name, to which it appends three
+// digits or more for each sorter. Memory is in addition to that of edges, which the
+// caller closes, and includes that of the result, which is a quarter of it.
 func Components(ctx context.Context, edges *extsort.Sorted, n int, o extsort.Options) (*extsort.Sorted, error) {
-	u := cluster.New(n)
-	seen := make([]bool, n)
-	r := edges.Reader()
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		a, b := uint32(e.Key>>32), uint32(e.Key)
-		u.Union(a, b)
-		seen[a], seen[b] = true, true
+	labels, _, err := solve(ctx, edges, n, o)
+	if err != nil {
+		return nil, fmt.Errorf("connected components: %w", err)
 	}
-	r.Close()
-	s, err := extsort.New(o)
+	return labels, nil
+}
+
+// solve also returns how many times the graph was contracted.
+func solve(ctx context.Context, edges *extsort.Sorted, n int, o extsort.Options) (labels *extsort.Sorted, rounds int, err error) {
+	if n < 0 || uint64(n) > 1<<32 {
+		return nil, 0, fmt.Errorf("%d vertices", n)
+	}
+	s := &solver{ctx: ctx, n: uint64(n), o: o}
+	if o.Memory <= 0 || int64(n)*4+int64(n)/8 <= o.Memory-o.Memory/sorterShare {
+		labels, err = s.inMemory(edges)
+		return labels, 0, err
+	}
+	labels, err = s.external(edges)
+	return labels, s.rounds, err
+}
+
+// inMemory is for 4⅛ bytes a vertex.
+func (s *solver) inMemory(edges *extsort.Sorted) (*extsort.Sorted, error) {
+	u := cluster.New(int(s.n))
+	hasEdge := make([]uint64, (s.n+63)/64)
+	err := s.each(edges, func(e extsort.Entry) error {
+		a, b, err := s.vertices(e)
+		if err == nil {
+			u.Union(a, b)
+			hasEdge[a/64] |= 1 << (a % 64)
+			hasEdge[b/64] |= 1 << (b % 64)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	a := s.Appender()
-	for i := range n {
-		if seen[i] {
-			a.Add(uint64(i), uint64(u.Find(uint32(i))))
+	return s.sort(s.vertexBits(), false, func(add adder) error {
+		for i, set := range hasEdge {
+			for ; set != 0; set &= set - 1 {
+				v := uint32(64*i + bits.TrailingZeros64(set))
+				if err := add(uint64(v), uint64(u.Find(v))); err != nil {
+					return err
+				}
+			}
 		}
-	}
-	a.Flush()
-	return s.Sort(ctx)
+		return nil
+	})
 }
