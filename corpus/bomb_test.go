@@ -123,7 +123,7 @@ func TestLongLineInACompressedFileIsNotHeld(t *testing.T) {
 func TestStreamOfVeryManyEqualRecordsIsNoBomb(t *testing.T) {
 	line := []byte(`{"text":"the same as before"}` + "\n")
 	data := bytes.Repeat(line, 20_000)
-	for _, c := range []Compression{Gzip, Zstd, Bzip2} {
+	for _, c := range compressions {
 		have, err := readAll(t, sourceOf(t, "a.jsonl"+suffix[c], pack(t, c, data, 1)), Options{MaxRecord: 100}, 2)
 		must(t, err)
 		if len(have) != 20_000 {
@@ -134,7 +134,7 @@ func TestStreamOfVeryManyEqualRecordsIsNoBomb(t *testing.T) {
 
 func TestRecordsBetweenManyBlankLinesAreNoBomb(t *testing.T) {
 	data := bytes.Repeat([]byte(strings.Repeat("\n", 700)+`{"text":"a"}`+"\n"), 100)
-	for _, c := range []Compression{Gzip, Zstd, Bzip2} {
+	for _, c := range compressions {
 		s := sourceOf(t, "a.jsonl"+suffix[c], pack(t, c, data, 3))
 		have, err := readAll(t, s, Options{MaxRecord: 50, BlockSize: 100}, 2)
 		must(t, err)

@@ -30,22 +30,22 @@
 //
 // Lines end with LF or CRLF, the last one may lack its end. A byte order mark
 // at the start is not part of a text, but stays in Record.Raw. Any format may
-// be compressed: .gz (several members too), .zst (several frames too), .bz2
-// (several streams too).
+// be compressed: .gz (several members too), .zst (several frames too), .bz2 and
+// .xz (several streams too).
 //
 // # Parallel reading
 //
 // Any number of goroutines may read one file. Plain jsonl, tsv and lines are
 // read without a lock; csv is cut under one, which is quick; zstd files of
-// several frames of at most 8 MiB (what a Writer makes, and pzstd) and
-// bzip2 files are decoded in parallel; gzip and a zstd file of one large frame
-// are decoded by one goroutine at a time, while others parse.
+// several frames of at most 8 MiB (what a Writer makes, and pzstd), xz files of
+// several streams of that size, and bzip2 files are decoded in parallel; gzip,
+// and a zstd or xz file that is one large piece, are decoded by one goroutine at a time, while others parse.
 //
 // # Memory
 //
 // A file can be made to need more than it looks. A zstd stream asks for the
-// memory of its window, 8 MiB for most and 128 MiB at most here. What is
-// decoded is counted: a compressed file that goes on for 16 times MaxRecord
+// memory of its window, 8 MiB for most and 128 MiB at most here, and so does an
+// xz stream. What is decoded is counted: a compressed file that goes on for 16 times MaxRecord
 // without a record ends there, with ErrBomb. See File.Next for what is held
 // otherwise.
 //
@@ -98,6 +98,7 @@ const (
 	Gzip  Compression = "gzip"
 	Zstd  Compression = "zstd"
 	Bzip2 Compression = "bzip2"
+	Xz    Compression = "xz"
 )
 
 // NoID as Options.IDField says that records have no id of their own.
@@ -180,7 +181,7 @@ func NameFormat(name string) (f Format, c Compression, record bool) {
 	for _, s := range [...]struct {
 		suffix string
 		c      Compression
-	}{{".gz", Gzip}, {".zst", Zstd}, {".bz2", Bzip2}} {
+	}{{".gz", Gzip}, {".zst", Zstd}, {".bz2", Bzip2}, {".xz", Xz}} {
 		if base, ok := strings.CutSuffix(name, s.suffix); ok {
 			name, c = base, s.c
 			break

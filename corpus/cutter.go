@@ -7,8 +7,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/mikelolasagasti/xz"
 )
 
 // A cutter divides a decoded stream into blocks of whole records. What follows
@@ -67,9 +69,8 @@ func (c *cutter) damage(cause error) error {
 	} else if c.f.src.Format == Text {
 		where = "in the document"
 	}
-	if errors.Is(cause, gzip.ErrChecksum) || errors.Is(cause, zstd.ErrCRCMismatch) && c.f.stream != nil {
-		// It is that of all that was read: the place is not known.
-		where = fmt.Sprintf("any of the records up to line %d may be wrong", c.lines)
+	if c.lines > 0 && c.unchecked(cause) {
+		where = fmt.Sprintf("any of the records up to line %d may be wrong, those after it are lost", c.lines)
 		text += ","
 	}
 	var unread *objectError
@@ -82,6 +83,22 @@ func (c *cutter) damage(cause error) error {
 	}
 	r := &reason{kind: kind, cause: cause, text: fmt.Sprintf("%s %s; %s", text, where, remedy)}
 	return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: r}
+}
+
+// unchecked reports whether damage was found by a check sum of all that was
+// read, so that its place is not known, or after bytes that no check sum
+// covers.
+func (c *cutter) unchecked(damage error) bool {
+	var corrupt flate.CorruptInputError
+	if errors.Is(damage, gzip.ErrChecksum) || errors.As(damage, &corrupt) {
+		return true
+	}
+	for _, err := range []error{zstd.ErrCRCMismatch, xz.ErrData, xz.ErrFormat, xz.ErrOptions} {
+		if errors.Is(damage, err) {
+			return c.f.stream != nil // among units a damaged one is not used
+		}
+	}
+	return false
 }
 
 // boundary returns the length of the whole records at the start of buf.

@@ -30,7 +30,7 @@ func damaged(t *testing.T, c Compression) func(data []byte) ([]got, error) {
 func TestTruncatedArchiveGivesWholeRecordsAndOneError(t *testing.T) {
 	data := small(12)
 	want := twin(data, JSONL, Options{})
-	for _, c := range []Compression{Gzip, Zstd, Bzip2} {
+	for _, c := range compressions {
 		for _, parts := range []int{1, 3} {
 			packed := pack(t, c, data, parts)
 			boundary := map[int]bool{}
@@ -64,8 +64,8 @@ func TestTruncatedArchiveGivesWholeRecordsAndOneError(t *testing.T) {
 func TestCutArchiveGivesWhatStandsBeforeTheCut(t *testing.T) {
 	data := benchLines(300<<10, 500)
 	want := twin(data, JSONL, Options{})
-	for _, c := range []Compression{Gzip, Zstd, Bzip2} {
-		packed := pack(t, c, data, map[Compression]int{Gzip: 1, Zstd: 1, Bzip2: 5}[c])
+	for _, c := range compressions {
+		packed := pack(t, c, data, map[Compression]int{Gzip: 1, Zstd: 1, Bzip2: 5, Xz: 1}[c])
 		have, err := damaged(t, c)(packed[:len(packed)*2/3])
 		if !errors.Is(err, ErrTruncated) {
 			t.Fatalf("%s: error %v", c, err)
@@ -80,7 +80,7 @@ func TestCutArchiveGivesWhatStandsBeforeTheCut(t *testing.T) {
 func TestFlippedByteIsAnErrorOrChangesNothing(t *testing.T) {
 	data := small(4)
 	want := twin(data, JSONL, Options{})
-	for _, c := range []Compression{Gzip, Zstd, Bzip2} {
+	for _, c := range compressions {
 		packed := pack(t, c, data, 2)
 		read := damaged(t, c)
 		for i := range packed {
@@ -98,7 +98,7 @@ func TestFlippedByteIsAnErrorOrChangesNothing(t *testing.T) {
 
 func TestGarbageAfterAnArchiveIsAnError(t *testing.T) {
 	data := small(5)
-	for _, c := range []Compression{Gzip, Zstd, Bzip2} {
+	for _, c := range compressions {
 		have, err := damaged(t, c)(append(pack(t, c, data, 1), "garbage that is no archive"...))
 		if err == nil {
 			t.Errorf("%s: no error", c)
@@ -109,7 +109,7 @@ func TestGarbageAfterAnArchiveIsAnError(t *testing.T) {
 
 func TestEmptyFileHasNoRecordsButAnEmptyArchiveIsTruncated(t *testing.T) {
 	for _, f := range []Format{JSONL, CSV, TSV, Lines, Text} {
-		for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
+		for _, c := range append([]Compression{Plain}, compressions...) {
 			want := 0
 			if f == Text {
 				want = 1 // an empty document
@@ -150,7 +150,7 @@ func TestRecordOverTheLimitIsSkippedAlone(t *testing.T) {
 			b.WriteString(text + "\n")
 		}
 		data := []byte(b.String())
-		for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
+		for _, c := range append([]Compression{Plain}, compressions...) {
 			s := sourceOf(t, "a"+suffix[c], pack(t, c, data, 9))
 			s.Format = f
 			for _, size := range []int{1, 50, 700, 1 << 20} {
@@ -173,7 +173,7 @@ func TestRecordOverTheLimitIsSkippedAlone(t *testing.T) {
 }
 
 func TestTextOverTheLimitIsSkipped(t *testing.T) {
-	for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
+	for _, c := range append([]Compression{Plain}, compressions...) {
 		for size, bad := range map[int]bool{1000: false, 1001: true} {
 			s := sourceOf(t, "a.txt"+suffix[c], pack(t, c, bytes.Repeat([]byte("x"), size), 1))
 			have, err := readAll(t, s, Options{MaxRecord: 1000, BlockSize: 100}, 2)
@@ -260,7 +260,7 @@ func TestFileThatBecomesShorterIsAnError(t *testing.T) {
 
 func TestFileClosedHalfWayLeavesNothingBehind(t *testing.T) {
 	data := benchLines(300<<10, 100)
-	for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
+	for _, c := range append([]Compression{Plain}, compressions...) {
 		s := sourceOf(t, "a.jsonl"+suffix[c], pack(t, c, data, 3))
 		f, err := Open(s, Options{})
 		if err != nil {

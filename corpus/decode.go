@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/mikelolasagasti/xz"
 )
 
 // A decoder is a decoded stream. Read returns io.EOF only where the data ends
@@ -44,6 +45,8 @@ func newDecoder(r io.Reader, c Compression) (decoder, error) {
 			return nil, err
 		}
 		return d, nil
+	case Xz:
+		return getXz(&nonEmpty{r: r})
 	case Bzip2:
 		return plainDecoder{bzip2.NewReader(bufio.NewReaderSize(r, 64<<10))}, nil
 	}
@@ -121,6 +124,10 @@ func decodeDamage(c Compression, err error) (text, remedy string, kind error) {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return fmt.Sprintf("corrupt zstd data, or a window of more than %d MiB (%v)", maxZstdWindow>>20, err),
 			"decompress it first if it was compressed with --long, else " + remedy, ErrCorrupt
+	case errors.Is(err, xz.ErrMemlimit):
+		return fmt.Sprintf("xz data that need a dictionary of more than %d MiB", maxXzDictionary>>20), "decompress the file first", ErrUnsupported
+	case errors.Is(err, xz.ErrOptions) || errors.Is(err, xz.ErrUnsupportedCheck):
+		return fmt.Sprintf("xz data of a kind that cannot be read (%v)", err), "decompress the file first", ErrUnsupported
 	case errors.Is(err, zstd.ErrUnknownDictionary):
 		return "zstd data that need a dictionary", "decompress the file first", ErrUnsupported
 	}

@@ -15,7 +15,7 @@ import (
 // below it), a glob that matches files or folders, the URL of an object, of a
 // prefix (as of a folder), or a glob in the key of a URL, or "-" for standard
 // input. URLs need Options.Buckets, but for file:// (see LocalPath).
-// In a folder *.jsonl, *.ndjson, *.csv, *.tsv (also with .gz, .zst, .bz2) are
+// In a folder *.jsonl, *.ndjson, *.csv, *.tsv (also with .gz, .zst, .bz2, .xz) are
 // files of records, and every other file is one document; Options.Format
 // overrides that.
 //

@@ -62,8 +62,8 @@ func TestObjectIsReadWholeWhateverBreaks(t *testing.T) {
 
 func TestEveryFormatAndCompressionReadsFromAnObjectAsFromAFile(t *testing.T) {
 	for _, f := range []Format{JSONL, CSV, TSV, Lines, Text} {
-		for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
-			name := "a." + string(f) + map[Compression]string{Gzip: ".gz", Zstd: ".zst", Bzip2: ".bz2"}[c]
+		for _, c := range append([]Compression{Plain}, compressions...) {
+			name := "a." + string(f) + suffix[c]
 			data := pack(t, c, sample(f, 1000), 3)
 			o := Options{Format: f, BlockSize: 8_000, ReadAhead: 16_000}
 			file := sourceOf(t, name, data)
@@ -157,8 +157,8 @@ func TestObjectThatBreaksOffGivesItsRecordsAndOneErrorWithAWayOut(t *testing.T) 
 		"access ends":           {because(fs.ErrPermission, "access denied; check the credentials"), fs.ErrPermission, "access denied; check the credentials (after line "},
 		"the object is gone":    {because(fs.ErrNotExist, "no such object any more"), fs.ErrNotExist, "no such object any more (after line "},
 	} {
-		for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
-			file := "lines.jsonl" + map[Compression]string{Gzip: ".gz", Zstd: ".zst", Bzip2: ".bz2"}[c]
+		for _, c := range append([]Compression{Plain}, compressions...) {
+			file := "lines.jsonl" + suffix[c]
 			n, err := broken(t, file, c, func(*memBucket) error { return tt.fault })
 			var p *Problem
 			if !errors.As(err, &p) || p.Path != "s3://b/"+file || p.Line == 0 {

@@ -78,7 +78,7 @@ func TestPlacesThatCannotBeWrittenTo(t *testing.T) {
 }
 
 func TestWriterToAnObjectMakesTheBytesOfAFile(t *testing.T) {
-	for _, name := range []string{"x", "x.gz", "x.zst", "x.bz2"} {
+	for _, name := range []string{"x", "x.gz", "x.zst", "x.bz2", "x.xz"} {
 		_, c, _ := NameFormat(name)
 		b := newMemBucket()
 		o := b.options(Options{})

@@ -86,7 +86,7 @@ func TestLinesAroundTheLimitReadAsTheTwin(t *testing.T) {
 			MaxRecord: rapid.Int64Range(4, 70).Draw(rt, "limit"),
 			BlockSize: rapid.IntRange(1, 100).Draw(rt, "block"),
 		}
-		c := rapid.SampledFrom([]Compression{Plain, Plain, Gzip, Zstd, Bzip2}).Draw(rt, "compression")
+		c := rapid.SampledFrom([]Compression{Plain, Plain, Gzip, Zstd, Bzip2, Xz}).Draw(rt, "compression")
 		s := writers[c](pack(t, c, data, rapid.IntRange(1, 5).Draw(rt, "parts")))
 		s.Format = Lines
 		have, err := readAll(t, s, o, rapid.IntRange(1, 3).Draw(rt, "workers"))
@@ -97,7 +97,7 @@ func TestLinesAroundTheLimitReadAsTheTwin(t *testing.T) {
 
 func TestEveryFormatAndCompressionReadsAsTheTwin(t *testing.T) {
 	for _, f := range []Format{JSONL, CSV, TSV, Lines, Text} {
-		for _, c := range []Compression{Plain, Gzip, Zstd, Bzip2} {
+		for _, c := range append([]Compression{Plain}, compressions...) {
 			for _, ending := range []string{"", "x", "\r"} {
 				data := append(sample(f, 20), ending...)
 				o := Options{Format: f, Fields: []string{"n", "absent", "text"}}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 )
 
 // got is a record with everything that shall not depend on how it was read.
@@ -314,6 +315,12 @@ func pack(t testing.TB, c Compression, data []byte, parts int) []byte {
 				t.Fatal(err)
 			}
 			out.Write(b)
+		case Xz:
+			b, err := xzPart(nil, piece)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out.Write(b)
 		}
 	}
 	return out.Bytes()
@@ -331,6 +338,8 @@ func unpack(t testing.TB, c Compression, data []byte) []byte {
 		r, err = zstd.NewReader(r)
 	case Bzip2:
 		r = bzip2.NewReader(r)
+	case Xz: // not the decoder that files are read by
+		r, err = xz.NewReader(r)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -377,4 +386,7 @@ func compare(t interface {
 	}
 }
 
-var suffix = map[Compression]string{Plain: "", Gzip: ".gz", Zstd: ".zst", Bzip2: ".bz2"}
+var suffix = map[Compression]string{Plain: "", Gzip: ".gz", Zstd: ".zst", Bzip2: ".bz2", Xz: ".xz"}
+
+// compressions are all that there are.
+var compressions = []Compression{Gzip, Zstd, Bzip2, Xz}

@@ -30,7 +30,7 @@ type Destination interface {
 //	err = w.Commit()
 //
 // Compressed output is cut every 4 MiB of input into gzip members, zstd frames
-// or bzip2 streams of their own. So they are compressed in parallel, the bytes
+// or bzip2 or xz streams of their own. So they are compressed in parallel, the bytes
 // do not depend on the number of threads, and the file can be read in parallel
 // again. A Writer belongs to one goroutine.
 type Writer struct {
@@ -70,7 +70,7 @@ func Create(path string, c Compression, threads int) (*Writer, error) {
 // CreateOn begins to write path on a file system, and makes its folder if need
 // be. threads bounds how many parts are compressed at once (0 = GOMAXPROCS).
 // There are threads+1 of them, unless Limit says less, and each takes about 10
-// MiB (gzip), 16 MiB (zstd) or 28 MiB (bzip2) with its compressor. Nothing
+// MiB (gzip), 16 MiB (zstd) or 28 MiB (bzip2, xz) with its compressor. Nothing
 // stands under the name path until Commit; what stood there before stays until
 // then.
 func CreateOn(fs vfs.FS, path string, c Compression, threads int) (*Writer, error) {

@@ -109,7 +109,7 @@ An INPUT is a file, a folder, a glob or - for standard input:
   *.jsonl *.ndjson   one JSON object a line, with the fields "text" and "id"
   *.csv *.tsv        a table with a header line, with these columns
   any other file     one document
-each also compressed as .gz, .zst or .bz2. See --format for other ways.
+each also compressed as .gz, .zst, .bz2 or .xz. See --format for other ways.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some input was skipped
 (each skipped record is named on standard error).`

@@ -20,6 +20,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/ulikunitz/xz"
 
 	"github.com/alike-dev/alike/corpus"
 )
@@ -260,6 +261,8 @@ func cmdDecompress(ts *testscript.TestScript, neg bool, args []string) {
 		r, err = zstd.NewReader(r)
 	case ".bz2":
 		r = bzip2.NewReader(r)
+	case ".xz":
+		r, err = xz.NewReader(r)
 	default:
 		ts.Fatalf("%s is not compressed", args[0])
 	}
