@@ -104,6 +104,7 @@ type Config struct {
 type limits struct {
 	memory  int64       // for data; see workspace
 	segment int64       // see segmentBytes
+	retain  int64       // see retainMax
 	part    int64       // see partShare
 	output  int64       // see noteBytes
 	due     func() bool // it is time for a note; see noteInterval
@@ -125,6 +126,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Sketch, minhash.Default())
 	setDefault(&c.Threads, runtime.GOMAXPROCS(0))
 	setDefault(&c.limits.segment, segmentBytes)
+	setDefault(&c.limits.retain, retainMax)
 	setDefault(&c.limits.output, noteBytes)
 	if c.fs == nil {
 		c.fs = vfs.Default

@@ -184,14 +184,18 @@ func (r *run) close(succeeded bool) error {
 	if r.table != nil {
 		r.table.close()
 	}
+	err := r.work.releaseAll(r.edges)
+	if r.classes != nil {
+		err = errors.Join(err, r.work.releaseAll(r.classes.members))
+	}
 	l := r.work.log
-	if l == nil {
-		return r.work.remove()
+	switch {
+	case l == nil:
+		return errors.Join(err, r.work.remove())
+	case succeeded:
+		return errors.Join(err, r.work.clean(func(string) bool { return false }), l.journal.Remove())
 	}
-	if !succeeded {
-		return l.journal.Close()
-	}
-	return errors.Join(r.work.clean(func(string) bool { return false }), l.journal.Remove())
+	return errors.Join(err, l.journal.Close())
 }
 
 // finish completes the account of the run.

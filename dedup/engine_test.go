@@ -64,7 +64,7 @@ func generate(seed uint64, n int) []testDoc {
 }
 
 // writeJSONL writes documents as JSON lines, compressed if the name says so.
-func writeJSONL(t *testing.T, path string, docs []testDoc) {
+func writeJSONL(t testing.TB, path string, docs []testDoc) {
 	t.Helper()
 	var b bytes.Buffer
 	for _, d := range docs {
@@ -89,7 +89,7 @@ func writeJSONL(t *testing.T, path string, docs []testDoc) {
 	writeFile(t, path, data)
 }
 
-func writeFile(t *testing.T, path string, data []byte) {
+func writeFile(t testing.TB, path string, data []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestVerificationFromRecordsEqualsThatFromMemory(t *testing.T) {
 }
 
 // entries returns what was sorted.
-func entries(t *testing.T, s *extsort.Sorted) (all []extsort.Entry) {
+func entries(t testing.TB, s *extsort.Sorted) (all []extsort.Entry) {
 	t.Helper()
 	err := each(s, func(e extsort.Entry) error {
 		all = append(all, e)
@@ -236,7 +236,7 @@ func entries(t *testing.T, s *extsort.Sorted) (all []extsort.Entry) {
 }
 
 // tree returns the contents of all files below dir.
-func tree(t *testing.T, dir string) map[string]string {
+func tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

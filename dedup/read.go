@@ -214,7 +214,7 @@ func (w *sketchWorker) sketchBlock(file *openFile, b *corpus.Block, result *bloc
 	}
 	result.docs = uint32(len(w.segment.docs)) - result.row
 	r := w.r
-	if total := r.features.Add(features); total > retainMax && !r.keepAll {
+	if total := r.features.Add(features); total > r.config.limits.retain && !r.keepAll {
 		r.keepSets.Store(false)
 	}
 	w.gained += features

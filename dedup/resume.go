@@ -325,7 +325,7 @@ func (r *reader) restore() error {
 		r.t.blocks = append(r.t.blocks, end)
 	}
 	r.resume = p
-	if r.features.Load() > retainMax && !r.keepAll {
+	if r.features.Load() > r.config.limits.retain && !r.keepAll {
 		r.keepSets.Store(false)
 	}
 	return nil

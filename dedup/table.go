@@ -409,7 +409,7 @@ func (r *rowScan) eachBlock(visit func(b *block, first uint32, row, end int) err
 // documents returns all documents of the segment, by row.
 func (r *rowScan) documents() ([]document, error) {
 	s := r.s
-	if s.resident {
+	if s.resident || s.rows == 0 {
 		return s.docs, nil
 	}
 	r.raw = grow(r.raw, s.rows*documentSize)
