@@ -167,7 +167,11 @@ func (r *run) labelled(ctx context.Context, pairs, labels *extsort.Sorted) (*ext
 // components labels every document of a pair with the smallest one that pairs
 // lead to from there.
 func (r *run) components(ctx context.Context, pairs *extsort.Sorted) (*extsort.Sorted, error) {
-	return components.Components(ctx, pairs, r.table.n, r.work.sorting("components", 8, 0))
+	share := int64(4)
+	if r.work.spilled.Load() > 0 { // the table has left its half
+		share = 2
+	}
+	return components.Components(ctx, pairs, r.table.n, r.work.sorting("components", share, 0))
 }
 
 // cutter cuts pairs into units.
