@@ -164,6 +164,9 @@ func chooseBanding(config *Config) (lsh.Params, error) {
 
 // begin finds the inputs and opens the work folder.
 func (r *run) begin(ctx context.Context, command string) error {
+	if err := checkWork(&r.config); err != nil {
+		return err
+	}
 	if err := r.findSources(ctx); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ type outputDir struct {
 // yet: inputs that are globs must not find it.
 func openOutput(config *Config) (*outputDir, error) {
 	o := &outputDir{fs: config.fs, path: config.Output}
-	return o, o.checkApart(config)
+	return o, checkApart("output folder", o.path, config)
 }
 
 // checkEmpty refuses a folder with anything but what a killed run has left. A run
@@ -88,12 +88,12 @@ func (o *outputDir) prepare(goOn bool) error {
 	return nil
 }
 
-// checkApart refuses an output folder that is an input or lies inside one: the
-// next run would read this run's output.
-func (o *outputDir) checkApart(config *Config) error {
-	out, err := resolved(o.path)
+// checkApart refuses a folder for output or work that is an input or lies inside
+// one: the next run would read what this one writes.
+func checkApart(what, folder string, config *Config) error {
+	path, err := resolved(folder)
 	if err != nil {
-		return fmt.Errorf("output folder: %w", err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	for _, input := range slices.Concat(config.Inputs, config.Against) {
 		if input == "-" {
@@ -104,15 +104,38 @@ func (o *outputDir) checkApart(config *Config) error {
 			if err != nil {
 				continue // reported when it is looked for
 			}
-			if out == in {
-				return fmt.Errorf("output folder %s is also an input: name another folder", o.path)
+			if path == in {
+				return fmt.Errorf("%s %s is also an input: name another folder", what, folder)
 			}
-			if rel, err := filepath.Rel(in, out); err == nil && filepath.IsLocal(rel) {
-				return fmt.Errorf("output folder %s lies inside the input %s: name a folder outside of it", o.path, name)
+			if inside(path, in) {
+				return fmt.Errorf("%s %s lies inside the input %s: name a folder outside of it", what, folder, name)
 			}
 		}
 	}
 	return nil
+}
+
+// inside tells whether a path lies below a folder; both are resolved.
+func inside(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// checkWork refuses a work folder where an input or the output is.
+func checkWork(config *Config) error {
+	if config.Work == "" {
+		return nil
+	}
+	if config.Output != "" {
+		work, err := resolved(config.Work)
+		if err != nil {
+			return fmt.Errorf("work folder: %w", err)
+		}
+		if out, err := resolved(config.Output); err == nil && (work == out || inside(work, out)) {
+			return fmt.Errorf("work folder %s lies inside the output folder %s: name a folder outside of it", config.Work, config.Output)
+		}
+	}
+	return checkApart("work folder", config.Work, config)
 }
 
 // named returns the paths that an input stands for: its own, or those that it

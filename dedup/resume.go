@@ -277,8 +277,26 @@ func (p *partLog) add(name string) error { return p.log.note(partKind, name) }
 
 // resumedParts is what an earlier process has read of each file.
 type resumedParts struct {
-	blocks map[int]map[int64]bool // sequence numbers by file
-	whole  map[int]bool           // files of which nothing is left to read
+	blocks map[int]*seqSet // by file
+	whole  map[int]bool    // files of which nothing is left to read
+}
+
+// seqSet is a set of the numbers of blocks.
+type seqSet struct {
+	bits bitset
+	n    int64
+}
+
+func (s *seqSet) add(seq int64) {
+	for int64(len(s.bits)) <= seq/64 {
+		s.bits = append(s.bits, 0)
+	}
+	s.bits[seq/64] |= 1 << (seq % 64)
+	s.n++
+}
+
+func (s *seqSet) has(seq int64) bool {
+	return seq/64 < int64(len(s.bits)) && s.bits[seq/64]&(1<<(seq%64)) != 0
 }
 
 // wanted tells whether something of a file is left to read.
@@ -286,19 +304,18 @@ func (p *resumedParts) wanted(file int) bool { return p == nil || !p.whole[file]
 
 // done returns the blocks of a file that need not be read.
 func (p *resumedParts) done(file int) func(seq int64) bool {
-	if p == nil || len(p.blocks[file]) == 0 {
+	if p == nil || p.blocks[file] == nil {
 		return nil
 	}
-	blocks := p.blocks[file]
-	return func(seq int64) bool { return blocks[seq] }
+	return p.blocks[file].has
 }
 
 // count returns how many blocks of a file were read.
 func (p *resumedParts) count(file int) int64 {
-	if p == nil {
+	if p == nil || p.blocks[file] == nil {
 		return 0
 	}
-	return int64(len(p.blocks[file]))
+	return p.blocks[file].n
 }
 
 // restore puts the parts of an earlier process into the table.
@@ -306,7 +323,7 @@ func (r *reader) restore() error {
 	if r.parts == nil || !r.parts.log.Resumed() {
 		return nil
 	}
-	p := &resumedParts{blocks: map[int]map[int64]bool{}, whole: map[int]bool{}}
+	p := &resumedParts{blocks: map[int]*seqSet{}, whole: map[int]bool{}}
 	var ends []block // of files
 	for name, err := range journal.All[string](r.parts.log.journal, partKind) {
 		if err != nil {
@@ -350,9 +367,9 @@ func (r *reader) restorePart(name string, p *resumedParts, ends []block) ([]bloc
 		}
 		file := int(b.file)
 		if p.blocks[file] == nil {
-			p.blocks[file] = map[int64]bool{}
+			p.blocks[file] = &seqSet{}
 		}
-		p.blocks[file][b.seq] = true
+		p.blocks[file].add(b.seq)
 		r.t.blocks = append(r.t.blocks, b)
 		r.items.Add(int64(b.docs))
 	}
