@@ -1,0 +1,153 @@
+package parquetfile
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
+)
+
+// codec is how the pages of a chunk are compressed.
+type codec struct{ id format.CompressionCodec }
+
+func codecOf(id int64) (codec, error) {
+	c := codec{format.CompressionCodec(id)}
+	switch c.id {
+	case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw:
+		return c, nil
+	}
+	return c, fmt.Errorf("%w: compression %v", ErrUnsupported, c.id)
+}
+
+// plain tells that pages are not compressed.
+func (c codec) plain() bool { return c.id == format.Uncompressed }
+
+// encode appends compressed src to dst[:0]. The bytes depend on src alone.
+func (c codec) encode(dst, src []byte) ([]byte, error) {
+	return parquet.LookupCompressionCodec(c.id).Encode(dst[:0], src)
+}
+
+// mostExpansion is how many bytes one compressed byte can yield (of zstd: four
+// bytes a block of 128 KiB). What a page header claims beyond that is not
+// allocated. Brotli has no such bound.
+var mostExpansion = map[format.CompressionCodec]int{
+	format.Snappy: 64, format.Gzip: 1040, format.Lz4Raw: 256, format.Zstd: 32 << 10,
+}
+
+// decode returns the n bytes that are in src, as the page header claims, in the
+// memory of dst if that suffices. Any other number is an error. The decoders of
+// parquet-go are not used: they yield as much as there is in src.
+func (c codec) decode(dst, src []byte, n int) ([]byte, error) {
+	if most := mostExpansion[c.id]; most > 0 && n > 64+most*len(src) {
+		return nil, c.damage(fmt.Errorf("%d bytes cannot hold %d", len(src), n))
+	}
+	if c.id == format.Brotli {
+		return c.decodeBrotli(dst, src, n)
+	}
+	dst = grown(dst, n)
+	var have int
+	var err error
+	switch c.id {
+	case format.Uncompressed:
+		if have = len(src); have == n {
+			copy(dst, src)
+		}
+	case format.Snappy:
+		if have, err = snappy.DecodedLen(src); err == nil && have == n {
+			_, err = snappy.Decode(dst, src)
+		}
+	case format.Lz4Raw:
+		have, err = lz4.UncompressBlock(src, dst)
+	case format.Zstd:
+		have, err = zstdDecode(dst, src)
+	case format.Gzip:
+		have, err = gzipDecode(dst, src)
+	}
+	if err == nil && have != n {
+		err = fmt.Errorf("%d bytes instead of %d", have, n)
+	}
+	if err != nil {
+		return nil, c.damage(err)
+	}
+	return dst, nil
+}
+
+// decodeBrotli takes memory as the bytes come.
+func (c codec) decodeBrotli(dst, src []byte, n int) ([]byte, error) {
+	r := brotli.NewReader(bytes.NewReader(src))
+	dst = dst[:0]
+	for {
+		if len(dst) == cap(dst) {
+			dst = append(make([]byte, 0, min(max(2*cap(dst), 64<<10), n+1)), dst...)
+		}
+		m, err := r.Read(dst[len(dst):min(cap(dst), n+1)])
+		dst = dst[:len(dst)+m]
+		switch {
+		case len(dst) > n:
+			return nil, c.damage(fmt.Errorf("more than %d bytes", n))
+		case err == io.EOF && len(dst) == n:
+			return dst, nil
+		case err == io.EOF:
+			return nil, c.damage(fmt.Errorf("%d bytes instead of %d", len(dst), n))
+		case err != nil:
+			return nil, c.damage(err)
+		}
+	}
+}
+
+func (c codec) damage(err error) error {
+	return fmt.Errorf("%w: %v data (%v)", ErrCorrupt, c.id, err)
+}
+
+var zstdDecoders, gzipDecoders sync.Pool
+
+func zstdDecode(dst, src []byte) (int, error) {
+	d, _ := zstdDecoders.Get().(*zstd.Decoder)
+	if d == nil {
+		var err error
+		d, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return 0, err
+		}
+	}
+	defer zstdDecoders.Put(d)
+	out, err := d.DecodeAll(src, dst[:0:len(dst)])
+	return len(out), err
+}
+
+func gzipDecode(dst, src []byte) (int, error) {
+	z, _ := gzipDecoders.Get().(*gzip.Reader)
+	if z == nil {
+		z = new(gzip.Reader)
+	}
+	defer gzipDecoders.Put(z)
+	if err := z.Reset(bytes.NewReader(src)); err != nil {
+		return 0, err
+	}
+	return fill(dst, z)
+}
+
+// fill reads all of r into dst; one byte more than fits is an error.
+func fill(dst []byte, r io.Reader) (int, error) {
+	n, err := io.ReadFull(r, dst)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return n, nil // the caller compares
+	}
+	if err != nil {
+		return n, err
+	}
+	if extra, err := io.ReadFull(r, make([]byte, 1)); extra > 0 {
+		return n, io.ErrShortBuffer
+	} else if err != io.EOF {
+		return n, err
+	}
+	return n, nil
+}

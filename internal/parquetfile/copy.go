@@ -1,0 +1,262 @@
+package parquetfile
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+)
+
+// Copy writes to w the file without the rows for which keep is false. Row groups
+// stay row groups, those without rows are left out. Everything else stays as it
+// is: the schema, key/value metadata, the order of columns, their codecs and
+// encodings, and dictionaries, less the values that nothing refers to any more.
+// Statistics are made anew where rows were left out: exact bounds and counts of
+// nulls where there were some, no counts of distinct values, no histograms. The
+// page index and Bloom filters are kept; theirs are bounds and supersets.
+//
+// A row group of which all rows are kept is copied as it stands, a file likewise.
+// Otherwise two passes are made over columns with dictionaries, and one over
+// others, page by page: memory is some pages a thread (about 12 MiB) and a bit a
+// row of a row group. maxPage is as for NewReader. keep is called once for each
+// row, in ascending order, by one goroutine. The bytes do not depend on threads.
+//
+// What lies behind the last row that is kept of a row group is not read, so what
+// was read before damage can be copied.
+func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64, keep func(row int64) bool) error {
+	o := &output{w: w}
+	c := &copier{f: f, limit: max(maxPage, DefaultMaxPage), keep: keep}
+	whole, err := c.plan(ctx)
+	if err != nil {
+		return err
+	}
+	if whole {
+		return o.copyRange(ctx, f.r, 0, f.size)
+	}
+	if err := o.write([]byte(magic)); err != nil {
+		return err
+	}
+	if err := runPipeline(ctx, o, max(threads, 1), c.produce); err != nil {
+		return err
+	}
+	return o.finish(f)
+}
+
+// copier is one run of Copy.
+type copier struct {
+	f     *File
+	limit int64
+	keep  func(row int64) bool
+	ahead []bitset // of the first row groups, made by plan
+}
+
+// plan checks where the columns lie, and reports whether all rows are kept. It
+// asks only up to the first row group of which not all are.
+func (c *copier) plan(ctx context.Context) (whole bool, err error) {
+	total := int64(0)
+	for g := range c.f.groups {
+		for i := range c.f.Leaves {
+			chunk, err := c.f.chunk(g, i)
+			if err != nil {
+				return false, err
+			}
+			total += chunk.end - chunk.start
+		}
+	}
+	if err := c.f.checkTotal(total); err != nil {
+		return false, err
+	}
+	for g := range c.f.groups {
+		rows, kept, err := c.choose(ctx, g)
+		if err != nil {
+			return false, err
+		}
+		if kept == int(c.f.groups[g].rows) {
+			rows = nil // nothing to remember
+		}
+		c.ahead = append(c.ahead, rows)
+		if rows != nil {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// choose asks for the rows of a row group.
+func (c *copier) choose(ctx context.Context, group int) (rows bitset, kept int, err error) {
+	g := &c.f.groups[group]
+	rows = newBitset(int(g.rows))
+	for i := range int(g.rows) {
+		if i&0xffff == 0 && ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		if c.keep(g.first + int64(i)) {
+			rows.add(i)
+			kept++
+		}
+	}
+	return rows, kept, nil
+}
+
+// produce adds the jobs for all row groups.
+func (c *copier) produce(p *pipeline) error {
+	for g := range c.f.groups {
+		total := int(c.f.groups[g].rows)
+		var rows bitset
+		kept := total
+		var err error
+		if g < len(c.ahead) {
+			if rows = c.ahead[g]; rows != nil {
+				kept = rows.count(0, total)
+			}
+			c.ahead[g] = nil
+		} else if rows, kept, err = c.choose(p.ctx, g); err != nil {
+			return err
+		}
+		switch kept {
+		case 0:
+		case total:
+			err = c.copyGroup(p, g)
+		default:
+			err = c.filterGroup(p, g, rows, kept)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outGroup is a row group of the output.
+type outGroup struct {
+	fields structure
+	start  int64
+	chunks []*outChunk
+}
+
+// outChunk is a column of it. Places in fields and meta are those in the output.
+type outChunk struct {
+	fields, meta             structure
+	columnIndex, offsetIndex []byte // encoded; nil if there is none
+	bloomFrom, bloomTo       int64  // in the source
+}
+
+func (o *output) group(fields structure) *outGroup {
+	g := &outGroup{fields: fields.edit(), start: o.at}
+	o.groups = append(o.groups, g)
+	return g
+}
+
+// copyGroup adds a row group as it stands.
+func (c *copier) copyGroup(p *pipeline, group int) error {
+	return p.add(&job{write: func(o *output) error {
+		g := o.group(c.f.groups[group].fields)
+		for i := range c.f.Leaves {
+			from, err := c.f.chunk(group, i)
+			if err != nil {
+				return err
+			}
+			out, shift := newOutChunk(c.f, from), o.at-from.start
+			out.columnIndex, out.offsetIndex = c.f.columnIndex(from), c.f.shiftedOffsets(from, shift)
+			for _, id := range [...]int16{metaDataPage, metaIndexPage, metaDictionaryPage} {
+				if at, ok := out.meta.int(id); ok && at > 0 {
+					out.meta.setInt(id, tI64, at+shift)
+				}
+			}
+			g.chunks = append(g.chunks, out)
+			if err := o.copyRange(p.ctx, c.f.r, from.start, from.end); err != nil {
+				return err
+			}
+		}
+		return o.endGroup(p.ctx, c.f, g, c.f.groups[group].rows)
+	}})
+}
+
+func newOutChunk(f *File, from *chunk) *outChunk {
+	out := &outChunk{fields: from.fields.edit(), meta: from.meta.edit()}
+	at, _ := from.meta.int(metaBloom)
+	length := from.meta.intOr(metaBloomLength, 0)
+	if at > 0 && length > 0 && at < f.dataEnd && length <= f.dataEnd-at {
+		out.bloomFrom, out.bloomTo = at, at+length
+	}
+	out.meta.del(metaBloom, metaBloomLength)
+	return out
+}
+
+// endGroup writes the Bloom filters of a row group and completes its metadata.
+func (o *output) endGroup(ctx context.Context, f *File, g *outGroup, rows int64) error {
+	plain, packed := int64(0), int64(0)
+	for _, c := range g.chunks {
+		plain += c.meta.intOr(metaUncompressed, 0)
+		packed += c.meta.intOr(metaCompressed, 0)
+		if at, ok := c.fields.int(chunkOffset); ok && at > 0 {
+			at = c.meta.intOr(metaDataPage, 0)
+			if d := c.meta.intOr(metaDictionaryPage, 0); d > 0 {
+				at = d
+			}
+			c.fields.setInt(chunkOffset, tI64, at)
+		}
+		if c.bloomTo > 0 {
+			c.meta.setInt(metaBloom, tI64, o.at)
+			c.meta.setInt(metaBloomLength, tI32, c.bloomTo-c.bloomFrom)
+			if err := o.copyRange(ctx, f.r, c.bloomFrom, c.bloomTo); err != nil {
+				return err
+			}
+		}
+	}
+	g.fields.setInt(groupBytes, tI64, plain)
+	g.fields.setInt(groupRows, tI64, rows)
+	if g.fields.has(groupOffset) {
+		g.fields.setInt(groupOffset, tI64, g.start)
+	}
+	if g.fields.has(groupCompressed) {
+		g.fields.setInt(groupCompressed, tI64, packed)
+	}
+	if g.fields.has(groupOrdinal) {
+		g.fields.setInt(groupOrdinal, tI16, int64(len(o.groups)-1))
+	}
+	return nil
+}
+
+// finish writes the page index and the footer.
+func (o *output) finish(f *File) error {
+	for _, index := range [...]struct {
+		of         func(c *outChunk) []byte
+		at, length int16
+	}{
+		{func(c *outChunk) []byte { return c.columnIndex }, chunkColumnIndex, chunkColumnIndexLength},
+		{func(c *outChunk) []byte { return c.offsetIndex }, chunkOffsetIndex, chunkOffsetIndexLength},
+	} {
+		for _, g := range o.groups {
+			for _, c := range g.chunks {
+				c.fields.del(index.at, index.length)
+				b := index.of(c)
+				if b == nil {
+					continue
+				}
+				c.fields.setInt(index.at, tI64, o.at)
+				c.fields.setInt(index.length, tI32, int64(len(b)))
+				if err := o.write(b); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	rows := int64(0)
+	var groups [][]byte
+	for _, g := range o.groups {
+		var chunks [][]byte
+		for _, c := range g.chunks {
+			c.fields.setStruct(chunkMeta, c.meta)
+			chunks = append(chunks, c.fields.append(nil))
+		}
+		g.fields.setList(groupColumns, tStruct, chunks)
+		rows += g.fields.intOr(groupRows, 0)
+		groups = append(groups, g.fields.append(nil))
+	}
+	meta := f.meta.edit()
+	meta.setInt(fileRows, tI64, rows)
+	meta.setList(fileGroups, tStruct, groups)
+	footer := meta.append(nil)
+	footer = binary.LittleEndian.AppendUint32(footer, uint32(len(footer)))
+	return o.write(append(footer, magic...))
+}

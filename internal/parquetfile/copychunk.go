@@ -1,0 +1,446 @@
+package parquetfile
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Field ids of Statistics and PageEncodingStats.
+const (
+	statMax, statMin, statNulls, statDistinct              = 1, 2, 3, 4
+	statMaxValue, statMinValue, statMaxExact, statMinExact = 5, 6, 7, 8
+
+	statPage, statEncoding, statCount = 1, 2, 3
+)
+
+// longestBound is the longest value that is written as a bound: readers load
+// all of them with the footer.
+const longestBound = 1 << 10
+
+// chunkCopy is a column of a row group that loses rows. Scans of the pages with a
+// dictionary, then its dictionary, then its pages are jobs of the pipeline.
+type chunkCopy struct {
+	f     *File
+	c     *chunk
+	limit int64
+	keep  bitset // of the rows
+	last  int    // row that is kept
+
+	bounded bool // statistics need bounds
+	dict    *pageHead
+	mu      sync.Mutex
+	used    bitset         // values of the dictionary that kept rows have
+	scanned sync.WaitGroup // scans under way
+	scans   int
+	ready   chan struct{} // closed when remap is there
+	remap   []uint32      // new indexes of them
+	same    bool          // all of them are used
+
+	// Of the writer:
+	out          *outChunk
+	start        int64
+	pages        []pageEntry
+	rows         int64
+	values       int64
+	nulls        int64
+	bounds       bounds
+	uncompressed int64
+	encodings    []pageKind
+}
+
+// pageKind is what PageEncodingStats count.
+type pageKind struct {
+	kind     format.PageType
+	encoding format.Encoding
+	count    int64
+}
+
+// filterGroup adds the jobs for a row group that loses rows.
+func (c *copier) filterGroup(p *pipeline, group int, rows bitset, kept int) error {
+	var g *outGroup
+	begin := func(o *output) error { g = o.group(c.f.groups[group].fields); return nil }
+	if err := p.add(&job{write: begin}); err != nil {
+		return err
+	}
+	for i := range c.f.Leaves {
+		from, err := c.f.chunk(group, i)
+		if err != nil {
+			return err
+		}
+		k := &chunkCopy{f: c.f, c: from, limit: c.limit, keep: rows, last: rows.last(), ready: make(chan struct{})}
+		stats, _ := from.meta.sub(metaStatistics)
+		k.bounded = from.leaf.ordered() && stats.has(statMinValue) && stats.has(statMaxValue)
+		if err := k.produce(p); err != nil {
+			return fmt.Errorf("column %q: %w", from.leaf.Name, err)
+		}
+		end := func(o *output) error { g.chunks = append(g.chunks, k.end(o)); return nil }
+		if err := p.add(&job{write: end}); err != nil {
+			return err
+		}
+	}
+	return p.add(&job{write: func(o *output) error { return o.endGroup(p.ctx, c.f, g, int64(kept)) }})
+}
+
+// produce adds the jobs for a chunk.
+func (k *chunkCopy) produce(p *pipeline) error {
+	begin := func(o *output) error { k.out, k.start = newOutChunk(k.f, k.c), o.at; return nil }
+	if err := p.add(&job{write: begin}); err != nil {
+		return err
+	}
+	first := k.f.cursor(k.c, k.limit)
+	if h, err := first.next(); err == nil && h.kind == format.DictionaryPage {
+		k.dict, k.used = h, newBitset(h.values)
+		err := k.walk(func(s *sourcePage) error {
+			if !isDictionary(s.h.encoding) {
+				s.release()
+				return nil
+			}
+			k.scans++
+			k.scanned.Add(1)
+			return p.add(&job{weight: s.weight(), run: func(f *filter) error {
+				defer k.scanned.Done()
+				return k.scan(f, s)
+			}})
+		})
+		if err != nil {
+			return err
+		}
+		if err := k.addDictionary(p); err != nil {
+			return err
+		}
+	}
+	return k.walk(func(s *sourcePage) error { return p.add(k.pageJob(p, s)) })
+}
+
+// sourcePage is a data page of which rows are kept.
+type sourcePage struct {
+	h       *pageHead
+	ordinal int
+	first   int   // row that starts in it first
+	whole   bool  // all rows are kept
+	p       *page // where it had to be decoded to find its rows
+}
+
+func (s *sourcePage) weight() int64 {
+	return 64<<10 + int64(s.h.compressed) + 3*int64(s.h.uncompressed)
+}
+
+// take returns the page with its body.
+func (s *sourcePage) take(f *File) (*page, error) {
+	if s.p != nil {
+		return s.p, nil
+	}
+	s.p = pagePool.Get().(*page)
+	return s.p, s.p.read(f, s.h)
+}
+
+func (s *sourcePage) release() {
+	if s.p != nil {
+		s.p.recycle()
+		s.p = nil
+	}
+}
+
+// walk calls do with every page that has rows to keep.
+func (k *chunkCopy) walk(do func(s *sourcePage) error) error {
+	cur := k.f.cursor(k.c, k.limit)
+	leaf, row, values := k.c.leaf, 0, int64(0)
+	for ordinal := 0; values < k.c.values; {
+		// A row of a repeated column may reach into the next page.
+		if row > k.last && (leaf.maxRep == 0 || row > k.last+1) {
+			return nil
+		}
+		h, err := cur.next()
+		if err == io.EOF {
+			return fmt.Errorf("%w: it ends after %d of %d values", ErrCorrupt, values, k.c.values)
+		}
+		if err != nil {
+			return err
+		}
+		if !h.isData() {
+			continue
+		}
+		s := &sourcePage{h: h, ordinal: ordinal, first: row}
+		ordinal++
+		values += int64(h.values)
+		from, rows, err := k.rowsOf(s)
+		if err != nil {
+			return err
+		}
+		if row += rows; int64(row) > k.c.rows {
+			return fmt.Errorf("%w: more rows than its row group", ErrCorrupt)
+		}
+		kept := k.keep.count(from, row)
+		if kept == 0 {
+			s.release()
+			continue
+		}
+		s.whole = kept == row-from
+		if err := do(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowsOf returns the first row with values in a page, and how many rows start in
+// it.
+func (k *chunkCopy) rowsOf(s *sourcePage) (from, rows int, err error) {
+	leaf := k.c.leaf
+	switch {
+	case leaf.maxRep == 0:
+		return s.first, s.h.values, nil
+	case s.h.kind == format.DataPageV2:
+		return s.first, s.h.rows, nil
+	}
+	p, err := s.take(k.f)
+	if err != nil {
+		return 0, 0, err
+	}
+	rep, def, _, err := p.unpack(s.h, k.c)
+	if err == nil {
+		err = p.decodeLevels(s.h, leaf, rep, def)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	from = s.first
+	for i, r := range p.rep {
+		if r == 0 {
+			rows++
+		} else if i == 0 {
+			from--
+		}
+	}
+	if from < 0 {
+		return 0, 0, fmt.Errorf("%w: the first row has no start", ErrCorrupt)
+	}
+	return from, rows, nil
+}
+
+// decode decodes a page for a filter.
+func (k *chunkCopy) decode(f *filter, s *sourcePage) error {
+	p, err := s.take(k.f)
+	if err != nil {
+		return err
+	}
+	f.page = p
+	var dict *values
+	if k.dict != nil {
+		dict = &values{n: k.dict.values} // its values are not asked for
+	}
+	if err := p.decode(s.h, k.c, dict, k.limit); err != nil {
+		return err
+	}
+	if len(p.rep) > 0 && s.h.kind == format.DataPageV2 {
+		rows := 0
+		for _, r := range p.rep {
+			if r == 0 {
+				rows++
+			}
+		}
+		if p.rep[0] != 0 || rows != s.h.rows {
+			return fmt.Errorf("%w: other rows in a page than its header says", ErrCorrupt)
+		}
+	}
+	return nil
+}
+
+// scan marks the values of the dictionary that kept rows of a page have.
+func (k *chunkCopy) scan(f *filter, s *sourcePage) error {
+	defer s.release()
+	if err := k.decode(f, s); err != nil {
+		return fmt.Errorf("column %q: %w", k.c.leaf.Name, err)
+	}
+	f.choose(k.c.leaf, s.h.values, k.keep, s.first)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, r := range f.runs {
+		for _, i := range f.page.values.index[r.from:r.to] {
+			k.used.add(int(i))
+		}
+	}
+	return nil
+}
+
+// addDictionary adds the job that writes the dictionary, without the values that
+// nobody uses any more.
+func (k *chunkCopy) addDictionary(p *pipeline) error {
+	if k.scans == 0 {
+		k.dict = nil
+		return nil
+	}
+	var out []byte
+	var uncompressed int
+	run := func(*filter) (err error) {
+		k.scanned.Wait()
+		out, uncompressed, err = k.newDictionary()
+		close(k.ready)
+		return err
+	}
+	write := func(o *output) error {
+		k.out.meta.setInt(metaDictionaryPage, tI64, o.at)
+		k.count(k.dict, uncompressed)
+		return o.write(out)
+	}
+	return p.add(&job{weight: 64<<10 + int64(k.dict.compressed) + 3*int64(k.dict.uncompressed), run: run, write: write})
+}
+
+func (k *chunkCopy) newDictionary() (out []byte, uncompressed int, err error) {
+	h := k.dict
+	v, err := k.f.dictionary(h, k.c)
+	if err != nil {
+		return nil, 0, err
+	}
+	k.remap = make([]uint32, v.n)
+	f := &filter{page: &page{values: *v}}
+	for i := range v.n {
+		if !k.used.has(i) {
+			continue
+		}
+		k.remap[i] = uint32(len(f.runs))
+		f.runs = append(f.runs, span{uint32(i), uint32(i) + 1})
+		if k.bounded {
+			k.bounds.add(k.c.leaf, v.at(i))
+		}
+	}
+	if k.same = len(f.runs) == v.n; k.same {
+		out = make([]byte, h.size+h.compressed)
+		return out, h.size + h.uncompressed, readAt(k.f.r, out, h.at)
+	}
+	body, err := f.encode(k.c.leaf, format.Plain, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	uncompressed = len(body)
+	if !k.c.codec.plain() {
+		if body, err = k.c.codec.encode(nil, body); err != nil {
+			return nil, 0, err
+		}
+	}
+	fields := h.fields.edit()
+	sub, _ := fields.sub(headDictionary)
+	sub.setInt(dictValues, tI32, int64(len(f.runs)))
+	fields.setStruct(headDictionary, sub)
+	out, header := appendPage(fields, uncompressed, body)
+	return out, header + uncompressed, nil
+}
+
+// pageJob returns the job that writes a page without the rows that go.
+func (k *chunkCopy) pageJob(p *pipeline, s *sourcePage) *job {
+	var out []byte
+	var uncompressed int
+	var kept kept
+	run := func(f *filter) (err error) {
+		defer s.release()
+		if out, uncompressed, kept, err = k.newPage(p, f, s); err != nil {
+			err = fmt.Errorf("column %q: %w", k.c.leaf.Name, err)
+		}
+		return err
+	}
+	write := func(o *output) error {
+		k.pages = append(k.pages, pageEntry{
+			ordinal: s.ordinal, source: s.h.at, at: o.at, size: len(out), row: k.rows,
+			nulls: kept.nulls, onlyOfNulls: kept.nulls == kept.levels,
+		})
+		k.rows += int64(kept.rows)
+		k.values += int64(kept.levels)
+		k.nulls += int64(kept.nulls)
+		k.bounds.merge(k.c.leaf, kept.bounds)
+		k.count(s.h, uncompressed)
+		return o.write(out)
+	}
+	return &job{weight: s.weight(), run: run, write: write}
+}
+
+func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage) (out []byte, uncompressed int, kept kept, err error) {
+	h, leaf := s.h, k.c.leaf
+	indexed := isDictionary(h.encoding)
+	if indexed && k.dict != nil {
+		if err := p.wait(k.ready); err != nil {
+			return nil, 0, kept, err
+		}
+	}
+	if err := k.decode(f, s); err != nil {
+		return nil, 0, kept, err
+	}
+	kept = f.choose(leaf, h.values, k.keep, s.first)
+	if k.bounded && !indexed {
+		f.each(func(v []byte) { kept.bounds.add(leaf, v) })
+	}
+	if s.whole && (!indexed || k.same) {
+		out = make([]byte, h.size+h.compressed)
+		return out, h.size + h.uncompressed, kept, readAt(k.f.r, out, h.at)
+	}
+	out, uncompressed, err = f.assemble(h, k.c, kept, k.remap)
+	return out, uncompressed, kept, err
+}
+
+// count counts a page that was written.
+func (k *chunkCopy) count(h *pageHead, uncompressed int) {
+	k.uncompressed += int64(uncompressed)
+	for i := range k.encodings {
+		if e := &k.encodings[i]; e.kind == h.kind && e.encoding == h.encoding {
+			e.count++
+			return
+		}
+	}
+	k.encodings = append(k.encodings, pageKind{h.kind, h.encoding, 1})
+}
+
+// end completes the metadata of the chunk.
+func (k *chunkCopy) end(o *output) *outChunk {
+	m := &k.out.meta
+	m.setInt(metaValues, tI64, k.values)
+	m.setInt(metaUncompressed, tI64, k.uncompressed)
+	m.setInt(metaCompressed, tI64, o.at-k.start)
+	if len(k.pages) > 0 {
+		m.setInt(metaDataPage, tI64, k.pages[0].at)
+	}
+	if k.dict == nil {
+		m.del(metaDictionaryPage)
+	}
+	m.del(metaIndexPage, metaSizeStatistics, metaGeoStatistics)
+	if m.has(metaEncodingStats) {
+		var elems [][]byte
+		for _, e := range k.encodings {
+			var s structure
+			s.setInt(statPage, tI32, int64(e.kind))
+			s.setInt(statEncoding, tI32, int64(e.encoding))
+			s.setInt(statCount, tI32, e.count)
+			elems = append(elems, s.append(nil))
+		}
+		m.setList(metaEncodingStats, tStruct, elems)
+	}
+	if stats, ok := m.sub(metaStatistics); ok {
+		m.setStruct(metaStatistics, k.statistics(stats))
+	}
+	k.out.columnIndex, k.out.offsetIndex = k.f.newIndexes(k.c, k.pages)
+	return k.out
+}
+
+// statistics returns those of what was kept, as far as the source has them.
+func (k *chunkCopy) statistics(s structure) structure {
+	exact := s.has(statMaxExact) || s.has(statMinExact)
+	if s.has(statNulls) {
+		s.setInt(statNulls, tI64, k.nulls)
+	}
+	s.del(statMax, statMin, statDistinct, statMaxValue, statMinValue, statMaxExact, statMinExact)
+	if !k.bounds.any {
+		return s
+	}
+	least, most := k.bounds.encoded(k.c.leaf)
+	if len(least) > longestBound || len(most) > longestBound {
+		return s
+	}
+	s.setBytes(statMaxValue, most)
+	s.setBytes(statMinValue, least)
+	if exact {
+		s.setBool(statMaxExact, true)
+		s.setBool(statMinExact, true)
+	}
+	return s
+}

@@ -1,0 +1,282 @@
+// Package parquetfile reads columns of Parquet files, and copies files without
+// some of their rows.
+//
+// It stands beside parquet-go, which package corpus would otherwise use whole,
+// for three reasons. Memory: a page is read, used and let go, whatever the size
+// of its row group, and no length that stands in a file is trusted before the
+// bytes are there. Copies: schema, metadata and pages of which all rows are
+// kept are written as they stand, also what this program does not understand.
+// Parallel: pages are decoded, filtered and compressed by many goroutines, with
+// the same result for any number of them. Codecs and the delta encodings are
+// those of parquet-go and the libraries below it.
+//
+// Use it from package corpus only. It reads flat and nested columns of every
+// type and encoding of format 2.12, save for bit-packed levels (deprecated in
+// 2013) and the codecs LZO and LZ4 (deprecated; LZ4_RAW is read). It knows
+// nothing of encryption.
+//
+// The format: https://github.com/apache/parquet-format
+package parquetfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// What can be wrong with a file, for errors.Is. The text of an error says more.
+var (
+	ErrNotParquet  = errors.New("not a Parquet file")
+	ErrTruncated   = errors.New("a Parquet file without its end")
+	ErrCorrupt     = errors.New("corrupt Parquet data")
+	ErrEncrypted   = errors.New("encrypted Parquet file")
+	ErrUnsupported = errors.New("not supported in a Parquet file")
+	ErrChanged     = errors.New("the file became shorter while it was read")
+)
+
+// IsDamage tells whether err is one of those above, and not one of reading or
+// writing files.
+func IsDamage(err error) bool {
+	for _, kind := range [...]error{ErrNotParquet, ErrTruncated, ErrCorrupt, ErrEncrypted, ErrUnsupported, ErrChanged} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	magic          = "PAR1"
+	encryptedMagic = "PARE"
+	tailSize       = 8 // length of the footer, and the magic
+	// maxFooter bounds the memory that a footer takes; those of wide tables with
+	// many row groups have some tens of MB.
+	maxFooter = 256 << 20
+	// maxGroupRows bounds the rows of one row group, one bit each in a copy.
+	maxGroupRows = 1 << 28
+	// A file may have rowsAnyway rows, and rowsPerByte more for each of its bytes:
+	// a few bytes can say that billions of rows are all null.
+	rowsAnyway, rowsPerByte = 16 << 20, 64
+)
+
+// Field ids of FileMetaData, RowGroup, ColumnChunk and ColumnMetaData.
+const (
+	fileSchema, fileRows, fileGroups, fileEncryption = 2, 3, 4, 8
+
+	groupColumns, groupBytes, groupRows, groupOffset, groupCompressed, groupOrdinal = 1, 2, 3, 5, 6, 7
+
+	chunkPath, chunkOffset, chunkMeta                                  = 1, 2, 3
+	chunkOffsetIndex, chunkOffsetIndexLength                           = 4, 5
+	chunkColumnIndex, chunkColumnIndexLength, chunkCrypto, chunkSecret = 6, 7, 8, 9
+
+	metaType, metaCodec, metaValues, metaUncompressed, metaCompressed = 1, 4, 5, 6, 7
+	metaDataPage, metaIndexPage, metaDictionaryPage                   = 9, 10, 11
+	metaStatistics, metaEncodingStats, metaBloom, metaBloomLength     = 12, 13, 14, 15
+	metaSizeStatistics, metaGeoStatistics                             = 16, 17
+)
+
+// A File is an open Parquet file. It is immutable and safe for concurrent use.
+type File struct {
+	Leaves []Leaf // the columns, in the order of the schema
+	Rows   int64  // of all row groups
+
+	r       io.ReaderAt
+	size    int64
+	dataEnd int64 // where the footer starts
+	meta    structure
+	groups  []rowGroup
+}
+
+// rowGroup is one row group as its metadata describes it.
+type rowGroup struct {
+	fields structure
+	rows   int64
+	first  int64    // row in the file
+	chunks [][]byte // encoded ColumnChunks, one a leaf
+}
+
+// chunk is one column of a row group.
+type chunk struct {
+	fields, meta structure
+	leaf         *Leaf
+	codec        codec
+	start, end   int64 // of its pages, the dictionary first
+	values       int64 // with nulls
+	rows         int64 // of the row group
+}
+
+// Open reads the footer of the size bytes of r. Cost O(footer).
+func Open(r io.ReaderAt, size int64) (_ *File, err error) {
+	defer guard(&err)
+	footer, err := readFooter(r, size)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{r: r, size: size, dataEnd: size - tailSize - int64(len(footer))}
+	if f.meta, _, err = parseStruct(footer); err != nil {
+		return nil, err
+	}
+	if f.meta.has(fileEncryption) {
+		return nil, ErrEncrypted
+	}
+	schema, err := f.meta.structs(fileSchema)
+	if err != nil {
+		return nil, err
+	}
+	if f.Leaves, err = leavesOf(schema); err != nil {
+		return nil, err
+	}
+	groups, err := f.meta.structs(fileGroups)
+	if err != nil {
+		return nil, err
+	}
+	f.groups = make([]rowGroup, len(groups))
+	for i, fields := range groups {
+		g := &f.groups[i]
+		rows, ok := fields.int(groupRows)
+		var isList bool
+		g.chunks, isList = fields.list(groupColumns, tStruct)
+		if !ok || !isList || len(g.chunks) != len(f.Leaves) || rows < 0 {
+			return nil, fmt.Errorf("%w: row group %d has %d columns where the schema has %d", ErrCorrupt, i, len(g.chunks), len(f.Leaves))
+		}
+		if rows > maxGroupRows {
+			return nil, fmt.Errorf("%w: a row group of %d rows", ErrUnsupported, rows)
+		}
+		g.fields, g.rows, g.first = fields, rows, f.Rows
+		f.Rows += rows
+	}
+	if f.Rows > rowsAnyway+rowsPerByte*size {
+		return nil, fmt.Errorf("%w: %d rows in %d bytes", ErrUnsupported, f.Rows, size)
+	}
+	return f, nil
+}
+
+func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
+	var head [len(magic)]byte
+	var tail [tailSize]byte
+	if size < int64(len(head)+len(tail)) {
+		return nil, fmt.Errorf("%w: it has %d bytes", ErrNotParquet, size)
+	}
+	if err := readAt(r, head[:], 0); err != nil {
+		return nil, err
+	}
+	if err := readAt(r, tail[:], size-tailSize); err != nil {
+		return nil, err
+	}
+	switch first, last := string(head[:]), string(tail[4:]); {
+	case first == encryptedMagic || first == magic && last == encryptedMagic:
+		return nil, ErrEncrypted
+	case first != magic:
+		return nil, fmt.Errorf("%w: it starts with %q", ErrNotParquet, first)
+	case last != magic:
+		return nil, ErrTruncated
+	}
+	length := int64(binary.LittleEndian.Uint32(tail[:]))
+	if length > size-tailSize-int64(len(head)) {
+		return nil, fmt.Errorf("%w: a footer of %d bytes", ErrCorrupt, length)
+	}
+	if length > maxFooter {
+		return nil, fmt.Errorf("%w: a footer of %d bytes", ErrUnsupported, length)
+	}
+	footer := make([]byte, length)
+	return footer, readAt(r, footer, size-tailSize-length)
+}
+
+// readAt fills p from bytes that the file had when it was opened.
+func readAt(r io.ReaderAt, p []byte, off int64) error {
+	n, err := r.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == io.EOF {
+		return fmt.Errorf("%w (no byte %d)", ErrChanged, off+int64(n))
+	}
+	return err
+}
+
+// chunk parses and checks the metadata of one column of a row group.
+func (f *File) chunk(group, column int) (*chunk, error) {
+	g, leaf := &f.groups[group], &f.Leaves[column]
+	c := &chunk{leaf: leaf, rows: g.rows}
+	bad := func(what string) error {
+		return fmt.Errorf("%w: column %q of row group %d: %s", ErrCorrupt, leaf.Name, group, what)
+	}
+	var err error
+	if c.fields, _, err = parseStruct(g.chunks[column]); err != nil {
+		return nil, err
+	}
+	if c.fields.has(chunkCrypto) || c.fields.has(chunkSecret) {
+		return nil, fmt.Errorf("%w: column %q", ErrEncrypted, leaf.Name)
+	}
+	if path, ok := c.fields.bytes(chunkPath); ok && len(path) > 0 {
+		return nil, fmt.Errorf("%w: column %q lies in another file, %q", ErrUnsupported, leaf.Name, path)
+	}
+	var ok bool
+	if c.meta, ok = c.fields.sub(chunkMeta); !ok {
+		return nil, bad("no metadata")
+	}
+	if typ, ok := c.meta.int(metaType); !ok || typ != int64(leaf.physical) {
+		return nil, bad("another type than in the schema")
+	}
+	if c.codec, err = codecOf(c.meta.intOr(metaCodec, 0)); err != nil {
+		return nil, fmt.Errorf("column %q: %w", leaf.Name, err)
+	}
+	c.values = c.meta.intOr(metaValues, -1)
+	if c.values < c.rows || leaf.maxRep == 0 && c.values != c.rows {
+		return nil, bad(fmt.Sprintf("%d values in %d rows", c.values, c.rows))
+	}
+	if c.values == 0 {
+		return c, nil // such a chunk has no pages, wherever it says they are
+	}
+	c.start = c.meta.intOr(metaDataPage, -1)
+	if d := c.meta.intOr(metaDictionaryPage, 0); d > 0 && d < c.start {
+		c.start = d
+	}
+	length := c.meta.intOr(metaCompressed, -1)
+	if c.start < int64(len(magic)) || c.start > f.dataEnd || length < 0 || length > f.dataEnd-c.start {
+		return nil, bad("it lies outside of the file")
+	}
+	c.end = c.start + length
+	return c, nil
+}
+
+// checkTotal checks that chunks of different columns and row groups, of so many
+// bytes together, can lie beside each other.
+func (f *File) checkTotal(bytes int64) error {
+	if bytes > f.dataEnd {
+		return fmt.Errorf("%w: columns that overlap", ErrCorrupt)
+	}
+	return nil
+}
+
+// Column finds a column by its name: the names on its path joined by dots. It
+// returns -1 if there is none.
+func (f *File) Column(name string) int {
+	for i := range f.Leaves {
+		if f.Leaves[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Names returns the names of the columns.
+func (f *File) Names() []string {
+	names := make([]string, len(f.Leaves))
+	for i := range f.Leaves {
+		names[i] = f.Leaves[i].Name
+	}
+	return names
+}
+
+// Holds reports whether columns lie below name, which is a group or a list then.
+func (f *File) Holds(name string) bool {
+	for i := range f.Leaves {
+		if strings.HasPrefix(f.Leaves[i].Name, name+".") {
+			return true
+		}
+	}
+	return false
+}

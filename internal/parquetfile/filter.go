@@ -1,0 +1,249 @@
+package parquetfile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// filter makes pages without some of their rows. It owns scratch memory and
+// belongs to one goroutine.
+type filter struct {
+	page    *page
+	runs    []span // of values that are kept
+	index   []uint32
+	ints32  []int32
+	ints64  []int64
+	offsets []uint32
+	gather  []byte
+	encoded []byte
+	packed  []byte
+}
+
+// kept is what was kept of a page.
+type kept struct {
+	rows, levels, nulls int
+	bounds              bounds
+}
+
+// choose keeps the levels of the rows in keep and finds the runs of their
+// values. first is the first row that starts in the page; what stands before
+// its start belongs to the row before.
+func (f *filter) choose(leaf *Leaf, levels int, keep bitset, first int) kept {
+	p := f.page
+	f.runs = f.runs[:0]
+	k, value, out := kept{}, 0, 0
+	row := first - 1
+	keeps := row >= 0 && leaf.maxRep > 0 && keep.has(row)
+	for i := range levels {
+		if leaf.maxRep == 0 || p.rep[i] == 0 {
+			row++
+			if keeps = keep.has(row); keeps {
+				k.rows++
+			}
+		}
+		present := leaf.maxDef == 0 || int(p.def[i]) == leaf.maxDef
+		if keeps {
+			if leaf.maxRep > 0 {
+				p.rep[out] = p.rep[i]
+			}
+			if leaf.maxDef > 0 {
+				p.def[out] = p.def[i]
+			}
+			out++
+			if !present {
+				k.nulls++
+			} else if n := len(f.runs); n > 0 && int(f.runs[n-1].to) == value {
+				f.runs[n-1].to++
+			} else {
+				f.runs = append(f.runs, span{uint32(value), uint32(value) + 1})
+			}
+		}
+		if present {
+			value++
+		}
+	}
+	if leaf.maxRep > 0 {
+		p.rep = p.rep[:out]
+	}
+	if leaf.maxDef > 0 {
+		p.def = p.def[:out]
+	}
+	k.levels = out
+	return k
+}
+
+// each calls do with every value that is kept.
+func (f *filter) each(do func(v []byte)) {
+	for _, r := range f.runs {
+		for i := int(r.from); i < int(r.to); i++ {
+			do(f.page.values.at(i))
+		}
+	}
+}
+
+// encode encodes the values that are kept as those of the page were. remap gives
+// the new index of each value of the dictionary.
+func (f *filter) encode(leaf *Leaf, encoding format.Encoding, remap []uint32) ([]byte, error) {
+	v, dst := &f.page.values, f.encoded[:0]
+	switch {
+	case isDictionary(encoding):
+		f.index = f.index[:0]
+		for _, r := range f.runs {
+			for _, i := range v.index[r.from:r.to] {
+				f.index = append(f.index, remap[i])
+			}
+		}
+		width := 0
+		for _, i := range f.index {
+			width = max(width, widthOf(int(i)))
+		}
+		dst = appendHybrid(append(dst, byte(width)), f.index, width)
+	case encoding == format.Plain && leaf.physical != boolean:
+		f.each(func(v []byte) {
+			if leaf.width == 0 {
+				dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v)))
+			}
+			dst = append(dst, v...)
+		})
+	case leaf.physical == boolean:
+		f.collect()
+		if encoding == format.RLE {
+			dst = appendHybrid(append(dst, 0, 0, 0, 0), f.gather, 1)
+			binary.LittleEndian.PutUint32(dst, uint32(len(dst)-4))
+		} else if len(f.gather) > 0 {
+			dst = append(dst, appendPacked(nil, f.gather, 1)...)
+			dst = dst[len(dst)-(len(f.gather)+7)/8:] // without the head of a run
+		}
+	case encoding == format.ByteStreamSplit:
+		n := f.collect()
+		for k := range leaf.width {
+			for i := range n {
+				dst = append(dst, f.gather[i*leaf.width+k])
+			}
+		}
+	default:
+		var err error
+		if dst, err = f.encodeDelta(dst, leaf, encoding); err != nil {
+			return nil, err
+		}
+	}
+	f.encoded = dst
+	return dst, nil
+}
+
+// collect puts the values that are kept one after the other into f.gather, and
+// their places into f.offsets if their sizes differ. It returns their number.
+func (f *filter) collect() int {
+	f.gather, f.offsets = f.gather[:0], append(f.offsets[:0], 0)
+	n := 0
+	f.each(func(v []byte) {
+		f.gather = append(f.gather, v...)
+		f.offsets = append(f.offsets, uint32(len(f.gather)))
+		n++
+	})
+	return n
+}
+
+func (f *filter) encodeDelta(dst []byte, leaf *Leaf, encoding format.Encoding) ([]byte, error) {
+	n := f.collect()
+	switch {
+	case encoding == format.DeltaBinaryPacked && leaf.physical == int32s:
+		f.ints32 = grown(f.ints32, n)
+		for i := range f.ints32 {
+			f.ints32[i] = int32(binary.LittleEndian.Uint32(f.gather[4*i:]))
+		}
+		return new(delta.BinaryPackedEncoding).EncodeInt32(dst, f.ints32)
+	case encoding == format.DeltaBinaryPacked:
+		f.ints64 = grown(f.ints64, n)
+		for i := range f.ints64 {
+			f.ints64[i] = int64(binary.LittleEndian.Uint64(f.gather[8*i:]))
+		}
+		return new(delta.BinaryPackedEncoding).EncodeInt64(dst, f.ints64)
+	case encoding == format.DeltaLengthByteArray:
+		return new(delta.LengthByteArrayEncoding).EncodeByteArray(dst, f.gather, f.offsets)
+	case encoding == format.DeltaByteArray && leaf.width > 0:
+		return new(delta.ByteArrayEncoding).EncodeFixedLenByteArray(dst, f.gather, leaf.width)
+	case encoding == format.DeltaByteArray:
+		return new(delta.ByteArrayEncoding).EncodeByteArray(dst, f.gather, f.offsets)
+	}
+	if n == 0 {
+		return dst, nil
+	}
+	return nil, fmt.Errorf("%w: encoding %v", ErrUnsupported, encoding)
+}
+
+// assemble returns the page of what was kept, with its header, and the bytes
+// that it has without compression.
+func (f *filter) assemble(h *pageHead, c *chunk, k kept, remap []uint32) (out []byte, uncompressed int, err error) {
+	vals, err := f.encode(c.leaf, h.encoding, remap)
+	if err != nil {
+		return nil, 0, err
+	}
+	v1 := h.kind == format.DataPage
+	var levels []byte
+	var lengths [2]int
+	for i, l := range [...]struct {
+		levels []uint8
+		most   int
+	}{{f.page.rep, c.leaf.maxRep}, {f.page.def, c.leaf.maxDef}} {
+		if l.most == 0 {
+			continue
+		}
+		start := len(levels)
+		if v1 {
+			levels = append(levels, 0, 0, 0, 0)
+		}
+		levels = appendHybrid(levels, l.levels, widthOf(l.most))
+		lengths[i] = len(levels) - start
+		if v1 {
+			binary.LittleEndian.PutUint32(levels[start:], uint32(lengths[i]-4))
+		}
+	}
+	uncompressed = len(levels) + len(vals)
+	body := append(levels, vals...)
+	if !c.codec.plain() && (v1 || h.packed) {
+		from := len(levels)
+		if v1 {
+			from = 0
+		}
+		if f.packed, err = c.codec.encode(f.packed, body[from:]); err != nil {
+			return nil, 0, err
+		}
+		body = append(body[:from:from], f.packed...)
+	}
+	fields := h.fields.edit()
+	if v1 {
+		sub, _ := fields.sub(headData)
+		sub.setInt(dataValues, tI32, int64(k.levels))
+		sub.del(dataStatistics)
+		fields.setStruct(headData, sub)
+	} else {
+		sub, _ := fields.sub(headDataV2)
+		sub.setInt(v2Values, tI32, int64(k.levels))
+		sub.setInt(v2Nulls, tI32, int64(k.nulls))
+		sub.setInt(v2Rows, tI32, int64(k.rows))
+		sub.setInt(v2RepLength, tI32, int64(lengths[0]))
+		sub.setInt(v2DefLength, tI32, int64(lengths[1]))
+		sub.del(v2Statistics)
+		fields.setStruct(headDataV2, sub)
+	}
+	out, header := appendPage(fields, uncompressed, body)
+	return out, uncompressed + header, nil
+}
+
+// appendPage puts a header and a body together. header is the length of the
+// former.
+func appendPage(fields structure, uncompressed int, body []byte) (out []byte, header int) {
+	fields.setInt(headUncompressed, tI32, int64(uncompressed))
+	fields.setInt(headCompressed, tI32, int64(len(body)))
+	if fields.has(headCRC) {
+		fields.setInt(headCRC, tI32, int64(int32(crc32.ChecksumIEEE(body))))
+	}
+	out = fields.append(make([]byte, 0, 64+len(body)))
+	header = len(out)
+	return append(out, body...), header
+}
