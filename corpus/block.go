@@ -7,7 +7,7 @@ import "bytes"
 // again.
 type Block struct {
 	Seq    int64 // 0, 1, 2, … in the order of the file, without gaps
-	Offset int64 // of its first byte in the decoded stream
+	Offset int64 // of its first byte in the decoded stream; of Parquet invented: unique and ascending
 	Lines  int64 // lines that it owns: the line of a record in the file is the sum over earlier blocks + Record.Line
 
 	data      []byte // whole records

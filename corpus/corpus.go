@@ -25,13 +25,19 @@
 //     lines are not records. Of repeated column names the first one counts.
 //   - tsv: tab-separated with a header line, no quoting. Blank lines are not
 //     records.
+//   - parquet: every row is a record. Columns are named by their path, with dots
+//     (meta.id). The text is a column of strings or of byte arrays without
+//     another meaning; ids and fields may be of any type with one value a row,
+//     and are read in a text form: numbers in digits, times after RFC 3339. All
+//     encodings and the codecs SNAPPY, GZIP, ZSTD, BROTLI and LZ4_RAW are read.
+//     A row whose text is null is skipped as a record with a missing field.
 //   - lines: every line is a document, an empty one too.
 //   - text: the whole file is one document.
 //
 // Lines end with LF or CRLF, the last one may lack its end. A byte order mark
-// at the start is not part of a text, but stays in Record.Raw. Any format may
-// be compressed: .gz (several members too), .zst (several frames too), .bz2 and
-// .xz (several streams too).
+// at the start is not part of a text, but stays in Record.Raw. Any format but
+// parquet may be compressed: .gz (several members too), .zst (several frames
+// too), .bz2 and .xz (several streams too).
 //
 // # Parallel reading
 //
@@ -39,7 +45,10 @@
 // read without a lock; csv is cut under one, which is quick; zstd files of
 // several frames of at most 8 MiB (what a Writer makes, and pzstd), xz files of
 // several streams of that size, and bzip2 files are decoded in parallel; gzip,
-// and a zstd or xz file that is one large piece, are decoded by one goroutine at a time, while others parse.
+// and a zstd or xz file that is one large piece, are decoded by one goroutine at
+// a time, while others parse. Of a parquet file only the wanted columns are
+// read; their pages are decoded in parallel, in memory of a few pages a
+// goroutine however large the row groups are.
 //
 // # Memory
 //
@@ -63,9 +72,10 @@
 // that counts each as one record read and skipped can state that read = kept
 // + removed + skipped.
 //
-// Formats, their rules above, and the bytes a Writer makes for given content
-// and compression (for one version of the compression libraries) stay
-// compatible; the sizes of blocks do not.
+// Formats, their rules above, and the bytes that a Writer and CopyRows make for
+// given content (for one version of the compression libraries) stay
+// compatible; the sizes of blocks do not, nor what Record.Raw of a parquet file
+// holds.
 package corpus
 
 import (
@@ -81,12 +91,13 @@ type Format string
 
 // The formats.
 const (
-	ByName Format = ""
-	JSONL  Format = "jsonl"
-	CSV    Format = "csv"
-	TSV    Format = "tsv"
-	Lines  Format = "lines"
-	Text   Format = "text"
+	ByName  Format = ""
+	JSONL   Format = "jsonl"
+	CSV     Format = "csv"
+	TSV     Format = "tsv"
+	Parquet Format = "parquet"
+	Lines   Format = "lines"
+	Text    Format = "text"
 )
 
 // Compression is how a file is compressed. It always follows from the name.
@@ -119,7 +130,7 @@ type Options struct {
 	TextField string    // field or column with the text; "" = "text". Not used by lines and text
 	IDField   string    // field or column with the id; "" = "id"; NoID = none
 	Fields    []string  // further fields or columns whose values a Record carries, in this order
-	MaxRecord int64     // bytes of a record with its line end; longer ones are skipped; 0 = 64 MiB
+	MaxRecord int64     // bytes of a record with its line end, in parquet of one value; longer ones are skipped; 0 = 64 MiB
 	BlockSize int       // bytes a worker takes at once from a plain file or a decoded stream; 0 = 1 MiB
 	Stdin     io.Reader // what "-" reads; nil = os.Stdin
 
@@ -138,9 +149,9 @@ type Options struct {
 // Validate tells what in o is not usable.
 func (o Options) Validate() error {
 	switch o.Format {
-	case ByName, JSONL, CSV, TSV, Lines, Text:
+	case ByName, JSONL, CSV, TSV, Parquet, Lines, Text:
 	default:
-		return fmt.Errorf("unknown format %q; use one of jsonl, csv, tsv, lines, text", string(o.Format))
+		return fmt.Errorf("unknown format %q; use one of jsonl, csv, tsv, parquet, lines, text", string(o.Format))
 	}
 	if o.MaxRecord < 0 {
 		return fmt.Errorf("maximum record size %d is negative; use 0 for the default of 64 MiB", o.MaxRecord)
@@ -174,26 +185,33 @@ func (o Options) withDefaults() Options {
 }
 
 // NameFormat tells the format and compression that a file's name stands for,
-// and whether the name is that of a record file (jsonl, ndjson, csv, tsv).
-// Upper and lower case are the same. Every other name is a text.
+// and whether the name is that of a record file (jsonl, ndjson, csv, tsv,
+// parquet, the last one without compression). Upper and lower case are the
+// same. Every other name is a text.
 func NameFormat(name string) (f Format, c Compression, record bool) {
+	name, c = cutCompression(name)
+	for _, s := range [...]struct {
+		suffix string
+		f      Format
+	}{{".jsonl", JSONL}, {".ndjson", JSONL}, {".csv", CSV}, {".tsv", TSV}, {".parquet", Parquet}} {
+		if strings.HasSuffix(name, s.suffix) && (s.f != Parquet || c == Plain) {
+			return s.f, c, true
+		}
+	}
+	return Text, c, false
+}
+
+// cutCompression returns a name in lower case without the ending of its
+// compression.
+func cutCompression(name string) (base string, c Compression) {
 	name = strings.ToLower(name)
 	for _, s := range [...]struct {
 		suffix string
 		c      Compression
 	}{{".gz", Gzip}, {".zst", Zstd}, {".bz2", Bzip2}, {".xz", Xz}} {
 		if base, ok := strings.CutSuffix(name, s.suffix); ok {
-			name, c = base, s.c
-			break
+			return base, s.c
 		}
 	}
-	for _, s := range [...]struct {
-		suffix string
-		f      Format
-	}{{".jsonl", JSONL}, {".ndjson", JSONL}, {".csv", CSV}, {".tsv", TSV}} {
-		if strings.HasSuffix(name, s.suffix) {
-			return s.f, c, true
-		}
-	}
-	return Text, c, false
+	return name, Plain
 }

@@ -29,6 +29,8 @@ type File struct {
 	claimed atomic.Int64
 	failed  atomic.Bool
 
+	parquet *parquetRows // see parquet.go
+
 	// Everything else: see stream.go and units.go.
 	mu      sync.Mutex            // held while a unit is claimed, or a stream is read
 	stream  decoder               // what is read now; nil: claim units
@@ -47,6 +49,13 @@ func Open(s Source, o Options) (*File, error) {
 		return nil, err
 	}
 	f := &File{src: s, o: o.withDefaults()}
+	if s.Format == Parquet {
+		if err := f.openParquet(); err != nil {
+			f.Close()
+			return nil, err
+		}
+		return f, nil
+	}
 	in, err := s.open(o)
 	if err != nil {
 		return nil, err
@@ -100,6 +109,9 @@ func (f *File) Close() error {
 		f.stream = nil
 	}
 	f.plain, f.cut.done, f.units = false, true, nil
+	if f.parquet != nil {
+		return f.parquet.close()
+	}
 	if f.object != nil {
 		err := f.object.Close()
 		f.object = nil
@@ -121,12 +133,16 @@ func (f *File) Source() Source { return f.src }
 // that is the last line of its file may lack its line end.
 func (f *File) Header() []byte { return f.header }
 
-// Columns returns the names in the header, nil if there is none.
+// Columns returns the names in the header, of a Parquet file those of all its
+// columns; nil if there are none.
 func (f *File) Columns() []string { return f.columns.names }
 
 // BytesRead returns how many bytes of the file, compressed as they stand, were
 // taken so far: for progress, against Source.Size.
 func (f *File) BytesRead() int64 {
+	if f.parquet != nil { // as if what is not read were passed over on the way
+		return int64(f.parquet.r.Progress() * float64(f.size))
+	}
 	if f.plain {
 		return min(f.claimed.Load()*int64(f.o.BlockSize), f.size)
 	}
@@ -134,7 +150,8 @@ func (f *File) BytesRead() int64 {
 }
 
 // ReaderAt gives random access to the bytes of a plain regular file, whose
-// records lie at Record.Offset; nil for streams and compressed files.
+// records lie at Record.Offset; nil for streams, compressed files and Parquet
+// files.
 func (f *File) ReaderAt() io.ReaderAt {
 	if f.file == nil || f.size < 0 || f.src.Compression != Plain {
 		return nil
@@ -164,7 +181,8 @@ func (f *File) Problem(line, offset int64, err error) *Problem {
 // the window that it asks for). Of a record in a compressed file or a CSV file
 // whose end has not come yet, what was read is held, compressed and up to
 // MaxRecord: a line of any length costs no more. A quoted CSV field that has
-// line ends is held as it is.
+// line ends is held as it is. Of a Parquet file a page of each column is held: most
+// writers make them of about 1 MiB; at most 256 MiB, or MaxRecord if that is more.
 func (f *File) Next(b *Block) error {
 	for {
 		if err := f.next(b); err == errAgain {
@@ -190,6 +208,8 @@ func (f *File) next(b *Block) error {
 	}
 	b.reset(keep)
 	switch {
+	case f.parquet != nil:
+		return f.nextParquet(b)
 	case f.plain:
 		return f.nextPlain(b)
 	case f.units != nil:

@@ -15,9 +15,9 @@ import (
 // below it), a glob that matches files or folders, the URL of an object, of a
 // prefix (as of a folder), or a glob in the key of a URL, or "-" for standard
 // input. URLs need Options.Buckets, but for file:// (see LocalPath).
-// In a folder *.jsonl, *.ndjson, *.csv, *.tsv (also with .gz, .zst, .bz2, .xz) are
-// files of records, and every other file is one document; Options.Format
-// overrides that.
+// In a folder *.jsonl, *.ndjson, *.csv, *.tsv (also with .gz, .zst, .bz2, .xz) and
+// *.parquet are files of records, and every other file is one document;
+// Options.Format overrides that.
 //
 // Sources are in the order of the inputs, inside a folder in byte order of
 // their paths. A file that is reached twice, because inputs overlap or through
@@ -138,8 +138,8 @@ func (w *walk) addNamed(path string) error {
 		w.roots = append(w.roots, root{w.input, path})
 		w.folder(path, real)
 	case st.Mode().IsRegular():
-		if isParquet(path) && w.o.Format == ByName {
-			return &Problem{Path: path, Err: errParquet}
+		if isPackedParquet(path) && w.o.Format == ByName {
+			return &Problem{Path: path, Err: errPacked}
 		}
 		w.file(path, real, st)
 	case w.once(real):
@@ -187,16 +187,12 @@ func (w *walk) regular(s Source, real string) {
 	s.Format, s.Compression, record = NameFormat(s.Path)
 	if w.o.Format != ByName {
 		s.Format = w.o.Format
-	} else if !record && isParquet(s.Path) {
-		w.problem(s.Path, errParquet)
+	} else if !record && isPackedParquet(s.Path) {
+		w.problem(s.Path, errPacked)
 		return
 	}
 	w.found = append(w.found, found{w.input, s})
 }
-
-var errParquet = because(ErrUnsupported, "Parquet files are not supported; convert it to JSONL, or give --format")
-
-func isParquet(path string) bool { return strings.EqualFold(filepath.Ext(path), ".parquet") }
 
 func (w *walk) problem(path string, err error) {
 	var p *Problem

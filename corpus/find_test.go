@@ -109,11 +109,11 @@ func TestFind(t *testing.T) {
 			skipped: []string{"d/here: a symbolic link to the folder that it is in", "d/none: a symbolic link to nothing", "d/s/back: a symbolic link to the folder", "d/self: a symbolic link that leads back to itself", "d/up: a symbolic link to the folder"},
 		},
 		{
-			name:    "a parquet file in a folder is skipped",
-			tree:    []string{"d/a.txt", "d/b.parquet"},
+			name:    "a parquet file is one of records, and skipped when it is compressed",
+			tree:    []string{"d/a.txt", "d/b.PARQUET", "d/c.parquet.gz"},
 			inputs:  []string{"d"},
-			want:    []string{"d/a.txt a.txt text "},
-			skipped: []string{"d/b.parquet: Parquet files are not supported"},
+			want:    []string{"d/a.txt a.txt text ", "d/b.PARQUET b.PARQUET parquet "},
+			skipped: []string{"d/c.parquet.gz: a compressed Parquet file; decompress it"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,10 +155,10 @@ func TestFindRefuses(t *testing.T) {
 		{"a folder without files", []string{"d", "empty"}, ErrNoFiles, "empty: no files in the folder"},
 		{"a link to nothing that was named", []string{"dangling"}, fs.ErrNotExist, "dangling: a symbolic link to nothing"},
 		{"no inputs", nil, ErrNoFiles, "no input"},
-		{"a parquet file that was named", []string{"a.parquet"}, ErrUnsupported, "a.parquet: Parquet"},
+		{"a compressed parquet file that was named", []string{"a.parquet.zst"}, ErrUnsupported, "a.parquet.zst: a compressed Parquet file; decompress it"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tree(t, "d/a.txt", "empty/sub/", "a.parquet", "dangling -> nothing")
+			tree(t, "d/a.txt", "empty/sub/", "a.parquet.zst", "dangling -> nothing")
 			_, _, err := Find(tt.inputs, Options{})
 			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error %v", err)

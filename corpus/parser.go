@@ -5,12 +5,12 @@ import "bytes"
 // A Record is one record of a file. Its slices are views that stand until the
 // next call of the parser.
 type Record struct {
-	Raw    []byte   // as it stands in the file, with its line end; nil if over MaxRecord
+	Raw    []byte   // as it stands in the file, with its line end; nil if over MaxRecord. Of Parquet: the row's values in a form for ParseRaw
 	Offset int64    // of Raw in the decoded stream
 	Line   int64    // 0-based, within the block (see Block.Lines)
 	Text   []byte   // unescaped; UTF-8 if the file is
 	ID     []byte   // nil if it has none of its own: absent, null, empty or not asked for
-	Fields [][]byte // of Options.Fields, unescaped; nil = absent or null; JSON values other than strings as JSON text
+	Fields [][]byte // of Options.Fields, unescaped; nil = absent or null; JSON values other than strings as JSON text, those of Parquet see the package comment
 	Err    error    // not nil: the record is to be skipped, and why; Text, ID and Fields mean nothing
 }
 
@@ -98,6 +98,9 @@ func (p *Parser) ParseRaw(f *File, raw []byte, r *Record) {
 
 // next cuts the next record off the block.
 func (p *Parser) next(r *Record) bool {
+	if p.format == Parquet {
+		return p.nextFrame(r)
+	}
 	if p.block.whole {
 		if p.done {
 			return false
@@ -157,6 +160,8 @@ func (p *Parser) parse(r *Record) {
 		p.parseJSON(r)
 	case CSV, TSV:
 		p.parseRow(r)
+	case Parquet:
+		p.parseFrame(r)
 	case Lines:
 		r.Text = bytes.TrimPrefix(withoutLineEnd(r.Raw), byteOrderMark)
 		r.Fields = p.noFields()

@@ -31,10 +31,10 @@ type Source struct {
 }
 
 // InPlace tells whether records can be read again at their Record.Offset, by
-// File.ReaderAt: in plain files. Streams, compressed files and objects of an
-// object store are read again from front to back.
+// File.ReaderAt: in plain files. Streams, compressed files, Parquet files and
+// objects of an object store are read again from front to back.
 func (s Source) InPlace() bool {
-	return !s.Stream && s.Compression == Plain && s.object == nil
+	return !s.Stream && s.Compression == Plain && s.Format != Parquet && s.object == nil
 }
 
 // State tells one state of the source's bytes from another: size, time of change
