@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/ulikunitz/xz"
 
@@ -37,6 +38,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"longline":   cmdLongLine,
 	"compress":   cmdCompress,
 	"decompress": cmdDecompress,
+	"parquet":    cmdParquet,
 	"cutoff":     cmdCutOff,
 	"flip":       cmdFlip,
 	"prefix":     cmdPrefix,
@@ -270,6 +272,43 @@ func cmdDecompress(ts *testscript.TestScript, neg bool, args []string) {
 	data, err := io.ReadAll(r)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o666))
+}
+
+// parquetRow is a row of the scripts' Parquet files.
+type parquetRow struct {
+	ID   string  `json:"id" parquet:"id"`
+	Text *string `json:"text" parquet:"text,optional"`
+	Meta struct {
+		Lang string `json:"lang" parquet:"lang,dict"`
+	} `json:"meta" parquet:"meta"`
+	Tags []string `json:"tags" parquet:"tags,list"`
+}
+
+// parquet FROM TO: JSON lines become a Parquet file with row groups of three
+// rows; a Parquet file, read by another reader than the program's, becomes JSON
+// lines.
+func cmdParquet(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "parquet FROM TO")
+	var out bytes.Buffer
+	from := ts.ReadFile(args[0])
+	if filepath.Ext(args[0]) == ".parquet" {
+		rows, err := parquet.Read[parquetRow](strings.NewReader(from), int64(len(from)))
+		ts.Check(err)
+		for _, r := range rows {
+			ts.Check(json.NewEncoder(&out).Encode(r))
+		}
+	} else {
+		w := parquet.NewGenericWriter[parquetRow](&out, parquet.MaxRowsPerRowGroup(3), parquet.Compression(&parquet.Uncompressed))
+		for decoder := json.NewDecoder(strings.NewReader(from)); decoder.More(); {
+			var r parquetRow
+			ts.Check(decoder.Decode(&r))
+			_, err := w.Write([]parquetRow{r})
+			ts.Check(err)
+		}
+		ts.Check(w.Close())
+	}
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[1])), 0o777))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), out.Bytes(), 0o666))
 }
 
 // cutoff FILE BYTES: drop the last bytes.
