@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -192,6 +193,15 @@ func (l location) nameParts() []string {
 type objectError struct{ error }
 
 func (e *objectError) Unwrap() error { return e.error }
+
+// IsOutage reports whether an error of Open or Next tells of the way to an object
+// store and not of what lies there: it is out of reach, or access or the context
+// has ended. The records that are missing are there for another run, so that
+// it is better to fail than to count them as skipped.
+func IsOutage(err error) bool {
+	var of *objectError
+	return errors.As(err, &of) && !errors.Is(of, ErrChanged) && !errors.Is(of, fs.ErrNotExist) && !errors.Is(of, fs.ErrInvalid)
+}
 
 // unavailable is the error when all tries were in vain.
 func unavailable(tries int, err error) error {

@@ -168,6 +168,9 @@ func TestObjectThatBreaksOffGivesItsRecordsAndOneErrorWithAWayOut(t *testing.T) 
 			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("%s, %s: %v, want %q", name, file, err, tt.text)
 			}
+			if outage := tt.kind == ErrUnavailable || tt.kind == fs.ErrPermission; IsOutage(err) != outage {
+				t.Errorf("%s, %s: an outage: %v", name, file, IsOutage(err))
+			}
 			if n == 0 || n > 1900 {
 				t.Errorf("%s, %s: %d records", name, file, n)
 			}
@@ -198,7 +201,7 @@ func TestReadingEndsWithItsContextAndWithClose(t *testing.T) {
 	must(t, err)
 	time.AfterFunc(10*time.Millisecond, cancel)
 	var block Block
-	if err := f.Next(&block); !errors.Is(err, context.Canceled) {
+	if err := f.Next(&block); !errors.Is(err, context.Canceled) || !IsOutage(err) {
 		t.Errorf("after the end of the context: %v", err)
 	}
 	must(t, f.Close())

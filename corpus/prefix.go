@@ -5,7 +5,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sync/errgroup"
 )
 
 // A Prefix is a place in an object store that output is written to: all keys
@@ -138,3 +142,74 @@ func (d *namedDestination) Write(p []byte) (int, error) {
 }
 
 func (d *namedDestination) Commit() error { return d.at.problem("", d.Destination.Commit()) }
+
+// filesAtOnce is how many files of a folder are uploaded at once.
+const filesAtOnce = 4
+
+// UploadFolder uploads all files of a folder under their slash paths in it, the
+// file last, if it is there, after all others: the one that says that all is
+// there. After an error some objects may be there, which another call replaces
+// and RemoveFolder removes.
+func (p *Prefix) UploadFolder(ctx context.Context, on vfs.FS, folder, last string) error {
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(filesAtOnce)
+	final := false
+	err := walkFiles(on, folder, "", func(name, path string) error {
+		if name == last {
+			final = true
+			return nil
+		}
+		group.Go(func() error { return p.uploadFile(within, on, path, name) })
+		return within.Err()
+	})
+	if uploaded := group.Wait(); uploaded != nil {
+		return uploaded // err is but its consequence
+	}
+	if err != nil || !final {
+		return err
+	}
+	return p.uploadFile(ctx, on, on.PathJoin(folder, last), last)
+}
+
+func (p *Prefix) uploadFile(ctx context.Context, on vfs.FS, path, name string) error {
+	file, err := on.Open(path)
+	if err != nil {
+		return err
+	}
+	st, err := file.Stat()
+	if err == nil {
+		err = p.Upload(ctx, name, file, st.Size())
+	}
+	return errors.Join(err, file.Close())
+}
+
+// RemoveFolder removes the objects that UploadFolder may have made of a folder.
+func (p *Prefix) RemoveFolder(ctx context.Context, on vfs.FS, folder string) error {
+	return walkFiles(on, folder, "", func(name, _ string) error { return p.Remove(ctx, name) })
+}
+
+// walkFiles calls each for all files below a folder, in the order of their names.
+// prefix is what their slash paths begin with.
+func walkFiles(on vfs.FS, folder, prefix string, each func(name, path string) error) error {
+	names, err := on.List(folder)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		path := on.PathJoin(folder, name)
+		st, err := on.Stat(path)
+		if err != nil {
+			return err
+		}
+		if st.IsDir() {
+			err = walkFiles(on, path, prefix+name+"/", each)
+		} else {
+			err = each(prefix+name, path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

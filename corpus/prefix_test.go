@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 func TestPrefixHoldsWhatIsUploaded(t *testing.T) {
@@ -95,4 +99,57 @@ func TestWriterToAnObjectMakesTheBytesOfAFile(t *testing.T) {
 			t.Errorf("%q: not what was written", c)
 		}
 	}
+}
+
+func TestFolderIsUploadedWithOneFileLast(t *testing.T) {
+	on := vfs.NewMem()
+	for path, data := range map[string]string{"out/kept/a/x.jsonl": "x", "out/kept/y.jsonl": "yy", "out/removed.csv": "", "out/summary.json": "{}"} {
+		must(t, on.MkdirAll(on.PathDir(path), 0o777))
+		f, err := on.Create(path, vfs.WriteCategoryUnspecified)
+		must(t, err)
+		_, err = f.Write([]byte(data))
+		must(t, errors.Join(err, f.Close()))
+	}
+	b := &recordingBucket{memBucket: newMemBucket("p/other")}
+	o := Options{Buckets: func(context.Context, string) (Bucket, error) { return b, nil }}
+	p, err := OpenPrefix(t.Context(), "s3://b/p", o)
+	must(t, err)
+	must(t, p.UploadFolder(t.Context(), on, "out", "summary.json"))
+	want := []string{"p/kept/a/x.jsonl", "p/kept/y.jsonl", "p/other", "p/removed.csv", "p/summary.json"}
+	if !slices.Equal(b.keys(), want) || string(b.objects["p/kept/y.jsonl"]) != "yy" {
+		t.Errorf("keys %v, want %v", b.keys(), want)
+	}
+	if last := b.uploads[len(b.uploads)-1]; last != "p/summary.json" {
+		t.Errorf("the last one is %s", last)
+	}
+	must(t, p.RemoveFolder(t.Context(), on, "out"))
+	if !slices.Equal(b.keys(), []string{"p/other"}) {
+		t.Errorf("left %v", b.keys())
+	}
+	b.fail = "p/removed.csv"
+	if err := p.UploadFolder(t.Context(), on, "out", "summary.json"); err == nil || err.Error() != "s3://b/p/removed.csv: full" {
+		t.Errorf("error %v", err)
+	}
+	if _, there := b.objects["p/summary.json"]; there {
+		t.Error("the last one is there, though not all others are")
+	}
+}
+
+// recordingBucket notes the order of uploads, and fails one.
+type recordingBucket struct {
+	*memBucket
+	fail string
+
+	mu      sync.Mutex
+	uploads []string
+}
+
+func (b *recordingBucket) Upload(ctx context.Context, key string, r io.ReaderAt, size int64) error {
+	b.mu.Lock()
+	b.uploads = append(b.uploads, key)
+	b.mu.Unlock()
+	if key == b.fail {
+		return errors.New("full")
+	}
+	return b.memBucket.Upload(ctx, key, r, size)
 }

@@ -110,6 +110,9 @@ An INPUT is a file, a folder, a glob or - for standard input:
   *.csv *.tsv        a table with a header line, with these columns
   any other file     one document
 each also compressed as .gz, .zst, .bz2 or .xz. See --format for other ways.
+It may be a URL, s3://bucket/prefix or gs://bucket/prefix, with credentials,
+region and endpoint (AWS_ENDPOINT_URL) from where the tools of AWS and Google
+take them, and ?anonymous=true after it for a public bucket.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some input was skipped
 (each skipped record is named on standard error).`

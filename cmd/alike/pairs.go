@@ -19,7 +19,8 @@ const pairsHelp = `List every pair of documents at or above the threshold.
 The output is CSV: a,b,similarity, where a comes before b in the input, sorted
 by a, then b, in input order; with --json, an object a line. A document without
 an id is named by its file, or file:line. A FILE gets its name when it is whole,
-and is compressed when the name ends in .gz, .zst, .bz2 or .xz.`
+and is compressed when the name ends in .gz, .zst, .bz2 or .xz. It may be a URL,
+s3://bucket/name or gs://bucket/name.`
 
 const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,13 +18,17 @@ func TestMain(m *testing.M) {
 // script or more for each, to be read by users too. The commands beyond those
 // of testscript are in scriptcmd_test.go.
 func TestScripts(t *testing.T) {
+	stores := startStores(t)
+	commands := maps.Clone(scriptCommands)
+	maps.Copy(commands, stores.commands())
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                scriptCommands,
+		Cmds:                commands,
 		Condition:           scriptCondition,
 		Setup: func(e *testscript.Env) error {
+			stores.setEnv(e)
 			e.Setenv("GOMAXPROCS", "2")
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector waits a second in every process
 			return nil

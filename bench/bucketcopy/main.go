@@ -1,0 +1,89 @@
+// Command bucketcopy copies a folder to a prefix of an object store, or a prefix
+// to a folder, for the benchmarks that need data in a bucket:
+//
+//	bucketcopy FOLDER s3://bucket/prefix
+//	bucketcopy s3://bucket/prefix FOLDER
+//	bucketcopy -make s3://bucket
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/corpus/objects"
+)
+
+func main() {
+	create := flag.Bool("make", false, "make the bucket of a URL")
+	flag.Parse()
+	if err := run(context.Background(), *create, flag.Args()); err != nil {
+		fmt.Fprintf(os.Stderr, "bucketcopy: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, create bool, args []string) (err error) {
+	var store objects.Store
+	defer func() { err = errors.Join(err, store.Close()) }()
+	o := corpus.Options{Buckets: store.Bucket, Format: corpus.Text}
+	switch {
+	case create && len(args) == 1:
+		return makeBucket(ctx, strings.TrimPrefix(args[0], "s3://"))
+	case len(args) != 2 || corpus.IsURL(args[0]) == corpus.IsURL(args[1]):
+		return errors.New("name a folder and a URL, in the order from and to")
+	case corpus.IsURL(args[1]):
+		to, err := corpus.OpenPrefix(ctx, args[1], o)
+		if err != nil {
+			return err
+		}
+		return to.UploadFolder(ctx, vfs.Default, args[0], "")
+	}
+	sources, _, err := corpus.Find(args[:1], o)
+	if err != nil {
+		return err
+	}
+	for _, s := range sources {
+		if err := download(s, o, filepath.Join(args[1], filepath.FromSlash(s.Name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeBucket makes a bucket with the settings of the environment.
+func makeBucket(ctx context.Context, name string) error {
+	settings, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return err
+	}
+	client := s3.NewFromConfig(settings, func(o *s3.Options) { o.UsePathStyle = true })
+	_, err = client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name})
+	return err
+}
+
+func download(s corpus.Source, o corpus.Options, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	from, err := s.OpenAt(o)
+	if err != nil {
+		return err
+	}
+	to, err := os.Create(path)
+	if err != nil {
+		return errors.Join(err, from.Close())
+	}
+	_, err = io.CopyBuffer(to, io.NewSectionReader(from, 0, from.Size()), make([]byte, 1<<20))
+	return errors.Join(err, from.Close(), to.Close())
+}
