@@ -43,9 +43,9 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close(err == nil)) }()
-	out, err := openOutput(&r.config)
+	out, err := openOutput(ctx, &r.config)
 	if err == nil {
-		err = out.checkEmpty(r.config.Work != "")
+		err = out.checkEmpty(ctx, r.config.Work != "")
 	}
 	if err != nil {
 		return nil, err
@@ -53,22 +53,23 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if err := r.begin(ctx, "dedup"); err != nil {
 		return nil, err
 	}
-	published, err := r.work.log.last(publishedKind, new(bool))
+	staged := &Summary{}
+	published, err := r.work.log.last(publishedKind, staged)
 	if err != nil {
 		return nil, err
 	}
-	if err := out.checkEmpty(published); err != nil {
+	if err := out.checkEmpty(ctx, published || out.remote != nil && r.work.log.Resumed()); err != nil {
+		return nil, err
+	}
+	if err := out.prepare(r.work, r.work.log.Resumed()); err != nil {
 		return nil, err
 	}
 	if published {
-		return out.republish()
+		return staged, out.publish(ctx)
 	}
-	err = out.prepare(r.work.log.Resumed())
-	if err == nil {
-		err = r.dedup(ctx, out)
-	}
+	err = r.dedup(ctx, out)
 	if err != nil && r.work.log == nil {
-		err = errors.Join(err, out.discard())
+		err = errors.Join(err, out.discard(context.WithoutCancel(ctx)))
 	}
 	if err != nil {
 		return nil, err
@@ -244,10 +245,10 @@ func (r *run) dedup(ctx context.Context, out *outputDir) (err error) {
 	if err := out.writeSummary(s); err != nil {
 		return err
 	}
-	if err := r.work.log.note(publishedKind, true); err != nil {
+	if err := r.work.log.note(publishedKind, s); err != nil {
 		return err
 	}
-	return out.publish()
+	return out.publish(ctx)
 }
 
 // write writes everything but the summary. The lists are small, but waiting for

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -34,34 +36,71 @@ const stagingFolder = ".partial"
 
 // outputDir is a run's output folder. Everything is written below a staging
 // folder and moved to its place when all of it is there, summary.json last.
+//
+// Where the output is a place in an object store, the staging folder is in the
+// work folder, and each file of records is uploaded and removed as soon as it is
+// whole, so that the disk need not hold all of them.
 type outputDir struct {
 	fs      vfs.FS
-	path    string
-	created string // the topmost folder that this run has made; "" if the output's was there
+	path    string         // that holds the staging folder
+	remote  *corpus.Prefix // nil: the output is path
+	created string         // the topmost folder that this run has made; "" if the output's was there
+
+	mu       sync.Mutex
+	uploaded []string
 }
 
 // openOutput checks that the output lies apart from the inputs. Nothing is made
 // yet: inputs that are globs must not find it.
-func openOutput(config *Config) (*outputDir, error) {
+func openOutput(ctx context.Context, config *Config) (*outputDir, error) {
 	o := &outputDir{fs: config.fs, path: config.Output}
-	return o, checkApart("output folder", o.path, config)
+	if !corpus.IsURL(config.Output) {
+		return o, checkApart("output folder", o.path, config)
+	}
+	for _, input := range slices.Concat(config.Inputs, config.Against) {
+		if corpus.InsideURL(config.Output, input) {
+			return nil, fmt.Errorf("output %s is or lies inside the input %s: name another place", config.Output, input)
+		}
+	}
+	var err error
+	o.remote, err = corpus.OpenPrefix(ctx, config.Output, config.Corpus)
+	return o, err
 }
 
 // checkEmpty refuses a folder with anything but what a killed run has left. A run
-// that goes on while its output was being moved finds some of it in its place.
-func (o *outputDir) checkEmpty(publishing bool) error {
-	names, err := o.fs.List(o.path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("output folder: %w; name a folder that does not exist yet", err)
+// that goes on may find some of its output in its place.
+func (o *outputDir) checkEmpty(ctx context.Context, goesOn bool) error {
+	var names []string
+	if o.remote != nil {
+		name, err := o.remote.First(ctx)
+		if err != nil {
+			return fmt.Errorf("output: %w", err)
+		}
+		if name != "" {
+			first, _, _ := strings.Cut(name, "/")
+			names = append(names, first)
+		}
+	} else {
+		var err error
+		if names, err = o.fs.List(o.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("output folder: %w; name a folder that does not exist yet", err)
+		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if name == stagingFolder || publishing && slices.Contains(outputNames, name) {
+		if name == stagingFolder || goesOn && slices.Contains(outputNames, name) {
 			continue
 		}
-		return fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", o.path, name)
+		return fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", o.name(), name)
 	}
 	return nil
+}
+
+func (o *outputDir) name() string {
+	if o.remote != nil {
+		return o.remote.URL("")
+	}
+	return o.path
 }
 
 // outputNames are what a run puts into its output folder, in the order in which it
@@ -70,7 +109,12 @@ var outputNames = []string{KeptFolder, KeptList, RemovedFile, ClustersFile, Summ
 
 // prepare makes the output folder and a staging folder in it, empty unless a run
 // goes on that has begun to fill it.
-func (o *outputDir) prepare(goOn bool) error {
+func (o *outputDir) prepare(w *workspace, goOn bool) (err error) {
+	if o.remote != nil {
+		if o.path, err = w.pathOf("output"); err != nil {
+			return err
+		}
+	}
 	for at := filepath.Clean(o.path); ; at = filepath.Dir(at) {
 		if _, err := o.fs.Stat(at); !errors.Is(err, os.ErrNotExist) {
 			break
@@ -88,6 +132,32 @@ func (o *outputDir) prepare(goOn bool) error {
 	return nil
 }
 
+// whole takes a staged file that no more is written to: it is durable and, if the
+// output is elsewhere, there.
+func (o *outputDir) whole(ctx context.Context, name, path string) error {
+	if o.remote == nil {
+		if err := syncDir(o.fs, filepath.Dir(path)); err != nil {
+			return outputError(err)
+		}
+		return nil
+	}
+	file, err := o.fs.Open(path)
+	if err != nil {
+		return outputError(err)
+	}
+	st, err := file.Stat()
+	if err == nil {
+		err = o.remote.Upload(ctx, name, file, st.Size())
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return outputError(err)
+	}
+	o.mu.Lock()
+	o.uploaded = append(o.uploaded, name)
+	o.mu.Unlock()
+	return o.fs.Remove(path)
+}
+
 // checkApart refuses a folder for output or work that is an input or lies inside
 // one: the next run would read what this one writes.
 func checkApart(what, folder string, config *Config) error {
@@ -96,7 +166,7 @@ func checkApart(what, folder string, config *Config) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	for _, input := range slices.Concat(config.Inputs, config.Against) {
-		if input == "-" {
+		if input == "-" || corpus.IsURL(input) {
 			continue
 		}
 		for _, name := range named(input) {
@@ -126,7 +196,7 @@ func checkWork(config *Config) error {
 	if config.Work == "" {
 		return nil
 	}
-	if config.Output != "" {
+	if config.Output != "" && !corpus.IsURL(config.Output) {
 		work, err := resolved(config.Work)
 		if err != nil {
 			return fmt.Errorf("work folder: %w", err)
@@ -176,7 +246,13 @@ func (o *outputDir) staged(elem ...string) string {
 
 // publish moves what is staged to its place, the summary last. It may go on where
 // an earlier process was killed.
-func (o *outputDir) publish() error {
+func (o *outputDir) publish(ctx context.Context) error {
+	if o.remote != nil {
+		if err := o.remote.UploadFolder(ctx, o.fs, o.staged(), SummaryFile); err != nil {
+			return outputError(err)
+		}
+		return o.fs.RemoveAll(o.path)
+	}
 	for _, name := range outputNames {
 		if name == SummaryFile {
 			// The others must be in their places before it is, whatever happens.
@@ -195,30 +271,19 @@ func (o *outputDir) publish() error {
 	return syncDir(o.fs, o.path)
 }
 
-// republish moves what an earlier process has staged to its place and returns its
-// summary.
-func (o *outputDir) republish() (*Summary, error) {
-	if err := o.publish(); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(o.path, SummaryFile)
-	file, err := o.fs.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("output: %w: start over with --fresh", err)
-	}
-	s := &Summary{}
-	if err := json.NewDecoder(file).Decode(s); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w: start over with --fresh", path, err), file.Close())
-	}
-	return s, file.Close()
-}
-
 // discard removes what a failed run has written.
-func (o *outputDir) discard() error {
-	if o.created != "" {
-		return o.fs.RemoveAll(o.created)
+func (o *outputDir) discard(ctx context.Context) error {
+	var err error
+	for _, name := range o.uploaded {
+		err = errors.Join(err, o.remote.Remove(ctx, name))
 	}
-	return o.fs.RemoveAll(o.staged())
+	if o.remote != nil {
+		err = errors.Join(err, o.remote.RemoveFolder(ctx, o.fs, o.staged()))
+	}
+	if o.created != "" {
+		return errors.Join(err, o.fs.RemoveAll(o.created))
+	}
+	return errors.Join(err, o.fs.RemoveAll(o.staged()))
 }
 
 // writeFile creates a staged file and fills it through a buffer.

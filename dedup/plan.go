@@ -57,9 +57,9 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 		return nil, err
 	}
 	if config.Output != "" {
-		out, err := openOutput(&r.config)
+		out, err := openOutput(ctx, &r.config)
 		if err == nil {
-			err = out.checkEmpty(false)
+			err = out.checkEmpty(ctx, r.config.Work != "")
 		}
 		if err != nil {
 			return nil, err

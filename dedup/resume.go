@@ -36,7 +36,7 @@ const noteInterval = 2 * time.Second
 const (
 	partKind      = "part"      // a part of the read stage
 	writtenKind   = "written"   // records of a file that are in the output
-	publishedKind = "published" // the output is whole and is being moved to its place
+	publishedKind = "published" // the summary: the output is whole and is being moved to its place
 )
 
 // Resumed tells whether an earlier process has left something.

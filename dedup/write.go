@@ -93,7 +93,7 @@ func (r *run) newKeptWriter(out *outputDir, c *clustering) (*keptWriter, error) 
 			return nil, err
 		}
 		// Who has removed what was written has it written again.
-		if st, err := out.fs.Stat(k.path(w.File)); err == nil && st.Size() >= w.Offset {
+		if st, err := out.fs.Stat(k.path(w.File)); err == nil && st.Size() >= w.Offset || w.Whole && out.remote != nil {
 			k.before[w.File] = w
 		}
 	}
@@ -147,9 +147,11 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 			return err
 		}
 		var err error
-		if source.InPlace() {
-			err = k.planCopies(i, path, func(job copyJob) error {
-				return send(func(buf *[]byte) error { return k.copy(job, buf) })
+		if source.Format == corpus.Parquet {
+			err = send(func(*[]byte) error { return k.copyRows(ctx, i, path) })
+		} else if source.InPlace() {
+			err = k.planCopies(ctx, i, path, func(job copyJob) error {
+				return send(func(buf *[]byte) error { return k.copy(ctx, job, buf) })
 			})
 		} else {
 			err = send(func(*[]byte) error { return k.rewrite(ctx, i, path) })
@@ -163,13 +165,13 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 
 // planCopies cuts a plain file into jobs. A file without documents gets one
 // job too: its output has the header, or is empty.
-func (k *keptWriter) planCopies(file int, path string, send func(copyJob) error) (err error) {
+func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send func(copyJob) error) (err error) {
 	first, end := k.r.table.docsOfFile(file)
 	out, err := k.open(file, path, first, end)
 	if out == nil || err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, k.leave(out)) }()
+	defer func() { err = errors.Join(err, k.leave(ctx, out)) }()
 	c := k.r.table.scanner()
 	job := copyJob{file: out, first: out.state.Doc, offset: out.state.Offset}
 	start := int64(0) // of the job's first record in the input
@@ -179,7 +181,7 @@ func (k *keptWriter) planCopies(file int, path string, send func(copyJob) error)
 		out.left++
 		out.mu.Unlock()
 		if err := send(job); err != nil {
-			return errors.Join(err, k.leave(out))
+			return errors.Join(err, k.leave(ctx, out))
 		}
 		job = copyJob{file: out, number: job.number + 1, first: doc, offset: job.offset + job.size}
 		return nil
@@ -243,9 +245,9 @@ func outputError(err error) error { return fmt.Errorf("output: %w", err) }
 
 // copy reads the range of a job's documents at once, closes the gaps of those
 // not kept, and writes what remains.
-func (k *keptWriter) copy(job copyJob, buf *[]byte) (err error) {
+func (k *keptWriter) copy(ctx context.Context, job copyJob, buf *[]byte) (err error) {
 	f := job.file
-	defer func() { err = errors.Join(err, k.leave(f)) }()
+	defer func() { err = errors.Join(err, k.leave(ctx, f)) }()
 	if job.first < job.end {
 		if err := k.copyRecords(job, buf); err != nil {
 			return err
@@ -327,7 +329,7 @@ func (k *keptWriter) ended(job copyJob) error {
 }
 
 // leave closes both files when no job of them is left.
-func (k *keptWriter) leave(f *outputFile) error {
+func (k *keptWriter) leave(ctx context.Context, f *outputFile) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.left--; f.left > 0 {
@@ -339,13 +341,13 @@ func (k *keptWriter) leave(f *outputFile) error {
 	if _, end := k.r.table.docsOfFile(f.number); f.state.Doc < end {
 		return nil // some job has failed
 	}
-	return k.whole(f.number, f.path)
+	return k.whole(ctx, f.number, f.path)
 }
 
 // whole notes that a file is written.
-func (k *keptWriter) whole(file int, path string) error {
-	if err := syncDir(k.out.fs, filepath.Dir(path)); err != nil {
-		return outputError(err)
+func (k *keptWriter) whole(ctx context.Context, file int, path string) error {
+	if err := k.out.whole(ctx, KeptFolder+"/"+k.r.sources[file].Name, path); err != nil {
+		return err
 	}
 	return k.r.work.log.note(writtenKind, written{File: file, Whole: true})
 }
@@ -373,7 +375,7 @@ func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err er
 	if err := w.Commit(); err != nil {
 		return outputError(err)
 	}
-	return k.whole(file, path)
+	return k.whole(ctx, file, path)
 }
 
 func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, w *corpus.Writer) error {
@@ -408,6 +410,31 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 		k.count(items, bytes, from.advance())
 	}
 	return ctx.Err()
+}
+
+// copyRows copies the kept rows of a Parquet file.
+func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error {
+	source := k.r.sources[file]
+	doc, end := k.r.table.docsOfFile(file)
+	c := k.r.table.scanner()
+	items, bytes := int64(0), int64(0)
+	keep := func(row int64) bool {
+		for doc < end && c.line(doc)-1 < row {
+			doc++
+		}
+		if doc == end || c.line(doc)-1 > row || !k.keeps(doc) {
+			return false // not a document, or a removed one
+		}
+		items++
+		bytes += int64(c.doc(doc).length)
+		return c.err == nil
+	}
+	err := corpus.CopyRows(ctx, source, k.r.config.Corpus, k.out.fs, path, k.r.config.Threads, keep)
+	if err = errors.Join(err, c.err); err != nil {
+		return outputError(err)
+	}
+	k.count(items, bytes, source.Size)
+	return k.whole(ctx, file, path)
 }
 
 // unlessEmpty returns err if the first pass has found documents where reading
