@@ -168,6 +168,9 @@ func (r *run) begin(ctx context.Context, command string) error {
 	if err := checkWork(&r.config); err != nil {
 		return err
 	}
+	if r.config.Corpus.Context == nil {
+		r.config.Corpus.Context = ctx
+	}
 	if err := r.findSources(ctx); err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ type outputDir struct {
 func openOutput(ctx context.Context, config *Config) (*outputDir, error) {
 	o := &outputDir{fs: config.fs, path: config.Output}
 	if !corpus.IsURL(config.Output) {
+		o.path = corpus.LocalPath(config.Output)
 		return o, checkApart("output folder", o.path, config)
 	}
 	for _, input := range slices.Concat(config.Inputs, config.Against) {
@@ -169,7 +170,7 @@ func checkApart(what, folder string, config *Config) error {
 		if input == "-" || corpus.IsURL(input) {
 			continue
 		}
-		for _, name := range named(input) {
+		for _, name := range named(corpus.LocalPath(input)) {
 			in, err := resolved(name)
 			if err != nil {
 				continue // reported when it is looked for
@@ -201,7 +202,7 @@ func checkWork(config *Config) error {
 		if err != nil {
 			return fmt.Errorf("work folder: %w", err)
 		}
-		if out, err := resolved(config.Output); err == nil && (work == out || inside(work, out)) {
+		if out, err := resolved(corpus.LocalPath(config.Output)); err == nil && (work == out || inside(work, out)) {
 			return fmt.Errorf("work folder %s lies inside the output folder %s: name a folder outside of it", config.Work, config.Output)
 		}
 	}

@@ -110,6 +110,9 @@ func (w *sketchWorker) read(ctx context.Context) error {
 		if file, err = w.r.feeder.take(file, &b); err == io.EOF {
 			return nil
 		}
+		if corpus.IsOutage(err) { // not a property of the file: nothing of it may be taken for its end
+			return err
+		}
 		result := block{file: int32(file.index), seq: b.Seq, lines: b.Lines}
 		if err != nil {
 			result.seq, result.lines, result.row = endOfFile, 0, uint32(file.blocks.Load()+w.r.resume.count(file.index))

@@ -95,6 +95,8 @@ func (s *recordStore) spoolRecords(ctx context.Context, inFiles func(file int) b
 				var err error
 				if file, err = f.take(file, &b); err == io.EOF {
 					return nil
+				} else if corpus.IsOutage(err) {
+					return err
 				} else if err != nil {
 					file = nil // reported by the first pass, which saw the same records before it
 					continue
