@@ -92,6 +92,9 @@ type Config struct {
 	OnSkip func(*corpus.Problem)
 	// OnNotice, when set, is told what a user should know of a run that goes on.
 	OnNotice func(string)
+	// Commit, when set, is called by Pairs and Sketch when all was emitted, before they
+	// empty Work. Who makes there safe what was emitted loses nothing at any moment.
+	Commit func() error
 	// Progress, when set, is told what is going on, from several goroutines.
 	Progress Progress
 
@@ -136,6 +139,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.OnNotice == nil {
 		c.OnNotice = func(string) {}
+	}
+	if c.Commit == nil {
+		c.Commit = func() error { return nil }
 	}
 	if c.Progress == nil {
 		c.Progress = noProgress{}

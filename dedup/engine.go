@@ -92,6 +92,9 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 		return nil, err
 	}
 	err = r.clock.stage("emit", 0, func() (int64, int64, error) { return r.emitPairs(ctx, emit) })
+	if err == nil {
+		err = r.emitted()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -198,11 +201,26 @@ func (r *run) close(succeeded bool) error {
 	l := r.work.log
 	switch {
 	case l == nil:
-		return errors.Join(err, r.work.remove())
+		err = errors.Join(err, r.work.remove())
 	case succeeded:
-		return errors.Join(err, r.work.clean(func(string) bool { return false }), l.journal.Remove())
+		err = errors.Join(err, r.work.clean(func(string) bool { return false }), l.journal.Remove())
+	default:
+		err = errors.Join(err, l.journal.Close())
 	}
-	return errors.Join(err, l.journal.Close())
+	if succeeded && err != nil { // the results are there
+		r.config.OnNotice(fmt.Sprintf("the work folder is not empty: %v; remove it", err))
+		return nil
+	}
+	return err
+}
+
+// emitted ends a run whose results were emitted: from here on its files are of no
+// use.
+func (r *run) emitted() error {
+	if err := r.config.Commit(); err != nil {
+		return err
+	}
+	return r.work.log.note(finishedKind, true)
 }
 
 // finish completes the account of the run.

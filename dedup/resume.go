@@ -37,6 +37,7 @@ const (
 	partKind      = "part"      // a part of the read stage
 	writtenKind   = "written"   // records of a file that are in the output
 	publishedKind = "published" // the summary: the output is whole and is being moved to its place
+	finishedKind  = "finished"  // all was emitted: the folder is being emptied
 )
 
 // Resumed tells whether an earlier process has left something.
@@ -106,9 +107,26 @@ func (r *run) openLog(ctx context.Context, command string) error {
 // killed may take a moment to be gone.
 const lockWait = 2 * time.Second
 
-func (r *run) openJournal(ctx context.Context, command string) (j *journal.Journal, err error) {
+// openJournal opens the journal of the run that the folder holds, or of a new one
+// if that had come to its end and was killed while it removed its files.
+func (r *run) openJournal(ctx context.Context, command string) (*journal.Journal, error) {
+	j, err := r.lockJournal(ctx, command, r.config.Fresh)
+	if err != nil {
+		return nil, err
+	}
+	finished, err := j.Last(finishedKind, new(bool))
+	if err == nil && !finished {
+		return j, nil
+	}
+	if err := errors.Join(err, j.Close()); err != nil {
+		return nil, err
+	}
+	return r.lockJournal(ctx, command, true)
+}
+
+func (r *run) lockJournal(ctx context.Context, command string, fresh bool) (j *journal.Journal, err error) {
 	for wait := time.Duration(0); wait < lockWait; wait += lockWait / 20 {
-		j, err = journal.Open(r.work.fs, r.work.parent, r.settings(command), r.config.Fresh)
+		j, err = journal.Open(r.work.fs, r.work.parent, r.settings(command), fresh)
 		if !errors.Is(err, journal.ErrInUse) {
 			return j, err
 		}

@@ -32,6 +32,9 @@ func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (s
 		return nil, err
 	}
 	err = r.clock.stage("emit", 0, func() (int64, int64, error) { return r.emitSketches(ctx, emit) })
+	if err == nil {
+		err = r.emitted()
+	}
 	if err != nil {
 		return nil, err
 	}

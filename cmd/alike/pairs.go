@@ -47,12 +47,10 @@ func newPairs() *cobra.Command {
 			defer out.discard()
 			done := flags.input.follow(cmd, &c)
 			rows := newPairWriter(out, flags.input.json)
+			c.Commit = func() error { return errors.Join(rows.flush(), out.commit()) }
 			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
 			done(err)
 			if err != nil {
-				return err
-			}
-			if err := errors.Join(rows.flush(), out.commit()); err != nil {
 				return err
 			}
 			if !flags.input.quiet {

@@ -56,12 +56,10 @@ func newSketch() *cobra.Command {
 			done := input.follow(cmd, &c)
 			buffer := bufio.NewWriterSize(out, 1<<16)
 			written = fingerprintWriter{config: &c, encoder: json.NewEncoder(buffer), hex: asHex}
+			c.Commit = func() error { return errors.Join(buffer.Flush(), out.commit()) }
 			summary, err := alike.Sketch(cmd.Context(), c, written.write)
 			done(err)
 			if err != nil {
-				return err
-			}
-			if err := errors.Join(buffer.Flush(), out.commit()); err != nil {
 				return err
 			}
 			return input.finish(cmd, summary)
