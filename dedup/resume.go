@@ -24,13 +24,19 @@ type log struct {
 	journal *journal.Journal
 
 	mu    sync.Mutex
+	begun time.Time
 	noted time.Time
 	early func() bool // in tests, instead of the time
 }
 
-// noteInterval is how much time lies between two notes of how far a stage is.
-// A note makes what there is durable, which takes some milliseconds.
-const noteInterval = 2 * time.Second
+// noteInterval is how much time lies between two notes of how far a stage is, at
+// least: a note makes what there is durable, which takes some milliseconds. In a long
+// run it is noteShare of the time gone by, since every note of a stage makes a run
+// and names all earlier ones.
+const (
+	noteInterval = 2 * time.Second
+	noteShare    = 64
+)
 
 // Kinds of records.
 const (
@@ -53,7 +59,7 @@ func (l *log) due() bool {
 	if l.early != nil {
 		return l.early()
 	}
-	return time.Since(l.noted) >= noteInterval
+	return time.Since(l.noted) >= max(noteInterval, time.Since(l.begun)/noteShare)
 }
 
 // note adds a record. The files that it names must be durable but for their names.
@@ -87,7 +93,7 @@ func (r *run) openLog(ctx context.Context, command string) error {
 	if err != nil {
 		return err
 	}
-	w.path, w.log = w.parent, &log{work: w, journal: j, noted: time.Now(), early: r.config.limits.due}
+	w.path, w.log = w.parent, &log{work: w, journal: j, begun: time.Now(), noted: time.Now(), early: r.config.limits.due}
 	named := map[string]bool{}
 	for record, err := range j.Records() {
 		if err != nil {
@@ -143,7 +149,7 @@ func (r *run) lockJournal(ctx context.Context, command string, fresh bool) (j *j
 // spooled inputs and the journal.
 var (
 	ownName   = regexp.MustCompile(`[a-z]+-\d{6,}(-\d{6,}\.run|\.part)|records(\.index)?`)
-	inputName = regexp.MustCompile(`^(input-\d+|\.input-\d+\..*\.tmp)$`)
+	inputName = regexp.MustCompile(`^(input-\d+|\.alike-[0-9a-z]+\.tmp)$`)
 	serial    = regexp.MustCompile(`^[a-z]+-(\d{6,})`)
 )
 
