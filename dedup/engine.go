@@ -65,9 +65,10 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 		return nil, err
 	}
 	if published {
-		return staged, out.publish(ctx)
+		r.summary, err = staged, out.publish(ctx)
+	} else {
+		err = r.dedup(ctx, out)
 	}
-	err = r.dedup(ctx, out)
 	if err != nil && r.work.log == nil {
 		err = errors.Join(err, out.discard(context.WithoutCancel(ctx)))
 	}
@@ -230,12 +231,12 @@ func (r *run) finish() {
 }
 
 // dedup finds the edges, clusters them and writes the output.
-func (r *run) dedup(ctx context.Context, out *outputDir) (err error) {
+func (r *run) dedup(ctx context.Context, out *outputDir) error {
 	if err := r.find(ctx, !r.config.Star); err != nil {
 		return err
 	}
 	var clusters *clustering
-	err = r.clock.stage("cluster", 0, func() (int64, int64, error) {
+	err := r.clock.stage("cluster", 0, func() (int64, int64, error) {
 		var err error
 		if clusters, err = r.cluster(ctx); err != nil {
 			return 0, 0, err
@@ -245,25 +246,20 @@ func (r *run) dedup(ctx context.Context, out *outputDir) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, clusters.release(r.work)) }()
 	s := r.summary
 	s.Removed = clusters.removed.Len()
 	s.Kept = s.Read - s.Skipped - s.Removed
 	s.Clusters = clusters.clusters
 	s.LargestClusters = append(s.LargestClusters, clusters.largest...)
-	kept, err := r.newKeptWriter(out, clusters)
-	if err != nil {
-		return err
-	}
-	err = r.clock.stage("write", r.inputBytes(), func() (int64, int64, error) {
-		err := r.write(ctx, out, kept, clusters)
-		return kept.items.Load(), kept.bytes.Load(), err
-	})
-	if err != nil {
+	err = r.write(ctx, out, clusters)
+	if err = errors.Join(err, clusters.release(r.work)); err != nil {
 		return err
 	}
 	r.finish()
 	if err := out.writeSummary(s); err != nil {
+		return err
+	}
+	if err := out.syncFolders(r.sources[r.refSources:]); err != nil {
 		return err
 	}
 	if err := r.work.log.note(publishedKind, s); err != nil {
@@ -272,9 +268,21 @@ func (r *run) dedup(ctx context.Context, out *outputDir) (err error) {
 	return out.publish(ctx)
 }
 
-// write writes everything but the summary. The lists are small, but waiting for
-// the disk to have them is not quick, so they are written beside the records.
-func (r *run) write(ctx context.Context, out *outputDir, kept *keptWriter, c *clustering) error {
+// write writes everything but the summary.
+func (r *run) write(ctx context.Context, out *outputDir, clusters *clustering) error {
+	kept, err := r.newKeptWriter(out, clusters)
+	if err != nil {
+		return err
+	}
+	return r.clock.stage("write", r.inputBytes(), func() (items, bytes int64, err error) {
+		err = r.writeAll(ctx, out, kept, clusters)
+		return kept.items.Load(), kept.bytes.Load(), err
+	})
+}
+
+// writeAll is write. The lists are small, but waiting for the disk to have them is
+// not quick, so they are written beside the records.
+func (r *run) writeAll(ctx context.Context, out *outputDir, kept *keptWriter, c *clustering) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return kept.write(ctx) })
 	group.Go(func() error { return out.writeRemoved(ctx, r.table, c) })

@@ -110,12 +110,25 @@ var outputNames = []string{KeptFolder, KeptList, RemovedFile, ClustersFile, Summ
 
 // prepare makes the output folder and a staging folder in it, empty unless a run
 // goes on that has begun to fill it.
-func (o *outputDir) prepare(w *workspace, goOn bool) (err error) {
+func (o *outputDir) prepare(w *workspace, goOn bool) error {
 	if o.remote != nil {
-		if o.path, err = w.pathOf("output"); err != nil {
+		path, err := w.pathOf("output")
+		if err != nil {
 			return err
 		}
+		o.path = path
 	}
+	err := o.makeFolders(goOn)
+	if err != nil && o.created != "" && w.log == nil {
+		err = errors.Join(err, o.fs.RemoveAll(o.created))
+	}
+	if err != nil {
+		return fmt.Errorf("output folder: %w", err)
+	}
+	return nil
+}
+
+func (o *outputDir) makeFolders(goOn bool) error {
 	for at := filepath.Clean(o.path); ; at = filepath.Dir(at) {
 		if _, err := o.fs.Stat(at); !errors.Is(err, os.ErrNotExist) {
 			break
@@ -124,13 +137,23 @@ func (o *outputDir) prepare(w *workspace, goOn bool) (err error) {
 	}
 	if !goOn {
 		if err := o.fs.RemoveAll(o.staged()); err != nil {
-			return fmt.Errorf("output folder: %w", err)
+			return err
 		}
 	}
 	if err := o.fs.MkdirAll(o.staged(), 0o755); err != nil {
-		return fmt.Errorf("output folder: %w", err)
+		return err
 	}
-	return nil
+	if o.created == "" {
+		return nil
+	}
+	for at := filepath.Clean(o.path); ; at = filepath.Dir(at) {
+		if err := syncDir(o.fs, filepath.Dir(at)); err != nil {
+			return err
+		}
+		if at == o.created {
+			return nil
+		}
+	}
 }
 
 // whole takes a staged file that no more is written to: it is durable and, if the
@@ -245,14 +268,40 @@ func (o *outputDir) staged(elem ...string) string {
 	return filepath.Join(append([]string{o.path, stagingFolder}, elem...)...)
 }
 
+// kept returns where a source's kept records are staged.
+func (o *outputDir) kept(s *corpus.Source) string {
+	return o.staged(KeptFolder, filepath.FromSlash(s.Name))
+}
+
+// syncFolders makes the names of all that is staged durable.
+func (o *outputDir) syncFolders(sources []corpus.Source) error {
+	folders := map[string]bool{o.path: true, o.staged(): true}
+	for i := range sources {
+		if sources[i].Format == corpus.Text {
+			continue
+		}
+		for at := filepath.Dir(o.kept(&sources[i])); !folders[at]; at = filepath.Dir(at) {
+			folders[at] = true
+		}
+	}
+	for path := range folders {
+		// Of a file that cannot be read there may be no folder.
+		if err := syncDir(o.fs, path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return outputError(err)
+		}
+	}
+	return nil
+}
+
 // publish moves what is staged to its place, the summary last. It may go on where
-// an earlier process was killed.
+// an earlier process was killed. After an error no summary is in its place.
 func (o *outputDir) publish(ctx context.Context) error {
 	if o.remote != nil {
 		if err := o.remote.UploadFolder(ctx, o.fs, o.staged(), SummaryFile); err != nil {
 			return outputError(err)
 		}
-		return o.fs.RemoveAll(o.path)
+		_ = o.fs.RemoveAll(o.path) // the next run in the work folder does
+		return nil
 	}
 	for _, name := range outputNames {
 		if name == SummaryFile {
@@ -261,15 +310,33 @@ func (o *outputDir) publish(ctx context.Context) error {
 				return outputError(err)
 			}
 		}
-		err := o.fs.Rename(o.staged(name), filepath.Join(o.path, name))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := o.move(name); err != nil {
 			return outputError(err)
 		}
 	}
-	if err := o.fs.RemoveAll(o.staged()); err != nil {
-		return outputError(err)
+	if err := syncDir(o.fs, o.path); err != nil {
+		back := o.fs.Rename(filepath.Join(o.path, SummaryFile), o.staged(SummaryFile))
+		return outputError(errors.Join(err, back))
 	}
-	return syncDir(o.fs, o.path)
+	// An empty folder that stays is not worth an error: the next run removes it.
+	_ = o.fs.RemoveAll(o.staged())
+	return nil
+}
+
+// move moves what is staged under a name to its place, unless it is there already.
+func (o *outputDir) move(name string) error {
+	place := filepath.Join(o.path, name)
+	err := o.fs.Rename(o.staged(name), place)
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if name == KeptFolder || name == KeptList { // not every run has them
+		return nil
+	}
+	if _, err := o.fs.Stat(place); err != nil {
+		return fmt.Errorf("%w; what was staged is gone: start over with --fresh", err)
+	}
+	return nil
 }
 
 // discard removes what a failed run has written.
@@ -278,8 +345,13 @@ func (o *outputDir) discard(ctx context.Context) error {
 	for _, name := range o.uploaded {
 		err = errors.Join(err, o.remote.Remove(ctx, name))
 	}
-	if o.remote != nil {
+	switch {
+	case o.remote != nil:
 		err = errors.Join(err, o.remote.RemoveFolder(ctx, o.fs, o.staged()))
+	case o.created == "":
+		for _, name := range slices.Backward(outputNames) { // some may have been moved to their places
+			err = errors.Join(err, o.fs.RemoveAll(filepath.Join(o.path, name)))
+		}
 	}
 	if o.created != "" {
 		return errors.Join(err, o.fs.RemoveAll(o.created))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -97,12 +98,50 @@ func (r *run) newKeptWriter(out *outputDir, c *clustering) (*keptWriter, error) 
 			k.before[w.File] = w
 		}
 	}
-	return k, nil
+	return k, k.sweep()
+}
+
+// sweep removes the files that an earlier process has begun under another name.
+func (k *keptWriter) sweep() error {
+	expected := map[string]bool{}
+	for i := k.r.refSources; i < len(k.r.sources); i++ {
+		expected[k.path(i)] = true
+	}
+	var walk func(folder string) error
+	walk = func(folder string) error {
+		names, err := k.out.fs.List(folder)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			path := filepath.Join(folder, name)
+			if expected[path] {
+				continue
+			}
+			st, err := k.out.fs.Stat(path)
+			switch {
+			case err != nil:
+				return err
+			case st.IsDir():
+				err = walk(path)
+			default:
+				err = k.out.fs.Remove(path)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := walk(k.out.staged(KeptFolder)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return outputError(err)
+	}
+	return nil
 }
 
 // path returns where a source's output is staged.
 func (k *keptWriter) path(file int) string {
-	return k.out.staged(KeptFolder, filepath.FromSlash(k.r.sources[file].Name))
+	return k.out.kept(&k.r.sources[file])
 }
 
 // write copies all record files of the inputs.
@@ -346,6 +385,9 @@ func (k *keptWriter) leave(ctx context.Context, f *outputFile) error {
 
 // whole notes that a file is written.
 func (k *keptWriter) whole(ctx context.Context, file int, path string) error {
+	if k.out.remote == nil && k.r.work.log == nil {
+		return nil // all names are made durable at once in the end
+	}
 	if err := k.out.whole(ctx, KeptFolder+"/"+k.r.sources[file].Name, path); err != nil {
 		return err
 	}

@@ -1,0 +1,183 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// stop makes a command end as if its process were killed, or the power failed,
+// just before its nth write operation. Of the file system after says what is left;
+// nil: all that was written. It reports whether the command came so far; if not,
+// its outcome is checked against want.
+func (c command) stop(t *testing.T, config Config, on *vfs.MemFS, n int, after func(on *vfs.MemFS) *vfs.MemFS, want outcome) (left *vfs.MemFS, stopped bool) {
+	t.Helper()
+	left = on
+	writes := 0
+	traced := newTracedFS(on, func(o operation) error {
+		if o.write && !stopped {
+			if writes++; writes == n {
+				stopped = true
+				if after != nil {
+					left = after(on)
+				}
+			}
+		}
+		if stopped {
+			return errDead
+		}
+		return nil
+	})
+	published := published(t, on)
+	got, err := c.on(t, context.Background(), traced, config)
+	if published {
+		got.skipped = want.skipped
+	}
+	switch {
+	case err == nil && !stopped:
+		if d := got.differsFrom(want); d != "" {
+			t.Errorf("%s", d)
+		}
+	case err == nil:
+		// Only what nothing depends on was left to do.
+	case !errors.Is(err, errDead):
+		t.Errorf("killed before write %d: error %v", n, err)
+	}
+	if open := traced.left(); len(open) > 0 {
+		t.Errorf("killed before write %d: left open %q", n, open)
+	}
+	traced.closeAll()
+	return left, stopped
+}
+
+// published tells whether a run was stopped after all of its output was staged: what
+// it has skipped it has told by then.
+func published(t *testing.T, on *vfs.MemFS) bool {
+	t.Helper()
+	if _, err := on.Stat(workFolder + "/alike.journal"); err != nil {
+		return false
+	}
+	return strings.Contains(readVFS(t, on, workFolder+"/alike.journal"), " "+publishedKind+" ")
+}
+
+// goesOn runs a command that was stopped to its end.
+func (c command) goesOn(t *testing.T, config Config, on *vfs.MemFS, want outcome) {
+	t.Helper()
+	published := published(t, on)
+	got, err := c.on(t, context.Background(), on, config)
+	if err != nil {
+		t.Errorf("going on: %v", err)
+		return
+	}
+	if published {
+		got.skipped = want.skipped
+	}
+	if d := got.differsFrom(want); d != "" {
+		t.Errorf("after going on: %s", d)
+	}
+	if left := memTree(t, on, workFolder); len(left) > 0 {
+		t.Errorf("after going on: %d files in the work folder", len(left))
+	}
+}
+
+// resumable returns the configuration of a variant that notes as often as it can.
+func (v variant) resumable(inputs, references string, threads int) Config {
+	c := v.config(inputs, references)
+	tiny(&c)
+	c.Work, c.Threads = workFolder, threads
+	return c
+}
+
+// thorough asks for every place where a run can be stopped or an operation can
+// fail, and more seeds, in place of a sample: it takes hours.
+var thorough = os.Getenv("ALIKE_THOROUGH") != ""
+
+// places returns some of 1 … n+1, spread over all of it.
+func places(rng *rand.Rand, n, some int) (at []int) {
+	if thorough {
+		some = n
+	} else if raceEnabled || testing.Short() {
+		some = max(some/4, 1)
+	}
+	for i := range some {
+		from, to := 1+n*i/some, 1+n*(i+1)/some
+		at = append(at, from+rng.IntN(max(to-from, 1)))
+	}
+	return at
+}
+
+// writes returns how many write operations a command makes.
+func (c command) writes(t *testing.T, config Config) (n int) {
+	t.Helper()
+	on := newTracedFS(vfs.NewMem(), func(o operation) error {
+		if o.write {
+			n++
+		}
+		return nil
+	})
+	if _, err := c.on(t, context.Background(), on, config); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestKilledAtAnyWriteTheSameRunGoesOnToTheSameResult(t *testing.T) {
+	inputs, references := troubleCorpus(t, 2)
+	rng := rand.New(rand.NewPCG(3, 1))
+	for _, v := range variants(t) {
+		for _, command := range commands {
+			want := command.undisturbed(t, v.config(inputs, references))
+			writes := command.writes(t, v.resumable(inputs, references, 1))
+			for _, n := range places(rng, writes, 6) {
+				on, _ := command.stop(t, v.resumable(inputs, references, 1+n%2), vfs.NewMem(), n, nil, want)
+				command.goesOn(t, v.resumable(inputs, references, 2), on, want)
+				if t.Failed() {
+					t.Fatalf("%s, %s, killed before write %d of %d", v.name, command.name, n, writes)
+				}
+			}
+		}
+	}
+}
+
+func TestKilledAgainAndAgainARunComesToTheSameResult(t *testing.T) {
+	inputs, references := troubleCorpus(t, 3)
+	rng := rand.New(rand.NewPCG(5, 1))
+	for _, v := range variants(t) {
+		for _, command := range commands {
+			want := command.undisturbed(t, v.config(inputs, references))
+			on := vfs.NewMem()
+			for stopped, kills := true, 0; stopped; kills++ {
+				on, stopped = command.stop(t, v.resumable(inputs, references, 1+rng.IntN(4)), on, 60+rng.IntN(60)+10*kills, nil, want)
+				if t.Failed() || kills > 100 {
+					t.Fatalf("%s, %s, killed %d times", v.name, command.name, kills)
+				}
+			}
+		}
+	}
+}
+
+// A crash loses what was not synced, or some of it.
+func TestAfterAnyLossOfPowerTheSameRunGoesOnToTheSameResult(t *testing.T) {
+	inputs, references := troubleCorpus(t, 4)
+	rng := rand.New(rand.NewPCG(7, 1))
+	for _, v := range variants(t) {
+		for _, command := range commands {
+			want := command.undisturbed(t, v.config(inputs, references))
+			writes := command.writes(t, v.resumable(inputs, references, 1))
+			for i, n := range places(rng, writes, 8) {
+				cfg := vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 25, 75, 100}[i%4], RNG: rng}
+				crash := func(on *vfs.MemFS) *vfs.MemFS { return on.CrashClone(cfg) }
+				on, _ := command.stop(t, v.resumable(inputs, references, 1+n%2), vfs.NewCrashableMem(), n, crash, want)
+				command.goesOn(t, v.resumable(inputs, references, 2), on, want)
+				if t.Failed() {
+					t.Fatalf("%s, %s, %d %% unsynced data, crashed before write %d of %d", v.name, command.name, cfg.UnsyncedDataPercent, n, writes)
+				}
+			}
+		}
+	}
+}
