@@ -13,7 +13,7 @@ func TestResultsAreTheSameForAnyThreadsMemoryAndWork(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	inputs, references := troubleCorpus(t, 1)
 	for _, v := range variants(t) {
-		for _, command := range commands {
+		for _, command := range v.commands() {
 			want := command.undisturbed(t, v.config(inputs, references))
 			for _, how := range []struct {
 				threads int
