@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Runs `alike dedup` with --work under a low ceiling of memory and kills it
+# (SIGKILL) at random moments, each time giving the same command again, until the
+# run is through and its kills are used up. Prints where every kill hit, the time
+# of all against that of a run that nobody disturbs, and whether the output is the
+# same bytes, and the summary the same counts, as of a run in memory. Fails if not.
+#
+#   bench/kills.sh [BASE.jsonl[.zst]…]
+#
+# BASE as in gigabyte.sh. How long a process lives is drawn from 0 to a tenth of
+# the undisturbed run, and it goes on from where the one before was killed, so
+# kills spread over the run from its begin to its end. Where processes die before
+# they have noted anything new, the longest life grows by half until one has. A run
+# that is through before the kills are is compared, and another begins.
+#
+# A kill leaves what was written in the system's cache, so this says nothing about
+# a loss of power; tests with a file system that forgets do.
+#
+# Environment: ALIKE_BENCH_DIR, where the corpus is made and kept for the next
+# run (default: a temporary folder, removed at the end); ALIKE_BENCH_KILLS (50);
+# ALIKE_BENCH_SEED (1) of the moments; ALIKE_BENCH_SIZE (default 2GB);
+# ALIKE_BENCH_FLAGS, of corpusgen (default -words 20-200, so that as much is
+# spilled as of a much larger corpus); ALIKE_BENCH_MEMORY (64MiB);
+# ALIKE_BENCH_COMMAND (dedup; pairs can be killed too).
+source "$(dirname "$0")/lib.sh"
+begin kills ./cmd/alike ./bench/corpusgen
+
+base_texts "$@"
+# shellcheck disable=SC2086 # the flags are several words
+corpus corpus.jsonl -size "${ALIKE_BENCH_SIZE:-2GB}" -seed 1 ${ALIKE_BENCH_FLAGS:--words 20-200}
+corpus=$dir/corpus.jsonl
+kills=${ALIKE_BENCH_KILLS:-50}
+memory=${ALIKE_BENCH_MEMORY:-64MiB}
+command=${ALIKE_BENCH_COMMAND:-dedup}
+work=$run/resumable
+journal=$work/alike.journal
+RANDOM=${ALIKE_BENCH_SEED:-1}
+cat "$corpus" >/dev/null # into the page cache
+
+alike "$command" "$corpus"
+sum=$(outcome)
+echo "corpus: $documents documents, $(mb "$bytes") MB; $(nproc) processors; alike $command"
+printf 'in memory:              %7.2f s  %6d MiB peak\n' "$seconds" "$(mib "$peak")"
+flags=(--memory "$memory" --work "$work")
+alike "$command" "$corpus" "${flags[@]}"
+undisturbed=$seconds same=yes
+[ "$(outcome)" = "$sum" ] || same=no
+printf 'undisturbed, %-8s   %7.2f s  %6d MiB peak  same bytes: %s\n' "$memory:" "$undisturbed" "$(mib "$peak")" $same
+[ $same = yes ] || exit 1
+
+# records and last_record tell what the journal holds behind its settings.
+records() { grep -cvE '^(alike journal|[0-9a-f]{8} [=.]) ' "$journal" 2>/dev/null || true; }
+last_record() {
+  if [ ! -e "$journal" ]; then
+    echo 'nothing'
+  elif [ "$(records)" = 0 ]; then
+    echo settings
+  else
+    tail -n 1 "$journal" | cut -d ' ' -f 2
+  fi
+}
+
+# live SECONDS gives the command and kills it after so long (0: never). It tells in
+# $killed whether that happened before the end of the run.
+live() {
+  local status=0
+  TMPDIR=$temp "$bin/measure" -o "$run/cost" -kill-after "$1s" "$bin/alike" "$command" "$corpus" -o "$result" --quiet "${flags[@]}" || status=$?
+  read -r seconds _ peak _ killed <"$run/cost"
+  if [ "$status" -ne 0 ] && [ "$killed" = 0 ]; then
+    echo "kills: the run was not gone on with: exit status $status" >&2
+    exit 1
+  fi
+  # Killed after its last act, a run is through all the same.
+  if [ "$killed" = 1 ] && [ ! -e "$journal" ] && [ -e "$result" ]; then
+    through=1
+  else
+    through=$((1 - killed))
+  fi
+}
+
+failed=0 done=0 number=0 hits='' most_peak=0
+while [ "$done" -lt "$kills" ]; do
+  number=$((number + 1)) total=0 mine=0 before=0 stretch=1 through=0
+  rm -rf "$result" "$work"
+  while [ "$through" = 0 ]; do
+    life=0
+    if [ "$done" -lt "$kills" ]; then
+      draw=$(((RANDOM << 15) | RANDOM))
+      life=$(awk -v t="$undisturbed" -v s="$stretch" -v d=$draw 'BEGIN { printf "%.4f", 0.001 + t / 10 * s * d / 2 ^ 30 }')
+    fi
+    live "$life"
+    total=$(awk -v a="$total" -v b="$seconds" 'BEGIN { print a + b }')
+    most_peak=$((peak > most_peak ? peak : most_peak))
+    [ "$killed" = 1 ] || continue
+    done=$((done + 1)) mine=$((mine + 1)) after=$(last_record) now=$(records)
+    hits+="$after"$'\n'
+    printf 'run %d, kill %3d: after %6.2f s, %3d records, the last %s\n' $number $done "$seconds" "${now:-0}" "$after"
+    if [ "${now:-0}" -gt "$before" ]; then
+      stretch=1
+    else
+      stretch=$(awk -v s="$stretch" 'BEGIN { print s * 1.5 }')
+    fi
+    before=${now:-0}
+  done
+  same=yes
+  [ "$(outcome)" = "$sum" ] || same=no failed=1
+  left=$(find "$work" -type f 2>/dev/null | wc -l)
+  printf 'run %d: %d kills, %.2f s in all, %s times the undisturbed run, same bytes: %s, files left in the work folder: %d\n' \
+    $number $mine "$total" "$(ratio "$total" "$undisturbed")" $same "$left"
+  [ "$left" = 0 ] || failed=1
+done
+
+echo "kills by the last record before them:"
+printf %s "$hits" | sort | uniq -c | sort -rn
+echo "peak memory of all processes: $(mib "$most_peak") MiB"
+exit $failed
