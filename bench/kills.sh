@@ -18,7 +18,7 @@
 #
 # Environment: ALIKE_BENCH_DIR, where the corpus is made and kept for the next
 # run (default: a temporary folder, removed at the end); ALIKE_BENCH_KILLS (50);
-# ALIKE_BENCH_SEED (1) of the moments; ALIKE_BENCH_SIZE (default 2GB);
+# ALIKE_BENCH_SEED (1) of the moments; ALIKE_BENCH_SIZE (default 4GB);
 # ALIKE_BENCH_FLAGS, of corpusgen (default -words 20-200, so that as much is
 # spilled as of a much larger corpus); ALIKE_BENCH_MEMORY (64MiB);
 # ALIKE_BENCH_COMMAND (dedup; pairs can be killed too).
@@ -27,7 +27,7 @@ begin kills ./cmd/alike ./bench/corpusgen
 
 base_texts "$@"
 # shellcheck disable=SC2086 # the flags are several words
-corpus corpus.jsonl -size "${ALIKE_BENCH_SIZE:-2GB}" -seed 1 ${ALIKE_BENCH_FLAGS:--words 20-200}
+corpus corpus.jsonl -size "${ALIKE_BENCH_SIZE:-4GB}" -seed 1 ${ALIKE_BENCH_FLAGS:--words 20-200}
 corpus=$dir/corpus.jsonl
 kills=${ALIKE_BENCH_KILLS:-50}
 memory=${ALIKE_BENCH_MEMORY:-64MiB}
