@@ -197,6 +197,11 @@ func rewriter(t testing.TB, name string) func(data []byte) Source {
 		if err := os.WriteFile(s.Path, data, 0o666); err != nil {
 			panic(err)
 		}
+		st, err := os.Stat(s.Path)
+		if err != nil {
+			panic(err)
+		}
+		s.Size, s.ModTime = st.Size(), st.ModTime()
 		return s
 	}
 }

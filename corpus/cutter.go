@@ -59,7 +59,7 @@ func (c *cutter) finish() error {
 func (c *cutter) damage(cause error) error {
 	text, remedy, kind := decodeDamage(c.f.src.Compression, cause)
 	if errors.Is(cause, ErrChanged) {
-		text, kind = cause.Error(), ErrChanged
+		text, remedy, kind = cause.Error(), "run again when nothing writes to it", ErrChanged
 	} else if c.f.src.Compression == Plain {
 		text, kind = fmt.Sprintf("cannot read on (%v)", cause), ErrCorrupt
 	}
@@ -251,13 +251,16 @@ func (c *cutter) dropped(fresh []byte) []byte {
 func (c *cutter) tally(data []byte) {
 	blanks := ""
 	switch c.f.src.Format {
+	case Lines:
+		c.idle = 0
+		return
 	case JSONL:
 		blanks = " \t\r\n"
 	case CSV, TSV:
 		blanks = "\r\n"
 	}
 	for _, b := range data {
-		if strings.IndexByte(blanks, b) < 0 {
+		if b != '\n' && strings.IndexByte(blanks, b) < 0 {
 			c.idle = 0
 			return
 		}

@@ -26,11 +26,12 @@ import (
 //
 // In a folder, what cannot be read (FIFO, socket, device, dangling link, link
 // to a folder above, folder without permission, format that is not supported)
-// is not opened and becomes a Problem. A FIFO or device that is named itself is
-// read as a stream, JSONL unless its name says otherwise.
+// is not opened and becomes a Problem. A FIFO that is named itself is read as a
+// stream, JSONL unless its name says otherwise.
 //
-// The error is a *Problem for an input that does not exist (fs.ErrNotExist) or
-// a folder with nothing in it (ErrNoFiles).
+// The error is a *Problem for an input that does not exist (fs.ErrNotExist), a
+// folder with nothing in it (ErrNoFiles), or a socket or device that is named
+// itself (ErrNotRegular), save terminals and the null device.
 func Find(inputs []string, o Options) (sources []Source, skipped []Problem, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, nil, err
@@ -142,6 +143,8 @@ func (w *walk) addNamed(path string) error {
 			return &Problem{Path: path, Err: errPacked}
 		}
 		w.file(path, real, st)
+	case st.Mode()&fs.ModeSocket != 0, st.Mode()&fs.ModeDevice != 0 && !isStandard(path):
+		return &Problem{Path: path, Err: notRegular(st.Mode())}
 	case w.once(real):
 		format, c, record := NameFormat(path)
 		if !record {
@@ -153,6 +156,16 @@ func (w *walk) addNamed(path string) error {
 		w.found = append(w.found, found{w.input, Source{Path: path, Format: format, Compression: c, Size: -1, Stream: true}})
 	}
 	return nil
+}
+
+// isStandard reports whether a device is one that ends: the null device, or what
+// may be a terminal. Others, such as disks and /dev/zero, are no inputs.
+func isStandard(path string) bool {
+	switch path {
+	case os.DevNull, "/dev/stdin", "/dev/tty":
+		return true
+	}
+	return strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
 // realPath returns the absolute path without symbolic links.
@@ -317,6 +330,7 @@ func (w *walk) result() []Source {
 	for i, f := range w.found {
 		sources[i] = f.s
 	}
+	w.found, w.seen = nil, nil // their memory can go
 	w.name(sources)
 	return sources
 }
@@ -371,6 +385,9 @@ func (w *walk) name(sources []Source) {
 			name = streamName(*s)
 		} else {
 			name = strings.Join(pathParts(s.Path)[len(parent):], "/")
+			if strings.HasSuffix(s.Path, name) { // the same memory: there may be millions
+				name = s.Path[len(s.Path)-len(name):]
+			}
 		}
 		s.Name = unique(name, used)
 	}

@@ -110,6 +110,11 @@ func (p *Parser) next(r *Record) bool {
 		return true
 	}
 	for p.pos < len(p.data) {
+		if p.data[p.pos] == '\n' && p.format != Lines { // there may be a great many blank ones
+			p.pos++
+			p.line++
+			continue
+		}
 		n, lines := p.length()
 		blank := p.isBlank(p.data[p.pos : p.pos+n])
 		if !blank {

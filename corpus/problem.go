@@ -3,7 +3,10 @@ package corpus
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // What can be wrong, for errors.Is.
@@ -33,12 +36,23 @@ type Problem struct {
 	Err    error
 }
 
-// Error returns "file:line: reason; remedy".
+// Error returns "file:line: reason; remedy". A path with line ends, control
+// characters or bytes that are not UTF-8 is put in quotes as Go does: a message
+// is one line and does nothing to a terminal.
 func (p *Problem) Error() string {
 	if p.Line > 0 {
-		return fmt.Sprintf("%s:%d: %v", p.Path, p.Line, p.Err)
+		return fmt.Sprintf("%s:%d: %v", shown(p.Path), p.Line, p.Err)
 	}
-	return fmt.Sprintf("%s: %v", p.Path, p.Err)
+	return fmt.Sprintf("%s: %v", shown(p.Path), p.Err)
+}
+
+func shown(path string) string {
+	for _, r := range path {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			return strconv.Quote(path)
+		}
+	}
+	return path
 }
 
 // Unwrap returns the reason.

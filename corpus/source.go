@@ -119,6 +119,12 @@ func (s Source) open(o Options) (opened, error) {
 	if err != nil {
 		return opened{}, errors.Join(openError(s.Label(), err), f.Close())
 	}
+	// What was counted, numbered or copied of another version must not be mixed
+	// with this one.
+	if !s.ModTime.IsZero() && (st.Size() != s.Size || !st.ModTime().Equal(s.ModTime)) {
+		changed := because(ErrChanged, "the file has changed since it was looked up; run again when nothing writes to it")
+		return opened{}, errors.Join(&Problem{Path: s.Label(), Err: changed}, f.Close())
+	}
 	return opened{r: f, file: f, size: st.Size()}, nil
 }
 
