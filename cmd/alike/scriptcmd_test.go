@@ -44,6 +44,10 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"prefix":     cmdPrefix,
 	"fifo":       cmdFIFO,
 	"await":      cmdAwait,
+	"endless":    cmdEndless,
+	"pack":       cmdPack,
+	"socket":     cmdSocket,
+	"manyfiles":  cmdManyFiles,
 }
 
 // exits CODE PROGRAM ARG...: the program ends with exactly this exit code.
