@@ -203,7 +203,7 @@ func (r *run) close(succeeded bool) error {
 	switch {
 	case l == nil:
 		err = errors.Join(err, r.work.remove())
-	case succeeded:
+	case succeeded || !l.Resumed() && l.notes == 0: // nothing to go on with
 		err = errors.Join(err, r.work.clean(func(string) bool { return false }), l.journal.Remove())
 	default:
 		err = errors.Join(err, l.journal.Close())

@@ -318,8 +318,9 @@ func (o *outputDir) publish(ctx context.Context) error {
 		back := o.fs.Rename(filepath.Join(o.path, SummaryFile), o.staged(SummaryFile))
 		return outputError(errors.Join(err, back))
 	}
-	// An empty folder that stays is not worth an error: the next run removes it.
-	_ = o.fs.RemoveAll(o.staged())
+	// An empty folder that stays, or comes back when the power fails, is not worth an
+	// error.
+	_ = errors.Join(o.fs.RemoveAll(o.staged()), syncDir(o.fs, o.path))
 	return nil
 }
 

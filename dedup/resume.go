@@ -26,6 +26,7 @@ type log struct {
 	mu    sync.Mutex
 	begun time.Time
 	noted time.Time
+	notes int // of this process
 	early func() bool // in tests, instead of the time
 }
 
@@ -73,6 +74,7 @@ func (l *log) note(kind string, v any) error {
 	err := l.journal.Append(kind, v)
 	l.mu.Lock()
 	l.noted = time.Now()
+	l.notes++
 	l.mu.Unlock()
 	return err
 }

@@ -227,6 +227,7 @@ type outcome struct {
 	lines   []string          // of pairs
 	counts  string            // of the summary
 	skipped []string
+	untidy  bool // something of the work folder is left
 }
 
 func (o outcome) differsFrom(want outcome) string {
@@ -268,6 +269,7 @@ func dedupOn(t testing.TB, ctx context.Context, on vfs.FS, c Config) (o outcome,
 	t.Helper()
 	c.fs, c.Output = on, outFolder
 	c.OnSkip = func(p *corpus.Problem) { o.skipped = append(o.skipped, p.Error()) }
+	c.OnNotice = func(notice string) { o.untidy = o.untidy || strings.Contains(notice, "the work folder is not empty") }
 	s, err := Run(ctx, c)
 	if err != nil {
 		return o, err
@@ -289,6 +291,7 @@ func pairsOn(t testing.TB, ctx context.Context, on vfs.FS, c Config) (o outcome,
 	t.Helper()
 	c.fs = on
 	c.OnSkip = func(p *corpus.Problem) { o.skipped = append(o.skipped, p.Error()) }
+	c.OnNotice = func(notice string) { o.untidy = o.untidy || strings.Contains(notice, "the work folder is not empty") }
 	s, err := Pairs(ctx, c, func(p Pair) error {
 		o.lines = append(o.lines, fmt.Sprintf("%s,%s,%.6f", p.A, p.B, p.Similarity))
 		return nil

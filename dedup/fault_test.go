@@ -1,0 +1,156 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// site is a kind of operation on a kind of file.
+type site struct{ kind, file string }
+
+var (
+	digits    = regexp.MustCompile(`\d+`)
+	temporary = regexp.MustCompile(`\.alike-[0-9a-z]+\.tmp`)
+)
+
+func siteOf(o operation) site {
+	file := temporary.ReplaceAllString(path.Base(o.path), "T")
+	return site{o.kind, digits.ReplaceAllString(file, "#")}
+}
+
+// sites counts the operations of a command.
+func (c command) sites(t *testing.T, config Config) map[site]int {
+	t.Helper()
+	counts := map[site]int{}
+	on := newTracedFS(vfs.NewMem(), func(o operation) error {
+		counts[siteOf(o)]++
+		return nil
+	})
+	if _, err := c.on(t, context.Background(), on, config); err != nil {
+		t.Fatal(err)
+	}
+	return counts
+}
+
+// fault is the nth operation of a site that fails, once.
+type fault struct {
+	site
+	n   int
+	err error
+}
+
+// faults returns a fault for some of each site's operations.
+func faults(rng *rand.Rand, sites map[site]int, share int) (all []fault) {
+	reasons := []error{syscall.ENOSPC, syscall.EIO}
+	for _, s := range slices.SortedFunc(maps.Keys(sites), func(a, b site) int {
+		return strings.Compare(a.kind+a.file, b.kind+b.file)
+	}) {
+		if thorough {
+			for n := range sites[s] {
+				all = append(all, fault{s, n + 1, reasons[n%2]})
+			}
+		} else if rng.IntN(share) == 0 {
+			all = append(all, fault{s, 1 + rng.IntN(sites[s]), reasons[rng.IntN(2)]})
+		}
+	}
+	return all
+}
+
+func TestEveryFailingOperationIsAnErrorThatLeavesNothingHalfDone(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	inputs, references := troubleCorpus(t, 6)
+	rng := rand.New(rand.NewPCG(11, 1))
+	share := 16
+	if raceEnabled || testing.Short() {
+		share = 30
+	}
+	for i, v := range variants(t) {
+		for j, command := range v.commands() {
+			want := command.undisturbed(t, v.config(inputs, references))
+			for _, work := range []string{"", workFolder} {
+				config := func() Config {
+					c := v.resumable(inputs, references, 1)
+					c.Work = work
+					return c
+				}
+				for n, f := range faults(rng, command.sites(t, config()), share) {
+					c := config()
+					c.Threads = 1 + 3*(n%2)
+					command.meets(t, f, c, want, filepath.ToSlash(temp))
+					if t.Failed() {
+						t.Fatalf("%s, %s, work %q: %s %s, number %d: %v", v.name, command.name, work, f.kind, f.file, f.n, f.err)
+					}
+				}
+				_, _ = i, j
+			}
+		}
+	}
+}
+
+// meets runs a command that meets a fault, and again without it.
+func (c command) meets(t *testing.T, f fault, config Config, want outcome, temp string) {
+	t.Helper()
+	on := vfs.NewMem()
+	count := 0
+	var met operation
+	traced := newTracedFS(on, func(o operation) error {
+		if siteOf(o) == f.site {
+			if count++; count == f.n {
+				met = o
+				return f.err
+			}
+		}
+		return nil
+	})
+	got, err := c.on(t, context.Background(), traced, config)
+	if open := traced.left(); len(open) > 0 {
+		t.Errorf("left open %q", open)
+	}
+	traced.closeAll()
+	removing := strings.HasPrefix(f.kind, "remove")
+	if err == nil {
+		if removing {
+			delete(got.files, stagingFolder+"/") // empty
+		}
+		if d := got.differsFrom(want); d != "" {
+			t.Errorf("no error from %v, and %s", met, d)
+		}
+		// What is only read from here on may fail to close, what is not wanted any more
+		// may stay, and what cannot be looked at is taken for what is not there.
+		closing := f.kind == "close" || f.kind == "close written" && (strings.HasSuffix(f.file, ".part") || strings.HasPrefix(f.file, "records"))
+		if met.kind != "" && !removing && !closing && f.kind != "stat" && !got.untidy {
+			t.Errorf("no error from %v", met)
+		}
+		return
+	}
+	if !errors.Is(err, f.err) || !strings.Contains(err.Error(), met.path) {
+		t.Errorf("%v: the error is %q", met, err)
+	}
+	out := memTree(t, on, outFolder)
+	for name := range out {
+		if first, _, _ := strings.Cut(name, "/"); first != stagingFolder && (config.Work == "" || name == SummaryFile) {
+			t.Errorf("%v: %s is left", met, name)
+		}
+	}
+	if _, err := on.Stat(outFolder); config.Work == "" && !removing && !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v: the output folder is left: %v", met, slices.Collect(maps.Keys(out)))
+	}
+	if left := memTree(t, on, temp); config.Work == "" && !removing && len(left) > 0 {
+		t.Errorf("%v: left in the work folder: %v", met, slices.Collect(maps.Keys(left)))
+	}
+	config.limits.due = every(7)
+	c.goesOn(t, config, on, want)
+}
