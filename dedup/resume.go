@@ -26,7 +26,7 @@ type log struct {
 	mu    sync.Mutex
 	begun time.Time
 	noted time.Time
-	notes int // of this process
+	notes int         // of this process
 	early func() bool // in tests, instead of the time
 }
 
