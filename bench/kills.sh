@@ -13,12 +13,15 @@
 # they have noted anything new, the longest life grows by half until one has. A run
 # that is through before the kills are is compared, and another begins.
 #
+# Fails too when a process has run for three times the undisturbed run and noted
+# nothing, or the last one does not end within ten times.
+#
 # A kill leaves what was written in the system's cache, so this says nothing about
 # a loss of power; tests with a file system that forgets do.
 #
 # Environment: ALIKE_BENCH_DIR, where the corpus is made and kept for the next
 # run (default: a temporary folder, removed at the end); ALIKE_BENCH_KILLS (50);
-# ALIKE_BENCH_SEED (1) of the moments; ALIKE_BENCH_SIZE (default 4GB);
+# ALIKE_BENCH_SEED (1) of the moments; ALIKE_BENCH_SIZE (default 2GB);
 # ALIKE_BENCH_FLAGS, of corpusgen (default -words 20-200, so that as much is
 # spilled as of a much larger corpus); ALIKE_BENCH_MEMORY (64MiB);
 # ALIKE_BENCH_COMMAND (dedup; pairs can be killed too).
@@ -27,7 +30,7 @@ begin kills ./cmd/alike ./bench/corpusgen
 
 base_texts "$@"
 # shellcheck disable=SC2086 # the flags are several words
-corpus corpus.jsonl -size "${ALIKE_BENCH_SIZE:-4GB}" -seed 1 ${ALIKE_BENCH_FLAGS:--words 20-200}
+corpus corpus.jsonl -size "${ALIKE_BENCH_SIZE:-2GB}" -seed 1 ${ALIKE_BENCH_FLAGS:--words 20-200}
 corpus=$dir/corpus.jsonl
 kills=${ALIKE_BENCH_KILLS:-50}
 memory=${ALIKE_BENCH_MEMORY:-64MiB}
@@ -60,8 +63,8 @@ last_record() {
   fi
 }
 
-# live SECONDS gives the command and kills it after so long (0: never). It tells in
-# $killed whether that happened before the end of the run.
+# live SECONDS gives the command and kills it after so long, tells in $killed whether
+# that was before its end, and in $through whether the run is through.
 live() {
   local status=0
   TMPDIR=$temp "$bin/measure" -o "$run/cost" -kill-after "$1s" "$bin/alike" "$command" "$corpus" -o "$result" --quiet "${flags[@]}" || status=$?
@@ -78,27 +81,37 @@ live() {
   fi
 }
 
+product() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f", a * b }'; }
+more() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
+
 failed=0 done=0 number=0 hits='' most_peak=0
 while [ "$done" -lt "$kills" ]; do
   number=$((number + 1)) total=0 mine=0 before=0 stretch=1 through=0
   rm -rf "$result" "$work"
   while [ "$through" = 0 ]; do
-    life=0
+    life=$(product 10 "$undisturbed") last=1
     if [ "$done" -lt "$kills" ]; then
-      draw=$(((RANDOM << 15) | RANDOM))
+      last=0 draw=$(((RANDOM << 15) | RANDOM))
       life=$(awk -v t="$undisturbed" -v s="$stretch" -v d=$draw 'BEGIN { printf "%.4f", 0.001 + t / 10 * s * d / 2 ^ 30 }')
     fi
     live "$life"
     total=$(awk -v a="$total" -v b="$seconds" 'BEGIN { print a + b }')
     most_peak=$((peak > most_peak ? peak : most_peak))
     [ "$killed" = 1 ] || continue
+    if [ $last = 1 ]; then
+      echo "kills: the run does not end: $(records) records, the last $(last_record)" >&2
+      exit 1
+    fi
     done=$((done + 1)) mine=$((mine + 1)) after=$(last_record) now=$(records)
     hits+="$after"$'\n'
     printf 'run %d, kill %3d: after %6.2f s, %3d records, the last %s\n' $number $done "$seconds" "${now:-0}" "$after"
     if [ "${now:-0}" -gt "$before" ]; then
       stretch=1
+    elif [ "$through" = 0 ] && more "$seconds" "$(product 3 "$undisturbed")"; then
+      echo "kills: the run is stuck: ${now:-0} records, the last $after" >&2
+      exit 1
     else
-      stretch=$(awk -v s="$stretch" 'BEGIN { print s * 1.5 }')
+      stretch=$(product 1.5 "$stretch")
     fi
     before=${now:-0}
   done
@@ -112,5 +125,7 @@ done
 
 echo "kills by the last record before them:"
 printf %s "$hits" | sort | uniq -c | sort -rn
-echo "peak memory of all processes: $(mib "$most_peak") MiB"
+peak=$most_peak
+echo "peak memory of all processes: $(mib "$peak") MiB, not more than a fifth above $memory: $(within "$memory")"
+[ "$(within "$memory")" = yes ] || failed=1
 exit $failed
