@@ -30,9 +30,29 @@ func codecOf(id int64) (codec, error) {
 // plain tells that pages are not compressed.
 func (c codec) plain() bool { return c.id == format.Uncompressed }
 
-// encode appends compressed src to dst[:0]. The bytes depend on src alone.
+// encode returns compressed src, in the memory of dst if that suffices. The bytes
+// depend on src alone.
 func (c codec) encode(dst, src []byte) ([]byte, error) {
+	if c.id == format.Zstd {
+		return zstdEncode(dst, src)
+	}
 	return parquet.LookupCompressionCodec(c.id).Encode(dst[:0], src)
+}
+
+// zstdEncode has a window of what most pages are at most: a third of the memory
+// of parquet-go's codec, for the same bytes.
+func zstdEncode(dst, src []byte) ([]byte, error) {
+	z, _ := zstdEncoders.Get().(*zstd.Encoder)
+	if z == nil {
+		var err error
+		z, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false),
+			zstd.WithWindowSize(2<<20), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			return nil, err
+		}
+	}
+	defer zstdEncoders.Put(z)
+	return z.EncodeAll(src, dst[:0]), nil
 }
 
 // mostExpansion is how many bytes one compressed byte can yield (of zstd: four
@@ -107,7 +127,7 @@ func (c codec) damage(err error) error {
 	return fmt.Errorf("%w: %v data (%v)", ErrCorrupt, c.id, err)
 }
 
-var zstdDecoders, gzipDecoders sync.Pool
+var zstdEncoders, zstdDecoders, gzipDecoders sync.Pool
 
 func zstdDecode(dst, src []byte) (int, error) {
 	d, _ := zstdDecoders.Get().(*zstd.Decoder)

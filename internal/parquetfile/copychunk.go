@@ -311,7 +311,7 @@ func (k *chunkCopy) newDictionary() (out []byte, uncompressed int, err error) {
 		out = make([]byte, h.size+h.compressed)
 		return out, h.size + h.uncompressed, readAt(k.f.r, out, h.at)
 	}
-	body, err := f.encode(k.c.leaf, format.Plain, nil)
+	body, err := f.encode(nil, k.c.leaf, format.Plain, nil)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -325,7 +325,7 @@ func (k *chunkCopy) newDictionary() (out []byte, uncompressed int, err error) {
 	sub, _ := fields.sub(headDictionary)
 	sub.setInt(dictValues, tI32, int64(len(f.runs)))
 	fields.setStruct(headDictionary, sub)
-	out, header := appendPage(fields, uncompressed, body)
+	out, header := appendPage(nil, fields, uncompressed, nil, body)
 	return out, header + uncompressed, nil
 }
 
@@ -351,10 +351,17 @@ func (k *chunkCopy) pageJob(p *pipeline, s *sourcePage) *job {
 		k.nulls += int64(kept.nulls)
 		k.bounds.merge(k.c.leaf, kept.bounds)
 		k.count(s.h, uncompressed)
-		return o.write(out)
+		err := o.write(out)
+		if cap(out) <= pooledPage {
+			outPool.Put(&out)
+		}
+		return err
 	}
 	return &job{weight: s.weight(), run: run, write: write}
 }
+
+// outPool has the memory of pages that were written.
+var outPool = sync.Pool{New: func() any { return new([]byte) }}
 
 func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage) (out []byte, uncompressed int, kept kept, err error) {
 	h, leaf := s.h, k.c.leaf
@@ -371,11 +378,12 @@ func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage) (out []byte, 
 	if k.bounded && !indexed {
 		f.each(func(v []byte) { kept.bounds.add(leaf, v) })
 	}
+	dst := *outPool.Get().(*[]byte)
 	if s.whole && (!indexed || k.same) {
-		out = make([]byte, h.size+h.compressed)
+		out = grown(dst, h.size+h.compressed)
 		return out, h.size + h.uncompressed, kept, readAt(k.f.r, out, h.at)
 	}
-	out, uncompressed, err = f.assemble(h, k.c, kept, k.remap)
+	out, uncompressed, err = f.assemble(dst[:0], h, k.c, kept, k.remap)
 	return out, uncompressed, kept, err
 }
 

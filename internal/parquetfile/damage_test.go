@@ -19,14 +19,14 @@ func tiny(t testing.TB, version int) []byte {
 		Lang *string `parquet:"lang,optional,dict"`
 		N    []int64 `parquet:"n"`
 	}
-	rows := make([]row, 30)
+	rows := make([]row, 14)
 	for i := range rows {
 		rows[i] = row{Text: fmt.Sprintf("text %d", i), N: make([]int64, i%3)}
 		if i%5 > 0 {
 			rows[i].Lang = pointer(string(rune('a' + i%4)))
 		}
 	}
-	codec := layout{&parquet.Snappy, version, 60, 17, true}
+	codec := layout{&parquet.Snappy, version, 60, 8, true}
 	if version == 1 {
 		codec.codec = &parquet.Zstd
 	}
@@ -78,14 +78,12 @@ func TestFlippedBitIsAnErrorOrChangesSomething(t *testing.T) {
 				}
 			}
 		}
-		for i := range data {
-			for _, flip := range []byte{1, 0x90} {
-				bad := bytes.Clone(data)
-				bad[i] ^= flip
-				what := fmt.Sprintf("version %d, byte %d ^ %#x", version, i, flip)
-				if rows, err := check(t, what, bad); inPage[i] && err == nil {
-					t.Errorf("%s: %d rows are read though a page has a wrong checksum", what, rows)
-				}
+		for i := version; i < len(data); i += 3 {
+			bad := bytes.Clone(data)
+			bad[i] ^= 1 << (i * 5 % 8)
+			what := fmt.Sprintf("version %d, byte %d", version, i)
+			if rows, err := check(t, what, bad); inPage[i] && err == nil {
+				t.Errorf("%s: %d rows are read though a page has a wrong checksum", what, rows)
 			}
 		}
 	}
@@ -162,8 +160,8 @@ func (s *shrinking) ReadAt(p []byte, off int64) (int, error) {
 func TestManyFlippedBitsNeverPanic(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, l := range layouts() {
-		data := write(t, l, entries(60, 3))
-		for range 150 {
+		data := write(t, l, entries(30, 3))
+		for range 20 {
 			bad := bytes.Clone(data)
 			for range 1 + r.IntN(4) {
 				bad[r.IntN(len(bad))] ^= byte(1 + r.IntN(255))
@@ -219,7 +217,7 @@ func FuzzPage(f *testing.F) {
 		fl.each(func(v []byte) { want = append(want, string(v)) })
 		sub := structure{}
 		h.fields.setStruct(headData, sub)
-		out, _, err := fl.assemble(h, c, k, []uint32{0, 1, 2})
+		out, _, err := fl.assemble(nil, h, c, k, []uint32{0, 1, 2})
 		must(t, err)
 		var again pageHead
 		must(t, again.parse(out))

@@ -85,10 +85,10 @@ func (f *filter) each(do func(v []byte)) {
 	}
 }
 
-// encode encodes the values that are kept as those of the page were. remap gives
-// the new index of each value of the dictionary.
-func (f *filter) encode(leaf *Leaf, encoding format.Encoding, remap []uint32) ([]byte, error) {
-	v, dst := &f.page.values, f.encoded[:0]
+// encode appends the values that are kept, encoded as those of the page were.
+// remap gives the new index of each value of the dictionary.
+func (f *filter) encode(dst []byte, leaf *Leaf, encoding format.Encoding, remap []uint32) ([]byte, error) {
+	v := &f.page.values
 	switch {
 	case isDictionary(encoding):
 		f.index = f.index[:0]
@@ -112,11 +112,12 @@ func (f *filter) encode(leaf *Leaf, encoding format.Encoding, remap []uint32) ([
 	case leaf.physical == boolean:
 		f.collect()
 		if encoding == format.RLE {
+			start := len(dst)
 			dst = appendHybrid(append(dst, 0, 0, 0, 0), f.gather, 1)
-			binary.LittleEndian.PutUint32(dst, uint32(len(dst)-4))
+			binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
 		} else if len(f.gather) > 0 {
-			dst = append(dst, appendPacked(nil, f.gather, 1)...)
-			dst = dst[len(dst)-(len(f.gather)+7)/8:] // without the head of a run
+			run := appendPacked(nil, f.gather, 1)
+			dst = append(dst, run[len(run)-(len(f.gather)+7)/8:]...) // without the head of a run
 		}
 	case encoding == format.ByteStreamSplit:
 		n := f.collect()
@@ -126,12 +127,12 @@ func (f *filter) encode(leaf *Leaf, encoding format.Encoding, remap []uint32) ([
 			}
 		}
 	default:
-		var err error
-		if dst, err = f.encodeDelta(dst, leaf, encoding); err != nil {
+		encoded, err := f.encodeDelta(leaf, encoding)
+		if err != nil {
 			return nil, err
 		}
+		dst = append(dst, encoded...)
 	}
-	f.encoded = dst
 	return dst, nil
 }
 
@@ -148,8 +149,9 @@ func (f *filter) collect() int {
 	return n
 }
 
-func (f *filter) encodeDelta(dst []byte, leaf *Leaf, encoding format.Encoding) ([]byte, error) {
+func (f *filter) encodeDelta(leaf *Leaf, encoding format.Encoding) ([]byte, error) {
 	n := f.collect()
+	var dst []byte
 	switch {
 	case encoding == format.DeltaBinaryPacked && leaf.physical == int32s:
 		f.ints32 = grown(f.ints32, n)
@@ -176,15 +178,11 @@ func (f *filter) encodeDelta(dst []byte, leaf *Leaf, encoding format.Encoding) (
 	return nil, fmt.Errorf("%w: encoding %v", ErrUnsupported, encoding)
 }
 
-// assemble returns the page of what was kept, with its header, and the bytes
-// that it has without compression.
-func (f *filter) assemble(h *pageHead, c *chunk, k kept, remap []uint32) (out []byte, uncompressed int, err error) {
-	vals, err := f.encode(c.leaf, h.encoding, remap)
-	if err != nil {
-		return nil, 0, err
-	}
+// assemble appends the page of what was kept, with its header, to dst. It returns
+// also the bytes that it has without compression.
+func (f *filter) assemble(dst []byte, h *pageHead, c *chunk, k kept, remap []uint32) (out []byte, uncompressed int, err error) {
 	v1 := h.kind == format.DataPage
-	var levels []byte
+	body := f.encoded[:0]
 	var lengths [2]int
 	for i, l := range [...]struct {
 		levels []uint8
@@ -193,27 +191,31 @@ func (f *filter) assemble(h *pageHead, c *chunk, k kept, remap []uint32) (out []
 		if l.most == 0 {
 			continue
 		}
-		start := len(levels)
+		start := len(body)
 		if v1 {
-			levels = append(levels, 0, 0, 0, 0)
+			body = append(body, 0, 0, 0, 0)
 		}
-		levels = appendHybrid(levels, l.levels, widthOf(l.most))
-		lengths[i] = len(levels) - start
+		body = appendHybrid(body, l.levels, widthOf(l.most))
+		lengths[i] = len(body) - start
 		if v1 {
-			binary.LittleEndian.PutUint32(levels[start:], uint32(lengths[i]-4))
+			binary.LittleEndian.PutUint32(body[start:], uint32(lengths[i]-4))
 		}
 	}
-	uncompressed = len(levels) + len(vals)
-	body := append(levels, vals...)
+	plain := len(body) // what is not compressed
+	if v1 {
+		plain = 0
+	}
+	if body, err = f.encode(body, c.leaf, h.encoding, remap); err != nil {
+		return nil, 0, err
+	}
+	f.encoded = body
+	uncompressed = len(body)
+	rest := body[plain:]
 	if !c.codec.plain() && (v1 || h.packed) {
-		from := len(levels)
-		if v1 {
-			from = 0
-		}
-		if f.packed, err = c.codec.encode(f.packed, body[from:]); err != nil {
+		if f.packed, err = c.codec.encode(f.packed, rest); err != nil {
 			return nil, 0, err
 		}
-		body = append(body[:from:from], f.packed...)
+		rest = f.packed
 	}
 	fields := h.fields.edit()
 	if v1 {
@@ -231,19 +233,20 @@ func (f *filter) assemble(h *pageHead, c *chunk, k kept, remap []uint32) (out []
 		sub.del(v2Statistics)
 		fields.setStruct(headDataV2, sub)
 	}
-	out, header := appendPage(fields, uncompressed, body)
+	out, header := appendPage(dst, fields, uncompressed, body[:plain], rest)
 	return out, uncompressed + header, nil
 }
 
-// appendPage puts a header and a body together. header is the length of the
-// former.
-func appendPage(fields structure, uncompressed int, body []byte) (out []byte, header int) {
+// appendPage appends a header and a body in two pieces to dst. header is the
+// length of the former.
+func appendPage(dst []byte, fields structure, uncompressed int, levels, rest []byte) (out []byte, header int) {
 	fields.setInt(headUncompressed, tI32, int64(uncompressed))
-	fields.setInt(headCompressed, tI32, int64(len(body)))
+	fields.setInt(headCompressed, tI32, int64(len(levels)+len(rest)))
 	if fields.has(headCRC) {
-		fields.setInt(headCRC, tI32, int64(int32(crc32.ChecksumIEEE(body))))
+		sum := crc32.Update(crc32.ChecksumIEEE(levels), crc32.IEEETable, rest)
+		fields.setInt(headCRC, tI32, int64(int32(sum)))
 	}
-	out = fields.append(make([]byte, 0, 64+len(body)))
-	header = len(out)
-	return append(out, body...), header
+	out = fields.append(dst)
+	header = len(out) - len(dst)
+	return append(append(out, levels...), rest...), header
 }

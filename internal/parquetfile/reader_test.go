@@ -69,14 +69,14 @@ func show[T any](p *T) string {
 func TestColumnsReadAsParquetGoReadsThem(t *testing.T) {
 	names := []string{"id", "text", "title", "lang", "length", "front", "meta.id", "meta.inner.source", "meta.inner.rank",
 		"flag", "maybe", "small", "unsigned", "fixed", "uuid", "day", "when", "never"}
-	rows := entries(700, 3)
-	for _, l := range layouts() {
+	rows := entries(250, 3)
+	for i, l := range layouts() {
 		data := write(t, l, rows)
 		f := open(t, data)
 		if f.Rows != int64(len(rows)) {
 			t.Fatalf("%v: %d rows", l, f.Rows)
 		}
-		for _, target := range []int{1, 500, 1 << 20} {
+		for _, target := range [][]int{{1}, {500, 1 << 20}}[i%2] {
 			have := readColumns(t, f, target, names...)
 			if len(have) != len(rows) {
 				t.Fatalf("%v: %d rows read", l, len(have))

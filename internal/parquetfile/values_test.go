@@ -16,7 +16,7 @@ import (
 
 // encoded makes values of a column's type and encodes them with parquet-go.
 func encoded(t *rapid.T, leaf *Leaf, e encoding.Encoding) (want []string, src []byte) {
-	n := rapid.IntRange(1, 300).Draw(t, "n")
+	n := rapid.IntRange(1, 150).Draw(t, "n")
 	data, offsets := []byte{}, []uint32{0}
 	shared := rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "shared")
 	for range n {
@@ -107,7 +107,7 @@ func TestValuesOfEveryEncodingAreReadAndWrittenAgain(t *testing.T) {
 							f.runs = append(f.runs, span{uint32(i), uint32(i) + 1})
 						}
 					}
-					again, err := f.encode(leaf, id, nil)
+					again, err := f.encode(nil, leaf, id, nil)
 					if err != nil {
 						t.Fatal(err)
 					}
