@@ -110,6 +110,7 @@ func (f *File) Close() error {
 	}
 	f.plain, f.cut.done, f.units = false, true, nil
 	if f.parquet != nil {
+		f.failed.Store(true)
 		return f.parquet.close()
 	}
 	if f.object != nil {

@@ -193,9 +193,9 @@ func (f *File) parquetProblem(err error, row int64) *Problem {
 func (f *File) nextParquet(b *Block) error {
 	f.mu.Lock()
 	c := &f.cut
-	if c.done || f.failed.Load() {
+	if f.failed.Load() {
 		defer f.mu.Unlock()
-		f.turn.wait(f.unitSeq)
+		f.turn.wait(f.unitSeq) // who has the lock and waits for all turns has the cutter
 		return c.finish()
 	}
 	piece, err := f.parquet.r.Next()

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -441,6 +442,37 @@ func TestCopyOfRowsThatFailsLeavesNothing(t *testing.T) {
 		}
 		if left, err := mem.List(""); err != nil || len(left) > 0 {
 			t.Errorf("%s: left behind: %v, %v", name, left, err)
+		}
+	}
+}
+
+func TestCopyOfRowsTellsOfADiskThatFails(t *testing.T) {
+	s := sourceOf(t, "a.parquet", parquetFileOf(t, someParquetRows(600)))
+	full := errors.New("disk full")
+	for fail := 0; ; fail++ {
+		mem, seen, renamed := vfs.NewMem(), 0, false
+		on := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind.ReadOrWrite() != errorfs.OpIsWrite || op.Kind == errorfs.OpFileClose || seen > fail {
+				return nil
+			}
+			if seen++; seen > fail {
+				return full
+			}
+			renamed = renamed || op.Kind == errorfs.OpRename
+			return nil
+		}))
+		err := CopyRows(context.Background(), s, Options{}, on, "out.parquet", 2, func(row int64) bool { return row%2 == 0 })
+		if seen <= fail { // all of them went well
+			must(t, err)
+			if fail < 4 {
+				t.Errorf("only %d write operations", fail)
+			}
+			return
+		}
+		left, lerr := mem.List("")
+		must(t, lerr)
+		if !errors.Is(err, full) || len(left) > 0 && !renamed {
+			t.Errorf("write operation %d fails: %v, left %v", fail, err, left)
 		}
 	}
 }
