@@ -202,6 +202,7 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 			{Name: "--keep", Value: c.Keep.String()},
 			{Name: "--cluster star", Value: fmt.Sprint(c.Star)},
 			{Name: "--on-error", Value: string(c.OnError)},
+			{Name: "--format", Value: string(c.Corpus.Format)},
 			{Name: "--text-field", Value: c.Corpus.TextField},
 			{Name: "--id-field", Value: c.Corpus.IDField},
 			{Name: "--max-record", Value: fmt.Sprint(c.Corpus.MaxRecord)},

@@ -1,0 +1,363 @@
+package dedup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/minhash"
+)
+
+// stopAtRecord runs a command until the nth record is in its journal, and returns
+// what it leaves.
+func (c command) stopAtRecord(t testing.TB, config Config, n int) *vfs.MemFS {
+	t.Helper()
+	on := vfs.NewMem()
+	records, dead := 0, false
+	traced := newTracedFS(on, func(o operation) error {
+		// What is written to the journal is a record; creating it has another name.
+		if strings.HasSuffix(o.path, "/alike.journal") && o.kind == "write" {
+			records++
+		}
+		dead = dead || records > n
+		if dead {
+			return errDead
+		}
+		return nil
+	})
+	if _, err := c.on(t, context.Background(), traced, config); !errors.Is(err, errDead) {
+		t.Fatalf("%d records: error %v", n, err)
+	}
+	traced.closeAll()
+	return on
+}
+
+func copyOf(t testing.TB, from *vfs.MemFS) *vfs.MemFS {
+	t.Helper()
+	to := vfs.NewMem()
+	for name, data := range memTree(t, from, "/") {
+		if strings.HasSuffix(name, "/") {
+			if err := to.MkdirAll("/"+name, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		writeVFS(t, to, "/"+name, []byte(data))
+	}
+	return to
+}
+
+func writeVFS(t testing.TB, on vfs.FS, name string, data []byte) {
+	t.Helper()
+	if err := on.MkdirAll(on.PathDir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := on.Create(name, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(f, bytes.NewReader(data)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestARunOfOtherSettingsIsRefusedWithTheNameOfWhatChanged(t *testing.T) {
+	inputs, references := troubleCorpus(t, 7)
+	v := variants(t)[0]
+	config := func() Config { return v.resumable(inputs, references, 2) }
+	left := commands[0].stopAtRecord(t, config(), 20)
+	otherSketch, err := minhash.ParseScheme(strings.Replace(minhash.Default().String(), "seed=", "seed=7", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		names  string
+		change func(c *Config)
+	}{
+		{"--threshold", func(c *Config) { c.Threshold = 0.71 }},
+		{"--recall", func(c *Config) { c.Recall = 0.9 }},
+		{"bands", func(c *Config) { c.Banding = lsh.Params{Bands: 30, Rows: 4} }},
+		{"--candidates", func(c *Config) { c.Candidates = CandidatesAuto }},
+		{"--verify", func(c *Config) { c.Verify = VerifySketch }},
+		{"--bucket-cap", func(c *Config) { c.BucketCap++ }},
+		{"--keep", func(c *Config) { c.Keep = keepRule(t, "longest") }},
+		{"star", func(c *Config) { c.Star = true }},
+		{"--on-error", func(c *Config) { c.OnError = OnErrorFail }},
+		{"words n=", func(c *Config) { c.Features.N = 4 }},
+		{"signatures", func(c *Config) { c.Sketch = otherSketch }},
+		{"--format", func(c *Config) { c.Corpus.Format = corpus.Lines }},
+		{"--text-field", func(c *Config) { c.Corpus.TextField = "title" }},
+		{"--id-field", func(c *Config) { c.Corpus.IDField = corpus.NoID }},
+		{"--max-record", func(c *Config) { c.Corpus.MaxRecord = 1 << 20 }},
+		{"references", func(c *Config) { c.Against = []string{references} }},
+		{"plain.jsonl", func(c *Config) { c.Inputs = []string{filepath.Join(inputs, "a", "b")} }},
+		{"r.jsonl", func(c *Config) { c.Inputs = append(c.Inputs, references) }},
+	}
+	for _, change := range cases {
+		on := copyOf(t, left)
+		c := config()
+		change.change(&c)
+		_, err := commands[0].on(t, context.Background(), on, c)
+		var mismatch *journal.MismatchError
+		if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), change.names) || !strings.Contains(err.Error(), "--fresh") {
+			t.Errorf("%s: error %v", change.names, err)
+		}
+		if err := left.Remove(workFolder + "/alike.lock"); err != nil && !errors.Is(err, os.ErrNotExist) { // of the killed process
+			t.Fatal(err)
+		}
+		if !maps.Equal(memTree(t, on, "/"), memTree(t, left, "/")) {
+			t.Errorf("%s: a refused run has changed something", change.names)
+		}
+	}
+	if _, err := pairsOn(t, context.Background(), copyOf(t, left), config()); err == nil || !strings.Contains(err.Error(), "command") {
+		t.Errorf("pairs of a run of dedup: error %v", err)
+	}
+
+	// Started over, a changed run is one of its own.
+	c := config()
+	c.Threshold = 0.9
+	plain := v.config(inputs, references)
+	plain.Threshold = 0.9
+	want := commands[0].undisturbed(t, plain)
+	c.Fresh = true
+	commands[0].goesOn(t, c, copyOf(t, left), want)
+}
+
+func TestAChangedInputIsRefusedByName(t *testing.T) {
+	inputs, references := troubleCorpus(t, 7)
+	v := variants(t)[0]
+	left := commands[0].stopAtRecord(t, v.resumable(inputs, references, 2), 20)
+	refused := func(what string) {
+		t.Helper()
+		_, err := dedupOn(t, context.Background(), copyOf(t, left), v.resumable(inputs, references, 2))
+		if err == nil || !strings.Contains(err.Error(), "table.csv") || !strings.Contains(err.Error(), "--fresh") {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	path := filepath.Join(inputs, "table.csv")
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, time.Time{}, before.ModTime().Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	refused("another time")
+	writeFile(t, path, append(data, '\n'))
+	if err := os.Chtimes(path, time.Time{}, before.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	refused("another size")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	refused("gone")
+}
+
+// counter counts what is done in each stage.
+type counter struct {
+	mu    sync.Mutex
+	stage string
+	items map[string]int64
+}
+
+func (c *counter) Stage(name string, _ int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stage = name
+}
+
+func (c *counter) Advance(items, _ int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.items == nil {
+		c.items = map[string]int64{}
+	}
+	c.items[c.stage] += items
+}
+
+// noted sums up what the journal of a stopped run says was done.
+func noted(t *testing.T, on *vfs.MemFS, c Config) map[string]int64 {
+	t.Helper()
+	c = c.withDefaults()
+	c.fs = on
+	w := newWorkspace(&c)
+	w.path = workFolder
+	done := map[string]int64{}
+	for line := range strings.Lines(readVFS(t, on, workFolder+"/alike.journal")) {
+		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
+		switch fields[1] {
+		case partKind:
+			part, index, err := w.openPart(strings.Trim(fields[2], `"`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range index.blocks {
+				done["read"] += int64(b.docs)
+			}
+			if err := part.file.Close(); err != nil {
+				t.Fatal(err)
+			}
+		case votedKind:
+			done["group"] = numberBehind(t, fields[2], `"Bands":`)
+		case "edges-so-far", "edges":
+			done["verify"] = numberBehind(t, fields[2], `"Count":`)
+		}
+	}
+	return done
+}
+
+func numberBehind(t *testing.T, text, name string) (n int64) {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, name)
+	if !ok {
+		t.Fatalf("no %s in %s", name, text)
+	}
+	for _, c := range []byte(rest) {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n
+}
+
+func TestWhatTheJournalSaysIsNotDoneAgain(t *testing.T) {
+	inputs, references := troubleCorpus(t, 8)
+	command := commands[1]
+	for _, v := range variants(t)[:2] {
+		all := &counter{}
+		c := v.config(inputs, references)
+		c.Progress = all
+		want := command.undisturbed(t, c)
+		docs := all.items["read"]
+		bands := all.items["group"] / docs
+		seen := map[string]bool{}
+		for n := 1; n < 60; n += 7 {
+			on := command.stopAtRecord(t, v.resumable(inputs, references, 2), n)
+			before := noted(t, on, v.resumable(inputs, references, 2))
+			again := &counter{}
+			c := v.resumable(inputs, references, 2)
+			c.Progress = again
+			command.goesOn(t, c, on, want)
+			if got := again.items["read"]; got != docs-before["read"] {
+				t.Errorf("%s, %d records: read %d documents, want %d of %d", v.name, n, got, docs-before["read"], docs)
+			}
+			if got := again.items["verify"]; got != all.items["verify"]-before["verify"] {
+				t.Errorf("%s, %d records: compared %d pairs, want %d of %d", v.name, n, got, all.items["verify"]-before["verify"], all.items["verify"])
+			}
+			if got := again.items["group"]; before["verify"] == 0 && got != (bands-before["group"])*docs {
+				t.Errorf("%s, %d records: grouped %d bands, want %d of %d", v.name, n, got/docs, bands-before["group"], bands)
+			}
+			for stage := range before {
+				seen[stage] = true
+			}
+		}
+		if len(seen) != 3 {
+			t.Errorf("%s: stopped in %q only", v.name, slices.Sorted(maps.Keys(seen)))
+		}
+	}
+}
+
+func TestAWorkFolderInUseIsRefused(t *testing.T) {
+	t.Parallel()
+	inputs, references := troubleCorpus(t, 9)
+	v := variants(t)[0]
+	on := vfs.NewMem()
+	held, err := journal.Open(on, workFolder, func(func(journal.Setting) bool) {}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = dedupOn(t, context.Background(), on, v.resumable(inputs, references, 2))
+	if !errors.Is(err, journal.ErrInUse) || !strings.Contains(err.Error(), workFolder) {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	if _, err = dedupOn(t, ctx, on, v.resumable(inputs, references, 2)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	// A process that was killed is gone a moment later.
+	go func() {
+		time.Sleep(lockWait / 10)
+		if err := held.Remove(); err != nil {
+			t.Error(err)
+		}
+	}()
+	want := commands[0].undisturbed(t, v.config(inputs, references))
+	commands[0].goesOn(t, v.resumable(inputs, references, 2), on, want)
+}
+
+// Whatever a disk makes of the files of a run, it goes on to the same result or not
+// at all.
+func TestADamagedWorkFolderGivesAnErrorOrTheSameResult(t *testing.T) {
+	inputs, references := troubleCorpus(t, 10)
+	rng := rand.New(rand.NewPCG(1, 1))
+	refused, same := 0, 0
+	for _, v := range variants(t)[:5] {
+		command := commands[0]
+		want := command.undisturbed(t, v.config(inputs, references))
+		left := command.stopAtRecord(t, v.resumable(inputs, references, 2), 56)
+		names, err := left.List(workFolder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			if !thorough && name != "alike.journal" && rng.IntN(4) > 0 || raceEnabled && rng.IntN(6) > 0 {
+				continue
+			}
+			path := workFolder + "/" + name
+			data := []byte(readVFS(t, left, path))
+			if len(data) == 0 {
+				continue
+			}
+			on := copyOf(t, left)
+			at := rng.IntN(len(data))
+			if rng.IntN(4) == 0 {
+				data = data[:at] // cut off
+			} else {
+				data[at] ^= 1 << rng.IntN(8)
+			}
+			writeVFS(t, on, path, data)
+			got, err := command.on(t, context.Background(), on, v.resumable(inputs, references, 2))
+			if err != nil {
+				refused++
+				if !strings.Contains(err.Error(), "--fresh") {
+					t.Errorf("%s: byte %d of %s: error %v", v.name, at, name, err)
+				}
+				continue
+			}
+			same++
+			if d := got.differsFrom(want); d != "" {
+				t.Errorf("%s: byte %d of %s: %s", v.name, at, name, d)
+			}
+		}
+	}
+	t.Logf("%d refused, %d with the same result", refused, same)
+	if refused == 0 {
+		t.Error("no damage was found")
+	}
+}
