@@ -168,10 +168,7 @@ const spoolEntry = 16 // offset, length, CRC-32C of the record
 
 func (s *spool) put(doc uint32, raw []byte) (err error) {
 	if s.data == nil {
-		if s.data, err = s.work.Create("records"); err != nil {
-			return err
-		}
-		if s.index, err = s.work.Create("records.index"); err != nil {
+		if err := s.create(); err != nil {
 			return err
 		}
 	}
@@ -187,6 +184,20 @@ func (s *spool) put(doc uint32, raw []byte) (err error) {
 	}
 	s.written += int64(len(raw))
 	s.work.Spilled(int64(len(raw)) + spoolEntry)
+	return nil
+}
+
+// create makes both files or, since other workers may still put records, none.
+func (s *spool) create() error {
+	data, err := s.work.Create("records")
+	if err != nil {
+		return err
+	}
+	index, err := s.work.Create("records.index")
+	if err != nil {
+		return errors.Join(err, data.Close())
+	}
+	s.data, s.index = data, index
 	return nil
 }
 
