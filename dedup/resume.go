@@ -365,6 +365,9 @@ func (r *reader) restore() error {
 		if int64(end.row) != p.count(file) {
 			continue // some of the file's blocks were lost, and are read again with its end
 		}
+		if p.whole[file] {
+			continue // that was read again
+		}
 		p.whole[file] = true
 		r.t.blocks = append(r.t.blocks, end)
 	}
@@ -387,6 +390,9 @@ func (r *reader) restorePart(name string, p *resumedParts, ends []block) ([]bloc
 		r.t.segments = append(r.t.segments, &segment{rows: int(l.rows), part: number, layout: l})
 	}
 	for _, b := range index.blocks {
+		if int(b.file) >= len(r.sources) {
+			return nil, fmt.Errorf("%s: %w", name, errDamaged)
+		}
 		b.segment += first
 		if b.seq == endOfFile {
 			ends = append(ends, b)
