@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -171,6 +172,23 @@ func readPartIndex(file io.ReaderAt, scheme string) (*partIndex, error) {
 	return parsePartIndex(words(nil, b), at)
 }
 
+// widest is more bands and more components of a signature than there can be.
+const widest = 1 << 20
+
+// within tells whether the columns lie before end, which leaves room for sums and
+// products of their lengths.
+func (l *layout) within(end int64) bool {
+	for _, n := range []int64{l.offset, l.rows, l.ids, l.values, l.features} {
+		if n < 0 || n > end || end > 1<<40 {
+			return false
+		}
+	}
+	if l.bands < 0 || l.bands > widest || l.k < 0 || l.k > widest || l.rows > end/documentSize || l.features > math.MaxUint32 {
+		return false
+	}
+	return l.end() <= end
+}
+
 // parsePartIndex takes the words of an index apart. Columns must lie before end.
 func parsePartIndex(w []uint64, end int64) (*partIndex, error) {
 	index := &partIndex{features: int64(w[0])}
@@ -185,6 +203,9 @@ func parsePartIndex(w []uint64, end int64) (*partIndex, error) {
 			offset: int64(w[0]), rows: int64(w[1]), ids: int64(w[2]), values: int64(w[3]), features: int64(w[4]),
 			bands: int64(w[5]), k: int64(w[6]), hasSets: w[7] != 0,
 		}
+		if !l.within(end) {
+			return nil, errDamaged
+		}
 		index.segments = append(index.segments, l)
 		w = w[layoutWords:]
 	}
@@ -193,8 +214,9 @@ func parsePartIndex(w []uint64, end int64) (*partIndex, error) {
 			file: int32(w[0]), seq: int64(w[1]), segment: int32(w[2]), row: uint32(w[3]), docs: uint32(w[4]), lines: int64(w[5]),
 			problemsAt: int64(w[6]), problemsLen: int64(w[7]),
 		}
-		if b.segment < 0 || uint64(b.segment) >= segments || b.problemsLen < 0 || b.problemsAt < 0 || b.problemsAt > end-b.problemsLen ||
-			b.seq != endOfFile && int64(b.row)+int64(b.docs) > index.segments[b.segment].rows {
+		sound := w[0] <= math.MaxInt32 && w[2] < segments && w[3] <= math.MaxUint32 && w[4] <= math.MaxUint32 &&
+			b.seq >= 0 && b.lines >= 0 && b.problemsLen >= 0 && b.problemsAt >= 0 && b.problemsAt <= end-b.problemsLen
+		if !sound || b.seq != endOfFile && int64(b.row)+int64(b.docs) > index.segments[b.segment].rows {
 			return nil, errDamaged
 		}
 		index.blocks = append(index.blocks, b)

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"errors"
+	"io/fs"
 
 	"github.com/alike-dev/alike/corpus"
 )
@@ -11,7 +12,7 @@ import (
 var kinds = [...]error{
 	nil, corpus.ErrMalformed, corpus.ErrMissingField, corpus.ErrNotString, corpus.ErrTooLong, corpus.ErrFieldCount,
 	corpus.ErrTruncated, corpus.ErrCorrupt, corpus.ErrChanged, corpus.ErrNoFiles, corpus.ErrLoop, corpus.ErrNotRegular,
-	corpus.ErrUnsupported,
+	corpus.ErrUnsupported, corpus.ErrUnavailable, corpus.ErrBomb, fs.ErrNotExist, fs.ErrPermission,
 }
 
 // kindOf returns the number of the first kind that an error is of, 0 if of none.
