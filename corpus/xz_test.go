@@ -24,13 +24,22 @@ var xzByTheProgram = map[string]string{
 	"--lzma2=lp=2,lc=1":  "/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQAdeyJ0ZXh0IjoiYSBiIGMifQp7InRleHQiOiJkIn0KAAAAfpqtbtcGS7MAATYePRmVUx+2830BAAAAAARZWg==",
 }
 
+// xzPrograms returns the files themselves.
+func xzPrograms(t testing.TB) map[string][]byte {
+	files := map[string][]byte{}
+	for options, encoded := range xzByTheProgram {
+		data, err := base64.StdEncoding.DecodeString(encoded)
+		must(t, err)
+		files[options] = data
+	}
+	return files
+}
+
 const xzText = "{\"text\":\"a b c\"}\n{\"text\":\"d\"}\n"
 
 func TestXzOfAnyKindIsReadAndCutAndFlippedFound(t *testing.T) {
 	want := twin([]byte(xzText), JSONL, Options{})
-	for options, encoded := range xzByTheProgram {
-		data, err := base64.StdEncoding.DecodeString(encoded)
-		must(t, err)
+	for options, data := range xzPrograms(t) {
 		write := rewriter(t, "a.jsonl.xz")
 		for _, padding := range []int{0, 4, 16} {
 			padded := append(bytes.Clone(data), make([]byte, padding)...)
