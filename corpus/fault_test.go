@@ -57,6 +57,10 @@ func TestEveryReadThatFailsIsToldOnceAndWhatIsReadIsRight(t *testing.T) {
 					}
 					break
 				}
+				if err == nil && f == Text { // a short document is tried in two ways
+					compare(t, what, have, twin(data, f, Options{}))
+					continue
+				}
 				var p *Problem
 				if !errors.As(err, &p) || !strings.Contains(err.Error(), "the disk is broken") {
 					t.Fatalf("%s: %v", what, err)

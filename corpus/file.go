@@ -82,7 +82,12 @@ func (f *File) setUp(r io.Reader) error {
 		if regular {
 			r = &wholeFile{io.NewSectionReader(f.file, 0, f.size), f.size}
 		}
-		if f.object != nil {
+		if regular && compressed {
+			f.stream = f.smallText()
+		}
+		if f.stream != nil {
+			// All of it is there.
+		} else if f.object != nil {
 			f.stream = &lazyDecoder{r: &counter{r, &f.read}, c: f.src.Compression}
 		} else if d, err := newDecoder(&counter{r, &f.read}, f.src.Compression); err != nil {
 			return f.cut.damage(err)

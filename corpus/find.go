@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strconv"
 	"strings"
@@ -443,11 +444,19 @@ func streamName(s Source) string {
 	return name + "." + ext
 }
 
+// foldNames says that file systems take names that differ by case only as one,
+// by default.
+var foldNames = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
+
 // unique adds a number to a name that is taken.
 func unique(name string, used map[string]bool) string {
 	for n, candidate := 1, name; ; n++ {
-		if !used[candidate] {
-			used[candidate] = true
+		key := candidate
+		if foldNames {
+			key = strings.ToLower(key)
+		}
+		if !used[key] {
+			used[key] = true
 			return candidate
 		}
 		dir, base := "", name

@@ -179,6 +179,18 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
+func TestNamesThatDifferByCaseAreOneWhereFileSystemsThinkSo(t *testing.T) {
+	defer func(before bool) { foldNames = before }(foldNames)
+	for fold, want := range map[bool]string{false: "A.JSONL", true: "A-1.JSONL"} {
+		foldNames = fold
+		used := map[string]bool{}
+		unique("a.jsonl", used)
+		if have := unique("A.JSONL", used); have != want {
+			t.Errorf("%s, want %s", have, want)
+		}
+	}
+}
+
 func TestIDOfARecordWithoutOne(t *testing.T) {
 	for want, s := range map[string]Source{
 		"d/a.txt":       {Path: filepath.Join("d", "a.txt"), Name: "a.txt", Format: Text},

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"io"
 	"slices"
 )
@@ -22,7 +23,8 @@ type frames interface {
 	// look finds the end of the frame at the start of data. errSerial: it is no
 	// unit.
 	look(data []byte) (frame, error)
-	// decode appends a decoded unit to dst, or gives dst with an error.
+	// decode appends a decoded unit to dst, or gives dst with an error. It may
+	// change the unit.
 	decode(dst, unit []byte) ([]byte, error)
 	// salvage appends as much of a damaged frame as can be relied on.
 	salvage(dst, unit []byte, damage error) ([]byte, error)
@@ -125,6 +127,26 @@ func (z *frameUnits) decode(dst, unit []byte) ([]byte, error) {
 		unit = unit[fr.length:]
 	}
 	return dst, err
+}
+
+// smallText decodes a document that is a short compressed file at once, which
+// takes no more memory than it needs, whatever its frames ask for; nil if it is
+// not that, or is damaged.
+func (f *File) smallText() decoder {
+	z, ok := newUnitReader(f).(*frameUnits)
+	if !ok || f.src.Format != Text || f.size == 0 || f.size > maxUnit/4 {
+		return nil
+	}
+	data := make([]byte, f.size)
+	if _, err := f.file.ReadAt(data, 0); err != nil || z.small(data, maxUnit) < f.size {
+		return nil
+	}
+	out, err := z.kind.decode(nil, data)
+	if err != nil {
+		return nil
+	}
+	f.read.Store(f.size)
+	return plainDecoder{bytes.NewReader(out)}
 }
 
 // readOn appends what r gives to dst; the error is nil at io.EOF.

@@ -3,6 +3,7 @@ package corpus
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -127,14 +128,11 @@ func TestLargeXzStreamIsReadPieceByPiece(t *testing.T) {
 }
 
 func TestXzThatAsksForTooMuchIsToldWithTheRemedy(t *testing.T) {
-	var packed bytes.Buffer
-	w, err := xz.WriterConfig{DictCap: 256 << 20}.NewWriter(&packed)
-	must(t, err)
-	_, err = io.WriteString(w, xzText)
-	must(t, err)
-	must(t, w.Close())
-	s := sourceOf(t, "a.jsonl.xz", packed.Bytes())
-	_, err = readAll(t, s, Options{}, 1)
+	packed := pack(t, Xz, bytes.Repeat([]byte("a line of a large file\n"), 2*maxUnit/23), 1)
+	h := packed[xzHeader : xzHeader+(int(packed[xzHeader])+1)*4]
+	h[xzDictionary(h)] = 32 // 256 MiB
+	binary.LittleEndian.PutUint32(h[len(h)-4:], xzSum(h))
+	_, err := readAll(t, sourceOf(t, "a.jsonl.xz", packed), Options{}, 1)
 	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "a.jsonl.xz: xz data that need a dictionary of more than 128 MiB in line 1, none of its records is read; decompress the file first") {
 		t.Errorf("error %v", err)
 	}
@@ -147,5 +145,34 @@ func TestBombOfXzEndsItsFile(t *testing.T) {
 	have, err := readAll(t, sourceOf(t, "a.jsonl.xz", packed), Options{MaxRecord: 1 << 20}, 2)
 	if !errors.Is(err, ErrBomb) || len(have) != 21 {
 		t.Errorf("%d records, error %v", len(have), err)
+	}
+}
+
+func TestSmallArchivesTakeLittleMemoryWhateverTheyAskFor(t *testing.T) {
+	var dictionary bytes.Buffer
+	w, err := xz.WriterConfig{DictCap: 64 << 20}.NewWriter(&dictionary)
+	must(t, err)
+	_, err = io.WriteString(w, xzText)
+	must(t, err)
+	must(t, w.Close())
+	for name, data := range map[string][]byte{
+		"a.zst": []byte("\x28\xb5\x2f\xfd\x00\x88\x11\x00\x00a\n"), // a window of 128 MiB
+		"a.xz":  dictionary.Bytes(),
+	} {
+		for _, parts := range []int{1, 5} {
+			for _, f := range []Format{Lines, Text} {
+				s := sourceOf(t, name, bytes.Repeat(data, parts))
+				s.Format = f
+				used, err := allocated(t, s, Options{})
+				must(t, err)
+				if used > 20<<20 {
+					t.Errorf("%s of %d parts as %s: %d MiB allocated", name, parts, f, used>>20)
+				}
+				have, err := readAll(t, s, Options{}, 2)
+				must(t, err)
+				plain := map[string]string{"a.zst": "a\n", "a.xz": xzText}[name]
+				compare(t, name, have, twin([]byte(strings.Repeat(plain, parts)), f, Options{}))
+			}
+		}
 	}
 }

@@ -30,15 +30,22 @@ const (
 )
 
 func (xzStreams) look(data []byte) (frame, error) {
+	fr, _, err := walkXz(data)
+	return fr, err
+}
+
+// walkXz is look, and also tells the places of the headers of blocks that ask for
+// a dictionary larger than maxUnit.
+func walkXz(data []byte) (fr frame, large []int, err error) {
 	if n := xzPadding(data); n > 0 {
-		return frame{length: int64(n), skip: true}, nil
+		return frame{length: int64(n), skip: true}, nil, nil
 	}
 	if len(data) < xzHeader {
-		return frame{length: xzHeader}, nil
+		return frame{length: xzHeader}, nil, nil
 	}
 	flags := data[6:8]
 	if string(data[:6]) != xzMagic || flags[0] != 0 || flags[1] > 15 || crc32.ChecksumIEEE(flags) != binary.LittleEndian.Uint32(data[8:]) {
-		return frame{}, errSerial
+		return frame{}, nil, errSerial
 	}
 	w := xzWalk{data: data, at: xzHeader}
 	for w.has(1) && data[w.at] != 0 {
@@ -46,7 +53,7 @@ func (xzStreams) look(data []byte) (frame, error) {
 	}
 	w.index()
 	w.skip(xzFooter)
-	return frame{length: int64(w.at), decoded: w.decoded}, w.err
+	return frame{length: int64(w.at), decoded: w.decoded}, w.large, w.err
 }
 
 // xzPadding returns the length of the padding at the start of data.
@@ -73,6 +80,7 @@ type xzWalk struct {
 	data    []byte
 	at      int
 	decoded int
+	large   []int
 	short   bool
 	err     error
 }
@@ -101,9 +109,14 @@ func (w *xzWalk) block(check int) {
 	if !w.has(size) {
 		return
 	}
-	if dictionary, ok := xzDictionary(w.data[w.at : w.at+size]); !ok || dictionary > maxUnit {
+	h := w.data[w.at : w.at+size]
+	code := xzDictionary(h)
+	if code < 0 || xzSum(h) != binary.LittleEndian.Uint32(h[size-4:]) {
 		w.err = errSerial
 		return
+	}
+	if h[code] > unitDictionary {
+		w.large = append(w.large, w.at)
 	}
 	w.skip(size)
 	start := w.at
@@ -178,29 +191,51 @@ func (w *xzWalk) number() (v uint64) {
 	return 0
 }
 
-// xzDictionary returns the size of the dictionary that a block header asks for;
-// ok is false if it is not plain LZMA2.
-func xzDictionary(h []byte) (size int64, ok bool) {
-	w := xzWalk{data: h, at: 2}
+// unitDictionary is the code of a dictionary of maxUnit bytes.
+const unitDictionary = 22
+
+// xzDictionary returns the place in a block header of the code for the size of
+// the dictionary: 2 or 3 bits shifted, of two codes each power of two. It is -1
+// if the block is not plain LZMA2.
+func xzDictionary(h []byte) int {
 	if h[1]&0x3f != 0 { // more filters than one
-		return 0, false
+		return -1
 	}
+	w := xzWalk{data: h[:len(h)-4], at: 2}
 	for _, given := range []byte{0x40, 0x80} { // compressed and uncompressed size
 		if h[1]&given != 0 {
 			w.number()
 		}
 	}
-	if w.err != nil || w.at+3 > len(h) || h[w.at] != 0x21 || h[w.at+1] != 1 || h[w.at+2] > 40 {
-		return 0, false
+	at := w.at
+	if !w.has(3) || h[at] != 0x21 || h[at+1] != 1 || h[at+2] > 40 {
+		return -1
 	}
-	bits := h[w.at+2]
-	if bits == 40 {
-		return 1<<32 - 1, true
+	return at + 2
+}
+
+// xzSum is the check sum of a block header.
+func xzSum(h []byte) uint32 { return crc32.ChecksumIEEE(h[:len(h)-4]) }
+
+// modest makes all dictionaries in a unit no larger than a unit is: xz -9 asks
+// for 64 MiB, however short a file is, and each worker would hold as much.
+func modest(unit []byte) {
+	for len(unit) > 0 {
+		fr, large, err := walkXz(unit)
+		if err != nil || fr.length > int64(len(unit)) {
+			return
+		}
+		for _, at := range large {
+			h := unit[at : at+(int(unit[at])+1)*4]
+			h[xzDictionary(h)] = unitDictionary
+			binary.LittleEndian.PutUint32(h[len(h)-4:], xzSum(h))
+		}
+		unit = unit[fr.length:]
 	}
-	return int64(2|bits&1) << (bits/2 + 11), true
 }
 
 func (xzStreams) decode(dst, unit []byte) ([]byte, error) {
+	modest(unit)
 	d, err := getXz(bytes.NewReader(unit))
 	if err != nil {
 		return dst, err

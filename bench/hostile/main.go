@@ -182,7 +182,7 @@ func (c *hostile) start(binary string, args []string) (*result, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	r.message = message(r.stderr, stderr.skipped)
+	r.message = message(r.stderr, c.says, stderr.skipped)
 	if data, err := os.ReadFile("out/summary.json"); err == nil {
 		r.summary = &summary{}
 		if err := json.Unmarshal(data, r.summary); err != nil {
@@ -227,19 +227,27 @@ func watch(pid int) <-chan int64 {
 	return peak
 }
 
-// message picks the line of standard error that tells what was wrong.
-func message(stderr string, skipped int) string {
+// message picks the line of standard error that tells what was wrong: the one
+// that is waited for, else the first.
+func message(stderr, says string, skipped int) string {
+	wanted, err := regexp.Compile(says)
+	if err != nil {
+		return err.Error()
+	}
+	first := ""
 	for line := range strings.Lines(stderr) {
 		line, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "alike: ")
 		if !ok || progress.MatchString(line) {
 			continue
 		}
-		if skipped > 1 {
-			line += fmt.Sprintf(" (and %d more)", skipped-1)
+		if first == "" || says != "" && wanted.MatchString(line) && !wanted.MatchString(first) {
+			first = line
 		}
-		return line
 	}
-	return ""
+	if skipped > 1 {
+		first += fmt.Sprintf(" (and %d more)", skipped-1)
+	}
+	return first
 }
 
 var progress = regexp.MustCompile(`^[a-z]+: [0-9,]+ `)

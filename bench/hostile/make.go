@@ -5,13 +5,17 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/ulikunitz/xz"
 
 	"github.com/alike-dev/alike/corpus"
 )
@@ -218,5 +222,29 @@ func socket(path string) func() error {
 		}
 		l.(*net.UnixListener).SetUnlinkOnClose(false)
 		return l.Close()
+	}
+}
+
+// greedyXz is a step that writes 10 MB of records in one xz stream that asks for
+// a dictionary of 1 GB.
+func greedyXz(path string) func() error {
+	return func() error {
+		var b bytes.Buffer
+		w, err := xz.WriterConfig{DictCap: 1 << 20}.NewWriter(&b)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(bytes.Repeat(lines(100), 1500)); err != nil {
+			return err
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+		// The header of the first block: length, flags, filter, its length, code of
+		// the dictionary, padding, check sum.
+		h := b.Bytes()[12:24]
+		h[4] = 36
+		binary.LittleEndian.PutUint32(h[8:], crc32.ChecksumIEEE(h[:8]))
+		return file(path, b.Bytes())
 	}
 }
