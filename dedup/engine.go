@@ -204,7 +204,7 @@ func (r *run) close(succeeded bool) error {
 	case l == nil:
 		err = errors.Join(err, r.work.remove())
 	case succeeded || !l.Resumed() && l.notes == 0: // nothing to go on with
-		err = errors.Join(err, r.work.clean(func(string) bool { return false }), l.journal.Remove())
+		err = errors.Join(err, r.work.removeFiles(), l.journal.Remove())
 	default:
 		err = errors.Join(err, l.journal.Close())
 	}
@@ -312,16 +312,26 @@ func (r *run) find(ctx context.Context, sparse bool) error {
 	switch {
 	case exact:
 		err = r.findExact(ctx)
-	case sparse && r.banding.MinBands <= 1: // else the votes of rims count too
-		err = r.findSparse(ctx)
+		if errors.Is(err, errManyEdges) {
+			r.describe(false)
+			err = r.findByBands(ctx, sparse)
+		}
 	default:
-		err = r.findAll(ctx)
+		err = r.findByBands(ctx, sparse)
 	}
 	r.table.dropKeys() // grouping is over
 	if err == nil {
 		r.count()
 	}
 	return err
+}
+
+// findByBands finds what bands find.
+func (r *run) findByBands(ctx context.Context, sparse bool) error {
+	if sparse && r.banding.MinBands <= 1 { // else the votes of rims count too
+		return r.findSparse(ctx)
+	}
+	return r.findAll(ctx)
 }
 
 // findExact joins the feature sets.

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -48,7 +49,21 @@ type joiner struct {
 	r     *run
 	edges *extsort.Sorter
 	to    []*extsort.Appender
+	count atomic.Int64 // edges so far
+	limit int64        // of them; 0: any number
 }
+
+// errManyEdges says that a join has gone over its limit. Whether it does depends on
+// the corpus alone.
+var errManyEdges = errors.New("more similar pairs than an exact join is good for")
+
+// A join that was not asked for is given up when it has found more edges than
+// edgesEach for each document, and some: a large cluster can be known without
+// finding all its pairs.
+const (
+	edgesEach = 32
+	edgesMore = 1 << 20
+)
 
 // joined is a note of how far a join is.
 type joined struct {
@@ -73,6 +88,10 @@ func (r *run) joinExact(ctx context.Context) (*extsort.Sorted, error) {
 		return nil, err
 	}
 	j := &joiner{r: r, edges: edges, to: appenders(edges, r.work.threads)}
+	j.count.Store(before.Count)
+	if r.config.Candidates == CandidatesAuto && r.banding.Rows > 1 {
+		j.limit = edgesEach*int64(r.table.n) + edgesMore
+	}
 	return r.work.ended(ctx, edges, j.join(ctx, before.Next))
 }
 
@@ -96,7 +115,7 @@ func (j *joiner) join(ctx context.Context, next uint32) error {
 		if err != nil {
 			return err
 		}
-		if err := j.r.work.log.note(joinedKind, joined{stored{[][]string{runs}, 0}, next}); err != nil {
+		if err := j.r.work.log.note(joinedKind, joined{stored{[][]string{runs}, j.count.Load()}, next}); err != nil {
 			return err
 		}
 	}
@@ -224,6 +243,9 @@ func (j *joiner) add(to *extsort.Appender, x, y uint32, m simjoin.Match) error {
 	a, b := min(x, y), max(x, y)
 	if b < uint32(j.r.table.refs) {
 		return nil
+	}
+	if n := j.count.Add(1); j.limit > 0 && n > j.limit {
+		return errManyEdges
 	}
 	return to.Add(pair{a, b}.key(), math.Float64bits(float64(m.Inter)/float64(m.Union)))
 }

@@ -120,7 +120,8 @@ func (o *outputDir) prepare(w *workspace, goOn bool) error {
 	}
 	err := o.makeFolders(goOn)
 	if err != nil && o.created != "" && w.log == nil {
-		err = errors.Join(err, o.fs.RemoveAll(o.created))
+		err = errors.Join(err, o.fs.RemoveAll(o.staged()))
+		o.removeCreated()
 	}
 	if err != nil {
 		return fmt.Errorf("output folder: %w", err)
@@ -349,15 +350,27 @@ func (o *outputDir) discard(ctx context.Context) error {
 	switch {
 	case o.remote != nil:
 		err = errors.Join(err, o.remote.RemoveFolder(ctx, o.fs, o.staged()))
-	case o.created == "":
+	default:
 		for _, name := range slices.Backward(outputNames) { // some may have been moved to their places
 			err = errors.Join(err, o.fs.RemoveAll(filepath.Join(o.path, name)))
 		}
 	}
-	if o.created != "" {
-		return errors.Join(err, o.fs.RemoveAll(o.created))
+	err = errors.Join(err, o.fs.RemoveAll(o.staged()))
+	o.removeCreated()
+	return err
+}
+
+// removeCreated removes the folders that this run has made, as far as nothing else
+// is in them: another run may have put its output there.
+func (o *outputDir) removeCreated() {
+	if o.created == "" {
+		return
 	}
-	return errors.Join(err, o.fs.RemoveAll(o.staged()))
+	for at := filepath.Clean(o.path); ; at = filepath.Dir(at) {
+		if names, err := o.fs.List(at); err != nil || len(names) > 0 || o.fs.Remove(at) != nil || at == o.created {
+			return
+		}
+	}
 }
 
 // writeFile creates a staged file and fills it through a buffer.

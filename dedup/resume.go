@@ -87,6 +87,9 @@ func (l *log) last(kind string, into any) (bool, error) {
 	return l.journal.Last(kind, into)
 }
 
+// filesFolder holds the files of a run in its work folder, beside the journal.
+const filesFolder = "alike.files"
+
 // openLog opens the journal of Config.Work and removes what its records do not
 // name.
 func (r *run) openLog(ctx context.Context, command string) error {
@@ -95,7 +98,17 @@ func (r *run) openLog(ctx context.Context, command string) error {
 	if err != nil {
 		return err
 	}
-	w.path, w.log = w.parent, &log{work: w, journal: j, begun: time.Now(), noted: time.Now(), early: r.config.limits.due}
+	// A folder of its own below it: what a run removes there is its own, whatever
+	// else the user keeps beside it.
+	w.path = w.fs.PathJoin(w.parent, filesFolder)
+	err = w.fs.MkdirAll(w.path, 0o755)
+	if err == nil {
+		err = syncDir(w.fs, w.parent)
+	}
+	if err != nil {
+		return workError(errors.Join(err, j.Close()))
+	}
+	w.log = &log{work: w, journal: j, begun: time.Now(), noted: time.Now(), early: r.config.limits.due}
 	named := map[string]bool{}
 	for record, err := range j.Records() {
 		if err != nil {

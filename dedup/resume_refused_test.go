@@ -204,7 +204,7 @@ func noted(t *testing.T, on *vfs.MemFS, c Config) map[string]int64 {
 	c = c.withDefaults()
 	c.fs = on
 	w := newWorkspace(&c)
-	w.path = workFolder
+	w.path = workFolder + "/" + filesFolder
 	done := map[string]int64{}
 	for line := range strings.Lines(readVFS(t, on, workFolder+"/alike.journal")) {
 		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
@@ -320,11 +320,15 @@ func TestADamagedWorkFolderGivesAnErrorOrTheSameResult(t *testing.T) {
 		command := commands[0]
 		want := command.undisturbed(t, v.config(inputs, references))
 		left := command.stopAtRecord(t, v.resumable(inputs, references, 2), 56)
-		names, err := left.List(workFolder)
+		names, err := left.List(workFolder + "/" + filesFolder)
 		if err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(names)
+		for i, name := range names {
+			names[i] = filesFolder + "/" + name
+		}
+		names = append(names, "alike.journal")
 		for _, name := range names {
 			if !thorough && name != "alike.journal" && rng.IntN(4) > 0 || raceEnabled && rng.IntN(6) > 0 {
 				continue

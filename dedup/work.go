@@ -177,6 +177,14 @@ func (w *workspace) Remove(name string) error {
 // Spilled counts bytes that went to disk because memory did not suffice.
 func (w *workspace) Spilled(bytes int64) { w.spilled.Add(bytes) }
 
+// removeFiles deletes what a run that can be resumed has put into its folder.
+func (w *workspace) removeFiles() error {
+	if err := w.clean(func(string) bool { return false }); err != nil {
+		return err
+	}
+	return w.fs.Remove(w.path)
+}
+
 // remove deletes the folder with all that is in it.
 func (w *workspace) remove() error {
 	if w.path == "" {
