@@ -321,7 +321,7 @@ func (o *outputDir) publish(ctx context.Context) error {
 	}
 	// An empty folder that stays, or comes back when the power fails, is not worth an
 	// error.
-	_ = errors.Join(o.fs.RemoveAll(o.staged()), syncDir(o.fs, o.path))
+	_ = o.fs.RemoveAll(o.staged())
 	return nil
 }
 
