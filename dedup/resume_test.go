@@ -3,12 +3,15 @@ package dedup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -187,5 +190,27 @@ func TestAfterAnyLossOfPowerTheSameRunGoesOnToTheSameResult(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A verification that makes no notes of its own is not stopped by their being due.
+func TestVerificationWithoutNotesEndsAlthoughOneIsDue(t *testing.T) {
+	dir := t.TempDir()
+	// A chain, of which the ends have not been compared when it is clustered.
+	var lines strings.Builder
+	words := strings.Fields(near(0))
+	for i := range 5 {
+		words[20*i] = "other"
+		fmt.Fprintf(&lines, "{\"text\":%q}\n", strings.Join(words, " "))
+	}
+	path := filepath.Join(dir, "chain.jsonl")
+	writeFile(t, path, []byte(lines.String()))
+	c := Config{Inputs: []string{path}, Output: filepath.Join(dir, "out"), Work: filepath.Join(dir, "work"), Candidates: CandidatesLSH}
+	c.limits.due = func() bool { return true }
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	s, err := Run(ctx, c)
+	if err != nil || s.Clusters != 1 {
+		t.Errorf("%v, %v", s, err)
 	}
 }

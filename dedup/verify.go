@@ -58,7 +58,7 @@ type verification struct {
 func (v *verifier) verify(ctx context.Context, what verification) (edges *extsort.Sorted, compared int64, err error) {
 	r := v.r
 	o := r.work.sorting("edges", 8, r.table.keyBits())
-	c := &cutter{v: v, votes: what.votes, docs: r.table.cursor(), seen: map[uint32]bool{}}
+	c := &cutter{v: v, votes: what.votes, noted: what.kind != "", docs: r.table.cursor(), seen: map[uint32]bool{}}
 	var before stored
 	if what.kind != "" {
 		found, err := r.work.log.last(what.kind, &before)
@@ -183,6 +183,7 @@ type cutter struct {
 	skip  int64 // pairs to pass over
 	done  int64 // pairs gone through
 	ended bool
+	noted bool // whether what is verified is noted now and then
 
 	unit unit
 	size int64 // bytes of the unit's records
@@ -194,7 +195,7 @@ type cutter struct {
 // at the end, or when it is time for a note.
 func (c *cutter) cut(ctx context.Context, units chan<- unit) error {
 	log := c.v.r.work.log
-	for !log.due() {
+	for first := true; first || !c.noted || !log.due(); first = false { // some progress before the next note
 		e, ok := c.in.Next()
 		if !ok {
 			c.ended = true
