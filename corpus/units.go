@@ -209,7 +209,7 @@ func (f *File) endUnits(b *Block, at place, err error) error {
 		at, err = *from, errSerial
 	}
 	switch {
-	case c.done || c.err != nil:
+	case c.done || c.err != nil || c.bomb():
 		return c.finish()
 	case err == errSerial:
 		f.read.Store(at.bit / 8)

@@ -76,7 +76,7 @@ func TestXzOfAnyKindIsReadAndCutAndFlippedFound(t *testing.T) {
 }
 
 func TestXzStreamsAreFoundAndDecodedApart(t *testing.T) {
-	data := benchLines(4<<20, 900)
+	data := bytes.Repeat(benchLines(100<<10, 900), 40)
 	s := sourceOf(t, "a.jsonl.xz", slicesOf(t, data, 0, 1, 1000, 1000, 1_200_000, 1_200_001, 2_500_000))
 	f, err := Open(s, Options{})
 	must(t, err)
@@ -108,7 +108,7 @@ func slicesOf(t *testing.T, data []byte, cuts ...int) (packed []byte) {
 
 func TestLargeXzStreamIsReadPieceByPiece(t *testing.T) {
 	head := small(100)
-	data := bytes.Repeat([]byte("a line that is the same as the one before it\n"), 2*maxUnit/45)
+	data := bytes.Repeat([]byte(strings.Repeat("the same words ", 100)+"\n"), maxUnit/1500+100)
 	packed := append(pack(t, Xz, head, 1), pack(t, Xz, data, 1)...)
 	packed = append(packed, pack(t, Xz, head, 1)...)
 	s := sourceOf(t, "a.xz", packed)
@@ -128,7 +128,7 @@ func TestLargeXzStreamIsReadPieceByPiece(t *testing.T) {
 }
 
 func TestXzThatAsksForTooMuchIsToldWithTheRemedy(t *testing.T) {
-	packed := pack(t, Xz, bytes.Repeat([]byte("a line of a large file\n"), 2*maxUnit/23), 1)
+	packed := pack(t, Xz, bytes.Repeat([]byte("a line of a large file\n"), maxUnit/23+1000), 1)
 	h := packed[xzHeader : xzHeader+(int(packed[xzHeader])+1)*4]
 	h[xzDictionary(h)] = 32 // 256 MiB
 	binary.LittleEndian.PutUint32(h[len(h)-4:], xzSum(h))
@@ -140,9 +140,9 @@ func TestXzThatAsksForTooMuchIsToldWithTheRemedy(t *testing.T) {
 
 func TestBombOfXzEndsItsFile(t *testing.T) {
 	head := small(20)
-	run := bytes.Repeat([]byte("x"), 4<<20)
-	packed := append(pack(t, Xz, head, 1), bytes.Repeat(pack(t, Xz, run, 1), 20)...)
-	have, err := readAll(t, sourceOf(t, "a.jsonl.xz", packed), Options{MaxRecord: 1 << 20}, 2)
+	run := bytes.Repeat([]byte("x"), 1<<20)
+	packed := append(pack(t, Xz, head, 1), bytes.Repeat(pack(t, Xz, run, 1), 5)...)
+	have, err := readAll(t, sourceOf(t, "a.jsonl.xz", packed), Options{MaxRecord: 128 << 10}, 2)
 	if !errors.Is(err, ErrBomb) || len(have) != 21 {
 		t.Errorf("%d records, error %v", len(have), err)
 	}
