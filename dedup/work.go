@@ -48,7 +48,7 @@ func newWorkspace(config *Config) *workspace {
 	if config.Memory > 0 {
 		// A quarter of what is left is the collector's: what it has not taken back yet.
 		left := config.Memory - programBytes - int64(config.Threads)*workerBytes
-		w.memory = max(left, config.Memory/4) * 3 / 4
+		w.memory = max(max(left, config.Memory/4)/4*3, 1)
 	}
 	if config.limits.memory > 0 {
 		w.memory = config.limits.memory

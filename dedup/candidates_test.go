@@ -1,0 +1,152 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/lsh"
+)
+
+// bucketsRun is a run over n documents in buckets, of which some pairs are similar.
+type bucketsRun struct {
+	r       *run
+	buckets [][]uint32
+	pieces  []bool // the bucket comes piece by piece
+	similar func(p pair) bool
+}
+
+func anyBuckets(t *rapid.T) *bucketsRun {
+	n := rapid.IntRange(2, 60).Draw(t, "documents")
+	g := &graph{n: n, refs: rapid.IntRange(0, n/3).Draw(t, "references"), edges: map[pair]float64{}, first: make([]uint32, n), lengths: make([]uint32, n)}
+	b := &bucketsRun{r: g.run(t, Config{Candidates: CandidatesLSH, BucketCap: rapid.IntRange(2, 25).Draw(t, "cap")})}
+	b.r.banding = lsh.Params{Bands: 8, Rows: 1, MinBands: 1}
+	for range rapid.IntRange(1, 8).Draw(t, "buckets") {
+		bucket := rapid.SliceOfNDistinct(rapid.Uint32Range(0, uint32(n-1)), 2, n, rapid.ID).Draw(t, "bucket")
+		slices.Sort(bucket)
+		b.buckets = append(b.buckets, bucket)
+		over := len(bucket) > b.r.config.BucketCap
+		b.pieces = append(b.pieces, over && rapid.Bool().Draw(t, "in pieces"))
+	}
+	// So few that spokes alone leave much apart.
+	one := rapid.Uint64Range(1, 12).Draw(t, "one similar pair in")
+	seed := rapid.Uint64().Draw(t, "similar")
+	b.similar = func(p pair) bool { return hashing.Mix(p.key()^seed)%one == 0 }
+	return b
+}
+
+// vote lets all buckets vote and returns the votes and rims.
+func (b *bucketsRun) vote(t *rapid.T, sparse bool) (votes, rims *extsort.Sorted) {
+	g := &grouper{r: b.r, sparse: sparse}
+	var err error
+	if g.votes, err = extsort.New(b.r.voteOptions()); err != nil {
+		t.Fatal(err)
+	}
+	if g.rims, err = extsort.New(b.r.rimOptions()); err != nil {
+		t.Fatal(err)
+	}
+	v := &bucketVoter{g: g, refs: uint32(b.r.table.refs), votes: g.votes.Appender(), rims: g.rims.Appender()}
+	for i, bucket := range b.buckets {
+		var part []extsort.Entry
+		for _, doc := range bucket {
+			part = append(part, extsort.Entry{Key: uint64(i), Value: uint64(doc)})
+		}
+		err := error(nil)
+		if b.pieces[i] {
+			half := len(part) / 2
+			err = errors.Join(v.take(part[:half], true), v.take(part[half:], false))
+		} else {
+			err = v.take(part, false)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(v.votes.Flush(), v.rims.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if votes, err = g.votes.Sort(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if rims, err = g.rims.Sort(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return votes, rims
+}
+
+// edges returns the similar ones of pairs.
+func (b *bucketsRun) edges(t *rapid.T, pairs *extsort.Sorted) (edges []extsort.Entry) {
+	for _, e := range entriesOf(t, pairs) {
+		if b.similar(pairOf(e.Key)) {
+			edges = append(edges, extsort.Entry{Key: e.Key, Value: 1})
+		}
+	}
+	return edges
+}
+
+func (b *bucketsRun) labels(t *rapid.T, edges []extsort.Entry) *extsort.Sorted {
+	labels, err := b.r.components(context.Background(), sortedOf(t, edges))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return labels
+}
+
+func TestSpokesAndWhatCrossesConnectWhatAllCandidatesConnect(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := anyBuckets(t)
+		all, _ := b.vote(t, false)
+		checkVotes(t, b, all)
+		want := entriesOf(t, b.labels(t, b.edges(t, all)))
+
+		spokes, rims := b.vote(t, true)
+		edges := b.edges(t, spokes)
+		crossing, err := b.r.crossing(context.Background(), spokes, rims, b.labels(t, edges))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := map[uint64]bool{}
+		for _, e := range entriesOf(t, all) {
+			known[e.Key] = true
+		}
+		for _, s := range []*extsort.Sorted{spokes, crossing} {
+			for _, e := range entriesOf(t, s) {
+				if !known[e.Key] {
+					t.Errorf("pair %v is no candidate", pairOf(e.Key))
+				}
+			}
+		}
+		if got := entriesOf(t, b.labels(t, append(edges, b.edges(t, crossing)...))); !slices.Equal(got, want) {
+			t.Errorf("labels %v\nwant   %v", got, want)
+		}
+	})
+}
+
+// checkVotes holds the votes for all pairs against the rule, bucket by bucket.
+func checkVotes(t *rapid.T, b *bucketsRun, votes *extsort.Sorted) {
+	want := map[uint64]uint64{}
+	for _, bucket := range b.buckets {
+		for i, x := range bucket {
+			for _, y := range bucket[i+1:] {
+				hub := len(bucket) <= b.r.config.BucketCap || i < lsh.Hubs
+				if hub && int(y) >= b.r.table.refs {
+					want[pair{x, y}.key()]++
+				}
+			}
+		}
+	}
+	got := entriesOf(t, votes)
+	for _, e := range got {
+		if want[e.Key] != e.Value {
+			t.Errorf("pair %v has %d votes, want %d", pairOf(e.Key), e.Value, want[e.Key])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d pairs have votes, want %d", len(got), len(want))
+	}
+}
