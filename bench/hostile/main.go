@@ -67,19 +67,17 @@ func main() {
 	}
 }
 
-// a hostile is one case.
+// hostile is one case.
 type hostile struct {
 	name string
-	// make prepares files in the current folder and returns the arguments; none: as
-	// input "in".
-	make func() error
+	make func() error // prepares files in the current folder
 	args []string // of alike; default: dedup in -o out
 	// stdin feeds standard input.
 	stdin func(w io.Writer) error
 	// during is run while alike runs.
 	during func() error
 	user   bool // as an ordinary user, even if started by root
-	shell  string
+	shell  string // instead of args: a script that runs "$alike"
 
 	says     string // regular expression that a line on standard error must match
 	exit     int    // -1: no matter
@@ -173,7 +171,7 @@ func (c *hostile) start(binary string, args []string) (*result, error) {
 	}()
 	peak := watch(cmd.Process.Pid)
 	err := cmd.Wait()
-	r := &result{peak: <-peak, seconds: time.Since(began).Seconds(), hang: ctx.Err() != nil, stderr: stderr.String()}
+	r := &result{peak: <-peak, seconds: time.Since(began).Seconds(), hang: ctx.Err() != nil, stderr: stderr.text.String()}
 	if !r.hang {
 		<-fed
 	}
@@ -190,19 +188,22 @@ func (c *hostile) start(binary string, args []string) (*result, error) {
 		}
 		r.peak = r.summary.Peak
 	}
+	if c.shell != "" {
+		r.peak = 0 // that of the shell
+	}
 	r.left = remains()
 	return r, nil
 }
 
 // head keeps the beginning of what is written, and counts skipped records.
 type head struct {
-	bytes.Buffer
+	text    bytes.Buffer
 	skipped int
 }
 
 func (h *head) Write(p []byte) (int, error) {
 	h.skipped += bytes.Count(p, []byte("alike: skipped "))
-	h.Buffer.Write(p[:min(len(p), max(0, 64<<10-h.Len()))])
+	h.text.Write(p[:min(len(p), max(0, 64<<10-h.text.Len()))])
 	return len(p), nil
 }
 
@@ -276,7 +277,11 @@ func (r *result) row(name string) string {
 	if r.hang {
 		exit = "hang"
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %.0f | %.1f |", name, oneLine(r.message), exit, counts, float64(r.peak)/(1<<20), r.seconds)
+	peak := ""
+	if r.peak > 0 {
+		peak = fmt.Sprintf("%.0f", float64(r.peak)/(1<<20))
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %.1f |", name, oneLine(r.message), exit, counts, peak, r.seconds)
 }
 
 // check tells what did not go as it should.
@@ -323,8 +328,8 @@ func (c *hostile) check(r *result) (complaints []string) {
 
 // oneLine makes a text fit for a cell of the table.
 func oneLine(s string) string {
-	if len(s) > 300 {
-		s = s[:300] + "…"
+	if len(s) > 220 {
+		s = s[:100] + " … " + s[len(s)-100:]
 	}
 	return strings.NewReplacer("\n", "⏎", "|", `\|`, "\x00", "␀").Replace(s)
 }

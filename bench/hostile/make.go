@@ -103,7 +103,7 @@ func long(path, head, piece string, size int64, tail string) func() error {
 		}
 		defer f.Close()
 		chunk := bytes.Repeat([]byte(piece), 1<<20/len(piece))
-		if strings.HasSuffix(path, ".bz2") { // a whole block, so that all are blocks of 46 MB
+		if strings.HasSuffix(path, ".bz2") { // whole blocks, as large as they can be
 			chunk = bytes.Repeat([]byte(piece), 40<<20/len(piece))
 		}
 		middle, err := packed(path, chunk)
@@ -167,8 +167,8 @@ func damaged(path string, cut, flip int) func() error {
 	}
 }
 
-// nested is a step that compresses many members, each a gigabyte of zeros
-// compressed by deflate at its best, 1000 to 1.
+// gzipZeros is a step that writes so many gigabytes of one byte as gzip members
+// of 64 MiB, compressed by deflate at its best, 1000 to 1.
 func gzipZeros(path string, gigabytes int) func() error {
 	return func() error {
 		var one bytes.Buffer
