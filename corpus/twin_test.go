@@ -120,7 +120,8 @@ func readAll(t testing.TB, s Source, o Options, workers int) ([]got, error) {
 	var all []got
 	var lines int64
 	for i, pc := range pieces {
-		if pc.seq != int64(i) {
+		// Other workers may read on behind a block that could not be read.
+		if pc.seq != int64(i) && len(failed) == 0 {
 			t.Fatalf("block %d has number %d", i, pc.seq)
 		}
 		for _, g := range pc.records {
