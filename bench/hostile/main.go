@@ -71,12 +71,12 @@ func main() {
 type hostile struct {
 	name string
 	make func() error // prepares files in the current folder
-	args []string // of alike; default: dedup in -o out
+	args []string     // of alike; default: dedup in -o out
 	// stdin feeds standard input.
 	stdin func(w io.Writer) error
 	// during is run while alike runs.
 	during func() error
-	user   bool // as an ordinary user, even if started by root
+	user   bool   // as an ordinary user, even if started by root
 	shell  string // instead of args: a script that runs "$alike"
 
 	says     string // regular expression that a line on standard error must match
