@@ -113,10 +113,10 @@ const layoutWords = 8
 
 func (b *block) appendTo(dst []uint64) []uint64 {
 	return append(dst, uint64(b.file), uint64(b.seq), uint64(b.segment), uint64(b.row), uint64(b.docs), uint64(b.lines),
-		uint64(b.problemsAt), uint64(b.problemsLen))
+		uint64(b.problemsAt), uint64(b.problemsLen), uint64(b.piece))
 }
 
-const blockWords = 8
+const blockWords = 9
 
 // partIndex is what a finished part holds.
 type partIndex struct {
@@ -212,9 +212,9 @@ func parsePartIndex(w []uint64, end int64) (*partIndex, error) {
 	for range blocks {
 		b := block{
 			file: int32(w[0]), seq: int64(w[1]), segment: int32(w[2]), row: uint32(w[3]), docs: uint32(w[4]), lines: int64(w[5]),
-			problemsAt: int64(w[6]), problemsLen: int64(w[7]),
+			problemsAt: int64(w[6]), problemsLen: int64(w[7]), piece: int32(w[8]),
 		}
-		sound := w[0] <= math.MaxInt32 && w[2] < segments && w[3] <= math.MaxUint32 && w[4] <= math.MaxUint32 &&
+		sound := w[0] <= math.MaxInt32 && w[8] <= math.MaxInt32 && w[2] < segments && w[3] <= math.MaxUint32 && w[4] <= math.MaxUint32 &&
 			b.seq >= 0 && b.lines >= 0 && b.problemsLen >= 0 && b.problemsAt >= 0 && b.problemsAt <= end-b.problemsLen
 		if !sound || b.seq != endOfFile && int64(b.row)+int64(b.docs) > index.segments[b.segment].rows {
 			return nil, errDamaged

@@ -30,8 +30,8 @@ func wordsOf(words ...uint64) []byte { return appendWords(nil, words) }
 
 func FuzzPartIndex(f *testing.F) {
 	f.Add(wordsOf(0, 0, 0))
-	f.Add(wordsOf(9, 1, 1 /* layout */, 14, 0, 1, 0, 0, 1, 1, 1 /* block */, 0, 1, 0, 0, 0, 3, 14, 2))
-	f.Add(wordsOf(9, 1, 1, 14, 0, 1, 0, 0, 1, 1, 1, 0, endOfFile, 0, 7, 0, 0, 0, 0))
+	f.Add(wordsOf(9, 1, 1 /* layout */, 14, 0, 1, 0, 0, 1, 1, 1 /* block */, 0, 1, 0, 0, 0, 3, 14, 2, 1))
+	f.Add(wordsOf(9, 1, 1, 14, 0, 1, 0, 0, 1, 1, 1, 0, endOfFile, 0, 7, 0, 0, 0, 0, 0))
 	f.Add(wordsOf(0, 1, 0, 0, math.MaxUint64, 0, 0, 0, 0, 0, 0))
 	f.Add([]byte("no words"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -82,7 +82,7 @@ func TestAPartOpensAsItWasWritten(t *testing.T) {
 			size := tableSize{bands: rng.IntN(3), k: rng.IntN(3)}
 			var of []block
 			for range rng.IntN(4) {
-				b := block{file: rng.Int32(), seq: rng.Int64(), row: uint32(len(s.docs)), docs: uint32(rng.IntN(4)), lines: rng.Int64()}
+				b := block{file: rng.Int32(), seq: rng.Int64(), row: uint32(len(s.docs)), docs: uint32(rng.IntN(4)), lines: rng.Int64(), piece: rng.Int32()}
 				for i := range b.docs {
 					d := someDocument(rng, size, int(i))
 					addPlain(s, &d)

@@ -96,7 +96,9 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 		every := max(blocks/sampleBlocks, 1)
 		file.Skip(func(seq int64) bool { return seq%every != 0 })
 	}
-	w, err := newSketchWorker(&reader{config: &r.config, work: r.work, banding: r.banding, sources: r.sources, keepSigs: r.config.Verify != VerifyExact})
+	config := r.config
+	config.limits.segment = math.MaxInt64 // one holds the sample
+	w, err := newSketchWorker(&reader{config: &config, work: r.work, banding: r.banding, sources: r.sources, keepSigs: config.Verify != VerifyExact, cutoff: endOfInput})
 	if err != nil {
 		return err
 	}
@@ -111,14 +113,14 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 			}
 			break
 		}
-		var result block
-		w.sketchBlock(opened, &b, &result)
+		if _, err := w.sketchBlock(opened, &b); err != nil {
+			return err
+		}
 		s.seconds += time.Since(begun).Seconds()
-		s.documents += int64(result.docs)
 		decoded += int64(len(b.Data()))
 	}
-	s.columns += int64(len(w.segment.docs))*64 + int64(len(w.segment.ids)+len(w.segment.values)) +
-		int64(len(w.segment.keys)+len(w.segment.features))*8 + int64(len(w.segment.signatures))*4
+	s.documents += int64(len(w.segment.docs))
+	s.columns += w.segment.filled()
 	s.decoded += decoded
 	if source.InPlace() {
 		s.taken += decoded

@@ -23,8 +23,9 @@ import (
 // not read again to verify a pair.
 const retainMax = 4 << 20
 
-// segmentBytes is what a segment holds before the next one is begun: so much
-// that files of one document each do not make a segment each.
+// segmentBytes is what a segment holds before the next one is begun, within a
+// block if need be: a MiB of lines of three words makes 20 MiB of documents. It is
+// so much that files of one document each do not make a segment each.
 const segmentBytes = 256 << 10
 
 // endOfFile is the number of a block that stands for the end of a file: whether
@@ -55,14 +56,15 @@ type reader struct {
 	cutoff   position // with OnErrorFail: nothing behind it is worth reading
 }
 
-// position orders blocks as the input does.
+// position orders blocks, and their pieces, as the input does.
 type position struct {
-	file int
-	seq  int64
+	file  int
+	seq   int64
+	piece int32
 }
 
 func (p position) compare(q position) int {
-	return cmp.Or(cmp.Compare(p.file, q.file), cmp.Compare(p.seq, q.seq))
+	return cmp.Or(cmp.Compare(p.file, q.file), cmp.Compare(p.seq, q.seq), cmp.Compare(p.piece, q.piece))
 }
 
 var endOfInput = position{file: math.MaxInt}
@@ -113,19 +115,22 @@ func (w *sketchWorker) read(ctx context.Context) error {
 		if corpus.IsOutage(err) { // not a property of the file: nothing of it may be taken for its end
 			return err
 		}
-		result := block{file: int32(file.index), seq: b.Seq, lines: b.Lines}
-		if err != nil {
-			result.seq, result.lines, result.row = endOfFile, 0, uint32(file.blocks.Load()+w.r.resume.count(file.index))
+		var goOn bool
+		if err == nil {
+			goOn, err = w.sketchBlock(file, &b)
+		} else {
+			end := block{file: int32(file.index), seq: endOfFile, row: uint32(file.blocks.Load() + w.r.resume.count(file.index))}
 			if err != errFileEnd {
 				// It cannot be opened or breaks off; what was read of it counts.
-				result.problems = appendProblem(nil, problemLine(err), problemCause(err))
+				end.problems = appendProblem(nil, problemLine(err), problemCause(err))
 			}
 			file = nil
-		} else {
-			w.sketchBlock(file, &b, &result)
+			goOn, err = w.add(&end)
 		}
-		goOn, err := w.add(&result)
 		if err != nil || !goOn {
+			return err
+		}
+		if err := w.sealParts(); err != nil {
 			return err
 		}
 	}
@@ -160,13 +165,14 @@ type sketchWorker struct {
 	features  []uint64
 	signature []uint32
 
-	segment *segment
-	blocks  []block // of the segment, not yet in the table
-	last    *segment
-	part    *partWriter
-	number  int32 // of the part in the table
-	taken   int64 // bytes of input since the part was begun
-	gained  int64 // features since the last segment was written
+	segment  *segment
+	blocks   []block // of the segment, not yet in the table
+	problems int64   // bytes of these blocks' problems
+	last     *segment
+	part     *partWriter
+	number   int32 // of the part in the table
+	taken    int64 // bytes of input since the part was begun
+	gained   int64 // features since the last segment was written
 }
 
 func newSketchWorker(r *reader) (*sketchWorker, error) {
@@ -196,35 +202,54 @@ func (w *sketchWorker) newSegment() {
 		ids:  make([]byte, 0, room(len(w.last.ids))),
 		keys: make([]uint64, 0, room(len(w.last.keys))),
 	}
-	w.blocks = w.blocks[:0]
+	w.blocks, w.problems = w.blocks[:0], 0
 }
 
-// sketchBlock turns a block into documents of the segment. Memory is allocated
-// for the segment, not for each document.
-func (w *sketchWorker) sketchBlock(file *openFile, b *corpus.Block, result *block) {
+// sketchBlock turns a block into documents of the segment, and of those after it
+// when that is full. Memory is allocated for a segment, not for each document.
+func (w *sketchWorker) sketchBlock(file *openFile, b *corpus.Block) (goOn bool, err error) {
 	var record corpus.Record
-	var bytes, features int64
-	result.row = uint32(len(w.segment.docs))
+	piece := block{file: int32(file.index), seq: b.Seq, row: uint32(len(w.segment.docs))}
 	w.parser.Start(file.File, b)
 	for w.parser.Next(&record) {
 		if record.Err != nil {
-			result.problems = appendProblem(result.problems, record.Line, record.Err)
-			continue
+			piece.problems = appendProblem(piece.problems, record.Line, record.Err)
+		} else {
+			w.addDocument(&record)
 		}
-		w.addDocument(&record)
-		bytes += int64(len(record.Raw))
-		features += int64(len(w.features))
+		if w.full(int64(len(piece.problems))) {
+			if goOn, err := w.addPiece(&piece); err != nil || !goOn {
+				return goOn, err
+			}
+			piece = block{file: piece.file, seq: piece.seq, piece: piece.piece + 1, row: uint32(len(w.segment.docs))}
+		}
 	}
-	result.docs = uint32(len(w.segment.docs)) - result.row
+	// Lines are counted within the block: the next block's begin behind its last piece.
+	piece.lines = b.Lines
+	w.taken += int64(len(b.Data()))
+	goOn, err = w.addPiece(&piece)
+	w.r.config.Progress.Advance(0, file.advance())
+	return goOn, err
+}
+
+// addPiece keeps what was read of a block.
+func (w *sketchWorker) addPiece(piece *block) (goOn bool, err error) {
+	piece.docs = uint32(len(w.segment.docs)) - piece.row
+	var bytes, features int64
+	for i := range w.segment.docs[piece.row:] {
+		d := &w.segment.docs[int(piece.row)+i]
+		bytes += int64(d.length)
+		features += int64(d.features)
+	}
 	r := w.r
 	if total := r.features.Add(features); total > r.config.limits.retain && !r.keepAll {
 		r.keepSets.Store(false)
 	}
 	w.gained += features
-	w.taken += int64(len(b.Data()))
-	r.items.Add(int64(result.docs))
+	r.items.Add(int64(piece.docs))
 	r.bytes.Add(bytes)
-	r.config.Progress.Advance(int64(result.docs), file.advance())
+	r.config.Progress.Advance(int64(piece.docs), 0)
+	return w.add(piece)
 }
 
 func (w *sketchWorker) addDocument(record *corpus.Record) {
@@ -295,10 +320,17 @@ func (w *sketchWorker) add(b *block) (goOn bool, err error) {
 		return false, nil
 	}
 	w.blocks = append(w.blocks, *b)
-	if w.segment.size() < w.r.config.limits.segment {
+	w.problems += int64(len(b.problems))
+	if !w.full(0) {
 		return true, nil
 	}
 	return true, w.seal()
+}
+
+// full tells whether the segment holds enough, with so many bytes of problems that
+// are not its blocks' yet.
+func (w *sketchWorker) full(problems int64) bool {
+	return w.segment.filled()+w.problems+problems >= w.r.config.limits.segment
 }
 
 // seal hands the segment over to the table, and writes it to the worker's part
@@ -310,7 +342,7 @@ func (w *sketchWorker) seal() error {
 	r, s := w.r, w.segment
 	w.last = &segment{docs: s.docs, ids: s.ids, keys: s.keys} // for its sizes
 	s.seal(r.t.bands)
-	full, first := r.admit(s.size())
+	full, first := r.admit(s.size() + w.problems)
 	if first {
 		if err := w.evict(); err != nil {
 			return err
@@ -323,10 +355,19 @@ func (w *sketchWorker) seal() error {
 	}
 	r.keep(s, w.blocks, full)
 	w.newSegment()
-	if r.parts != nil && w.taken >= r.parts.every {
-		return w.sealPart()
-	}
 	return nil
+}
+
+// sealParts ends the worker's part when it is large enough. That is done between
+// blocks: what a part names of a block is all of it.
+func (w *sketchWorker) sealParts() error {
+	if w.r.parts == nil || w.taken < w.r.parts.every {
+		return nil
+	}
+	if err := w.seal(); err != nil {
+		return err
+	}
+	return w.sealPart()
 }
 
 // admit tells whether a segment of a size has no room in memory any more, and

@@ -328,6 +328,9 @@ type seqSet struct {
 }
 
 func (s *seqSet) add(seq int64) {
+	if s.has(seq) { // by another piece of the block
+		return
+	}
 	for int64(len(s.bits)) <= seq/64 {
 		s.bits = append(s.bits, 0)
 	}

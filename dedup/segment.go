@@ -99,6 +99,11 @@ func (s *segment) size() int64 {
 	return int64(cap(s.docs))*64 + int64(cap(s.ids)+cap(s.values)) + int64(cap(s.keys)+cap(s.features))*8 + int64(cap(s.signatures))*4
 }
 
+// filled returns the bytes that the documents take, without room for more.
+func (s *segment) filled() int64 {
+	return int64(len(s.docs))*64 + int64(len(s.ids)+len(s.values)) + int64(len(s.keys)+len(s.features))*8 + int64(len(s.signatures))*4
+}
+
 // idSpan returns where the id of a row lies in the ids.
 func (s *segment) idSpan(row int) (start, end uint32) {
 	if row > 0 {

@@ -15,23 +15,25 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// block is a run of documents of one file, and what could not be read there.
+// block is a run of documents of one file, and what could not be read there: a
+// block of the input, or a piece of one whose documents fill several segments.
 type block struct {
 	file     int32
 	segment  int32 // that holds its documents
 	row      uint32
 	docs     uint32
 	firstDoc uint32
+	piece    int32
 	seq      int64 // within the file; endOfFile for what comes after the last one
 
-	lines     int64
+	lines     int64 // 0 for a piece but the last one
 	firstLine int64 // of the file, from 0
 
 	problems                []byte // while it is in memory
 	problemsAt, problemsLen int64  // in the segment's part
 }
 
-func (b *block) position() position { return position{int(b.file), b.seq} }
+func (b *block) position() position { return position{int(b.file), b.seq, b.piece} }
 
 // table is all documents in input order: references first, then the inputs.
 // The order is that of the sources and, within a file, of the records, whatever
@@ -107,7 +109,7 @@ func (t *table) docsOfFile(file int) (first, end uint32) {
 
 // docsOfBlock returns the range of documents of a block, empty when it has none.
 func (t *table) docsOfBlock(file int, seq int64) (first, end uint32) {
-	return t.firstOf(position{file, seq}), t.firstOf(position{file, seq + 1})
+	return t.firstOf(position{file: file, seq: seq}), t.firstOf(position{file: file, seq: seq + 1})
 }
 
 // firstOf returns the first document at or behind a position.
