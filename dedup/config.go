@@ -68,6 +68,9 @@ type Config struct {
 	Corpus   corpus.Options
 	Features shingle.Options
 	Sketch   minhash.Scheme // zero: minhash.Default()
+	// Texts, when set, makes the signatures of Sketch straight from the texts, and
+	// Features and Sketch count for nothing there. No other call knows it.
+	Texts TextScheme
 
 	Threshold  float64    // Jaccard similarity in (0,1]; 0: DefaultThreshold
 	Recall     float64    // asked for at the threshold, in (0,1); 0: DefaultRecall

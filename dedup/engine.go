@@ -144,7 +144,7 @@ func newRun(config Config) (*run, error) {
 	}
 	r.summary = &Summary{
 		Threshold: config.Threshold, Verify: string(config.Verify),
-		TextScheme: config.Features.String(), SketchScheme: config.Sketch.String(),
+		TextScheme: config.textLine(), SketchScheme: config.sketchLine(),
 		LargestClusters: []int{},
 	}
 	r.clock = startClock(r.summary, &r.config)
@@ -169,6 +169,9 @@ func chooseBanding(config *Config) (lsh.Params, error) {
 
 // begin finds the inputs and opens the work folder.
 func (r *run) begin(ctx context.Context, command string) error {
+	if r.config.Texts != nil && command != "sketch" {
+		return fmt.Errorf("%w: a text scheme makes signatures for Sketch only", ErrUsage)
+	}
 	if err := checkWork(&r.config); err != nil {
 		return err
 	}

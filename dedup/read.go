@@ -73,7 +73,7 @@ var endOfInput = position{file: math.MaxInt}
 func (r *reader) read(ctx context.Context, refSources int) (*table, error) {
 	r.t = &table{sources: r.sources, refSources: refSources, bands: r.banding.Bands, hasSets: r.keepSets.Load()}
 	if r.keepSigs {
-		r.t.k = r.config.Sketch.K()
+		r.t.k = r.config.components()
 	}
 	if err := r.restore(); err != nil {
 		return r.t, err
@@ -162,6 +162,7 @@ type sketchWorker struct {
 	parser    *corpus.Parser
 	shingler  *shingle.Shingler
 	sketcher  minhash.Sketcher
+	texts     *textSketcher // nil: signatures are made of features
 	features  []uint64
 	signature []uint32
 
@@ -185,8 +186,11 @@ func newSketchWorker(r *reader) (*sketchWorker, error) {
 		parser:    corpus.NewParser(r.config.Corpus),
 		shingler:  shingler,
 		sketcher:  r.config.Sketch.NewSketcher(),
-		signature: make([]uint32, r.config.Sketch.K()),
+		signature: make([]uint32, r.config.components()),
 		last:      &segment{},
+	}
+	if r.config.Texts != nil {
+		w.texts = &textSketcher{TextSketcher: r.config.Texts.NewSketcher()}
 	}
 	w.newSegment()
 	return w, nil
@@ -254,7 +258,13 @@ func (w *sketchWorker) addPiece(piece *block) (goOn bool, err error) {
 
 func (w *sketchWorker) addDocument(record *corpus.Record) {
 	s := w.segment
-	w.features = w.shingler.AppendFeatures(w.features[:0], record.Text)
+	features := 0
+	if w.texts != nil {
+		features = w.texts.sketch(w.signature, record.Text)
+	} else {
+		w.features = w.shingler.AppendFeatures(w.features[:0], record.Text)
+		features = len(w.features)
+	}
 	s.ids = append(s.ids, record.ID...)
 	hasValue := len(record.Fields) > 0 && record.Fields[0] != nil
 	if hasValue {
@@ -268,12 +278,12 @@ func (w *sketchWorker) addDocument(record *corpus.Record) {
 		valueEnd: uint32(len(s.values)),
 		length:   uint32(len(record.Raw)),
 		textSize: uint32(len(record.Text)),
-		features: uint32(len(w.features)),
+		features: uint32(features),
 		line:     uint32(record.Line),
 		hasValue: hasValue,
 	}
 	r := w.r
-	if r.keepSigs || r.banding.Bands > 0 {
+	if w.texts == nil && (r.keepSigs || r.banding.Bands > 0) {
 		w.sketcher.Sketch(w.signature, w.features)
 	}
 	if r.banding.Bands > 0 {

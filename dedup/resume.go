@@ -204,8 +204,8 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 		set := []journal.Setting{
 			{Name: "command", Value: command},
 			{Name: "engine", Value: "1"},
-			{Name: "text", Value: c.Features.String()},
-			{Name: "signatures", Value: c.Sketch.String()},
+			{Name: "text", Value: c.textLine()},
+			{Name: "signatures", Value: c.sketchLine()},
 			{Name: "--threshold", Value: fmt.Sprint(c.Threshold)},
 			{Name: "--recall", Value: fmt.Sprint(c.Recall)},
 			{Name: "bands", Value: fmt.Sprintf("%d of %d rows, %d to agree", r.banding.Bands, r.banding.Rows, r.banding.MinBands)},

@@ -43,7 +43,7 @@ const workerBytes = 4 << 20
 func newWorkspace(config *Config) *workspace {
 	w := &workspace{
 		fs: config.fs, parent: config.Work, threads: config.Threads,
-		scheme: config.Features.String() + " | " + config.Sketch.String(),
+		scheme: config.textLine() + " | " + config.sketchLine(),
 	}
 	if config.Memory > 0 {
 		// A quarter of what is left is the collector's: what it has not taken back yet.

@@ -55,7 +55,7 @@ func newSketch() *cobra.Command {
 			defer out.discard()
 			done := input.follow(cmd, &c)
 			buffer := bufio.NewWriterSize(out, 1<<16)
-			written = fingerprintWriter{config: &c, encoder: json.NewEncoder(buffer), hex: asHex}
+			written = fingerprintWriter{scheme: c.Sketch.String(), encoder: json.NewEncoder(buffer), hex: asHex}
 			c.Commit = func() error { return errors.Join(buffer.Flush(), out.commit()) }
 			summary, err := alike.Sketch(cmd.Context(), c, written.write)
 			done(err)
@@ -77,21 +77,19 @@ func newSketch() *cobra.Command {
 
 // fingerprintWriter writes fingerprints as JSON lines.
 type fingerprintWriter struct {
-	config  *alike.Config
+	scheme  string
 	encoder *json.Encoder
 	hex     bool
-	packed  []byte
 }
 
 func (w *fingerprintWriter) write(f alike.Fingerprint) error {
-	w.packed = w.config.Sketch.AppendBinary(w.packed[:0], f.Signature)
-	signature := base64.StdEncoding.EncodeToString(w.packed)
+	signature := base64.StdEncoding.EncodeToString(f.Packed)
 	if w.hex {
-		signature = hex.EncodeToString(w.packed)
+		signature = hex.EncodeToString(f.Packed)
 	}
 	return w.encoder.Encode(struct {
 		ID        string `json:"id"`
 		Scheme    string `json:"scheme"`
 		Signature string `json:"signature"`
-	}{string(f.ID), w.config.Sketch.String(), signature})
+	}{string(f.ID), w.scheme, signature})
 }
