@@ -58,12 +58,10 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := out.checkEmpty(ctx, published || out.remote != nil && r.work.log.Resumed()); err != nil {
+	if err := out.prepare(ctx, r.work, published); err != nil {
 		return nil, err
 	}
-	if err := out.prepare(r.work, r.work.log.Resumed()); err != nil {
-		return nil, err
-	}
+	defer out.unlock()
 	if published {
 		r.summary, err = staged, out.publish(ctx)
 	} else {

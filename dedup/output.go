@@ -20,6 +20,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/filelock"
 )
 
 // Names of what a run leaves in its output folder.
@@ -31,8 +32,12 @@ const (
 	SummaryFile  = "summary.json"
 )
 
-// stagingFolder holds the output until it is whole.
-const stagingFolder = ".partial"
+// stagingFolder holds the output until it is whole; stagingLock is there while a run
+// works on it, or was killed.
+const (
+	stagingFolder = ".partial"
+	stagingLock   = ".partial.lock"
+)
 
 // outputDir is a run's output folder. Everything is written below a staging
 // folder and moved to its place when all of it is there, summary.json last.
@@ -45,6 +50,7 @@ type outputDir struct {
 	path    string         // that holds the staging folder
 	remote  *corpus.Prefix // nil: the output is path
 	created string         // the topmost folder that this run has made; "" if the output's was there
+	lock    *filelock.Lock // nil: not taken
 
 	mu       sync.Mutex
 	uploaded []string
@@ -89,7 +95,7 @@ func (o *outputDir) checkEmpty(ctx context.Context, goesOn bool) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if name == stagingFolder || goesOn && slices.Contains(outputNames, name) {
+		if name == stagingFolder || name == stagingLock || goesOn && slices.Contains(outputNames, name) {
 			continue
 		}
 		return fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", o.name(), name)
@@ -108,9 +114,10 @@ func (o *outputDir) name() string {
 // does.
 var outputNames = []string{KeptFolder, KeptList, RemovedFile, ClustersFile, SummaryFile}
 
-// prepare makes the output folder and a staging folder in it, empty unless a run
-// goes on that has begun to fill it.
-func (o *outputDir) prepare(w *workspace, goOn bool) error {
+// prepare makes the output folder, locks it, sees that it is empty, and makes a
+// staging folder in it, empty unless a run goes on that has begun to fill it. A run
+// that goes on when all was staged may find some of it in its place.
+func (o *outputDir) prepare(ctx context.Context, w *workspace, published bool) error {
 	if o.remote != nil {
 		path, err := w.pathOf("output")
 		if err != nil {
@@ -118,38 +125,81 @@ func (o *outputDir) prepare(w *workspace, goOn bool) error {
 		}
 		o.path = path
 	}
-	err := o.makeFolders(goOn)
-	if err != nil && o.created != "" && w.log == nil {
+	err := o.makeFolder()
+	if err == nil {
+		err = o.takeLock()
+	}
+	if err == nil {
+		err = o.checkEmpty(ctx, published || o.remote != nil && w.log.Resumed())
+	}
+	if err == nil {
+		err = o.makeStaging(w.log.Resumed())
+	}
+	if err == nil {
+		return nil
+	}
+	if o.lock != nil && w.log == nil {
 		err = errors.Join(err, o.fs.RemoveAll(o.staged()))
+	}
+	o.unlock()
+	if w.log == nil {
 		o.removeCreated()
 	}
+	return err
+}
+
+// takeLock keeps other runs out of the folder.
+func (o *outputDir) takeLock() (err error) {
+	o.lock, err = filelock.Take(o.fs, filepath.Join(o.path, stagingLock))
+	if errors.Is(err, filelock.ErrTaken) {
+		return fmt.Errorf("output folder %s is %w: wait for it to end, or name another folder", o.path, err)
+	}
+	return folderError(err)
+}
+
+// unlock lets other runs in. An error leaves an empty file at worst, which the next
+// run takes for its own.
+func (o *outputDir) unlock() {
+	if o.lock != nil {
+		_ = o.lock.Release()
+		o.lock = nil
+	}
+}
+
+func folderError(err error) error {
 	if err != nil {
 		return fmt.Errorf("output folder: %w", err)
 	}
 	return nil
 }
 
-func (o *outputDir) makeFolders(goOn bool) error {
+func (o *outputDir) makeStaging(goOn bool) error {
+	var err error
+	if !goOn {
+		err = o.fs.RemoveAll(o.staged())
+	}
+	if err == nil {
+		err = o.fs.MkdirAll(o.staged(), 0o755)
+	}
+	return folderError(err)
+}
+
+func (o *outputDir) makeFolder() error {
 	for at := filepath.Clean(o.path); ; at = filepath.Dir(at) {
 		if _, err := o.fs.Stat(at); !errors.Is(err, os.ErrNotExist) {
 			break
 		}
 		o.created = at
 	}
-	if !goOn {
-		if err := o.fs.RemoveAll(o.staged()); err != nil {
-			return err
-		}
-	}
-	if err := o.fs.MkdirAll(o.staged(), 0o755); err != nil {
-		return err
+	if err := o.fs.MkdirAll(o.path, 0o755); err != nil {
+		return folderError(err)
 	}
 	if o.created == "" {
 		return nil
 	}
 	for at := filepath.Clean(o.path); ; at = filepath.Dir(at) {
 		if err := syncDir(o.fs, filepath.Dir(at)); err != nil {
-			return err
+			return folderError(err)
 		}
 		if at == o.created {
 			return nil
@@ -356,6 +406,7 @@ func (o *outputDir) discard(ctx context.Context) error {
 		}
 	}
 	err = errors.Join(err, o.fs.RemoveAll(o.staged()))
+	o.unlock()
 	o.removeCreated()
 	return err
 }

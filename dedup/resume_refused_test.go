@@ -18,6 +18,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
@@ -363,5 +364,35 @@ func TestADamagedWorkFolderGivesAnErrorOrTheSameResult(t *testing.T) {
 	t.Logf("%d refused, %d with the same result", refused, same)
 	if refused == 0 {
 		t.Error("no damage was found")
+	}
+}
+
+func TestAnOutputFolderInUseIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	inputs, references := troubleCorpus(t, 9)
+	on := vfs.NewMem()
+	staged := on.PathJoin(outFolder, stagingFolder)
+	if err := on.MkdirAll(staged, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := filelock.Take(on, on.PathJoin(outFolder, stagingLock))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := variants(t)[0].config(inputs, references)
+	if _, err := dedupOn(t, context.Background(), on, config); !errors.Is(err, filelock.ErrTaken) || !strings.Contains(err.Error(), outFolder) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := on.Stat(staged); err != nil {
+		t.Errorf("what another run has staged: %v", err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dedupOn(t, context.Background(), on, config); err != nil {
+		t.Error(err)
+	}
+	if names, err := on.List(outFolder); err != nil || slices.Contains(names, stagingLock) {
+		t.Errorf("left behind: %v, error %v", names, err)
 	}
 }

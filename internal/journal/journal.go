@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/filelock"
 )
 
 // The names in a work folder that are the journal's; it touches no others.
@@ -23,6 +25,9 @@ const (
 // damaged are still one line to a reader.
 const maxRecord = 16 << 20
 
+// ErrInUse says that another process works in the folder.
+var ErrInUse = errors.New("work folder in use by another process")
+
 // ErrCorrupt says that a journal is damaged before its last record, which no crash
 // does.
 var ErrCorrupt = errors.New("damaged journal")
@@ -35,7 +40,7 @@ type Journal struct {
 	fs      vfs.FS
 	dir     string
 	path    string
-	lock    *folderLock
+	lock    *filelock.Lock
 	resumed bool
 	first   int64 // offset of the first record
 
@@ -204,7 +209,7 @@ func (j *Journal) close(remove bool) error {
 	if remove {
 		err = errors.Join(err, j.removeFiles())
 	}
-	if err = errors.Join(err, j.lock.release()); err != nil {
+	if err = errors.Join(err, j.lock.Release()); err != nil {
 		return fmt.Errorf("work folder %s: %w", j.dir, err)
 	}
 	return nil

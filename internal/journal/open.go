@@ -11,6 +11,8 @@ import (
 	"strconv"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/filelock"
 )
 
 // Setting is one of the things that a run's results depend on: an option, the
@@ -63,16 +65,19 @@ func Open(fsys vfs.FS, dir string, settings iter.Seq[Setting], fresh bool) (*Jou
 	if err := makeFolder(fsys, dir); err != nil {
 		return nil, folderError("make", dir, err)
 	}
-	lock, err := lockFolder(fsys, dir)
+	lock, err := filelock.Take(fsys, fsys.PathJoin(dir, lockName))
+	if errors.Is(err, filelock.ErrTaken) {
+		return nil, fmt.Errorf("%w: %s; wait for it to end, or name another folder", ErrInUse, dir)
+	}
 	if err != nil {
-		return nil, err
+		return nil, folderError("lock", dir, err)
 	}
 	j := &Journal{fs: fsys, dir: dir, path: fsys.PathJoin(dir, journalName), lock: lock}
 	if err := j.open(settings, fresh); err != nil {
 		if j.file != nil {
 			err = errors.Join(err, j.file.Close())
 		}
-		return nil, errors.Join(err, lock.release())
+		return nil, errors.Join(err, lock.Release())
 	}
 	return j, nil
 }

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package journal
+package filelock
 
 import (
 	"errors"
@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// lockTaken reports whether locking failed because another process holds the lock.
+// taken reports whether locking failed because another process holds the lock.
 // A lock file that may not be opened is another matter and comes as an
 // *os.PathError.
-func lockTaken(err error) bool {
+func taken(err error) bool {
 	var path *os.PathError
 	return !errors.As(err, &path) && (errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES))
 }
