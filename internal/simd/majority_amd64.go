@@ -1,0 +1,7 @@
+//go:build !purego
+
+package simd
+
+func majority(dst, hashes []uint64, tie uint64, scratch *MajorityScratch) {
+	majorityGeneric(dst, hashes, tie, scratch)
+}

@@ -1,0 +1,65 @@
+package simhash
+
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Words makes signatures of texts as hash4j's users do: the elements of the set are
+// the text's words, cut at white space (Unicode's White_Space) and otherwise as
+// they stand, each hashed by [KomihashString]; a word that repeats counts once.
+// It owns scratch memory and belongs to one goroutine; it allocates nothing once it
+// has seen a text of that size.
+type Words struct {
+	sketcher *Sketcher
+	elements []uint64
+	utf16    []byte
+}
+
+// NewWords returns a Words for signatures of the scheme. It panics for the zero
+// Scheme.
+func (s Scheme) NewWords() *Words { return &Words{sketcher: s.NewSketcher()} }
+
+// Sketch writes the signature of the text to dst, as [Sketcher.Sketch] does, and
+// returns the number of different words.
+func (w *Words) Sketch(dst []uint64, text []byte) int {
+	w.elements = w.appendElements(w.elements[:0], text)
+	slices.Sort(w.elements)
+	w.elements = slices.Compact(w.elements)
+	w.sketcher.Sketch(dst, w.elements)
+	return len(w.elements)
+}
+
+// appendElements appends the hashes of the text's words to dst, in their order.
+func (w *Words) appendElements(dst []uint64, text []byte) []uint64 {
+	start := -1 // of a word; -1: between words
+	for i := 0; i < len(text); {
+		size, space := 1, false
+		if c := text[i]; c < utf8.RuneSelf {
+			space = c == ' ' || c >= '\t' && c <= '\r'
+		} else {
+			var r rune
+			r, size = utf8.DecodeRune(text[i:])
+			space = unicode.IsSpace(r)
+		}
+		switch {
+		case space && start >= 0:
+			dst = append(dst, w.hash(text[start:i]))
+			start = -1
+		case !space && start < 0:
+			start = i
+		}
+		i += size
+	}
+	if start >= 0 {
+		dst = append(dst, w.hash(text[start:]))
+	}
+	return dst
+}
+
+// hash is KomihashString without allocation.
+func (w *Words) hash(word []byte) uint64 {
+	w.utf16 = appendUTF16(w.utf16[:0], word)
+	return Komihash(w.utf16)
+}
