@@ -77,8 +77,11 @@ func TestSignaturesAreThoseOfHash4j(t *testing.T) {
 		scheme := mustParse(t, line)
 		sigs := map[string][]uint64{}
 		for key, text := range goldenTexts {
-			sigs[key] = make([]uint64, scheme.Words())
-			scheme.NewWords().Sketch(sigs[key], []byte(text))
+			packed, _ := scheme.NewWords().AppendSketch(nil, []byte(text))
+			var err error
+			if sigs[key], err = scheme.DecodeBinary(nil, packed); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for key, want := range vectors {
 			if similarity, ok := want.(float64); ok { // AB, AC, BC

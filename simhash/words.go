@@ -12,23 +12,26 @@ import (
 // It owns scratch memory and belongs to one goroutine; it allocates nothing once it
 // has seen a text of that size.
 type Words struct {
-	sketcher *Sketcher
-	elements []uint64
-	utf16    []byte
+	sketcher  *Sketcher
+	signature []uint64
+	elements  []uint64
+	utf16     []byte
 }
 
 // NewWords returns a Words for signatures of the scheme. It panics for the zero
 // Scheme.
-func (s Scheme) NewWords() *Words { return &Words{sketcher: s.NewSketcher()} }
+func (s Scheme) NewWords() *Words {
+	return &Words{sketcher: s.NewSketcher(), signature: make([]uint64, s.Words())}
+}
 
-// Sketch writes the signature of the text to dst, as [Sketcher.Sketch] does, and
-// returns the number of different words.
-func (w *Words) Sketch(dst []uint64, text []byte) int {
+// AppendSketch appends the packed signature of the text to dst (see
+// [Scheme.AppendBinary]) and returns it with the number of different words.
+func (w *Words) AppendSketch(dst, text []byte) (signature []byte, words int) {
 	w.elements = w.appendElements(w.elements[:0], text)
 	slices.Sort(w.elements)
 	w.elements = slices.Compact(w.elements)
-	w.sketcher.Sketch(dst, w.elements)
-	return len(w.elements)
+	w.sketcher.Sketch(w.signature, w.elements)
+	return w.sketcher.scheme.AppendBinary(dst, w.signature), len(w.elements)
 }
 
 // appendElements appends the hashes of the text's words to dst, in their order.

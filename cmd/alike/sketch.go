@@ -15,15 +15,22 @@ import (
 const sketchHelp = `Print the fingerprint of every document.
 
 The output is a JSON object a line: id, scheme, and signature, the components
-packed at their width, least significant bit first, in base64.`
+packed at their width, least significant bit first, in base64.
+
+With --preset, the fingerprint is that of another program, byte for byte:
+  hash4j-fastsimhash, hash4j-simhash
+      SimHash of hash4j. The elements of the set are the text's words, cut at
+      white space, hashed by komihash 5.0 over UTF-16. Takes --bits.`
 
 const sketchExamples = `  alike sketch news.jsonl > fingerprints.jsonl
-  alike sketch notes/ --scheme 'kmins k=256 bits=8' --hex`
+  alike sketch notes/ --scheme 'kmins k=256 bits=8' --hex
+  alike sketch news.jsonl --preset hash4j-fastsimhash --bits 1024`
 
 func newSketch() *cobra.Command {
 	var (
 		text    textFlags
 		scheme  schemeFlags
+		preset  presetFlags
 		input   inputFlags
 		output  string
 		asHex   bool
@@ -44,6 +51,9 @@ func newSketch() *cobra.Command {
 			if c.Sketch, err = scheme.scheme(cmd.Flags()); err != nil {
 				return err
 			}
+			if c.Texts, err = preset.scheme(cmd.Flags()); err != nil {
+				return err
+			}
 			if err := input.apply(&c); err != nil {
 				return err
 			}
@@ -55,7 +65,7 @@ func newSketch() *cobra.Command {
 			defer out.discard()
 			done := input.follow(cmd, &c)
 			buffer := bufio.NewWriterSize(out, 1<<16)
-			written = fingerprintWriter{scheme: c.Sketch.String(), encoder: json.NewEncoder(buffer), hex: asHex}
+			written = fingerprintWriter{scheme: schemeLine(&c), encoder: json.NewEncoder(buffer), hex: asHex}
 			c.Commit = func() error { return errors.Join(buffer.Flush(), out.commit()) }
 			summary, err := alike.Sketch(cmd.Context(), c, written.write)
 			done(err)
@@ -69,10 +79,19 @@ func newSketch() *cobra.Command {
 	cmd.Flags().BoolVar(&asHex, "hex", false, "signatures in hexadecimal")
 	text.add(cmd.Flags())
 	scheme.add(cmd.Flags())
+	preset.add(cmd.Flags())
 	input.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
+}
+
+// schemeLine says how the signatures are made.
+func schemeLine(c *alike.Config) string {
+	if c.Texts != nil {
+		return c.Texts.String()
+	}
+	return c.Sketch.String()
 }
 
 // fingerprintWriter writes fingerprints as JSON lines.
