@@ -468,7 +468,7 @@ func (o *outputDir) rows(name string, header []string, fill func(write func(row 
 // writeRemoved writes removed.csv: id,kept_id,similarity in input order.
 func (o *outputDir) writeRemoved(ctx context.Context, t *table, c *clustering) error {
 	return o.rows(RemovedFile, []string{"id", "kept_id", "similarity"}, func(write func(row ...string)) error {
-		removed, kept := t.scanner(), t.cursor()
+		removed, kept := t.scanner(), namer{cursor: t.cursor()}
 		similarities := newLookup(c.similarities)
 		err := each(c.removed, func(e extsort.Entry) error {
 			similarity := 1.0 // a copy
@@ -486,7 +486,7 @@ func (o *outputDir) writeRemoved(ctx context.Context, t *table, c *clustering) e
 // two or more, in input order; a cluster is named by its smallest document.
 func (o *outputDir) writeClusters(ctx context.Context, t *table, c *clustering) error {
 	return o.rows(ClustersFile, []string{"id", "cluster"}, func(write func(row ...string)) error {
-		docs, labels := t.scanner(), t.cursor()
+		docs, labels := t.scanner(), namer{cursor: t.cursor()}
 		return each(c.labels, func(e extsort.Entry) error {
 			write(docs.id(uint32(e.Key)), labels.id(uint32(e.Value)))
 			return errors.Join(docs.err, labels.err, ctx.Err())

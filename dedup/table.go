@@ -144,8 +144,10 @@ type cursor struct {
 
 	near   []document // rows read from disk at once, from nearAt
 	nearAt uint32     // document
-	sizes  int        // to read at once
+	prior  document   // the row before them in the segment; zero if there is none
+	sizes  int        // rows to read at once
 	raw    []byte
+	ids    []byte // of the rows near, once one was asked for
 	bytes  []byte
 	set64  []uint64
 	sig    []uint32
@@ -184,17 +186,22 @@ func (c *cursor) doc(doc uint32) *document {
 	return c.fetch(doc, row)
 }
 
-// fetch reads rows from a part: the document's own or, when scanning, some of
-// those behind it in its block too.
+// fetch reads rows from a part: the document's own, the one before it and, when
+// scanning, some of those behind it in its block too.
 func (c *cursor) fetch(doc uint32, row int) *document {
-	n := min(max(c.sizes, 1), int(c.end-doc))
-	c.raw = grow(c.raw, n*documentSize)
-	if !c.read(c.raw, c.segment.layout.docsAt()+int64(row)*documentSize) {
+	n, lead := min(max(c.sizes, 1), int(c.end-doc)), min(row, 1)
+	c.raw = grow(c.raw, (lead+n)*documentSize)
+	c.near, c.ids = c.near[:0], c.ids[:0]
+	if !c.read(c.raw, c.segment.layout.docsAt()+int64(row-lead)*documentSize) {
 		return &noDocument
 	}
-	c.near, c.nearAt = slices.Grow(c.near[:0], n)[:n], doc
-	for i := range c.near {
-		if err := readDocument(c.raw[i*documentSize:], &c.near[i]); err != nil {
+	c.near, c.nearAt, c.prior = slices.Grow(c.near, n)[:n], doc, document{}
+	for i := -lead; i < n; i++ {
+		into := &c.prior
+		if i >= 0 {
+			into = &c.near[i]
+		}
+		if err := readDocument(c.raw[(lead+i)*documentSize:], into); err != nil {
 			c.fail(err)
 			c.near = c.near[:0]
 			return &noDocument
@@ -203,22 +210,19 @@ func (c *cursor) fetch(doc uint32, row int) *document {
 	return &c.near[0]
 }
 
-// before returns the row before a document's in its segment, whose ends are
-// where the document's data begin.
-func (c *cursor) before(row int) (d document) {
-	if row == 0 {
-		return d
+// before returns the row before a document's in its segment, whose ends are where
+// the document's data begin. The document was read last.
+func (c *cursor) before(doc uint32, row int) *document {
+	switch i := doc - c.nearAt; {
+	case row == 0 || c.err != nil:
+		return &noDocument
+	case c.segment.resident:
+		return &c.segment.docs[row-1]
+	case i > 0:
+		return &c.near[i-1]
+	default:
+		return &c.prior
 	}
-	if c.segment.resident {
-		return c.segment.docs[row-1]
-	}
-	c.raw = grow(c.raw, documentSize)
-	if c.read(c.raw, c.segment.layout.docsAt()+int64(row-1)*documentSize) {
-		if err := readDocument(c.raw, &d); err != nil {
-			c.fail(err)
-		}
-	}
-	return d
 }
 
 func (c *cursor) file() *part { return &c.t.parts[c.segment.part] }
@@ -249,20 +253,27 @@ func (c *cursor) explicitID(doc uint32) []byte {
 		start, end := s.idSpan(row)
 		return s.ids[start:end]
 	}
-	end, hash := c.doc(doc).idEnd, c.doc(doc).idHash
-	start := c.before(row).idEnd
-	if c.err != nil || start >= end {
+	d := c.doc(doc)
+	start := c.before(doc, row).idEnd
+	if c.err != nil || start >= d.idEnd || !c.readIDs() {
 		return nil
 	}
-	c.bytes = grow(c.bytes, int(end-start))
-	if !c.read(c.bytes, c.segment.layout.idsAt()+int64(start)) {
-		return nil
-	}
-	if hashID(c.bytes) != hash {
+	from, to := int64(start)-int64(c.prior.idEnd), int64(d.idEnd)-int64(c.prior.idEnd)
+	if from < 0 || to > int64(len(c.ids)) || hashID(c.ids[from:to]) != d.idHash {
 		c.fail(errDamaged)
 		return nil
 	}
-	return c.bytes
+	return c.ids[from:to]
+}
+
+// readIDs reads the ids of the rows near.
+func (c *cursor) readIDs() bool {
+	if len(c.ids) > 0 {
+		return true
+	}
+	start, end := c.prior.idEnd, c.near[len(c.near)-1].idEnd
+	c.ids = grow(c.ids, int(max(end, start)-start))
+	return c.read(c.ids, c.segment.layout.idsAt()+int64(start))
 }
 
 // hashID returns what tells ids apart, save for rare collisions.
@@ -283,6 +294,22 @@ func (c *cursor) appendID(dst []byte, doc uint32) []byte {
 }
 
 func (c *cursor) id(doc uint32) string { return string(c.appendID(nil, doc)) }
+
+// namer gives the names of documents that are asked for many times in a row, as
+// the first one of a large cluster is.
+type namer struct {
+	*cursor
+	known bool
+	doc   uint32
+	name  string
+}
+
+func (n *namer) id(doc uint32) string {
+	if !n.known || doc != n.doc {
+		n.known, n.doc, n.name = true, doc, n.cursor.id(doc)
+	}
+	return n.name
+}
 
 // line returns the physical line a document starts at, from 1.
 func (c *cursor) line(doc uint32) int64 {
@@ -320,7 +347,7 @@ func (c *cursor) set(doc uint32) []uint64 {
 		return c.segment.set(row)
 	}
 	end := c.doc(doc).setEnd
-	start := c.before(row).setEnd
+	start := c.before(doc, row).setEnd
 	c.set64 = words(c.set64[:0], c.checked(c.segment.layout.setAt(row, start), int64(end-start)*8))
 	return c.set64
 }
@@ -333,7 +360,7 @@ func (c *cursor) value(doc uint32) []byte {
 		return s.values[start:end]
 	}
 	end := c.doc(doc).valueEnd
-	start := c.before(row).valueEnd
+	start := c.before(doc, row).valueEnd
 	return c.checked(c.segment.layout.valuesAt()+int64(start)+int64(row)*crcSize, int64(end-start))
 }
 
