@@ -1,0 +1,153 @@
+package exlsh
+
+import (
+	"encoding/binary"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// A Normalizer brings the bytes of a text into the form that is tokenised. The
+// zero value stands for WordCharacters.
+type Normalizer struct {
+	name  string
+	apply func(dst, text []byte) []byte
+}
+
+// NewNormalizer makes a normaliser of a function that appends the normal form of
+// text to dst. It is called from several goroutines at once. The name, without
+// spaces, stands for it in the canonical line.
+func NewNormalizer(name string, appendNormal func(dst, text []byte) []byte) Normalizer {
+	return Normalizer{name, appendNormal}
+}
+
+// The normalisers.
+var (
+	// WordCharacters is that of ExLSH: NFC, lower case, and one space for every run
+	// of bytes other than word characters of Latin-1. Spaces at either end stay.
+	WordCharacters = Normalizer{"exlsh", appendWordCharacters}
+	// Verbatim leaves the text as it is.
+	Verbatim = Normalizer{"none", func(dst, text []byte) []byte { return append(dst, text...) }}
+)
+
+const space = ' '
+
+// wordByte says what becomes of a byte: of an ASCII capital its small letter, of
+// another word character of Latin-1 itself, of all else a space.
+var wordByte = func() (table [256]byte) {
+	for b := range table {
+		switch r := rune(b); {
+		case r >= 'A' && r <= 'Z':
+			table[b] = byte(unicode.ToLower(r))
+		case r == '_' || unicode.IsLetter(r) || unicode.Is(unicode.Nd, r):
+			table[b] = byte(b)
+		default:
+			table[b] = space
+		}
+	}
+	return table
+}()
+
+// appendWordCharacters appends the normal form of ExLSH.
+//
+//	until the end of the text:
+//	    a run of ASCII, without its last byte where something else follows:
+//	        what the table says
+//	    that byte, on which marks may sit, and a run of other bytes:
+//	        NFC, lower case, what the table says of every byte of it
+//
+// Nothing combines across the cuts: an ASCII character never combines with what
+// stands before it (UAX 15).
+func appendWordCharacters(dst, text []byte) []byte {
+	var scratch [2][128]byte
+	normal, lower := scratch[0][:0], scratch[1][:0]
+	w := wordWriter{out: dst}
+	for i := 0; i < len(text); {
+		end := asciiEnd(text, i)
+		if end < len(text) && end > i {
+			end--
+		}
+		w.write(text[i:end])
+		if i = end; i == len(text) {
+			break
+		}
+		for end++; end < len(text) && text[end] >= utf8.RuneSelf; {
+			end++
+		}
+		normal = appendNFC(normal[:0], text[i:end])
+		lower = appendLower(lower[:0], normal)
+		w.write(lower)
+		i = end
+	}
+	return w.out
+}
+
+// wordWriter writes bytes as wordByte says, and of a run of spaces only one.
+type wordWriter struct {
+	out   []byte
+	space bool // the last byte was one
+}
+
+// write has no branch that depends on the bytes: a space behind a space is
+// written too, and overwritten by what comes next.
+func (w *wordWriter) write(b []byte) {
+	n, before := len(w.out), 0
+	if w.space {
+		before = 1
+	}
+	out := slices.Grow(w.out, len(b)+1)[:n+len(b)+1]
+	for _, c := range b {
+		c = wordByte[c]
+		here := 0
+		if c == space {
+			here = 1
+		}
+		n -= here & before
+		out[n] = c
+		n++
+		before = here
+	}
+	w.out, w.space = out[:n], before == 1
+}
+
+// asciiEnd returns the end of the run of ASCII that begins at i.
+func asciiEnd(text []byte, i int) int {
+	for ; i+8 <= len(text); i += 8 {
+		if binary.LittleEndian.Uint64(text[i:])&0x8080808080808080 != 0 {
+			break
+		}
+	}
+	for i < len(text) && text[i] < utf8.RuneSelf {
+		i++
+	}
+	return i
+}
+
+// appendNFC appends the canonical composition of text. Bytes that are not UTF-8
+// stay where they are, and nothing combines across them.
+func appendNFC(dst, text []byte) []byte {
+	if norm.NFC.QuickSpan(text) == len(text) {
+		return append(dst, text...)
+	}
+	return norm.NFC.Append(dst, text...)
+}
+
+// appendLower appends text in lower case by Unicode's full mapping without
+// context: no final sigma. Bytes that are not UTF-8 stay.
+func appendLower(dst, text []byte) []byte {
+	for i := 0; i < len(text); {
+		r, width := utf8.DecodeRune(text[i:])
+		switch {
+		case r == utf8.RuneError && width == 1:
+			dst = append(dst, text[i])
+		case r == 'İ': // the only one that becomes two
+			dst = append(dst, "i\u0307"...)
+		default:
+			dst = utf8.AppendRune(dst, unicode.ToLower(r))
+		}
+		i += width
+	}
+	return dst
+}

@@ -1,0 +1,115 @@
+package exlsh
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/graphemes"
+
+	"github.com/alike-dev/alike/text"
+)
+
+// A Tokenizer cuts a normalised text into tokens. The zero value stands for Words.
+type Tokenizer struct {
+	name  string
+	apply func(dst [][]byte, normalized []byte) [][]byte
+}
+
+// NewTokenizer makes a tokeniser of a function that appends the tokens of a
+// normalised text to dst. Tokens may be parts of the text, and need not be; they are
+// used at once. It is called from several goroutines at once. The name, without
+// spaces, stands for it in the canonical line.
+func NewTokenizer(name string, appendTokens func(dst [][]byte, normalized []byte) [][]byte) Tokenizer {
+	return Tokenizer{name, appendTokens}
+}
+
+// The tokenisers.
+var (
+	// Words are what lies between white space.
+	Words = Tokenizer{"words", func(dst [][]byte, normalized []byte) [][]byte {
+		for word := range bytes.FieldsFuncSeq(normalized, isElixirSpace) {
+			dst = append(dst, word)
+		}
+		return dst
+	}}
+	// Graphemes are the user-perceived characters, spaces included. A byte that is
+	// not UTF-8 is one of its own, and nothing joins it.
+	Graphemes = Tokenizer{"graphemes", appendGraphemes}
+)
+
+// isElixirSpace reports whether String.split of Elixir cuts at a code point:
+// white space but what must not be broken at.
+func isElixirSpace(r rune) bool {
+	switch r {
+	case '\u00a0', '\u2007', '\u202f':
+		return false
+	}
+	return unicode.IsSpace(r)
+}
+
+func appendGraphemes(dst [][]byte, normalized []byte) [][]byte {
+	for len(normalized) > 0 {
+		end := validEnd(normalized)
+		clusters := graphemes.FromBytes(normalized[:end])
+		for clusters.Next() {
+			dst = append(dst, clusters.Value())
+		}
+		if normalized = normalized[end:]; len(normalized) > 0 {
+			dst = append(dst, normalized[:1])
+			normalized = normalized[1:]
+		}
+	}
+	return dst
+}
+
+// validEnd returns the length of the longest prefix that is UTF-8.
+func validEnd(b []byte) int {
+	for i := 0; i < len(b); {
+		if b[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, width := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && width == 1 {
+			return i
+		}
+		i += width
+	}
+	return len(b)
+}
+
+// TokenizeText makes a tokeniser of those of package text, with its filters. Of o
+// only the tokeniser, stop words, shortest length and filter count, for the text is
+// normalised by then: stop words must be given as the normaliser leaves them.
+func TokenizeText(o text.Options) (Tokenizer, error) {
+	o.Normalize, o.NoFold, o.StripDiacritics = text.None, true, false
+	if _, err := text.New(o); err != nil {
+		return Tokenizer{}, err
+	}
+	type scratch struct {
+		tokenizer *text.Tokenizer
+		tokens    []text.Token
+	}
+	pool := sync.Pool{New: func() any {
+		t, err := text.New(o)
+		if err != nil {
+			panic("exlsh: options that were valid are not: " + err.Error())
+		}
+		return &scratch{tokenizer: t}
+	}}
+	return NewTokenizer(lineName(o.String()), func(dst [][]byte, normalized []byte) [][]byte {
+		s := pool.Get().(*scratch)
+		defer pool.Put(s)
+		s.tokens = s.tokenizer.AppendTokens(s.tokens[:0], normalized)
+		for _, t := range s.tokens {
+			dst = append(dst, normalized[t.Start:t.End])
+		}
+		return dst
+	}), nil
+}
+
+// lineName makes a name of a line.
+func lineName(line string) string { return strings.ReplaceAll(line, " ", ",") }
