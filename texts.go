@@ -2,6 +2,7 @@ package alike
 
 import (
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/exlsh"
 	"github.com/alike-dev/alike/simhash"
 )
 
@@ -19,3 +20,23 @@ func (w hash4jWords) String() string {
 }
 func (w hash4jWords) Size() int                       { return w.scheme.BinarySize() }
 func (w hash4jWords) NewSketcher() dedup.TextSketcher { return w.scheme.NewWords() }
+
+// ExLSH returns the text scheme of the fingerprints of package exlsh, or the error
+// of o.Validate. Its presets, exlsh.Word and exlsh.Char, are those of the Elixir
+// library ExLSH.
+func ExLSH(o exlsh.Options) (TextScheme, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	return exLSH{o}, nil
+}
+
+type exLSH struct{ exlsh.Options }
+
+func (s exLSH) NewSketcher() dedup.TextSketcher {
+	sketcher, err := exlsh.New(s.Options)
+	if err != nil {
+		panic("alike: options that were valid are not: " + err.Error())
+	}
+	return sketcher
+}

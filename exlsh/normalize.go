@@ -3,10 +3,14 @@ package exlsh
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/alike-dev/alike/text"
 )
 
 // A Normalizer brings the bytes of a text into the form that is tokenised. The
@@ -31,6 +35,23 @@ var (
 	// Verbatim leaves the text as it is.
 	Verbatim = Normalizer{"none", func(dst, text []byte) []byte { return append(dst, text...) }}
 )
+
+// NormalizeText makes a normaliser of the first steps of package text (normalise,
+// fold, strip), which keeps white space and punctuation. Bytes that are not UTF-8
+// are dropped.
+func NormalizeText(o text.Options) (Normalizer, error) {
+	// Chars, because to it everything is a token: nothing is left as it is.
+	o = text.Options{Normalize: o.Normalize, NoFold: o.NoFold, StripDiacritics: o.StripDiacritics, Tokens: text.Chars}
+	if err := o.Validate(); err != nil {
+		return Normalizer{}, err
+	}
+	pool := sync.Pool{New: func() any { return mustText(o) }}
+	return NewNormalizer(lineName(strings.Replace(o.String(), " chars", "", 1)), func(dst, doc []byte) []byte {
+		t := pool.Get().(*text.Tokenizer)
+		defer pool.Put(t)
+		return t.AppendNormal(dst, doc)
+	}), nil
+}
 
 const space = ' '
 
@@ -60,23 +81,23 @@ var wordByte = func() (table [256]byte) {
 //
 // Nothing combines across the cuts: an ASCII character never combines with what
 // stands before it (UAX 15).
-func appendWordCharacters(dst, text []byte) []byte {
+func appendWordCharacters(dst, doc []byte) []byte {
 	var scratch [2][128]byte
 	normal, lower := scratch[0][:0], scratch[1][:0]
 	w := wordWriter{out: dst}
-	for i := 0; i < len(text); {
-		end := asciiEnd(text, i)
-		if end < len(text) && end > i {
+	for i := 0; i < len(doc); {
+		end := asciiEnd(doc, i)
+		if end < len(doc) && end > i {
 			end--
 		}
-		w.write(text[i:end])
-		if i = end; i == len(text) {
+		w.write(doc[i:end])
+		if i = end; i == len(doc) {
 			break
 		}
-		for end++; end < len(text) && text[end] >= utf8.RuneSelf; {
+		for end++; end < len(doc) && doc[end] >= utf8.RuneSelf; {
 			end++
 		}
-		normal = appendNFC(normal[:0], text[i:end])
+		normal = appendNFC(normal[:0], doc[i:end])
 		lower = appendLower(lower[:0], normal)
 		w.write(lower)
 		i = end

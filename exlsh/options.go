@@ -3,7 +3,12 @@ package exlsh
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // Version names the method. It changes when the fingerprint of any text does for
@@ -51,6 +56,26 @@ func Keep(name string, keep func(token []byte) bool) Filter {
 			}
 		}
 		return kept
+	})
+}
+
+// Without makes a filter that drops stop words and tokens of fewer than minLength
+// code points. The stop words go through the normaliser that the texts go through,
+// and are cut at white space.
+func Without(n Normalizer, stopWords []string, minLength int) Filter {
+	if n.apply == nil {
+		n = WordCharacters
+	}
+	stop := map[string]bool{}
+	for _, w := range stopWords {
+		for _, token := range Words.apply(nil, n.apply(nil, []byte(w))) {
+			stop[string(token)] = true
+		}
+	}
+	sorted := slices.Sorted(maps.Keys(stop))
+	name := fmt.Sprintf("stop:%016x,min:%d", hashing.Bytes([]byte(strings.Join(sorted, " "))), minLength)
+	return Keep(name, func(token []byte) bool {
+		return utf8.RuneCount(token) >= minLength && !stop[string(token)]
 	})
 }
 
@@ -121,16 +146,24 @@ func (o Options) String() string {
 	return fmt.Sprintf("%s normalize=%s tokens=%s%s n=%d hash=%s", Version, o.Normalizer.name, o.Tokenizer.name, filter, o.N, o.Hash.name)
 }
 
+var hashes = []Hash{MD5, SHA1, SHA256, SHA512, RIPEMD160, CRC32, XXH3}
+
+// HashNames returns the names that ParseHash knows, md5 first.
+func HashNames() []string {
+	names := make([]string, len(hashes))
+	for i, h := range hashes {
+		names[i] = h.name
+	}
+	return names
+}
+
 // ParseHash returns the hash function of a name: md5, sha1, sha256, sha512,
 // ripemd160, crc32 or xxh3.
 func ParseHash(name string) (Hash, error) {
-	names := make([]string, len(hashes))
-	for i, h := range hashes {
-		if names[i] = h.name; h.name == name {
+	for _, h := range hashes {
+		if h.name == name {
 			return h, nil
 		}
 	}
-	return Hash{}, fmt.Errorf("exlsh: unknown hash function %q: use one of %s", name, strings.Join(names, ", "))
+	return Hash{}, fmt.Errorf("exlsh: unknown hash function %q: use one of %s", name, strings.Join(HashNames(), ", "))
 }
-
-var hashes = []Hash{MD5, SHA1, SHA256, SHA512, RIPEMD160, CRC32, XXH3}

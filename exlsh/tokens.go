@@ -81,25 +81,19 @@ func validEnd(b []byte) int {
 	return len(b)
 }
 
-// TokenizeText makes a tokeniser of those of package text, with its filters. Of o
-// only the tokeniser, stop words, shortest length and filter count, for the text is
-// normalised by then: stop words must be given as the normaliser leaves them.
-func TokenizeText(o text.Options) (Tokenizer, error) {
-	o.Normalize, o.NoFold, o.StripDiacritics = text.None, true, false
-	if _, err := text.New(o); err != nil {
+// TokenizeText makes a tokeniser of one of those of package text. The text is
+// normalised by then, so whatever else the options of that package say is done by a
+// Normalizer and a Filter.
+func TokenizeText(tokens text.Tokens) (Tokenizer, error) {
+	o := text.Options{Normalize: text.None, NoFold: true, Tokens: tokens}
+	if err := o.Validate(); err != nil {
 		return Tokenizer{}, err
 	}
 	type scratch struct {
 		tokenizer *text.Tokenizer
 		tokens    []text.Token
 	}
-	pool := sync.Pool{New: func() any {
-		t, err := text.New(o)
-		if err != nil {
-			panic("exlsh: options that were valid are not: " + err.Error())
-		}
-		return &scratch{tokenizer: t}
-	}}
+	pool := sync.Pool{New: func() any { return &scratch{tokenizer: mustText(o)} }}
 	return NewTokenizer(lineName(o.String()), func(dst [][]byte, normalized []byte) [][]byte {
 		s := pool.Get().(*scratch)
 		defer pool.Put(s)
@@ -111,5 +105,14 @@ func TokenizeText(o text.Options) (Tokenizer, error) {
 	}), nil
 }
 
-// lineName makes a name of a line.
+// mustText makes a tokenizer of options that are valid.
+func mustText(o text.Options) *text.Tokenizer {
+	t, err := text.New(o)
+	if err != nil {
+		panic("exlsh: options that were valid are not: " + err.Error())
+	}
+	return t
+}
+
+// lineName makes a name of a line of package text.
 func lineName(line string) string { return strings.ReplaceAll(line, " ", ",") }

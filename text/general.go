@@ -53,6 +53,15 @@ func (p *piece) docEnd(normal int) int {
 	return p.doc.end
 }
 
+// AppendNormal appends the normal form of doc: what the first three steps make of
+// it, without its invalid bytes where the tokeniser is Chars or Graphemes. With
+// others an invalid byte becomes a separator, and of separators only that they are
+// some is certain. It costs O(len(doc)).
+func (t *Tokenizer) AppendNormal(dst, doc []byte) []byte {
+	t.normalForm(doc, false)
+	return append(dst, t.normal...)
+}
+
 func (t *Tokenizer) appendGeneral(dst []uint64, doc []byte) []uint64 {
 	t.normalForm(doc, false)
 	t.eachToken(func(hash uint64, _ span) { dst = append(dst, hash) })

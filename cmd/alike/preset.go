@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/exlsh"
 	"github.com/alike-dev/alike/simhash"
 )
 
@@ -15,18 +16,25 @@ import (
 type preset struct {
 	name  string
 	takes []string // flags of textFlags, schemeFlags and presetFlags
-	make  func(f *presetFlags, changed func(flag string) bool) (alike.TextScheme, error)
+	make  func(f *presetFlags, text *textFlags, changed func(flag string) bool) (alike.TextScheme, error)
 }
 
 var presets = []preset{
 	{"hash4j-fastsimhash", []string{"bits"}, hash4jPreset(simhash.Fast)},
 	{"hash4j-simhash", []string{"bits"}, hash4jPreset(simhash.Simple)},
+	{"exlsh-word", exlshTakes, exlshPreset(exlsh.Word())},
+	{"exlsh-char", exlshTakes, exlshPreset(exlsh.Char())},
+}
+
+var exlshTakes = []string{
+	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "hash",
 }
 
 // presetFlags choose a preset and its parameters.
 type presetFlags struct {
 	name choice
 	bits int
+	hash choice
 }
 
 // add adds the flags after those of text and scheme.
@@ -36,19 +44,24 @@ func (f *presetFlags) add(flags *pflag.FlagSet) {
 	}
 	flags.Var(&f.name, "preset", "fingerprint of another program, in place of the text and scheme flags: "+strings.Join(f.name.allowed, ", "))
 	flags.IntVar(&f.bits, "bits", simhash.DefaultBits, "bits a signature of a hash4j preset")
+	f.hash = choose(exlsh.HashNames()...)
+	flags.Var(&f.hash, "hash", "hash function of an exlsh preset: "+strings.Join(f.hash.allowed, ", "))
 }
 
 // presetParameters are the flags that a preset may or may not take.
 var presetParameters = []string{
 	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "repetitions",
-	"scheme", "seed", "bits",
+	"scheme", "seed", "bits", "hash",
 }
 
 // scheme returns the text scheme of the chosen preset, nil when none is chosen.
-func (f *presetFlags) scheme(flags *pflag.FlagSet) (alike.TextScheme, error) {
+func (f *presetFlags) scheme(text *textFlags, flags *pflag.FlagSet) (alike.TextScheme, error) {
 	if f.name.value == "" {
 		if flags.Changed("bits") {
 			return nil, usagef("--bits is for presets: add --preset NAME, or write --scheme 'oph bits=%d'", f.bits)
+		}
+		if flags.Changed("hash") {
+			return nil, usagef("--hash is for the presets exlsh-word and exlsh-char: add one of them by --preset, or leave it out")
 		}
 		return nil, nil
 	}
@@ -58,15 +71,46 @@ func (f *presetFlags) scheme(flags *pflag.FlagSet) (alike.TextScheme, error) {
 			return nil, usagef("--preset %s says what --%s would: leave one of them out", p.name, flag)
 		}
 	}
-	return p.make(f, flags.Changed)
+	return p.make(f, text, flags.Changed)
 }
 
-func hash4jPreset(method simhash.Method) func(*presetFlags, func(string) bool) (alike.TextScheme, error) {
-	return func(f *presetFlags, _ func(string) bool) (alike.TextScheme, error) {
+func hash4jPreset(method simhash.Method) func(*presetFlags, *textFlags, func(string) bool) (alike.TextScheme, error) {
+	return func(f *presetFlags, _ *textFlags, _ func(string) bool) (alike.TextScheme, error) {
 		scheme, err := simhash.New(method, f.bits)
 		if err != nil {
 			return nil, usagef("--bits is %d: take 1 to %d, such as 64 or 1024", f.bits, simhash.MaxBits)
 		}
 		return alike.Hash4jWords(scheme), nil
+	}
+}
+
+// exlshPreset makes the scheme of a preset of ExLSH. Flags that are not given leave
+// the preset's choice as it is.
+func exlshPreset(o exlsh.Options) func(*presetFlags, *textFlags, func(string) bool) (alike.TextScheme, error) {
+	return func(f *presetFlags, words *textFlags, changed func(string) bool) (alike.TextScheme, error) {
+		o := o
+		features, err := words.options()
+		if err != nil {
+			return nil, err
+		}
+		if changed("ngram") {
+			o.N = words.ngram
+		}
+		if changed("hash") {
+			o.Hash, err = exlsh.ParseHash(f.hash.value)
+		}
+		if changed("normalize") || changed("fold") || changed("strip-diacritics") {
+			o.Normalizer, err = exlsh.NormalizeText(features.Text)
+		}
+		if changed("tokens") {
+			o.Tokenizer, err = exlsh.TokenizeText(features.Text.Tokens)
+		}
+		if changed("stop-words") || changed("min-token-length") {
+			o.Filter = exlsh.Without(o.Normalizer, features.Text.StopWords, words.minLength)
+		}
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return alike.ExLSH(o)
 	}
 }

@@ -20,11 +20,17 @@ packed at their width, least significant bit first, in base64.
 With --preset, the fingerprint is that of another program, byte for byte:
   hash4j-fastsimhash, hash4j-simhash
       SimHash of hash4j. The elements of the set are the text's words, cut at
-      white space, hashed by komihash 5.0 over UTF-16. Takes --bits.`
+      white space, hashed by komihash 5.0 over UTF-16. Takes --bits.
+  exlsh-word, exlsh-char
+      ExLSH's, for documents and for short strings: NFC, lower case, every run of
+      bytes other than word characters of Latin-1 one space; words or characters;
+      the SimHash of shingles of three (--ngram) by MD5 (--hash). Text flags that
+      are given take the place of the preset's choice.`
 
 const sketchExamples = `  alike sketch news.jsonl > fingerprints.jsonl
   alike sketch notes/ --scheme 'kmins k=256 bits=8' --hex
-  alike sketch news.jsonl --preset hash4j-fastsimhash --bits 1024`
+  alike sketch news.jsonl --preset hash4j-fastsimhash --bits 1024
+  alike sketch names.jsonl --preset exlsh-char --ngram 2 --hash xxh3`
 
 func newSketch() *cobra.Command {
 	var (
@@ -51,7 +57,7 @@ func newSketch() *cobra.Command {
 			if c.Sketch, err = scheme.scheme(cmd.Flags()); err != nil {
 				return err
 			}
-			if c.Texts, err = preset.scheme(cmd.Flags()); err != nil {
+			if c.Texts, err = preset.scheme(&text, cmd.Flags()); err != nil {
 				return err
 			}
 			if err := input.apply(&c); err != nil {
