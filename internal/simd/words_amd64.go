@@ -53,10 +53,6 @@ import (
 //  7. The word number counts from -words up to 0, and words are addressed by base
 //     and index: two instructions of twenty less, 4.3 to 4.9 GB/s.
 
-// wordBlocks is how many blocks one call of a vector kernel does at most. The
-// kernel keeps the places of all edges in them on the stack, two bytes each.
-const wordBlocks = 32
-
 var bestWords = availableWords()[0]
 
 // availableWords lists the variants that can run here, best first.
@@ -104,4 +100,16 @@ func hashBlocksVector(v wordVariant, dst []uint64, src []byte, or uint64) ([]uin
 			return dst, n, false
 		}
 	}
+}
+
+// edgesOf is edgesOfBlocks by the given variant.
+func edgesOf(v wordVariant, edges *[EdgeBytes]uint16, src []byte, blocks int) (words, used int, ascii bool) {
+	_ = src[blocks*wordBlock-1]
+	switch v {
+	case wordsAVX512:
+		return wordEdgesAVX512(&edges[0], &src[0], blocks)
+	case wordsAVX2:
+		return wordEdgesAVX2(&edges[0], &src[0], blocks)
+	}
+	return edgesOfBlocks(edges, src, blocks)
 }

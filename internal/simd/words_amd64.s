@@ -85,173 +85,6 @@ DATA wordIota<>+48(SB)/8, $0x3736353433323130
 DATA wordIota<>+56(SB)/8, $0x3f3e3d3c3b3a3938
 GLOBL wordIota<>(SB), RODATA|NOPTR, $64
 
-// func wordHashesAVX512(dst *uint64, src *byte, blocks int, or uint64) (words int, used int, ascii bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, BMI2, MMX+, POPCNT
-TEXT ·wordHashesAVX512(SB), $4096-49
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         blocks+16(FP), SI
-	MOVQ         or+24(FP), BX
-	VMOVDQU64    wordTable<>+0(SB), Z0
-	VMOVDQU64    wordTable<>+64(SB), Z1
-	VMOVDQU64    wordIota<>+0(SB), Z2
-	VPXORQ       Z3, Z3, Z3
-	MOVL         $0x00000040, DX
-	VPBROADCASTW DX, Z4
-	XORL         DX, DX
-	XORL         R8, R8
-	XORL         DI, DI
-	MOVQ         SI, R11
-	SHLQ         $0x06, R11
-	MOVB         $0x01, ascii+48(FP)
-
-block:
-	PREFETCHT0 2048(CX)(DI*1)
-	VMOVDQU64  (CX)(DI*1), Z5
-	VMOVDQA64  Z5, Z6
-	VPERMI2B   Z1, Z0, Z6
-	VPMOVB2M   Z6, K1
-	VPMOVB2M   Z5, K2
-	KMOVQ      K1, SI
-	KMOVQ      K2, R9
-	TESTQ      R9, R9
-	JNZ        high
-
-	// An edge is where a bit differs from its lower neighbour.
-	LEAQ          (R8)(SI*2), R10
-	XORQ          SI, R10
-	MOVQ          SI, R8
-	SHRQ          $0x3f, R8
-	KMOVQ         R10, K1
-	VPCOMPRESSB.Z Z2, K1, Z5
-	POPCNTQ       R10, SI
-	VPMOVZXBW     Y5, Z6
-	VPADDW        Z3, Z6, Z6
-	VMOVDQU16     Z6, (SP)(DX*2)
-	CMPQ          SI, $0x20
-	JBE           positions1
-	VEXTRACTI64X4 $0x01, Z5, Y5
-	VPMOVZXBW     Y5, Z6
-	VPADDW        Z3, Z6, Z6
-	VMOVDQU16     Z6, 64(SP)(DX*2)
-
-positions1:
-	ADDQ   SI, DX
-	VPADDW Z4, Z3, Z3
-	ADDQ   $0x40, DI
-	CMPQ   DI, R11
-	JNE    block
-	JMP    edges
-
-high:
-	// Nothing counts from the first non-ASCII byte on.
-	MOVB          $0x00, ascii+48(FP)
-	LEAQ          (R8)(SI*2), R10
-	XORQ          SI, R10
-	BLSMSKQ       R9, SI
-	SHRQ          $0x01, SI
-	ANDQ          SI, R10
-	KMOVQ         R10, K1
-	VPCOMPRESSB.Z Z2, K1, Z0
-	POPCNTQ       R10, SI
-	VPMOVZXBW     Y0, Z1
-	VPADDW        Z3, Z1, Z1
-	VMOVDQU16     Z1, (SP)(DX*2)
-	CMPQ          SI, $0x20
-	JBE           positions2
-	VEXTRACTI64X4 $0x01, Z0, Y0
-	VPMOVZXBW     Y0, Z1
-	VPADDW        Z3, Z1, Z1
-	VMOVDQU16     Z1, 64(SP)(DX*2)
-
-positions2:
-	ADDQ   SI, DX
-	VPADDW Z4, Z3, Z3
-	TZCNTQ R9, R9
-	ADDQ   R9, DI
-
-edges:
-	VZEROUPPER
-
-	// An odd number of edges: the last word is open, and begins at the last of them.
-	BTQ     $0x00, DX
-	JCC     closed
-	MOVWQZX -2(SP)(DX*2), DI
-
-closed:
-	SHRQ  $0x01, DX
-	MOVQ  DX, words+32(FP)
-	MOVQ  DI, used+40(FP)
-	TESTQ DX, DX
-	JZ    done
-	LEAQ  wordMasks<>+0(SB), SI
-	MOVQ  $0x6a09e667f3bcc909, R10
-
-	// The number of the word runs from -words up to 0.
-	LEAQ (SP)(DX*4), R12
-	LEAQ (AX)(DX*8), AX
-	MOVQ DX, DI
-	NEGQ DI
-
-word:
-	MOVWQZX (R12)(DI*4), R8
-	MOVWQZX 2(R12)(DI*4), R9
-	SUBQ    R8, R9
-	CMPQ    R9, $0x10
-	JA      long
-	MOVQ    (CX)(R8*1), DX
-	ORQ     BX, DX
-	ANDQ    (SI)(R9*8), DX
-	XORQ    R10, DX
-	MOVQ    8(CX)(R8*1), R11
-	ORQ     BX, R11
-	ANDQ    136(SI)(R9*8), R11
-	XORQ    272(SI)(R9*8), R11
-
-multiply:
-	MULXQ R11, R11, DX
-	XORQ  R11, DX
-	MOVQ  DX, (AX)(DI*8)
-	INCQ  DI
-	JNZ   word
-	JMP   done
-
-long:
-	// As hashing.Bytes: 16 bytes a step go into both keys.
-	MOVQ R9, R11
-	SHLQ $0x38, R11
-	MOVQ $0xbb67ae8584caa73b, R14
-	XORQ R11, R14
-	MOVQ R10, R13
-
-longer:
-	MOVQ  (CX)(R8*1), DX
-	ORQ   BX, DX
-	XORQ  R13, DX
-	MOVQ  8(CX)(R8*1), R11
-	ORQ   BX, R11
-	XORQ  R14, R11
-	MULXQ R11, R11, DX
-	XORQ  R11, DX
-	XORQ  DX, R13
-	ADDQ  DX, R14
-	ADDQ  $0x10, R8
-	SUBQ  $0x10, R9
-	CMPQ  R9, $0x10
-	JA    longer
-	MOVQ  (CX)(R8*1), DX
-	ORQ   BX, DX
-	ANDQ  (SI)(R9*8), DX
-	XORQ  R13, DX
-	MOVQ  8(CX)(R8*1), R11
-	ORQ   BX, R11
-	ANDQ  136(SI)(R9*8), R11
-	XORQ  R14, R11
-	JMP   multiply
-
-done:
-	RET
-
 DATA wordNibbles<>+0(SB)/8, $0x0707070707070705
 DATA wordNibbles<>+8(SB)/8, $0x0202020202060707
 DATA wordNibbles<>+16(SB)/8, $0x0707070707070705
@@ -525,6 +358,173 @@ DATA wordBits<>+2024(SB)/8, $0x0007060504030200
 DATA wordBits<>+2032(SB)/8, $0x0007060504030201
 DATA wordBits<>+2040(SB)/8, $0x0706050403020100
 GLOBL wordBits<>(SB), RODATA|NOPTR, $2048
+
+// func wordHashesAVX512(dst *uint64, src *byte, blocks int, or uint64) (words int, used int, ascii bool)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, BMI2, MMX+, POPCNT
+TEXT ·wordHashesAVX512(SB), $4096-49
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         blocks+16(FP), SI
+	MOVQ         or+24(FP), BX
+	VMOVDQU64    wordTable<>+0(SB), Z0
+	VMOVDQU64    wordTable<>+64(SB), Z1
+	VMOVDQU64    wordIota<>+0(SB), Z2
+	VPXORQ       Z3, Z3, Z3
+	MOVL         $0x00000040, DX
+	VPBROADCASTW DX, Z4
+	XORL         DX, DX
+	XORL         R8, R8
+	XORL         DI, DI
+	MOVQ         SI, R11
+	SHLQ         $0x06, R11
+	MOVB         $0x01, ascii+48(FP)
+
+block:
+	PREFETCHT0 2048(CX)(DI*1)
+	VMOVDQU64  (CX)(DI*1), Z5
+	VMOVDQA64  Z5, Z6
+	VPERMI2B   Z1, Z0, Z6
+	VPMOVB2M   Z6, K1
+	VPMOVB2M   Z5, K2
+	KMOVQ      K1, SI
+	KMOVQ      K2, R9
+	TESTQ      R9, R9
+	JNZ        high
+
+	// An edge is where a bit differs from its lower neighbour.
+	LEAQ          (R8)(SI*2), R10
+	XORQ          SI, R10
+	MOVQ          SI, R8
+	SHRQ          $0x3f, R8
+	KMOVQ         R10, K1
+	VPCOMPRESSB.Z Z2, K1, Z5
+	POPCNTQ       R10, SI
+	VPMOVZXBW     Y5, Z6
+	VPADDW        Z3, Z6, Z6
+	VMOVDQU16     Z6, (SP)(DX*2)
+	CMPQ          SI, $0x20
+	JBE           positions1
+	VEXTRACTI64X4 $0x01, Z5, Y5
+	VPMOVZXBW     Y5, Z6
+	VPADDW        Z3, Z6, Z6
+	VMOVDQU16     Z6, 64(SP)(DX*2)
+
+positions1:
+	ADDQ   SI, DX
+	VPADDW Z4, Z3, Z3
+	ADDQ   $0x40, DI
+	CMPQ   DI, R11
+	JNE    block
+	JMP    edges
+
+high:
+	// Nothing counts from the first non-ASCII byte on.
+	MOVB          $0x00, ascii+48(FP)
+	LEAQ          (R8)(SI*2), R10
+	XORQ          SI, R10
+	BLSMSKQ       R9, SI
+	SHRQ          $0x01, SI
+	ANDQ          SI, R10
+	KMOVQ         R10, K1
+	VPCOMPRESSB.Z Z2, K1, Z0
+	POPCNTQ       R10, SI
+	VPMOVZXBW     Y0, Z1
+	VPADDW        Z3, Z1, Z1
+	VMOVDQU16     Z1, (SP)(DX*2)
+	CMPQ          SI, $0x20
+	JBE           positions2
+	VEXTRACTI64X4 $0x01, Z0, Y0
+	VPMOVZXBW     Y0, Z1
+	VPADDW        Z3, Z1, Z1
+	VMOVDQU16     Z1, 64(SP)(DX*2)
+
+positions2:
+	ADDQ   SI, DX
+	VPADDW Z4, Z3, Z3
+	TZCNTQ R9, R9
+	ADDQ   R9, DI
+
+edges:
+	VZEROUPPER
+
+	// An odd number of edges: the last word is open, and begins at the last of them.
+	BTQ     $0x00, DX
+	JCC     closed
+	MOVWQZX -2(SP)(DX*2), DI
+
+closed:
+	SHRQ  $0x01, DX
+	MOVQ  DX, words+32(FP)
+	MOVQ  DI, used+40(FP)
+	TESTQ DX, DX
+	JZ    done
+	LEAQ  wordMasks<>+0(SB), SI
+	MOVQ  $0x6a09e667f3bcc909, R10
+
+	// The number of the word runs from -words up to 0.
+	LEAQ (SP)(DX*4), R12
+	LEAQ (AX)(DX*8), AX
+	MOVQ DX, DI
+	NEGQ DI
+
+word:
+	MOVWQZX (R12)(DI*4), R8
+	MOVWQZX 2(R12)(DI*4), R9
+	SUBQ    R8, R9
+	CMPQ    R9, $0x10
+	JA      long
+	MOVQ    (CX)(R8*1), DX
+	ORQ     BX, DX
+	ANDQ    (SI)(R9*8), DX
+	XORQ    R10, DX
+	MOVQ    8(CX)(R8*1), R11
+	ORQ     BX, R11
+	ANDQ    136(SI)(R9*8), R11
+	XORQ    272(SI)(R9*8), R11
+
+multiply:
+	MULXQ R11, R11, DX
+	XORQ  R11, DX
+	MOVQ  DX, (AX)(DI*8)
+	INCQ  DI
+	JNZ   word
+	JMP   done
+
+long:
+	// As hashing.Bytes: 16 bytes a step go into both keys.
+	MOVQ R9, R11
+	SHLQ $0x38, R11
+	MOVQ $0xbb67ae8584caa73b, R14
+	XORQ R11, R14
+	MOVQ R10, R13
+
+longer:
+	MOVQ  (CX)(R8*1), DX
+	ORQ   BX, DX
+	XORQ  R13, DX
+	MOVQ  8(CX)(R8*1), R11
+	ORQ   BX, R11
+	XORQ  R14, R11
+	MULXQ R11, R11, DX
+	XORQ  R11, DX
+	XORQ  DX, R13
+	ADDQ  DX, R14
+	ADDQ  $0x10, R8
+	SUBQ  $0x10, R9
+	CMPQ  R9, $0x10
+	JA    longer
+	MOVQ  (CX)(R8*1), DX
+	ORQ   BX, DX
+	ANDQ  (SI)(R9*8), DX
+	XORQ  R13, DX
+	MOVQ  8(CX)(R8*1), R11
+	ORQ   BX, R11
+	ANDQ  136(SI)(R9*8), R11
+	XORQ  R14, R11
+	JMP   multiply
+
+done:
+	RET
 
 // func wordHashesAVX2(dst *uint64, src *byte, blocks int, or uint64) (words int, used int, ascii bool)
 // Requires: AVX, AVX2, BMI, BMI2, MMX+, POPCNT
@@ -806,4 +806,315 @@ longer:
 	JMP   multiply
 
 done:
+	RET
+
+// func wordEdgesAVX512(edges *uint16, src *byte, blocks int) (words int, used int, ascii bool)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, MMX+, POPCNT
+TEXT ·wordEdgesAVX512(SB), $0-41
+	MOVQ         src+8(FP), AX
+	MOVQ         blocks+16(FP), CX
+	MOVQ         edges+0(FP), BX
+	VMOVDQU64    wordTable<>+0(SB), Z0
+	VMOVDQU64    wordTable<>+64(SB), Z1
+	VMOVDQU64    wordIota<>+0(SB), Z2
+	VPXORQ       Z3, Z3, Z3
+	MOVL         $0x00000040, DX
+	VPBROADCASTW DX, Z4
+	XORL         DX, DX
+	XORL         DI, DI
+	XORL         SI, SI
+	MOVQ         CX, R10
+	SHLQ         $0x06, R10
+	MOVB         $0x01, ascii+40(FP)
+
+block:
+	PREFETCHT0 2048(AX)(SI*1)
+	VMOVDQU64  (AX)(SI*1), Z5
+	VMOVDQA64  Z5, Z6
+	VPERMI2B   Z1, Z0, Z6
+	VPMOVB2M   Z6, K1
+	VPMOVB2M   Z5, K2
+	KMOVQ      K1, CX
+	KMOVQ      K2, R8
+	TESTQ      R8, R8
+	JNZ        high
+
+	// An edge is where a bit differs from its lower neighbour.
+	LEAQ          (DI)(CX*2), R9
+	XORQ          CX, R9
+	MOVQ          CX, DI
+	SHRQ          $0x3f, DI
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z2, K1, Z5
+	POPCNTQ       R9, CX
+	VPMOVZXBW     Y5, Z6
+	VPADDW        Z3, Z6, Z6
+	VMOVDQU16     Z6, (BX)(DX*2)
+	CMPQ          CX, $0x20
+	JBE           positions3
+	VEXTRACTI64X4 $0x01, Z5, Y5
+	VPMOVZXBW     Y5, Z6
+	VPADDW        Z3, Z6, Z6
+	VMOVDQU16     Z6, 64(BX)(DX*2)
+
+positions3:
+	ADDQ   CX, DX
+	VPADDW Z4, Z3, Z3
+	ADDQ   $0x40, SI
+	CMPQ   SI, R10
+	JNE    block
+	JMP    edges
+
+high:
+	// Nothing counts from the first non-ASCII byte on.
+	MOVB          $0x00, ascii+40(FP)
+	LEAQ          (DI)(CX*2), R9
+	XORQ          CX, R9
+	BLSMSKQ       R8, CX
+	SHRQ          $0x01, CX
+	ANDQ          CX, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z2, K1, Z0
+	POPCNTQ       R9, AX
+	VPMOVZXBW     Y0, Z1
+	VPADDW        Z3, Z1, Z1
+	VMOVDQU16     Z1, (BX)(DX*2)
+	CMPQ          AX, $0x20
+	JBE           positions4
+	VEXTRACTI64X4 $0x01, Z0, Y0
+	VPMOVZXBW     Y0, Z1
+	VPADDW        Z3, Z1, Z1
+	VMOVDQU16     Z1, 64(BX)(DX*2)
+
+positions4:
+	ADDQ   AX, DX
+	VPADDW Z4, Z3, Z3
+	TZCNTQ R8, R8
+	ADDQ   R8, SI
+
+edges:
+	VZEROUPPER
+
+	// An odd number of edges: the last word is open, and begins at the last of them.
+	BTQ     $0x00, DX
+	JCC     closed
+	MOVWQZX -2(BX)(DX*2), SI
+
+closed:
+	SHRQ $0x01, DX
+	MOVQ DX, words+24(FP)
+	MOVQ SI, used+32(FP)
+	RET
+
+// func wordEdgesAVX2(edges *uint16, src *byte, blocks int) (words int, used int, ascii bool)
+// Requires: AVX, AVX2, BMI, MMX+, POPCNT
+TEXT ·wordEdgesAVX2(SB), $0-41
+	MOVQ         src+8(FP), AX
+	MOVQ         blocks+16(FP), CX
+	MOVQ         edges+0(FP), BX
+	VMOVDQU      wordNibbles<>+0(SB), Y0
+	VMOVDQU      wordNibbles<>+32(SB), Y1
+	VMOVDQU      wordFifteen<>+0(SB), Y2
+	VPXOR        X3, X3, X3
+	MOVL         $0x00000008, DX
+	VMOVD        DX, X4
+	VPBROADCASTW X4, X4
+	XORL         DX, DX
+	XORL         DI, DI
+	XORL         SI, SI
+	MOVQ         CX, R10
+	SHLQ         $0x06, R10
+	MOVB         $0x01, ascii+40(FP)
+
+block:
+	PREFETCHT0 2048(AX)(SI*1)
+	VPXOR      Y5, Y5, Y5
+	VMOVDQU    (AX)(SI*1), Y6
+	VPMOVMSKB  Y6, R9
+	VPSHUFB    Y6, Y0, Y7
+	VPSRLW     $0x04, Y6, Y6
+	VPAND      Y2, Y6, Y6
+	VPSHUFB    Y6, Y1, Y6
+	VPAND      Y7, Y6, Y6
+	VPCMPEQB   Y5, Y6, Y6
+	VPMOVMSKB  Y6, R8
+	VMOVDQU    32(AX)(SI*1), Y6
+	VPMOVMSKB  Y6, R11
+	VPSHUFB    Y6, Y0, Y7
+	VPSRLW     $0x04, Y6, Y6
+	VPAND      Y2, Y6, Y6
+	VPSHUFB    Y6, Y1, Y6
+	VPAND      Y7, Y6, Y6
+	VPCMPEQB   Y5, Y6, Y6
+	VPMOVMSKB  Y6, CX
+	SHLQ       $0x20, CX
+	ORQ        R8, CX
+	MOVQ       R11, R8
+	SHLQ       $0x20, R8
+	ORQ        R9, R8
+	NOTQ       CX
+	TESTQ      R8, R8
+	JNZ        high
+
+	// An edge is where a bit differs from its lower neighbour.
+	LEAQ      (DI)(CX*2), R9
+	XORQ      CX, R9
+	MOVQ      CX, DI
+	SHRQ      $0x3f, DI
+	LEAQ      wordBits<>+0(SB), CX
+	MOVBQZX   R9, R8
+	SHRQ      $0x08, R9
+	VPMOVZXBW (CX)(R8*8), X5
+	VPADDW    X3, X5, X5
+	VPADDW    X4, X3, X3
+	VMOVDQU   X5, (BX)(DX*2)
+	POPCNTQ   R8, R8
+	ADDQ      R8, DX
+	MOVBQZX   R9, R8
+	SHRQ      $0x08, R9
+	VPMOVZXBW (CX)(R8*8), X5
+	VPADDW    X3, X5, X5
+	VPADDW    X4, X3, X3
+	VMOVDQU   X5, (BX)(DX*2)
+	POPCNTQ   R8, R8
+	ADDQ      R8, DX
+	MOVBQZX   R9, R8
+	SHRQ      $0x08, R9
+	VPMOVZXBW (CX)(R8*8), X5
+	VPADDW    X3, X5, X5
+	VPADDW    X4, X3, X3
+	VMOVDQU   X5, (BX)(DX*2)
+	POPCNTQ   R8, R8
+	ADDQ      R8, DX
+	MOVBQZX   R9, R8
+	SHRQ      $0x08, R9
+	VPMOVZXBW (CX)(R8*8), X5
+	VPADDW    X3, X5, X5
+	VPADDW    X4, X3, X3
+	VMOVDQU   X5, (BX)(DX*2)
+	POPCNTQ   R8, R8
+	ADDQ      R8, DX
+	MOVBQZX   R9, R8
+	SHRQ      $0x08, R9
+	VPMOVZXBW (CX)(R8*8), X5
+	VPADDW    X3, X5, X5
+	VPADDW    X4, X3, X3
+	VMOVDQU   X5, (BX)(DX*2)
+	POPCNTQ   R8, R8
+	ADDQ      R8, DX
+	MOVBQZX   R9, R8
+	SHRQ      $0x08, R9
+	VPMOVZXBW (CX)(R8*8), X5
+	VPADDW    X3, X5, X5
+	VPADDW    X4, X3, X3
+	VMOVDQU   X5, (BX)(DX*2)
+	POPCNTQ   R8, R8
+	ADDQ      R8, DX
+	MOVBQZX   R9, R8
+	SHRQ      $0x08, R9
+	VPMOVZXBW (CX)(R8*8), X5
+	VPADDW    X3, X5, X5
+	VPADDW    X4, X3, X3
+	VMOVDQU   X5, (BX)(DX*2)
+	POPCNTQ   R8, R8
+	ADDQ      R8, DX
+	MOVBQZX   R9, R8
+	VPMOVZXBW (CX)(R8*8), X5
+	VPADDW    X3, X5, X5
+	VPADDW    X4, X3, X3
+	VMOVDQU   X5, (BX)(DX*2)
+	POPCNTQ   R8, R8
+	ADDQ      R8, DX
+	ADDQ      $0x40, SI
+	CMPQ      SI, R10
+	JNE       block
+	JMP       edges
+
+high:
+	// Nothing counts from the first non-ASCII byte on.
+	MOVB      $0x00, ascii+40(FP)
+	LEAQ      (DI)(CX*2), R9
+	XORQ      CX, R9
+	BLSMSKQ   R8, CX
+	SHRQ      $0x01, CX
+	ANDQ      CX, R9
+	LEAQ      wordBits<>+0(SB), AX
+	MOVBQZX   R9, CX
+	SHRQ      $0x08, R9
+	VPMOVZXBW (AX)(CX*8), X0
+	VPADDW    X3, X0, X0
+	VPADDW    X4, X3, X3
+	VMOVDQU   X0, (BX)(DX*2)
+	POPCNTQ   CX, CX
+	ADDQ      CX, DX
+	MOVBQZX   R9, CX
+	SHRQ      $0x08, R9
+	VPMOVZXBW (AX)(CX*8), X0
+	VPADDW    X3, X0, X0
+	VPADDW    X4, X3, X3
+	VMOVDQU   X0, (BX)(DX*2)
+	POPCNTQ   CX, CX
+	ADDQ      CX, DX
+	MOVBQZX   R9, CX
+	SHRQ      $0x08, R9
+	VPMOVZXBW (AX)(CX*8), X0
+	VPADDW    X3, X0, X0
+	VPADDW    X4, X3, X3
+	VMOVDQU   X0, (BX)(DX*2)
+	POPCNTQ   CX, CX
+	ADDQ      CX, DX
+	MOVBQZX   R9, CX
+	SHRQ      $0x08, R9
+	VPMOVZXBW (AX)(CX*8), X0
+	VPADDW    X3, X0, X0
+	VPADDW    X4, X3, X3
+	VMOVDQU   X0, (BX)(DX*2)
+	POPCNTQ   CX, CX
+	ADDQ      CX, DX
+	MOVBQZX   R9, CX
+	SHRQ      $0x08, R9
+	VPMOVZXBW (AX)(CX*8), X0
+	VPADDW    X3, X0, X0
+	VPADDW    X4, X3, X3
+	VMOVDQU   X0, (BX)(DX*2)
+	POPCNTQ   CX, CX
+	ADDQ      CX, DX
+	MOVBQZX   R9, CX
+	SHRQ      $0x08, R9
+	VPMOVZXBW (AX)(CX*8), X0
+	VPADDW    X3, X0, X0
+	VPADDW    X4, X3, X3
+	VMOVDQU   X0, (BX)(DX*2)
+	POPCNTQ   CX, CX
+	ADDQ      CX, DX
+	MOVBQZX   R9, CX
+	SHRQ      $0x08, R9
+	VPMOVZXBW (AX)(CX*8), X0
+	VPADDW    X3, X0, X0
+	VPADDW    X4, X3, X3
+	VMOVDQU   X0, (BX)(DX*2)
+	POPCNTQ   CX, CX
+	ADDQ      CX, DX
+	MOVBQZX   R9, CX
+	VPMOVZXBW (AX)(CX*8), X0
+	VPADDW    X3, X0, X0
+	VPADDW    X4, X3, X3
+	VMOVDQU   X0, (BX)(DX*2)
+	POPCNTQ   CX, CX
+	ADDQ      CX, DX
+	TZCNTQ    R8, R8
+	ADDQ      R8, SI
+
+edges:
+	VZEROUPPER
+
+	// An odd number of edges: the last word is open, and begins at the last of them.
+	BTQ     $0x00, DX
+	JCC     closed
+	MOVWQZX -2(BX)(DX*2), SI
+
+closed:
+	SHRQ $0x01, DX
+	MOVQ DX, words+24(FP)
+	MOVQ SI, used+32(FP)
 	RET

@@ -11,6 +11,10 @@ import (
 const (
 	// wordBlock is the number of bytes classified at once: one mask bit each.
 	wordBlock = 64
+	// wordBlocks is how many blocks one call of a vector kernel does at most. The
+	// kernel keeps the places of all edges in them, on the stack if nobody asks for
+	// them, two bytes each.
+	wordBlocks = 32
 	// wordPad is how far behind its first byte a word is read.
 	wordPad = 16
 	// wordTail is what is copied into a padded scratch at most, at the end of src:

@@ -10,3 +10,7 @@ func hashBlocksVector(_ wordVariant, dst []uint64, src []byte, or uint64) ([]uin
 
 // availableWords lists the variants that can run here, best first.
 func availableWords() []wordVariant { return []wordVariant{wordsGo} }
+
+func edgesOf(_ wordVariant, edges *[EdgeBytes]uint16, src []byte, blocks int) (words, used int, ascii bool) {
+	return edgesOfBlocks(edges, src, blocks)
+}

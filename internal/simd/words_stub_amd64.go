@@ -15,3 +15,15 @@ func wordHashesAVX512(dst *uint64, src *byte, blocks int, or uint64) (words int,
 //
 //go:noescape
 func wordHashesAVX2(dst *uint64, src *byte, blocks int, or uint64) (words int, used int, ascii bool)
+
+// wordEdgesAVX512 is edgesOfBlocks for at most wordBlocks blocks, with AVX-512 (BW, VBMI, VBMI2).
+// src must have 64*blocks bytes, edges room for 64*blocks.
+//
+//go:noescape
+func wordEdgesAVX512(edges *uint16, src *byte, blocks int) (words int, used int, ascii bool)
+
+// wordEdgesAVX2 is edgesOfBlocks for at most wordBlocks blocks, with AVX2.
+// src must have 64*blocks bytes, edges room for 64*blocks.
+//
+//go:noescape
+func wordEdgesAVX2(edges *uint16, src *byte, blocks int) (words int, used int, ascii bool)

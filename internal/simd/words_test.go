@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -215,5 +216,46 @@ func FuzzWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte, pad uint8) {
 		// Short inputs are what a fuzzer likes; the padding brings them to borders.
 		checkWords(t, append(bytes.Repeat([]byte("ab "), int(pad)), src...))
+	})
+}
+
+// slowEdges is the definition of WordEdges, byte by byte.
+func slowEdges(src []byte) (edges []uint16, used int, ascii bool) {
+	stretch := len(src)
+	if stretch >= 64 {
+		stretch = min(stretch/64*64, EdgeBytes)
+	}
+	for i, c := range src[:stretch] {
+		if c >= 0x80 {
+			if len(edges)%2 == 1 {
+				return edges[:len(edges)-1], int(edges[len(edges)-1]), false
+			}
+			return edges, i, false
+		}
+		if slowIsWordByte(c) != (len(edges)%2 == 1) {
+			edges = append(edges, uint16(i))
+		}
+	}
+	if len(edges)%2 == 0 {
+		return edges, stretch, true
+	}
+	if len(src) < 64 {
+		return append(edges, uint16(stretch)), stretch, true
+	}
+	return edges[:len(edges)-1], int(edges[len(edges)-1]), true
+}
+
+func TestWordEdgesOfRandomText(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"a", "B", "0", " ", "_", ", ", "word ", "\x7f", "é", strings.Repeat("x", 64), strings.Repeat("a ", 1100), strings.Repeat("y", 2100)})
+	rapid.Check(t, func(t *rapid.T) {
+		src := []byte(strings.Join(rapid.SliceOfN(piece, 0, 100).Draw(t, "src"), ""))
+		want, wantUsed, wantASCII := slowEdges(src)
+		for _, v := range availableWords() {
+			var edges [EdgeBytes]uint16
+			words, used, ascii := wordEdges(v, &edges, src)
+			if used != wantUsed || ascii != wantASCII || !slices.Equal(edges[:2*words], want) {
+				t.Fatalf("%v, %q: %v, %d, %v; want %v, %d, %v", v, src, edges[:2*words], used, ascii, want, wantUsed, wantASCII)
+			}
+		}
 	})
 }

@@ -23,8 +23,11 @@ const (
 func main() {
 	ConstraintExpr("!purego")
 	masks := wordMasks()
-	generate("wordHashesAVX512", "AVX-512 (BW, VBMI, VBMI2)", masks, newAVX512())
-	generate("wordHashesAVX2", "AVX2", masks, newAVX2())
+	with512, with2 := newAVX512(), newAVX2()
+	generate("wordHashesAVX512", "AVX-512 (BW, VBMI, VBMI2)", masks, with512)
+	generate("wordHashesAVX2", "AVX2", masks, with2)
+	generateEdges("wordEdgesAVX512", "AVX-512 (BW, VBMI, VBMI2)", with512)
+	generateEdges("wordEdgesAVX2", "AVX2", with2)
 	Generate()
 }
 
@@ -72,6 +75,21 @@ func generate(name, isa string, masks Mem, c classifier) {
 	}
 	k.findEdges()
 	k.hashWords(masks)
+	RET()
+}
+
+// generateEdges is generate without the second loop: the edges are the result.
+func generateEdges(name, isa string, c classifier) {
+	TEXT(name, 0, "func(edges *uint16, src *byte, blocks int) (words, used int, ascii bool)")
+	Pragma("noescape")
+	Doc(name+" is edgesOfBlocks for at most wordBlocks blocks, with "+isa+".",
+		"src must have 64*blocks bytes, edges room for 64*blocks.")
+	k := kernel{
+		src: Load(Param("src"), GP64()), blocks: Load(Param("blocks"), GP64()),
+		count: GP64(), index: Mem{Base: Load(Param("edges"), GP64())}, at: GP64(),
+		c: c,
+	}
+	k.findEdges()
 	RET()
 }
 

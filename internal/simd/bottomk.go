@@ -1,0 +1,50 @@
+package simd
+
+import "math/bits"
+
+// The kernel of bottom-k sketching: it hashes words by XXH3 and passes on those that
+// can still be among the k smallest.
+//
+//	for every 8 words:
+//	    h    = XXH3 of the word's eight bytes, & mask
+//	    pass = h < bound
+//	    move the words that pass to the front, store all 8, go on behind those
+//
+//  1. Once the bound is low nearly nothing passes, and a word costs what its hash
+//     does: AVX-512 takes 0.12 ns, Go 0.8 (BenchmarkXXH3Below).
+//  2. Words are packed and stored as in MixBelow.
+
+// The secret of XXH3 for inputs of 4 to 8 bytes (two words of its default secret
+// xored), and the multiplier of its finaliser.
+const (
+	xxh3Secret = 0xc73ab174c5ecd5a2
+	xxh3Prime  = 0x9fb21c651e98df25
+)
+
+// XXH3Flip returns what XXH3Below needs of a seed.
+func XXH3Flip(seed uint64) uint64 {
+	return xxh3Secret - (seed ^ uint64(bits.ReverseBytes32(uint32(seed)))<<32)
+}
+
+// XXH3Below writes to dst, in order, those of the hashes of src that are below
+// bound, and returns their number. The hash of a word is XXH3_64bits_withSeed of its
+// eight bytes in little-endian order, and mask says which of its bits count; flip is
+// XXH3Flip of the seed. dst must have room for len(src) rounded up to a multiple of
+// 8, all of which may be overwritten.
+func XXH3Below(dst, src []uint64, flip, mask, bound uint64) int {
+	if len(src) == 0 {
+		return 0
+	}
+	_ = dst[(len(src)+7)&^7-1]
+	return xxh3Below(dst, src, flip, mask, bound)
+}
+
+// xxh3 is the hash of one word.
+func xxh3(x, flip uint64) uint64 {
+	h := bits.RotateLeft64(x, 32) ^ flip
+	h ^= bits.RotateLeft64(h, 49) ^ bits.RotateLeft64(h, 24)
+	h *= xxh3Prime
+	h ^= h>>35 + 8
+	h *= xxh3Prime
+	return h ^ h>>28
+}

@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package simd
+
+func xxh3Below(dst, src []uint64, flip, mask, bound uint64) int {
+	return xxh3BelowGeneric(dst, src, flip, mask, bound)
+}
