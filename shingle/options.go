@@ -2,8 +2,10 @@ package shingle
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/alike-dev/alike/text"
 )
@@ -17,6 +19,9 @@ type Options struct {
 	Text        text.Options
 	N           int  // tokens in a shingle, at least 1; 0: DefaultN
 	Repetitions bool // the j-th occurrence of a token is another token
+	// Hash, if set, is a hash with words of its own: Text and Repetitions must then be
+	// left at zero.
+	Hash Hash
 }
 
 func (o Options) withDefaults() Options {
@@ -31,8 +36,20 @@ func (o Options) Validate() error {
 	if o.N < 0 {
 		return fmt.Errorf("shingle: %d tokens in a shingle: use 1 or more, or 0 for the default of %d", o.N, DefaultN)
 	}
-	return o.Text.Validate()
+	if o.Hash == "" {
+		return o.Text.Validate()
+	}
+	if !slices.Contains(hashes, o.Hash) {
+		return fmt.Errorf("shingle: unknown hash %q: use one of %v, or none", o.Hash, hashes)
+	}
+	if o.Repetitions || o.Text.String() != (text.Options{}).String() {
+		return fmt.Errorf("shingle: %s cuts words in its own way: leave normalisation, folding, tokens, stop words and repetitions as they are by default", o.Hash)
+	}
+	return nil
 }
+
+// unitsVersion names the words of the hashes over UTF-16 units.
+const unitsVersion = "utf16/v1"
 
 // unicodeKey begins the last word of the text pipeline's line, before which the
 // words of this package stand.
@@ -42,7 +59,11 @@ const unicodeKey = " unicode="
 // repetitions count.
 //
 //	text/v1 nfkc fold words n=5 unicode=15.0.0
+//	utf16/v1 hash=fnv1a32 n=3 unicode=15.0.0
 func (o Options) String() string {
+	if o.Hash != "" {
+		return fmt.Sprintf("%s hash=%s n=%d unicode=%s", unitsVersion, o.Hash, o.withDefaults().N, unicode.Version)
+	}
 	own := fmt.Sprintf(" n=%d", o.withDefaults().N)
 	if o.Repetitions {
 		own += " reps"
@@ -57,6 +78,7 @@ func (o Options) String() string {
 func ParseOptions(line string) (Options, error) {
 	var o Options
 	var rest []string
+	units := false
 	for _, word := range strings.Fields(line) {
 		value, isN := strings.CutPrefix(word, "n=")
 		switch {
@@ -68,9 +90,16 @@ func ParseOptions(line string) (Options, error) {
 			o.N = n
 		case word == "reps":
 			o.Repetitions = true
+		case word == unitsVersion:
+			units = true
+		case strings.HasPrefix(word, "hash="):
+			o.Hash = Hash(word[len("hash="):])
 		default:
 			rest = append(rest, word)
 		}
+	}
+	if units && o.Hash == "" {
+		return Options{}, fmt.Errorf("shingle: %s without a hash: add one of %v as hash=…", unitsVersion, hashes)
 	}
 	var err error
 	o.Text, err = text.ParseOptions(strings.Join(rest, " "))

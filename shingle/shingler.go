@@ -20,10 +20,13 @@ type Shingler struct {
 	n       int
 	baseN   uint64 // base to the n-th power
 	seen    *counter
+	units   unitHasher // in place of all below, for the hashes over UTF-16 units
 
 	// The last n token hashes before the block in hand (zero where there are no
 	// so many), then those of the block.
 	window []uint64
+	hash   uint64 // polynomial of the last n tokens before the block
+	total  int    // tokens before the block
 }
 
 // New returns a shingler, or the error of o.Validate.
@@ -37,6 +40,10 @@ func New(o Options) (*Shingler, error) {
 	}
 	o = o.withDefaults()
 	s := &Shingler{options: o, tokens: tokens, n: o.N, baseN: 1}
+	if o.Hash != "" {
+		s.units = newUnitHasher(o.Hash, o.N)
+		return s, nil
+	}
 	for range o.N {
 		s.baseN *= base
 	}
@@ -51,39 +58,66 @@ func (s *Shingler) Options() Options { return s.options }
 
 // AppendFeatures appends the features of doc, one for every shingle in document
 // order: tokens − n + 1 of them, or 1 if there are fewer than n tokens, or 0 if
-// there are none. It costs O(len(doc)), whatever n is.
+// there are none. It costs O(len(doc)), whatever n is. (With a Hash: see there; and
+// O(n·len(doc)).)
 //
 // The document is done in blocks, so that the token hashes of one are used up
 // while they are in the first-level cache.
 func (s *Shingler) AppendFeatures(dst []uint64, doc []byte) []uint64 {
+	for from := 0; from < len(doc); {
+		dst, from = s.AppendFeaturesFrom(dst, doc, from)
+	}
+	return dst
+}
+
+// AppendFeaturesFrom does one block of doc: it appends the features of the
+// shingles that end in doc[from:next], and returns next, where the next block
+// begins, len(doc) at last. Blocks are those of text.Tokenizer.AppendHashesFrom, a
+// few kilobytes. from must be 0 or what the call before returned for the same
+// document.
+//
+// It lets a caller use features up as they come, so that a document of any length
+// costs the memory of a block.
+func (s *Shingler) AppendFeaturesFrom(dst []uint64, doc []byte, from int) ([]uint64, int) {
+	if from == 0 {
+		s.begin()
+	}
+	if s.units != nil {
+		return s.units.appendFrom(dst, doc, from)
+	}
+	s.window, from = s.tokens.AppendHashesFrom(s.window, doc, from)
+	block := s.window[s.n:]
+	if s.seen != nil {
+		s.seen.number(block)
+	}
+	// The first shingle is complete with the n-th token; those before it have
+	// zeros for tokens, and no feature.
+	early := min(max(s.n-1-s.total, 0), len(block))
+	s.total += len(block)
+	for i := range early {
+		s.hash = s.hash*base + block[i]
+	}
+	dst, s.hash = s.roll(dst, s.hash, early)
+	kept := copy(s.window, s.window[len(block):])
+	s.window = s.window[:kept]
+	if from == len(doc) && s.total > 0 && s.total < s.n {
+		dst = append(dst, feature(s.hash, featureKey(s.total)))
+	}
+	return dst, from
+}
+
+// begin makes ready for the first block of a document.
+func (s *Shingler) begin() {
+	if s.units != nil {
+		s.units.reset()
+		return
+	}
 	s.window = slices.Grow(s.window[:0], s.n)[:s.n]
 	clear(s.window)
+	s.hash, s.total = 0, 0
 	if s.seen != nil {
 		s.seen.reset()
 	}
-	var h uint64
-	total := 0
-	for from := 0; from < len(doc); {
-		s.window, from = s.tokens.AppendHashesFrom(s.window, doc, from)
-		block := s.window[s.n:]
-		if s.seen != nil {
-			s.seen.number(block)
-		}
-		// The first shingle is complete with the n-th token; those before it have
-		// zeros for tokens, and no feature.
-		early := min(max(s.n-1-total, 0), len(block))
-		total += len(block)
-		for i := range early {
-			h = h*base + block[i]
-		}
-		dst, h = s.roll(dst, h, early)
-		kept := copy(s.window, s.window[len(block):])
-		s.window = s.window[:kept]
-	}
-	if total > 0 && total < s.n {
-		dst = append(dst, feature(h, featureKey(total)))
-	}
-	return dst
 }
 
 // roll takes the tokens of the window's block from the one numbered early on into
