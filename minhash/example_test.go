@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/shingle"
 )
 
 // Two sets of 1000 features, 800 of them in both: J = 800/1200.
@@ -53,4 +54,32 @@ func ExampleScheme_AppendBinary() {
 	fmt.Printf("%x\n", scheme.AppendBinary(nil, sig))
 	// Output:
 	// a4b886ccbd049aefa299f0249f83a8ad
+}
+
+// A bottom-k fingerprint of a text of any length, in the memory of a block: features
+// are used up as they come.
+func ExampleBottomKSketcher() {
+	shingler, err := shingle.New(shingle.Options{N: 3})
+	if err != nil {
+		panic(err)
+	}
+	scheme, err := minhash.BottomK(minhash.XXH3, 4, 64, 1)
+	if err != nil {
+		panic(err)
+	}
+	sketcher := scheme.NewBottomKSketcher() // keep both, for one text after the other
+	var features []uint64
+	fingerprint := func(text string) []uint64 {
+		sketcher.Reset()
+		for at := 0; at < len(text); {
+			features, at = shingler.AppendFeaturesFrom(features[:0], []byte(text), at)
+			sketcher.Add(features)
+		}
+		return sketcher.Append64(nil)
+	}
+	a, b := fingerprint("one two three four five six"), fingerprint("one two three four five seven")
+	shared, of := minhash.SharedOfSmallest(a, b, scheme.K())
+	fmt.Printf("%d of the %d smallest hashes are in both\n", shared, of)
+	// Output:
+	// 2 of the 4 smallest hashes are in both
 }

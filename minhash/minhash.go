@@ -31,6 +31,13 @@
 // not converge to J as k grows. The error is that of the other schemes only
 // where the sets are much larger than k. It is here to be compared with.
 //
+// [BottomK] keeps the k smallest distinct hashes of one hash function (Broder 1997;
+// A. Gudkov, "Efficient implementation of MinHash, part 1"). It is the cheapest to
+// make, in memory for k hashes however long the stream of features is, and the most
+// accurate for its k, for a sample without replacement. But the signature has no
+// components: it cannot be cut into bands. Use it for single comparisons, and, as a
+// set of its own, for exact joins and searches of package simjoin.
+//
 // # Components
 //
 // A component has 1, 2, 4, 8, 16 or 32 bits. Components of b bits also agree by
@@ -53,8 +60,10 @@ package minhash
 // of that size.
 type Sketcher interface {
 	// Sketch writes the signature of the set of features to dst, whose length
-	// must be the scheme's K (else it panics). Features are in any order and may repeat; they are
+	// must be the scheme's Words (else it panics). Features are in any order and may repeat; they are
 	// not changed. The empty set gives components of all ones, which agree with
-	// each other: an empty set is similar to nothing, so callers leave it out.
+	// each other: an empty set is similar to nothing, so callers leave it out. A
+	// bottom-k signature is its hashes, ascending, those of 64 bits as two words with
+	// the lower first, and then words of all ones.
 	Sketch(dst []uint32, features []uint64)
 }

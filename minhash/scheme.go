@@ -23,9 +23,9 @@ const (
 )
 
 // Scheme says how a signature is made: method, number and width of its
-// components, seed. Schemes are made by [OPH], [KMins], [Default] and
-// [ParseScheme], which admit valid parameters only; the zero Scheme is not
-// valid. Equal schemes give equal signatures.
+// components or hashes, seed. Schemes are made by [OPH], [KMins], [BottomK],
+// [Default] and [ParseScheme], which admit valid parameters only; the zero Scheme
+// is not valid. Equal schemes give equal signatures.
 type Scheme struct {
 	method method
 	k      int32
@@ -40,7 +40,13 @@ const (
 	methodOPH method = iota + 1
 	methodMultiplyShift
 	methodXOR
+	methodBottomKXXH3 // from here on bottom-k, see isBottomK
+	methodBottomKFNV
+	methodBottomKListing
 )
+
+// bottomKMethods are the methods of bottom-k by hash function.
+var bottomKMethods = map[Hash]method{XXH3: methodBottomKXXH3, FNV1a: methodBottomKFNV, FNV1aListing: methodBottomKListing}
 
 // OPH returns the scheme of fast similarity sketching with 1 ≤ k ≤ 65536
 // components of 1, 2, 4, 8, 16 or 32 bits.
@@ -77,10 +83,30 @@ func newScheme(m method, k, bits int, seed uint64) (Scheme, error) {
 	return Scheme{m, int32(k), uint8(bits), seed}, nil
 }
 
-// K returns the number of components of a signature.
+func newBottomK(hash Hash, k, bits int, seed uint64) (Scheme, error) {
+	m, known := bottomKMethods[hash]
+	switch {
+	case !known:
+		return Scheme{}, fmt.Errorf("minhash: unknown hash %q: want %s, %s or %s", hash, XXH3, FNV1a, FNV1aListing)
+	case k < 1 || k > MaxK:
+		return Scheme{}, fmt.Errorf("minhash: k=%d: the number of hashes must be 1 to %d", k, MaxK)
+	case bits != 32 && bits != 64:
+		return Scheme{}, fmt.Errorf("minhash: bits=%d: a hash of bottomk has 32 or 64 bits", bits)
+	case m != methodBottomKXXH3 && seed != 0:
+		return Scheme{}, fmt.Errorf("minhash: seed=%d: %s has no seed", seed, hash)
+	}
+	return Scheme{m, int32(k), uint8(bits), seed}, nil
+}
+
+// K returns the number of components of a signature, or the largest number of
+// hashes of a bottom-k fingerprint.
 func (s Scheme) K() int { return int(s.k) }
 
-// Bits returns the number of bits of a component.
+// Words returns the number of 32-bit words of a signature: K, or twice as many for
+// bottom-k hashes of 64 bits.
+func (s Scheme) Words() int { return int(s.k) * ((int(s.bits) + 31) / 32) }
+
+// Bits returns the number of bits of a component or hash.
 func (s Scheme) Bits() int { return int(s.bits) }
 
 // Seed returns the seed of the hash functions.
@@ -99,6 +125,12 @@ func (s Scheme) String() string {
 		head = "minhash/kmins/v1 family=" + string(MultiplyShift)
 	case methodXOR:
 		head = "minhash/kmins/v1 family=" + string(XOR)
+	case methodBottomKXXH3:
+		return fmt.Sprintf("minhash/bottomk/v1 k=%d bits=%d hash=%s seed=%d", s.k, s.bits, XXH3, s.seed)
+	case methodBottomKFNV:
+		return fmt.Sprintf("minhash/bottomk/v1 k=%d bits=%d hash=%s", s.k, s.bits, FNV1a)
+	case methodBottomKListing:
+		return fmt.Sprintf("minhash/bottomk/v1 k=%d bits=%d hash=%s", s.k, s.bits, FNV1aListing)
 	default:
 		return "minhash/invalid"
 	}
@@ -115,27 +147,33 @@ func (s Scheme) NewSketcher() Sketcher {
 		return newMultiplySketcher(s)
 	case methodXOR:
 		return newXORSketcher(s)
+	case methodBottomKXXH3, methodBottomKFNV, methodBottomKListing:
+		return s.NewBottomKSketcher()
 	}
 	panic("minhash: NewSketcher of the zero Scheme")
 }
 
 // ParseScheme reads a scheme line. Besides the canonical line it takes
 // shorthand: "minhash/" and "/v1" may be missing, as may any parameter (k=128,
-// bits=32, seed=1, family=multiplyshift), parameters come in any order, and
-// commas may stand for spaces: "oph", "kmins k=200 family=xor", "oph,bits=8".
+// bits=32, seed=1, family=multiplyshift; for bottomk bits=64, hash=xxh3),
+// parameters come in any order, and commas may stand for spaces: "oph",
+// "kmins k=200 family=xor", "oph,bits=8", "bottomk hash=fnv1a bits=32".
 func ParseScheme(line string) (Scheme, error) {
 	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
 	if len(fields) == 0 {
 		return Scheme{}, parseError(line, "empty")
 	}
 	name, version, versioned := strings.Cut(strings.TrimPrefix(fields[0], "minhash/"), "/")
-	if name != "oph" && name != "kmins" {
+	if name != "oph" && name != "kmins" && name != "bottomk" {
 		return Scheme{}, parseError(line, "unknown scheme %q", fields[0])
 	}
 	if versioned && version != "v1" {
 		return Scheme{}, parseError(line, "unknown version %q of %s, this program knows v1", version, name)
 	}
-	p := parameters{k: DefaultK, bits: DefaultBits, seed: DefaultSeed, family: MultiplyShift}
+	p := parameters{k: DefaultK, bits: DefaultBits, seed: DefaultSeed, family: MultiplyShift, hash: XXH3}
+	if name == "bottomk" {
+		p.bits = BottomKBits
+	}
 	seen := map[string]bool{}
 	for _, f := range fields[1:] {
 		key, value, ok := strings.Cut(f, "=")
@@ -149,9 +187,15 @@ func ParseScheme(line string) (Scheme, error) {
 		if key == "family" && name != "kmins" {
 			return Scheme{}, parseError(line, "family belongs to kmins, not to %s", name)
 		}
+		if key == "hash" && name != "bottomk" {
+			return Scheme{}, parseError(line, "hash belongs to bottomk, not to %s", name)
+		}
 		if err := p.set(key, value); err != nil {
 			return Scheme{}, parseError(line, "%v", err)
 		}
+	}
+	if p.hash != XXH3 && !seen["seed"] {
+		p.seed = 0
 	}
 	s, err := p.scheme(name)
 	if err != nil {
@@ -165,14 +209,18 @@ type parameters struct {
 	k, bits int
 	seed    uint64
 	family  Family
+	hash    Hash
 }
 
-// scheme returns the scheme of the parameters; name is oph or kmins.
+// scheme returns the scheme of the parameters; name is oph, kmins or bottomk.
 func (p *parameters) scheme(name string) (Scheme, error) {
-	if name == "oph" {
+	switch name {
+	case "oph":
 		return OPH(p.k, p.bits, p.seed)
+	case "kmins":
+		return KMins(p.family, p.k, p.bits, p.seed)
 	}
-	return KMins(p.family, p.k, p.bits, p.seed)
+	return BottomK(p.hash, p.k, p.bits, p.seed)
 }
 
 // set takes over one name=value of a scheme line.
@@ -187,6 +235,8 @@ func (p *parameters) set(key, value string) error {
 		p.seed, err = strconv.ParseUint(value, 0, 64)
 	case "family":
 		p.family = Family(value)
+	case "hash":
+		p.hash = Hash(value)
 	default:
 		return fmt.Errorf("unknown parameter %q", key)
 	}
@@ -198,7 +248,7 @@ func (p *parameters) set(key, value string) error {
 
 // parseError explains what is wrong with a scheme line and what would be right.
 func parseError(line, format string, args ...any) error {
-	return fmt.Errorf("minhash: scheme %q: %s (want oph or kmins, then any of k=1..%d bits=1|2|4|8|16|32 seed=N, "+
-		"and for kmins family=%s|%s, as in %q)",
-		line, fmt.Sprintf(format, args...), MaxK, MultiplyShift, XOR, Default())
+	return fmt.Errorf("minhash: scheme %q: %s (want oph, kmins or bottomk, then any of k=1..%d bits=1|2|4|8|16|32 seed=N, "+
+		"for kmins family=%s|%s, for bottomk bits=32|64 hash=%s|%s|%s, as in %q)",
+		line, fmt.Sprintf(format, args...), MaxK, MultiplyShift, XOR, XXH3, FNV1a, FNV1aListing, Default())
 }

@@ -27,6 +27,10 @@ func TestShorthandParsesToTheCanonicalLine(t *testing.T) {
 		"kmins":                                 "minhash/kmins/v1 family=multiplyshift k=128 bits=32 seed=1",
 		"minhash/kmins k=200 family=xor":        "minhash/kmins/v1 family=xor k=200 bits=32 seed=1",
 		"minhash/kmins/v1 family=multiplyshift": "minhash/kmins/v1 family=multiplyshift k=128 bits=32 seed=1",
+		"bottomk":                               "minhash/bottomk/v1 k=128 bits=64 hash=xxh3 seed=1",
+		"bottomk,bits=32,seed=7":                "minhash/bottomk/v1 k=128 bits=32 hash=xxh3 seed=7",
+		"bottomk hash=fnv1a bits=32":            "minhash/bottomk/v1 k=128 bits=32 hash=fnv1a",
+		"minhash/bottomk/v1 hash=fnv1a-listing": "minhash/bottomk/v1 k=128 bits=64 hash=fnv1a-listing",
 	} {
 		if s, err := ParseScheme(line); err != nil || s.String() != want {
 			t.Errorf("%q parses to %q, %v; want %q", line, s, err, want)
@@ -35,22 +39,29 @@ func TestShorthandParsesToTheCanonicalLine(t *testing.T) {
 }
 
 func TestAParseErrorNamesWhatIsWrongAndWhatIsAllowed(t *testing.T) {
-	const all = "want oph or kmins, then any of k=1..65536 bits=1|2|4|8|16|32 seed=N, and for kmins family=multiplyshift|xor"
+	const all = "want oph, kmins or bottomk, then any of k=1..65536 bits=1|2|4|8|16|32 seed=N, for kmins family=multiplyshift|xor, " +
+		"for bottomk bits=32|64 hash=xxh3|fnv1a|fnv1a-listing"
 	for line, want := range map[string]string{
-		"":                        "empty",
-		"simhash":                 `unknown scheme "simhash"`,
-		"minhash":                 `unknown scheme "minhash"`,
-		"minhash/oph/v2":          `unknown version "v2"`,
-		"oph k":                   `"k" is not name=value`,
-		"oph k=many":              "k=many is not a number",
-		"oph k=1 k=2":             "k is given twice",
-		"oph rows=5":              `unknown parameter "rows"`,
-		"oph family=xor":          "family belongs to kmins",
-		"oph k=0":                 "must be 1 to 65536",
-		"oph k=65537":             "must be 1 to 65536",
-		"oph bits=3":              "1, 2, 4, 8, 16 or 32 bits",
-		"oph seed=-1":             "seed=-1 is not a number",
-		"kmins family=tabulation": `unknown family "tabulation": want multiplyshift or xor`,
+		"":                          "empty",
+		"simhash":                   `unknown scheme "simhash"`,
+		"minhash":                   `unknown scheme "minhash"`,
+		"minhash/oph/v2":            `unknown version "v2"`,
+		"oph k":                     `"k" is not name=value`,
+		"oph k=many":                "k=many is not a number",
+		"oph k=1 k=2":               "k is given twice",
+		"oph rows=5":                `unknown parameter "rows"`,
+		"oph family=xor":            "family belongs to kmins",
+		"oph k=0":                   "must be 1 to 65536",
+		"oph k=65537":               "must be 1 to 65536",
+		"oph bits=3":                "1, 2, 4, 8, 16 or 32 bits",
+		"oph seed=-1":               "seed=-1 is not a number",
+		"oph hash=xxh3":             "hash belongs to bottomk",
+		"bottomk family=xor":        "family belongs to kmins",
+		"bottomk bits=16":           "32 or 64 bits",
+		"bottomk k=0":               "must be 1 to 65536",
+		"bottomk hash=md5":          `unknown hash "md5": want xxh3, fnv1a or fnv1a-listing`,
+		"bottomk hash=fnv1a seed=1": "fnv1a has no seed",
+		"kmins family=tabulation":   `unknown family "tabulation": want multiplyshift or xor`,
 	} {
 		_, err := ParseScheme(line)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -74,9 +85,26 @@ func drawScheme(t *rapid.T, limit int) Scheme {
 	return s
 }
 
+// drawBottomK draws any bottom-k scheme of at most limit hashes.
+func drawBottomK(t *rapid.T, limit int) Scheme {
+	hash := rapid.SampledFrom([]Hash{XXH3, FNV1a, FNV1aListing}).Draw(t, "hash")
+	seed := uint64(0)
+	if hash == XXH3 {
+		seed = rapid.Uint64().Draw(t, "seed")
+	}
+	s, err := BottomK(hash, rapid.IntRange(1, limit).Draw(t, "k"), rapid.SampledFrom([]int{32, 64}).Draw(t, "bits"), seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestASchemeParsesBackFromItsLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScheme(t, MaxK)
+		if rapid.Bool().Draw(t, "bottomk") {
+			s = drawBottomK(t, MaxK)
+		}
 		if back, err := ParseScheme(s.String()); err != nil || back != s {
 			t.Fatalf("%q parses to %q, %v", s, back, err)
 		}
@@ -86,6 +114,8 @@ func TestASchemeParsesBackFromItsLine(t *testing.T) {
 func FuzzParseScheme(f *testing.F) {
 	f.Add("minhash/oph/v1 k=128 bits=32 seed=1")
 	f.Add("kmins,family=xor")
+	f.Add("minhash/bottomk/v1 k=128 bits=32 hash=fnv1a-listing")
+	f.Add("bottomk,seed=3")
 	f.Fuzz(func(t *testing.T, line string) {
 		s, err := ParseScheme(line)
 		if err != nil {

@@ -6,8 +6,10 @@ import (
 )
 
 // Equal returns the number of components in which two signatures of the scheme
-// agree. It panics when they are not both of length K.
+// agree. It panics when they are not both of length K, and for bottom-k, which has no
+// components: see [Scheme.Similarity].
 func (s Scheme) Equal(a, b []uint32) int {
+	s.mustHaveBands()
 	checkLength(a, s.K())
 	checkLength(b, s.K())
 	equal := 0
@@ -20,10 +22,21 @@ func (s Scheme) Equal(a, b []uint32) int {
 	return equal
 }
 
-// checkLength panics when sig is not as long as a signature of k components.
-func checkLength(sig []uint32, k int) {
-	if len(sig) != k {
-		panic(fmt.Sprintf("minhash: a signature of %d components used with a scheme of k=%d", len(sig), k))
+// Similarity returns the estimated Jaccard similarity of two sets by their
+// signatures, for every scheme: Estimate of Equal, or for bottom-k the share of
+// [SharedOfSmallest]. O(K), for bottom-k it allocates.
+func (s Scheme) Similarity(a, b []uint32) float64 {
+	if !s.isBottomK() {
+		return s.Estimate(s.Equal(a, b))
+	}
+	shared, of := SharedOfSmallest(s.AppendHashes(nil, a), s.AppendHashes(nil, b), s.K())
+	return float64(shared) / float64(max(of, 1))
+}
+
+// checkLength panics when sig is not as long as a signature of so many words.
+func checkLength(sig []uint32, words int) {
+	if len(sig) != words {
+		panic(fmt.Sprintf("minhash: a signature of %d words used with a scheme of %d", len(sig), words))
 	}
 }
 
@@ -31,7 +44,7 @@ func checkLength(sig []uint32, k int) {
 // 2^-bits. At 32 bits it is taken as zero: it is far below the resolution of
 // any estimate, and Estimate is then equal/k exactly.
 func (s Scheme) accident() float64 {
-	if s.bits == 32 {
+	if s.bits >= 32 {
 		return 0
 	}
 	return math.Ldexp(1, -int(s.bits))
@@ -39,8 +52,9 @@ func (s Scheme) accident() float64 {
 
 // Estimate returns the estimated Jaccard similarity of two sets whose signatures
 // agree in equal components, corrected for components of few bits that agree by
-// accident, and clipped to [0, 1].
+// accident, and clipped to [0, 1]. It panics for bottom-k.
 func (s Scheme) Estimate(equal int) float64 {
+	s.mustHaveBands()
 	c := s.accident()
 	j := (float64(equal)/float64(s.k) - c) / (1 - c)
 	return min(max(j, 0), 1)
@@ -48,7 +62,8 @@ func (s Scheme) Estimate(equal int) float64 {
 
 // StandardError returns the standard deviation of the estimate for two sets of
 // Jaccard similarity j, as theory has it for k independent components:
-// √(p(1−p)/k) / (1−c), with c = 2^-bits and p = j + (1−j)·c.
+// √(p(1−p)/k) / (1−c), with c = 2^-bits and p = j + (1−j)·c. For bottom-k, whose k
+// hashes are a sample without replacement, it is an upper bound.
 func (s Scheme) StandardError(j float64) float64 {
 	c := s.accident()
 	p := j + (1-j)*c
@@ -71,14 +86,20 @@ func (s Scheme) MinEqual(threshold float64) int {
 	return lo
 }
 
-// BinarySize returns the length in bytes of a packed signature, ⌈K·Bits/8⌉.
+// BinarySize returns the length in bytes of a packed signature, ⌈K·Bits/8⌉; one of
+// bottom-k may be shorter.
 func (s Scheme) BinarySize() int { return (int(s.k)*int(s.bits) + 7) / 8 }
 
 // AppendBinary appends the packed signature to dst: K components of Bits bits
 // each, the first in the lowest bits of the first byte, bytes in little-endian
-// order, unused bits of the last byte zero. It panics when sig is not of length K.
+// order, unused bits of the last byte zero. A bottom-k signature is its hashes,
+// ascending, Bits/8 bytes each in little-endian order, and no more than there are.
+// It panics when sig is not of length Words.
 func (s Scheme) AppendBinary(dst []byte, sig []uint32) []byte {
-	checkLength(sig, s.K())
+	checkLength(sig, s.Words())
+	if s.isBottomK() {
+		return s.appendHashBytes(dst, sig)
+	}
 	var acc uint64
 	var filled uint
 	for _, c := range sig {
@@ -94,9 +115,13 @@ func (s Scheme) AppendBinary(dst []byte, sig []uint32) []byte {
 	return dst
 }
 
-// DecodeBinary appends the K components of a packed signature to dst. It is an
-// error when src does not have BinarySize bytes, or has ones in unused bits.
+// DecodeBinary appends the Words of a packed signature to dst. It is an error when
+// src does not have BinarySize bytes, or has ones in unused bits; or, for bottom-k,
+// when it has more bytes or a part of a hash, or hashes do not ascend.
 func (s Scheme) DecodeBinary(dst []uint32, src []byte) ([]uint32, error) {
+	if s.isBottomK() {
+		return s.decodeHashes(dst, src)
+	}
 	if len(src) != s.BinarySize() {
 		return dst, fmt.Errorf("minhash: packed signature of %d bytes, want %d for %s", len(src), s.BinarySize(), s)
 	}

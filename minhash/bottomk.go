@@ -1,0 +1,287 @@
+package minhash
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/alike-dev/alike/internal/simd"
+	"github.com/alike-dev/alike/shingle"
+)
+
+// Hash names the hash function of a bottom-k scheme.
+type Hash string
+
+const (
+	// XXH3 hashes the eight bytes of a feature by XXH3-64 with the seed. Of a hash of
+	// 32 bits it keeps the upper half.
+	XXH3 Hash = "xxh3"
+	// FNV1a takes features for hashes: they are to be made by
+	// shingle.FNV1a32 or shingle.FNV1a64, as the width is.
+	FNV1a Hash = "fnv1a"
+	// FNV1aListing is FNV1a with shingle.FNV1a32Listing or shingle.FNV1a64Listing.
+	FNV1aListing Hash = "fnv1a-listing"
+)
+
+// BottomKBits is the width of the hashes of a bottom-k scheme when none is given.
+const BottomKBits = 64
+
+// BottomK returns the scheme of the 1 ≤ k ≤ 65536 smallest distinct hashes of 32 or
+// 64 bits. The seed is for XXH3; FNV-1a has none, and it must be 0.
+func BottomK(hash Hash, k, bits int, seed uint64) (Scheme, error) {
+	return newBottomK(hash, k, bits, seed)
+}
+
+// A BottomKSketcher makes bottom-k fingerprints, piece by piece if the caller wants:
+// Reset, Add the features as they come, Append. It owns scratch memory, O(k) however
+// many features there are, allocates nothing once warm, and belongs to one
+// goroutine.
+//
+// The source keeps the k smallest hashes in a heap, guarded by a hash table against
+// repeats. Here they are in no order, among others:
+//
+//		bound = none
+//		for every feature:
+//		    if its hash is below bound: append it to the buffer
+//		    if the buffer is full:
+//		        make it a set, keep the k smallest
+//		        bound = the largest of them, if they are k
+//
+//	 1. Of n features about k·ln(n/k) + the first buffer pass the test, 8 at a time
+//	    (simd.XXH3Below), and nothing is done for the others.
+//	 2. Sorting costs 4 ns a hash that passed (shingle.Set), which is less than a heap
+//	    and a hash table take.
+type BottomKSketcher struct {
+	scheme Scheme
+	flip   uint64 // of the seed
+	mask   uint64 // bits of a hash that count: the upper ones
+	bound  uint64 // only hashes below it count
+	buffer []uint64
+	n      int // of the buffer in use
+}
+
+const (
+	// bottomKBlock is how many features are hashed at once.
+	bottomKBlock = 512
+	// bottomKRoom is the size of the buffer as a multiple of k, at least.
+	bottomKRoom = 3
+)
+
+// NewBottomKSketcher returns a sketcher. It panics if the scheme is not bottom-k.
+func (s Scheme) NewBottomKSketcher() *BottomKSketcher {
+	s.mustBeBottomK()
+	b := &BottomKSketcher{
+		scheme: s,
+		flip:   simd.XXH3Flip(s.seed),
+		mask:   math.MaxUint64 << (64 - s.bits),
+		buffer: make([]uint64, bottomKRoom*s.K()+bottomKBlock),
+	}
+	b.Reset()
+	return b
+}
+
+// Reset begins a new set.
+func (b *BottomKSketcher) Reset() {
+	b.n = 0
+	b.bound = b.mask // a hash of all ones counts for nothing
+}
+
+// Add adds features to the set. O(len(features)).
+func (b *BottomKSketcher) Add(features []uint64) {
+	for len(features) > 0 {
+		block := features[:min(bottomKBlock, len(features))]
+		features = features[len(block):]
+		if b.n+bottomKBlock > len(b.buffer) {
+			b.cut()
+		}
+		b.n += b.pass(b.buffer[b.n:], block)
+	}
+}
+
+// pass writes the hashes of a block that are below the bound to dst and returns
+// their number.
+func (b *BottomKSketcher) pass(dst, block []uint64) int {
+	if b.scheme.method == methodBottomKXXH3 {
+		return simd.XXH3Below(dst, block, b.flip, b.mask, b.bound)
+	}
+	n, shift := 0, 64-b.scheme.bits
+	for _, x := range block {
+		if h := x << shift; h < b.bound {
+			dst[n] = h
+			n++
+		}
+	}
+	return n
+}
+
+// cut keeps the k smallest of the buffer, sorted.
+func (b *BottomKSketcher) cut() {
+	set := shingle.Set(b.buffer[:b.n])
+	b.n = min(len(set), b.scheme.K())
+	if b.n == b.scheme.K() {
+		b.bound = set[b.n-1]
+	}
+}
+
+// Append64 appends the fingerprint to dst: the smallest distinct hashes, at most k,
+// ascending. Add may go on afterwards.
+func (b *BottomKSketcher) Append64(dst []uint64) []uint64 {
+	b.cut()
+	shift := 64 - b.scheme.bits
+	for _, h := range b.buffer[:b.n] {
+		dst = append(dst, h>>shift)
+	}
+	return dst
+}
+
+// Append32 is Append64 for a scheme of 32 bits; it panics for others.
+func (b *BottomKSketcher) Append32(dst []uint32) []uint32 {
+	if b.scheme.bits != 32 {
+		panic("minhash: Append32 with " + b.scheme.String())
+	}
+	b.cut()
+	for _, h := range b.buffer[:b.n] {
+		dst = append(dst, uint32(h>>32))
+	}
+	return dst
+}
+
+// Sketch implements [Sketcher] in O(n + k).
+func (b *BottomKSketcher) Sketch(dst []uint32, features []uint64) {
+	checkLength(dst, b.scheme.Words())
+	b.Reset()
+	b.Add(features)
+	b.cut()
+	words := dst
+	for _, h := range b.buffer[:b.n] {
+		if b.scheme.bits == 64 {
+			words[0], words[1] = uint32(h), uint32(h>>32)
+			words = words[2:]
+		} else {
+			words[0] = uint32(h >> 32)
+			words = words[1:]
+		}
+	}
+	fillOnes(words, math.MaxUint32)
+}
+
+// SharedOfSmallest returns how many of the k smallest hashes in two fingerprints
+// together are in both, and how many those smallest are: k, or less if both
+// fingerprints have fewer. The fingerprints are of one bottom-k scheme of k hashes,
+// ascending. O(k).
+//
+// shared/of is an estimate of the Jaccard similarity of the two sets without bias,
+// because the k smallest hashes of the union are a random sample of it, and what is
+// in both sets is in both fingerprints if it is in the sample at all (Broder 1997).
+// Where of is less than k it is the similarity itself.
+func SharedOfSmallest[T uint32 | uint64](a, b []T, k int) (shared, of int) {
+	for of < k && len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] == b[0]:
+			shared++
+			a, b = a[1:], b[1:]
+		case a[0] < b[0]:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
+		of++
+	}
+	return shared, min(k, of+len(a)+len(b))
+}
+
+// AppendHashes appends the hashes of a bottom-k signature, as a [Sketcher] writes
+// it, to dst.
+func (s Scheme) AppendHashes(dst []uint64, sig []uint32) []uint64 {
+	s.mustBeBottomK()
+	checkLength(sig, s.Words())
+	width := int(s.bits / 32)
+	for ; len(sig) > 0 && !isPadding(sig[:width]); sig = sig[width:] {
+		h := uint64(sig[0])
+		if width == 2 {
+			h |= uint64(sig[1]) << 32
+		}
+		dst = append(dst, h)
+	}
+	return dst
+}
+
+// appendHashBytes packs a signature: the words that are not padding.
+func (s Scheme) appendHashBytes(dst []byte, sig []uint32) []byte {
+	width := int(s.bits / 32)
+	for ; len(sig) > 0 && !isPadding(sig[:width]); sig = sig[width:] {
+		for _, word := range sig[:width] {
+			dst = binary.LittleEndian.AppendUint32(dst, word)
+		}
+	}
+	return dst
+}
+
+// isPadding reports whether the words of a hash are all ones.
+func isPadding(words []uint32) bool {
+	return words[0] == math.MaxUint32 && words[len(words)-1] == math.MaxUint32
+}
+
+// decodeHashes undoes appendHashBytes.
+func (s Scheme) decodeHashes(dst []uint32, src []byte) ([]uint32, error) {
+	size := int(s.bits / 8)
+	if len(src) > s.BinarySize() || len(src)%size != 0 {
+		return dst, fmt.Errorf("minhash: packed signature of %d bytes, want %d or less, and whole hashes of %d, for %s",
+			len(src), s.BinarySize(), size, s)
+	}
+	begin, last := len(dst), uint64(0)
+	for at := 0; at < len(src); at += size {
+		h := uint64(binary.LittleEndian.Uint32(src[at:]))
+		if size == 8 {
+			h = binary.LittleEndian.Uint64(src[at:])
+		}
+		if at > 0 && h <= last || h == math.MaxUint64>>(64-s.bits) {
+			return dst[:begin], fmt.Errorf("minhash: packed signature: hash %d does not ascend, or is all ones", at/size)
+		}
+		last = h
+		dst = append(dst, uint32(h))
+		if size == 8 {
+			dst = append(dst, uint32(h>>32))
+		}
+	}
+	for len(dst) < begin+s.Words() {
+		dst = append(dst, math.MaxUint32)
+	}
+	return dst, nil
+}
+
+// ShingleHash returns how the features must be made that the scheme is for: by the
+// function of the name, or, if that is empty, in whatever way.
+func (s Scheme) ShingleHash() shingle.Hash {
+	wide := s.bits == 64
+	switch {
+	case s.method == methodBottomKFNV && wide:
+		return shingle.FNV1a64
+	case s.method == methodBottomKFNV:
+		return shingle.FNV1a32
+	case s.method == methodBottomKListing && wide:
+		return shingle.FNV1a64Listing
+	case s.method == methodBottomKListing:
+		return shingle.FNV1a32Listing
+	}
+	return ""
+}
+
+// HasBands reports whether signatures of the scheme have components, whose agreement
+// estimates the similarity and which may be cut into bands. Those of bottom-k have
+// none.
+func (s Scheme) HasBands() bool { return !s.isBottomK() }
+
+func (s Scheme) isBottomK() bool { return s.method >= methodBottomKXXH3 }
+
+func (s Scheme) mustBeBottomK() {
+	if !s.isBottomK() {
+		panic("minhash: a bottom-k method used with " + s.String())
+	}
+}
+
+func (s Scheme) mustHaveBands() {
+	if s.isBottomK() {
+		panic("minhash: components are asked for of " + s.String() + ", which has none")
+	}
+}
