@@ -28,7 +28,7 @@ type Comparison struct {
 // Estimate is the similarity as the signatures of a scheme show it.
 type Estimate struct {
 	Scheme        string  `json:"scheme"`
-	Equal         int     `json:"equal"` // components that agree
+	Equal         int     `json:"equal"` // components that agree; 0 for bottomk, which has none
 	Similarity    float64 `json:"similarity"`
 	StandardError float64 `json:"standard_error"` // by theory, at the exact similarity
 }
@@ -72,6 +72,11 @@ func ComparisonSchemes(k int, seed uint64) ([]minhash.Scheme, error) {
 // sets, its estimate by every scheme, and the passages of at least a shingle's
 // length that they share. O(n log n) in the number of tokens.
 func Compare(a, b []byte, options shingle.Options, schemes ...minhash.Scheme) (*Comparison, error) {
+	for _, scheme := range schemes {
+		if hash := scheme.ShingleHash(); hash != "" && hash != options.Hash {
+			return nil, fmt.Errorf("%s is for shingles hashed by %s, not for those of %s: set Hash", scheme, hash, options)
+		}
+	}
 	s, err := shingle.New(options)
 	if err != nil {
 		return nil, err
@@ -98,11 +103,13 @@ func estimate(scheme minhash.Scheme, a, b []uint64, jaccard float64) Estimate {
 		return e
 	}
 	sketcher := scheme.NewSketcher()
-	sigA, sigB := make([]uint32, scheme.K()), make([]uint32, scheme.K())
+	sigA, sigB := make([]uint32, scheme.Words()), make([]uint32, scheme.Words())
 	sketcher.Sketch(sigA, a)
 	sketcher.Sketch(sigB, b)
-	e.Equal = scheme.Equal(sigA, sigB)
-	e.Similarity = scheme.Estimate(e.Equal)
+	if scheme.HasBands() {
+		e.Equal = scheme.Equal(sigA, sigB)
+	}
+	e.Similarity = scheme.Similarity(sigA, sigB)
 	return e
 }
 

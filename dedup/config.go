@@ -103,6 +103,8 @@ type Config struct {
 
 	fs     vfs.FS // of Work and Output; nil: that of the system
 	limits limits // zero but in tests
+
+	noPairs bool // only signatures are wanted, see Sketch
 }
 
 // limits let tests meet with little data what large runs meet. What is zero stays
@@ -130,6 +132,12 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Verify, VerifyExact)
 	setDefault(&c.OnError, OnErrorSkip)
 	setDefault(&c.Sketch, minhash.Default())
+	if hash := c.Sketch.ShingleHash(); hash != "" {
+		c.Features.Hash = hash
+	}
+	if c.Candidates == CandidatesAuto && !c.Sketch.HasBands() {
+		c.Candidates = CandidatesExact
+	}
 	setDefault(&c.Threads, runtime.GOMAXPROCS(0))
 	setDefault(&c.limits.segment, segmentBytes)
 	setDefault(&c.limits.retain, retainMax)
@@ -189,6 +197,10 @@ func (c Config) Validate() error {
 	}
 	if slices.Contains(c.Inputs, "-") && slices.Contains(c.Against, "-") {
 		checks = append(checks, errors.New("standard input cannot be both an input and a reference: put one of them into a file"))
+	}
+	if !c.Sketch.HasBands() && !c.noPairs && (c.Candidates == CandidatesLSH || c.Verify == VerifySketch) {
+		checks = append(checks, fmt.Errorf("signatures of %s have no components to cut into bands or to verify by: "+
+			"use candidates exact with verify exact, or another scheme, such as %s", c.Sketch, minhash.Default()))
 	}
 	if c.Candidates == CandidatesExact && c.Verify != VerifyExact {
 		checks = append(checks, errors.New("exact candidates come verified: leave verify at exact"))

@@ -38,6 +38,7 @@ type TextSketcher interface {
 // fit in Config.Memory goes to disk.
 func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (summary *Summary, err error) {
 	config.Candidates, config.Verify = CandidatesLSH, VerifySketch
+	config.noPairs = true
 	config.Banding = lsh.Params{Bands: 1, Rows: 1, MinBands: 1} // none is used: any scheme will do
 	r, err := newRun(config)
 	if err != nil {
@@ -117,12 +118,12 @@ func appendComponents(dst []byte, signature []uint32) []byte {
 	return dst
 }
 
-// components returns how many components of a signature the table keeps.
+// components returns how many 32-bit words of a signature the table keeps.
 func (c *Config) components() int {
 	if c.Texts != nil {
 		return (c.Texts.Size() + 3) / 4
 	}
-	return c.Sketch.K()
+	return c.Sketch.Words()
 }
 
 // textLine says what features are made of; a text scheme says it all in its own line.

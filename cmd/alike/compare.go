@@ -47,6 +47,7 @@ func newCompare() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			options.Hash = one.ShingleHash()
 			schemes := []minhash.Scheme{one}
 			if !cmd.Flags().Changed("scheme") {
 				if schemes, err = alike.ComparisonSchemes(one.K(), one.Seed()); err != nil {

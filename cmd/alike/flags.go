@@ -99,7 +99,7 @@ type schemeFlags struct {
 }
 
 func (f *schemeFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.line, "scheme", alike.DefaultScheme().String(), "signature: oph or kmins, with k=, bits=, family=")
+	flags.StringVar(&f.line, "scheme", alike.DefaultScheme().String(), "signature: oph, kmins or bottomk, with k=, bits=, family=, hash=")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the signature's hash functions")
 }
 

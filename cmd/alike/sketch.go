@@ -15,7 +15,8 @@ import (
 const sketchHelp = `Print the fingerprint of every document.
 
 The output is a JSON object a line: id, scheme, and signature, the components
-packed at their width, least significant bit first, in base64.
+packed at their width, least significant bit first, in base64. Of bottomk it is
+the hashes, ascending, little-endian.
 
 With --preset, the fingerprint is that of another program, byte for byte:
   hash4j-fastsimhash, hash4j-simhash
@@ -29,6 +30,7 @@ With --preset, the fingerprint is that of another program, byte for byte:
 
 const sketchExamples = `  alike sketch news.jsonl > fingerprints.jsonl
   alike sketch notes/ --scheme 'kmins k=256 bits=8' --hex
+  alike sketch news.jsonl --ngram 3 --scheme 'bottomk k=128 bits=32 hash=fnv1a'
   alike sketch news.jsonl --preset hash4j-fastsimhash --bits 1024
   alike sketch names.jsonl --preset exlsh-char --ngram 2 --hash xxh3`
 
