@@ -1,0 +1,115 @@
+// Command hamming measures the search in Hamming space of package simhash: all
+// pairs of random fingerprints within a distance, in which near pairs are planted,
+// and queries of an index.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"math/bits"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/alike-dev/alike/simhash"
+)
+
+func main() {
+	n := flag.Int("n", 10_000_000, "fingerprints of 64 bits")
+	distance := flag.Int("distance", 3, "Hamming distance")
+	threads := flag.Int("threads", runtime.GOMAXPROCS(0), "goroutines for all pairs")
+	queries := flag.Int("queries", 100_000, "queries, one after the other")
+	flag.Parse()
+	log.SetFlags(0)
+
+	random := rand.New(rand.NewPCG(1, uint64(*n)))
+	fingerprints, planted := plant(random, *n, *distance)
+	if err := measurePairs(fingerprints, *distance, *threads, planted); err != nil {
+		log.Fatal(err)
+	}
+	if err := measureQueries(random, fingerprints, *distance, *queries); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// plant returns random fingerprints, of which every tenth has 1 to distance bits
+// flipped of the one before; how many there are.
+func plant(random *rand.Rand, n, distance int) (fingerprints []uint64, planted int) {
+	fingerprints = make([]uint64, n)
+	for i := range fingerprints {
+		fingerprints[i] = random.Uint64()
+		if i%10 == 9 {
+			fingerprints[i] = flip(random, fingerprints[i-1], distance)
+			planted++
+		}
+	}
+	return fingerprints, planted
+}
+
+// flip flips up to so many bits.
+func flip(random *rand.Rand, fingerprint uint64, most int) uint64 {
+	for range most {
+		fingerprint ^= 1 << random.IntN(64)
+	}
+	return fingerprint
+}
+
+// measurePairs joins by all threads and checks that nothing planted is missing.
+func measurePairs(fingerprints []uint64, distance, threads, planted int) error {
+	start := time.Now()
+	join, err := simhash.NewJoin(fingerprints, 64, distance)
+	if err != nil {
+		return err
+	}
+	var next, pairs, found, wrong atomic.Int64
+	var group sync.WaitGroup
+	for range threads {
+		group.Go(func() {
+			var scratch simhash.JoinScratch
+			for part := int(next.Add(1)) - 1; part < join.Parts(); part = int(next.Add(1)) - 1 {
+				join.Part(part, &scratch, func(p simhash.Pair) {
+					pairs.Add(1)
+					if p.B%10 == 9 && p.A == p.B-1 {
+						found.Add(1)
+					}
+					if d := bits.OnesCount64(fingerprints[p.A] ^ fingerprints[p.B]); d != p.Distance || d > distance {
+						wrong.Add(1)
+					}
+				})
+			}
+		})
+	}
+	group.Wait()
+	fmt.Printf("all pairs of %d within %d, %d threads: %.2f s; %d pairs, %d of %d planted, %d wrong\n",
+		len(fingerprints), distance, threads, time.Since(start).Seconds(), pairs.Load(), found.Load(), planted, wrong.Load())
+	return nil
+}
+
+// measureQueries asks for fingerprints near those that are there, each at another
+// place in memory.
+func measureQueries(random *rand.Rand, fingerprints []uint64, distance, queries int) error {
+	start := time.Now()
+	index, err := simhash.NewIndex(fingerprints, 64, distance)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("index: %.2f s, %.0f MB beside %.0f MB of fingerprints\n",
+		time.Since(start).Seconds(), float64(index.Size())/1e6, 8e-6*float64(len(fingerprints)))
+	asked := make([]uint64, queries)
+	for i := range asked {
+		asked[i] = flip(random, fingerprints[random.IntN(len(fingerprints))], distance)
+	}
+	var matches []simhash.Match
+	found := 0
+	start = time.Now()
+	for i := range asked {
+		matches = index.AppendWithin(matches[:0], asked[i:i+1], distance)
+		found += len(matches)
+	}
+	fmt.Printf("a query: %.2f µs (%d queries, %.2f matches each)\n",
+		float64(time.Since(start).Microseconds())/float64(queries), queries, float64(found)/float64(queries))
+	return nil
+}
