@@ -32,6 +32,11 @@ func pairOf(key uint64) pair { return pair{uint32(key >> 32), uint32(key)} }
 // member. Those verified join most families already. Then it takes what crosses:
 // the other pairs, but only those that are not in one cluster yet. The clusters
 // are the same, for a pair within a cluster cannot change it.
+//
+// For what crosses, the other members of a bucket are noted: its rim. Of a bucket
+// over the cap, only hubs are, and the members are looked for again in the table of
+// keys (see hotBuckets): noting and sorting a million of them for every band costs
+// more than all the rest.
 type grouper struct {
 	r      *run
 	sparse bool
@@ -39,44 +44,41 @@ type grouper struct {
 	next   atomic.Uint64
 
 	votes *extsort.Sorter // Key: a pair
-	rims  *extsort.Sorter // of sparse: Key: a document, Value: a rim that it lies on
+	rims  *extsort.Sorter // of sparse: Key: a document, Value: the number of a bucket on whose rim it lies
+	hubs  *extsort.Sorter // of sparse and buckets over the cap: Key: that of the bucket, Value: band<<32|a hub but the smallest
 }
-
-// rim is a bucket without its smallest member: of what crosses, those pairs.
-//
-//	number of the bucket | it is over the cap | the document is one of its hubs
-type rim uint64
-
-func (r rim) bucket() uint64 { return uint64(r) >> 1 } // with the mark of the cap
-func (r rim) isHub() bool    { return r&1 != 0 }
-
-// overCap tells whether a bucket has more members than the cap.
-func overCap(bucket uint64) bool { return bucket&1 != 0 }
 
 // bucketVoter takes the buckets of a band for one goroutine.
 type bucketVoter struct {
 	g       *grouper
+	band    int
 	refs    uint32
 	votes   *extsort.Appender
 	rims    *extsort.Appender
+	hubs    *extsort.Appender
 	members []uint32
-	hubs    []uint32 // of a bucket too large for one call
-	huge    uint64   // its number
+	huge    []uint32 // the hubs of a bucket too large for one call
 	err     error
 }
 
-// voteOptions are those of the sorter of a grouper's votes, rimOptions of its rims.
-func (r *run) voteOptions() extsort.Options {
-	o := r.work.sorting("votes", 8, r.table.keyBits())
-	o.Sum = true
-	return o
+func (g *grouper) voter() *bucketVoter {
+	return &bucketVoter{g: g, refs: uint32(g.r.table.refs), votes: g.votes.Appender(), rims: g.rims.Appender(), hubs: g.hubs.Appender()}
 }
 
-func (r *run) rimOptions() extsort.Options { return r.work.sorting("rims", 8, bitLen(r.table.n)) }
+func (v *bucketVoter) flush() error {
+	return errors.Join(v.votes.Flush(), v.rims.Flush(), v.hubs.Flush())
+}
+
+// voteOptions are those of the sorters of a grouper's votes, rims and hubs.
+func (r *run) voteOptions() []extsort.Options {
+	votes := r.work.sorting("votes", 8, r.table.keyBits())
+	votes.Sum = true
+	return []extsort.Options{votes, r.work.sorting("rims", 8, bitLen(r.table.n)), r.work.sorting("hubs", 16, 64)}
+}
 
 // voted is a note of how far a grouper is.
 type voted struct {
-	stored        // votes, then rims; Count: buckets over the cap
+	stored        // votes, rims, hubs; Count: buckets over the cap
 	Bands  int    // that have voted
 	Next   uint64 // number of buckets with rims
 }
@@ -84,35 +86,53 @@ type voted struct {
 // votedKind is the kind of those notes.
 const votedKind = "voted"
 
-// candidates returns the candidate pairs, spokes alone if sparse, and the rims
-// that crossing needs besides. It counts the buckets over the cap.
-func (r *run) candidates(ctx context.Context, sparse bool) (pairsAndRims []*extsort.Sorted, capped int64, err error) {
+// candidates returns the candidate pairs, spokes alone if sparse, and the rims and
+// hubs that crossing needs besides. It counts the buckets over the cap.
+func (r *run) candidates(ctx context.Context, sparse bool) (votesRimsHubs []*extsort.Sorted, capped int64, err error) {
 	g := &grouper{r: r, sparse: sparse}
-	votes, rims := r.voteOptions(), r.rimOptions()
+	options := r.voteOptions()
 	var before voted
-	if found, err := r.work.log.last(votedKind, &before); err != nil {
+	found, err := r.work.log.last(votedKind, &before)
+	if err != nil {
 		return nil, 0, err
-	} else if found {
-		votes.Runs, rims.Runs = before.Runs[0], before.Runs[1]
+	}
+	if found {
+		if len(before.Runs) != len(options) {
+			return nil, 0, errDamaged
+		}
 		g.capped.Store(before.Count)
 		g.next.Store(before.Next)
 	}
-	if g.votes, err = extsort.New(votes); err != nil {
-		return nil, 0, err
+	for i, into := range []**extsort.Sorter{&g.votes, &g.rims, &g.hubs} {
+		if found {
+			options[i].Runs = before.Runs[i]
+		}
+		if *into, err = extsort.New(options[i]); err != nil {
+			return nil, 0, errors.Join(err, g.release())
+		}
 	}
-	if g.rims, err = extsort.New(rims); err != nil {
-		return nil, 0, errors.Join(err, r.work.release(g.votes))
+	if err := g.bands(ctx, before.Bands); err != nil {
+		return nil, 0, errors.Join(err, g.release())
 	}
-	err = g.bands(ctx, before.Bands)
-	voted, err := r.work.ended(ctx, g.votes, err)
-	if err != nil {
-		return nil, 0, errors.Join(err, r.work.release(g.rims))
+	for _, sorter := range g.sorters() {
+		sorted, err := sorter.Sort(ctx)
+		if err != nil {
+			return nil, 0, errors.Join(err, g.release(), r.work.releaseAll(votesRimsHubs...))
+		}
+		votesRimsHubs = append(votesRimsHubs, sorted)
 	}
-	rim, err := r.work.ended(ctx, g.rims, nil)
-	if err != nil {
-		return nil, 0, errors.Join(err, r.work.release(voted))
+	return votesRimsHubs, g.capped.Load(), nil
+}
+
+func (g *grouper) sorters() []*extsort.Sorter { return []*extsort.Sorter{g.votes, g.rims, g.hubs} }
+
+func (g *grouper) release() (err error) {
+	for _, s := range g.sorters() {
+		if s != nil {
+			err = errors.Join(err, g.r.work.release(s))
+		}
 	}
-	return []*extsort.Sorted{voted, rim}, g.capped.Load(), nil
+	return err
 }
 
 // bands goes through the bands from the first one that has not voted.
@@ -124,7 +144,7 @@ func (g *grouper) bands(ctx context.Context, first int) error {
 	}
 	voters := make([]*bucketVoter, r.work.threads)
 	for i := range voters {
-		voters[i] = &bucketVoter{g: g, refs: uint32(r.table.refs), votes: g.votes.Appender(), rims: g.rims.Appender()}
+		voters[i] = g.voter()
 	}
 	to := appenders(keys, r.work.threads)
 	for band := first; band < r.banding.Bands; band++ {
@@ -142,15 +162,15 @@ func (g *grouper) bands(ctx context.Context, first int) error {
 
 // note keeps what the bands so far have voted.
 func (g *grouper) note(ctx context.Context, bands int) error {
-	votes, err := g.votes.Save(ctx)
-	if err != nil {
-		return err
+	v := voted{stored{Count: g.capped.Load()}, bands, g.next.Load()}
+	for _, s := range g.sorters() {
+		runs, err := s.Save(ctx)
+		if err != nil {
+			return err
+		}
+		v.Runs = append(v.Runs, runs)
 	}
-	rims, err := g.rims.Save(ctx)
-	if err != nil {
-		return err
-	}
-	return g.r.work.log.note(votedKind, voted{stored{[][]string{votes, rims}, g.capped.Load()}, bands, g.next.Load()})
+	return g.r.work.log.note(votedKind, v)
 }
 
 // band groups the keys of one band and lets every bucket vote.
@@ -179,11 +199,14 @@ func (g *grouper) band(ctx context.Context, band int, keys *extsort.Sorter, to [
 	if err != nil {
 		return err
 	}
+	for _, v := range voters {
+		v.band = band
+	}
 	err = sorted.Each(ctx, r.work.threads, func(worker int, part []extsort.Entry, more bool) error {
 		return voters[worker].take(part, more)
 	})
 	for _, v := range voters {
-		err = errors.Join(err, v.votes.Flush(), v.rims.Flush())
+		err = errors.Join(err, v.flush())
 	}
 	return errors.Join(err, r.work.release(sorted), keys.Reset())
 }
@@ -191,10 +214,10 @@ func (g *grouper) band(ctx context.Context, band int, keys *extsort.Sorter, to [
 // take votes for the pairs of the buckets in a part: several whole ones, or a
 // piece of one that is too large.
 func (v *bucketVoter) take(part []extsort.Entry, more bool) error {
-	if more || len(v.hubs) > 0 {
+	if more || len(v.huge) > 0 {
 		v.takePiece(part)
 		if !more {
-			v.hubs = v.hubs[:0]
+			v.huge = v.huge[:0]
 			v.g.capped.Add(1)
 		}
 		return v.err
@@ -215,21 +238,18 @@ func (v *bucketVoter) take(part []extsort.Entry, more bool) error {
 // takePiece pairs the documents of a piece with the bucket's hubs, which the first
 // piece begins with.
 func (v *bucketVoter) takePiece(part []extsort.Entry) {
-	if len(v.hubs) == 0 {
-		v.huge = v.g.next.Add(1)
-	}
 	for _, e := range part {
 		doc := uint32(e.Value)
-		spokes := v.hubs
-		if v.g.sparse && len(v.hubs) > 0 {
-			spokes = v.hubs[:1]
-			v.onRim(doc, v.huge<<1|1, len(v.hubs) < lsh.Hubs)
+		spokes := v.huge
+		if v.g.sparse && len(v.huge) > 0 {
+			spokes = v.huge[:1]
 		}
 		for _, hub := range spokes {
 			v.vote(hub, doc)
 		}
-		if len(v.hubs) < lsh.Hubs {
-			v.hubs = append(v.hubs, doc)
+		if len(v.huge) < lsh.Hubs {
+			v.hub(e, len(v.huge))
+			v.huge = append(v.huge, doc)
 		}
 	}
 }
@@ -254,19 +274,26 @@ func (v *bucketVoter) bucket(run []extsort.Entry) {
 // spokes votes for the pairs of the smallest member, and notes who else shares
 // the bucket.
 func (v *bucketVoter) spokes(run []extsort.Entry, over bool) {
-	bucket := uint64(0)
-	if len(run) > 2 {
-		bucket = v.g.next.Add(1) << 1
+	for _, e := range run[1:] {
+		v.vote(uint32(run[0].Value), uint32(e.Value))
 	}
-	if over {
-		bucket |= 1
-	}
-	for i, e := range run[1:] {
-		doc := uint32(e.Value)
-		v.vote(uint32(run[0].Value), doc)
-		if len(run) > 2 {
-			v.onRim(doc, bucket, over && i+1 < lsh.Hubs)
+	switch {
+	case over:
+		for i, e := range run[:min(lsh.Hubs, len(run))] {
+			v.hub(e, i)
 		}
+	case len(run) > 2:
+		number := v.g.next.Add(1)
+		for _, e := range run[1:] {
+			v.check(v.rims.Add(e.Value, number))
+		}
+	}
+}
+
+// hub notes a hub of a bucket over the cap: its i-th smallest member.
+func (v *bucketVoter) hub(e extsort.Entry, i int) {
+	if v.g.sparse && i > 0 {
+		v.check(v.hubs.Add(e.Key, uint64(v.band)<<32|e.Value))
 	}
 }
 
@@ -274,43 +301,32 @@ func (v *bucketVoter) spokes(run []extsort.Entry, over bool) {
 // themselves.
 func (v *bucketVoter) vote(a, b uint32) {
 	if b >= v.refs {
-		if err := v.votes.Add(pair{a, b}.key(), 1); err != nil {
-			v.err = err
-		}
+		v.check(v.votes.Add(pair{a, b}.key(), 1))
 	}
 }
 
-// onRim notes that a document shares a bucket besides its smallest member.
-func (v *bucketVoter) onRim(doc uint32, bucket uint64, isHub bool) {
-	r := bucket << 1
-	if isHub {
-		r |= 1
-	}
-	if err := v.rims.Add(uint64(doc), r); err != nil {
+func (v *bucketVoter) check(err error) {
+	if err != nil {
 		v.err = err
 	}
 }
 
-// crossing returns the pairs of the rims whose documents have different labels
-// and that are not among the spokes. labels has those documents that an edge
-// joins to others; the label of any other is its own.
-func (r *run) crossing(ctx context.Context, spokes, rims, labels *extsort.Sorted) (*extsort.Sorted, error) {
-	c := &crosser{r: r, refs: uint32(r.table.refs), hubs: map[uint64][]uint64{}}
+// crossing returns the pairs of the rims, and of hubs with the members of their
+// buckets, whose documents have different labels and that are not among the spokes.
+// labels has those documents that an edge joins to others; the label of any other is
+// its own.
+func (r *run) crossing(ctx context.Context, spokes, rims, hubs, labels *extsort.Sorted) (*extsort.Sorted, error) {
 	// Key: bucket, Value: label<<32|document.
-	o := r.work.sorting("buckets", 8, bitLen(r.table.n*r.banding.Bands)+1)
+	o := r.work.sorting("buckets", 8, bitLen(r.table.n*r.banding.Bands))
 	buckets, err := r.work.sorted(ctx, o, func(to *extsort.Appender) error {
-		return eachLabelled(rims, labels, func(doc, label uint32, value uint64) error {
-			place, labelled := rim(value), uint64(label)<<32|uint64(doc)
-			if place.isHub() {
-				c.hubs[place.bucket()] = append(c.hubs[place.bucket()], labelled)
-			}
-			return to.Add(place.bucket(), labelled)
+		return eachLabelled(rims, labels, func(doc, label uint32, bucket uint64) error {
+			return to.Add(bucket, labelledDoc(label, doc))
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	crossed, err := c.cross(ctx, buckets)
+	crossed, err := r.cross(ctx, buckets, hubs, labels)
 	if err = errors.Join(err, r.work.release(buckets)); err != nil {
 		return nil, err
 	}
@@ -318,57 +334,59 @@ func (r *run) crossing(ctx context.Context, spokes, rims, labels *extsort.Sorted
 	return fresh, errors.Join(err, r.work.release(crossed))
 }
 
-// crosser finds pairs of different labels. A document is a word here:
-// label<<32|document.
-type crosser struct {
-	r    *run
-	refs uint32
-	hubs map[uint64][]uint64 // of the buckets over the cap; there are few
-}
+func labelledDoc(label, doc uint32) uint64 { return uint64(label)<<32 | uint64(doc) }
 
-func (c *crosser) cross(ctx context.Context, buckets *extsort.Sorted) (*extsort.Sorted, error) {
-	o := c.r.work.sorting("crossing", 8, c.r.table.keyBits())
+// cross returns the pairs of different labels: Sum, since several buckets may have
+// the same.
+func (r *run) cross(ctx context.Context, buckets, hubs, labels *extsort.Sorted) (*extsort.Sorted, error) {
+	o := r.work.sorting("crossing", 8, r.table.keyBits())
 	o.Sum = true
 	sorter, err := extsort.New(o)
 	if err != nil {
 		return nil, err
 	}
-	to := appenders(sorter, c.r.work.threads)
-	err = buckets.Each(ctx, c.r.work.threads, func(worker int, part []extsort.Entry, _ bool) error {
+	crossers := make([]crosser, r.work.threads)
+	for i := range crossers {
+		crossers[i] = crosser{uint32(r.table.refs), sorter.Appender()}
+	}
+	err = buckets.Each(ctx, r.work.threads, func(worker int, part []extsort.Entry, _ bool) error {
 		for start := 0; start < len(part); {
 			end := start + 1
 			for end < len(part) && part[end].Key == part[start].Key {
 				end++
 			}
-			if err := c.bucket(part[start:end], to[worker]); err != nil {
+			if err := crossers[worker].bucket(part[start:end]); err != nil {
 				return err
 			}
 			start = end
 		}
 		return nil
 	})
-	return c.r.work.ended(ctx, sorter, flush(to, err))
+	if err == nil {
+		err = r.crossHot(ctx, hubs, labels, crossers)
+	}
+	for _, c := range crossers {
+		err = errors.Join(err, c.to.Flush())
+	}
+	return r.work.ended(ctx, sorter, err)
 }
 
-// bucket adds the pairs of a bucket or, over the cap, of a piece of it with its
-// hubs.
-func (c *crosser) bucket(bucket []extsort.Entry, to *extsort.Appender) error {
-	if overCap(bucket[0].Key) {
-		for _, hub := range c.hubs[bucket[0].Key] {
-			for _, e := range bucket {
-				if err := c.add(hub, e.Value, to); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
+// crosser collects pairs of different labels for one goroutine. A document is a word
+// here: label<<32|document.
+type crosser struct {
+	refs uint32
+	to   *extsort.Appender
+}
+
+// bucket adds the pairs of a bucket. It has at most as many members as the cap, so a
+// part of the buckets holds all of it.
+func (c *crosser) bucket(bucket []extsort.Entry) error {
 	if bucket[0].Value>>32 == bucket[len(bucket)-1].Value>>32 {
 		return nil // sorted by label: there is one
 	}
 	for i, x := range bucket {
 		for _, y := range bucket[i+1:] {
-			if err := c.add(x.Value, y.Value, to); err != nil {
+			if err := c.add(x.Value, y.Value); err != nil {
 				return err
 			}
 		}
@@ -377,7 +395,7 @@ func (c *crosser) bucket(bucket []extsort.Entry, to *extsort.Appender) error {
 }
 
 // add adds a pair unless the labels are the same or both are references.
-func (c *crosser) add(x, y uint64, to *extsort.Appender) error {
+func (c *crosser) add(x, y uint64) error {
 	if x>>32 == y>>32 {
 		return nil
 	}
@@ -385,7 +403,7 @@ func (c *crosser) add(x, y uint64, to *extsort.Appender) error {
 	if a, b = min(a, b), max(a, b); b < c.refs {
 		return nil
 	}
-	return to.Add(pair{a, b}.key(), 1)
+	return c.to.Add(pair{a, b}.key(), 1)
 }
 
 // eachLabelled visits entries whose keys are documents, with their labels.

@@ -26,10 +26,19 @@ func anyBuckets(t *rapid.T) *bucketsRun {
 	g := &graph{n: n, refs: rapid.IntRange(0, n/3).Draw(t, "references"), edges: map[pair]float64{}, first: make([]uint32, n), lengths: make([]uint32, n)}
 	b := &bucketsRun{r: g.run(t, Config{Candidates: CandidatesLSH, BucketCap: rapid.IntRange(2, 25).Draw(t, "cap")})}
 	b.r.banding = lsh.Params{Bands: 8, Rows: 1, MinBands: 1}
-	for range rapid.IntRange(1, 8).Draw(t, "buckets") {
+	b.r.classes.active = newBitset(n)
+	table := b.r.table.segments[0]
+	table.keys = make([]uint64, n*b.r.banding.Bands) // a bucket of each band, number i in band i, and 0 for the others
+	for doc := range n {
+		b.r.classes.active.add(uint32(doc))
+	}
+	for i := range rapid.IntRange(1, 8).Draw(t, "buckets") {
 		bucket := rapid.SliceOfNDistinct(rapid.Uint32Range(0, uint32(n-1)), 2, n, rapid.ID).Draw(t, "bucket")
 		slices.Sort(bucket)
 		b.buckets = append(b.buckets, bucket)
+		for _, doc := range bucket {
+			table.keys[i*n+int(doc)] = keyOfBucket(i)
+		}
 		over := len(bucket) > b.r.config.BucketCap
 		b.pieces = append(b.pieces, over && rapid.Bool().Draw(t, "in pieces"))
 	}
@@ -40,21 +49,23 @@ func anyBuckets(t *rapid.T) *bucketsRun {
 	return b
 }
 
-// vote lets all buckets vote and returns the votes and rims.
-func (b *bucketsRun) vote(t *rapid.T, sparse bool) (votes, rims *extsort.Sorted) {
+func keyOfBucket(i int) uint64 { return uint64(i)*1000003 + 1 }
+
+// vote lets all buckets vote and returns the votes, rims and hubs.
+func (b *bucketsRun) vote(t *rapid.T, sparse bool) (votesRimsHubs []*extsort.Sorted) {
 	g := &grouper{r: b.r, sparse: sparse}
-	var err error
-	if g.votes, err = extsort.New(b.r.voteOptions()); err != nil {
-		t.Fatal(err)
+	for i, into := range []**extsort.Sorter{&g.votes, &g.rims, &g.hubs} {
+		var err error
+		if *into, err = extsort.New(b.r.voteOptions()[i]); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if g.rims, err = extsort.New(b.r.rimOptions()); err != nil {
-		t.Fatal(err)
-	}
-	v := &bucketVoter{g: g, refs: uint32(b.r.table.refs), votes: g.votes.Appender(), rims: g.rims.Appender()}
+	v := g.voter()
 	for i, bucket := range b.buckets {
+		v.band = i
 		var part []extsort.Entry
 		for _, doc := range bucket {
-			part = append(part, extsort.Entry{Key: uint64(i), Value: uint64(doc)})
+			part = append(part, extsort.Entry{Key: keyOfBucket(i), Value: uint64(doc)})
 		}
 		err := error(nil)
 		if b.pieces[i] {
@@ -67,16 +78,17 @@ func (b *bucketsRun) vote(t *rapid.T, sparse bool) (votes, rims *extsort.Sorted)
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(v.votes.Flush(), v.rims.Flush()); err != nil {
+	if err := v.flush(); err != nil {
 		t.Fatal(err)
 	}
-	if votes, err = g.votes.Sort(context.Background()); err != nil {
-		t.Fatal(err)
+	for _, sorter := range g.sorters() {
+		sorted, err := sorter.Sort(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		votesRimsHubs = append(votesRimsHubs, sorted)
 	}
-	if rims, err = g.rims.Sort(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	return votes, rims
+	return votesRimsHubs
 }
 
 // edges returns the similar ones of pairs.
@@ -100,13 +112,14 @@ func (b *bucketsRun) labels(t *rapid.T, edges []extsort.Entry) *extsort.Sorted {
 func TestSpokesAndWhatCrossesConnectWhatAllCandidatesConnect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := anyBuckets(t)
-		all, _ := b.vote(t, false)
+		all := b.vote(t, false)[0]
 		checkVotes(t, b, all)
 		want := entriesOf(t, b.labels(t, b.edges(t, all)))
 
-		spokes, rims := b.vote(t, true)
+		met := b.vote(t, true)
+		spokes, rims, hubs := met[0], met[1], met[2]
 		edges := b.edges(t, spokes)
-		crossing, err := b.r.crossing(context.Background(), spokes, rims, b.labels(t, edges))
+		crossing, err := b.r.crossing(context.Background(), spokes, rims, hubs, b.labels(t, edges))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -370,7 +370,7 @@ func (r *run) findSparse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	spokes, rims := met[0], met[1]
+	spokes, rims, hubs := met[0], met[1], met[2]
 	edges, err := r.verify(ctx, "spoke-edges", spokes)
 	if err != nil {
 		return errors.Join(err, r.work.releaseAll(met...))
@@ -382,7 +382,7 @@ func (r *run) findSparse(ctx context.Context) error {
 		if err != nil {
 			return 0, 0, err
 		}
-		crossing, err = r.crossing(ctx, spokes, rims, labels)
+		crossing, err = r.crossing(ctx, spokes, rims, hubs, labels)
 		return 0, 0, errors.Join(err, r.work.release(labels))
 	})
 	if err != nil {
@@ -405,7 +405,7 @@ func (r *run) meet(ctx context.Context, sparse bool) (met []*extsort.Sorted, err
 	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
 		met, r.summary.BucketsCapped, err = r.step(ctx, "candidates", func() ([]*extsort.Sorted, int64, error) {
 			return r.candidates(ctx, sparse)
-		}, r.voteOptions(), r.rimOptions())
+		}, r.voteOptions()...)
 		return int64(r.table.n), 0, err
 	})
 	return met, err

@@ -70,14 +70,14 @@ func writeLarge(t *testing.T, path string) {
 		switch {
 		case i%2 == 0:
 			text = fmt.Sprintf("%s serial%d", template, i)
-		case i%10 < 6:
+		case i%10 == 1:
 			text = ""
-			for range 12 {
+			for range 40 {
 				text += fmt.Sprintf("w%d ", rng.IntN(100_000))
 			}
 			last = text
-		case i%10 == 7:
-			text += "and more"
+		case i%10 < 9:
+			text += fmt.Sprintf("and w%d", rng.IntN(100_000))
 		}
 		fmt.Fprintf(w, "{\"id\":\"%d\",\"text\":%q}\n", i, text)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -50,32 +51,39 @@ func (s *recordStore) close() {
 
 // prepare makes the records of all documents in pairs available.
 func (s *recordStore) prepare(ctx context.Context, pairs *extsort.Sorted) error {
+	if !slices.Contains(s.inPlace, false) {
+		return nil
+	}
 	t := s.r.table
-	var wanted bitset
-	files := map[int]bool{}
+	wanted := newBitset(t.n)
 	err := each(pairs, func(e extsort.Entry) error {
 		p := pairOf(e.Key)
-		for _, doc := range [2]uint32{p.a, p.b} {
-			if s.have != nil && s.have.has(doc) {
-				continue
-			}
-			file := t.fileOf(doc)
-			if s.inPlace[file] {
-				continue
-			}
-			if wanted == nil {
-				wanted = newBitset(t.n)
-			}
-			wanted.add(doc)
-			files[file] = true
-		}
+		wanted.add(p.a)
+		wanted.add(p.b)
 		return nil
 	})
-	if err != nil || wanted == nil {
+	if err != nil {
 		return err
 	}
 	if s.have == nil {
 		s.have = newBitset(t.n)
+	}
+	files := map[int]bool{}
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		if s.inPlace[b.file] {
+			continue
+		}
+		for doc := b.firstDoc; doc < b.firstDoc+b.docs; doc++ {
+			if s.have.has(doc) {
+				wanted.remove(doc)
+			} else if wanted.has(doc) {
+				files[int(b.file)] = true
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil
 	}
 	return s.spoolRecords(ctx, func(file int) bool { return files[file] }, wanted)
 }

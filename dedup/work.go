@@ -202,5 +202,7 @@ func (b bitset) has(doc uint32) bool { return b[doc/64]&(1<<(doc%64)) != 0 }
 
 func (b bitset) add(doc uint32) { b[doc/64] |= 1 << (doc % 64) }
 
+func (b bitset) remove(doc uint32) { b[doc/64] &^= 1 << (doc % 64) }
+
 // addShared is add for several goroutines at once.
 func (b bitset) addShared(doc uint32) { atomic.OrUint64(&b[doc/64], 1<<(doc%64)) }

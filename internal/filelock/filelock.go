@@ -49,10 +49,10 @@ func Take(fsys vfs.FS, path string) (*Lock, error) {
 		if err == nil && statErr == nil && sameFile(before, after) {
 			return &Lock{fsys, path, held}, nil
 		}
-		if closeErr := held.Close(); closeErr != nil {
-			return nil, closeErr
-		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.Join(err, (&Lock{fsys, path, held}).Release())
+		}
+		if err := held.Close(); err != nil {
 			return nil, err
 		}
 		before, statErr = after, err

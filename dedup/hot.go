@@ -1,0 +1,148 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/extsort"
+)
+
+// hotBuckets are the buckets over the cap, by band and key, with their hubs but the
+// smallest. At most one document in BucketCap has one, so memory holds them.
+type hotBuckets []map[uint64]*hotBucket
+
+// hotBucket has its hubs as words: label<<32|document.
+type hotBucket struct {
+	hubs     []uint64
+	oneLabel bool // of all hubs
+}
+
+// crossHot adds the pairs of hubs with the members of their buckets. For those it
+// goes once more through the keys of all documents, as many of which at a time as
+// the labels have room for.
+func (r *run) crossHot(ctx context.Context, hubs, labels *extsort.Sorted, crossers []crosser) error {
+	if hubs.Len() == 0 {
+		return nil
+	}
+	hot, err := r.hotBuckets(hubs, labels)
+	if err != nil {
+		return err
+	}
+	t := r.table
+	room := t.n
+	if share := r.work.share(8); share > 0 {
+		room = min(room, max(int(share/4), 1<<12))
+	}
+	known := newLookup(labels)
+	of := labelRange{labels: make([]uint32, 0, room)}
+	for first := 0; first < t.n && err == nil; first += room {
+		of.fill(known, uint32(first), min(room, t.n-first))
+		err = t.eachSegment(ctx, len(crossers), func(worker int, s *rowScan) error {
+			return r.scanHot(s, hot, &of, &crossers[worker])
+		})
+	}
+	return errors.Join(err, known.Err(), known.Close())
+}
+
+// hotBuckets gives the hubs their labels.
+func (r *run) hotBuckets(hubs, labels *extsort.Sorted) (hotBuckets, error) {
+	all := make([]extsort.Entry, 0, hubs.Len())
+	err := each(hubs, func(e extsort.Entry) error {
+		all = append(all, e)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(x, y extsort.Entry) int { return cmp.Compare(uint32(x.Value), uint32(y.Value)) })
+	hot := make(hotBuckets, r.banding.Bands)
+	known := newLookup(labels)
+	for _, e := range all {
+		band, doc := e.Value>>32, uint32(e.Value)
+		label, ok := known.find(uint64(doc))
+		if !ok {
+			label = uint64(doc)
+		}
+		if hot[band] == nil {
+			hot[band] = map[uint64]*hotBucket{}
+		}
+		b := hot[band][e.Key]
+		if b == nil {
+			b = &hotBucket{oneLabel: true}
+			hot[band][e.Key] = b
+		}
+		b.hubs = append(b.hubs, labelledDoc(uint32(label), doc))
+		b.oneLabel = b.oneLabel && b.hubs[0]>>32 == label
+	}
+	return hot, errors.Join(known.Err(), known.Close())
+}
+
+// labelRange is the labels of consecutive documents.
+type labelRange struct {
+	first  uint32
+	labels []uint32
+}
+
+// fill takes the labels of n documents from known, which has come to the first.
+func (l *labelRange) fill(known lookup, first uint32, n int) {
+	l.first, l.labels = first, l.labels[:n]
+	for i := range l.labels {
+		doc := first + uint32(i)
+		l.labels[i] = doc
+		if label, ok := known.find(uint64(doc)); ok {
+			l.labels[i] = uint32(label)
+		}
+	}
+}
+
+// scanHot adds the pairs of the documents of a segment that have labels here.
+func (r *run) scanHot(s *rowScan, hot hotBuckets, of *labelRange, to *crosser) error {
+	end := of.first + uint32(len(of.labels))
+	overlaps := func(i int32) bool {
+		b := &s.t.blocks[i]
+		return b.firstDoc < end && b.firstDoc+b.docs > of.first
+	}
+	if !slices.ContainsFunc(s.s.blocks, overlaps) {
+		return nil
+	}
+	for band, buckets := range hot {
+		if buckets == nil {
+			continue
+		}
+		column, err := s.keys(band)
+		if err != nil {
+			return err
+		}
+		err = s.eachBlock(func(b *block, first uint32, row, _ int) error {
+			for doc := max(first, of.first); doc < min(first+b.docs, end); doc++ {
+				bucket := buckets[column[row+int(doc-first)]]
+				if bucket == nil || !r.classes.active.has(doc) {
+					continue
+				}
+				if err := bucket.cross(labelledDoc(of.labels[doc-of.first], doc), to); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cross adds the pairs of a member.
+func (b *hotBucket) cross(member uint64, to *crosser) error {
+	if b.oneLabel && b.hubs[0]>>32 == member>>32 {
+		return nil
+	}
+	for _, hub := range b.hubs {
+		if err := to.add(hub, member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
