@@ -19,8 +19,8 @@ type Options struct {
 	Text        text.Options
 	N           int  // tokens in a shingle, at least 1; 0: DefaultN
 	Repetitions bool // the j-th occurrence of a token is another token
-	// Hash, if set, is a hash with words of its own: Text and Repetitions must then be
-	// left at zero.
+	// Hash, if set, is a hash of another kind. Those over UTF-16 units have words of
+	// their own: Text and Repetitions must then be left at zero. FNV1 wants text.ASCII.
 	Hash Hash
 }
 
@@ -36,11 +36,17 @@ func (o Options) Validate() error {
 	if o.N < 0 {
 		return fmt.Errorf("shingle: %d tokens in a shingle: use 1 or more, or 0 for the default of %d", o.N, DefaultN)
 	}
-	if o.Hash == "" {
+	switch {
+	case o.Hash == "":
 		return o.Text.Validate()
-	}
-	if !slices.Contains(hashes, o.Hash) {
+	case !slices.Contains(hashes, o.Hash):
 		return fmt.Errorf("shingle: unknown hash %q: use one of %v, or none", o.Hash, hashes)
+	case o.Hash == FNV1:
+		plain := o.Text.MinLength <= 1 && o.Text.Filter == nil && len(o.Text.StopWords) == 0
+		if o.Text.Tokens != text.ASCII || o.Repetitions || !plain {
+			return fmt.Errorf("shingle: hash %s is one of characters as they stand: use it with tokens %s, and neither repetitions nor filters of tokens", FNV1, text.ASCII)
+		}
+		return o.Text.Validate()
 	}
 	if o.Repetitions || o.Text.String() != (text.Options{}).String() {
 		return fmt.Errorf("shingle: %s cuts words in its own way: leave normalisation, folding, tokens, stop words and repetitions as they are by default", o.Hash)
@@ -55,18 +61,21 @@ const unitsVersion = "utf16/v1"
 // words of this package stand.
 const unicodeKey = " unicode="
 
-// String returns the canonical line: the text pipeline's with n, and reps if
-// repetitions count.
+// String returns the canonical line: the text pipeline's with n, reps if
+// repetitions count, and the hash if it has one.
 //
 //	text/v1 nfkc fold words n=5 unicode=15.0.0
 //	utf16/v1 hash=fnv1a32 n=3 unicode=15.0.0
 func (o Options) String() string {
-	if o.Hash != "" {
+	if o.Hash != "" && o.Hash != FNV1 {
 		return fmt.Sprintf("%s hash=%s n=%d unicode=%s", unitsVersion, o.Hash, o.withDefaults().N, unicode.Version)
 	}
 	own := fmt.Sprintf(" n=%d", o.withDefaults().N)
 	if o.Repetitions {
 		own += " reps"
+	}
+	if o.Hash != "" {
+		own += " hash=" + string(o.Hash)
 	}
 	line := o.Text.String()
 	at := strings.LastIndex(line, unicodeKey)

@@ -20,7 +20,7 @@ type Shingler struct {
 	n       int
 	baseN   uint64 // base to the n-th power
 	seen    *counter
-	units   unitHasher // in place of all below, for the hashes over UTF-16 units
+	units   unitHasher // in place of all below, for options with a Hash
 
 	// The last n token hashes before the block in hand (zero where there are no
 	// so many), then those of the block.
@@ -41,7 +41,7 @@ func New(o Options) (*Shingler, error) {
 	o = o.withDefaults()
 	s := &Shingler{options: o, tokens: tokens, n: o.N, baseN: 1}
 	if o.Hash != "" {
-		s.units = newUnitHasher(o.Hash, o.N)
+		s.units = newUnitHasher(o.Hash, o.N, !o.Text.NoFold)
 		return s, nil
 	}
 	for range o.N {

@@ -2,11 +2,13 @@ package shingle
 
 import (
 	"bytes"
+	"hash/fnv"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -19,6 +21,9 @@ func twinFeatures(o Options, doc []byte) []uint64 {
 	tokenizer, err := text.New(o.Text)
 	if err != nil {
 		panic(err)
+	}
+	if o.Hash == FNV1 {
+		return twinFNV1(o, doc)
 	}
 	tokens := tokenizer.AppendHashes(nil, doc)
 	if o.Repetitions {
@@ -49,6 +54,27 @@ func twinFeatures(o Options, doc []byte) []uint64 {
 	return features
 }
 
+// twinFNV1 is the definition of the hash FNV1.
+func twinFNV1(o Options, doc []byte) []uint64 {
+	var characters []byte
+	for _, c := range string(doc) {
+		if c < 0x80 && !unicode.IsSpace(c) {
+			if !o.Text.NoFold {
+				c = unicode.ToLower(c)
+			}
+			characters = append(characters, byte(c))
+		}
+	}
+	n := min(o.withDefaults().N, len(characters))
+	var features []uint64
+	for i := 0; n > 0 && i+n <= len(characters); i++ {
+		h := fnv.New64()
+		_, _ = h.Write(characters[i : i+n])
+		features = append(features, h.Sum64())
+	}
+	return features
+}
+
 func mustNew(t interface{ Fatal(...any) }, o Options) *Shingler {
 	s, err := New(o)
 	if err != nil {
@@ -62,11 +88,15 @@ func TestShinglerEqualsTheTwin(t *testing.T) {
 		"a", "b ", "the ", "cat ", "Cat ", ". ", "ü", "中", "文。", "か\u3099", " \xff", strings.Repeat("ab c ", 50), strings.Repeat("x", 70),
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		s := mustNew(t, Options{
-			Text:        text.Options{Tokens: rapid.SampledFrom([]text.Tokens{text.Words, text.Chars, text.UAX29}).Draw(t, "tokens")},
+		o := Options{
+			Text:        text.Options{Tokens: rapid.SampledFrom([]text.Tokens{text.Words, text.Chars, text.UAX29, text.ASCII}).Draw(t, "tokens")},
 			N:           rapid.OneOf(rapid.IntRange(0, 8), rapid.IntRange(9, 300)).Draw(t, "n"),
 			Repetitions: rapid.Bool().Draw(t, "reps"),
-		})
+		}
+		if o.Text.Tokens == text.ASCII && !o.Repetitions && rapid.Bool().Draw(t, "FNV-1") {
+			o.Hash = FNV1
+		}
+		s := mustNew(t, o)
 		for range 4 {
 			doc := []byte(strings.Join(rapid.SliceOfN(piece, 0, 60).Draw(t, "doc"), ""))
 			if got, want := s.AppendFeatures(nil, doc), twinFeatures(s.Options(), doc); !slices.Equal(got, want) {
@@ -91,6 +121,9 @@ func TestLongDocumentsEqualTheTwin(t *testing.T) {
 		{N: 100_000},
 		{Repetitions: true, N: 2},
 		{Text: text.Options{Tokens: text.Chars}, N: 54},
+		{Text: text.Options{Tokens: text.ASCII}, N: 54},
+		{Text: text.Options{Tokens: text.ASCII}, N: 54, Hash: FNV1},
+		{Text: text.Options{Tokens: text.ASCII, NoFold: true}, N: 1500, Hash: FNV1},
 		{Text: text.Options{Tokens: text.Chars}, N: 4500, Repetitions: true},
 		{Text: text.Options{Tokens: text.Space, StopWords: []string{"the", "язык,"}}},
 		{Text: text.Options{MinLength: 3}, N: 3},
@@ -161,6 +194,8 @@ func TestFeaturesArePinned(t *testing.T) {
 		{Options{N: 2, Repetitions: true}, 0x939f6708880dabd4},
 		{Options{N: 100}, 0x1a327810b251934d},
 		{Options{N: 7, Text: text.Options{Tokens: text.Chars}}, 0x904ae1bb5e8f29f1},
+		{Options{N: 7, Text: text.Options{Tokens: text.ASCII}}, 0x2a8d0779a40177cb},
+		{Options{N: 7, Text: text.Options{Tokens: text.ASCII}, Hash: FNV1}, 0xd1fd78a6dcc4ac38},
 	} {
 		var got uint64
 		for i, f := range mustNew(t, test.o).AppendFeatures(nil, doc) {
@@ -185,6 +220,7 @@ func TestNothingIsAllocatedPerDocumentWhenWarm(t *testing.T) {
 		{N: 500},
 		{Repetitions: true},
 		{N: 54, Text: text.Options{Tokens: text.Chars}},
+		{N: 54, Text: text.Options{Tokens: text.ASCII}, Hash: FNV1},
 		{Text: text.Options{StopWords: []string{"the"}}},
 	} {
 		s := mustNew(t, o)

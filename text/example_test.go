@@ -40,7 +40,7 @@ func ExampleOptions_String() {
 
 func ExampleOptions_Validate() {
 	fmt.Println(text.Options{Tokens: "wrods"}.Validate())
-	// Output: text: unknown tokeniser "wrods": use one of words, alnum, uax29, space, chars, graphemes
+	// Output: text: unknown tokeniser "wrods": use one of words, alnum, uax29, space, chars, graphemes, ascii
 }
 
 func ExampleBuiltinStopWords() {

@@ -74,6 +74,10 @@ func (t *Tokenizer) appendGeneral(dst []uint64, doc []byte) []uint64 {
 // separators may stand as it is.
 func (t *Tokenizer) normalForm(doc []byte, places bool) {
 	t.normal, t.pieces = t.normal[:0], t.pieces[:0]
+	if t.options.Tokens == ASCII {
+		t.visibleForm(doc, places)
+		return
+	}
 	drop := t.options.Tokens == Chars || t.options.Tokens == Graphemes
 	for i := 0; i < len(doc); {
 		begin, start := len(t.normal), i
@@ -85,6 +89,17 @@ func (t *Tokenizer) normalForm(doc []byte, places bool) {
 		if places && len(t.normal) > begin {
 			verbatim := bytes.Equal(t.normal[begin:], doc[start:i])
 			t.pieces = append(t.pieces, piece{span{begin, len(t.normal)}, span{start, i}, verbatim})
+		}
+	}
+}
+
+// visibleForm is normalForm for the tokeniser ASCII.
+func (t *Tokenizer) visibleForm(doc []byte, places bool) {
+	for i := range doc {
+		begin := len(t.normal)
+		t.normal = AppendASCII(t.normal, doc[i:i+1], !t.options.NoFold)
+		if places && len(t.normal) > begin {
+			t.pieces = append(t.pieces, piece{span{begin, begin + 1}, span{i, i + 1}, true})
 		}
 	}
 }

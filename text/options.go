@@ -41,11 +41,12 @@ const (
 	Space     Tokens = "space"
 	Chars     Tokens = "chars"
 	Graphemes Tokens = "graphemes"
+	ASCII     Tokens = "ascii"
 )
 
 var (
 	normalizations = []Normalization{NFKC, NFC, None}
-	tokenizers     = []Tokens{Words, Alnum, UAX29, Space, Chars, Graphemes}
+	tokenizers     = []Tokens{Words, Alnum, UAX29, Space, Chars, Graphemes, ASCII}
 )
 
 // Options says exactly how text becomes tokens. The zero value is the default.
@@ -76,15 +77,19 @@ func (o Options) withDefaults() Options {
 	if o.Tokens == "" {
 		o.Tokens = Words
 	}
+	if o.Tokens == ASCII {
+		o.Normalize, o.StripDiacritics = None, false // neither changes ASCII
+	}
 	return o
 }
 
 // Validate reports the first option that is out of range, with what is allowed.
 func (o Options) Validate() error {
+	if o.Normalize != "" && !slices.Contains(normalizations, o.Normalize) {
+		return fmt.Errorf("text: unknown normalisation %q: use one of %s", o.Normalize, list(normalizations))
+	}
 	o = o.withDefaults()
 	switch {
-	case !slices.Contains(normalizations, o.Normalize):
-		return fmt.Errorf("text: unknown normalisation %q: use one of %s", o.Normalize, list(normalizations))
 	case !slices.Contains(tokenizers, o.Tokens):
 		return fmt.Errorf("text: unknown tokeniser %q: use one of %s", o.Tokens, list(tokenizers))
 	case o.MinLength < 0:

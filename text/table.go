@@ -80,8 +80,8 @@ var (
 
 func tableFor(o Options) *table {
 	o = o.withDefaults()
-	if o.Tokens == UAX29 || o.Tokens == Graphemes {
-		// They have boundary tables of their own; any action will do that is
+	if o.Tokens == UAX29 || o.Tokens == Graphemes || o.Tokens == ASCII {
+		// They have boundaries of their own, or none; any action will do that is
 		// never actionSeparate, for which text is not kept.
 		o.Tokens = Chars
 	}

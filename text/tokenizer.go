@@ -28,7 +28,8 @@ type Tokenizer struct {
 	fast    fastPath
 	stop    map[uint64]struct{}
 
-	asciiChars [128]uint64 // hashes of the ASCII code points, for fastChars
+	asciiChars [128]uint64 // hashes of the ASCII code points, for fastChars and fastASCII
+	visible    []byte      // of a block, for fastASCII
 	token      []byte      // what scan has of the token in hand, see there
 
 	// Scratch of the general path, see general.go.
@@ -45,6 +46,7 @@ const (
 	fastNone    fastPath = iota // scan does ASCII as well
 	fastWords                   // words of letters and digits: the vector kernel
 	fastChars                   // a table of 128 hashes
+	fastASCII                   // what is not visible ASCII is dropped first; no scan at all
 	generalOnly                 // tokens are needed as bytes, or whole texts: no scan at all
 )
 
@@ -69,8 +71,11 @@ func New(o Options) (*Tokenizer, error) {
 		t.clusters = graphemes.FromBytes(nil)
 	case o.Tokens == Words || o.Tokens == Alnum:
 		t.fast = fastWords
-	case o.Tokens == Chars:
+	case o.Tokens == Chars, o.Tokens == ASCII:
 		t.fast = fastChars
+		if o.Tokens == ASCII {
+			t.fast = fastASCII
+		}
 		for c := range t.asciiChars {
 			t.asciiChars[c] = hashing.Bytes(t.pipe.apply([]byte{byte(c)}))
 		}
@@ -104,9 +109,12 @@ const blockSize = 4 << 10
 func (t *Tokenizer) AppendHashesFrom(dst []uint64, doc []byte, from int) ([]uint64, int) {
 	kept := len(dst)
 	next := len(doc)
-	if t.fast == generalOnly {
+	switch t.fast {
+	case generalOnly:
 		dst = t.appendGeneral(dst, doc)
-	} else {
+	case fastASCII:
+		dst, next = t.appendVisible(dst, doc, from)
+	default:
 		dst, next = t.appendBlock(dst, doc, from)
 	}
 	if t.stop != nil {
@@ -179,6 +187,27 @@ func (t *Tokenizer) appendASCIIChars(dst []uint64, doc []byte, at, limit int) ([
 		n--
 	}
 	return dst[:len(dst)+n], at + n
+}
+
+// appendVisible does a block for fastASCII.
+func (t *Tokenizer) appendVisible(dst []uint64, doc []byte, from int) ([]uint64, int) {
+	next := min(from+blockSize, len(doc))
+	t.visible = AppendASCII(t.visible[:0], doc[from:next], !t.options.NoFold)
+	dst = slices.Grow(dst, len(t.visible))
+	out := dst[len(dst):][:len(t.visible)]
+	for i, c := range t.visible {
+		out[i] = t.asciiChars[c&0x7f]
+	}
+	return dst[:len(dst)+len(out)], next
+}
+
+// AppendASCII appends the characters of doc that the tokeniser ASCII makes tokens
+// of: those of ASCII that are no white space (space and U+0009 to U+000D), letters
+// in lower case if fold. It costs O(len(doc)).
+func AppendASCII(dst, doc []byte, fold bool) []byte {
+	dst = slices.Grow(dst, len(doc)+simd.VisibleSlack)
+	n := simd.Visible(dst[len(dst):cap(dst)], doc, fold)
+	return dst[:len(dst)+n]
 }
 
 // dropStopWords removes the stop words from hashes[from:]. Two tokens of one

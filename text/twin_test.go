@@ -38,6 +38,12 @@ func twinTokens(o Options, doc string) []string {
 		for _, r := range strings.ReplaceAll(normal, "\xff", "") {
 			tokens = append(tokens, string(r))
 		}
+	case ASCII:
+		for _, r := range doc {
+			if r < 0x80 && !unicode.IsSpace(r) {
+				tokens = append(tokens, twinNormal(o, string(r)))
+			}
+		}
 	case Graphemes:
 		for it := graphemes.FromString(strings.ReplaceAll(normal, "\xff", "")); it.Next(); {
 			tokens = append(tokens, it.Value())

@@ -36,8 +36,8 @@ type textFlags struct {
 
 func (f *textFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.ngram, "ngram", 5, "tokens a shingle")
-	f.tokens = choose(text.Words, text.Alnum, text.UAX29, text.Space, text.Chars, text.Graphemes)
-	flags.Var(&f.tokens, "tokens", "what a token is: words, alnum, uax29, space, chars or graphemes")
+	f.tokens = choose(text.Words, text.Alnum, text.UAX29, text.Space, text.Chars, text.Graphemes, text.ASCII)
+	flags.Var(&f.tokens, "tokens", "what a token is: words, alnum, uax29, space, chars, graphemes or ascii (characters; all else and white space dropped)")
 	f.normalize = choose(text.NFKC, text.NFC, text.None)
 	flags.Var(&f.normalize, "normalize", "Unicode normalisation: nfkc, nfc or none")
 	flags.BoolVar(&f.fold, "fold", true, "treat upper and lower case as the same")

@@ -1,0 +1,6 @@
+//go:build purego || !amd64
+
+package simd
+
+// visibleVector does nothing of the work here.
+func visibleVector(_, _ []byte, _ bool) (done, n int) { return 0, 0 }
