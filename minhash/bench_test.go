@@ -60,4 +60,6 @@ func BenchmarkOPH(b *testing.B) {
 func BenchmarkKMins(b *testing.B) {
 	benchmarkScheme(b, "kmins", 50, 500, 5000)
 	benchmarkScheme(b, "kmins family=xor", 50, 500, 5000, 50000)
+	benchmarkScheme(b, "kmins k=200 family=xor", 5000, 40000)
+	benchmarkScheme(b, "kmins k=200 family=plainxor", 5000, 40000)
 }

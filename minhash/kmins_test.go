@@ -3,6 +3,7 @@ package minhash
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/alike-dev/alike/internal/hashing"
@@ -20,7 +21,9 @@ func slowKMins(s Scheme, family Family, features []uint64) []uint32 {
 		}
 		least := uint64(math.MaxUint64)
 		for _, x := range features {
-			x = hashing.Mix(x ^ key(s.Seed(), streamFeature, 0))
+			if family != PlainXOR {
+				x = hashing.Mix(x ^ key(s.Seed(), streamFeature, 0))
+			}
 			if family == MultiplyShift {
 				a, b := key(s.Seed(), streamMultiplier, i)>>32|1, key(s.Seed(), streamOffset, i)>>32
 				x = uint64(uint32(a*(x>>32) + b))
@@ -39,7 +42,7 @@ func slowKMins(s Scheme, family Family, features []uint64) []uint32 {
 }
 
 func TestKMinsEqualsItsDefinition(t *testing.T) {
-	for _, family := range []Family{MultiplyShift, XOR} {
+	for _, family := range []Family{MultiplyShift, XOR, PlainXOR} {
 		t.Run(string(family), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				k := rapid.IntRange(1, 150).Draw(t, "k")
@@ -62,6 +65,69 @@ func TestKMinsEqualsItsDefinition(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Sets of many features are thinned out first; the result must be the same, for
+// features that are well mixed and for those that are not.
+func TestXORSketchOfLargeSetsEqualsItsDefinition(t *testing.T) {
+	for _, family := range []Family{XOR, PlainXOR} {
+		s, err := KMins(family, 200, 32, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sk, got := s.NewSketcher(), make([]uint32, 200)
+		for i, n := range []int{40_000, openBins * openLeast, openBins*openLeast - 1, 12_345} {
+			features := randomSet(n, uint64(i))
+			for j := range features {
+				switch i {
+				case 1: // some bins of the map are empty
+					features[j] &^= 1 << 60
+				case 3: // half of them the same
+					features[j] = features[j&^1]
+				}
+			}
+			sk.Sketch(got, features)
+			if want := slowKMins(s, family, features); !slices.Equal(got, want) {
+				t.Errorf("%s of %d features:\n got %x\nwant %x", s, n, got, want)
+			}
+		}
+	}
+}
+
+func TestGivenPermutationsAreTheIdentityAndThoseNumbers(t *testing.T) {
+	numbers := randomSet(199, 7)
+	s, err := Permutations(numbers, 32)
+	if err != nil || s.K() != 200 {
+		t.Fatal(s, err)
+	}
+	again, _ := Permutations(numbers, 32)
+	other, _ := Permutations(numbers[:198], 32)
+	if s != again || s == other {
+		t.Errorf("schemes are equal by their numbers: %v, %v", s == again, s == other)
+	}
+	if _, err := ParseScheme(s.String()); err == nil || !strings.Contains(err.Error(), "give the numbers") {
+		t.Errorf("ParseScheme(%q): %v", s, err)
+	}
+	if _, err := Permutations(nil, 32); err == nil {
+		t.Error("no numbers are accepted")
+	}
+	for _, n := range []int{1, 100, 10_000} {
+		features := randomSet(n, 3)
+		got := make([]uint32, 200)
+		s.NewSketcher().Sketch(got, features)
+		for i := range got {
+			least := uint64(math.MaxUint64)
+			for _, x := range features {
+				if i > 0 {
+					x ^= numbers[i-1]
+				}
+				least = min(least, x)
+			}
+			if want := uint32(hashing.Mix(least)); got[i] != want {
+				t.Fatalf("component %d of %d features: %x, want %x", i, n, got[i], want)
+			}
+		}
 	}
 }
 

@@ -30,6 +30,9 @@
 // estimate has no bias over random seeds, but for a given pair of sets it does
 // not converge to J as k grows. The error is that of the other schemes only
 // where the sets are much larger than k. It is here to be compared with.
+// [PlainXOR] takes the features as they are, where XOR mixes them with the seed: it
+// is for features that are good hashes already, and with [Permutations] for agreeing
+// with a program whose random numbers are known.
 //
 // [BottomK] keeps the k smallest distinct hashes of one hash function (Broder 1997;
 // A. Gudkov, "Efficient implementation of MinHash, part 1"). It is the cheapest to

@@ -1,9 +1,12 @@
 package minhash
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // Limits and defaults of a scheme's parameters.
@@ -20,6 +23,7 @@ type Family string
 const (
 	MultiplyShift Family = "multiplyshift" // a·x + b mod 2³², a odd
 	XOR           Family = "xor"           // x ⊕ r, weak: see the package comment
+	PlainXOR      Family = "plainxor"      // the same of features that are not mixed first
 )
 
 // Scheme says how a signature is made: method, number and width of its
@@ -31,6 +35,9 @@ type Scheme struct {
 	k      int32
 	bits   uint8
 	seed   uint64
+	// numbers are the words of the permutations but the first, eight bytes each, little
+	// endian, where they were given: a string, so that schemes compare with ==.
+	numbers string
 }
 
 // method is the algorithm of a scheme; its name is part of the format.
@@ -40,6 +47,7 @@ const (
 	methodOPH method = iota + 1
 	methodMultiplyShift
 	methodXOR
+	methodPlainXOR
 	methodBottomKXXH3 // from here on bottom-k, see isBottomK
 	methodBottomKFNV
 	methodBottomKListing
@@ -62,13 +70,36 @@ func KMins(family Family, k, bits int, seed uint64) (Scheme, error) {
 		return newScheme(methodMultiplyShift, k, bits, seed)
 	case XOR:
 		return newScheme(methodXOR, k, bits, seed)
+	case PlainXOR:
+		return newScheme(methodPlainXOR, k, bits, seed)
 	}
-	return Scheme{}, fmt.Errorf("minhash: unknown family %q: want %s or %s", family, MultiplyShift, XOR)
+	return Scheme{}, fmt.Errorf("minhash: unknown family %q: want %s, %s or %s", family, MultiplyShift, XOR, PlainXOR)
+}
+
+// Permutations returns the scheme of the family [PlainXOR] with given numbers, 1 to
+// 65535 of them: the first of its len(numbers)+1 permutations leaves features as they
+// are, the others are x ⊕ numbers[i]. Components have 1, 2, 4, 8, 16 or 32 bits. It
+// agrees with programs that publish their numbers. The line of such a scheme names
+// them by a hash and cannot be parsed back.
+func Permutations(numbers []uint64, bits int) (Scheme, error) {
+	if len(numbers) == 0 {
+		return Scheme{}, fmt.Errorf("minhash: no numbers for the permutations: give at least one")
+	}
+	s, err := newScheme(methodPlainXOR, len(numbers)+1, bits, 0)
+	if err != nil {
+		return s, err
+	}
+	var packed []byte
+	for _, n := range numbers {
+		packed = binary.LittleEndian.AppendUint64(packed, n)
+	}
+	s.numbers = string(packed)
+	return s, nil
 }
 
 // Default returns minhash/oph/v1 k=128 bits=32 seed=1.
 func Default() Scheme {
-	return Scheme{methodOPH, DefaultK, DefaultBits, DefaultSeed}
+	return Scheme{method: methodOPH, k: DefaultK, bits: DefaultBits, seed: DefaultSeed}
 }
 
 func newScheme(m method, k, bits int, seed uint64) (Scheme, error) {
@@ -80,7 +111,7 @@ func newScheme(m method, k, bits int, seed uint64) (Scheme, error) {
 	default:
 		return Scheme{}, fmt.Errorf("minhash: bits=%d: a component has 1, 2, 4, 8, 16 or 32 bits", bits)
 	}
-	return Scheme{m, int32(k), uint8(bits), seed}, nil
+	return Scheme{method: m, k: int32(k), bits: uint8(bits), seed: seed}, nil
 }
 
 func newBottomK(hash Hash, k, bits int, seed uint64) (Scheme, error) {
@@ -95,7 +126,7 @@ func newBottomK(hash Hash, k, bits int, seed uint64) (Scheme, error) {
 	case m != methodBottomKXXH3 && seed != 0:
 		return Scheme{}, fmt.Errorf("minhash: seed=%d: %s has no seed", seed, hash)
 	}
-	return Scheme{m, int32(k), uint8(bits), seed}, nil
+	return Scheme{method: m, k: int32(k), bits: uint8(bits), seed: seed}, nil
 }
 
 // K returns the number of components of a signature, or the largest number of
@@ -109,7 +140,7 @@ func (s Scheme) Words() int { return int(s.k) * ((int(s.bits) + 31) / 32) }
 // Bits returns the number of bits of a component or hash.
 func (s Scheme) Bits() int { return int(s.bits) }
 
-// Seed returns the seed of the hash functions.
+// Seed returns the seed of the hash functions, 0 for [Permutations].
 func (s Scheme) Seed() uint64 { return s.seed }
 
 // mask has ones in the bits of a component.
@@ -125,6 +156,11 @@ func (s Scheme) String() string {
 		head = "minhash/kmins/v1 family=" + string(MultiplyShift)
 	case methodXOR:
 		head = "minhash/kmins/v1 family=" + string(XOR)
+	case methodPlainXOR:
+		head = "minhash/kmins/v1 family=" + string(PlainXOR)
+		if s.numbers != "" {
+			return fmt.Sprintf("%s k=%d bits=%d numbers=%016x", head, s.k, s.bits, hashing.Bytes([]byte(s.numbers)))
+		}
 	case methodBottomKXXH3:
 		return fmt.Sprintf("minhash/bottomk/v1 k=%d bits=%d hash=%s seed=%d", s.k, s.bits, XXH3, s.seed)
 	case methodBottomKFNV:
@@ -145,7 +181,7 @@ func (s Scheme) NewSketcher() Sketcher {
 		return newOPHSketcher(s)
 	case methodMultiplyShift:
 		return newMultiplySketcher(s)
-	case methodXOR:
+	case methodXOR, methodPlainXOR:
 		return newXORSketcher(s)
 	case methodBottomKXXH3, methodBottomKFNV, methodBottomKListing:
 		return s.NewBottomKSketcher()
@@ -237,6 +273,8 @@ func (p *parameters) set(key, value string) error {
 		p.family = Family(value)
 	case "hash":
 		p.hash = Hash(value)
+	case "numbers":
+		return fmt.Errorf("numbers=%s names the numbers of permutations but does not hold them: give the numbers themselves", value)
 	default:
 		return fmt.Errorf("unknown parameter %q", key)
 	}
@@ -249,6 +287,6 @@ func (p *parameters) set(key, value string) error {
 // parseError explains what is wrong with a scheme line and what would be right.
 func parseError(line, format string, args ...any) error {
 	return fmt.Errorf("minhash: scheme %q: %s (want oph, kmins or bottomk, then any of k=1..%d bits=1|2|4|8|16|32 seed=N, "+
-		"for kmins family=%s|%s, for bottomk bits=32|64 hash=%s|%s|%s, as in %q)",
-		line, fmt.Sprintf(format, args...), MaxK, MultiplyShift, XOR, XXH3, FNV1a, FNV1aListing, Default())
+		"for kmins family=%s|%s|%s, for bottomk bits=32|64 hash=%s|%s|%s, as in %q)",
+		line, fmt.Sprintf(format, args...), MaxK, MultiplyShift, XOR, PlainXOR, XXH3, FNV1a, FNV1aListing, Default())
 }

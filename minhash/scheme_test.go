@@ -39,7 +39,7 @@ func TestShorthandParsesToTheCanonicalLine(t *testing.T) {
 }
 
 func TestAParseErrorNamesWhatIsWrongAndWhatIsAllowed(t *testing.T) {
-	const all = "want oph, kmins or bottomk, then any of k=1..65536 bits=1|2|4|8|16|32 seed=N, for kmins family=multiplyshift|xor, " +
+	const all = "want oph, kmins or bottomk, then any of k=1..65536 bits=1|2|4|8|16|32 seed=N, for kmins family=multiplyshift|xor|plainxor, " +
 		"for bottomk bits=32|64 hash=xxh3|fnv1a|fnv1a-listing"
 	for line, want := range map[string]string{
 		"":                          "empty",
@@ -61,7 +61,7 @@ func TestAParseErrorNamesWhatIsWrongAndWhatIsAllowed(t *testing.T) {
 		"bottomk k=0":               "must be 1 to 65536",
 		"bottomk hash=md5":          `unknown hash "md5": want xxh3, fnv1a or fnv1a-listing`,
 		"bottomk hash=fnv1a seed=1": "fnv1a has no seed",
-		"kmins family=tabulation":   `unknown family "tabulation": want multiplyshift or xor`,
+		"kmins family=tabulation":   `unknown family "tabulation": want multiplyshift, xor or plainxor`,
 	} {
 		_, err := ParseScheme(line)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -77,7 +77,7 @@ func drawScheme(t *rapid.T, limit int) Scheme {
 	k := rapid.IntRange(1, limit).Draw(t, "k")
 	bits := rapid.SampledFrom([]int{1, 2, 4, 8, 16, 32}).Draw(t, "bits")
 	seed := rapid.Uint64().Draw(t, "seed")
-	method := rapid.SampledFrom([]method{methodOPH, methodMultiplyShift, methodXOR}).Draw(t, "method")
+	method := rapid.SampledFrom([]method{methodOPH, methodMultiplyShift, methodXOR, methodPlainXOR}).Draw(t, "method")
 	s, err := newScheme(method, k, bits, seed)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ package simd
 //	for every 8 words:
 //	    h    = Mix(words ^ key)
 //	    pass = h·k mod 2⁶⁴ ≤ bound            (MixBelow)
-//	         = bit h·k / 2⁶⁴ of the map open  (MixOpen)
+//	         = bit h·k / 2⁶⁴ of the map open  (MixOpen; PassOpen with h the word itself)
 //	    move the words that pass to the front, store all 8, go on behind those
 //
 //  1. AVX-512 multiplies eight 64-bit words at once (VPMULLQ): 0.09 ns a word to
@@ -46,4 +46,15 @@ func MixOpen(dst, src []uint64, key, k uint64, open *[OpenWords]uint64) int {
 	}
 	_ = dst[(len(src)+7)&^7-1]
 	return mixOpen(dst, src, key, k, open)
+}
+
+// PassOpen writes to dst, in order, the words of src whose upper nine bits are the
+// number of a one in the bit map open, and returns their number. dst is as for
+// MixBelow.
+func PassOpen(dst, src []uint64, open *[OpenWords]uint64) int {
+	if len(src) == 0 {
+		return 0
+	}
+	_ = dst[(len(src)+7)&^7-1]
+	return passOpen(dst, src, open)
 }

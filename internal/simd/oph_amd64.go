@@ -31,3 +31,10 @@ func mixOpen(dst, src []uint64, key, k uint64, open *[OpenWords]uint64) int {
 	}
 	return mixOpenAVX512(&dst[0], &src[0], len(src), key, k, &open[0])
 }
+
+func passOpen(dst, src []uint64, open *[OpenWords]uint64) int {
+	if !hasVectorMix {
+		return passOpenGeneric(dst, src, open)
+	}
+	return passOpenAVX512(&dst[0], &src[0], len(src), &open[0])
+}

@@ -218,3 +218,56 @@ done:
 	VZEROUPPER
 	MOVQ BX, ret+48(FP)
 	RET
+
+// func passOpenAVX512(dst *uint64, src *uint64, n int, open *uint64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, POPCNT
+TEXT ·passOpenAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         open+24(FP), BX
+	VMOVDQU64    (BX), Z0
+	MOVQ         $0x0000000000000001, BX
+	VPBROADCASTQ BX, Z1
+	XORQ         BX, BX
+
+loop:
+	CMPQ          DX, $0x08
+	JL            tail
+	VMOVDQU64     (CX), Z2
+	VPSRLQ        $0x37, Z2, Z3
+	VPSRLQ        $0x06, Z3, Z4
+	VPERMQ        Z0, Z4, Z4
+	VPRORVQ       Z3, Z4, Z4
+	VPTESTMQ      Z1, Z4, K1
+	VPCOMPRESSQ.Z Z2, K1, Z2
+	VMOVDQU64     Z2, (AX)(BX*8)
+	KMOVB         K1, SI
+	POPCNTQ       SI, SI
+	ADDQ          SI, BX
+	ADDQ          $0x40, CX
+	SUBQ          $0x08, DX
+	JMP           loop
+
+tail:
+	TESTQ         DX, DX
+	JZ            done
+	MOVQ          $-1, SI
+	BZHIQ         DX, SI, SI
+	KMOVB         SI, K1
+	VMOVDQU64.Z   (CX), K1, Z2
+	VPSRLQ        $0x37, Z2, Z3
+	VPSRLQ        $0x06, Z3, Z4
+	VPERMQ        Z0, Z4, Z4
+	VPRORVQ       Z3, Z4, Z4
+	VPTESTMQ      Z1, Z4, K1, K1
+	VPCOMPRESSQ.Z Z2, K1, Z0
+	VMOVDQU64     Z0, (AX)(BX*8)
+	KMOVB         K1, AX
+	POPCNTQ       AX, AX
+	ADDQ          AX, BX
+
+done:
+	VZEROUPPER
+	MOVQ BX, ret+32(FP)
+	RET

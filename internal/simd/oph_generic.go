@@ -48,3 +48,14 @@ func mixOpenGeneric(dst, src []uint64, key, k uint64, open *[OpenWords]uint64) i
 	}
 	return n
 }
+
+// passOpenGeneric is the pure Go twin of the assembly.
+func passOpenGeneric(dst, src []uint64, open *[OpenWords]uint64) int {
+	n := 0
+	dst = dst[:len(src)]
+	for _, x := range src {
+		dst[n] = x
+		n += int(open[x>>61] >> (x >> 55 & 63) & 1)
+	}
+	return n
+}

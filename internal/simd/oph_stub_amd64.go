@@ -18,3 +18,8 @@ func mixBelowAVX512(dst *uint64, src *uint64, n int, key uint64, k uint64, bound
 //
 //go:noescape
 func mixOpenAVX512(dst *uint64, src *uint64, n int, key uint64, k uint64, open *uint64) int
+
+// passOpenAVX512 is passOpen; n is above 0.
+//
+//go:noescape
+func passOpenAVX512(dst *uint64, src *uint64, n int, open *uint64) int

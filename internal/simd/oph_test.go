@@ -58,6 +58,26 @@ func TestMixBelowEqualsItsTwin(t *testing.T) {
 	})
 }
 
+func TestPassOpenEqualsItsTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := rapid.SliceOfN(rapid.Uint64(), 0, 50).Draw(t, "src")
+		var open [OpenWords]uint64
+		copy(open[:], rapid.SliceOfN(rapid.Uint64(), OpenWords, OpenWords).Draw(t, "open"))
+		var want []uint64
+		for _, x := range src {
+			if b := x >> 55; open[b/64]>>(b%64)&1 != 0 {
+				want = append(want, x)
+			}
+		}
+		for name, f := range map[string]func(dst, src []uint64, open *[OpenWords]uint64) int{"PassOpen": PassOpen, "passOpenGeneric": passOpenGeneric} {
+			dst := make([]uint64, len(src)+7)
+			if got := dst[:f(dst, src, &open)]; !slices.Equal(got, want) {
+				t.Fatalf("%s: %x, want %x", name, got, want)
+			}
+		}
+	})
+}
+
 func TestMixOpenEqualsItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := featureWords(rapid.IntRange(0, 100).Draw(t, "n"), rapid.Uint64().Draw(t, "seed"))

@@ -16,6 +16,7 @@ func main() {
 	mixAll()
 	mixBelow()
 	mixOpen()
+	passOpen()
 	Generate()
 }
 
@@ -157,17 +158,44 @@ func mixOpen() {
 		VPSRLQ(Imm(32), low, low)
 		VPADDQ(low, bin, bin)
 		VPSRLQ(Imm(32), bin, bin)
-		// Its bit in the map: a rotation takes the bin modulo 64 by itself.
-		word, pass := ZMM(), K()
-		VPSRLQ(Imm(6), bin, word)
-		VPERMQ(open, word, word)
-		VPRORVQ(bin, word, word)
-		if mask == nil {
-			VPTESTMQ(one, word, pass)
-		} else {
-			VPTESTMQ(one, word, mask, pass)
-		}
-		keep(x, pass, dst, count)
+		keep(x, isOpen(bin, open, one, mask), dst, count)
+	})
+	VZEROUPPER()
+	Store(count, ReturnIndex(0))
+	RET()
+}
+
+// isOpen tells which bins have a one in the map: a rotation takes the bin modulo
+// 64 by itself.
+func isOpen(bin, open, one reg.VecVirtual, mask reg.OpmaskVirtual) reg.OpmaskVirtual {
+	word, pass := ZMM(), K()
+	VPSRLQ(Imm(6), bin, word)
+	VPERMQ(open, word, word)
+	VPRORVQ(bin, word, word)
+	if mask == nil {
+		VPTESTMQ(one, word, pass)
+	} else {
+		VPTESTMQ(one, word, mask, pass)
+	}
+	return pass
+}
+
+func passOpen() {
+	TEXT("passOpenAVX512", NOSPLIT, "func(dst, src *uint64, n int, open *uint64) int")
+	Pragma("noescape")
+	Doc("passOpenAVX512 is passOpen; n is above 0.")
+	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
+	src := Load(Param("src"), GP64()).(reg.GPVirtual)
+	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	open, one := ZMM(), ZMM()
+	VMOVDQU64(Mem{Base: Load(Param("open"), GP64())}, open)
+	VPBROADCASTQ(constant(1), one)
+	count := GP64()
+	XORQ(count, count)
+	loop(src, n, func(x reg.VecVirtual, mask reg.OpmaskVirtual) {
+		bin := ZMM()
+		VPSRLQ(Imm(64-9), x, bin)
+		keep(x, isOpen(bin, open, one, mask), dst, count)
 	})
 	VZEROUPPER()
 	Store(count, ReturnIndex(0))
