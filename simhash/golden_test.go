@@ -102,6 +102,39 @@ func TestSignaturesAreThoseOfHash4j(t *testing.T) {
 	}
 }
 
+// Computed by hash4j 0.17.0, with the sets of the golden file's rule.
+func TestSignaturesOfOddWidthsAreThoseOfHash4j(t *testing.T) {
+	for _, c := range []struct {
+		method  string
+		bits, n int
+		want    string
+	}{
+		{"simhash", 3, 5, "04"},
+		{"fastsimhash", 3, 5, "04"},
+		{"simhash", 3, 16, "06"},
+		{"fastsimhash", 3, 16, "00"},
+		{"simhash", 7, 5, "44"},
+		{"fastsimhash", 7, 5, "0c"},
+		{"simhash", 7, 256, "34"},
+		{"fastsimhash", 7, 256, "2e"},
+		{"simhash", 65, 16, "c6069a27a1a4eab000"},
+		{"fastsimhash", 65, 16, "980a2b448cf861a500"},
+		{"simhash", 100, 16, "c6069a27a1a4eab0a84548a308"},
+		{"fastsimhash", 100, 16, "980a2b448cf861a50a48ca5500"},
+		{"simhash", 100, 256, "3426a38d00cd44a09a6e59f509"},
+		{"fastsimhash", 100, 256, "2e02eb28018760ac9c83eaf70d"},
+		{"simhash", 129, 255, "3427a78d00cd44a49a6e59f599142cdf00"},
+		{"fastsimhash", 129, 255, "2e06ef28018760ac9c83ead7bd4a8e9900"},
+	} {
+		scheme := mustParse(t, fmt.Sprintf("%s bits=%d", c.method, c.bits))
+		sig := make([]uint64, scheme.Words())
+		scheme.NewSketcher().Sketch(sig, synthetic(t, fmt.Sprint(c.n)))
+		if got := hex.EncodeToString(scheme.AppendBinary(nil, sig)); got != c.want {
+			t.Errorf("%v: %s", c, got)
+		}
+	}
+}
+
 // synthetic returns the set of that size by the rule in the golden file.
 func synthetic(t *testing.T, size string) []uint64 {
 	t.Helper()
