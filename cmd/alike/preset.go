@@ -114,3 +114,23 @@ func exlshPreset(o exlsh.Options) func(*presetFlags, *textFlags, func(string) bo
 		return alike.ExLSH(o)
 	}
 }
+
+// apply sets how signatures are made: by a MinHash scheme or, of no preset's text
+// scheme, by SimHash.
+func (f *schemeFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
+	name, _, _ := strings.Cut(strings.TrimLeft(f.line, " "), " ")
+	if !strings.HasPrefix(name, simhash.Simple.String()) && !strings.HasPrefix(name, simhash.Fast.String()) {
+		var err error
+		c.Sketch, err = f.scheme(flags)
+		return err
+	}
+	if flags.Changed("seed") {
+		return usagef("--seed is for MinHash: SimHash has none, leave it out")
+	}
+	scheme, err := simhash.ParseScheme(f.line)
+	if err != nil {
+		return usageError{err}
+	}
+	c.Texts, err = alike.SimHash(c.Features, scheme)
+	return err
+}

@@ -16,7 +16,8 @@ const sketchHelp = `Print the fingerprint of every document.
 
 The output is a JSON object a line: id, scheme, and signature, the components
 packed at their width, least significant bit first, in base64. Of bottomk it is
-the hashes, ascending, little-endian.
+the hashes, ascending, little-endian. Schemes of other commands are oph, kmins and
+bottomk; fingerprints can be simhash and fastsimhash as well, of any number of bits.
 
 With --preset, the fingerprint is that of another program, byte for byte:
   hash4j-fastsimhash, hash4j-simhash
@@ -31,6 +32,7 @@ With --preset, the fingerprint is that of another program, byte for byte:
 const sketchExamples = `  alike sketch news.jsonl > fingerprints.jsonl
   alike sketch notes/ --scheme 'kmins k=256 bits=8' --hex
   alike sketch news.jsonl --ngram 3 --scheme 'bottomk k=128 bits=32 hash=fnv1a'
+  alike sketch news.jsonl --scheme 'fastsimhash bits=256'
   alike sketch news.jsonl --preset hash4j-fastsimhash --bits 1024
   alike sketch names.jsonl --preset exlsh-char --ngram 2 --hash xxh3`
 
@@ -56,10 +58,10 @@ func newSketch() *cobra.Command {
 			if c.Features, err = text.options(); err != nil {
 				return err
 			}
-			if c.Sketch, err = scheme.scheme(cmd.Flags()); err != nil {
+			if c.Texts, err = preset.scheme(&text, cmd.Flags()); err != nil {
 				return err
 			}
-			if c.Texts, err = preset.scheme(&text, cmd.Flags()); err != nil {
+			if err := scheme.apply(&c, cmd.Flags()); err != nil {
 				return err
 			}
 			if err := input.apply(&c); err != nil {
