@@ -177,6 +177,7 @@ func (g *grouper) note(ctx context.Context, bands int) error {
 func (g *grouper) band(ctx context.Context, band int, keys *extsort.Sorter, to []*extsort.Appender, voters []*bucketVoter) error {
 	r := g.r
 	err := r.table.eachSegment(ctx, r.work.threads, func(worker int, s *rowScan) error {
+		defer r.clock.meter.since("group", worker, r.clock.meter.now())
 		column, err := s.keys(band)
 		if err != nil {
 			return err
@@ -203,6 +204,7 @@ func (g *grouper) band(ctx context.Context, band int, keys *extsort.Sorter, to [
 		v.band = band
 	}
 	err = sorted.Each(ctx, r.work.threads, func(worker int, part []extsort.Entry, more bool) error {
+		defer r.clock.meter.since("group", worker, r.clock.meter.now())
 		return voters[worker].take(part, more)
 	})
 	for _, v := range voters {

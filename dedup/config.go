@@ -77,13 +77,15 @@ type Config struct {
 	Banding    lsh.Params // zero: tuned; else candidates are by lsh unless exact is asked for
 	Candidates Candidates
 	Verify     Verify
-	BucketCap  int // members up to which a bucket emits all its pairs; 0: DefaultBucketCap
+	Shared     bool // Pairs counts the components in which signatures agree
+	BucketCap  int  // members up to which a bucket emits all its pairs; 0: DefaultBucketCap
 
 	Keep cluster.Keep
 	Star bool // remove only what is similar to the kept document itself
 
 	Threads int   // 0: all processors
 	Memory  int64 // resident bytes of the process; 0: no ceiling. What does not fit goes to disk; see docs/architecture.md.
+	Timings bool  // Summary.Stages say what each stage's workers have spent
 	// Work is a folder for what goes to disk. A run that ends before it has
 	// succeeded leaves there what it has done, and the same run goes on from it.
 	// "": a folder for temporary files, and nothing is left.
@@ -117,6 +119,9 @@ type limits struct {
 	output  int64       // see noteBytes
 	due     func() bool // it is time for a note; see noteInterval
 }
+
+// keepsSignatures tells whether signatures are needed after grouping.
+func (c *Config) keepsSignatures() bool { return c.Verify != VerifyExact || c.Shared }
 
 // withDefaults returns c with every zero field replaced by its default.
 func (c Config) withDefaults() Config {
@@ -185,6 +190,9 @@ func (c Config) Validate() error {
 	}
 	if !(c.Recall > 0 && c.Recall < 1) {
 		checks = append(checks, fmt.Errorf("recall %v is not between 0 and 1: use --candidates exact where no pair may be missed", c.Recall))
+	}
+	if c.Shared && !c.Sketch.HasBands() {
+		checks = append(checks, fmt.Errorf("%s has no components that could be shared: use oph or kmins", c.Sketch))
 	}
 	if len(c.Inputs) == 0 {
 		checks = append(checks, errors.New("no input: name files, folders or - for standard input"))

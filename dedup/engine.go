@@ -105,6 +105,7 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 type Pair struct {
 	A, B       []byte  // ids; A comes first in the input
 	Similarity float64 // exact, unless the run was told to estimate
+	Shared     int     // components in which the signatures agree, with Config.Shared
 }
 
 // run is the state of one run.

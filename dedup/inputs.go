@@ -94,7 +94,7 @@ func (r *run) read(ctx context.Context) error {
 	c := &r.config
 	reader := &reader{
 		config: c, work: r.work, banding: r.banding, sources: r.sources,
-		keepSigs: c.Verify != VerifyExact, parts: r.partLog(),
+		keepSigs: c.keepsSignatures(), meter: r.clock.meter, parts: r.partLog(),
 		keepAll: r.banding.Bands == 0 || r.banding.Rows <= 1 && c.Candidates == CandidatesAuto && c.Verify == VerifyExact,
 	}
 	reader.keepSets.Store(c.Verify == VerifyExact)

@@ -44,21 +44,29 @@ func (r *run) emitPairs(ctx context.Context, emit func(Pair) error) (items, byte
 	a, b := r.table.scanner(), r.table.cursor()
 	last := uint64(math.MaxUint64)
 	var idA, idB []byte
+	var signature []uint32
 	err = each(pairs, func(e extsort.Entry) error {
 		p := pairOf(e.Key)
 		if uint64(p.a) != last {
 			last = uint64(p.a)
 			idA = a.appendID(idA[:0], p.a)
+			if r.config.Shared {
+				signature = a.signature(p.a)
+			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
 		idB = b.appendID(idB[:0], p.b)
+		shared := 0
+		if r.config.Shared {
+			shared = r.config.Sketch.Equal(signature, b.signature(p.b))
+		}
 		if err := errors.Join(a.err, b.err); err != nil {
 			return err
 		}
 		items++
-		return emit(Pair{idA, idB, math.Float64frombits(e.Value)})
+		return emit(Pair{idA, idB, math.Float64frombits(e.Value), shared})
 	})
 	return items, 0, errors.Join(err, r.work.release(pairs))
 }

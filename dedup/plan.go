@@ -98,7 +98,7 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 	}
 	config := r.config
 	config.limits.segment = math.MaxInt64 // one holds the sample
-	w, err := newSketchWorker(&reader{config: &config, work: r.work, banding: r.banding, sources: r.sources, keepSigs: config.Verify != VerifyExact, cutoff: endOfInput})
+	w, err := newSketchWorker(&reader{config: &config, work: r.work, banding: r.banding, sources: r.sources, keepSigs: config.keepsSignatures(), cutoff: endOfInput})
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@ type reader struct {
 	feeder   *feeder
 	sources  []corpus.Source
 	keepSigs bool
+	meter    *meter // nil: nothing is measured
 	keepSets atomic.Bool
 	keepAll  bool         // feature sets of any size
 	features atomic.Int64 // read so far, with repeats
@@ -82,8 +83,8 @@ func (r *reader) read(ctx context.Context, refSources int) (*table, error) {
 	defer r.feeder.close()
 	r.cutoff = endOfInput
 	group, ctx := errgroup.WithContext(ctx)
-	for range r.config.Threads {
-		group.Go(func() error { return r.run(ctx) })
+	for worker := range r.config.Threads {
+		group.Go(func() error { return r.run(ctx, worker) })
 	}
 	if err := group.Wait(); err != nil {
 		return r.t, err
@@ -93,11 +94,13 @@ func (r *reader) read(ctx context.Context, refSources int) (*table, error) {
 }
 
 // run is one worker.
-func (r *reader) run(ctx context.Context) error {
+func (r *reader) run(ctx context.Context, worker int) error {
 	w, err := newSketchWorker(r)
 	if err != nil {
 		return err
 	}
+	w.watch = startWatch(r.meter)
+	defer func() { w.watch.stop(r.meter, worker) }()
 	if err := w.read(ctx); err != nil {
 		return err
 	}
@@ -109,7 +112,10 @@ func (w *sketchWorker) read(ctx context.Context) error {
 	var file *openFile
 	for ctx.Err() == nil {
 		var err error
-		if file, err = w.r.feeder.take(file, &b); err == io.EOF {
+		w.watch.lap(stepParse)
+		file, err = w.r.feeder.take(file, &b)
+		w.watch.lap(stepFiles)
+		if err == io.EOF {
 			return nil
 		}
 		if corpus.IsOutage(err) { // not a property of the file: nothing of it may be taken for its end
@@ -165,6 +171,7 @@ type sketchWorker struct {
 	texts     *textSketcher // nil: signatures are made of features
 	features  []uint64
 	signature []uint32
+	watch     stopwatch
 
 	segment  *segment
 	blocks   []block // of the segment, not yet in the table
@@ -259,12 +266,14 @@ func (w *sketchWorker) addPiece(piece *block) (goOn bool, err error) {
 func (w *sketchWorker) addDocument(record *corpus.Record) {
 	s := w.segment
 	features := 0
+	w.watch.lap(stepParse)
 	if w.texts != nil {
 		features = w.texts.sketch(w.signature, record.Text)
 	} else {
 		w.features = w.shingler.AppendFeatures(w.features[:0], record.Text)
 		features = len(w.features)
 	}
+	w.watch.lap(stepFeatures)
 	s.ids = append(s.ids, record.ID...)
 	hasValue := len(record.Fields) > 0 && record.Fields[0] != nil
 	if hasValue {
@@ -283,12 +292,14 @@ func (w *sketchWorker) addDocument(record *corpus.Record) {
 		hasValue: hasValue,
 	}
 	r := w.r
+	w.watch.lap(stepParse)
 	if w.texts == nil && (r.keepSigs || r.banding.Bands > 0) {
 		w.sketcher.Sketch(w.signature, w.features)
 	}
 	if r.banding.Bands > 0 {
 		s.keys = r.banding.AppendKeys(s.keys, w.signature)
 	}
+	w.watch.lap(stepSketch)
 	if r.keepSigs {
 		s.signatures = append(s.signatures, w.signature...)
 	}

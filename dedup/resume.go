@@ -211,6 +211,7 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 			{Name: "bands", Value: fmt.Sprintf("%d of %d rows, %d to agree", r.banding.Bands, r.banding.Rows, r.banding.MinBands)},
 			{Name: "--candidates", Value: string(c.Candidates)},
 			{Name: "--verify", Value: string(c.Verify)},
+			{Name: "--shared", Value: strconv.FormatBool(c.Shared)},
 			{Name: "--bucket-cap", Value: fmt.Sprint(c.BucketCap)},
 			{Name: "--keep", Value: c.Keep.String()},
 			{Name: "--cluster star", Value: fmt.Sprint(c.Star)},

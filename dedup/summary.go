@@ -44,6 +44,7 @@ type Stage struct {
 	Seconds float64 `json:"seconds"`
 	Items   int64   `json:"items"`
 	Bytes   int64   `json:"bytes"`
+	Steps   []Step  `json:"steps,omitempty"` // with Config.Timings; the first is the stage itself
 }
 
 // largestMax is how many cluster sizes a summary lists.
@@ -54,10 +55,11 @@ type clock struct {
 	summary *Summary
 	config  *Config
 	begin   time.Time
+	meter   *meter // nil: nothing is measured
 }
 
 func startClock(s *Summary, config *Config) *clock {
-	return &clock{summary: s, config: config, begin: time.Now()}
+	return &clock{summary: s, config: config, begin: time.Now(), meter: newMeter(config.Timings)}
 }
 
 // stage runs f as a stage, or as one more part of it; f returns how many items
@@ -75,6 +77,7 @@ func (c *clock) stage(name string, total int64, f func() (items, bytes int64, er
 	s.Seconds += time.Since(start).Seconds()
 	s.Items += items
 	s.Bytes += bytes
+	s.Steps = c.meter.steps(name)
 	return err
 }
 

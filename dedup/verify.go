@@ -119,8 +119,9 @@ func (v *verifier) round(ctx context.Context, rate bool, c *cutter, to []*extsor
 		defer close(units)
 		return c.cut(ctx, units)
 	})
-	for _, edges := range to {
+	for worker, edges := range to {
 		group.Go(func() error {
+			defer v.r.clock.meter.since("verify", worker, v.r.clock.meter.now())
 			w, err := v.newWorker(rate, edges)
 			if err != nil {
 				return err

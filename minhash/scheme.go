@@ -1,7 +1,6 @@
 package minhash
 
 import (
-	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -74,27 +73,6 @@ func KMins(family Family, k, bits int, seed uint64) (Scheme, error) {
 		return newScheme(methodPlainXOR, k, bits, seed)
 	}
 	return Scheme{}, fmt.Errorf("minhash: unknown family %q: want %s, %s or %s", family, MultiplyShift, XOR, PlainXOR)
-}
-
-// Permutations returns the scheme of the family [PlainXOR] with given numbers, 1 to
-// 65535 of them: the first of its len(numbers)+1 permutations leaves features as they
-// are, the others are x ⊕ numbers[i]. Components have 1, 2, 4, 8, 16 or 32 bits. It
-// agrees with programs that publish their numbers. The line of such a scheme names
-// them by a hash and cannot be parsed back.
-func Permutations(numbers []uint64, bits int) (Scheme, error) {
-	if len(numbers) == 0 {
-		return Scheme{}, fmt.Errorf("minhash: no numbers for the permutations: give at least one")
-	}
-	s, err := newScheme(methodPlainXOR, len(numbers)+1, bits, 0)
-	if err != nil {
-		return s, err
-	}
-	var packed []byte
-	for _, n := range numbers {
-		packed = binary.LittleEndian.AppendUint64(packed, n)
-	}
-	s.numbers = string(packed)
-	return s, nil
 }
 
 // Default returns minhash/oph/v1 k=128 bits=32 seed=1.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/dedup"
 )
 
 const dedupHelp = `Keep one document of every cluster of near-duplicates.
@@ -141,6 +142,9 @@ func count(n int64, word string) string {
 func describeSearch(s *alike.Summary) string {
 	if s.Bands == 0 {
 		return fmt.Sprintf("similarity ≥ %v, exact join", s.Threshold)
+	}
+	if s.Verify == string(dedup.VerifyNone) {
+		return fmt.Sprintf("%d bands of %d rows decide, which find %.4f of the pairs at %v", s.Bands, s.Rows, s.ExpectedRecall, s.Threshold)
 	}
 	return fmt.Sprintf("similarity ≥ %v, %d bands of %d rows, expected recall %.4f at the threshold",
 		s.Threshold, s.Bands, s.Rows, s.ExpectedRecall)

@@ -32,6 +32,7 @@ type textFlags struct {
 	stopWords   string
 	minLength   int
 	repetitions bool
+	hash        choice
 }
 
 func (f *textFlags) add(flags *pflag.FlagSet) {
@@ -44,6 +45,9 @@ func (f *textFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.strip, "strip-diacritics", false, "treat é as e")
 	flags.StringVar(&f.stopWords, "stop-words", "", "drop these words: a `FILE` with one a line, or a language (en, de, fr, …)")
 	flags.IntVar(&f.minLength, "min-token-length", 0, "drop tokens of fewer characters")
+	f.hash = choose(shingle.FNV1)
+	f.hash.value = ""
+	flags.Var(&f.hash, "shingle-hash", "fnv1: hash shingles of ascii tokens by FNV-1, to agree with other programs (default: a hash that rolls, and is far faster)")
 	flags.BoolVar(&f.repetitions, "repetitions", false, "count repeated tokens: a token's second occurrence is another token")
 }
 
@@ -58,6 +62,7 @@ func (f *textFlags) options() (shingle.Options, error) {
 		},
 		N:           f.ngram,
 		Repetitions: f.repetitions,
+		Hash:        shingle.Hash(f.hash.value),
 	}
 	if f.ngram < 1 {
 		return o, usagef("--ngram is %d: take 1 or more, 5 for near-duplicates of prose", f.ngram)
@@ -94,17 +99,25 @@ func readStopWords(name string) ([]string, error) {
 
 // schemeFlags say how features become a signature.
 type schemeFlags struct {
-	line string
-	seed uint64
+	line         string
+	seed         uint64
+	permutations string
 }
 
 func (f *schemeFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.line, "scheme", alike.DefaultScheme().String(), "signature: oph, kmins or bottomk, with k=, bits=, family=, hash=")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the signature's hash functions")
+	flags.StringVar(&f.permutations, "permutations", "", "`file` with the numbers of XOR permutations, one a line, in place of --scheme; the first permutation leaves features as they are")
 }
 
 func (f *schemeFlags) scheme(flags *pflag.FlagSet) (minhash.Scheme, error) {
 	line := f.line
+	if f.permutations != "" {
+		if flags.Changed("scheme") || flags.Changed("seed") {
+			return minhash.Scheme{}, usagef("--permutations says what --scheme and --seed would: leave them out")
+		}
+		return readPermutations(f.permutations)
+	}
 	if flags.Changed("seed") {
 		fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' })
 		kept := fields[:0]
@@ -151,7 +164,7 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 256MiB; more goes to disk (default: half of what there is)")
 	flags.StringVar(&f.work, "work", "", "`folder` for what goes to disk; killed, the same command goes on from there (default: a temporary one)")
 	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
-	flags.StringVar(&f.timings, "timings", "", "write seconds, items and bytes of every stage to this CSV `file`")
+	flags.StringVar(&f.timings, "timings", "", "write what every stage took, and its slowest thread, to this CSV `file`, and a table to standard error")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress, no list of skipped records")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 }
@@ -163,6 +176,7 @@ func (f *inputFlags) apply(c *alike.Config) error {
 	c.OnError = dedup.OnError(f.onError.value)
 	c.Threads = f.threads
 	c.Work, c.Fresh = f.work, f.fresh
+	c.Timings = f.timings != ""
 	if f.fresh && f.work == "" {
 		return usagef("--fresh is about a --work folder: name it, or leave --fresh out")
 	}
@@ -225,6 +239,7 @@ type searchFlags struct {
 	rows       int
 	minBands   int
 	bucketCap  int
+	shared     bool // only pairs have the flag
 }
 
 func (f *searchFlags) add(flags *pflag.FlagSet) {
@@ -243,7 +258,7 @@ func (f *searchFlags) add(flags *pflag.FlagSet) {
 func (f *searchFlags) apply(c *alike.Config) error {
 	c.Threshold, c.Recall = f.threshold, f.recall
 	c.Candidates, c.Verify = dedup.Candidates(f.candidates.value), dedup.Verify(f.verify.value)
-	c.BucketCap = f.bucketCap
+	c.BucketCap, c.Shared = f.bucketCap, f.shared
 	if err := checkThreshold(f.threshold, f.recall); err != nil {
 		return err
 	}
@@ -277,9 +292,11 @@ type corpusFlags struct {
 	scheme schemeFlags
 	input  inputFlags
 	search searchFlags
+	preset searchPreset
 }
 
 func (f *corpusFlags) add(flags *pflag.FlagSet) {
+	f.preset.add(flags)
 	f.search.add(flags)
 	f.text.add(flags)
 	f.scheme.add(flags)
@@ -290,12 +307,14 @@ func (f *corpusFlags) add(flags *pflag.FlagSet) {
 func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config, error) {
 	c := alike.Config{Inputs: inputs, Keep: cluster.Keep{}}
 	var err error
+	f.settle(cmd.Flags())
 	if c.Features, err = f.text.options(); err != nil {
 		return c, err
 	}
 	if c.Sketch, err = f.scheme.scheme(cmd.Flags()); err != nil {
 		return c, err
 	}
+	f.settleBands(cmd.Flags(), c.Sketch)
 	if err := f.input.apply(&c); err != nil {
 		return c, err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -17,14 +18,16 @@ import (
 const pairsHelp = `List every pair of documents at or above the threshold.
 
 The output is CSV: a,b,similarity, where a comes before b in the input, sorted
-by a, then b, in input order; with --json, an object a line. A document without
+by a, then b, in input order; with --json, an object a line. With --shared, or a
+preset, there is one column more, shared. A document without
 an id is named by its file, or file:line. A FILE gets its name when it is whole,
 and is compressed when the name ends in .gz, .zst, .bz2 or .xz. It may be a URL,
 s3://bucket/name or gs://bucket/name.`
 
 const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact
-  alike pairs corpus/ -o pairs.csv --threshold 0.5`
+  alike pairs corpus/ -o pairs.csv --threshold 0.5
+  alike pairs corpus/ --preset broder --timings stages.csv`
 
 func newPairs() *cobra.Command {
 	var flags corpusFlags
@@ -46,7 +49,7 @@ func newPairs() *cobra.Command {
 			}
 			defer out.discard()
 			done := flags.input.follow(cmd, &c)
-			rows := newPairWriter(out, flags.input.json)
+			rows := newPairWriter(out, flags.input.json, c.Shared)
 			c.Commit = func() error { return errors.Join(rows.flush(), out.commit()) }
 			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
 			done(err)
@@ -61,6 +64,7 @@ func newPairs() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the pairs (default: standard output)")
+	cmd.Flags().BoolVar(&flags.search.shared, "shared", false, "add a column: how many components of the two signatures are the same")
 	flags.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
@@ -72,18 +76,23 @@ type pairWriter struct {
 	buffer *bufio.Writer
 	rows   *csv.Writer // nil: JSON
 	json   *json.Encoder
+	shared bool
 	n      int64
 }
 
-func newPairWriter(w io.Writer, asJSON bool) *pairWriter {
-	p := &pairWriter{buffer: bufio.NewWriterSize(w, 1<<16)}
+func newPairWriter(w io.Writer, asJSON, shared bool) *pairWriter {
+	p := &pairWriter{buffer: bufio.NewWriterSize(w, 1<<16), shared: shared}
 	if asJSON {
 		p.json = json.NewEncoder(p.buffer)
 		p.json.SetEscapeHTML(false)
 		return p
 	}
 	p.rows = csv.NewWriter(p.buffer)
-	_ = p.rows.Write([]string{"a", "b", "similarity"}) // flush tells of errors
+	header := []string{"a", "b", "similarity"}
+	if shared {
+		header = append(header, "shared")
+	}
+	_ = p.rows.Write(header) // flush tells of errors
 	return p
 }
 
@@ -91,13 +100,22 @@ func (p *pairWriter) write(pair alike.Pair) error {
 	p.n++
 	similarity := string(dedup.AppendSimilarity(nil, pair.Similarity))
 	if p.rows != nil {
-		return p.rows.Write([]string{string(pair.A), string(pair.B), similarity})
+		row := []string{string(pair.A), string(pair.B), similarity}
+		if p.shared {
+			row = append(row, strconv.Itoa(pair.Shared))
+		}
+		return p.rows.Write(row)
+	}
+	var shared *int
+	if p.shared {
+		shared = &pair.Shared
 	}
 	return p.json.Encode(struct {
 		A          string      `json:"a"`
 		B          string      `json:"b"`
 		Similarity json.Number `json:"similarity"`
-	}{string(pair.A), string(pair.B), json.Number(similarity)})
+		Shared     *int        `json:"shared,omitempty"`
+	}{string(pair.A), string(pair.B), json.Number(similarity), shared})
 }
 
 func (p *pairWriter) flush() error {

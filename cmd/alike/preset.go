@@ -50,8 +50,8 @@ func (f *presetFlags) add(flags *pflag.FlagSet) {
 
 // presetParameters are the flags that a preset may or may not take.
 var presetParameters = []string{
-	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "repetitions",
-	"scheme", "seed", "bits", "hash",
+	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "repetitions", "shingle-hash",
+	"scheme", "seed", "permutations", "bits", "hash",
 }
 
 // scheme returns the text scheme of the chosen preset, nil when none is chosen.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -249,13 +248,8 @@ func writeTimings(cmd *cobra.Command, path string, s *alike.Summary) error {
 	}
 	defer file.discard()
 	rows := csv.NewWriter(file)
-	_ = rows.Write([]string{"stage", "seconds", "items", "bytes", "mb_per_s"}) // Flush tells of errors
-	for _, stage := range s.Stages {
-		_ = rows.Write([]string{
-			stage.Name, strconv.FormatFloat(stage.Seconds, 'f', 6, 64),
-			strconv.FormatInt(stage.Items, 10), strconv.FormatInt(stage.Bytes, 10),
-			strconv.FormatFloat(float64(stage.Bytes)/1e6/max(stage.Seconds, 1e-9), 'f', 1, 64),
-		})
+	for _, row := range timingRows(s) {
+		_ = rows.Write(row) // Flush tells of errors
 	}
 	rows.Flush()
 	if err := rows.Error(); err != nil {
@@ -270,6 +264,11 @@ func (f *inputFlags) finish(cmd *cobra.Command, s *alike.Summary) error {
 	if f.timings != "" {
 		if err := writeTimings(cmd, f.timings, s); err != nil {
 			return fmt.Errorf("--timings: %w", err)
+		}
+		if !f.quiet {
+			if err := printTimings(cmd.ErrOrStderr(), s); err != nil {
+				return err
+			}
 		}
 	}
 	if s.Skipped > 0 || s.ReferencesSkipped > 0 {
