@@ -33,8 +33,8 @@ import "github.com/alike-dev/alike/internal/simd"
 // Sketcher computes the signatures of a scheme. It owns scratch memory, so it
 // must not be used by two goroutines at once; it allocates nothing.
 type Sketcher struct {
+	scratch simd.MajorityScratch // first: it should be aligned to cache lines
 	scheme  Scheme
-	scratch simd.MajorityScratch
 }
 
 // NewSketcher returns a sketcher of the scheme. It panics for the zero Scheme.

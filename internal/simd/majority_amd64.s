@@ -4,340 +4,333 @@
 
 #include "textflag.h"
 
-// func majorityWordsAVX512(dst *uint64, lanes uint64, hashes *uint64, n int, offset uint64, tie uint64, scratch *uint64)
+// func majorityWordsAVX512(dst *uint64, hashes *uint64, n int, offset uint64, tie uint64, scratch *uint64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·majorityWordsAVX512(SB), NOSPLIT, $0-56
-	MOVQ         $0xbf58476d1ce4e5b9, AX
-	VPBROADCASTQ AX, Z0
-	MOVQ         $0x94d049bb133111eb, AX
-	VPBROADCASTQ AX, Z1
-	MOVQ         hashes+16(FP), AX
-	MOVQ         scratch+48(FP), CX
-	MOVQ         n+24(FP), BX
-	MOVQ         offset+32(FP), DX
-	VPBROADCASTQ DX, Z2
-	VPADDQ       laneOffsets<>+0(SB), Z2, Z2
-	MOVQ         BX, SI
-	SHRQ         $0x04, SI
+TEXT ·majorityWordsAVX512(SB), NOSPLIT, $0-48
+	MOVQ         n+16(FP), AX
+	MOVQ         hashes+8(FP), CX
+	MOVQ         scratch+40(FP), DX
+	MOVQ         AX, BX
+	SHRQ         $0x01, BX
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
 	VPXORQ       Z3, Z3, Z3
-	LEAQ         256(CX), DX
-	MOVQ         SI, DI
+	MOVQ         offset+24(FP), SI
+	VPBROADCASTQ SI, Z4
+	VPADDQ       laneOffsets<>+0(SB), Z4, Z4
+	MOVQ         AX, SI
+	SHRQ         $0x04, SI
+	VPXORQ       Z5, Z5, Z5
+	LEAQ         256(DX), DI
+	MOVQ         SI, R8
 
 clear:
-	VMOVDQU64   Z3, (DX)
-	ADDQ        $0x40, DX
-	SHRQ        $0x01, DI
-	JNZ         clear
-	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	MOVQ        BX, DX
-	ANDQ        $0x0f, DX
-	SHRQ        $0x01, DX
-	JCC         pairs
-	VPADDQ.BCST (AX), Z2, Z3
-	VPSRLQ      $0x1e, Z3, Z4
-	VPXORQ      Z4, Z3, Z3
-	VPMULLQ     Z0, Z3, Z3
-	VPSRLQ      $0x1b, Z3, Z4
-	VPXORQ      Z4, Z3, Z3
-	VPMULLQ     Z1, Z3, Z3
-	VPSRLQ      $0x1f, Z3, Z4
-	VPXORQ      Z4, Z3, Z3
-	VMOVDQA64   Z3, Z4
-	ADDQ        $0x08, AX
+	VMOVDQU64    Z5, (DI)
+	ADDQ         $0x40, DI
+	SHRQ         $0x01, R8
+	JNZ          clear
+	ANDQ         $0x0f, AX
+	SHRQ         $0x01, AX
+	JCC          pairs
+	VPADDQ.BCST  (CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPXORQ       Z5, Z0, Z0
+	ADDQ         $0x08, CX
 
 pairs:
-	TESTQ       DX, DX
-	JZ          whole
-	VPADDQ.BCST (AX), Z2, Z3
-	VPSRLQ      $0x1e, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPMULLQ     Z0, Z3, Z3
-	VPSRLQ      $0x1b, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPMULLQ     Z1, Z3, Z3
-	VPSRLQ      $0x1f, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPADDQ.BCST 8(AX), Z2, Z9
-	VPSRLQ      $0x1e, Z9, Z10
-	VPXORQ      Z10, Z9, Z9
-	VPMULLQ     Z0, Z9, Z9
-	VPSRLQ      $0x1b, Z9, Z10
-	VPXORQ      Z10, Z9, Z9
-	VPMULLQ     Z1, Z9, Z9
-	VPSRLQ      $0x1f, Z9, Z10
-	VPXORQ      Z10, Z9, Z9
-	VPTERNLOGQ  $0x96, Z3, Z9, Z4
-	VPTERNLOGQ  $0xb2, Z3, Z4, Z9
-	VPANDQ      Z9, Z5, Z3
-	VPXORQ      Z9, Z5, Z5
-	VPANDQ      Z3, Z6, Z9
-	VPXORQ      Z3, Z6, Z6
-	VPXORQ      Z9, Z7, Z7
-	ADDQ        $+16, AX
-	DECQ        DX
-	JMP         pairs
+	TESTQ        AX, AX
+	JZ           whole
+	VPADDQ.BCST  (CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPADDQ.BCST  8(CX), Z4, Z7
+	VPSRLQ       $0x1e, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1b, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1f, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPTERNLOGQ   $0x96, Z5, Z7, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z7
+	VPANDQ       Z7, Z1, Z5
+	VPXORQ       Z7, Z1, Z1
+	VPANDQ       Z5, Z2, Z7
+	VPXORQ       Z5, Z2, Z2
+	VPXORQ       Z7, Z3, Z3
+	ADDQ         $+16, CX
+	DECQ         AX
+	JMP          pairs
 
 whole:
-	XORQ DX, DX
+	XORQ AX, AX
 
 block:
-	CMPQ        DX, SI
-	JE          counted
-	VPADDQ.BCST (AX), Z2, Z3
-	VPSRLQ      $0x1e, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPMULLQ     Z0, Z3, Z3
-	VPSRLQ      $0x1b, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPMULLQ     Z1, Z3, Z3
-	VPSRLQ      $0x1f, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPADDQ.BCST 8(AX), Z2, Z9
-	VPSRLQ      $0x1e, Z9, Z10
-	VPXORQ      Z10, Z9, Z9
-	VPMULLQ     Z0, Z9, Z9
-	VPSRLQ      $0x1b, Z9, Z10
-	VPXORQ      Z10, Z9, Z9
-	VPMULLQ     Z1, Z9, Z9
-	VPSRLQ      $0x1f, Z9, Z10
-	VPXORQ      Z10, Z9, Z9
-	VPTERNLOGQ  $0x96, Z3, Z9, Z4
-	VPTERNLOGQ  $0xb2, Z3, Z4, Z9
-	VPADDQ.BCST 16(AX), Z2, Z3
-	VPSRLQ      $0x1e, Z3, Z10
-	VPXORQ      Z10, Z3, Z3
-	VPMULLQ     Z0, Z3, Z3
-	VPSRLQ      $0x1b, Z3, Z10
-	VPXORQ      Z10, Z3, Z3
-	VPMULLQ     Z1, Z3, Z3
-	VPSRLQ      $0x1f, Z3, Z10
-	VPXORQ      Z10, Z3, Z3
-	VPADDQ.BCST 24(AX), Z2, Z10
-	VPSRLQ      $0x1e, Z10, Z11
-	VPXORQ      Z11, Z10, Z10
-	VPMULLQ     Z0, Z10, Z10
-	VPSRLQ      $0x1b, Z10, Z11
-	VPXORQ      Z11, Z10, Z10
-	VPMULLQ     Z1, Z10, Z10
-	VPSRLQ      $0x1f, Z10, Z11
-	VPXORQ      Z11, Z10, Z10
-	VPTERNLOGQ  $0x96, Z3, Z10, Z4
-	VPTERNLOGQ  $0xb2, Z3, Z4, Z10
-	VPTERNLOGQ  $0x96, Z9, Z10, Z5
-	VPTERNLOGQ  $0xb2, Z9, Z5, Z10
-	VPADDQ.BCST 32(AX), Z2, Z3
-	VPSRLQ      $0x1e, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPMULLQ     Z0, Z3, Z3
-	VPSRLQ      $0x1b, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPMULLQ     Z1, Z3, Z3
-	VPSRLQ      $0x1f, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPADDQ.BCST 40(AX), Z2, Z9
-	VPSRLQ      $0x1e, Z9, Z11
-	VPXORQ      Z11, Z9, Z9
-	VPMULLQ     Z0, Z9, Z9
-	VPSRLQ      $0x1b, Z9, Z11
-	VPXORQ      Z11, Z9, Z9
-	VPMULLQ     Z1, Z9, Z9
-	VPSRLQ      $0x1f, Z9, Z11
-	VPXORQ      Z11, Z9, Z9
-	VPTERNLOGQ  $0x96, Z3, Z9, Z4
-	VPTERNLOGQ  $0xb2, Z3, Z4, Z9
-	VPADDQ.BCST 48(AX), Z2, Z3
-	VPSRLQ      $0x1e, Z3, Z11
-	VPXORQ      Z11, Z3, Z3
-	VPMULLQ     Z0, Z3, Z3
-	VPSRLQ      $0x1b, Z3, Z11
-	VPXORQ      Z11, Z3, Z3
-	VPMULLQ     Z1, Z3, Z3
-	VPSRLQ      $0x1f, Z3, Z11
-	VPXORQ      Z11, Z3, Z3
-	VPADDQ.BCST 56(AX), Z2, Z11
-	VPSRLQ      $0x1e, Z11, Z12
-	VPXORQ      Z12, Z11, Z11
-	VPMULLQ     Z0, Z11, Z11
-	VPSRLQ      $0x1b, Z11, Z12
-	VPXORQ      Z12, Z11, Z11
-	VPMULLQ     Z1, Z11, Z11
-	VPSRLQ      $0x1f, Z11, Z12
-	VPXORQ      Z12, Z11, Z11
-	VPTERNLOGQ  $0x96, Z3, Z11, Z4
-	VPTERNLOGQ  $0xb2, Z3, Z4, Z11
-	VPTERNLOGQ  $0x96, Z9, Z11, Z5
-	VPTERNLOGQ  $0xb2, Z9, Z5, Z11
-	VPTERNLOGQ  $0x96, Z10, Z11, Z6
-	VPTERNLOGQ  $0xb2, Z10, Z6, Z11
-	VPADDQ.BCST 64(AX), Z2, Z3
-	VPSRLQ      $0x1e, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPMULLQ     Z0, Z3, Z3
-	VPSRLQ      $0x1b, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPMULLQ     Z1, Z3, Z3
-	VPSRLQ      $0x1f, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPADDQ.BCST 72(AX), Z2, Z9
-	VPSRLQ      $0x1e, Z9, Z10
-	VPXORQ      Z10, Z9, Z9
-	VPMULLQ     Z0, Z9, Z9
-	VPSRLQ      $0x1b, Z9, Z10
-	VPXORQ      Z10, Z9, Z9
-	VPMULLQ     Z1, Z9, Z9
-	VPSRLQ      $0x1f, Z9, Z10
-	VPXORQ      Z10, Z9, Z9
-	VPTERNLOGQ  $0x96, Z3, Z9, Z4
-	VPTERNLOGQ  $0xb2, Z3, Z4, Z9
-	VPADDQ.BCST 80(AX), Z2, Z3
-	VPSRLQ      $0x1e, Z3, Z10
-	VPXORQ      Z10, Z3, Z3
-	VPMULLQ     Z0, Z3, Z3
-	VPSRLQ      $0x1b, Z3, Z10
-	VPXORQ      Z10, Z3, Z3
-	VPMULLQ     Z1, Z3, Z3
-	VPSRLQ      $0x1f, Z3, Z10
-	VPXORQ      Z10, Z3, Z3
-	VPADDQ.BCST 88(AX), Z2, Z10
-	VPSRLQ      $0x1e, Z10, Z12
-	VPXORQ      Z12, Z10, Z10
-	VPMULLQ     Z0, Z10, Z10
-	VPSRLQ      $0x1b, Z10, Z12
-	VPXORQ      Z12, Z10, Z10
-	VPMULLQ     Z1, Z10, Z10
-	VPSRLQ      $0x1f, Z10, Z12
-	VPXORQ      Z12, Z10, Z10
-	VPTERNLOGQ  $0x96, Z3, Z10, Z4
-	VPTERNLOGQ  $0xb2, Z3, Z4, Z10
-	VPTERNLOGQ  $0x96, Z9, Z10, Z5
-	VPTERNLOGQ  $0xb2, Z9, Z5, Z10
-	VPADDQ.BCST 96(AX), Z2, Z3
-	VPSRLQ      $0x1e, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPMULLQ     Z0, Z3, Z3
-	VPSRLQ      $0x1b, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPMULLQ     Z1, Z3, Z3
-	VPSRLQ      $0x1f, Z3, Z9
-	VPXORQ      Z9, Z3, Z3
-	VPADDQ.BCST 104(AX), Z2, Z9
-	VPSRLQ      $0x1e, Z9, Z12
-	VPXORQ      Z12, Z9, Z9
-	VPMULLQ     Z0, Z9, Z9
-	VPSRLQ      $0x1b, Z9, Z12
-	VPXORQ      Z12, Z9, Z9
-	VPMULLQ     Z1, Z9, Z9
-	VPSRLQ      $0x1f, Z9, Z12
-	VPXORQ      Z12, Z9, Z9
-	VPTERNLOGQ  $0x96, Z3, Z9, Z4
-	VPTERNLOGQ  $0xb2, Z3, Z4, Z9
-	VPADDQ.BCST 112(AX), Z2, Z3
-	VPSRLQ      $0x1e, Z3, Z12
-	VPXORQ      Z12, Z3, Z3
-	VPMULLQ     Z0, Z3, Z3
-	VPSRLQ      $0x1b, Z3, Z12
-	VPXORQ      Z12, Z3, Z3
-	VPMULLQ     Z1, Z3, Z3
-	VPSRLQ      $0x1f, Z3, Z12
-	VPXORQ      Z12, Z3, Z3
-	VPADDQ.BCST 120(AX), Z2, Z12
-	VPSRLQ      $0x1e, Z12, Z13
-	VPXORQ      Z13, Z12, Z12
-	VPMULLQ     Z0, Z12, Z12
-	VPSRLQ      $0x1b, Z12, Z13
-	VPXORQ      Z13, Z12, Z12
-	VPMULLQ     Z1, Z12, Z12
-	VPSRLQ      $0x1f, Z12, Z13
-	VPXORQ      Z13, Z12, Z12
-	VPTERNLOGQ  $0x96, Z3, Z12, Z4
-	VPTERNLOGQ  $0xb2, Z3, Z4, Z12
-	VPTERNLOGQ  $0x96, Z9, Z12, Z5
-	VPTERNLOGQ  $0xb2, Z9, Z5, Z12
-	VPTERNLOGQ  $0x96, Z10, Z12, Z6
-	VPTERNLOGQ  $0xb2, Z10, Z6, Z12
-	VPTERNLOGQ  $0x96, Z11, Z12, Z7
-	VPTERNLOGQ  $0xb2, Z11, Z7, Z12
-	ADDQ        $+128, AX
-	LEAQ        256(CX), DI
-	MOVQ        DX, R8
-	INCQ        DX
+	CMPQ         AX, SI
+	JE           counted
+	VPADDQ.BCST  (CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPADDQ.BCST  8(CX), Z4, Z7
+	VPSRLQ       $0x1e, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1b, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1f, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPTERNLOGQ   $0x96, Z5, Z7, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z7
+	VPADDQ.BCST  16(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPADDQ.BCST  24(CX), Z4, Z8
+	VPSRLQ       $0x1e, Z8, Z9
+	VPXORQ       Z9, Z8, Z8
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z8, Z8
+	VPSRLQ       $0x1b, Z8, Z9
+	VPXORQ       Z9, Z8, Z8
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z8, Z8
+	VPSRLQ       $0x1f, Z8, Z9
+	VPXORQ       Z9, Z8, Z8
+	VPTERNLOGQ   $0x96, Z5, Z8, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z8
+	VPTERNLOGQ   $0x96, Z7, Z8, Z1
+	VPTERNLOGQ   $0xb2, Z7, Z1, Z8
+	VPADDQ.BCST  32(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPADDQ.BCST  40(CX), Z4, Z7
+	VPSRLQ       $0x1e, Z7, Z9
+	VPXORQ       Z9, Z7, Z7
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1b, Z7, Z9
+	VPXORQ       Z9, Z7, Z7
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1f, Z7, Z9
+	VPXORQ       Z9, Z7, Z7
+	VPTERNLOGQ   $0x96, Z5, Z7, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z7
+	VPADDQ.BCST  48(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z9
+	VPXORQ       Z9, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z9
+	VPXORQ       Z9, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z9
+	VPXORQ       Z9, Z5, Z5
+	VPADDQ.BCST  56(CX), Z4, Z9
+	VPSRLQ       $0x1e, Z9, Z10
+	VPXORQ       Z10, Z9, Z9
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z9, Z9
+	VPSRLQ       $0x1b, Z9, Z10
+	VPXORQ       Z10, Z9, Z9
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z9, Z9
+	VPSRLQ       $0x1f, Z9, Z10
+	VPXORQ       Z10, Z9, Z9
+	VPTERNLOGQ   $0x96, Z5, Z9, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z9
+	VPTERNLOGQ   $0x96, Z7, Z9, Z1
+	VPTERNLOGQ   $0xb2, Z7, Z1, Z9
+	VPTERNLOGQ   $0x96, Z8, Z9, Z2
+	VPTERNLOGQ   $0xb2, Z8, Z2, Z9
+	VPADDQ.BCST  64(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPADDQ.BCST  72(CX), Z4, Z7
+	VPSRLQ       $0x1e, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1b, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1f, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPTERNLOGQ   $0x96, Z5, Z7, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z7
+	VPADDQ.BCST  80(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPADDQ.BCST  88(CX), Z4, Z8
+	VPSRLQ       $0x1e, Z8, Z10
+	VPXORQ       Z10, Z8, Z8
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z8, Z8
+	VPSRLQ       $0x1b, Z8, Z10
+	VPXORQ       Z10, Z8, Z8
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z8, Z8
+	VPSRLQ       $0x1f, Z8, Z10
+	VPXORQ       Z10, Z8, Z8
+	VPTERNLOGQ   $0x96, Z5, Z8, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z8
+	VPTERNLOGQ   $0x96, Z7, Z8, Z1
+	VPTERNLOGQ   $0xb2, Z7, Z1, Z8
+	VPADDQ.BCST  96(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPADDQ.BCST  104(CX), Z4, Z7
+	VPSRLQ       $0x1e, Z7, Z10
+	VPXORQ       Z10, Z7, Z7
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1b, Z7, Z10
+	VPXORQ       Z10, Z7, Z7
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1f, Z7, Z10
+	VPXORQ       Z10, Z7, Z7
+	VPTERNLOGQ   $0x96, Z5, Z7, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z7
+	VPADDQ.BCST  112(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z10
+	VPXORQ       Z10, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z10
+	VPXORQ       Z10, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z10
+	VPXORQ       Z10, Z5, Z5
+	VPADDQ.BCST  120(CX), Z4, Z10
+	VPSRLQ       $0x1e, Z10, Z11
+	VPXORQ       Z11, Z10, Z10
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z10, Z10
+	VPSRLQ       $0x1b, Z10, Z11
+	VPXORQ       Z11, Z10, Z10
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z10, Z10
+	VPSRLQ       $0x1f, Z10, Z11
+	VPXORQ       Z11, Z10, Z10
+	VPTERNLOGQ   $0x96, Z5, Z10, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z10
+	VPTERNLOGQ   $0x96, Z7, Z10, Z1
+	VPTERNLOGQ   $0xb2, Z7, Z1, Z10
+	VPTERNLOGQ   $0x96, Z8, Z10, Z2
+	VPTERNLOGQ   $0xb2, Z8, Z2, Z10
+	VPTERNLOGQ   $0x96, Z9, Z10, Z3
+	VPTERNLOGQ   $0xb2, Z9, Z3, Z10
+	ADDQ         $+128, CX
+	LEAQ         256(DX), DI
+	MOVQ         AX, R8
+	INCQ         AX
 
 carry:
 	SHRQ       $0x01, R8
 	JCC        wait
-	VMOVDQU64  (DI), Z3
-	VMOVDQU64  2560(DI), Z9
-	VPTERNLOGQ $0x96, Z9, Z12, Z3
-	VPTERNLOGQ $0xb2, Z9, Z3, Z12
-	VMOVDQU64  Z3, (DI)
+	VMOVDQU64  (DI), Z5
+	VMOVDQU64  2560(DI), Z7
+	VPTERNLOGQ $0x96, Z7, Z10, Z5
+	VPTERNLOGQ $0xb2, Z7, Z5, Z10
+	VMOVDQU64  Z5, (DI)
 	ADDQ       $0x40, DI
 	JMP        carry
 
 wait:
-	VMOVDQU64 Z12, 2560(DI)
+	VMOVDQU64 Z10, 2560(DI)
 	JMP       block
 
 counted:
+	MOVQ         tie+32(FP), AX
+	VPBROADCASTQ AX, Z4
 	MOVQ         BX, AX
-	SHRQ         $0x01, AX
-	MOVQ         tie+40(FP), DX
-	VPBROADCASTQ DX, Z0
-	MOVQ         AX, DX
-	ANDQ         $0x01, DX
-	NEGQ         DX
-	VPBROADCASTQ DX, Z1
-	SHRQ         $0x01, AX
-	VPTERNLOGQ   $0xd4, Z1, Z4, Z0
-	MOVQ         AX, DX
-	ANDQ         $0x01, DX
-	NEGQ         DX
-	VPBROADCASTQ DX, Z1
-	SHRQ         $0x01, AX
-	VPTERNLOGQ   $0xd4, Z1, Z5, Z0
-	MOVQ         AX, DX
-	ANDQ         $0x01, DX
-	NEGQ         DX
-	VPBROADCASTQ DX, Z1
-	SHRQ         $0x01, AX
-	VPTERNLOGQ   $0xd4, Z1, Z6, Z0
-	MOVQ         AX, DX
-	ANDQ         $0x01, DX
-	NEGQ         DX
-	VPBROADCASTQ DX, Z1
-	SHRQ         $0x01, AX
-	VPTERNLOGQ   $0xd4, Z1, Z7, Z0
-	VPXORQ       Z8, Z8, Z8
-	LEAQ         256(CX), CX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VPBROADCASTQ AX, Z5
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z5, Z0, Z4
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VPBROADCASTQ AX, Z0
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z0, Z1, Z4
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VPBROADCASTQ AX, Z0
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z0, Z2, Z4
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VPBROADCASTQ AX, Z0
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z0, Z3, Z4
+	VPXORQ       Z6, Z6, Z6
+	LEAQ         256(DX), AX
 
 compare:
 	TESTQ        SI, SI
 	JZ           done
-	MOVQ         SI, DX
-	ANDQ         $0x01, DX
-	NEGQ         DX
-	VPBROADCASTQ DX, Z1
+	MOVQ         SI, CX
+	ANDQ         $0x01, CX
+	NEGQ         CX
+	VPBROADCASTQ CX, Z0
 	SHRQ         $0x01, SI
-	VPANDQ       2560(CX), Z1, Z1
-	VMOVDQU64    (CX), Z2
-	VPTERNLOGQ   $0x96, Z1, Z8, Z2
-	VPTERNLOGQ   $0xb2, Z1, Z2, Z8
-	MOVQ         AX, DX
-	ANDQ         $0x01, DX
-	NEGQ         DX
-	VPBROADCASTQ DX, Z1
-	SHRQ         $0x01, AX
-	VPTERNLOGQ   $0xd4, Z1, Z2, Z0
-	ADDQ         $0x40, CX
+	VMOVDQU64    (AX), Z1
+	VPANDQ       2560(AX), Z0, Z0
+	VPTERNLOGQ   $0x96, Z0, Z6, Z1
+	VPTERNLOGQ   $0xb2, Z0, Z1, Z6
+	MOVQ         BX, CX
+	ANDQ         $0x01, CX
+	NEGQ         CX
+	VPBROADCASTQ CX, Z0
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z0, Z1, Z4
+	ADDQ         $0x40, AX
 	JMP          compare
 
 done:
-	MOVQ      lanes+8(FP), AX
-	KMOVB     AX, K1
 	MOVQ      dst+0(FP), AX
-	VMOVDQU64 Z0, K1, (AX)
+	VMOVDQU64 Z4, (AX)
 	VZEROUPPER
 	RET
 
@@ -351,585 +344,2159 @@ DATA laneOffsets<>+48(SB)/8, $0xb54cda58fbbee87e
 DATA laneOffsets<>+56(SB)/8, $0x538454127b096493
 GLOBL laneOffsets<>(SB), RODATA|NOPTR, $64
 
+DATA factorbf58476d1ce4e5b9<>+0(SB)/8, $0xbf58476d1ce4e5b9
+DATA factorbf58476d1ce4e5b9<>+8(SB)/8, $0xbf58476d1ce4e5b9
+DATA factorbf58476d1ce4e5b9<>+16(SB)/8, $0xbf58476d1ce4e5b9
+DATA factorbf58476d1ce4e5b9<>+24(SB)/8, $0xbf58476d1ce4e5b9
+GLOBL factorbf58476d1ce4e5b9<>(SB), RODATA|NOPTR, $32
+
+DATA factor94d049bb133111eb<>+0(SB)/8, $0x94d049bb133111eb
+DATA factor94d049bb133111eb<>+8(SB)/8, $0x94d049bb133111eb
+DATA factor94d049bb133111eb<>+16(SB)/8, $0x94d049bb133111eb
+DATA factor94d049bb133111eb<>+24(SB)/8, $0x94d049bb133111eb
+GLOBL factor94d049bb133111eb<>(SB), RODATA|NOPTR, $32
+
 // func majorityElementsAVX512(dst *uint64, hashes *uint64, n int, offset uint64, tie uint64, scratch *uint64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·majorityElementsAVX512(SB), NOSPLIT, $0-48
-	MOVQ         $0xbf58476d1ce4e5b9, AX
-	VPBROADCASTQ AX, Z0
-	MOVQ         $0x94d049bb133111eb, AX
-	VPBROADCASTQ AX, Z1
-	MOVQ         hashes+8(FP), AX
-	MOVQ         scratch+40(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         offset+24(FP), BX
-	VPBROADCASTQ BX, Z2
-	MOVQ         DX, DI
-	SHRQ         $0x03, DI
-	MOVQ         DI, BX
-	SHRQ         $0x04, BX
-	MOVQ         DX, SI
-	SHRQ         $0x01, SI
-	MOVQ         tie+32(FP), R8
-	VPBROADCASTQ R8, Z3
-	VPXORQ       Z4, Z4, Z4
+	MOVQ         n+16(FP), AX
+	MOVQ         hashes+8(FP), CX
+	MOVQ         scratch+40(FP), DX
+	MOVQ         AX, BX
+	SHRQ         $0x01, BX
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	MOVQ         offset+24(FP), SI
+	VPBROADCASTQ SI, Z4
+	MOVQ         AX, SI
+	SHRQ         $0x03, SI
+	MOVQ         SI, DI
+	SHRQ         $0x04, DI
 	VPXORQ       Z5, Z5, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPXORQ       Z7, Z7, Z7
-	VPXORQ       Z8, Z8, Z8
-	MOVQ         DX, R8
+	MOVQ         AX, R8
 	ANDQ         $0x07, R8
 	JZ           vectors
-	MOVQ         DI, R9
+	MOVQ         SI, R9
 	SHLQ         $0x06, R9
 	MOVQ         $-1, R10
 	BZHIQ        R8, R10, R10
 	KMOVB        R10, K1
-	VMOVDQU64.Z  (AX)(R9*1), K1, Z4
-	VPADDQ       Z2, Z4, Z4
-	VPSRLQ       $0x1e, Z4, Z9
-	VPXORQ       Z9, Z4, Z4
-	VPMULLQ      Z0, Z4, Z4
-	VPSRLQ       $0x1b, Z4, Z9
-	VPXORQ       Z9, Z4, Z4
-	VPMULLQ      Z1, Z4, Z4
-	VPSRLQ       $0x1f, Z4, Z9
-	VPXORQ       Z9, Z4, Z4
-	VMOVDQA64.Z  Z4, K1, Z4
-	VMOVDQA64    Z4, Z4
+	VMOVDQU64.Z  (CX)(R9*1), K1, Z6
+	VPADDQ       Z4, Z6, Z6
+	VPSRLQ       $0x1e, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z6, Z6
+	VPSRLQ       $0x1b, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z6, Z6
+	VPSRLQ       $0x1f, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VMOVDQA64.Z  Z6, K1, Z6
+	VPXORQ       Z6, Z0, Z0
 
 vectors:
-	ANDQ    $0x0f, DI
-	SHRQ    $0x01, DI
-	JCC     pairs
-	VPADDQ  (AX), Z2, Z9
-	VPSRLQ  $0x1e, Z9, Z10
-	VPXORQ  Z10, Z9, Z9
-	VPMULLQ Z0, Z9, Z9
-	VPSRLQ  $0x1b, Z9, Z10
-	VPXORQ  Z10, Z9, Z9
-	VPMULLQ Z1, Z9, Z9
-	VPSRLQ  $0x1f, Z9, Z10
-	VPXORQ  Z10, Z9, Z9
-	VPANDQ  Z9, Z4, Z10
-	VPXORQ  Z9, Z4, Z4
-	VPXORQ  Z10, Z5, Z5
-	ADDQ    $0x40, AX
+	ANDQ         $0x0f, SI
+	SHRQ         $0x01, SI
+	JCC          pairs
+	VPADDQ       (CX), Z4, Z6
+	VPSRLQ       $0x1e, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z6, Z6
+	VPSRLQ       $0x1b, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z6, Z6
+	VPSRLQ       $0x1f, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VPANDQ       Z6, Z0, Z7
+	VPXORQ       Z6, Z0, Z0
+	VPXORQ       Z7, Z1, Z1
+	ADDQ         $0x40, CX
 
 pairs:
-	TESTQ      DI, DI
-	JZ         whole
-	VPADDQ     (AX), Z2, Z9
-	VPSRLQ     $0x1e, Z9, Z10
-	VPXORQ     Z10, Z9, Z9
-	VPMULLQ    Z0, Z9, Z9
-	VPSRLQ     $0x1b, Z9, Z10
-	VPXORQ     Z10, Z9, Z9
-	VPMULLQ    Z1, Z9, Z9
-	VPSRLQ     $0x1f, Z9, Z10
-	VPXORQ     Z10, Z9, Z9
-	VPADDQ     64(AX), Z2, Z10
-	VPSRLQ     $0x1e, Z10, Z16
-	VPXORQ     Z16, Z10, Z10
-	VPMULLQ    Z0, Z10, Z10
-	VPSRLQ     $0x1b, Z10, Z16
-	VPXORQ     Z16, Z10, Z10
-	VPMULLQ    Z1, Z10, Z10
-	VPSRLQ     $0x1f, Z10, Z16
-	VPXORQ     Z16, Z10, Z10
-	VPTERNLOGQ $0x96, Z9, Z10, Z4
-	VPTERNLOGQ $0xb2, Z9, Z4, Z10
-	VPANDQ     Z10, Z5, Z9
-	VPXORQ     Z10, Z5, Z5
-	VPANDQ     Z9, Z6, Z10
-	VPXORQ     Z9, Z6, Z6
-	VPANDQ     Z10, Z7, Z9
-	VPXORQ     Z10, Z7, Z7
-	VPXORQ     Z9, Z8, Z8
-	ADDQ       $+128, AX
-	DECQ       DI
-	JMP        pairs
+	TESTQ        SI, SI
+	JZ           whole
+	VPADDQ       (CX), Z4, Z6
+	VPSRLQ       $0x1e, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z6, Z6
+	VPSRLQ       $0x1b, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z6, Z6
+	VPSRLQ       $0x1f, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VPADDQ       64(CX), Z4, Z7
+	VPSRLQ       $0x1e, Z7, Z13
+	VPXORQ       Z13, Z7, Z7
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1b, Z7, Z13
+	VPXORQ       Z13, Z7, Z7
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1f, Z7, Z13
+	VPXORQ       Z13, Z7, Z7
+	VPTERNLOGQ   $0x96, Z6, Z7, Z0
+	VPTERNLOGQ   $0xb2, Z6, Z0, Z7
+	VPANDQ       Z7, Z1, Z6
+	VPXORQ       Z7, Z1, Z1
+	VPANDQ       Z6, Z2, Z7
+	VPXORQ       Z6, Z2, Z2
+	VPANDQ       Z7, Z3, Z6
+	VPXORQ       Z7, Z3, Z3
+	VPXORQ       Z6, Z5, Z5
+	ADDQ         $+128, CX
+	DECQ         SI
+	JMP          pairs
 
 whole:
-	CMPQ   DX, $0x10
-	JBE    few
-	TESTQ  BX, BX
-	JZ     some
-	VPXORQ Z11, Z11, Z11
-	LEAQ   256(CX), DX
-	MOVQ   BX, DI
+	MOVQ         tie+32(FP), SI
+	VPBROADCASTQ SI, Z6
+	CMPQ         AX, $0x10
+	JBE          few
+	TESTQ        DI, DI
+	JZ           some
+	VPXORQ       Z8, Z8, Z8
+	LEAQ         256(DX), AX
+	MOVQ         DI, SI
 
 clear:
-	VMOVDQU64 Z11, (DX)
-	ADDQ      $0x40, DX
-	SHRQ      $0x01, DI
+	VMOVDQU64 Z8, (AX)
+	ADDQ      $0x40, AX
+	SHRQ      $0x01, SI
 	JNZ       clear
-	VMOVDQU64 Z8, 256(CX)
-	XORQ      DX, DX
+	VMOVDQU64 Z5, 256(DX)
+	XORQ      AX, AX
 
 block:
-	CMPQ       DX, BX
-	JE         counted
-	VPADDQ     (AX), Z2, Z8
-	VPSRLQ     $0x1e, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPMULLQ    Z0, Z8, Z8
-	VPSRLQ     $0x1b, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPMULLQ    Z1, Z8, Z8
-	VPSRLQ     $0x1f, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPADDQ     64(AX), Z2, Z9
-	VPSRLQ     $0x1e, Z9, Z10
-	VPXORQ     Z10, Z9, Z9
-	VPMULLQ    Z0, Z9, Z9
-	VPSRLQ     $0x1b, Z9, Z10
-	VPXORQ     Z10, Z9, Z9
-	VPMULLQ    Z1, Z9, Z9
-	VPSRLQ     $0x1f, Z9, Z10
-	VPXORQ     Z10, Z9, Z9
-	VPTERNLOGQ $0x96, Z8, Z9, Z4
-	VPTERNLOGQ $0xb2, Z8, Z4, Z9
-	VPADDQ     128(AX), Z2, Z8
-	VPSRLQ     $0x1e, Z8, Z10
-	VPXORQ     Z10, Z8, Z8
-	VPMULLQ    Z0, Z8, Z8
-	VPSRLQ     $0x1b, Z8, Z10
-	VPXORQ     Z10, Z8, Z8
-	VPMULLQ    Z1, Z8, Z8
-	VPSRLQ     $0x1f, Z8, Z10
-	VPXORQ     Z10, Z8, Z8
-	VPADDQ     192(AX), Z2, Z10
-	VPSRLQ     $0x1e, Z10, Z11
-	VPXORQ     Z11, Z10, Z10
-	VPMULLQ    Z0, Z10, Z10
-	VPSRLQ     $0x1b, Z10, Z11
-	VPXORQ     Z11, Z10, Z10
-	VPMULLQ    Z1, Z10, Z10
-	VPSRLQ     $0x1f, Z10, Z11
-	VPXORQ     Z11, Z10, Z10
-	VPTERNLOGQ $0x96, Z8, Z10, Z4
-	VPTERNLOGQ $0xb2, Z8, Z4, Z10
-	VPTERNLOGQ $0x96, Z9, Z10, Z5
-	VPTERNLOGQ $0xb2, Z9, Z5, Z10
-	VPADDQ     256(AX), Z2, Z8
-	VPSRLQ     $0x1e, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPMULLQ    Z0, Z8, Z8
-	VPSRLQ     $0x1b, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPMULLQ    Z1, Z8, Z8
-	VPSRLQ     $0x1f, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPADDQ     320(AX), Z2, Z9
-	VPSRLQ     $0x1e, Z9, Z11
-	VPXORQ     Z11, Z9, Z9
-	VPMULLQ    Z0, Z9, Z9
-	VPSRLQ     $0x1b, Z9, Z11
-	VPXORQ     Z11, Z9, Z9
-	VPMULLQ    Z1, Z9, Z9
-	VPSRLQ     $0x1f, Z9, Z11
-	VPXORQ     Z11, Z9, Z9
-	VPTERNLOGQ $0x96, Z8, Z9, Z4
-	VPTERNLOGQ $0xb2, Z8, Z4, Z9
-	VPADDQ     384(AX), Z2, Z8
-	VPSRLQ     $0x1e, Z8, Z11
-	VPXORQ     Z11, Z8, Z8
-	VPMULLQ    Z0, Z8, Z8
-	VPSRLQ     $0x1b, Z8, Z11
-	VPXORQ     Z11, Z8, Z8
-	VPMULLQ    Z1, Z8, Z8
-	VPSRLQ     $0x1f, Z8, Z11
-	VPXORQ     Z11, Z8, Z8
-	VPADDQ     448(AX), Z2, Z11
-	VPSRLQ     $0x1e, Z11, Z16
-	VPXORQ     Z16, Z11, Z11
-	VPMULLQ    Z0, Z11, Z11
-	VPSRLQ     $0x1b, Z11, Z16
-	VPXORQ     Z16, Z11, Z11
-	VPMULLQ    Z1, Z11, Z11
-	VPSRLQ     $0x1f, Z11, Z16
-	VPXORQ     Z16, Z11, Z11
-	VPTERNLOGQ $0x96, Z8, Z11, Z4
-	VPTERNLOGQ $0xb2, Z8, Z4, Z11
-	VPTERNLOGQ $0x96, Z9, Z11, Z5
-	VPTERNLOGQ $0xb2, Z9, Z5, Z11
-	VPTERNLOGQ $0x96, Z10, Z11, Z6
-	VPTERNLOGQ $0xb2, Z10, Z6, Z11
-	VPADDQ     512(AX), Z2, Z8
-	VPSRLQ     $0x1e, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPMULLQ    Z0, Z8, Z8
-	VPSRLQ     $0x1b, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPMULLQ    Z1, Z8, Z8
-	VPSRLQ     $0x1f, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPADDQ     576(AX), Z2, Z9
-	VPSRLQ     $0x1e, Z9, Z10
-	VPXORQ     Z10, Z9, Z9
-	VPMULLQ    Z0, Z9, Z9
-	VPSRLQ     $0x1b, Z9, Z10
-	VPXORQ     Z10, Z9, Z9
-	VPMULLQ    Z1, Z9, Z9
-	VPSRLQ     $0x1f, Z9, Z10
-	VPXORQ     Z10, Z9, Z9
-	VPTERNLOGQ $0x96, Z8, Z9, Z4
-	VPTERNLOGQ $0xb2, Z8, Z4, Z9
-	VPADDQ     640(AX), Z2, Z8
-	VPSRLQ     $0x1e, Z8, Z10
-	VPXORQ     Z10, Z8, Z8
-	VPMULLQ    Z0, Z8, Z8
-	VPSRLQ     $0x1b, Z8, Z10
-	VPXORQ     Z10, Z8, Z8
-	VPMULLQ    Z1, Z8, Z8
-	VPSRLQ     $0x1f, Z8, Z10
-	VPXORQ     Z10, Z8, Z8
-	VPADDQ     704(AX), Z2, Z10
-	VPSRLQ     $0x1e, Z10, Z16
-	VPXORQ     Z16, Z10, Z10
-	VPMULLQ    Z0, Z10, Z10
-	VPSRLQ     $0x1b, Z10, Z16
-	VPXORQ     Z16, Z10, Z10
-	VPMULLQ    Z1, Z10, Z10
-	VPSRLQ     $0x1f, Z10, Z16
-	VPXORQ     Z16, Z10, Z10
-	VPTERNLOGQ $0x96, Z8, Z10, Z4
-	VPTERNLOGQ $0xb2, Z8, Z4, Z10
-	VPTERNLOGQ $0x96, Z9, Z10, Z5
-	VPTERNLOGQ $0xb2, Z9, Z5, Z10
-	VPADDQ     768(AX), Z2, Z8
-	VPSRLQ     $0x1e, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPMULLQ    Z0, Z8, Z8
-	VPSRLQ     $0x1b, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPMULLQ    Z1, Z8, Z8
-	VPSRLQ     $0x1f, Z8, Z9
-	VPXORQ     Z9, Z8, Z8
-	VPADDQ     832(AX), Z2, Z9
-	VPSRLQ     $0x1e, Z9, Z16
-	VPXORQ     Z16, Z9, Z9
-	VPMULLQ    Z0, Z9, Z9
-	VPSRLQ     $0x1b, Z9, Z16
-	VPXORQ     Z16, Z9, Z9
-	VPMULLQ    Z1, Z9, Z9
-	VPSRLQ     $0x1f, Z9, Z16
-	VPXORQ     Z16, Z9, Z9
-	VPTERNLOGQ $0x96, Z8, Z9, Z4
-	VPTERNLOGQ $0xb2, Z8, Z4, Z9
-	VPADDQ     896(AX), Z2, Z8
-	VPSRLQ     $0x1e, Z8, Z16
-	VPXORQ     Z16, Z8, Z8
-	VPMULLQ    Z0, Z8, Z8
-	VPSRLQ     $0x1b, Z8, Z16
-	VPXORQ     Z16, Z8, Z8
-	VPMULLQ    Z1, Z8, Z8
-	VPSRLQ     $0x1f, Z8, Z16
-	VPXORQ     Z16, Z8, Z8
-	VPADDQ     960(AX), Z2, Z16
-	VPSRLQ     $0x1e, Z16, Z17
-	VPXORQ     Z17, Z16, Z16
-	VPMULLQ    Z0, Z16, Z16
-	VPSRLQ     $0x1b, Z16, Z17
-	VPXORQ     Z17, Z16, Z16
-	VPMULLQ    Z1, Z16, Z16
-	VPSRLQ     $0x1f, Z16, Z17
-	VPXORQ     Z17, Z16, Z16
-	VPTERNLOGQ $0x96, Z8, Z16, Z4
-	VPTERNLOGQ $0xb2, Z8, Z4, Z16
-	VPTERNLOGQ $0x96, Z9, Z16, Z5
-	VPTERNLOGQ $0xb2, Z9, Z5, Z16
-	VPTERNLOGQ $0x96, Z10, Z16, Z6
-	VPTERNLOGQ $0xb2, Z10, Z6, Z16
-	VPTERNLOGQ $0x96, Z11, Z16, Z7
-	VPTERNLOGQ $0xb2, Z11, Z7, Z16
-	ADDQ       $+1024, AX
-	LEAQ       256(CX), DI
-	MOVQ       DX, R8
-	INCQ       DX
+	CMPQ         AX, DI
+	JE           counted
+	VPADDQ       (CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPADDQ       64(CX), Z4, Z7
+	VPSRLQ       $0x1e, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1b, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1f, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPTERNLOGQ   $0x96, Z5, Z7, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z7
+	VPADDQ       128(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPADDQ       192(CX), Z4, Z8
+	VPSRLQ       $0x1e, Z8, Z13
+	VPXORQ       Z13, Z8, Z8
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z8, Z8
+	VPSRLQ       $0x1b, Z8, Z13
+	VPXORQ       Z13, Z8, Z8
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z8, Z8
+	VPSRLQ       $0x1f, Z8, Z13
+	VPXORQ       Z13, Z8, Z8
+	VPTERNLOGQ   $0x96, Z5, Z8, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z8
+	VPTERNLOGQ   $0x96, Z7, Z8, Z1
+	VPTERNLOGQ   $0xb2, Z7, Z1, Z8
+	VPADDQ       256(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPADDQ       320(CX), Z4, Z7
+	VPSRLQ       $0x1e, Z7, Z13
+	VPXORQ       Z13, Z7, Z7
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1b, Z7, Z13
+	VPXORQ       Z13, Z7, Z7
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1f, Z7, Z13
+	VPXORQ       Z13, Z7, Z7
+	VPTERNLOGQ   $0x96, Z5, Z7, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z7
+	VPADDQ       384(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z13
+	VPXORQ       Z13, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z13
+	VPXORQ       Z13, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z13
+	VPXORQ       Z13, Z5, Z5
+	VPADDQ       448(CX), Z4, Z13
+	VPSRLQ       $0x1e, Z13, Z14
+	VPXORQ       Z14, Z13, Z13
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z13, Z13
+	VPSRLQ       $0x1b, Z13, Z14
+	VPXORQ       Z14, Z13, Z13
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z13, Z13
+	VPSRLQ       $0x1f, Z13, Z14
+	VPXORQ       Z14, Z13, Z13
+	VPTERNLOGQ   $0x96, Z5, Z13, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z13
+	VPTERNLOGQ   $0x96, Z7, Z13, Z1
+	VPTERNLOGQ   $0xb2, Z7, Z1, Z13
+	VPTERNLOGQ   $0x96, Z8, Z13, Z2
+	VPTERNLOGQ   $0xb2, Z8, Z2, Z13
+	VPADDQ       512(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPADDQ       576(CX), Z4, Z7
+	VPSRLQ       $0x1e, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1b, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1f, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPTERNLOGQ   $0x96, Z5, Z7, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z7
+	VPADDQ       640(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPADDQ       704(CX), Z4, Z8
+	VPSRLQ       $0x1e, Z8, Z14
+	VPXORQ       Z14, Z8, Z8
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z8, Z8
+	VPSRLQ       $0x1b, Z8, Z14
+	VPXORQ       Z14, Z8, Z8
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z8, Z8
+	VPSRLQ       $0x1f, Z8, Z14
+	VPXORQ       Z14, Z8, Z8
+	VPTERNLOGQ   $0x96, Z5, Z8, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z8
+	VPTERNLOGQ   $0x96, Z7, Z8, Z1
+	VPTERNLOGQ   $0xb2, Z7, Z1, Z8
+	VPADDQ       768(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z7
+	VPXORQ       Z7, Z5, Z5
+	VPADDQ       832(CX), Z4, Z7
+	VPSRLQ       $0x1e, Z7, Z14
+	VPXORQ       Z14, Z7, Z7
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1b, Z7, Z14
+	VPXORQ       Z14, Z7, Z7
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z7, Z7
+	VPSRLQ       $0x1f, Z7, Z14
+	VPXORQ       Z14, Z7, Z7
+	VPTERNLOGQ   $0x96, Z5, Z7, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z7
+	VPADDQ       896(CX), Z4, Z5
+	VPSRLQ       $0x1e, Z5, Z14
+	VPXORQ       Z14, Z5, Z5
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1b, Z5, Z14
+	VPXORQ       Z14, Z5, Z5
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z14
+	VPXORQ       Z14, Z5, Z5
+	VPADDQ       960(CX), Z4, Z14
+	VPSRLQ       $0x1e, Z14, Z15
+	VPXORQ       Z15, Z14, Z14
+	VPMULLQ.BCST factorbf58476d1ce4e5b9<>+0(SB), Z14, Z14
+	VPSRLQ       $0x1b, Z14, Z15
+	VPXORQ       Z15, Z14, Z14
+	VPMULLQ.BCST factor94d049bb133111eb<>+0(SB), Z14, Z14
+	VPSRLQ       $0x1f, Z14, Z15
+	VPXORQ       Z15, Z14, Z14
+	VPTERNLOGQ   $0x96, Z5, Z14, Z0
+	VPTERNLOGQ   $0xb2, Z5, Z0, Z14
+	VPTERNLOGQ   $0x96, Z7, Z14, Z1
+	VPTERNLOGQ   $0xb2, Z7, Z1, Z14
+	VPTERNLOGQ   $0x96, Z8, Z14, Z2
+	VPTERNLOGQ   $0xb2, Z8, Z2, Z14
+	VPTERNLOGQ   $0x96, Z13, Z14, Z3
+	VPTERNLOGQ   $0xb2, Z13, Z3, Z14
+	ADDQ         $+1024, CX
+	LEAQ         256(DX), SI
+	MOVQ         AX, R8
+	INCQ         AX
 
 carry:
 	SHRQ       $0x01, R8
 	JCC        wait
-	VMOVDQU64  (DI), Z8
-	VMOVDQU64  2560(DI), Z9
-	VPTERNLOGQ $0x96, Z9, Z16, Z8
-	VPTERNLOGQ $0xb2, Z9, Z8, Z16
-	VMOVDQU64  Z8, (DI)
-	ADDQ       $0x40, DI
+	VMOVDQU64  (SI), Z5
+	VMOVDQU64  2560(SI), Z7
+	VPTERNLOGQ $0x96, Z7, Z14, Z5
+	VPTERNLOGQ $0xb2, Z7, Z5, Z14
+	VMOVDQU64  Z5, (SI)
+	ADDQ       $0x40, SI
 	JMP        carry
 
 wait:
-	VMOVDQU64 Z16, 2560(DI)
+	VMOVDQU64 Z14, 2560(SI)
 	JMP       block
 
 counted:
-	VMOVDQU64 Z4, (CX)
-	VMOVDQU64 Z5, 64(CX)
-	VMOVDQU64 Z6, 128(CX)
-	VMOVDQU64 Z7, 192(CX)
-	VPXORQ    Z12, Z12, Z12
-	LEAQ      256(CX), AX
+	VMOVDQU64 Z0, (DX)
+	VMOVDQU64 Z1, 64(DX)
+	VMOVDQU64 Z2, 128(DX)
+	VMOVDQU64 Z3, 192(DX)
+	VPXORQ    Z9, Z9, Z9
+	LEAQ      256(DX), AX
 
 take:
+	MOVQ         DI, CX
+	ANDQ         $0x01, CX
+	NEGQ         CX
+	VPBROADCASTQ CX, Z0
+	SHRQ         $0x01, DI
+	VMOVDQU64    (AX), Z1
+	VPANDQ       2560(AX), Z0, Z0
+	VPTERNLOGQ   $0x96, Z0, Z9, Z1
+	VPTERNLOGQ   $0xb2, Z0, Z1, Z9
+	VMOVDQU64    Z1, (AX)
+	ADDQ         $0x40, AX
+	TESTQ        DI, DI
+	JNZ          take
+	VMOVDQU64    Z9, (AX)
+	ADDQ         $0x40, AX
+	VPXORQ       Z10, Z10, Z10
+	MOVQ         DX, CX
+
+sum0:
+	VMOVDQU64  (CX), Z0
+	VSHUFI64X2 $0x4e, Z0, Z0, Z1
+	VPTERNLOGQ $0x96, Z1, Z10, Z0
+	VPTERNLOGQ $0xb2, Z1, Z0, Z10
+	VMOVDQU64  Z0, (CX)
+	ADDQ       $0x40, CX
+	CMPQ       CX, AX
+	JB         sum0
+	VMOVDQU64  Z10, (AX)
+	ADDQ       $0x40, AX
+	VPXORQ     Z11, Z11, Z11
+	MOVQ       DX, CX
+
+sum1:
+	VMOVDQU64  (CX), Z0
+	VPERMQ     $0x4e, Z0, Z1
+	VPTERNLOGQ $0x96, Z1, Z11, Z0
+	VPTERNLOGQ $0xb2, Z1, Z0, Z11
+	VMOVDQU64  Z0, (CX)
+	ADDQ       $0x40, CX
+	CMPQ       CX, AX
+	JB         sum1
+	VMOVDQU64  Z11, (AX)
+	ADDQ       $0x40, AX
+	VPXORQ     Z12, Z12, Z12
+	MOVQ       DX, CX
+
+sum2:
+	VMOVDQU64  (CX), Z0
+	VPERMQ     $0xb1, Z0, Z1
+	VPTERNLOGQ $0x96, Z1, Z12, Z0
+	VPTERNLOGQ $0xb2, Z1, Z0, Z12
+	VMOVDQU64  Z0, (CX)
+	ADDQ       $0x40, CX
+	CMPQ       CX, AX
+	JB         sum2
+	VMOVDQU64  Z12, (AX)
+	ADDQ       $0x40, AX
+	MOVQ       DX, CX
+
+compare:
+	VMOVDQU64    (CX), Z0
 	MOVQ         BX, DX
 	ANDQ         $0x01, DX
 	NEGQ         DX
-	VPBROADCASTQ DX, Z0
+	VPBROADCASTQ DX, Z1
 	SHRQ         $0x01, BX
-	VMOVDQU64    (AX), Z1
-	VPANDQ       2560(AX), Z0, Z0
-	VPTERNLOGQ   $0x96, Z0, Z12, Z1
-	VPTERNLOGQ   $0xb2, Z0, Z1, Z12
-	VMOVDQU64    Z1, (AX)
-	ADDQ         $0x40, AX
-	TESTQ        BX, BX
-	JNZ          take
-	VMOVDQU64    Z12, (AX)
-	ADDQ         $0x40, AX
-	VPXORQ       Z13, Z13, Z13
-	MOVQ         CX, DX
-
-halves:
-	VMOVDQU64  (DX), Z0
-	VSHUFI64X2 $0x4e, Z0, Z0, Z1
-	VPTERNLOGQ $0x96, Z1, Z13, Z0
-	VPTERNLOGQ $0xb2, Z1, Z0, Z13
-	VMOVDQU64  Z0, (DX)
-	ADDQ       $0x40, DX
-	CMPQ       DX, AX
-	JB         halves
-	VMOVDQU64  Z13, (AX)
-	ADDQ       $0x40, AX
-	VPXORQ     Z14, Z14, Z14
-	MOVQ       CX, DX
-
-quarters:
-	VMOVDQU64  (DX), Z0
-	VPERMQ     $0x4e, Z0, Z1
-	VPTERNLOGQ $0x96, Z1, Z14, Z0
-	VPTERNLOGQ $0xb2, Z1, Z0, Z14
-	VMOVDQU64  Z0, (DX)
-	ADDQ       $0x40, DX
-	CMPQ       DX, AX
-	JB         quarters
-	VMOVDQU64  Z14, (AX)
-	ADDQ       $0x40, AX
-	VPXORQ     Z15, Z15, Z15
-	MOVQ       CX, DX
-
-neighbours:
-	VMOVDQU64  (DX), Z0
-	VPERMQ     $0xb1, Z0, Z1
-	VPTERNLOGQ $0x96, Z1, Z15, Z0
-	VPTERNLOGQ $0xb2, Z1, Z0, Z15
-	VMOVDQU64  Z0, (DX)
-	ADDQ       $0x40, DX
-	CMPQ       DX, AX
-	JB         neighbours
-	VMOVDQU64  Z15, (AX)
-	ADDQ       $0x40, AX
-
-compare:
-	MOVQ         SI, DX
-	ANDQ         $0x01, DX
-	NEGQ         DX
-	VPBROADCASTQ DX, Z0
-	SHRQ         $0x01, SI
-	VMOVDQU64    (CX), Z1
-	VPTERNLOGQ   $0xd4, Z0, Z1, Z3
+	VPTERNLOGQ   $0xd4, Z1, Z0, Z6
 	ADDQ         $0x40, CX
 	CMPQ         CX, AX
 	JB           compare
 	JMP          done
 
 few:
-	VSHUFI64X2   $0x4e, Z4, Z4, Z0
-	VPANDQ       Z4, Z0, Z1
-	VPXORQ       Z4, Z0, Z0
-	VSHUFI64X2   $0x4e, Z5, Z5, Z2
-	VMOVDQA64    Z1, Z4
-	VPTERNLOGQ   $0xe8, Z5, Z2, Z4
-	VPTERNLOGQ   $0x96, Z1, Z5, Z2
-	VPERMQ       $0x4e, Z0, Z1
-	VPANDQ       Z0, Z1, Z5
-	VPXORQ       Z0, Z1, Z1
-	VPERMQ       $0x4e, Z2, Z0
-	VMOVDQA64    Z5, Z6
-	VPTERNLOGQ   $0xe8, Z2, Z0, Z6
-	VPTERNLOGQ   $0x96, Z5, Z2, Z0
-	VPERMQ       $0x4e, Z4, Z2
-	VMOVDQA64    Z6, Z5
-	VPTERNLOGQ   $0xe8, Z4, Z2, Z5
-	VPTERNLOGQ   $0x96, Z6, Z4, Z2
-	VPERMQ       $0xb1, Z1, Z4
-	VPANDQ       Z1, Z4, Z6
-	VPXORQ       Z1, Z4, Z4
-	VPERMQ       $0xb1, Z0, Z1
-	VMOVDQA64    Z6, Z7
-	VPTERNLOGQ   $0xe8, Z0, Z1, Z7
-	VPTERNLOGQ   $0x96, Z6, Z0, Z1
-	VPERMQ       $0xb1, Z2, Z0
-	VMOVDQA64    Z7, Z6
-	VPTERNLOGQ   $0xe8, Z2, Z0, Z6
-	VPTERNLOGQ   $0x96, Z7, Z2, Z0
-	VPERMQ       $0xb1, Z5, Z2
-	VMOVDQA64    Z6, Z7
-	VPTERNLOGQ   $0xe8, Z5, Z2, Z7
-	VPTERNLOGQ   $0x96, Z6, Z5, Z2
-	MOVQ         SI, AX
-	ANDQ         $0x01, AX
-	NEGQ         AX
-	VPBROADCASTQ AX, Z5
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z5, Z4, Z3
-	MOVQ         SI, AX
+	VPXORQ       Z8, Z8, Z8
+	VSHUFI64X2   $0x4e, Z0, Z0, Z2
+	VPTERNLOGQ   $0x96, Z0, Z8, Z2
+	VPTERNLOGQ   $0xb2, Z0, Z2, Z8
+	VSHUFI64X2   $0x4e, Z1, Z1, Z0
+	VPTERNLOGQ   $0x96, Z1, Z8, Z0
+	VPTERNLOGQ   $0xb2, Z1, Z0, Z8
+	VPXORQ       Z9, Z9, Z9
+	VPERMQ       $0x4e, Z2, Z1
+	VPTERNLOGQ   $0x96, Z2, Z9, Z1
+	VPTERNLOGQ   $0xb2, Z2, Z1, Z9
+	VPERMQ       $0x4e, Z0, Z2
+	VPTERNLOGQ   $0x96, Z0, Z9, Z2
+	VPTERNLOGQ   $0xb2, Z0, Z2, Z9
+	VPERMQ       $0x4e, Z8, Z0
+	VPTERNLOGQ   $0x96, Z8, Z9, Z0
+	VPTERNLOGQ   $0xb2, Z8, Z0, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPERMQ       $0xb1, Z1, Z3
+	VPTERNLOGQ   $0x96, Z1, Z10, Z3
+	VPTERNLOGQ   $0xb2, Z1, Z3, Z10
+	VPERMQ       $0xb1, Z2, Z1
+	VPTERNLOGQ   $0x96, Z2, Z10, Z1
+	VPTERNLOGQ   $0xb2, Z2, Z1, Z10
+	VPERMQ       $0xb1, Z0, Z2
+	VPTERNLOGQ   $0x96, Z0, Z10, Z2
+	VPTERNLOGQ   $0xb2, Z0, Z2, Z10
+	VPERMQ       $0xb1, Z9, Z0
+	VPTERNLOGQ   $0x96, Z9, Z10, Z0
+	VPTERNLOGQ   $0xb2, Z9, Z0, Z10
+	MOVQ         BX, AX
 	ANDQ         $0x01, AX
 	NEGQ         AX
 	VPBROADCASTQ AX, Z4
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z4, Z1, Z3
-	MOVQ         SI, AX
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z4, Z3, Z6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VPBROADCASTQ AX, Z3
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z3, Z1, Z6
+	MOVQ         BX, AX
 	ANDQ         $0x01, AX
 	NEGQ         AX
 	VPBROADCASTQ AX, Z1
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z1, Z0, Z3
-	MOVQ         SI, AX
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z1, Z2, Z6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VPBROADCASTQ AX, Z1
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z1, Z0, Z6
+	MOVQ         BX, AX
 	ANDQ         $0x01, AX
 	NEGQ         AX
 	VPBROADCASTQ AX, Z0
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z0, Z2, Z3
-	MOVQ         SI, AX
-	ANDQ         $0x01, AX
-	NEGQ         AX
-	VPBROADCASTQ AX, Z0
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z0, Z7, Z3
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z0, Z10, Z6
 	JMP          done
 
 some:
-	VSHUFI64X2   $0x4e, Z4, Z4, Z0
-	VPANDQ       Z4, Z0, Z1
-	VPXORQ       Z4, Z0, Z0
-	VSHUFI64X2   $0x4e, Z5, Z5, Z2
-	VMOVDQA64    Z1, Z4
-	VPTERNLOGQ   $0xe8, Z5, Z2, Z4
-	VPTERNLOGQ   $0x96, Z1, Z5, Z2
-	VSHUFI64X2   $0x4e, Z6, Z6, Z1
-	VMOVDQA64    Z4, Z5
-	VPTERNLOGQ   $0xe8, Z6, Z1, Z5
-	VPTERNLOGQ   $0x96, Z4, Z6, Z1
-	VSHUFI64X2   $0x4e, Z7, Z7, Z4
-	VMOVDQA64    Z5, Z6
-	VPTERNLOGQ   $0xe8, Z7, Z4, Z6
-	VPTERNLOGQ   $0x96, Z5, Z7, Z4
-	VSHUFI64X2   $0x4e, Z8, Z8, Z5
-	VMOVDQA64    Z6, Z7
-	VPTERNLOGQ   $0xe8, Z8, Z5, Z7
-	VPTERNLOGQ   $0x96, Z6, Z8, Z5
-	VPERMQ       $0x4e, Z0, Z6
-	VPANDQ       Z0, Z6, Z8
-	VPXORQ       Z0, Z6, Z6
-	VPERMQ       $0x4e, Z2, Z0
-	VMOVDQA64    Z8, Z9
-	VPTERNLOGQ   $0xe8, Z2, Z0, Z9
-	VPTERNLOGQ   $0x96, Z8, Z2, Z0
-	VPERMQ       $0x4e, Z1, Z2
-	VMOVDQA64    Z9, Z8
-	VPTERNLOGQ   $0xe8, Z1, Z2, Z8
-	VPTERNLOGQ   $0x96, Z9, Z1, Z2
-	VPERMQ       $0x4e, Z4, Z1
-	VMOVDQA64    Z8, Z9
-	VPTERNLOGQ   $0xe8, Z4, Z1, Z9
-	VPTERNLOGQ   $0x96, Z8, Z4, Z1
-	VPERMQ       $0x4e, Z5, Z4
-	VMOVDQA64    Z9, Z8
-	VPTERNLOGQ   $0xe8, Z5, Z4, Z8
-	VPTERNLOGQ   $0x96, Z9, Z5, Z4
-	VPERMQ       $0x4e, Z7, Z5
-	VMOVDQA64    Z8, Z9
-	VPTERNLOGQ   $0xe8, Z7, Z5, Z9
-	VPTERNLOGQ   $0x96, Z8, Z7, Z5
-	VPERMQ       $0xb1, Z6, Z7
-	VPANDQ       Z6, Z7, Z8
-	VPXORQ       Z6, Z7, Z7
-	VPERMQ       $0xb1, Z0, Z6
-	VMOVDQA64    Z8, Z10
-	VPTERNLOGQ   $0xe8, Z0, Z6, Z10
-	VPTERNLOGQ   $0x96, Z8, Z0, Z6
-	VPERMQ       $0xb1, Z2, Z0
-	VMOVDQA64    Z10, Z8
-	VPTERNLOGQ   $0xe8, Z2, Z0, Z8
-	VPTERNLOGQ   $0x96, Z10, Z2, Z0
-	VPERMQ       $0xb1, Z1, Z2
-	VMOVDQA64    Z8, Z10
-	VPTERNLOGQ   $0xe8, Z1, Z2, Z10
-	VPTERNLOGQ   $0x96, Z8, Z1, Z2
-	VPERMQ       $0xb1, Z4, Z1
-	VMOVDQA64    Z10, Z8
-	VPTERNLOGQ   $0xe8, Z4, Z1, Z8
-	VPTERNLOGQ   $0x96, Z10, Z4, Z1
-	VPERMQ       $0xb1, Z5, Z4
-	VMOVDQA64    Z8, Z10
-	VPTERNLOGQ   $0xe8, Z5, Z4, Z10
-	VPTERNLOGQ   $0x96, Z8, Z5, Z4
-	VPERMQ       $0xb1, Z9, Z5
-	VMOVDQA64    Z10, Z8
-	VPTERNLOGQ   $0xe8, Z9, Z5, Z8
-	VPTERNLOGQ   $0x96, Z10, Z9, Z5
-	MOVQ         SI, AX
+	VPXORQ       Z8, Z8, Z8
+	VSHUFI64X2   $0x4e, Z0, Z0, Z4
+	VPTERNLOGQ   $0x96, Z0, Z8, Z4
+	VPTERNLOGQ   $0xb2, Z0, Z4, Z8
+	VSHUFI64X2   $0x4e, Z1, Z1, Z0
+	VPTERNLOGQ   $0x96, Z1, Z8, Z0
+	VPTERNLOGQ   $0xb2, Z1, Z0, Z8
+	VSHUFI64X2   $0x4e, Z2, Z2, Z1
+	VPTERNLOGQ   $0x96, Z2, Z8, Z1
+	VPTERNLOGQ   $0xb2, Z2, Z1, Z8
+	VSHUFI64X2   $0x4e, Z3, Z3, Z2
+	VPTERNLOGQ   $0x96, Z3, Z8, Z2
+	VPTERNLOGQ   $0xb2, Z3, Z2, Z8
+	VSHUFI64X2   $0x4e, Z5, Z5, Z3
+	VPTERNLOGQ   $0x96, Z5, Z8, Z3
+	VPTERNLOGQ   $0xb2, Z5, Z3, Z8
+	VPXORQ       Z9, Z9, Z9
+	VPERMQ       $0x4e, Z4, Z5
+	VPTERNLOGQ   $0x96, Z4, Z9, Z5
+	VPTERNLOGQ   $0xb2, Z4, Z5, Z9
+	VPERMQ       $0x4e, Z0, Z4
+	VPTERNLOGQ   $0x96, Z0, Z9, Z4
+	VPTERNLOGQ   $0xb2, Z0, Z4, Z9
+	VPERMQ       $0x4e, Z1, Z0
+	VPTERNLOGQ   $0x96, Z1, Z9, Z0
+	VPTERNLOGQ   $0xb2, Z1, Z0, Z9
+	VPERMQ       $0x4e, Z2, Z1
+	VPTERNLOGQ   $0x96, Z2, Z9, Z1
+	VPTERNLOGQ   $0xb2, Z2, Z1, Z9
+	VPERMQ       $0x4e, Z3, Z2
+	VPTERNLOGQ   $0x96, Z3, Z9, Z2
+	VPTERNLOGQ   $0xb2, Z3, Z2, Z9
+	VPERMQ       $0x4e, Z8, Z3
+	VPTERNLOGQ   $0x96, Z8, Z9, Z3
+	VPTERNLOGQ   $0xb2, Z8, Z3, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPERMQ       $0xb1, Z5, Z7
+	VPTERNLOGQ   $0x96, Z5, Z10, Z7
+	VPTERNLOGQ   $0xb2, Z5, Z7, Z10
+	VPERMQ       $0xb1, Z4, Z5
+	VPTERNLOGQ   $0x96, Z4, Z10, Z5
+	VPTERNLOGQ   $0xb2, Z4, Z5, Z10
+	VPERMQ       $0xb1, Z0, Z4
+	VPTERNLOGQ   $0x96, Z0, Z10, Z4
+	VPTERNLOGQ   $0xb2, Z0, Z4, Z10
+	VPERMQ       $0xb1, Z1, Z0
+	VPTERNLOGQ   $0x96, Z1, Z10, Z0
+	VPTERNLOGQ   $0xb2, Z1, Z0, Z10
+	VPERMQ       $0xb1, Z2, Z1
+	VPTERNLOGQ   $0x96, Z2, Z10, Z1
+	VPTERNLOGQ   $0xb2, Z2, Z1, Z10
+	VPERMQ       $0xb1, Z3, Z2
+	VPTERNLOGQ   $0x96, Z3, Z10, Z2
+	VPTERNLOGQ   $0xb2, Z3, Z2, Z10
+	VPERMQ       $0xb1, Z9, Z3
+	VPTERNLOGQ   $0x96, Z9, Z10, Z3
+	VPTERNLOGQ   $0xb2, Z9, Z3, Z10
+	MOVQ         BX, AX
 	ANDQ         $0x01, AX
 	NEGQ         AX
-	VPBROADCASTQ AX, Z9
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z9, Z7, Z3
-	MOVQ         SI, AX
+	VPBROADCASTQ AX, Z8
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z8, Z7, Z6
+	MOVQ         BX, AX
 	ANDQ         $0x01, AX
 	NEGQ         AX
 	VPBROADCASTQ AX, Z7
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z7, Z6, Z3
-	MOVQ         SI, AX
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z7, Z5, Z6
+	MOVQ         BX, AX
 	ANDQ         $0x01, AX
 	NEGQ         AX
-	VPBROADCASTQ AX, Z6
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z6, Z0, Z3
-	MOVQ         SI, AX
+	VPBROADCASTQ AX, Z5
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z5, Z4, Z6
+	MOVQ         BX, AX
 	ANDQ         $0x01, AX
 	NEGQ         AX
-	VPBROADCASTQ AX, Z0
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z0, Z2, Z3
-	MOVQ         SI, AX
-	ANDQ         $0x01, AX
-	NEGQ         AX
-	VPBROADCASTQ AX, Z0
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z0, Z1, Z3
-	MOVQ         SI, AX
+	VPBROADCASTQ AX, Z4
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z4, Z0, Z6
+	MOVQ         BX, AX
 	ANDQ         $0x01, AX
 	NEGQ         AX
 	VPBROADCASTQ AX, Z0
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z0, Z4, Z3
-	MOVQ         SI, AX
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z0, Z1, Z6
+	MOVQ         BX, AX
 	ANDQ         $0x01, AX
 	NEGQ         AX
 	VPBROADCASTQ AX, Z0
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z0, Z5, Z3
-	MOVQ         SI, AX
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z0, Z2, Z6
+	MOVQ         BX, AX
 	ANDQ         $0x01, AX
 	NEGQ         AX
 	VPBROADCASTQ AX, Z0
-	SHRQ         $0x01, SI
-	VPTERNLOGQ   $0xd4, Z0, Z8, Z3
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z0, Z3, Z6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VPBROADCASTQ AX, Z0
+	SHRQ         $0x01, BX
+	VPTERNLOGQ   $0xd4, Z0, Z10, Z6
 
 done:
 	MOVQ  dst+0(FP), AX
-	VMOVQ X3, (AX)
+	VMOVQ X6, (AX)
 	VZEROUPPER
 	RET
+
+// func majorityWordsAVX2(dst *uint64, hashes *uint64, n int, offset uint64, tie uint64, scratch *uint64)
+// Requires: AVX, AVX2
+TEXT ·majorityWordsAVX2(SB), NOSPLIT, $0-48
+	MOVQ         n+16(FP), AX
+	MOVQ         hashes+8(FP), CX
+	MOVQ         scratch+40(FP), DX
+	MOVQ         AX, BX
+	SHRQ         $0x01, BX
+	VPXOR        Y0, Y0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	MOVQ         offset+24(FP), SI
+	VMOVQ        SI, X4
+	VPBROADCASTQ X4, Y4
+	VPADDQ       laneOffsets<>+0(SB), Y4, Y4
+	MOVQ         AX, SI
+	SHRQ         $0x04, SI
+	VPXOR        Y5, Y5, Y5
+	LEAQ         256(DX), DI
+	MOVQ         SI, R8
+
+clear:
+	VMOVDQU      Y5, (DI)
+	ADDQ         $0x40, DI
+	SHRQ         $0x01, R8
+	JNZ          clear
+	ANDQ         $0x0f, AX
+	SHRQ         $0x01, AX
+	JCC          pairs
+	VPBROADCASTQ (CX), Y5
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x1e, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y5, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1b, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y5, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1f, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPXOR        Y5, Y0, Y0
+	ADDQ         $0x08, CX
+
+pairs:
+	TESTQ        AX, AX
+	JZ           whole
+	VPBROADCASTQ (CX), Y5
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x1e, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y5, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1b, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y5, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1f, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPBROADCASTQ 8(CX), Y6
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x1e, Y6, Y7
+	VPXOR        Y7, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y7
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y6, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPADDQ       Y7, Y6, Y6
+	VPSRLQ       $0x1b, Y6, Y7
+	VPXOR        Y7, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y7
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y6, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPADDQ       Y7, Y6, Y6
+	VPSRLQ       $0x1f, Y6, Y7
+	VPXOR        Y7, Y6, Y6
+	VPXOR        Y0, Y5, Y7
+	VPAND        Y0, Y5, Y5
+	VPXOR        Y7, Y6, Y0
+	VPAND        Y7, Y6, Y6
+	VPOR         Y5, Y6, Y6
+	VPAND        Y6, Y1, Y5
+	VPXOR        Y6, Y1, Y1
+	VPAND        Y5, Y2, Y6
+	VPXOR        Y5, Y2, Y2
+	VPXOR        Y6, Y3, Y3
+	ADDQ         $+16, CX
+	DECQ         AX
+	JMP          pairs
+
+whole:
+	XORQ AX, AX
+
+block:
+	CMPQ         AX, SI
+	JE           counted
+	VPBROADCASTQ (CX), Y5
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x1e, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y5, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1b, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y5, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1f, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPBROADCASTQ 8(CX), Y6
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x1e, Y6, Y7
+	VPXOR        Y7, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y7
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y6, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPADDQ       Y7, Y6, Y6
+	VPSRLQ       $0x1b, Y6, Y7
+	VPXOR        Y7, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y7
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y6, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPADDQ       Y7, Y6, Y6
+	VPSRLQ       $0x1f, Y6, Y7
+	VPXOR        Y7, Y6, Y6
+	VPXOR        Y0, Y5, Y7
+	VPAND        Y0, Y5, Y5
+	VPXOR        Y7, Y6, Y0
+	VPAND        Y7, Y6, Y6
+	VPOR         Y5, Y6, Y6
+	VPBROADCASTQ 16(CX), Y5
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x1e, Y5, Y7
+	VPXOR        Y7, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y5, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ       Y7, Y5, Y5
+	VPSRLQ       $0x1b, Y5, Y7
+	VPXOR        Y7, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y5, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ       Y7, Y5, Y5
+	VPSRLQ       $0x1f, Y5, Y7
+	VPXOR        Y7, Y5, Y5
+	VPBROADCASTQ 24(CX), Y7
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x1e, Y7, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y8
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y7, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPADDQ       Y8, Y7, Y7
+	VPSRLQ       $0x1b, Y7, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y8
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y7, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPADDQ       Y8, Y7, Y7
+	VPSRLQ       $0x1f, Y7, Y8
+	VPXOR        Y8, Y7, Y7
+	VPXOR        Y0, Y5, Y8
+	VPAND        Y0, Y5, Y5
+	VPXOR        Y8, Y7, Y0
+	VPAND        Y8, Y7, Y7
+	VPOR         Y5, Y7, Y7
+	VPXOR        Y1, Y6, Y5
+	VPAND        Y1, Y6, Y6
+	VPXOR        Y5, Y7, Y1
+	VPAND        Y5, Y7, Y7
+	VPOR         Y6, Y7, Y7
+	VPBROADCASTQ 32(CX), Y5
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x1e, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y5, Y8
+	VPADDQ       Y8, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1b, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y5, Y8
+	VPADDQ       Y8, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1f, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPBROADCASTQ 40(CX), Y6
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x1e, Y6, Y8
+	VPXOR        Y8, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y8
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y6, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPADDQ       Y8, Y6, Y6
+	VPSRLQ       $0x1b, Y6, Y8
+	VPXOR        Y8, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y8
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y6, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPADDQ       Y8, Y6, Y6
+	VPSRLQ       $0x1f, Y6, Y8
+	VPXOR        Y8, Y6, Y6
+	VPXOR        Y0, Y5, Y8
+	VPAND        Y0, Y5, Y5
+	VPXOR        Y8, Y6, Y0
+	VPAND        Y8, Y6, Y6
+	VPOR         Y5, Y6, Y6
+	VPBROADCASTQ 48(CX), Y5
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x1e, Y5, Y8
+	VPXOR        Y8, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y8
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y5, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ       Y8, Y5, Y5
+	VPSRLQ       $0x1b, Y5, Y8
+	VPXOR        Y8, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y8
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y5, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ       Y8, Y5, Y5
+	VPSRLQ       $0x1f, Y5, Y8
+	VPXOR        Y8, Y5, Y5
+	VPBROADCASTQ 56(CX), Y8
+	VPADDQ       Y4, Y8, Y8
+	VPSRLQ       $0x1e, Y8, Y9
+	VPXOR        Y9, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y9
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y9, Y9
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y8, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPADDQ       Y9, Y8, Y8
+	VPSRLQ       $0x1b, Y8, Y9
+	VPXOR        Y9, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y9
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y9, Y9
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y8, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPADDQ       Y9, Y8, Y8
+	VPSRLQ       $0x1f, Y8, Y9
+	VPXOR        Y9, Y8, Y8
+	VPXOR        Y0, Y5, Y9
+	VPAND        Y0, Y5, Y5
+	VPXOR        Y9, Y8, Y0
+	VPAND        Y9, Y8, Y8
+	VPOR         Y5, Y8, Y8
+	VPXOR        Y1, Y6, Y5
+	VPAND        Y1, Y6, Y6
+	VPXOR        Y5, Y8, Y1
+	VPAND        Y5, Y8, Y8
+	VPOR         Y6, Y8, Y8
+	VPXOR        Y2, Y7, Y5
+	VPAND        Y2, Y7, Y7
+	VPXOR        Y5, Y8, Y2
+	VPAND        Y5, Y8, Y8
+	VPOR         Y7, Y8, Y8
+	VPBROADCASTQ 64(CX), Y5
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x1e, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y5, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1b, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y5, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1f, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPBROADCASTQ 72(CX), Y6
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x1e, Y6, Y7
+	VPXOR        Y7, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y7
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y6, Y9
+	VPADDQ       Y9, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPADDQ       Y7, Y6, Y6
+	VPSRLQ       $0x1b, Y6, Y7
+	VPXOR        Y7, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y7
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y6, Y9
+	VPADDQ       Y9, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPADDQ       Y7, Y6, Y6
+	VPSRLQ       $0x1f, Y6, Y7
+	VPXOR        Y7, Y6, Y6
+	VPXOR        Y0, Y5, Y7
+	VPAND        Y0, Y5, Y5
+	VPXOR        Y7, Y6, Y0
+	VPAND        Y7, Y6, Y6
+	VPOR         Y5, Y6, Y6
+	VPBROADCASTQ 80(CX), Y5
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x1e, Y5, Y7
+	VPXOR        Y7, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y5, Y9
+	VPADDQ       Y9, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ       Y7, Y5, Y5
+	VPSRLQ       $0x1b, Y5, Y7
+	VPXOR        Y7, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y5, Y9
+	VPADDQ       Y9, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ       Y7, Y5, Y5
+	VPSRLQ       $0x1f, Y5, Y7
+	VPXOR        Y7, Y5, Y5
+	VPBROADCASTQ 88(CX), Y7
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x1e, Y7, Y9
+	VPXOR        Y9, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y9, Y9
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y7, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VPSRLQ       $0x1b, Y7, Y9
+	VPXOR        Y9, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y9, Y9
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y7, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VPSRLQ       $0x1f, Y7, Y9
+	VPXOR        Y9, Y7, Y7
+	VPXOR        Y0, Y5, Y9
+	VPAND        Y0, Y5, Y5
+	VPXOR        Y9, Y7, Y0
+	VPAND        Y9, Y7, Y7
+	VPOR         Y5, Y7, Y7
+	VPXOR        Y1, Y6, Y5
+	VPAND        Y1, Y6, Y6
+	VPXOR        Y5, Y7, Y1
+	VPAND        Y5, Y7, Y7
+	VPOR         Y6, Y7, Y7
+	VPBROADCASTQ 96(CX), Y5
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x1e, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y5, Y9
+	VPADDQ       Y9, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1b, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y5, Y9
+	VPADDQ       Y9, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x1f, Y5, Y6
+	VPXOR        Y6, Y5, Y5
+	VPBROADCASTQ 104(CX), Y6
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x1e, Y6, Y9
+	VPXOR        Y9, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y9
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y9, Y9
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y6, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPADDQ       Y9, Y6, Y6
+	VPSRLQ       $0x1b, Y6, Y9
+	VPXOR        Y9, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y9
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y9, Y9
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y6, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPADDQ       Y9, Y6, Y6
+	VPSRLQ       $0x1f, Y6, Y9
+	VPXOR        Y9, Y6, Y6
+	VPXOR        Y0, Y5, Y9
+	VPAND        Y0, Y5, Y5
+	VPXOR        Y9, Y6, Y0
+	VPAND        Y9, Y6, Y6
+	VPOR         Y5, Y6, Y6
+	VPBROADCASTQ 112(CX), Y5
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x1e, Y5, Y9
+	VPXOR        Y9, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y9
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y9, Y9
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y5, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ       Y9, Y5, Y5
+	VPSRLQ       $0x1b, Y5, Y9
+	VPXOR        Y9, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y9
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y9, Y9
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y5, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ       Y9, Y5, Y5
+	VPSRLQ       $0x1f, Y5, Y9
+	VPXOR        Y9, Y5, Y5
+	VPBROADCASTQ 120(CX), Y9
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x1e, Y9, Y10
+	VPXOR        Y10, Y9, Y9
+	VPSRLQ       $0x20, Y9, Y10
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y10, Y10
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y9, Y11
+	VPADDQ       Y11, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y9, Y9
+	VPADDQ       Y10, Y9, Y9
+	VPSRLQ       $0x1b, Y9, Y10
+	VPXOR        Y10, Y9, Y9
+	VPSRLQ       $0x20, Y9, Y10
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y10, Y10
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y9, Y11
+	VPADDQ       Y11, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y9, Y9
+	VPADDQ       Y10, Y9, Y9
+	VPSRLQ       $0x1f, Y9, Y10
+	VPXOR        Y10, Y9, Y9
+	VPXOR        Y0, Y5, Y10
+	VPAND        Y0, Y5, Y5
+	VPXOR        Y10, Y9, Y0
+	VPAND        Y10, Y9, Y9
+	VPOR         Y5, Y9, Y9
+	VPXOR        Y1, Y6, Y5
+	VPAND        Y1, Y6, Y6
+	VPXOR        Y5, Y9, Y1
+	VPAND        Y5, Y9, Y9
+	VPOR         Y6, Y9, Y9
+	VPXOR        Y2, Y7, Y5
+	VPAND        Y2, Y7, Y7
+	VPXOR        Y5, Y9, Y2
+	VPAND        Y5, Y9, Y9
+	VPOR         Y7, Y9, Y9
+	VPXOR        Y3, Y8, Y5
+	VPAND        Y3, Y8, Y8
+	VPXOR        Y5, Y9, Y3
+	VPAND        Y5, Y9, Y9
+	VPOR         Y8, Y9, Y9
+	ADDQ         $+128, CX
+	LEAQ         256(DX), DI
+	MOVQ         AX, R8
+	INCQ         AX
+
+carry:
+	SHRQ    $0x01, R8
+	JCC     wait
+	VMOVDQU (DI), Y5
+	VMOVDQU 2560(DI), Y6
+	VPXOR   Y5, Y6, Y7
+	VPAND   Y5, Y6, Y6
+	VPXOR   Y7, Y9, Y5
+	VPAND   Y7, Y9, Y9
+	VPOR    Y6, Y9, Y9
+	VMOVDQU Y5, (DI)
+	ADDQ    $0x40, DI
+	JMP     carry
+
+wait:
+	VMOVDQU Y9, 2560(DI)
+	JMP     block
+
+counted:
+	MOVQ         tie+32(FP), AX
+	VMOVQ        AX, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X5
+	VPBROADCASTQ X5, Y5
+	SHRQ         $0x01, BX
+	VPOR         Y0, Y4, Y6
+	VPAND        Y0, Y4, Y4
+	VPANDN       Y6, Y5, Y6
+	VPOR         Y6, Y4, Y4
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Y0
+	SHRQ         $0x01, BX
+	VPOR         Y1, Y4, Y5
+	VPAND        Y1, Y4, Y4
+	VPANDN       Y5, Y0, Y5
+	VPOR         Y5, Y4, Y4
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Y0
+	SHRQ         $0x01, BX
+	VPOR         Y2, Y4, Y1
+	VPAND        Y2, Y4, Y4
+	VPANDN       Y1, Y0, Y1
+	VPOR         Y1, Y4, Y4
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Y0
+	SHRQ         $0x01, BX
+	VPOR         Y3, Y4, Y1
+	VPAND        Y3, Y4, Y4
+	VPANDN       Y1, Y0, Y1
+	VPOR         Y1, Y4, Y4
+	VPXOR        Y0, Y0, Y0
+	LEAQ         256(DX), AX
+
+compare:
+	TESTQ        SI, SI
+	JZ           done
+	MOVQ         SI, CX
+	ANDQ         $0x01, CX
+	NEGQ         CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+	SHRQ         $0x01, SI
+	VMOVDQU      (AX), Y2
+	VPAND        2560(AX), Y1, Y1
+	VPXOR        Y2, Y1, Y3
+	VPAND        Y2, Y1, Y1
+	VPXOR        Y3, Y0, Y2
+	VPAND        Y3, Y0, Y0
+	VPOR         Y1, Y0, Y0
+	MOVQ         BX, CX
+	ANDQ         $0x01, CX
+	NEGQ         CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+	SHRQ         $0x01, BX
+	VPOR         Y2, Y4, Y3
+	VPAND        Y2, Y4, Y4
+	VPANDN       Y3, Y1, Y3
+	VPOR         Y3, Y4, Y4
+	ADDQ         $0x40, AX
+	JMP          compare
+
+done:
+	MOVQ    dst+0(FP), AX
+	VMOVDQU Y4, (AX)
+	VZEROUPPER
+	RET
+
+DATA upperbf58476d1ce4e5b9<>+0(SB)/8, $0x00000000bf58476d
+DATA upperbf58476d1ce4e5b9<>+8(SB)/8, $0x00000000bf58476d
+DATA upperbf58476d1ce4e5b9<>+16(SB)/8, $0x00000000bf58476d
+DATA upperbf58476d1ce4e5b9<>+24(SB)/8, $0x00000000bf58476d
+GLOBL upperbf58476d1ce4e5b9<>(SB), RODATA|NOPTR, $32
+
+DATA upper94d049bb133111eb<>+0(SB)/8, $0x0000000094d049bb
+DATA upper94d049bb133111eb<>+8(SB)/8, $0x0000000094d049bb
+DATA upper94d049bb133111eb<>+16(SB)/8, $0x0000000094d049bb
+DATA upper94d049bb133111eb<>+24(SB)/8, $0x0000000094d049bb
+GLOBL upper94d049bb133111eb<>(SB), RODATA|NOPTR, $32
+
+// func majorityElementsAVX2(dst *uint64, hashes *uint64, n int, offset uint64, tie uint64, scratch *uint64)
+// Requires: AVX, AVX2
+TEXT ·majorityElementsAVX2(SB), NOSPLIT, $0-48
+	MOVQ         n+16(FP), AX
+	MOVQ         hashes+8(FP), CX
+	MOVQ         scratch+40(FP), DX
+	MOVQ         AX, BX
+	SHRQ         $0x01, BX
+	VPXOR        Y0, Y0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	MOVQ         offset+24(FP), SI
+	VMOVQ        SI, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         AX, SI
+	SHRQ         $0x02, SI
+	MOVQ         SI, DI
+	SHRQ         $0x04, DI
+	VPXOR        Y5, Y5, Y5
+	MOVQ         AX, R8
+	ANDQ         $0x03, R8
+	JZ           vectors
+	MOVQ         SI, R9
+	SHLQ         $0x05, R9
+	LEAQ         firstLanes<>+32(SB), R10
+	SHLQ         $0x03, R8
+	SUBQ         R8, R10
+	VMOVDQU      (R10), Y6
+	VPMASKMOVQ   (CX)(R9*1), Y6, Y7
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x1e, Y7, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y8
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPMULUDQ     upperbf58476d1ce4e5b9<>+0(SB), Y7, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPADDQ       Y8, Y7, Y7
+	VPSRLQ       $0x1b, Y7, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y8
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPMULUDQ     upper94d049bb133111eb<>+0(SB), Y7, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPADDQ       Y8, Y7, Y7
+	VPSRLQ       $0x1f, Y7, Y8
+	VPXOR        Y8, Y7, Y7
+	VPAND        Y6, Y7, Y7
+	VPXOR        Y7, Y0, Y0
+
+vectors:
+	ANDQ     $0x0f, SI
+	SHRQ     $0x01, SI
+	JCC      pairs
+	VPADDQ   (CX), Y4, Y6
+	VPSRLQ   $0x1e, Y6, Y7
+	VPXOR    Y7, Y6, Y6
+	VPSRLQ   $0x20, Y6, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y6, Y8
+	VPADDQ   Y8, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPADDQ   Y7, Y6, Y6
+	VPSRLQ   $0x1b, Y6, Y7
+	VPXOR    Y7, Y6, Y6
+	VPSRLQ   $0x20, Y6, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y6, Y8
+	VPADDQ   Y8, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPADDQ   Y7, Y6, Y6
+	VPSRLQ   $0x1f, Y6, Y7
+	VPXOR    Y7, Y6, Y6
+	VPAND    Y6, Y0, Y7
+	VPXOR    Y6, Y0, Y0
+	VPXOR    Y7, Y1, Y1
+	ADDQ     $0x20, CX
+
+pairs:
+	TESTQ    SI, SI
+	JZ       whole
+	VPADDQ   (CX), Y4, Y6
+	VPSRLQ   $0x1e, Y6, Y7
+	VPXOR    Y7, Y6, Y6
+	VPSRLQ   $0x20, Y6, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y6, Y8
+	VPADDQ   Y8, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y6, Y6
+	VPADDQ   Y7, Y6, Y6
+	VPSRLQ   $0x1b, Y6, Y7
+	VPXOR    Y7, Y6, Y6
+	VPSRLQ   $0x20, Y6, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y6, Y8
+	VPADDQ   Y8, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y6, Y6
+	VPADDQ   Y7, Y6, Y6
+	VPSRLQ   $0x1f, Y6, Y7
+	VPXOR    Y7, Y6, Y6
+	VPADDQ   32(CX), Y4, Y7
+	VPSRLQ   $0x1e, Y7, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y8
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y7, Y9
+	VPADDQ   Y9, Y8, Y8
+	VPSLLQ   $0x20, Y8, Y8
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPADDQ   Y8, Y7, Y7
+	VPSRLQ   $0x1b, Y7, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y8
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y7, Y9
+	VPADDQ   Y9, Y8, Y8
+	VPSLLQ   $0x20, Y8, Y8
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPADDQ   Y8, Y7, Y7
+	VPSRLQ   $0x1f, Y7, Y8
+	VPXOR    Y8, Y7, Y7
+	VPXOR    Y0, Y6, Y8
+	VPAND    Y0, Y6, Y6
+	VPXOR    Y8, Y7, Y0
+	VPAND    Y8, Y7, Y7
+	VPOR     Y6, Y7, Y7
+	VPAND    Y7, Y1, Y6
+	VPXOR    Y7, Y1, Y1
+	VPAND    Y6, Y2, Y7
+	VPXOR    Y6, Y2, Y2
+	VPAND    Y7, Y3, Y6
+	VPXOR    Y7, Y3, Y3
+	VPXOR    Y6, Y5, Y5
+	ADDQ     $+64, CX
+	DECQ     SI
+	JMP      pairs
+
+whole:
+	MOVQ         tie+32(FP), SI
+	VMOVQ        SI, X6
+	VPBROADCASTQ X6, Y6
+	CMPQ         AX, $0x08
+	JBE          few
+	TESTQ        DI, DI
+	JZ           some
+	VPXOR        Y7, Y7, Y7
+	LEAQ         256(DX), AX
+	MOVQ         DI, SI
+
+clear:
+	VMOVDQU Y7, (AX)
+	ADDQ    $0x40, AX
+	SHRQ    $0x01, SI
+	JNZ     clear
+	VMOVDQU Y5, 256(DX)
+	XORQ    AX, AX
+
+block:
+	CMPQ     AX, DI
+	JE       counted
+	VPADDQ   (CX), Y4, Y5
+	VPSRLQ   $0x1e, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y5, Y8
+	VPADDQ   Y8, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ   Y7, Y5, Y5
+	VPSRLQ   $0x1b, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y5, Y8
+	VPADDQ   Y8, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ   Y7, Y5, Y5
+	VPSRLQ   $0x1f, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPADDQ   32(CX), Y4, Y7
+	VPSRLQ   $0x1e, Y7, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y8
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y7, Y9
+	VPADDQ   Y9, Y8, Y8
+	VPSLLQ   $0x20, Y8, Y8
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPADDQ   Y8, Y7, Y7
+	VPSRLQ   $0x1b, Y7, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y8
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y7, Y9
+	VPADDQ   Y9, Y8, Y8
+	VPSLLQ   $0x20, Y8, Y8
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPADDQ   Y8, Y7, Y7
+	VPSRLQ   $0x1f, Y7, Y8
+	VPXOR    Y8, Y7, Y7
+	VPXOR    Y0, Y5, Y8
+	VPAND    Y0, Y5, Y5
+	VPXOR    Y8, Y7, Y0
+	VPAND    Y8, Y7, Y7
+	VPOR     Y5, Y7, Y7
+	VPADDQ   64(CX), Y4, Y5
+	VPSRLQ   $0x1e, Y5, Y8
+	VPXOR    Y8, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y8
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y5, Y9
+	VPADDQ   Y9, Y8, Y8
+	VPSLLQ   $0x20, Y8, Y8
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ   Y8, Y5, Y5
+	VPSRLQ   $0x1b, Y5, Y8
+	VPXOR    Y8, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y8
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y5, Y9
+	VPADDQ   Y9, Y8, Y8
+	VPSLLQ   $0x20, Y8, Y8
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ   Y8, Y5, Y5
+	VPSRLQ   $0x1f, Y5, Y8
+	VPXOR    Y8, Y5, Y5
+	VPADDQ   96(CX), Y4, Y8
+	VPSRLQ   $0x1e, Y8, Y9
+	VPXOR    Y9, Y8, Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y9, Y9
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y8, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPADDQ   Y9, Y8, Y8
+	VPSRLQ   $0x1b, Y8, Y9
+	VPXOR    Y9, Y8, Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y9, Y9
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y8, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPADDQ   Y9, Y8, Y8
+	VPSRLQ   $0x1f, Y8, Y9
+	VPXOR    Y9, Y8, Y8
+	VPXOR    Y0, Y5, Y9
+	VPAND    Y0, Y5, Y5
+	VPXOR    Y9, Y8, Y0
+	VPAND    Y9, Y8, Y8
+	VPOR     Y5, Y8, Y8
+	VPXOR    Y1, Y7, Y5
+	VPAND    Y1, Y7, Y7
+	VPXOR    Y5, Y8, Y1
+	VPAND    Y5, Y8, Y8
+	VPOR     Y7, Y8, Y8
+	VPADDQ   128(CX), Y4, Y5
+	VPSRLQ   $0x1e, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y5, Y9
+	VPADDQ   Y9, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ   Y7, Y5, Y5
+	VPSRLQ   $0x1b, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y5, Y9
+	VPADDQ   Y9, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ   Y7, Y5, Y5
+	VPSRLQ   $0x1f, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPADDQ   160(CX), Y4, Y7
+	VPSRLQ   $0x1e, Y7, Y9
+	VPXOR    Y9, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y9
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y9, Y9
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y7, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPADDQ   Y9, Y7, Y7
+	VPSRLQ   $0x1b, Y7, Y9
+	VPXOR    Y9, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y9
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y9, Y9
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y7, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPADDQ   Y9, Y7, Y7
+	VPSRLQ   $0x1f, Y7, Y9
+	VPXOR    Y9, Y7, Y7
+	VPXOR    Y0, Y5, Y9
+	VPAND    Y0, Y5, Y5
+	VPXOR    Y9, Y7, Y0
+	VPAND    Y9, Y7, Y7
+	VPOR     Y5, Y7, Y7
+	VPADDQ   192(CX), Y4, Y5
+	VPSRLQ   $0x1e, Y5, Y9
+	VPXOR    Y9, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y9
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y9, Y9
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y5, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ   Y9, Y5, Y5
+	VPSRLQ   $0x1b, Y5, Y9
+	VPXOR    Y9, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y9
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y9, Y9
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y5, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ   Y9, Y5, Y5
+	VPSRLQ   $0x1f, Y5, Y9
+	VPXOR    Y9, Y5, Y5
+	VPADDQ   224(CX), Y4, Y9
+	VPSRLQ   $0x1e, Y9, Y10
+	VPXOR    Y10, Y9, Y9
+	VPSRLQ   $0x20, Y9, Y10
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y10, Y10
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y9, Y11
+	VPADDQ   Y11, Y10, Y10
+	VPSLLQ   $0x20, Y10, Y10
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y9, Y9
+	VPADDQ   Y10, Y9, Y9
+	VPSRLQ   $0x1b, Y9, Y10
+	VPXOR    Y10, Y9, Y9
+	VPSRLQ   $0x20, Y9, Y10
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y10, Y10
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y9, Y11
+	VPADDQ   Y11, Y10, Y10
+	VPSLLQ   $0x20, Y10, Y10
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y9, Y9
+	VPADDQ   Y10, Y9, Y9
+	VPSRLQ   $0x1f, Y9, Y10
+	VPXOR    Y10, Y9, Y9
+	VPXOR    Y0, Y5, Y10
+	VPAND    Y0, Y5, Y5
+	VPXOR    Y10, Y9, Y0
+	VPAND    Y10, Y9, Y9
+	VPOR     Y5, Y9, Y9
+	VPXOR    Y1, Y7, Y5
+	VPAND    Y1, Y7, Y7
+	VPXOR    Y5, Y9, Y1
+	VPAND    Y5, Y9, Y9
+	VPOR     Y7, Y9, Y9
+	VPXOR    Y2, Y8, Y5
+	VPAND    Y2, Y8, Y8
+	VPXOR    Y5, Y9, Y2
+	VPAND    Y5, Y9, Y9
+	VPOR     Y8, Y9, Y9
+	VPADDQ   256(CX), Y4, Y5
+	VPSRLQ   $0x1e, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y5, Y8
+	VPADDQ   Y8, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ   Y7, Y5, Y5
+	VPSRLQ   $0x1b, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y5, Y8
+	VPADDQ   Y8, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ   Y7, Y5, Y5
+	VPSRLQ   $0x1f, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPADDQ   288(CX), Y4, Y7
+	VPSRLQ   $0x1e, Y7, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y8
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y7, Y10
+	VPADDQ   Y10, Y8, Y8
+	VPSLLQ   $0x20, Y8, Y8
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPADDQ   Y8, Y7, Y7
+	VPSRLQ   $0x1b, Y7, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y8
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y7, Y10
+	VPADDQ   Y10, Y8, Y8
+	VPSLLQ   $0x20, Y8, Y8
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPADDQ   Y8, Y7, Y7
+	VPSRLQ   $0x1f, Y7, Y8
+	VPXOR    Y8, Y7, Y7
+	VPXOR    Y0, Y5, Y8
+	VPAND    Y0, Y5, Y5
+	VPXOR    Y8, Y7, Y0
+	VPAND    Y8, Y7, Y7
+	VPOR     Y5, Y7, Y7
+	VPADDQ   320(CX), Y4, Y5
+	VPSRLQ   $0x1e, Y5, Y8
+	VPXOR    Y8, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y8
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y5, Y10
+	VPADDQ   Y10, Y8, Y8
+	VPSLLQ   $0x20, Y8, Y8
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ   Y8, Y5, Y5
+	VPSRLQ   $0x1b, Y5, Y8
+	VPXOR    Y8, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y8
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y5, Y10
+	VPADDQ   Y10, Y8, Y8
+	VPSLLQ   $0x20, Y8, Y8
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ   Y8, Y5, Y5
+	VPSRLQ   $0x1f, Y5, Y8
+	VPXOR    Y8, Y5, Y5
+	VPADDQ   352(CX), Y4, Y8
+	VPSRLQ   $0x1e, Y8, Y10
+	VPXOR    Y10, Y8, Y8
+	VPSRLQ   $0x20, Y8, Y10
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y10, Y10
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y8, Y11
+	VPADDQ   Y11, Y10, Y10
+	VPSLLQ   $0x20, Y10, Y10
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y8, Y8
+	VPADDQ   Y10, Y8, Y8
+	VPSRLQ   $0x1b, Y8, Y10
+	VPXOR    Y10, Y8, Y8
+	VPSRLQ   $0x20, Y8, Y10
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y10, Y10
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y8, Y11
+	VPADDQ   Y11, Y10, Y10
+	VPSLLQ   $0x20, Y10, Y10
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y8, Y8
+	VPADDQ   Y10, Y8, Y8
+	VPSRLQ   $0x1f, Y8, Y10
+	VPXOR    Y10, Y8, Y8
+	VPXOR    Y0, Y5, Y10
+	VPAND    Y0, Y5, Y5
+	VPXOR    Y10, Y8, Y0
+	VPAND    Y10, Y8, Y8
+	VPOR     Y5, Y8, Y8
+	VPXOR    Y1, Y7, Y5
+	VPAND    Y1, Y7, Y7
+	VPXOR    Y5, Y8, Y1
+	VPAND    Y5, Y8, Y8
+	VPOR     Y7, Y8, Y8
+	VPADDQ   384(CX), Y4, Y5
+	VPSRLQ   $0x1e, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y5, Y10
+	VPADDQ   Y10, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ   Y7, Y5, Y5
+	VPSRLQ   $0x1b, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y5, Y10
+	VPADDQ   Y10, Y7, Y7
+	VPSLLQ   $0x20, Y7, Y7
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ   Y7, Y5, Y5
+	VPSRLQ   $0x1f, Y5, Y7
+	VPXOR    Y7, Y5, Y5
+	VPADDQ   416(CX), Y4, Y7
+	VPSRLQ   $0x1e, Y7, Y10
+	VPXOR    Y10, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y10
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y10, Y10
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y7, Y11
+	VPADDQ   Y11, Y10, Y10
+	VPSLLQ   $0x20, Y10, Y10
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y7, Y7
+	VPADDQ   Y10, Y7, Y7
+	VPSRLQ   $0x1b, Y7, Y10
+	VPXOR    Y10, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y10
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y10, Y10
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y7, Y11
+	VPADDQ   Y11, Y10, Y10
+	VPSLLQ   $0x20, Y10, Y10
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y7, Y7
+	VPADDQ   Y10, Y7, Y7
+	VPSRLQ   $0x1f, Y7, Y10
+	VPXOR    Y10, Y7, Y7
+	VPXOR    Y0, Y5, Y10
+	VPAND    Y0, Y5, Y5
+	VPXOR    Y10, Y7, Y0
+	VPAND    Y10, Y7, Y7
+	VPOR     Y5, Y7, Y7
+	VPADDQ   448(CX), Y4, Y5
+	VPSRLQ   $0x1e, Y5, Y10
+	VPXOR    Y10, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y10
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y10, Y10
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y5, Y11
+	VPADDQ   Y11, Y10, Y10
+	VPSLLQ   $0x20, Y10, Y10
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y5, Y5
+	VPADDQ   Y10, Y5, Y5
+	VPSRLQ   $0x1b, Y5, Y10
+	VPXOR    Y10, Y5, Y5
+	VPSRLQ   $0x20, Y5, Y10
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y10, Y10
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y5, Y11
+	VPADDQ   Y11, Y10, Y10
+	VPSLLQ   $0x20, Y10, Y10
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y5, Y5
+	VPADDQ   Y10, Y5, Y5
+	VPSRLQ   $0x1f, Y5, Y10
+	VPXOR    Y10, Y5, Y5
+	VPADDQ   480(CX), Y4, Y10
+	VPSRLQ   $0x1e, Y10, Y11
+	VPXOR    Y11, Y10, Y10
+	VPSRLQ   $0x20, Y10, Y11
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y11, Y11
+	VPMULUDQ upperbf58476d1ce4e5b9<>+0(SB), Y10, Y12
+	VPADDQ   Y12, Y11, Y11
+	VPSLLQ   $0x20, Y11, Y11
+	VPMULUDQ factorbf58476d1ce4e5b9<>+0(SB), Y10, Y10
+	VPADDQ   Y11, Y10, Y10
+	VPSRLQ   $0x1b, Y10, Y11
+	VPXOR    Y11, Y10, Y10
+	VPSRLQ   $0x20, Y10, Y11
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y11, Y11
+	VPMULUDQ upper94d049bb133111eb<>+0(SB), Y10, Y12
+	VPADDQ   Y12, Y11, Y11
+	VPSLLQ   $0x20, Y11, Y11
+	VPMULUDQ factor94d049bb133111eb<>+0(SB), Y10, Y10
+	VPADDQ   Y11, Y10, Y10
+	VPSRLQ   $0x1f, Y10, Y11
+	VPXOR    Y11, Y10, Y10
+	VPXOR    Y0, Y5, Y11
+	VPAND    Y0, Y5, Y5
+	VPXOR    Y11, Y10, Y0
+	VPAND    Y11, Y10, Y10
+	VPOR     Y5, Y10, Y10
+	VPXOR    Y1, Y7, Y5
+	VPAND    Y1, Y7, Y7
+	VPXOR    Y5, Y10, Y1
+	VPAND    Y5, Y10, Y10
+	VPOR     Y7, Y10, Y10
+	VPXOR    Y2, Y8, Y5
+	VPAND    Y2, Y8, Y8
+	VPXOR    Y5, Y10, Y2
+	VPAND    Y5, Y10, Y10
+	VPOR     Y8, Y10, Y10
+	VPXOR    Y3, Y9, Y5
+	VPAND    Y3, Y9, Y9
+	VPXOR    Y5, Y10, Y3
+	VPAND    Y5, Y10, Y10
+	VPOR     Y9, Y10, Y10
+	ADDQ     $+512, CX
+	LEAQ     256(DX), SI
+	MOVQ     AX, R8
+	INCQ     AX
+
+carry:
+	SHRQ    $0x01, R8
+	JCC     wait
+	VMOVDQU (SI), Y5
+	VMOVDQU 2560(SI), Y7
+	VPXOR   Y5, Y7, Y8
+	VPAND   Y5, Y7, Y7
+	VPXOR   Y8, Y10, Y5
+	VPAND   Y8, Y10, Y10
+	VPOR    Y7, Y10, Y10
+	VMOVDQU Y5, (SI)
+	ADDQ    $0x40, SI
+	JMP     carry
+
+wait:
+	VMOVDQU Y10, 2560(SI)
+	JMP     block
+
+counted:
+	VMOVDQU Y0, (DX)
+	VMOVDQU Y1, 64(DX)
+	VMOVDQU Y2, 128(DX)
+	VMOVDQU Y3, 192(DX)
+	VPXOR   Y0, Y0, Y0
+	LEAQ    256(DX), AX
+
+take:
+	MOVQ         DI, CX
+	ANDQ         $0x01, CX
+	NEGQ         CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+	SHRQ         $0x01, DI
+	VMOVDQU      (AX), Y2
+	VPAND        2560(AX), Y1, Y1
+	VPXOR        Y2, Y1, Y3
+	VPAND        Y2, Y1, Y1
+	VPXOR        Y3, Y0, Y2
+	VPAND        Y3, Y0, Y0
+	VPOR         Y1, Y0, Y0
+	VMOVDQU      Y2, (AX)
+	ADDQ         $0x40, AX
+	TESTQ        DI, DI
+	JNZ          take
+	VMOVDQU      Y0, (AX)
+	ADDQ         $0x40, AX
+	VPXOR        Y0, Y0, Y0
+	MOVQ         DX, CX
+
+sum0:
+	VMOVDQU (CX), Y1
+	VPERMQ  $0x4e, Y1, Y2
+	VPXOR   Y1, Y2, Y3
+	VPAND   Y1, Y2, Y2
+	VPXOR   Y3, Y0, Y1
+	VPAND   Y3, Y0, Y0
+	VPOR    Y2, Y0, Y0
+	VMOVDQU Y1, (CX)
+	ADDQ    $0x40, CX
+	CMPQ    CX, AX
+	JB      sum0
+	VMOVDQU Y0, (AX)
+	ADDQ    $0x40, AX
+	VPXOR   Y0, Y0, Y0
+	MOVQ    DX, CX
+
+sum1:
+	VMOVDQU (CX), Y1
+	VPSHUFD $0x4e, Y1, Y2
+	VPXOR   Y1, Y2, Y3
+	VPAND   Y1, Y2, Y2
+	VPXOR   Y3, Y0, Y1
+	VPAND   Y3, Y0, Y0
+	VPOR    Y2, Y0, Y0
+	VMOVDQU Y1, (CX)
+	ADDQ    $0x40, CX
+	CMPQ    CX, AX
+	JB      sum1
+	VMOVDQU Y0, (AX)
+	ADDQ    $0x40, AX
+	MOVQ    DX, CX
+
+compare:
+	VMOVDQU      (CX), Y0
+	MOVQ         BX, DX
+	ANDQ         $0x01, DX
+	NEGQ         DX
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	SHRQ         $0x01, BX
+	VPOR         Y0, Y6, Y2
+	VPAND        Y0, Y6, Y6
+	VPANDN       Y2, Y1, Y2
+	VPOR         Y2, Y6, Y6
+	ADDQ         $0x40, CX
+	CMPQ         CX, AX
+	JB           compare
+	JMP          done
+
+few:
+	VPXOR        Y2, Y2, Y2
+	VPERMQ       $0x4e, Y0, Y3
+	VPXOR        Y3, Y0, Y4
+	VPAND        Y3, Y0, Y0
+	VPXOR        Y4, Y2, Y3
+	VPAND        Y4, Y2, Y2
+	VPOR         Y0, Y2, Y2
+	VPERMQ       $0x4e, Y1, Y0
+	VPXOR        Y0, Y1, Y4
+	VPAND        Y0, Y1, Y1
+	VPXOR        Y4, Y2, Y0
+	VPAND        Y4, Y2, Y2
+	VPOR         Y1, Y2, Y2
+	VPXOR        Y1, Y1, Y1
+	VPSHUFD      $0x4e, Y3, Y4
+	VPXOR        Y4, Y3, Y5
+	VPAND        Y4, Y3, Y3
+	VPXOR        Y5, Y1, Y4
+	VPAND        Y5, Y1, Y1
+	VPOR         Y3, Y1, Y1
+	VPSHUFD      $0x4e, Y0, Y3
+	VPXOR        Y3, Y0, Y5
+	VPAND        Y3, Y0, Y0
+	VPXOR        Y5, Y1, Y3
+	VPAND        Y5, Y1, Y1
+	VPOR         Y0, Y1, Y1
+	VPSHUFD      $0x4e, Y2, Y0
+	VPXOR        Y0, Y2, Y5
+	VPAND        Y0, Y2, Y2
+	VPXOR        Y5, Y1, Y0
+	VPAND        Y5, Y1, Y1
+	VPOR         Y2, Y1, Y1
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X2
+	VPBROADCASTQ X2, Y2
+	SHRQ         $0x01, BX
+	VPOR         Y4, Y6, Y5
+	VPAND        Y4, Y6, Y6
+	VPANDN       Y5, Y2, Y5
+	VPOR         Y5, Y6, Y6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X2
+	VPBROADCASTQ X2, Y2
+	SHRQ         $0x01, BX
+	VPOR         Y3, Y6, Y4
+	VPAND        Y3, Y6, Y6
+	VPANDN       Y4, Y2, Y4
+	VPOR         Y4, Y6, Y6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X2
+	VPBROADCASTQ X2, Y2
+	SHRQ         $0x01, BX
+	VPOR         Y0, Y6, Y3
+	VPAND        Y0, Y6, Y6
+	VPANDN       Y3, Y2, Y3
+	VPOR         Y3, Y6, Y6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Y0
+	SHRQ         $0x01, BX
+	VPOR         Y1, Y6, Y2
+	VPAND        Y1, Y6, Y6
+	VPANDN       Y2, Y0, Y2
+	VPOR         Y2, Y6, Y6
+	JMP          done
+
+some:
+	VPXOR        Y4, Y4, Y4
+	VPERMQ       $0x4e, Y0, Y7
+	VPXOR        Y7, Y0, Y8
+	VPAND        Y7, Y0, Y0
+	VPXOR        Y8, Y4, Y7
+	VPAND        Y8, Y4, Y4
+	VPOR         Y0, Y4, Y4
+	VPERMQ       $0x4e, Y1, Y0
+	VPXOR        Y0, Y1, Y8
+	VPAND        Y0, Y1, Y1
+	VPXOR        Y8, Y4, Y0
+	VPAND        Y8, Y4, Y4
+	VPOR         Y1, Y4, Y4
+	VPERMQ       $0x4e, Y2, Y1
+	VPXOR        Y1, Y2, Y8
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y8, Y4, Y1
+	VPAND        Y8, Y4, Y4
+	VPOR         Y2, Y4, Y4
+	VPERMQ       $0x4e, Y3, Y2
+	VPXOR        Y2, Y3, Y8
+	VPAND        Y2, Y3, Y3
+	VPXOR        Y8, Y4, Y2
+	VPAND        Y8, Y4, Y4
+	VPOR         Y3, Y4, Y4
+	VPERMQ       $0x4e, Y5, Y3
+	VPXOR        Y3, Y5, Y8
+	VPAND        Y3, Y5, Y5
+	VPXOR        Y8, Y4, Y3
+	VPAND        Y8, Y4, Y4
+	VPOR         Y5, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPSHUFD      $0x4e, Y7, Y8
+	VPXOR        Y8, Y7, Y9
+	VPAND        Y8, Y7, Y7
+	VPXOR        Y9, Y5, Y8
+	VPAND        Y9, Y5, Y5
+	VPOR         Y7, Y5, Y5
+	VPSHUFD      $0x4e, Y0, Y7
+	VPXOR        Y7, Y0, Y9
+	VPAND        Y7, Y0, Y0
+	VPXOR        Y9, Y5, Y7
+	VPAND        Y9, Y5, Y5
+	VPOR         Y0, Y5, Y5
+	VPSHUFD      $0x4e, Y1, Y0
+	VPXOR        Y0, Y1, Y9
+	VPAND        Y0, Y1, Y1
+	VPXOR        Y9, Y5, Y0
+	VPAND        Y9, Y5, Y5
+	VPOR         Y1, Y5, Y5
+	VPSHUFD      $0x4e, Y2, Y1
+	VPXOR        Y1, Y2, Y9
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y9, Y5, Y1
+	VPAND        Y9, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPSHUFD      $0x4e, Y3, Y2
+	VPXOR        Y2, Y3, Y9
+	VPAND        Y2, Y3, Y3
+	VPXOR        Y9, Y5, Y2
+	VPAND        Y9, Y5, Y5
+	VPOR         Y3, Y5, Y5
+	VPSHUFD      $0x4e, Y4, Y3
+	VPXOR        Y3, Y4, Y9
+	VPAND        Y3, Y4, Y4
+	VPXOR        Y9, Y5, Y3
+	VPAND        Y9, Y5, Y5
+	VPOR         Y4, Y5, Y5
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X4
+	VPBROADCASTQ X4, Y4
+	SHRQ         $0x01, BX
+	VPOR         Y8, Y6, Y9
+	VPAND        Y8, Y6, Y6
+	VPANDN       Y9, Y4, Y9
+	VPOR         Y9, Y6, Y6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X4
+	VPBROADCASTQ X4, Y4
+	SHRQ         $0x01, BX
+	VPOR         Y7, Y6, Y8
+	VPAND        Y7, Y6, Y6
+	VPANDN       Y8, Y4, Y8
+	VPOR         Y8, Y6, Y6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X4
+	VPBROADCASTQ X4, Y4
+	SHRQ         $0x01, BX
+	VPOR         Y0, Y6, Y7
+	VPAND        Y0, Y6, Y6
+	VPANDN       Y7, Y4, Y7
+	VPOR         Y7, Y6, Y6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Y0
+	SHRQ         $0x01, BX
+	VPOR         Y1, Y6, Y4
+	VPAND        Y1, Y6, Y6
+	VPANDN       Y4, Y0, Y4
+	VPOR         Y4, Y6, Y6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Y0
+	SHRQ         $0x01, BX
+	VPOR         Y2, Y6, Y1
+	VPAND        Y2, Y6, Y6
+	VPANDN       Y1, Y0, Y1
+	VPOR         Y1, Y6, Y6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Y0
+	SHRQ         $0x01, BX
+	VPOR         Y3, Y6, Y1
+	VPAND        Y3, Y6, Y6
+	VPANDN       Y1, Y0, Y1
+	VPOR         Y1, Y6, Y6
+	MOVQ         BX, AX
+	ANDQ         $0x01, AX
+	NEGQ         AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Y0
+	SHRQ         $0x01, BX
+	VPOR         Y5, Y6, Y1
+	VPAND        Y5, Y6, Y6
+	VPANDN       Y1, Y0, Y1
+	VPOR         Y1, Y6, Y6
+
+done:
+	MOVQ  dst+0(FP), AX
+	VMOVQ X6, (AX)
+	VZEROUPPER
+	RET
+
+DATA firstLanes<>+0(SB)/8, $0xffffffffffffffff
+DATA firstLanes<>+8(SB)/8, $0xffffffffffffffff
+DATA firstLanes<>+16(SB)/8, $0xffffffffffffffff
+DATA firstLanes<>+24(SB)/8, $0xffffffffffffffff
+DATA firstLanes<>+32(SB)/8, $0x0000000000000000
+DATA firstLanes<>+40(SB)/8, $0x0000000000000000
+DATA firstLanes<>+48(SB)/8, $0x0000000000000000
+DATA firstLanes<>+56(SB)/8, $0x0000000000000000
+GLOBL firstLanes<>(SB), RODATA|NOPTR, $64

@@ -4,14 +4,26 @@
 
 package simd
 
-// majorityWordsAVX512 writes the majorities of eight words, those that lanes
-// has ones for; offset is γ times one more than the first's number.
+// majorityWordsAVX512 writes the majorities of as many words as a vector has lanes;
+// offset is γ times one more than the number of the first.
 //
 //go:noescape
-func majorityWordsAVX512(dst *uint64, lanes uint64, hashes *uint64, n int, offset uint64, tie uint64, scratch *uint64)
+func majorityWordsAVX512(dst *uint64, hashes *uint64, n int, offset uint64, tie uint64, scratch *uint64)
 
 // majorityElementsAVX512 writes the majority of the word whose number is one
 // less than offset/γ; n is above 0.
 //
 //go:noescape
 func majorityElementsAVX512(dst *uint64, hashes *uint64, n int, offset uint64, tie uint64, scratch *uint64)
+
+// majorityWordsAVX2 writes the majorities of as many words as a vector has lanes;
+// offset is γ times one more than the number of the first.
+//
+//go:noescape
+func majorityWordsAVX2(dst *uint64, hashes *uint64, n int, offset uint64, tie uint64, scratch *uint64)
+
+// majorityElementsAVX2 writes the majority of the word whose number is one
+// less than offset/γ; n is above 0.
+//
+//go:noescape
+func majorityElementsAVX2(dst *uint64, hashes *uint64, n int, offset uint64, tie uint64, scratch *uint64)

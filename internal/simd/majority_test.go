@@ -25,16 +25,6 @@ func countedMajority(dst, hashes []uint64, tie uint64) {
 	}
 }
 
-// majorities are the variants that this machine has.
-func majorities() map[string]func(dst, hashes []uint64, tie uint64, scratch *MajorityScratch) {
-	return map[string]func(dst, hashes []uint64, tie uint64, scratch *MajorityScratch){
-		"chosen": Majority,
-		"Go": func(dst, hashes []uint64, tie uint64, scratch *MajorityScratch) {
-			majorityGeneric(dst, hashes, tie&-uint64(1-len(hashes)%2), scratch)
-		},
-	}
-}
-
 func TestMajorityEqualsItsTwinWithCounters(t *testing.T) {
 	var scratch MajorityScratch
 	for i := range scratch.planes {
@@ -95,5 +85,17 @@ func BenchmarkMajority(b *testing.B) {
 				})
 			}
 		}
+	}
+}
+
+type majorityFunc = func(dst, hashes []uint64, tie uint64, scratch *MajorityScratch)
+
+// checkedTie does for a variant what Majority does for all.
+func checkedTie(f majorityFunc) majorityFunc {
+	return func(dst, hashes []uint64, tie uint64, scratch *MajorityScratch) {
+		if len(hashes)%2 == 1 {
+			tie = 0
+		}
+		f(dst, hashes, tie, scratch)
 	}
 }
