@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SimHash as hash4j's announcement measures it, every width and set size, beside
 # hash4j itself where there are java and mvn (it is fetched from Maven Central).
-# The two run in turn, and of each the least of all rounds counts; noise of the
-# machine is noise of the ratios.
+# Of each cell the least of several measurements counts.
 #
 #   bench/simhash.sh
 #   TAGS=purego bench/simhash.sh    the pure Go kernel
@@ -17,7 +16,6 @@ if command -v mvn >/dev/null && command -v javac >/dev/null; then
   javac -cp "$folder/hash4j-0.17.0.jar" -d "$folder" bench/simhash/Hash4j.java
   for ((i = 0; i < ${ROUNDS:-2}; i++)); do
     java -cp "$folder/hash4j-0.17.0.jar:$folder" Hash4j >>"$folder/hash4j.txt"
-    "$folder/simhash" -rounds 1 >/dev/null
   done
   "$folder/simhash" ${FLAGS:-} -hash4j "$folder/hash4j.txt"
 else

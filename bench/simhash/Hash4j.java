@@ -31,9 +31,9 @@ public class Hash4j {
     for (long end = System.nanoTime() + 200_000_000L; System.nanoTime() < end || repeats == 0; repeats++) {
       sink ^= hasher.compute(set)[0]; // also warms up the compiler
     }
-    int per = Math.max(1, repeats / 10);
+    int per = Math.max(1, repeats / 200); // a millisecond, so that some are not interrupted
     double least = Double.MAX_VALUE;
-    for (int round = 0; round < 7; round++) {
+    for (int round = 0; round < 100; round++) {
       long start = System.nanoTime();
       for (int i = 0; i < per; i++) {
         sink ^= hasher.compute(set)[0];

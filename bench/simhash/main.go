@@ -34,7 +34,7 @@ type cell struct {
 func main() {
 	other := flag.String("hash4j", "", "`file` with what Hash4j.java has printed")
 	vector := flag.Bool("vector", false, "generate the elements' hashes several at once")
-	rounds := flag.Int("rounds", 7, "measurements of a cell, of which the least counts")
+	rounds := flag.Int("rounds", 100, "short measurements of a cell, of which the least counts")
 	flag.Parse()
 	log.SetFlags(0)
 
@@ -105,7 +105,7 @@ func measure(scheme simhash.Scheme, n, rounds int, source func(set []uint64, sta
 // least returns nanoseconds an element of the fastest round.
 func least(n, rounds int, once func()) float64 {
 	repeats := 1
-	for start := time.Now(); time.Since(start) < 10*time.Millisecond; repeats++ {
+	for start := time.Now(); time.Since(start) < time.Millisecond/2; repeats++ {
 		once()
 	}
 	fastest := time.Duration(math.MaxInt64)
