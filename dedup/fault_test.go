@@ -77,8 +77,8 @@ func TestEveryFailingOperationIsAnErrorThatLeavesNothingHalfDone(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		share = 30
 	}
-	for i, v := range variants(t) {
-		for j, command := range v.commands() {
+	for _, v := range variants(t) {
+		for _, command := range v.commands() {
 			want := command.undisturbed(t, v.config(inputs, references))
 			for _, work := range []string{"", workFolder} {
 				config := func() Config {
@@ -94,7 +94,6 @@ func TestEveryFailingOperationIsAnErrorThatLeavesNothingHalfDone(t *testing.T) {
 						t.Fatalf("%s, %s, work %q: %s %s, number %d: %v", v.name, command.name, work, f.kind, f.file, f.n, f.err)
 					}
 				}
-				_, _ = i, j
 			}
 		}
 	}

@@ -30,13 +30,21 @@ const tries = 100
 
 // Take makes the lock file if need be, in a folder that is there, and locks it. It
 // does not wait: the error is ErrTaken if another process has it.
-//
-// A lock file is removed by the process that holds it, so a process may have opened
-// it before and lock it after: it then holds a file that no name leads to, beside
-// the owner of a new one. Hence the file that has the name before locking and the
-// one that has it afterwards must be the same, or the lock is given back.
 func Take(fsys vfs.FS, path string) (*Lock, error) {
 	before, statErr := fsys.Stat(path)
+	made := errors.Is(statErr, fs.ErrNotExist)
+	lock, err := take(fsys, path, before, statErr)
+	if err != nil && made && !errors.Is(err, ErrTaken) {
+		_ = fsys.Remove(path)
+	}
+	return lock, err
+}
+
+// take is Take. A lock file is removed by the process that holds it, so a process may
+// have opened it before and lock it after: it then holds a file that no name leads
+// to, beside the owner of a new one. Hence the file that has the name before locking
+// and the one that has it afterwards must be the same, or the lock is given back.
+func take(fsys vfs.FS, path string, before vfs.FileInfo, statErr error) (*Lock, error) {
 	for range tries {
 		held, err := fsys.Lock(path)
 		if taken(err) {
@@ -49,10 +57,10 @@ func Take(fsys vfs.FS, path string) (*Lock, error) {
 		if err == nil && statErr == nil && sameFile(before, after) {
 			return &Lock{fsys, path, held}, nil
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, errors.Join(err, (&Lock{fsys, path, held}).Release())
+		if closeErr := held.Close(); closeErr != nil {
+			return nil, closeErr
 		}
-		if err := held.Close(); err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		before, statErr = after, err
