@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/simd"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
@@ -314,10 +315,7 @@ func (w *sketchWorker) addDocument(record *corpus.Record) {
 // features: two sums over 64-bit hashes, the second of a product that is not
 // linear in them. Order does not count, repeats do.
 func digest(features []uint64) (d [2]uint64) {
-	for _, f := range features {
-		d[0] += f
-		d[1] += (f >> 32) * (f & math.MaxUint32)
-	}
+	d[0], d[1] = simd.Digest(features)
 	d[1] += uint64(len(features))
 	return d
 }
