@@ -147,17 +147,34 @@ func (g *grouper) bands(ctx context.Context, first int) error {
 		voters[i] = g.voter()
 	}
 	to := appenders(keys, r.work.threads)
-	for band := first; band < r.banding.Bands; band++ {
-		err := g.band(ctx, band, keys, to, voters)
+	together := g.together()
+	for band := first; band < r.banding.Bands; {
+		next := min(band+together, r.banding.Bands)
+		err := g.group(ctx, band, next, keys, to, voters)
 		if err == nil && r.work.log.due() {
-			err = g.note(ctx, band+1)
+			err = g.note(ctx, next)
 		}
 		if err != nil {
 			return errors.Join(err, r.work.release(keys))
 		}
-		r.config.Progress.Advance(int64(r.table.n), 0)
+		r.config.Progress.Advance(int64(r.table.n)*int64(next-band), 0)
+		band = next
 	}
 	return r.work.release(keys)
+}
+
+// togetherKeys is how many keys are sorted at once where one band has fewer: many
+// bands of few documents would cost more to begin and end than to group.
+const togetherKeys = 1 << 18
+
+// together returns how many bands are grouped at once. Keys of different bands never
+// meet (see lsh.Params.AppendKeys), but what is noted of a hot bucket for crossing is
+// of one band.
+func (g *grouper) together() int {
+	if g.sparse {
+		return 1
+	}
+	return max(togetherKeys/max(int(g.r.table.n), 1), 1)
 }
 
 // note keeps what the bands so far have voted.
@@ -173,25 +190,17 @@ func (g *grouper) note(ctx context.Context, bands int) error {
 	return g.r.work.log.note(votedKind, v)
 }
 
-// band groups the keys of one band and lets every bucket vote.
-func (g *grouper) band(ctx context.Context, band int, keys *extsort.Sorter, to []*extsort.Appender, voters []*bucketVoter) error {
+// group groups the keys of some bands and lets every bucket vote.
+func (g *grouper) group(ctx context.Context, first, next int, keys *extsort.Sorter, to []*extsort.Appender, voters []*bucketVoter) error {
 	r := g.r
 	err := r.table.eachSegment(ctx, r.work.threads, func(worker int, s *rowScan) error {
 		defer r.clock.meter.since("group", worker, r.clock.meter.now())
-		column, err := s.keys(band)
-		if err != nil {
-			return err
-		}
-		return s.eachBlock(func(_ *block, first uint32, row, end int) error {
-			for i, key := range column[row:end] {
-				if doc := first + uint32(i); r.classes.active.has(doc) {
-					if err := to[worker].Add(key, uint64(doc)); err != nil {
-						return err
-					}
-				}
+		for band := first; band < next; band++ {
+			if err := g.addKeys(s, band, to[worker]); err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 	if err = flush(to, err); err != nil {
 		return err
@@ -201,7 +210,7 @@ func (g *grouper) band(ctx context.Context, band int, keys *extsort.Sorter, to [
 		return err
 	}
 	for _, v := range voters {
-		v.band = band
+		v.band = first
 	}
 	err = sorted.Each(ctx, r.work.threads, func(worker int, part []extsort.Entry, more bool) error {
 		defer r.clock.meter.since("group", worker, r.clock.meter.now())
@@ -211,6 +220,24 @@ func (g *grouper) band(ctx context.Context, band int, keys *extsort.Sorter, to [
 		err = errors.Join(err, v.flush())
 	}
 	return errors.Join(err, r.work.release(sorted), keys.Reset())
+}
+
+// addKeys adds the keys that a segment has for a band.
+func (g *grouper) addKeys(s *rowScan, band int, to *extsort.Appender) error {
+	column, err := s.keys(band)
+	if err != nil {
+		return err
+	}
+	return s.eachBlock(func(_ *block, first uint32, row, end int) error {
+		for i, key := range column[row:end] {
+			if doc := first + uint32(i); g.r.classes.active.has(doc) {
+				if err := to.Add(key, uint64(doc)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // take votes for the pairs of the buckets in a part: several whole ones, or a
