@@ -184,7 +184,7 @@ func (j *joiner) behind(ctx context.Context, c *chunk) error {
 	for worker := range j.r.work.threads {
 		group.Go(func() error {
 			var p simjoin.Prober
-			sets := t.cursor()
+			sets := t.scanner()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(t.blocks) {

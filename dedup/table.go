@@ -142,15 +142,17 @@ type cursor struct {
 	block      *block
 	segment    *segment
 
-	near   []document // rows read from disk at once, from nearAt
-	nearAt uint32     // document
-	prior  document   // the row before them in the segment; zero if there is none
-	sizes  int        // rows to read at once
-	raw    []byte
-	ids    []byte // of the rows near, once one was asked for
-	bytes  []byte
-	set64  []uint64
-	sig    []uint32
+	near    []document // rows read from disk at once, from nearAt
+	nearAt  uint32     // document
+	prior   document   // the row before them in the segment; zero if there is none
+	sizes   int        // rows to read at once
+	raw     []byte
+	ids     []byte // of the rows near, once one was asked for
+	ahead   []byte // of the current segment's part, from aheadAt, when scanning
+	aheadAt int64
+	bytes   []byte
+	set64   []uint64
+	sig     []uint32
 }
 
 func (t *table) cursor() *cursor { return &cursor{t: t} }
@@ -167,7 +169,7 @@ func (c *cursor) seek(doc uint32) (row int) {
 		c.block = &c.t.blocks[c.t.blockOf(doc)]
 		c.first, c.end = c.block.firstDoc, c.block.firstDoc+c.block.docs
 		c.segment = c.t.segments[c.block.segment]
-		c.near = c.near[:0]
+		c.near, c.ahead = c.near[:0], c.ahead[:0]
 	}
 	return int(c.block.row + doc - c.first)
 }
@@ -371,11 +373,38 @@ func (c *cursor) checked(offset, length int64) []byte {
 	}
 	var b []byte
 	var err error
-	if b, c.bytes, err = readChecked(c.file().file, c.bytes, offset, length); err != nil {
+	if c.sizes > 0 && c.readAhead(offset, length+crcSize) {
+		b, err = checked(c.ahead[offset-c.aheadAt:][:length+crcSize])
+	} else {
+		b, c.bytes, err = readChecked(c.file().file, c.bytes, offset, length)
+	}
+	if err != nil {
 		c.fail(err)
 		return nil
 	}
 	return b
+}
+
+// columnBytes is how much a cursor that scans reads at once of feature sets,
+// signatures or values.
+const columnBytes = 64 << 10
+
+// readAhead reports whether so many bytes from offset on are in memory. They are read
+// with those behind them unless they are many.
+func (c *cursor) readAhead(offset, length int64) bool {
+	if offset >= c.aheadAt && offset+length <= c.aheadAt+int64(len(c.ahead)) {
+		return true
+	}
+	n := min(columnBytes, c.segment.layout.end()-offset)
+	if length < crcSize || length > n {
+		return false
+	}
+	c.ahead, c.aheadAt = grow(c.ahead, int(n)), offset
+	if _, err := c.file().file.ReadAt(c.ahead, offset); err != nil {
+		c.ahead = c.ahead[:0] // the caller will meet it as well
+		return false
+	}
+	return true
 }
 
 // meta returns what a keep rule may ask of a document.
