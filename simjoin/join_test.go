@@ -1,6 +1,7 @@
 package simjoin
 
 import (
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -206,4 +207,39 @@ func TestProbesDoNotAllocateWhenWarm(t *testing.T) {
 	if n := testing.AllocsPerRun(5, all); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+func TestMatchesDoNotDependOnTheOrderOfProbesNorOnTheIndexBefore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		th, _ := anyThreshold(t)
+		x, other := NewIndex(anyCollection(t), th), NewIndex(anyCollection(t), th)
+		var p Prober
+		want := make([][]Match, x.Len())
+		for g := range want {
+			want[g] = slices.Clone(x.Matches(&p, g))
+		}
+		for range 2 * x.Len() {
+			g := rapid.IntRange(0, x.Len()-1).Draw(t, "group")
+			if other.Len() > 0 && g%3 == 0 {
+				other.Matches(&p, g%other.Len())
+			}
+			if got := x.Matches(&p, g); !slices.Equal(got, want[g]) {
+				t.Fatalf("group %d: %v, in ascending order %v", g, got, want[g])
+			}
+		}
+	})
+}
+
+func TestBitmapsDifferInNoMoreBitsThanSetsInElements(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sets := anyCollection(t)
+		for b := range sets {
+			for a := range b {
+				differ := len(sets[a]) + len(sets[b]) - 2*naive(sets[a], sets[b])
+				if bits := bits.OnesCount64(bitmapOf(sets[a]) ^ bitmapOf(sets[b])); bits > differ || bits%2 != differ%2 {
+					t.Fatalf("%v and %v: %d bits, %d elements", sets[a], sets[b], bits, differ)
+				}
+			}
+		}
+	})
 }

@@ -1,5 +1,7 @@
 package simjoin
 
+import "math/bits"
+
 // Pair is a pair of sets whose similarity Inter/Union reaches the threshold. A < B.
 type Pair struct {
 	A, B         uint32
@@ -15,8 +17,8 @@ type Match struct {
 	Inter, Union uint32
 }
 
-// Prober is the scratch memory of probes: 4 bytes a group of the index and a
-// little more. The zero value is ready, for one goroutine and any index.
+// Prober is the scratch memory of probes: 4 bytes a group of the index, 4 a token
+// that it keeps, and a little more. The zero value is ready, for one goroutine and any index.
 type Prober struct {
 	count   []uint32 // by group: shared prefix tokens seen, 0 between probes
 	touched []uint32 // groups with a count
@@ -25,12 +27,23 @@ type Prober struct {
 	ranks  []uint32 // of a foreign set's tokens that groups share, ascending
 	owners []uint32 // for each of its tokens that one group holds alone: that group
 
-	// need[s-needMin] is the overlap that a set of needSize elements must have
-	// with one of s elements. Neighbouring probes often share it.
-	need     []uint32
-	needSize int
-	needMin  int
-	needOf   Threshold
+	// cursor is by token where a search in its list ended; probes in ascending
+	// order find the next place close behind it.
+	cursor []uint32
+	index  *Index // whose lists they are
+
+	// classes[s-classMin] is of the groups with s elements, seen from a set of
+	// classSize elements. Neighbouring probes often share them.
+	classes   []class
+	classSize int
+	classMin  int
+}
+
+// class says what a set must have in common with those of a size.
+type class struct {
+	end    uint32 // the first group that is larger
+	need   uint32 // elements that must be common
+	differ uint32 // elements that may be in one of the two sets only
 }
 
 // refused marks the count of a group that cannot reach the threshold.
@@ -74,32 +87,73 @@ func (x *Index) Matches(p *Prober, g int) []Match {
 	}
 	p.prepare(x)
 	smallest := x.threshold.MinSize(size)
-	p.prepareNeed(x.threshold, size, smallest, size)
-	x.count(p, own[:prefix], len(own), lowerBound(x.size[:g], uint32(smallest)), g)
+	p.prepareClasses(x, size, smallest, size)
+	x.count(p, own[:prefix], len(own), x.bitmap[g], lowerBound(x.size[:g], uint32(smallest)), g)
 	return x.finish(p, own, prefix, size)
 }
 
-// count goes through the postings of a prefix of a set of length kept tokens and
-// counts shared tokens by group, of those from a group up to another, refusing a
-// group as soon as what is left of both sets cannot make up the overlap that they
-// need.
-func (x *Index) count(p *Prober, prefix []uint32, length, from, to int) {
+// count goes through the postings of a prefix of a set of length kept tokens and counts shared tokens by group, of those from a group up to another.
+//
+//		for every token of the prefix, every posting of it:
+//		    size of the group's set larger than before:  look up the overlap needed
+//		    bitmaps differ in more bits than elements may:  next
+//		    all tokens before, this one and what may follow do not make up the overlap:  next
+//		    else count
+//
+//	 1. Lists are in the order of groups, and these in that of sizes: what depends on
+//	    the size is looked up once for all postings of a size.
+//	 2. Both tests look at nothing but the posting. Of the candidates of market
+//	    baskets at threshold 0.5, the first one leaves a tenth, and only they touch
+//	    memory elsewhere: all pairs in a third of the time (BenchmarkProbe).
+//	 3. A group that either test passes over may be counted short or not at all. It
+//	    cannot reach the threshold, and finish, which verifies, never counts too much.
+func (x *Index) count(p *Prober, prefix []uint32, length int, bitmap uint64, from, to int) {
 	left := uint32(length)
+	most := uint32(len(p.owners)) // that may have been counted before this token
 	for _, token := range prefix {
 		left--
+		most++
 		list := x.postings[x.postingStart[token]:x.postingStart[token+1]]
-		for _, e := range list[firstFrom(list, uint32(from)):] {
-			if e.group >= uint32(to) {
-				break
+		var c class
+		for _, e := range list[p.seek(token, list, uint32(from)):] {
+			if e.group >= c.end {
+				if e.group >= uint32(to) {
+					break
+				}
+				c = p.classes[int(x.size[e.group])-p.classMin]
+				c.end = min(c.end, uint32(to))
 			}
-			p.see(x, e.group, min(left, e.rest))
+			more := min(left, e.rest)
+			if uint32(bits.OnesCount64(bitmap^e.bitmap)) > c.differ || most+more < c.need {
+				continue
+			}
+			p.see(e.group, more, c.need)
 		}
 	}
 }
 
+// seek returns the place of the first posting of a group not before from.
+func (p *Prober) seek(token uint32, list []posting, from uint32) int {
+	at := int(p.cursor[token])
+	if at > 0 && list[at-1].group >= from {
+		at = 0 // probes do not ascend
+	}
+	for end := min(at+seekSteps, len(list)); at < end && list[at].group < from; {
+		at++
+	}
+	if at < len(list) && list[at].group < from {
+		at += firstFrom(list[at:], from)
+	}
+	p.cursor[token] = uint32(at)
+	return at
+}
+
+// seekSteps is how many postings seek looks at one after the other.
+const seekSteps = 8
+
 // see counts a token that a group shares with the set, behind which they may share
-// so many more.
-func (p *Prober) see(x *Index, group, more uint32) {
+// so many more, and refuses the group when that makes fewer than they need.
+func (p *Prober) see(group, more, need uint32) {
 	seen := p.count[group]
 	if seen == 0 {
 		p.touched = append(p.touched, group)
@@ -107,7 +161,7 @@ func (p *Prober) see(x *Index, group, more uint32) {
 		return
 	}
 	seen++
-	if seen+more < p.need[int(x.size[group])-p.needMin] {
+	if seen+more < need {
 		seen = refused
 	}
 	p.count[group] = seen
@@ -125,7 +179,7 @@ func (x *Index) finish(p *Prober, own []uint32, prefix, size int) []Match {
 		if len(p.owners) > 0 {
 			alone = lowerBound(p.owners, other+1) - lowerBound(p.owners, other)
 		}
-		need := int(p.need[int(x.size[other])-p.needMin]) - alone
+		need := int(p.classes[int(x.size[other])-p.classMin].need) - alone
 		inter, ok := complete(own, prefix, x.set(int(other)), int(x.indexed[other]), int(seen)-alone, need)
 		if ok {
 			inter += alone
@@ -156,23 +210,32 @@ func complete(a []uint32, prefixA int, b []uint32, prefixB, count, need int) (in
 	return count + n, ok
 }
 
-// prepare makes the counters fit the index.
+// prepare makes the counters and cursors fit the index.
 func (p *Prober) prepare(x *Index) {
 	if len(p.count) < len(x.size) {
 		p.count = make([]uint32, len(x.size))
 	}
+	if p.index != x {
+		p.index, p.classSize = x, 0
+		p.cursor = make([]uint32, len(x.postingStart)-1)
+	}
 }
 
-// prepareNeed fills p.need for partners of smallest … largest elements.
-func (p *Prober) prepareNeed(t Threshold, size, smallest, largest int) {
-	if p.needSize == size && p.needOf == t && largest-smallest < len(p.need) {
+// prepareClasses fills p.classes for partners of smallest … largest elements.
+func (p *Prober) prepareClasses(x *Index, size, smallest, largest int) {
+	if p.classSize == size && largest-smallest < len(p.classes) {
 		return
 	}
-	p.need = p.need[:0]
+	p.classes = p.classes[:0]
+	end := lowerBound(x.size, uint32(smallest))
 	for s := smallest; s <= largest; s++ {
-		p.need = append(p.need, uint32(t.MinOverlap(size, s)))
+		if end < len(x.size) && int(x.size[end]) == s {
+			end += lowerBound(x.size[end:], uint32(s)+1)
+		}
+		need := x.threshold.MinOverlap(size, s)
+		p.classes = append(p.classes, class{uint32(end), uint32(need), uint32(max(size+s-2*need, 0))})
 	}
-	p.needSize, p.needMin, p.needOf = size, smallest, t
+	p.classSize, p.classMin = size, smallest
 }
 
 // firstFrom returns the place of the first posting of a group not before from.

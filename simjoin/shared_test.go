@@ -70,27 +70,59 @@ func TestSharedTokensAreThoseThatTwoGroupsHold(t *testing.T) {
 					byToken[token] = append(byToken[token], group[i])
 				}
 			}
-			var want, got [][]uint32
+			var want [][]uint32
 			for _, holders := range byToken {
 				if len(holders) > 1 {
 					want = append(want, holders)
 				}
 			}
 			holders, count := shared(sets, first, group)
-			for _, n := range count {
-				got = append(got, holders[:n])
-				holders = holders[n:]
-			}
-			for _, lists := range [][][]uint32{want, got} {
-				for _, list := range lists {
-					slices.Sort(list)
-				}
-				slices.SortFunc(lists, slices.Compare)
-			}
-			if !slices.EqualFunc(got, want, slices.Equal) || len(holders) > 0 {
-				t.Errorf("%d shared tokens and %d groups left, want %d tokens", len(got), len(holders), len(want))
-			}
+			checkHolders(t, holders, count, want)
+			var c counter
+			holders = c.listFew(sets, first, group, tokensOf(sets, first))
+			checkHolders(t, holders, c.shared, want)
 		})
+	}
+}
+
+// checkHolders compares lists of holders, whose order and whose members' order is
+// free.
+func checkHolders(t *testing.T, holders, count []uint32, want [][]uint32) {
+	t.Helper()
+	var got [][]uint32
+	for _, n := range count {
+		got = append(got, holders[:n])
+		holders = holders[n:]
+	}
+	for _, lists := range [][][]uint32{want, got} {
+		for _, list := range lists {
+			slices.Sort(list)
+		}
+		slices.SortFunc(lists, slices.Compare)
+	}
+	if !slices.EqualFunc(got, want, slices.Equal) || len(holders) > 0 {
+		t.Errorf("%d shared tokens and %d groups left, want %d tokens", len(got), len(holders), len(want))
+	}
+}
+
+func TestFewDistinctTokensAreToldFromMany(t *testing.T) {
+	sets := func(distinct uint64) (all [][]uint64, first []uint32) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range 20_000 {
+			set := []uint64{}
+			for range 10 {
+				set = append(set, r.Uint64N(distinct))
+			}
+			slices.Sort(set)
+			all, first = append(all, slices.Compact(set)), append(first, uint32(i))
+		}
+		return all, first
+	}
+	for distinct, want := range map[uint64]bool{100: true, 16_000: true, 60_000: false, 1 << 60: false} {
+		all, first := sets(distinct)
+		if got := fewDistinct(all, first, tokensOf(all, first)); got != want {
+			t.Errorf("%d distinct tokens are few: %v", distinct, got)
+		}
 	}
 }
 
