@@ -91,7 +91,8 @@ func cheapestTables(n, width, distance int) []hammingTable {
 	return cheapest
 }
 
-// blockTables returns the tables for m blocks and what a query costs with them.
+// blockTables returns the tables for m ≤ distance+1 blocks and what a query costs
+// with them.
 func blockTables(n, width, distance, m int) (tables []hammingTable, cost float64) {
 	candidate := float64(nearCost)
 	if width > 64 {
@@ -102,9 +103,6 @@ func blockTables(n, width, distance, m int) (tables []hammingTable, cost float64
 		t := hammingTable{low: low, radius: distance / m, keyBits: keyBits(n, high-low, 1)}
 		if i > distance%m {
 			t.radius--
-		}
-		if t.radius < 0 {
-			break
 		}
 		// A key lies in one word, the one that has more of the block.
 		if end := (low/64 + 1) * 64; low+t.keyBits > end {

@@ -130,3 +130,14 @@ func BenchmarkIndex(b *testing.B) {
 		})
 	}
 }
+
+func TestTheSizeOfAnIndexIsThatOfItsTables(t *testing.T) {
+	for width, want := range map[int]int64{
+		64:  12*1000 + 4*(1<<10+1), // one table, of ten bits
+		128: 4*1000 + 4*(1<<10+1),
+	} {
+		if got := mustIndex(t, make([]uint64, 1000*width/64), width, 0).Size(); got != want {
+			t.Errorf("%d bits: %d bytes, want %d", width, got, want)
+		}
+	}
+}

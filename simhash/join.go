@@ -201,8 +201,15 @@ const moveCost = 16
 // join finds the pairs of a bucket, by dividing it again or by comparing.
 func (w *joinWorker) join(l level) {
 	if len(l.entries) > compareBelow {
-		if l.keyBits = keyBits(len(l.entries), l.width, w.distance+1); l.keyBits > 0 && w.worthDividing(l) {
-			for block := range w.distance + 1 {
+		same := sameBits(l.entries)
+		for _, d := range l.differ {
+			if d&^same == 0 {
+				return // no two differ there
+			}
+		}
+		l.keyBits = keyBits(len(l.entries), l.width, w.distance+1)
+		if blocks := w.blocksWorthDividing(l); blocks > 0 {
+			for block := range blocks {
 				w.divide(l, block)
 			}
 			return
@@ -211,9 +218,24 @@ func (w *joinWorker) join(l level) {
 	w.compare(l)
 }
 
-// worthDividing says whether the buckets' comparisons, and moving the entries, come
-// to less than half of comparing all.
-func (w *joinWorker) worthDividing(l level) bool {
+// sameBits returns the bits in which all entries are equal.
+func sameBits(entries []joinEntry) uint64 {
+	and, or := ^uint64(0), uint64(0)
+	for _, e := range entries {
+		and &= e.value
+		or |= e.value
+	}
+	return and | ^or
+}
+
+// blocksWorthDividing returns the number of blocks to divide the entries by, 0 if
+// comparing them all would not be twice the work of moving them and comparing those
+// of each bucket. If all are equal in a block, no block after it counts, and
+// nothing is known of what its one bucket costs: it has fewer bits, at least.
+func (w *joinWorker) blocksWorthDividing(l level) int {
+	if l.keyBits == 0 {
+		return 0
+	}
 	n, mask := len(l.entries), uint64(1)<<l.keyBits-1
 	if cap(w.scratch.counts) <= int(mask) {
 		w.scratch.counts = make([]uint32, mask+1)
@@ -225,14 +247,20 @@ func (w *joinWorker) worthDividing(l level) bool {
 		for _, e := range l.entries {
 			counts[e.value>>(block*l.keyBits)&mask]++
 		}
+		if left -= float64(n*moveCost + len(counts)); left < 0 {
+			return 0
+		}
+		if int(counts[l.entries[0].value>>(block*l.keyBits)&mask]) == n {
+			return block + 1
+		}
 		for _, c := range counts {
 			left -= float64(c) * float64(c) / 2
 		}
-		if left -= float64(n*moveCost + len(counts)); left < 0 {
-			return false
+		if left < 0 {
+			return 0
 		}
 	}
-	return true
+	return w.distance + 1
 }
 
 // compare compares all entries with all.
