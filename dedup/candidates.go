@@ -174,7 +174,7 @@ func (g *grouper) together() int {
 	if g.sparse {
 		return 1
 	}
-	return max(togetherKeys/max(int(g.r.table.n), 1), 1)
+	return max(int(g.r.config.limits.together)/max(g.r.table.n, 1), 1)
 }
 
 // note keeps what the bands so far have voted.

@@ -112,12 +112,13 @@ type Config struct {
 // limits let tests meet with little data what large runs meet. What is zero stays
 // as it is without them.
 type limits struct {
-	memory  int64       // for data; see workspace
-	segment int64       // see segmentBytes
-	retain  int64       // see retainMax
-	part    int64       // see partShare
-	output  int64       // see noteBytes
-	due     func() bool // it is time for a note; see noteInterval
+	memory   int64       // for data; see workspace
+	segment  int64       // see segmentBytes
+	retain   int64       // see retainMax
+	together int64       // see togetherKeys
+	part     int64       // see partShare
+	output   int64       // see noteBytes
+	due      func() bool // it is time for a note; see noteInterval
 }
 
 // keepsSignatures tells whether signatures are needed after grouping.
@@ -146,6 +147,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Threads, runtime.GOMAXPROCS(0))
 	setDefault(&c.limits.segment, segmentBytes)
 	setDefault(&c.limits.retain, retainMax)
+	setDefault(&c.limits.together, togetherKeys)
 	setDefault(&c.limits.output, noteBytes)
 	if c.fs == nil {
 		c.fs = vfs.Default

@@ -205,7 +205,7 @@ func (v variant) config(inputs, references string) Config {
 // tiny makes every segment go to disk at once, every segment a part, and a note
 // where one may be.
 func tiny(c *Config) {
-	c.limits.memory, c.limits.segment, c.limits.part, c.limits.output = 1, 1, 1, 1
+	c.limits.memory, c.limits.segment, c.limits.part, c.limits.output, c.limits.together = 1, 1, 1, 1, 1
 	c.limits.due = every(7)
 }
 
