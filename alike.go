@@ -12,7 +12,7 @@
 // results are the same for any number of threads.
 //
 // Everything else is in packages of its own: text and shingle turn a text into
-// features, minhash features into a signature, lsh signatures into candidate
+// features, minhash and simhash features into a signature, lsh signatures into candidate
 // pairs, simjoin verifies or joins exactly, cluster decides what is kept, corpus
 // reads and writes files, and dedup runs it all over a corpus.
 package alike

@@ -157,3 +157,21 @@ func TestSignaturesOfTheWrongLengthPanic(t *testing.T) {
 		}()
 	}
 }
+
+func FuzzDecodeBinary(f *testing.F) {
+	f.Add(uint16(12), []byte{0xff, 0x0f})
+	f.Add(uint16(64), []byte{1, 2, 3, 4, 5, 6, 7, 8})
+	f.Fuzz(func(t *testing.T, bits uint16, packed []byte) {
+		s, err := New(Simple, int(bits))
+		if err != nil {
+			return
+		}
+		sig, err := s.DecodeBinary(nil, packed)
+		if err != nil {
+			return
+		}
+		if back := s.AppendBinary(nil, sig); string(back) != string(packed) {
+			t.Errorf("%d bits: %x unpacks to %x, which packs to %x", bits, packed, sig, back)
+		}
+	})
+}

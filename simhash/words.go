@@ -1,9 +1,10 @@
 package simhash
 
 import (
-	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/alike-dev/alike/shingle"
 )
 
 // Words makes signatures of texts as hash4j's users do: the elements of the set are
@@ -28,10 +29,9 @@ func (s Scheme) NewWords() *Words {
 // [Scheme.AppendBinary]) and returns it with the number of different words.
 func (w *Words) AppendSketch(dst, text []byte) (signature []byte, words int) {
 	w.elements = w.appendElements(w.elements[:0], text)
-	slices.Sort(w.elements)
-	w.elements = slices.Compact(w.elements)
-	w.sketcher.Sketch(w.signature, w.elements)
-	return w.sketcher.scheme.AppendBinary(dst, w.signature), len(w.elements)
+	set := shingle.Set(w.elements)
+	w.sketcher.Sketch(w.signature, set)
+	return w.sketcher.scheme.AppendBinary(dst, w.signature), len(set)
 }
 
 // appendElements appends the hashes of the text's words to dst, in their order.
