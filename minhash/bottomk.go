@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/alike-dev/alike/internal/simd"
 	"github.com/alike-dev/alike/shingle"
@@ -36,7 +37,16 @@ func BottomK(hash Hash, k, bits int, seed uint64) (Scheme, error) {
 // Reset, Add the features as they come, Append. It owns scratch memory, O(k) however
 // many features there are, allocates nothing once warm, and belongs to one
 // goroutine.
-//
+type BottomKSketcher struct {
+	scheme Scheme
+	flip   uint64 // of the seed
+	mask   uint64 // bits of a hash that count: the upper ones
+	bound  uint64 // only hashes below it count
+	buffer []uint64
+	n      int      // of the buffer in use
+	spare  []uint64 // as long as the buffer
+}
+
 // The source keeps the k smallest hashes in a heap, guarded by a hash table against
 // repeats. Here they are in no order, among others:
 //
@@ -44,37 +54,36 @@ func BottomK(hash Hash, k, bits int, seed uint64) (Scheme, error) {
 //		for every feature:
 //		    if its hash is below bound: append it to the buffer
 //		    if the buffer is full:
-//		        make it a set, keep the k smallest
-//		        bound = the largest of them, if they are k
+//		        guess the k-th smallest; of what is below the guess make a set
+//		        if it has fewer than k hashes: of all
+//		        keep the k smallest; bound = the largest of them, if they are k
 //
-//	 1. Of n features about k·ln(n/k) + the first buffer pass the test, 8 at a time
-//	    (simd.XXH3Below), and nothing is done for the others.
-//	 2. Sorting costs 4 ns a hash that passed (shingle.Set), which is less than a heap
-//	    and a hash table take.
-type BottomKSketcher struct {
-	scheme Scheme
-	flip   uint64 // of the seed
-	mask   uint64 // bits of a hash that count: the upper ones
-	bound  uint64 // only hashes below it count
-	buffer []uint64
-	n      int // of the buffer in use
-}
-
+//	 1. The test goes through 8 features at a time (simd.XXH3Below), and costs no more
+//	    where many pass. A large buffer is therefore free, and a text of a hundred
+//	    kilobytes is cut twice.
+//	 2. The hashes in the buffer are spread evenly below the bound, so that the k-th
+//	    smallest of m is about bound·k/m. A little more than that is hardly ever too
+//	    low, and only a little more than k hashes have to be sorted (sorting all of
+//	    a small buffer took 40 % of the time for a text). Repeats make it too low.
 const (
 	// bottomKBlock is how many features are hashed at once.
 	bottomKBlock = 512
-	// bottomKRoom is the size of the buffer as a multiple of k, at least.
-	bottomKRoom = 3
+	// bottomKRoom is the size of the buffer as a multiple of k, at least, and
+	// bottomKLeast in hashes: 16 KiB, which is still in the first-level cache.
+	bottomKRoom  = 4
+	bottomKLeast = 2 << 10
 )
 
 // NewBottomKSketcher returns a sketcher. It panics if the scheme is not bottom-k.
 func (s Scheme) NewBottomKSketcher() *BottomKSketcher {
 	s.mustBeBottomK()
+	room := (max(bottomKRoom*s.K()+bottomKBlock, bottomKLeast) + 7) &^ 7
 	b := &BottomKSketcher{
 		scheme: s,
 		flip:   simd.XXH3Flip(s.seed),
 		mask:   math.MaxUint64 << (64 - s.bits),
-		buffer: make([]uint64, bottomKRoom*s.K()+bottomKBlock),
+		buffer: make([]uint64, room),
+		spare:  make([]uint64, room),
 	}
 	b.Reset()
 	return b
@@ -104,22 +113,24 @@ func (b *BottomKSketcher) pass(dst, block []uint64) int {
 	if b.scheme.method == methodBottomKXXH3 {
 		return simd.XXH3Below(dst, block, b.flip, b.mask, b.bound)
 	}
-	n, shift := 0, 64-b.scheme.bits
-	for _, x := range block {
-		if h := x << shift; h < b.bound {
-			dst[n] = h
-			n++
-		}
-	}
-	return n
+	return simd.Below(dst, block, uint(64-b.scheme.bits), b.bound)
 }
 
 // cut keeps the k smallest of the buffer, sorted.
 func (b *BottomKSketcher) cut() {
-	set := shingle.Set(b.buffer[:b.n])
-	b.n = min(len(set), b.scheme.K())
-	if b.n == b.scheme.K() {
-		b.bound = set[b.n-1]
+	k, m := b.scheme.K(), uint64(b.n)
+	var set []uint64
+	if most := uint64(k + 4*int(math.Sqrt(float64(k))) + 8); 2*most <= m {
+		high, low := bits.Mul64(b.bound, most)
+		guess, _ := bits.Div64(high, low, m)
+		set = shingle.Set(b.spare[:simd.Below(b.spare, b.buffer[:b.n], 0, guess)])
+	}
+	if len(set) < k {
+		set = shingle.Set(b.buffer[:b.n])
+	}
+	b.n = copy(b.buffer, set[:min(len(set), k)])
+	if b.n == k {
+		b.bound = set[k-1]
 	}
 }
 

@@ -2,8 +2,8 @@ package simd
 
 import "math/bits"
 
-// The kernel of bottom-k sketching: it hashes words by XXH3 and passes on those that
-// can still be among the k smallest.
+// The kernels of bottom-k sketching: they hash words by XXH3, or take them as they
+// are, and pass on those that can still be among the k smallest.
 //
 //	for every 8 words:
 //	    h    = XXH3 of the word's eight bytes, & mask
@@ -37,6 +37,16 @@ func XXH3Below(dst, src []uint64, flip, mask, bound uint64) int {
 	}
 	_ = dst[(len(src)+7)&^7-1]
 	return xxh3Below(dst, src, flip, mask, bound)
+}
+
+// Below writes to dst, in order, those of the words of src, shifted to the left by so
+// many bits, that are below bound, and returns their number. dst is as for XXH3Below.
+func Below(dst, src []uint64, shift uint, bound uint64) int {
+	if len(src) == 0 {
+		return 0
+	}
+	_ = dst[(len(src)+7)&^7-1]
+	return below(dst, src, shift, bound)
 }
 
 // xxh3 is the hash of one word.

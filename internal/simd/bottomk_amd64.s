@@ -80,3 +80,50 @@ done:
 	VZEROUPPER
 	MOVQ BX, ret+48(FP)
 	RET
+
+// func belowAVX512(dst *uint64, src *uint64, n int, shift uint64, bound uint64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, POPCNT
+TEXT ·belowAVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         shift+24(FP), BX
+	VMOVQ        BX, X0
+	MOVQ         bound+32(FP), BX
+	VPBROADCASTQ BX, Z1
+	XORQ         BX, BX
+
+loop:
+	CMPQ          DX, $0x08
+	JL            tail
+	VMOVDQU64     (CX), Z2
+	VPSLLQ        X0, Z2, Z2
+	VPCMPUQ       $0x01, Z1, Z2, K1
+	VPCOMPRESSQ.Z Z2, K1, Z2
+	VMOVDQU64     Z2, (AX)(BX*8)
+	KMOVB         K1, SI
+	POPCNTQ       SI, SI
+	ADDQ          SI, BX
+	ADDQ          $0x40, CX
+	SUBQ          $0x08, DX
+	JMP           loop
+
+tail:
+	TESTQ         DX, DX
+	JZ            done
+	MOVQ          $-1, SI
+	BZHIQ         DX, SI, SI
+	KMOVB         SI, K1
+	VMOVDQU64.Z   (CX), K1, Z2
+	VPSLLQ        X0, Z2, Z2
+	VPCMPUQ       $0x01, Z1, Z2, K1, K1
+	VPCOMPRESSQ.Z Z2, K1, Z0
+	VMOVDQU64     Z0, (AX)(BX*8)
+	KMOVB         K1, AX
+	POPCNTQ       AX, AX
+	ADDQ          AX, BX
+
+done:
+	VZEROUPPER
+	MOVQ BX, ret+40(FP)
+	RET

@@ -27,3 +27,16 @@ func xxh3BelowGeneric(dst, src []uint64, flip, mask, bound uint64) int {
 	}
 	return n
 }
+
+// belowGeneric is the pure Go twin of the assembly.
+func belowGeneric(dst, src []uint64, shift uint, bound uint64) int {
+	dst = dst[:len(src)]
+	n := 0
+	for _, x := range src {
+		h := x << (shift & 63)
+		dst[n] = h
+		_, below := bits.Sub64(h, bound, 0) // 1 if h is below the bound
+		n += int(below)
+	}
+	return n
+}

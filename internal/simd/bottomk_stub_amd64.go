@@ -8,3 +8,8 @@ package simd
 //
 //go:noescape
 func xxh3BelowAVX512(dst *uint64, src *uint64, n int, flip uint64, mask uint64, bound uint64) int
+
+// belowAVX512 is below; n is above 0.
+//
+//go:noescape
+func belowAVX512(dst *uint64, src *uint64, n int, shift uint64, bound uint64) int

@@ -54,6 +54,31 @@ func TestXXH3BelowEqualsItsTwin(t *testing.T) {
 	})
 }
 
+func TestBelowEqualsItsTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := featureWords(rapid.IntRange(0, 100).Draw(t, "n"), rapid.Uint64().Draw(t, "seed"))
+		shift := rapid.SampledFrom([]uint{0, 32, 7}).Draw(t, "shift")
+		bound := rapid.OneOf(rapid.Uint64(), rapid.SampledFrom([]uint64{0, math.MaxUint64})).Draw(t, "bound")
+		if len(src) > 0 && rapid.Bool().Draw(t, "tie") {
+			bound = src[0] << shift
+		}
+		var want []uint64
+		for _, x := range src {
+			if h := x << shift; h < bound {
+				want = append(want, h)
+			}
+		}
+		dst, guard := paddedDst(len(src))
+		if got := dst[:Below(dst, src, shift, bound)]; !slices.Equal(got, want) {
+			t.Fatalf("got %x, want %x", got, want)
+		}
+		checkGuard(t, guard)
+		if got := dst[:belowGeneric(dst, src, shift, bound)]; !slices.Equal(got, want) {
+			t.Fatalf("the twin gives %x, want %x", got, want)
+		}
+	})
+}
+
 func BenchmarkXXH3Below(b *testing.B) {
 	src := featureWords(512, 1)
 	dst := make([]uint64, 512)

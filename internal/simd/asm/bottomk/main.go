@@ -14,6 +14,7 @@ const lanes = 8
 func main() {
 	ConstraintExpr("!purego")
 	xxh3Below()
+	below()
 	Generate()
 }
 
@@ -60,8 +61,30 @@ func xxh3Below() {
 	src := Load(Param("src"), GP64()).(reg.GPVirtual)
 	n := Load(Param("n"), GP64()).(reg.GPVirtual)
 	h := newHasher()
-	significant, bound := ZMM(), ZMM()
+	significant := ZMM()
 	VPBROADCASTQ(Load(Param("mask"), GP64()), significant)
+	keepBelow(dst, src, n, func(x reg.VecVirtual) {
+		h.hash(x)
+		VPANDQ(significant, x, x)
+	})
+}
+
+func below() {
+	TEXT("belowAVX512", NOSPLIT, "func(dst, src *uint64, n int, shift, bound uint64) int")
+	Pragma("noescape")
+	Doc("belowAVX512 is below; n is above 0.")
+	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
+	src := Load(Param("src"), GP64()).(reg.GPVirtual)
+	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	shift := XMM()
+	VMOVQ(Load(Param("shift"), GP64()), shift)
+	keepBelow(dst, src, n, func(x reg.VecVirtual) { VPSLLQ(shift, x, x) })
+}
+
+// keepBelow ends a function: it lets hash replace the words of src, stores those
+// below the parameter bound to dst, and returns their number.
+func keepBelow(dst, src, n reg.GPVirtual, hash func(x reg.VecVirtual)) {
+	bound := ZMM()
 	VPBROADCASTQ(Load(Param("bound"), GP64()), bound)
 	count := GP64()
 	XORQ(count, count)
@@ -73,8 +96,7 @@ func xxh3Below() {
 		} else {
 			VMOVDQU64_Z(Mem{Base: src}, some, x)
 		}
-		h.hash(x)
-		VPANDQ(significant, x, x)
+		hash(x)
 		if some == nil {
 			VPCMPUQ(Imm(1), bound, x, pass) // x < bound
 		} else {
