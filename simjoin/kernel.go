@@ -1,5 +1,7 @@
 package simjoin
 
+import "github.com/alike-dev/alike/internal/simd"
+
 // gallopRatio is the ratio of sizes above which looking the smaller set's
 // elements up beats walking through the larger one (see BenchmarkIntersection).
 const gallopRatio = 16
@@ -11,7 +13,7 @@ const checkEvery = 32
 // Intersection returns the number of elements that two sets share. The sets are
 // sorted ascending without repeats. O(len(a)+len(b)), or O(s·log(l/s)) for sizes
 // s and l that differ 16 times or more. It does not allocate.
-func Intersection(a, b []uint64) int {
+func Intersection[T uint32 | uint64](a, b []T) int {
 	n, _ := overlap(a, b, 0)
 	return n
 }
@@ -21,7 +23,7 @@ func Intersection(a, b []uint64) int {
 // intersection; otherwise it is only a lower bound, because Verify stops as soon
 // as either set has more unmatched elements than the threshold allows it. The
 // cost is at most that of Intersection. It does not allocate.
-func Verify(a, b []uint64, t Threshold) (inter int, ok bool) {
+func Verify[T uint32 | uint64](a, b []T, t Threshold) (inter int, ok bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, false
 	}
@@ -30,7 +32,8 @@ func Verify(a, b []uint64, t Threshold) (inter int, ok bool) {
 
 // overlap counts common elements and gives up when fewer than need are certain.
 //
-// The merge has no branch that depends on the data:
+// Where there is a vector kernel it compares blocks, see simd.OverlapBlocks, and what
+// they leave is merged. The merge has no branch that depends on the data:
 //
 //		steps times:
 //		    x, y = a[i], b[j]
@@ -56,6 +59,12 @@ func overlap[T uint32 | uint64](a, b []T, need int) (int, bool) {
 		return n, n >= need
 	}
 	spareA, spareB := len(a)-need, len(b)-need
+	if common, i, j := simd.OverlapBlocks(a, b, spareA, spareB); i+j > 0 {
+		if i-common > spareA || j-common > spareB {
+			return common, false
+		}
+		return merge(a[i:], b[j:], common, spareA-(i-common), spareB-(j-common))
+	}
 	if len(a) < 2*checkEvery {
 		return merge(a, b, 0, spareA, spareB)
 	}

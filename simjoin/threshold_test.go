@@ -150,7 +150,7 @@ func TestEmptySetsReachNoThreshold(t *testing.T) {
 	if th.Reached(0, 0) || th.Reached(0, 5) {
 		t.Error("an empty intersection reaches the threshold")
 	}
-	if _, ok := Verify(nil, nil, th); ok {
+	if _, ok := Verify[uint64](nil, nil, th); ok {
 		t.Error("two empty sets are similar")
 	}
 	if th.Prefix(0) != 0 || th.IndexPrefix(0) != 0 {
