@@ -254,10 +254,17 @@ func firstFrom(list []posting, from uint32) int {
 }
 
 // SelfJoin returns all pairs of sets that reach the threshold, sorted by A, then
-// B. Memory is that of NewIndex and 32 bytes a pair. See Index.Probe for many
-// equal sets, or for many cores.
+// B. Memory is that of NewIndex and 32 bytes a pair; before that, 2 to 4 bytes a
+// token. See Index.Probe for many equal sets, or for many cores.
+//
+// Sets of which too few tokens are in any other set are left out of the index.
 func SelfJoin(sets [][]uint64, t Threshold) []Pair {
-	x := NewIndex(sets, t)
+	left := withPartners(sets, t)
+	few := make([][]uint64, len(left))
+	for k, i := range left {
+		few[k] = sets[i]
+	}
+	x := NewIndex(few, t)
 	equals := 0
 	for g := range x.Len() {
 		m := len(x.Members(g))
@@ -266,7 +273,10 @@ func SelfJoin(sets [][]uint64, t Threshold) []Pair {
 	pairs := make([]Pair, 0, equals)
 	var p Prober
 	for g := range x.Len() {
-		x.Probe(&p, g, func(pair Pair) { pairs = append(pairs, pair) })
+		x.Probe(&p, g, func(pair Pair) {
+			pair.A, pair.B = left[pair.A], left[pair.B]
+			pairs = append(pairs, pair)
+		})
 	}
 	return sortPairs(pairs, len(sets))
 }

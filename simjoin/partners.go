@@ -1,0 +1,77 @@
+package simjoin
+
+import "math/bits"
+
+// withPartners returns, ascending, the sets that may reach the threshold with another
+// one: those of which so many tokens as that takes are in a second set, or seem to be.
+// In a collection of different texts that leaves few, and costs little beside an
+// index of all.
+//
+//		for every token of every set: mark its slot, or mark it a second time
+//		for every set: count the tokens whose slot is marked twice
+//
+//	 1. A slot has two bits, and there are at least slotsAToken for each token: one in
+//	    nine or fewer of the tokens that no other set has share a slot by chance.
+//	 2. No branch depends on the data. 2000 fingerprints of 128 hashes are all joined
+//	    in 0.9 ms, with an index of all of them in 4.1 (BenchmarkFingerprints).
+func withPartners(sets [][]uint64, t Threshold) []uint32 {
+	total, smallest := 0, 0
+	for _, set := range sets {
+		total += len(set)
+		if n := len(set); n > 0 && (smallest == 0 || n < smallest) {
+			smallest = n
+		}
+	}
+	slots := newSlots(total)
+	for _, set := range sets {
+		slots.mark(set)
+	}
+	var left []uint32
+	for i, set := range sets {
+		if len(set) == 0 {
+			continue
+		}
+		if slots.twice(set) >= t.MinOverlap(len(set), max(smallest, t.MinSize(len(set)))) {
+			left = append(left, uint32(i))
+		}
+	}
+	return left
+}
+
+const (
+	slotsAToken = 8
+	// slotsAWord slots of two bits stand in a word, the lower bit for the first mark.
+	slotsAWord = 32
+)
+
+// slots are numbered by the top bits of tokens that are multiplied.
+type slots struct {
+	words []uint64
+	shift uint
+}
+
+func newSlots(tokens int) slots {
+	width := max(bits.Len(uint(slotsAToken*tokens)), 6)
+	return slots{make([]uint64, 1<<width/slotsAWord), uint(64 - width)}
+}
+
+func (s *slots) mark(set []uint64) {
+	words, shift := s.words, s.shift&63
+	for _, x := range set {
+		slot := x * spread >> shift
+		w := &words[slot/slotsAWord]
+		bit := uint64(1) << (slot % slotsAWord * 2)
+		*w |= bit | *w&bit<<1
+	}
+}
+
+// twice returns how many tokens of a set have slots that are marked twice.
+func (s *slots) twice(set []uint64) int {
+	words, shift := s.words, s.shift&63
+	n := uint64(0)
+	for _, x := range set {
+		slot := x * spread >> shift
+		n += words[slot/slotsAWord] >> (slot%slotsAWord*2 + 1) & 1
+	}
+	return int(n)
+}
