@@ -10,8 +10,8 @@ package simjoin
 // holds can never be shared: it is counted in its set's size and dropped.
 //
 // Memory for g groups of together T tokens that occur in two groups or more:
-// 4T for the sets, about 16·(1−t)/(1+t)·T for the postings, 8 a token that is kept,
-// 32 a group and 4 a set; while it is built, 12 for every token of the groups and a
+// 4T for the sets, about 8·(1−t)/(1+t)·T for the postings, 8 a token that is kept,
+// 56 a group and 4 a set; while it is built, 12 for every token of the groups and a
 // little more, then 4T and 8 a token that is kept.
 type Index struct {
 	threshold Threshold
@@ -20,7 +20,7 @@ type Index struct {
 	memberStart []int
 
 	size    []uint32 // of each group's set, with the dropped tokens
-	bitmap  []uint64 // of each group's set; see bitmapOf
+	bitmaps []bitmap // of each group's set
 	indexed []uint32 // kept tokens of it that have postings
 	start   []int    // of its kept tokens
 	tokens  []uint32 // ascending in each set
@@ -30,22 +30,7 @@ type Index struct {
 }
 
 // posting says that a group's set holds a token and has rest kept tokens after it.
-type posting struct {
-	group, rest uint32
-	bitmap      uint64 // of the set, so that most that are not similar are told from the list alone
-}
-
-// bitmapOf returns, for every value of six bits of a token, the parity of the number
-// of the set's tokens with it. For each bit in which two bitmaps differ there is a
-// token of its own that only one of the sets has (Sandes, Teodoro, Melo).
-func bitmapOf(set []uint64) (bitmap uint64) {
-	for _, token := range set {
-		bitmap ^= tokenBit(token)
-	}
-	return bitmap
-}
-
-func tokenBit(token uint64) uint64 { return 1 << (token * spread >> 58) }
+type posting struct{ group, rest uint32 }
 
 // NewIndex builds the index of sets, which are numbered 0 … len(sets)−1 and may
 // be empty. It keeps no reference to them. There must be fewer than 2³²−1 sets and
@@ -74,17 +59,17 @@ func (x *Index) Size(g int) int { return int(x.size[g]) }
 // group collapses equal sets and orders the groups by size, then by first member.
 // It returns the groups' first members, ascending, and their groups.
 func (x *Index) group(sets [][]uint64) (first, place []uint32) {
-	groupOf, first, bitmaps := groups(sets)
+	groupOf, first, unordered := groups(sets)
 	sizes := make([]uint32, len(first))
 	for g, i := range first {
 		sizes[g] = uint32(len(sets[i]))
 	}
 	x.size = make([]uint32, len(first))
 	place = make([]uint32, len(first))
-	x.bitmap = make([]uint64, len(first))
+	x.bitmaps = make([]bitmap, len(first))
 	for p, g := range ascending(sizes) {
 		x.size[p], place[g] = sizes[g], uint32(p)
-		x.bitmap[p] = bitmaps[g]
+		x.bitmaps[p] = unordered[g]
 	}
 	x.memberStart = make([]int, len(first)+1)
 	for i, g := range groupOf {
@@ -171,7 +156,7 @@ func (x *Index) post(prefixOf func(size int) int) {
 	for g := range x.size {
 		kept := x.set(g)
 		for k, r := range kept[:x.indexed[g]] {
-			x.postings[x.postingStart[r]] = posting{uint32(g), uint32(len(kept) - k - 1), x.bitmap[g]}
+			x.postings[x.postingStart[r]] = posting{uint32(g), uint32(len(kept) - k - 1)}
 			x.postingStart[r]++
 		}
 	}

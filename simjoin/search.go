@@ -33,17 +33,17 @@ func NewSearchIndex(sets [][]uint64, t Threshold) *SearchIndex {
 
 // IndexBytes estimates, from above, the memory that NewIndex needs at its peak for so
 // many sets with so many tokens in all, repeats included, at any threshold: 22 bytes a
-// token, 56 a set and a little more. Where most tokens are in one set only it is about
+// token, 112 a set and a little more. Where most tokens are in one set only it is about
 // 15 bytes a token. The sets themselves are not counted, nor what the garbage collector
 // leaves lying, which is little where it is told a limit.
 func IndexBytes(sets, tokens int) int64 { return peak(22, sets, tokens) }
 
-// SearchIndexBytes is IndexBytes for NewSearchIndex: 40 bytes a token, and not much
+// SearchIndexBytes is IndexBytes for NewSearchIndex: 32 bytes a token, and not much
 // less where most tokens are in one set only.
-func SearchIndexBytes(sets, tokens int) int64 { return peak(40, sets, tokens) }
+func SearchIndexBytes(sets, tokens int) int64 { return peak(32, sets, tokens) }
 
 func peak(perToken int64, sets, tokens int) int64 {
-	const perSet, scratch = 56, 4 << 20
+	const perSet, scratch = 112, 4 << 20
 	return scratch + perSet*int64(sets) + perToken*int64(tokens)
 }
 
