@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestTableAndPlotsAreWhatTheCellsSay(t *testing.T) {
+	o := &options{threads: []int{1, 2, 4}, folders: []string{"a/small", "a/large"}, plot: filepath.Join(t.TempDir(), "x")}
+	cells := [][]cell{{{4, 4}, {2, 4}, {2, 5}}, {{1, 1}, {1, 1}, {0.5, 1}}}
+	want := `folder,threads,seconds,processor_seconds,speedup,efficiency
+small,1,4.0000,4.0000,1.000,1.000
+small,2,2.0000,4.0000,2.000,1.000
+small,4,2.0000,5.0000,2.000,0.500
+large,1,1.0000,1.0000,1.000,1.000
+large,2,1.0000,1.0000,1.000,0.500
+large,4,0.5000,1.0000,2.000,0.500
+`
+	if got := string(table(o, cells)); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if err := plot(o, cells); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"speedup", "efficiency"} {
+		svg, err := os.ReadFile(o.plot + "-" + what + ".svg")
+		if err != nil || !strings.Contains(string(svg), "</svg>") || !strings.Contains(string(svg), "large") {
+			t.Errorf("%s: %v, %d bytes", what, err, len(svg))
+		}
+	}
+}
+
+func TestArgumentsBehindTwoDashesAreForAlike(t *testing.T) {
+	o, err := parse([]string{"-threads", "1,3", "-rounds", "2", "x", "y", "--", "--ngram", "3"})
+	if err != nil || strings.Join(o.folders, " ") != "x y" || strings.Join(o.flags, " ") != "--ngram 3" || o.threads[1] != 3 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for _, bad := range [][]string{{}, {"-threads", "0", "x"}, {"-threads", "two", "x"}, {"-rounds", "0", "x"}} {
+		if _, err := parse(bad); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+func TestOutputsThatDifferAreAnError(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	program := filepath.Join(t.TempDir(), "alike")
+	script := "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\necho $$ > \"$2\"\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err := run([]string{"-alike", program, "-threads", "1,2", "-rounds", "1", "-plot", "", t.TempDir()}, os.Stderr)
+	if err == nil || !strings.Contains(err.Error(), "2 threads give another output") {
+		t.Errorf("error %v", err)
+	}
+}
