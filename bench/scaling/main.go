@@ -8,7 +8,9 @@
 //	go run . [flags] FOLDER... [-- FLAGS OF alike pairs]
 //
 // The runs of one round follow each other, each count is the least of all rounds,
-// and the output must be the same bytes for every number of threads.
+// and the output must be the same bytes for every number of threads. With -beside
+// another program is run in every round too, and the table says how many times as
+// long it takes.
 package main
 
 import (
@@ -35,6 +37,7 @@ type options struct {
 	rounds  int
 	plot    string // prefix of the plots' names; "": none
 	csv     string
+	beside  []string // another program, {} stands for the folder
 	folders []string
 	flags   []string // of alike pairs
 }
@@ -96,6 +99,7 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.repo, "repo", "../..", "`folder` of alike's repository")
 	f.IntVar(&o.rounds, "rounds", 5, "rounds; the least time counts")
 	f.StringVar(&o.plot, "plot", "scaling", "`prefix` of the plots, PREFIX-speedup.svg and PREFIX-efficiency.svg; empty: none")
+	beside := f.String("beside", "", "another `command` to run on each folder, which stands where it says {}")
 	f.StringVar(&o.csv, "csv", "", "`file` for the table as CSV")
 	threads := f.String("threads", "1,2,4,8,16", "numbers of threads, the first is what the others are compared with")
 	if i := slices.Index(args, "--"); i >= 0 {
@@ -111,18 +115,23 @@ func parse(args []string) (*options, error) {
 		}
 		o.threads = append(o.threads, n)
 	}
+	o.beside = strings.Fields(*beside)
 	if o.folders = f.Args(); len(o.folders) == 0 || o.rounds < 1 {
 		return nil, errors.New("name one or more folders, and at least one round; -h tells more")
 	}
 	return o, nil
 }
 
-// measure returns the cells by folder and number of threads.
+// measure returns the cells by folder and number of threads, then those of the other
+// program.
 func measure(o *options, scratch string) ([][]cell, error) {
 	cells := make([][]cell, len(o.folders))
 	outputs := make([][]byte, len(o.folders))
 	for i := range cells {
-		cells[i] = make([]cell, len(o.threads))
+		cells[i] = make([]cell, len(o.threads), len(o.threads)+1)
+		if len(o.beside) > 0 {
+			cells[i] = cells[i][:cap(cells[i])]
+		}
 	}
 	pairs := filepath.Join(scratch, "pairs.csv")
 	for round := range o.rounds {
@@ -133,11 +142,7 @@ func measure(o *options, scratch string) ([][]cell, error) {
 				if err != nil {
 					return nil, err
 				}
-				if at := &cells[i][j]; round == 0 {
-					*at = c
-				} else {
-					*at = cell{min(at.seconds, c.seconds), min(at.processors, c.processors)}
-				}
+				cells[i][j].take(c, round)
 				output, err := os.ReadFile(pairs)
 				if err != nil {
 					return nil, err
@@ -148,9 +153,28 @@ func measure(o *options, scratch string) ([][]cell, error) {
 					return nil, fmt.Errorf("%s: %d threads give another output than before: a bug of alike", folder, threads)
 				}
 			}
+			if len(o.beside) > 0 {
+				args := slices.Clone(o.beside)
+				for k := range args {
+					args[k] = strings.ReplaceAll(args[k], "{}", folder)
+				}
+				c, err := once(args[0], args[1:])
+				if err != nil {
+					return nil, err
+				}
+				cells[i][len(o.threads)].take(c, round)
+			}
 		}
 	}
 	return cells, nil
+}
+
+// take keeps the least of all rounds.
+func (c *cell) take(d cell, round int) {
+	if round > 0 {
+		d = cell{min(c.seconds, d.seconds), min(c.processors, d.processors)}
+	}
+	*c = d
 }
 
 // once runs the program.
@@ -169,17 +193,17 @@ func once(program string, args []string) (cell, error) {
 }
 
 // speedup returns the speed-ups of a folder's cells.
-func speedup(cells []cell) []float64 {
-	s := make([]float64, len(cells))
-	for i, c := range cells {
-		s[i] = cells[0].seconds / c.seconds
+func speedup(o *options, cells []cell) []float64 {
+	s := make([]float64, len(o.threads))
+	for i := range s {
+		s[i] = cells[0].seconds / cells[i].seconds
 	}
 	return s
 }
 
 // efficiency returns the speed-ups by thread, of the first number of threads 1.
 func efficiency(o *options, cells []cell) []float64 {
-	e := speedup(cells)
+	e := speedup(o, cells)
 	for i := range e {
 		e[i] *= float64(o.threads[0]) / float64(o.threads[i])
 	}
@@ -191,9 +215,12 @@ func table(o *options, cells [][]cell) []byte {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "folder,threads,seconds,processor_seconds,speedup,efficiency")
 	for i, folder := range o.folders {
-		s, e := speedup(cells[i]), efficiency(o, cells[i])
+		s, e := speedup(o, cells[i]), efficiency(o, cells[i])
 		for j, threads := range o.threads {
 			fmt.Fprintf(&b, "%s,%d,%.4f,%.4f,%.3f,%.3f\n", filepath.Base(folder), threads, cells[i][j].seconds, cells[i][j].processors, s[j], e[j])
+		}
+		for _, c := range cells[i][len(o.threads):] {
+			fmt.Fprintf(&b, "%s,beside,%.4f,%.4f,%.3f,\n", filepath.Base(folder), c.seconds, c.processors, cells[i][0].seconds/c.seconds)
 		}
 	}
 	return b.Bytes()

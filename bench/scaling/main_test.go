@@ -10,7 +10,7 @@ import (
 
 func TestTableAndPlotsAreWhatTheCellsSay(t *testing.T) {
 	o := &options{threads: []int{1, 2, 4}, folders: []string{"a/small", "a/large"}, plot: filepath.Join(t.TempDir(), "x")}
-	cells := [][]cell{{{4, 4}, {2, 4}, {2, 5}}, {{1, 1}, {1, 1}, {0.5, 1}}}
+	cells := [][]cell{{{4, 4}, {2, 4}, {2, 5}}, {{1, 1}, {1, 1}, {0.5, 1}, {8, 16}}}
 	want := `folder,threads,seconds,processor_seconds,speedup,efficiency
 small,1,4.0000,4.0000,1.000,1.000
 small,2,2.0000,4.0000,2.000,1.000
@@ -18,6 +18,7 @@ small,4,2.0000,5.0000,2.000,0.500
 large,1,1.0000,1.0000,1.000,1.000
 large,2,1.0000,1.0000,1.000,0.500
 large,4,0.5000,1.0000,2.000,0.500
+large,beside,8.0000,16.0000,0.125,
 `
 	if got := string(table(o, cells)); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

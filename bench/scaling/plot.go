@@ -15,7 +15,7 @@ func plot(o *options, cells [][]cell) error {
 	for i, threads := range o.threads {
 		ideal[i], one[i] = float64(threads)/float64(o.threads[0]), 1
 	}
-	err := draw(o, o.plot+"-speedup.svg", "speed-up", ideal, func(i int) []float64 { return speedup(cells[i]) })
+	err := draw(o, o.plot+"-speedup.svg", "speed-up", ideal, func(i int) []float64 { return speedup(o, cells[i]) })
 	if err != nil {
 		return err
 	}
