@@ -21,7 +21,6 @@ import (
 
 var (
 	passes     = flag.Int("passes", 15, "times that each row is measured; the fastest counts")
-	joins      = flag.Int("joins", 20, "times that joins are repeated in a pass")
 	collection = flag.Int("collection", 0, "join and search a collection of so many documents, made of the texts' sentences; such as 740000")
 	scheme     = flag.String("scheme", "bottomk bits=32", "fingerprints of the collection")
 )

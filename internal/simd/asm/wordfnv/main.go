@@ -1,0 +1,126 @@
+// Command wordfnv generates the AVX-512 kernel of FNV-1a over shingles. See wordfnv.go of
+// package simd for what it computes.
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const (
+	lanes = 16 // shingles in a vector
+	width = 16 // letters that are loaded at once
+	basis = 2166136261
+	prime = 16777619
+
+	greater = 6 // predicate of VPCMPD
+)
+
+func main() {
+	ConstraintExpr("!purego")
+	shingles()
+	Generate()
+}
+
+func shingles() {
+	places := GLOBL("wordFNVPlaces", RODATA|NOPTR)
+	for i := range width {
+		DATA(4*i, U32(uint32(i)))
+	}
+	TEXT("wordFNVAVX512", NOSPLIT, "func(dst *uint64, letters *byte, starts *uint32, n, words int)")
+	Pragma("noescape")
+	Doc("wordFNVAVX512 is wordFNV; n is above 0. dst must have room for n rounded up to a multiple of 16,",
+		"and starts go on so far with the end of the last letter.")
+	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
+	letters := Load(Param("letters"), GP64()).(reg.GPVirtual)
+	starts := Load(Param("starts"), GP64()).(reg.GPVirtual)
+	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	words := Load(Param("words"), GP64()).(reg.GPVirtual)
+
+	h, first, square, low, rest, zero := ZMM(), ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
+	broadcast := func(c uint32, to reg.VecVirtual) {
+		r := GP32()
+		MOVL(U32(c), r)
+		VPBROADCASTD(r, to)
+	}
+	broadcast(basis, first)
+	p := uint32(prime)
+	broadcast(p*p, square)
+	broadcast(0xff, low)
+	advance := ZMM()
+	broadcast(width, advance)
+	VPXORD(zero, zero, zero)
+
+	Label("shingles")
+	VMOVDQA32(first, h)
+	VMOVDQU32(Mem{Base: starts, Index: words, Scale: 4}, rest)
+	VPSUBD(Mem{Base: starts}, rest, rest)
+	at := GP64()
+	MOVQ(letters, at)
+
+	Label("letters")
+	columns := load(at, starts)
+	for i := range width {
+		column, k := columns[i/4], K()
+		VPCMPD_BCST(Imm(greater), places.Offset(4*i), rest, k)
+		if i%4 > 0 {
+			VPSRLD(Imm(8), column, column)
+		}
+		VPTERNLOGD(Imm(0x78), low, column, k, h) // h ^ (column & 0xff)
+		VPMULLD(square, h, k, h)
+	}
+	VPSUBD(advance, rest, rest)
+	ADDQ(Imm(width), at)
+	more := K()
+	VPCMPD(Imm(greater), zero, rest, more)
+	KORTESTW(more, more)
+	JNZ(LabelRef("letters"))
+
+	wide, upper := ZMM(), YMM()
+	VPMOVZXDQ(h.AsY(), wide)
+	VMOVDQU64(wide, Mem{Base: dst})
+	VEXTRACTI64X4(Imm(1), h, upper)
+	VPMOVZXDQ(upper, wide)
+	VMOVDQU64(wide, Mem{Base: dst, Disp: 64})
+	ADDQ(Imm(8*lanes), dst)
+	ADDQ(Imm(4*lanes), starts)
+	SUBQ(Imm(lanes), n)
+	JG(LabelRef("shingles"))
+	VZEROUPPER()
+	RET()
+}
+
+// load reads the next letters of each shingle and returns them in columns of four.
+//
+// Register i first holds those of shingles i, 4+i, 8+i and 12+i, one in each 128
+// bits; transposing four by four there leaves the shingles in order.
+func load(at, starts reg.GPVirtual) (columns [4]reg.VecVirtual) {
+	var rows [4]reg.VecVirtual
+	for i := range rows {
+		rows[i] = ZMM()
+		for part := range 4 {
+			start := GP64()
+			MOVL(Mem{Base: starts, Disp: 4 * (4*part + i)}, start.As32())
+			from := Mem{Base: at, Index: start, Scale: 1}
+			if part == 0 {
+				VMOVDQU(from, rows[i].AsX())
+			} else {
+				VINSERTI32X4(Imm(uint64(part)), from, rows[i], rows[i])
+			}
+		}
+	}
+	var pairs [4]reg.VecVirtual
+	for i := range pairs {
+		pairs[i], columns[i] = ZMM(), ZMM()
+	}
+	VPUNPCKLDQ(rows[1], rows[0], pairs[0]) // 0 1 of both, by turns
+	VPUNPCKHDQ(rows[1], rows[0], pairs[1]) // 2 3
+	VPUNPCKLDQ(rows[3], rows[2], pairs[2])
+	VPUNPCKHDQ(rows[3], rows[2], pairs[3])
+	VPUNPCKLQDQ(pairs[2], pairs[0], columns[0])
+	VPUNPCKHQDQ(pairs[2], pairs[0], columns[1])
+	VPUNPCKLQDQ(pairs[3], pairs[1], columns[2])
+	VPUNPCKHQDQ(pairs[3], pairs[1], columns[3])
+	return columns
+}

@@ -1,0 +1,9 @@
+//go:build !amd64 || purego
+
+package simd
+
+const hasWordFNV = false
+
+func wordFNV(dst []uint64, letters []byte, starts []uint32, n, words int) {
+	wordFNVGeneric(dst, letters, starts, n, words)
+}
