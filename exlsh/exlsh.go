@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"unicode/utf8"
+
+	"github.com/alike-dev/alike/internal/simd"
 )
 
 // blockShingles is the number of shingles whose hashes are made before they are
@@ -19,9 +21,10 @@ type Sketcher struct {
 	plain   bool // cut takes the place of tokeniser and filter
 	sums    sums
 	words   int // a row
-	votes   votes
+	votes   simd.Votes
 	rows    []uint64
 
+	writer wordWriter
 	normal []byte
 	tokens [][]byte
 	text   []byte // the tokens, one behind the other
@@ -37,7 +40,7 @@ func New(o Options) (*Sketcher, error) {
 	words := (o.Hash.size + 7) / 8
 	s := &Sketcher{
 		options: o, sums: o.Hash.newSums(), words: words,
-		votes: newVotes(words), rows: make([]uint64, blockShingles*words),
+		votes: simd.NewVotes(words), rows: make([]uint64, blockShingles*words),
 	}
 	s.plain = o.Normalizer.name == WordCharacters.name && o.Filter.apply == nil &&
 		(o.Tokenizer.name == Words.name || o.Tokenizer.name == Graphemes.name)
@@ -56,17 +59,17 @@ func (s *Sketcher) AppendSketch(dst, text []byte) (fingerprint []byte, shingles 
 	s.tokenize(text)
 	n := s.options.N
 	shingles = max(len(s.bounds)-n, 0)
-	s.votes.reset()
+	s.votes.Reset()
 	for i := 0; i < shingles; i += blockShingles {
 		end := min(i+blockShingles, shingles)
-		rows := s.rows[:(end-i+batch-1)/batch*batch*s.words]
+		rows := s.rows[:(end-i+simd.VoteBatch-1)/simd.VoteBatch*simd.VoteBatch*s.words]
 		s.sums(rows, s.words, s.text, s.bounds[i:end], s.bounds[i+n:end+n])
 		clear(rows[(end-i)*s.words:]) // hashes of nothing have no votes
-		s.votes.add(rows)
+		s.votes.Add(rows)
 	}
 	var word [8]byte
 	for w := range s.words {
-		binary.LittleEndian.PutUint64(word[:], s.votes.majority(w, uint64(shingles)))
+		binary.LittleEndian.PutUint64(word[:], s.votes.Majority(w, uint64(shingles)))
 		dst = append(dst, word[:min(8, s.options.Hash.size-8*w)]...)
 	}
 	return dst, shingles
@@ -76,7 +79,7 @@ func (s *Sketcher) AppendSketch(dst, text []byte) (fingerprint []byte, shingles 
 func (s *Sketcher) tokenize(text []byte) {
 	s.bounds = append(s.bounds[:0], 0)
 	if s.plain {
-		s.normal = appendWordCharacters(s.normal[:0], text)
+		s.normal = s.writer.appendNormal(s.normal[:0], text)
 		if s.options.Tokenizer.name == Words.name {
 			s.cutWords()
 		} else {

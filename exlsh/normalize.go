@@ -71,7 +71,21 @@ var wordByte = func() (table [256]byte) {
 	return table
 }()
 
-// appendWordCharacters appends the normal form of ExLSH.
+func appendWordCharacters(dst, doc []byte) []byte {
+	var w wordWriter
+	return w.appendNormal(dst, doc)
+}
+
+// wordWriter writes bytes as wordByte says, and of a run of spaces only one. It owns
+// the scratch memory of one goroutine.
+type wordWriter struct {
+	out   []byte
+	space bool // the last byte was one
+
+	normal, lower []byte
+}
+
+// appendNormal appends the normal form of ExLSH.
 //
 //	until the end of the text:
 //	    a run of ASCII, without its last byte where something else follows:
@@ -81,10 +95,8 @@ var wordByte = func() (table [256]byte) {
 //
 // Nothing combines across the cuts: an ASCII character never combines with what
 // stands before it (UAX 15).
-func appendWordCharacters(dst, doc []byte) []byte {
-	var scratch [2][128]byte
-	normal, lower := scratch[0][:0], scratch[1][:0]
-	w := wordWriter{out: dst}
+func (w *wordWriter) appendNormal(dst, doc []byte) []byte {
+	w.out, w.space = dst, false
 	for i := 0; i < len(doc); {
 		end := asciiEnd(doc, i)
 		if end < len(doc) && end > i {
@@ -97,22 +109,17 @@ func appendWordCharacters(dst, doc []byte) []byte {
 		for end++; end < len(doc) && doc[end] >= utf8.RuneSelf; {
 			end++
 		}
-		normal = appendNFC(normal[:0], doc[i:end])
-		lower = appendLower(lower[:0], normal)
-		w.write(lower)
+		w.normal = appendNFC(w.normal[:0], doc[i:end])
+		w.lower = appendLower(w.lower[:0], w.normal)
+		w.write(w.lower)
 		i = end
 	}
-	return w.out
+	dst, w.out = w.out, nil
+	return dst
 }
 
-// wordWriter writes bytes as wordByte says, and of a run of spaces only one.
-type wordWriter struct {
-	out   []byte
-	space bool // the last byte was one
-}
-
-// write has no branch that depends on the bytes: a space behind a space is
-// written too, and overwritten by what comes next.
+// write has no branch that depends on the bytes: a space behind a space takes the
+// place of it.
 func (w *wordWriter) write(b []byte) {
 	n, before := len(w.out), 0
 	if w.space {
