@@ -165,7 +165,7 @@ func (g *grouper) bands(ctx context.Context, first int) error {
 
 // togetherKeys is how many keys are sorted at once where one band has fewer: many
 // bands of few documents would cost more to begin and end than to group.
-const togetherKeys = 1 << 18
+const togetherKeys = 1 << 16
 
 // together returns how many bands are grouped at once. Keys of different bands never
 // meet (see lsh.Params.AppendKeys), but what is noted of a hot bucket for crossing is

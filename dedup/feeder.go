@@ -19,9 +19,11 @@ type feeder struct {
 	wanted  func(file int) bool                 // nil: all
 	done    func(file int) func(seq int64) bool // blocks of a file to leave out; nil: none
 
-	mu   sync.Mutex
-	next int         // first source not opened yet
-	open []*openFile // files that may have blocks left
+	mu      sync.Mutex
+	next    int         // first source not opened yet
+	open    []*openFile // files that may have blocks left
+	opening int         // files that workers are about to open
+	opened  *sync.Cond  // one of them is open, or cannot be
 }
 
 // openFile is a file with the workers that read it.
@@ -46,7 +48,9 @@ func (o *openFile) advance() int64 {
 var errFileEnd = errors.New("end of file")
 
 func newFeeder(sources []corpus.Source, options corpus.Options, wanted func(file int) bool, done func(file int) func(seq int64) bool) *feeder {
-	return &feeder{sources: sources, options: options, wanted: wanted, done: done}
+	f := &feeder{sources: sources, options: options, wanted: wanted, done: done}
+	f.opened = sync.NewCond(&f.mu)
+	return f
 }
 
 // take fills b with a block, of file current where that has one left, and
@@ -78,40 +82,56 @@ func (f *feeder) take(current *openFile, b *corpus.Block) (*openFile, error) {
 }
 
 // join opens the next file or, when all are open, joins the one with the fewest
-// workers.
+// workers. Files are opened outside of the lock: of many small ones that is a good
+// part of the work.
 func (f *feeder) join() (*openFile, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for f.next < len(f.sources) {
 		index := f.next
 		f.next++
-		if f.wanted != nil && !f.wanted(index) {
-			continue
+		if f.wanted == nil || f.wanted(index) {
+			return f.openNext(index)
 		}
-		file, err := corpus.Open(f.sources[index], f.options)
-		if err != nil {
-			return &openFile{index: index}, err
-		}
-		opened := &openFile{File: file, index: index, users: 1}
-		if f.done != nil {
-			if done := f.done(index); done != nil {
-				file.Skip(done)
+	}
+	for {
+		var best *openFile
+		for _, o := range f.open {
+			if !o.ended && (best == nil || o.users < best.users) {
+				best = o
 			}
 		}
-		f.open = append(f.open, opened)
-		return opened, nil
+		if best != nil {
+			best.users++
+			return best, nil
+		}
+		if f.opening == 0 {
+			return nil, io.EOF
+		}
+		f.opened.Wait()
 	}
-	var best *openFile
-	for _, o := range f.open {
-		if !o.ended && (best == nil || o.users < best.users) {
-			best = o
+}
+
+// openNext opens a source. f.mu is held, before and after.
+func (f *feeder) openNext(index int) (*openFile, error) {
+	source := f.sources[index]
+	f.opening++
+	f.mu.Unlock()
+	file, err := corpus.Open(source, f.options)
+	if err == nil && f.done != nil {
+		if done := f.done(index); done != nil {
+			file.Skip(done)
 		}
 	}
-	if best == nil {
-		return nil, io.EOF
+	f.mu.Lock()
+	f.opening--
+	f.opened.Broadcast()
+	if err != nil {
+		return &openFile{index: index}, err
 	}
-	best.users++
-	return best, nil
+	opened := &openFile{File: file, index: index, users: 1}
+	f.open = append(f.open, opened)
+	return opened, nil
 }
 
 // leave marks o as ended, by err, and closes it when its last worker has left. It
