@@ -2,6 +2,7 @@ package minhash_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
@@ -82,4 +83,25 @@ func ExampleBottomKSketcher() {
 	fmt.Printf("%d of the %d smallest hashes are in both\n", shared, of)
 	// Output:
 	// 2 of the 4 smallest hashes are in both
+}
+
+// The numbers of another program, so that components agree where its own do.
+func ExamplePermutations() {
+	numbers, err := minhash.ReadNumbers(strings.NewReader("# two permutations, and the features as they are\n0xff00ff00ff00ff00\n12345\n"))
+	if err != nil {
+		panic(err)
+	}
+	scheme, err := minhash.Permutations(numbers, 32)
+	if err != nil {
+		panic(err)
+	}
+	a, b := make([]uint32, scheme.K()), make([]uint32, scheme.K())
+	sketcher := scheme.NewSketcher()
+	sketcher.Sketch(a, []uint64{0x1234567890abcdef, 0xfedcba0987654321})
+	sketcher.Sketch(b, []uint64{0x1234567890abcdef, 0xffffffffffffffff})
+	fmt.Println(scheme)
+	fmt.Println(scheme.Equal(a, b), "of", scheme.K())
+	// Output:
+	// minhash/kmins/v1 family=plainxor k=3 bits=32 numbers=62d934679c350c26
+	// 2 of 3
 }

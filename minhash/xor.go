@@ -32,7 +32,7 @@ import (
 // that share its upper nine bits, none that shares them with no r is a minimum: a map
 // of 512 bits tells those that may be, in vectors, and with k = 200 that leaves a
 // third of them. Those go through a finer map, of as many bits as leave about 16
-// elements for each: a tenth remains of 40,000, where a feature takes 0.6 ns in place
+// elements for each: a tenth remains of 40,000, where a feature takes 0.8 ns in place
 // of 3.5.
 type xorSketcher struct {
 	key   uint64

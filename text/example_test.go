@@ -63,3 +63,10 @@ func ExampleBuiltinStopWords() {
 	// world
 	// know
 }
+
+// What the tokeniser ascii makes tokens of.
+func ExampleAppendASCII() {
+	fmt.Printf("%s\n", text.AppendASCII(nil, []byte("Déjà\tvu, Again: 3 × é"), true))
+	// Output:
+	// djvu,again:3
+}

@@ -47,7 +47,7 @@ func (f *textFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.minLength, "min-token-length", 0, "drop tokens of fewer characters")
 	f.hash = choose(shingle.FNV1)
 	f.hash.value = ""
-	flags.Var(&f.hash, "shingle-hash", "fnv1: hash shingles of ascii tokens by FNV-1, to agree with other programs (default: a hash that rolls, and is far faster)")
+	flags.Var(&f.hash, "shingle-hash", "fnv1: hash shingles of ascii tokens by FNV-1, to agree with other programs (default: a hash that rolls)")
 	flags.BoolVar(&f.repetitions, "repetitions", false, "count repeated tokens: a token's second occurrence is another token")
 }
 

@@ -19,10 +19,21 @@ const pairsHelp = `List every pair of documents at or above the threshold.
 
 The output is CSV: a,b,similarity, where a comes before b in the input, sorted
 by a, then b, in input order; with --json, an object a line. With --shared, or a
-preset, there is one column more, shared. A document without
-an id is named by its file, or file:line. A FILE gets its name when it is whole,
-and is compressed when the name ends in .gz, .zst, .bz2 or .xz. It may be a URL,
-s3://bucket/name or gs://bucket/name.`
+preset, there is one column more, shared: in how many components the signatures
+agree. A document without an id is named by its file, or file:line. A FILE gets
+its name when it is whole, and is compressed when the name ends in .gz, .zst,
+.bz2 or .xz. It may be a URL, s3://bucket/name or gs://bucket/name.
+
+Presets are settings of published systems. Flags that are given count more:
+
+  broder    pairs that share more than 5 of 200 minima of shingles of 54 visible
+            ASCII characters: --tokens ascii --ngram 54 --bands 200 --rows 1
+            --scheme 'kmins family=plainxor k=200' --min-bands 6 --shared
+            --threshold 0.03 --verify sketch; min-bands follows the threshold.
+            With --shingle-hash fnv1 and --permutations it agrees with the program.
+  features  pairs that share 2 of 6 groups of 14 minima of shingles of 10 words:
+            --ngram 10 --scheme 'kmins k=84' --bands 6 --rows 14 --min-bands 2
+            --verify none --shared`
 
 const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact

@@ -19,17 +19,13 @@ const (
 	presetFeatures = "features"
 )
 
-const searchPresetHelp = `settings of a published system; flags that are given count more.
-broder: shingles of 54 visible ASCII characters, pairs that share more than 5 of 200 minima (--tokens ascii --ngram 54 --scheme 'kmins family=plainxor k=200' --threshold 0.03 --verify sketch --shared, a band a minimum).
-features: pairs that share 2 of 6 groups of 14 minima (--ngram 10 --scheme 'kmins k=84' --bands 6 --rows 14 --min-bands 2 --verify none --shared)`
-
 // searchPreset is the flag --preset of these commands.
 type searchPreset struct{ name choice }
 
 func (p *searchPreset) add(flags *pflag.FlagSet) {
 	p.name = choose(presetBroder, presetFeatures)
 	p.name.value = ""
-	flags.Var(&p.name, "preset", searchPresetHelp)
+	flags.Var(&p.name, "preset", "settings of a published system, broder or features (see alike help pairs); flags that are given count more")
 }
 
 // presetIf sets a flag's value unless it was given.
