@@ -167,10 +167,13 @@ func (o *outputDir) unlock() {
 }
 
 func folderError(err error) error {
-	if err != nil {
-		return fmt.Errorf("output folder: %w", err)
+	switch {
+	case err == nil:
+		return nil
+	case vfs.IsNoSpaceError(err):
+		return fmt.Errorf("output folder: %w", err) // the command tells what to do about full disks
 	}
-	return nil
+	return fmt.Errorf("output folder: %w; name another folder, one that can be written", err)
 }
 
 func (o *outputDir) makeStaging(goOn bool) error {
