@@ -49,3 +49,19 @@ func TestSetsWithoutAnythingInCommonAreLeftOut(t *testing.T) {
 		t.Errorf("%d of %d sets are left, of which two are alike", len(left), len(sets))
 	}
 }
+
+func TestSetsOfFewItemsAreNotLookedAtForPartners(t *testing.T) {
+	sets := make([][]uint64, 10_000)
+	for i := range sets {
+		for k := range uint64(10) {
+			sets[i] = append(sets[i], 20*k+uint64(i)%20)
+		}
+	}
+	sets = append(sets, nil, []uint64{1 << 40})
+	if left := withPartners(sets, threshold(t, 0.8)); len(left) != len(sets) {
+		t.Errorf("%d of %d sets are left", len(left), len(sets))
+	}
+	if got := SelfJoin(sets[9_000:], threshold(t, 0.8)); len(got) != 20*50*49/2 {
+		t.Errorf("%d pairs", len(got))
+	}
+}

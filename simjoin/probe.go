@@ -261,9 +261,12 @@ func firstFrom(list []posting, from uint32) int {
 // Sets of which too few tokens are in any other set are left out of the index.
 func SelfJoin(sets [][]uint64, t Threshold) []Pair {
 	left := withPartners(sets, t)
-	few := make([][]uint64, len(left))
-	for k, i := range left {
-		few[k] = sets[i]
+	few := sets
+	if len(left) < len(sets) {
+		few = make([][]uint64, len(left))
+		for k, i := range left {
+			few[k] = sets[i]
+		}
 	}
 	x := NewIndex(few, t)
 	equals := 0
