@@ -1,6 +1,7 @@
 package minhash
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -219,4 +220,23 @@ func TestBottomKEstimatesWithoutBias(t *testing.T) {
 			}
 		}
 	}
+}
+
+func FuzzDecodeBottomK(f *testing.F) {
+	f.Add([]byte{1, 0, 0, 0, 2, 0, 0, 0}, true)
+	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255}, false)
+	f.Fuzz(func(t *testing.T, packed []byte, narrow bool) {
+		line := "bottomk k=5"
+		if narrow {
+			line = "bottomk k=5 bits=32"
+		}
+		s := mustParse(t, line)
+		sig, err := s.DecodeBinary(nil, packed)
+		if err != nil {
+			return
+		}
+		if back := s.AppendBinary(nil, sig); !bytes.Equal(back, packed) {
+			t.Fatalf("%s: %x decodes to %x, which packs to %x", line, packed, sig, back)
+		}
+	})
 }

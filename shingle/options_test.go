@@ -51,3 +51,18 @@ func TestBadOptionsAreRefusedWithTheRemedy(t *testing.T) {
 		}
 	}
 }
+
+func FuzzParseOptions(f *testing.F) {
+	f.Add("text/v1 nfkc fold words n=5 unicode=15.0.0")
+	f.Add("utf16/v1 hash=fnv1a32-listing n=3 unicode=15.0.0")
+	f.Add("chars none n=54 reps")
+	f.Fuzz(func(t *testing.T, line string) {
+		o, err := ParseOptions(line)
+		if err != nil {
+			return
+		}
+		if back, err := ParseOptions(o.String()); err != nil || back.String() != o.String() {
+			t.Fatalf("%q parses to %q, which parses to %q, %v", line, o, back, err)
+		}
+	})
+}
