@@ -46,6 +46,15 @@ func anySet(t *rapid.T, most int, name string) []uint64 {
 	return slices.Compact(set)
 }
 
+// narrow returns a set of anySet in 32 bits.
+func narrow(set []uint64) []uint32 {
+	var short []uint32
+	for _, x := range set {
+		short = append(short, uint32(x))
+	}
+	return short
+}
+
 func TestIntersectionEqualsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anySet(t, 300, "a"), anySet(t, 300, "b")
@@ -55,6 +64,9 @@ func TestIntersectionEqualsTheDefinition(t *testing.T) {
 		}
 		if got := Intersection(b, a); got != want {
 			t.Errorf("Intersection(b, a) = %d, want %d", got, want)
+		}
+		if got := Intersection(narrow(a), narrow(b)); got != want {
+			t.Errorf("Intersection of 32 bits = %d, want %d", got, want)
 		}
 	})
 }
@@ -97,6 +109,10 @@ func TestVerifyDecidesAsTheDefinitionDoes(t *testing.T) {
 			got, ok := Verify(a, b, th)
 			if ok != want || (ok && got != inter) || got > inter {
 				t.Errorf("Verify at %v = %d, %v; want %d, %v", th, got, ok, inter, want)
+			}
+			got, ok = Verify(narrow(a), narrow(b), th)
+			if ok != want || (ok && got != inter) || got > inter {
+				t.Errorf("Verify of 32 bits at %v = %d, %v; want %d, %v", th, got, ok, inter, want)
 			}
 			a, b = b, a
 		}
