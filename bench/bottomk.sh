@@ -6,7 +6,7 @@
 #   bench/bottomk.sh FOLDER [DOCUMENTS]
 #
 # DOCUMENTS, such as 740000, is the size of a collection to join and search; it takes
-# minutes and 6 kB of memory a document.
+# minutes and 7 kB of memory a document.
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2; }
 folder=$(cd "$1" && pwd)
