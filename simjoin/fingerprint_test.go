@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/alike-dev/alike/internal/shareddata"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
@@ -51,6 +53,53 @@ func benchmarkTexts(b *testing.B) (texts [][]byte) {
 		texts = append(texts, text)
 	}
 	return texts
+}
+
+func TestFingerprintsAreJoinedAndSearchedAsComparingAllWould(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bits := rapid.SampledFrom([]int{32, 64}).Draw(t, "bits")
+		s, err := minhash.BottomK(minhash.XXH3, rapid.IntRange(1, 60).Draw(t, "k"), bits, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sketcher := s.NewBottomKSketcher()
+		sets := make([][]uint64, rapid.IntRange(2, 30).Draw(t, "documents"))
+		for i := range sets {
+			sketcher.Reset()
+			from := rapid.Uint64Range(0, 300).Draw(t, "from")
+			for x := range rapid.Uint64Range(0, 200).Draw(t, "features") {
+				sketcher.Add([]uint64{from + x})
+			}
+			sets[i] = sketcher.Append64(nil)
+		}
+		half, err := NewThreshold(0.5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs := map[[2]uint32]bool{}
+		for _, p := range SelfJoin(sets, half) {
+			pairs[[2]uint32{p.A, p.B}] = true
+		}
+		last := len(sets) - 1
+		x := NewSearchIndex(sets[:last], half)
+		found := map[uint32]bool{}
+		for _, m := range x.Search(new(Prober), sets[last]) {
+			for _, member := range x.Members(m.Group) {
+				found[member] = true
+			}
+		}
+		for b := range sets {
+			for a := range b {
+				want := half.Reached(naive(sets[a], sets[b]), union(sets[a], sets[b]))
+				if pairs[[2]uint32{uint32(a), uint32(b)}] != want {
+					t.Fatalf("%x and %x: joined %v", sets[a], sets[b], !want)
+				}
+				if b == last && found[uint32(a)] != want {
+					t.Fatalf("%x and %x: found %v", sets[a], sets[b], !want)
+				}
+			}
+		}
+	})
 }
 
 // BenchmarkFingerprints compares all fingerprints with all, and joins them.
