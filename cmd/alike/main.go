@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -42,16 +41,9 @@ func usagef(format string, args ...any) error {
 
 func main() { os.Exit(run()) }
 
-// gcPercent lets the heap grow by a quarter between collections. It holds large
-// arrays without pointers, which cost the collector next to nothing: a run over a
-// gigabyte takes the same time with a third less memory than at 100.
-const gcPercent = 25
-
 func run() int {
 	releaseStartPages()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	paceCollector()
 	// Without this a closed pipe behind standard output (alike pairs … | head)
 	// would end the program before it has cleaned up.
 	signal.Ignore(syscall.SIGPIPE)
