@@ -231,8 +231,8 @@ func broderGolden(t *testing.T) map[string]map[[2]string]int {
 }
 
 // With other numbers the pairs that share all 200 are the same, and what the others
-// share agrees within sampling error. With the program's own numbers, where they lie
-// beside its results, everything is the same.
+// share agrees within sampling error. With the program's own numbers, constants of
+// github.com/themrpink/Parallel-Minhash-in-C, everything is the same.
 func TestBroderPairsAgreeWithTheOriginalProgram(t *testing.T) {
 	folders := []string{"verysmall", "small"}
 	dir, golden := broderFolders(t, folders...)
@@ -251,7 +251,7 @@ func TestBroderPairsAgreeWithTheOriginalProgram(t *testing.T) {
 		}
 	}
 	t.Run("its own numbers", func(t *testing.T) {
-		file, err := os.Open(shareddata.Path(t, "..", "golden", "wiki_folders_permutations.txt"))
+		file, err := os.Open("testdata/broder_numbers.txt")
 		if err != nil {
 			t.Fatal(err)
 		}
