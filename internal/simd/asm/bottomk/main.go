@@ -6,10 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-// lanes is the number of words in a vector.
-const lanes = 8
+	"github.com/alike-dev/alike/internal/simd/asm/stream"
+)
 
 func main() {
 	ConstraintExpr("!purego")
@@ -24,16 +23,9 @@ type hasher struct{ flip, prime, length reg.VecVirtual }
 func newHasher() hasher {
 	h := hasher{flip: ZMM(), prime: ZMM(), length: ZMM()}
 	VPBROADCASTQ(Load(Param("flip"), GP64()), h.flip)
-	VPBROADCASTQ(constant(0x9fb21c651e98df25), h.prime)
-	VPBROADCASTQ(constant(8), h.length)
+	VPBROADCASTQ(stream.Word(0x9fb21c651e98df25), h.prime)
+	VPBROADCASTQ(stream.Word(8), h.length)
 	return h
-}
-
-// constant returns a register with a constant.
-func constant(c uint64) reg.GPVirtual {
-	r := GP64()
-	MOVQ(U64(c), r)
-	return r
 }
 
 // hash replaces the words of x by their hashes.
@@ -88,44 +80,16 @@ func keepBelow(dst, src, n reg.GPVirtual, hash func(x reg.VecVirtual)) {
 	VPBROADCASTQ(Load(Param("bound"), GP64()), bound)
 	count := GP64()
 	XORQ(count, count)
-
-	step := func(some reg.OpmaskVirtual) {
-		x, packed, pass, bits := ZMM(), ZMM(), K(), GP64()
-		if some == nil {
-			VMOVDQU64(Mem{Base: src}, x)
-		} else {
-			VMOVDQU64_Z(Mem{Base: src}, some, x)
-		}
+	stream.Loop(src, n, func(x reg.VecVirtual, some reg.OpmaskVirtual) {
 		hash(x)
+		pass := K()
 		if some == nil {
 			VPCMPUQ(Imm(1), bound, x, pass) // x < bound
 		} else {
 			VPCMPUQ(Imm(1), bound, x, some, pass)
 		}
-		VPCOMPRESSQ_Z(x, pass, packed)
-		VMOVDQU64(packed, Mem{Base: dst, Index: count, Scale: 8})
-		KMOVB(pass, bits.As32())
-		POPCNTQ(bits, bits)
-		ADDQ(bits, count)
-	}
-
-	Label("loop")
-	CMPQ(n, Imm(lanes))
-	JL(LabelRef("tail"))
-	step(nil)
-	ADDQ(Imm(8*lanes), src)
-	SUBQ(Imm(lanes), n)
-	JMP(LabelRef("loop"))
-
-	Label("tail")
-	TESTQ(n, n)
-	JZ(LabelRef("done"))
-	ones, some := GP64(), K()
-	MOVQ(I64(-1), ones)
-	BZHIQ(n, ones, ones)
-	KMOVB(ones.As32(), some)
-	step(some)
-	Label("done")
+		stream.Keep(x, pass, dst, count)
+	})
 	VZEROUPPER()
 	Store(count, ReturnIndex(0))
 	RET()

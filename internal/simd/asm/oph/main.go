@@ -6,10 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-// lanes is the number of words in a vector.
-const lanes = 8
+	"github.com/alike-dev/alike/internal/simd/asm/stream"
+)
 
 func main() {
 	ConstraintExpr("!purego")
@@ -26,16 +25,9 @@ type mixer struct{ key, m1, m2 reg.VecVirtual }
 func newMixer() mixer {
 	m := mixer{key: ZMM(), m1: ZMM(), m2: ZMM()}
 	VPBROADCASTQ(Load(Param("key"), GP64()), m.key)
-	VPBROADCASTQ(constant(0xbf58476d1ce4e5b9), m.m1)
-	VPBROADCASTQ(constant(0x94d049bb133111eb), m.m2)
+	VPBROADCASTQ(stream.Word(0xbf58476d1ce4e5b9), m.m1)
+	VPBROADCASTQ(stream.Word(0x94d049bb133111eb), m.m2)
 	return m
-}
-
-// constant returns a register with a constant.
-func constant(c uint64) reg.GPVirtual {
-	r := GP64()
-	MOVQ(U64(c), r)
-	return r
 }
 
 // mix replaces the words of x by their hashes.
@@ -52,42 +44,6 @@ func (m mixer) mix(x reg.VecVirtual) {
 	VPXORQ(t, x, x)
 }
 
-// loop runs body for all whole vectors of src, then once more, under a mask, for
-// the words that are left. It leaves n at zero.
-func loop(src, n reg.GPVirtual, body func(x reg.VecVirtual, mask reg.OpmaskVirtual)) {
-	Label("loop")
-	CMPQ(n, Imm(lanes))
-	JL(LabelRef("tail"))
-	x := ZMM()
-	VMOVDQU64(Mem{Base: src}, x)
-	body(x, nil)
-	ADDQ(Imm(8*lanes), src)
-	SUBQ(Imm(lanes), n)
-	JMP(LabelRef("loop"))
-
-	Label("tail")
-	TESTQ(n, n)
-	JZ(LabelRef("done"))
-	ones, mask := GP64(), K()
-	MOVQ(I64(-1), ones)
-	BZHIQ(n, ones, ones)
-	KMOVB(ones.As32(), mask)
-	x = ZMM()
-	VMOVDQU64_Z(Mem{Base: src}, mask, x)
-	body(x, mask)
-	Label("done")
-}
-
-// keep appends the words of x that pass to dst, of which count words are used.
-func keep(x reg.VecVirtual, pass reg.OpmaskVirtual, dst, count reg.GPVirtual) {
-	packed, bits := ZMM(), GP64()
-	VPCOMPRESSQ_Z(x, pass, packed)
-	VMOVDQU64(packed, Mem{Base: dst, Index: count, Scale: 8})
-	KMOVB(pass, bits.As32())
-	POPCNTQ(bits, bits)
-	ADDQ(bits, count)
-}
-
 func mixAll() {
 	TEXT("mixAllAVX512", NOSPLIT, "func(dst, src *uint64, n int, key uint64)")
 	Pragma("noescape")
@@ -96,10 +52,10 @@ func mixAll() {
 	src := Load(Param("src"), GP64()).(reg.GPVirtual)
 	n := Load(Param("n"), GP64()).(reg.GPVirtual)
 	m := newMixer()
-	loop(src, n, func(x reg.VecVirtual, _ reg.OpmaskVirtual) {
+	stream.Loop(src, n, func(x reg.VecVirtual, _ reg.OpmaskVirtual) {
 		m.mix(x)
 		VMOVDQU64(x, Mem{Base: dst})
-		ADDQ(Imm(8*lanes), dst)
+		ADDQ(Imm(8*stream.Lanes), dst)
 	})
 	VZEROUPPER()
 	RET()
@@ -118,7 +74,7 @@ func mixBelow() {
 	VPBROADCASTQ(Load(Param("bound"), GP64()), bound)
 	count := GP64()
 	XORQ(count, count)
-	loop(src, n, func(x reg.VecVirtual, mask reg.OpmaskVirtual) {
+	stream.Loop(src, n, func(x reg.VecVirtual, mask reg.OpmaskVirtual) {
 		m.mix(x)
 		fraction, pass := ZMM(), K()
 		VPMULLQ(k, x, fraction)
@@ -127,7 +83,7 @@ func mixBelow() {
 		} else {
 			VPCMPUQ(Imm(2), bound, fraction, mask, pass)
 		}
-		keep(x, pass, dst, count)
+		stream.Keep(x, pass, dst, count)
 	})
 	VZEROUPPER()
 	Store(count, ReturnIndex(0))
@@ -145,10 +101,10 @@ func mixOpen() {
 	k, open, one := ZMM(), ZMM(), ZMM()
 	VPBROADCASTQ(Load(Param("k"), GP64()), k)
 	VMOVDQU64(Mem{Base: Load(Param("open"), GP64())}, open)
-	VPBROADCASTQ(constant(1), one)
+	VPBROADCASTQ(stream.Word(1), one)
 	count := GP64()
 	XORQ(count, count)
-	loop(src, n, func(x reg.VecVirtual, mask reg.OpmaskVirtual) {
+	stream.Loop(src, n, func(x reg.VecVirtual, mask reg.OpmaskVirtual) {
 		m.mix(x)
 		// The bin, the high half of x·k, from the halves of x, since k < 2³².
 		bin, low := ZMM(), ZMM()
@@ -158,7 +114,7 @@ func mixOpen() {
 		VPSRLQ(Imm(32), low, low)
 		VPADDQ(low, bin, bin)
 		VPSRLQ(Imm(32), bin, bin)
-		keep(x, isOpen(bin, open, one, mask), dst, count)
+		stream.Keep(x, isOpen(bin, open, one, mask), dst, count)
 	})
 	VZEROUPPER()
 	Store(count, ReturnIndex(0))
@@ -189,13 +145,13 @@ func passOpen() {
 	n := Load(Param("n"), GP64()).(reg.GPVirtual)
 	open, one := ZMM(), ZMM()
 	VMOVDQU64(Mem{Base: Load(Param("open"), GP64())}, open)
-	VPBROADCASTQ(constant(1), one)
+	VPBROADCASTQ(stream.Word(1), one)
 	count := GP64()
 	XORQ(count, count)
-	loop(src, n, func(x reg.VecVirtual, mask reg.OpmaskVirtual) {
+	stream.Loop(src, n, func(x reg.VecVirtual, mask reg.OpmaskVirtual) {
 		bin := ZMM()
 		VPSRLQ(Imm(64-9), x, bin)
-		keep(x, isOpen(bin, open, one, mask), dst, count)
+		stream.Keep(x, isOpen(bin, open, one, mask), dst, count)
 	})
 	VZEROUPPER()
 	Store(count, ReturnIndex(0))
