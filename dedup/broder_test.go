@@ -14,8 +14,6 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/alike-dev/alike/internal/shareddata"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
@@ -166,18 +164,8 @@ func checkShared(t *testing.T, got, want map[[2]string]int) {
 // broderFolders unpacks some of the folders that the program was published with.
 func broderFolders(t *testing.T, folders ...string) (dir string, golden map[string]map[[2]string]int) {
 	t.Helper()
-	file, err := os.Open(shareddata.Path(t, "wiki_folders", "folders.tar.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	stream, err := zstd.NewReader(file, zstd.WithDecoderMaxWindow(1<<27))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stream.Close()
 	dir = t.TempDir()
-	for in := tar.NewReader(stream); ; {
+	for in := tar.NewReader(shareddata.Open(t, "wiki_folders", "folders.tar.zst")); ; {
 		h, err := in.Next()
 		if err == io.EOF {
 			break
@@ -207,12 +195,7 @@ func broderFolders(t *testing.T, folders ...string) (dir string, golden map[stri
 // broderGolden returns what the program prints, by folder.
 func broderGolden(t *testing.T) map[string]map[[2]string]int {
 	t.Helper()
-	list, err := os.Open(shareddata.Path(t, "..", "golden", "wiki_folders_pairs.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer list.Close()
-	rows, err := csv.NewReader(list).ReadAll()
+	rows, err := csv.NewReader(shareddata.Open(t, "..", "golden", "wiki_folders_pairs.csv")).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/shareddata"
-	"github.com/klauspost/compress/zstd"
 )
 
 // retail reads the real market baskets; their numbers become hashes, as texts'
@@ -20,7 +18,7 @@ import (
 func retail(t testing.TB) [][]uint64 {
 	t.Helper()
 	var sets [][]uint64
-	eachLine(t, shareddata.Path(t, "setsim_retail", "sets.txt.zst"), func(line string) {
+	eachLine(t, shareddata.Open(t, "setsim_retail", "sets.txt.zst"), func(line string) {
 		set := []uint64{}
 		for _, field := range strings.Fields(line) {
 			n, err := strconv.ParseUint(field, 10, 64)
@@ -35,22 +33,9 @@ func retail(t testing.TB) [][]uint64 {
 	return sets
 }
 
-func eachLine(t testing.TB, path string, do func(line string)) {
+func eachLine(t testing.TB, in io.Reader, do func(line string)) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines := bufio.NewReader(f)
-	if strings.HasSuffix(path, ".zst") {
-		z, err := zstd.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer z.Close()
-		lines.Reset(z)
-	}
+	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadString('\n')
 		if line = strings.TrimRight(line, "\r\n"); line != "" {
@@ -80,7 +65,7 @@ func TestSelfJoinFindsTheKnownPairsOfRealBaskets(t *testing.T) {
 // id1,id2,intersection,union.
 func knownPairs(t *testing.T, first uint32, elem ...string) (pairs []Pair) {
 	t.Helper()
-	eachLine(t, shareddata.Path(t, elem...), func(line string) {
+	eachLine(t, shareddata.Open(t, elem...), func(line string) {
 		var numbers []uint32
 		for field := range strings.SplitSeq(line, ",") {
 			n, err := strconv.ParseUint(field, 10, 32)

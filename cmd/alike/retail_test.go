@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/alike-dev/alike/internal/shareddata"
 )
 
@@ -46,17 +44,7 @@ func joinRetail(t *testing.T, threshold string) (csv []byte) {
 
 func TestPairsOfRealBasketsAreTheKnownOnesByteForByte(t *testing.T) {
 	sets := shareddata.Path(t, "setsim_retail", "sets.txt.zst")
-	f, err := os.Open(shareddata.Path(t, "setsim_retail", "pairs_jaccard_0.8.csv.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	rows, err := csv.NewReader(z).ReadAll()
+	rows, err := csv.NewReader(shareddata.Open(t, "setsim_retail", "pairs_jaccard_0.8.csv.zst")).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -29,26 +30,37 @@ func Path(t testing.TB, elem ...string) string {
 	return p
 }
 
+// Open opens a file below ../shared/data until the test ends, decoded if its name
+// ends in .zst. It skips the test as Path does.
+func Open(t testing.TB, elem ...string) io.Reader {
+	t.Helper()
+	path := Path(t, elem...)
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	if !strings.HasSuffix(path, ".zst") {
+		return f
+	}
+	z, err := zstd.NewReader(f, zstd.WithDecoderMaxWindow(1<<27)) // as of --long
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(z.Close)
+	return z
+}
+
 // Doc is a document of a data set.
 type Doc struct{ ID, Text string }
 
-// Docs returns the first documents of a file of JSON lines compressed by zstd,
-// so many that their texts come to limit bytes; 0 returns all. It skips the test
-// as Path does.
+// Docs returns the first documents of a file of JSON lines, so many that their texts
+// come to limit bytes; 0 returns all. It skips the test as Path does.
 func Docs(t testing.TB, limit int, elem ...string) []Doc {
 	t.Helper()
-	f, err := os.Open(Path(t, elem...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
+	in := json.NewDecoder(Open(t, elem...))
 	var docs []Doc
-	for in, size := json.NewDecoder(z), 0; limit == 0 || size < limit; {
+	for size := 0; limit == 0 || size < limit; {
 		var doc Doc
 		if err := in.Decode(&doc); errors.Is(err, io.EOF) {
 			break
