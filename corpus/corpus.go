@@ -133,6 +133,7 @@ type Options struct {
 	MaxRecord int64     // bytes of a record with its line end, in parquet of one value; longer ones are skipped; 0 = 64 MiB
 	BlockSize int       // bytes a worker takes at once from a plain file or a decoded stream; 0 = 1 MiB
 	Stdin     io.Reader // what "-" reads; nil = os.Stdin
+	Lookups   int       // goroutines in which Find looks up the files of a large folder; 0 = 1
 
 	// Buckets opens the bucket of a URL without its key, such as
 	// s3://bucket?region=eu-west-1; package corpus/objects has one. It may be asked
@@ -158,6 +159,9 @@ func (o Options) Validate() error {
 	}
 	if o.BlockSize < 0 {
 		return fmt.Errorf("block size %d is negative; use 0 for the default of 1 MiB", o.BlockSize)
+	}
+	if o.Lookups < 0 {
+		return fmt.Errorf("%d lookups at once are negative; use 0 for one", o.Lookups)
 	}
 	if o.ReadAhead < 0 {
 		return fmt.Errorf("read-ahead %d is negative; use 0 for the default of 8 MiB", o.ReadAhead)

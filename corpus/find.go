@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Find finds the files of the inputs. An input is a file, a folder (with all
@@ -226,24 +227,57 @@ func (w *walk) folder(path, real string) {
 	if err != nil {
 		w.problem(path, openError(path, err))
 	}
-	for _, e := range entries {
-		p, r := filepath.Join(path, e.Name()), filepath.Join(real, e.Name())
-		switch {
-		case e.IsDir():
-			w.folder(p, r)
-		case e.Type()&fs.ModeSymlink != 0:
-			w.links = append(w.links, link{w.input, p, r})
-		case e.Type().IsRegular():
-			st, err := e.Info()
-			if err != nil {
-				w.problem(p, openError(p, err))
-				continue
+	for len(entries) > 0 {
+		some := entries[:min(len(entries), lookupRound)]
+		entries = entries[len(some):]
+		for i, at := range w.lookUp(some) {
+			e := some[i]
+			p, r := filepath.Join(path, e.Name()), filepath.Join(real, e.Name())
+			switch {
+			case e.IsDir():
+				w.folder(p, r)
+			case e.Type()&fs.ModeSymlink != 0:
+				w.links = append(w.links, link{w.input, p, r})
+			case !e.Type().IsRegular():
+				w.problem(p, notRegular(e.Type()))
+			case at.err != nil:
+				w.problem(p, openError(p, at.err))
+			default:
+				w.file(p, r, at.info)
 			}
-			w.file(p, r, st)
-		default:
-			w.problem(p, notRegular(e.Type()))
 		}
 	}
+}
+
+// lookup is what the file system says of a regular file.
+type lookup struct {
+	info fs.FileInfo
+	err  error
+}
+
+const (
+	lookupRound = 1 << 14 // entries of a folder that are looked up before the next ones
+	lookupShare = 1 << 8  // entries for which a goroutine is worth its begin
+)
+
+// lookUp looks up the regular files among entries. It is most of what finding the
+// files of a large folder takes, and where the disk has to be asked, nearly all.
+func (w *walk) lookUp(entries []fs.DirEntry) []lookup {
+	all := make([]lookup, len(entries))
+	share := max((len(entries)-1)/max(w.o.Lookups, 1)+1, lookupShare)
+	var group sync.WaitGroup
+	for first := 0; first < len(entries); first += share {
+		group.Go(func() {
+			for i, e := range entries[first:min(first+share, len(entries))] {
+				if e.Type().IsRegular() {
+					at := &all[first+i]
+					at.info, at.err = e.Info()
+				}
+			}
+		})
+	}
+	group.Wait()
+	return all
 }
 
 func notRegular(t fs.FileMode) error {

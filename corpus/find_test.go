@@ -2,9 +2,11 @@ package corpus
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -250,5 +252,33 @@ func TestStreamIsSpooledAndReadTwice(t *testing.T) {
 	must(t, os.Remove(path))
 	if _, err := s.Spooled(vfs.Default, path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file is gone, but: %v", err)
+	}
+}
+
+func TestManyLookupsAtOnceFindTheSame(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 700 {
+		name := filepath.Join(dir, fmt.Sprintf("%03d.txt", i*11%700))
+		switch {
+		case i%100 == 50:
+			must(t, os.Mkdir(name, 0o700))
+			must(t, os.WriteFile(filepath.Join(name, "deep"), make([]byte, i), 0o600))
+		case i%100 == 60:
+			must(t, os.Symlink("nowhere", name))
+		default:
+			must(t, os.WriteFile(name, make([]byte, i), 0o600))
+		}
+	}
+	want, wrong, err := Find([]string{dir}, Options{})
+	must(t, err)
+	if len(want) != 693 || len(wrong) != 7 {
+		t.Errorf("%d files and %d problems", len(want), len(wrong))
+	}
+	for _, n := range []int{1, 2, 3, 16} {
+		sources, problems, err := Find([]string{dir}, Options{Lookups: n})
+		must(t, err)
+		if !reflect.DeepEqual(sources, want) || !reflect.DeepEqual(problems, wrong) {
+			t.Errorf("%d at once: %d files and %d problems, or others", n, len(sources), len(problems))
+		}
 	}
 }

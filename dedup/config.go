@@ -145,6 +145,7 @@ func (c Config) withDefaults() Config {
 		c.Candidates = CandidatesExact
 	}
 	setDefault(&c.Threads, runtime.GOMAXPROCS(0))
+	setDefault(&c.Corpus.Lookups, c.Threads)
 	setDefault(&c.limits.segment, segmentBytes)
 	setDefault(&c.limits.retain, retainMax)
 	setDefault(&c.limits.together, togetherKeys)
