@@ -197,13 +197,17 @@ func (w *workspace) clean(keep func(name string) bool) error {
 	return nil
 }
 
+// engineVersion changes with what a work folder holds: a run of another version is
+// refused by it.
+const engineVersion = "2"
+
 // settings are all that the result of a run depends on.
 func (r *run) settings(command string) iter.Seq[journal.Setting] {
 	c := &r.config
 	return func(yield func(journal.Setting) bool) {
 		set := []journal.Setting{
 			{Name: "command", Value: command},
-			{Name: "engine", Value: "1"},
+			{Name: "engine", Value: engineVersion},
 			{Name: "text", Value: c.textLine()},
 			{Name: "signatures", Value: c.sketchLine()},
 			{Name: "--threshold", Value: fmt.Sprint(c.Threshold)},
