@@ -10,7 +10,8 @@ import (
 )
 
 // hotBuckets are the buckets over the cap, by band and key, with their hubs but the
-// smallest. At most one document in BucketCap has one, so memory holds them.
+// smallest. A band has fewer than documents/BucketCap of them, so memory holds them:
+// a few bytes a document at the default cap.
 type hotBuckets []map[uint64]*hotBucket
 
 // hotBucket has its hubs as words: label<<32|document.
