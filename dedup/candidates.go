@@ -251,17 +251,12 @@ func (v *bucketVoter) take(part []extsort.Entry, more bool) error {
 		}
 		return v.err
 	}
-	for start := 0; start < len(part); {
-		end := start + 1
-		for end < len(part) && part[end].Key == part[start].Key {
-			end++
+	return eachRun(part, func(run []extsort.Entry) error {
+		if len(run) > 1 {
+			v.bucket(run)
 		}
-		if end-start > 1 {
-			v.bucket(part[start:end])
-		}
-		start = end
-	}
-	return v.err
+		return v.err
+	})
 }
 
 // takePiece pairs the documents of a piece with the bucket's hubs, which the first
@@ -379,17 +374,7 @@ func (r *run) cross(ctx context.Context, buckets, hubs, labels *extsort.Sorted) 
 		crossers[i] = crosser{uint32(r.table.refs), sorter.Appender()}
 	}
 	err = buckets.Each(ctx, r.work.threads, func(worker int, part []extsort.Entry, _ bool) error {
-		for start := 0; start < len(part); {
-			end := start + 1
-			for end < len(part) && part[end].Key == part[start].Key {
-				end++
-			}
-			if err := crossers[worker].bucket(part[start:end]); err != nil {
-				return err
-			}
-			start = end
-		}
-		return nil
+		return eachRun(part, crossers[worker].bucket)
 	})
 	if err == nil {
 		err = r.crossHot(ctx, hubs, labels, crossers)
@@ -439,11 +424,8 @@ func (c *crosser) add(x, y uint64) error {
 func eachLabelled(entries, labels *extsort.Sorted, visit func(doc, label uint32, value uint64) error) error {
 	by := newLookup(labels)
 	err := each(entries, func(e extsort.Entry) error {
-		label, ok := by.find(e.Key)
-		if !ok {
-			label = e.Key
-		}
-		return visit(uint32(e.Key), uint32(label), e.Value)
+		doc := uint32(e.Key)
+		return visit(doc, by.label(doc), e.Value)
 	})
 	return errors.Join(err, by.Err(), by.Close())
 }

@@ -62,10 +62,7 @@ func (r *run) hotBuckets(hubs, labels *extsort.Sorted) (hotBuckets, error) {
 	known := newLookup(labels)
 	for _, e := range all {
 		band, doc := e.Value>>32, uint32(e.Value)
-		label, ok := known.find(uint64(doc))
-		if !ok {
-			label = uint64(doc)
-		}
+		label := known.label(doc)
 		if hot[band] == nil {
 			hot[band] = map[uint64]*hotBucket{}
 		}
@@ -74,8 +71,8 @@ func (r *run) hotBuckets(hubs, labels *extsort.Sorted) (hotBuckets, error) {
 			b = &hotBucket{oneLabel: true}
 			hot[band][e.Key] = b
 		}
-		b.hubs = append(b.hubs, labelledDoc(uint32(label), doc))
-		b.oneLabel = b.oneLabel && b.hubs[0]>>32 == label
+		b.hubs = append(b.hubs, labelledDoc(label, doc))
+		b.oneLabel = b.oneLabel && uint32(b.hubs[0]>>32) == label
 	}
 	return hot, errors.Join(known.Err(), known.Close())
 }
@@ -90,11 +87,7 @@ type labelRange struct {
 func (l *labelRange) fill(known lookup, first uint32, n int) {
 	l.first, l.labels = first, l.labels[:n]
 	for i := range l.labels {
-		doc := first + uint32(i)
-		l.labels[i] = doc
-		if label, ok := known.find(uint64(doc)); ok {
-			l.labels[i] = uint32(label)
-		}
+		l.labels[i] = known.label(first + uint32(i))
 	}
 }
 

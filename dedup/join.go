@@ -26,6 +26,30 @@ func (l lookup) find(key uint64) (value uint64, ok bool) {
 	}
 }
 
+// label finds the label of a document in a table of labels: its own if it has none
+// there.
+func (l lookup) label(doc uint32) uint32 {
+	if label, ok := l.find(uint64(doc)); ok {
+		return uint32(label)
+	}
+	return doc
+}
+
+// eachRun calls visit for every run of sorted entries with one key.
+func eachRun(entries []extsort.Entry, visit func(run []extsort.Entry) error) error {
+	for start := 0; start < len(entries); {
+		end := start + 1
+		for end < len(entries) && entries[end].Key == entries[start].Key {
+			end++
+		}
+		if err := visit(entries[start:end]); err != nil {
+			return err
+		}
+		start = end
+	}
+	return nil
+}
+
 // each calls visit for every entry in order.
 func each(s *extsort.Sorted, visit func(e extsort.Entry) error) error {
 	in := s.Reader()

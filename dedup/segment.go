@@ -96,12 +96,16 @@ func (l *layout) end() int64 {
 
 // size returns the bytes that the segment holds in memory.
 func (s *segment) size() int64 {
-	return int64(cap(s.docs))*64 + int64(cap(s.ids)+cap(s.values)) + int64(cap(s.keys)+cap(s.features))*8 + int64(cap(s.signatures))*4
+	return columnBytesOf(cap(s.docs), cap(s.ids)+cap(s.values), cap(s.keys)+cap(s.features), cap(s.signatures))
 }
 
 // filled returns the bytes that the documents take, without room for more.
 func (s *segment) filled() int64 {
-	return int64(len(s.docs))*64 + int64(len(s.ids)+len(s.values)) + int64(len(s.keys)+len(s.features))*8 + int64(len(s.signatures))*4
+	return columnBytesOf(len(s.docs), len(s.ids)+len(s.values), len(s.keys)+len(s.features), len(s.signatures))
+}
+
+func columnBytesOf(docs, bytes, words, components int) int64 {
+	return int64(docs)*64 + int64(bytes) + int64(words)*8 + int64(components)*4
 }
 
 // idSpan returns where the id of a row lies in the ids.
