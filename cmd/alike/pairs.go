@@ -33,7 +33,7 @@ Presets are settings of published systems. Flags that are given count more:
             With --shingle-hash fnv1 and --permutations it agrees with the program.
   features  pairs that share 2 of 6 groups of 14 minima of shingles of 10 words:
             --ngram 10 --scheme 'kmins k=84' --bands 6 --rows 14 --min-bands 2
-            --verify none --shared`
+            --threshold 0.95 --verify none --shared`
 
 const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact
