@@ -73,7 +73,7 @@ func ComparisonSchemes(k int, seed uint64) ([]minhash.Scheme, error) {
 // length that they share. O(n log n) in the number of tokens.
 func Compare(a, b []byte, options shingle.Options, schemes ...minhash.Scheme) (*Comparison, error) {
 	for _, scheme := range schemes {
-		if hash := scheme.ShingleHash(); hash != "" && hash != options.Hash {
+		if hash := shingle.Hash(scheme.FeatureHash()); hash != "" && hash != options.Hash {
 			return nil, fmt.Errorf("%s is for shingles hashed by %s, not for those of %s: set Hash", scheme, hash, options)
 		}
 	}

@@ -138,8 +138,8 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Verify, VerifyExact)
 	setDefault(&c.OnError, OnErrorSkip)
 	setDefault(&c.Sketch, minhash.Default())
-	if hash := c.Sketch.ShingleHash(); hash != "" {
-		c.Features.Hash = hash
+	if hash := c.Sketch.FeatureHash(); hash != "" {
+		c.Features.Hash = shingle.Hash(hash)
 	}
 	if c.Candidates == CandidatesAuto && !c.Sketch.HasBands() {
 		c.Candidates = CandidatesExact

@@ -6,8 +6,8 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/alike-dev/alike/internal/distinct"
 	"github.com/alike-dev/alike/internal/simd"
-	"github.com/alike-dev/alike/shingle"
 )
 
 // Hash names the hash function of a bottom-k scheme.
@@ -123,10 +123,10 @@ func (b *BottomKSketcher) cut() {
 	if most := uint64(k + 4*int(math.Sqrt(float64(k))) + 8); 2*most <= m {
 		high, low := bits.Mul64(b.bound, most)
 		guess, _ := bits.Div64(high, low, m)
-		set = shingle.Set(b.spare[:simd.Below(b.spare, b.buffer[:b.n], 0, guess)])
+		set = distinct.Sort(b.spare[:simd.Below(b.spare, b.buffer[:b.n], 0, guess)])
 	}
 	if len(set) < k {
-		set = shingle.Set(b.buffer[:b.n])
+		set = distinct.Sort(b.buffer[:b.n])
 	}
 	b.n = copy(b.buffer, set[:min(len(set), k)])
 	if b.n == k {
@@ -261,19 +261,20 @@ func (s Scheme) decodeHashes(dst []uint32, src []byte) ([]uint32, error) {
 	return dst, nil
 }
 
-// ShingleHash returns how the features must be made that the scheme is for: by the
-// function of the name, or, if that is empty, in whatever way.
-func (s Scheme) ShingleHash() shingle.Hash {
+// FeatureHash returns the name of the hash, as package shingle has it, that must make the
+// features of the scheme: fnv1a32, fnv1a64, fnv1a32-listing or fnv1a64-listing; or "" where
+// any will do.
+func (s Scheme) FeatureHash() string {
 	wide := s.bits == 64
 	switch {
 	case s.method == methodBottomKFNV && wide:
-		return shingle.FNV1a64
+		return "fnv1a64"
 	case s.method == methodBottomKFNV:
-		return shingle.FNV1a32
+		return "fnv1a32"
 	case s.method == methodBottomKListing && wide:
-		return shingle.FNV1a64Listing
+		return "fnv1a64-listing"
 	case s.method == methodBottomKListing:
-		return shingle.FNV1a32Listing
+		return "fnv1a32-listing"
 	}
 	return ""
 }

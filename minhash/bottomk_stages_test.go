@@ -249,7 +249,7 @@ func unitsOf(text []byte) []uint16 {
 // fingerprinter returns the way from a text to its fingerprint, which holds until the
 // next call.
 func fingerprinter(t testing.TB, s Scheme, n int) func(text []byte) *BottomKSketcher {
-	shingler, err := shingle.New(shingle.Options{N: n, Hash: s.ShingleHash()})
+	shingler, err := shingle.New(shingle.Options{N: n, Hash: shingle.Hash(s.FeatureHash())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ func TestOnlyFNVAsksForShinglesOfItsOwn(t *testing.T) {
 		"bottomk bits=32 hash=fnv1a-listing": shingle.FNV1a32Listing,
 		"bottomk hash=fnv1a-listing":         shingle.FNV1a64Listing,
 	} {
-		if got := mustParse(t, line).ShingleHash(); got != want {
+		if got := shingle.Hash(mustParse(t, line).FeatureHash()); got != want {
 			t.Errorf("%s asks for %q, want %q", line, got, want)
 		}
 	}

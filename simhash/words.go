@@ -4,7 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/internal/distinct"
 )
 
 // Words makes signatures of texts as hash4j's users do: the elements of the set are
@@ -29,7 +29,7 @@ func (s Scheme) NewWords() *Words {
 // [Scheme.AppendBinary]) and returns it with the number of different words.
 func (w *Words) AppendSketch(dst, text []byte) (signature []byte, words int) {
 	w.elements = w.appendElements(w.elements[:0], text)
-	set := shingle.Set(w.elements)
+	set := distinct.Sort(w.elements)
 	w.sketcher.Sketch(w.signature, set)
 	return w.sketcher.scheme.AppendBinary(dst, w.signature), len(set)
 }

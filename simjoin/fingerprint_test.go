@@ -20,7 +20,7 @@ func fingerprints(b *testing.B, line string) (wide [][]uint64, narrow [][]uint32
 	if err != nil {
 		b.Fatal(err)
 	}
-	shingler, err := shingle.New(shingle.Options{N: 3, Hash: s.ShingleHash()})
+	shingler, err := shingle.New(shingle.Options{N: 3, Hash: shingle.Hash(s.FeatureHash())})
 	if err != nil {
 		b.Fatal(err)
 	}

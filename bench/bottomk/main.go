@@ -83,7 +83,7 @@ func newFingerprinter(line string) (*fingerprinter, error) {
 	if err != nil {
 		return nil, err
 	}
-	shingler, err := shingle.New(shingle.Options{N: 3, Hash: s.ShingleHash()})
+	shingler, err := shingle.New(shingle.Options{N: 3, Hash: shingle.Hash(s.FeatureHash())})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/shingle"
 )
 
 const compareHelp = `Compare two texts.
@@ -47,7 +48,7 @@ func newCompare() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			options.Hash = one.ShingleHash()
+			options.Hash = shingle.Hash(one.FeatureHash())
 			schemes := []minhash.Scheme{one}
 			if !cmd.Flags().Changed("scheme") {
 				if schemes, err = alike.ComparisonSchemes(one.K(), one.Seed()); err != nil {

@@ -37,8 +37,15 @@ const (
 // nothing else of this module.
 var core = []string{
 	"text", "shingle", "minhash", "simhash", "exlsh", "lsh", "simjoin", "cluster", "eval", "passage",
-	"internal/hashing", "internal/simd",
+	"internal/distinct", "internal/hashing", "internal/simd",
 }
+
+// What makes features and what compares them know nothing of each other: features are
+// 64-bit words, whatever they stand for.
+var (
+	makers    = []string{"text", "shingle"}
+	comparers = []string{"minhash", "simhash", "lsh", "simjoin", "cluster"}
+)
 
 // impure are the packages of files, network, clocks, logging and global
 // randomness, with all below them.
@@ -107,6 +114,9 @@ func TestPackagesImportWhatTheyMay(t *testing.T) {
 			}
 			if isCore && !slices.Contains(core, of) {
 				t.Errorf("core package %s imports %q, which is not core", name, of)
+			}
+			if slices.Contains(makers, name) && slices.Contains(comparers, of) || slices.Contains(comparers, name) && slices.Contains(makers, of) {
+				t.Errorf("%s imports %s: features are made by the one and compared by the other", name, of)
 			}
 			if name == "corpus" && slices.Contains(core, of) {
 				t.Errorf("package corpus imports %s: it reads and writes records and knows nothing of what is done with them", of)

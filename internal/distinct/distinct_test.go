@@ -1,4 +1,4 @@
-package shingle
+package distinct
 
 import (
 	"fmt"
@@ -22,12 +22,12 @@ func checkSet(t interface {
 	t.Helper()
 	want := twinSet(features)
 	in := slices.Clone(features)
-	got := Set(in)
+	got := Sort(in)
 	if !slices.Equal(got, want) {
-		t.Fatalf("Set of %d features has %d, want %d; or they differ: %x", len(features), len(got), len(want), features[:min(20, len(features))])
+		t.Fatalf("set of %d features has %d, want %d; or they differ: %x", len(features), len(got), len(want), features[:min(20, len(features))])
 	}
 	if len(got) > 0 && &got[0] != &in[0] {
-		t.Fatalf("Set did not sort in place")
+		t.Fatalf("Sort did not sort in place")
 	}
 }
 
@@ -77,8 +77,8 @@ func TestSetAllocatesNothingWhenWarm(t *testing.T) {
 	for _, n := range []int{10, 1000, 10_000} {
 		features := makeFeatures(0, n)
 		in := slices.Clone(features)
-		if allocs := testing.AllocsPerRun(20, func() { copy(in, features); Set(in) }); allocs >= 1 {
-			t.Errorf("Set of %d features allocates %v times", n, allocs)
+		if allocs := testing.AllocsPerRun(20, func() { copy(in, features); Sort(in) }); allocs >= 1 {
+			t.Errorf("set of %d features allocates %v times", n, allocs)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func BenchmarkSet(b *testing.B) {
 				b.ResetTimer()
 				for j := range b.N {
 					s := sets[j%len(sets)]
-					Set(in[:copy(in, s)])
+					Sort(in[:copy(in, s)])
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/feature")
 			})

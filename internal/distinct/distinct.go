@@ -1,0 +1,189 @@
+// Package distinct makes sets of features: sorted, without repetitions. Sets of that form are
+// what everything compares.
+package distinct
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+)
+
+const (
+	// insertionMax is up to what length plain insertion is the fastest.
+	insertionMax = 16
+	// leafMax is up to what length one table of slots suffices.
+	leafMax = 1 << leafBits
+	// leafBits is 12: a leaf's table of 2¹³ slots lies in the second-level cache,
+	// but splitting would cost more (ns a feature for 3000: 3.9, with 9: 5.9).
+	leafBits = 12
+	// crowded is how far from home a feature may be put before the leaf counts as
+	// anything but uniform, and is sorted by comparing.
+	crowded = 40
+	// splitBits bounds the number of parts a longer slice is split into.
+	splitBits = 8
+)
+
+// Sort sorts features in place, drops repetitions and returns what remains, a
+// set. For hashes it costs O(n), for anything else O(n log n) at worst. It
+// borrows pooled scratch memory: some 200 KB, and above four thousand features as
+// much again as they take.
+//
+// The idea: features are spread evenly, so their top bits all but tell their
+// ranks. Put n of them into a table of two to four times as many slots by those
+// bits, as into a hash table with linear probing, but keep the probed ones in
+// order (Amble and Knuth, "Ordered hash tables", 1974): read from end to end the
+// table is sorted, and a repetition was met when it was put there. Longer slices
+// are first split by the bits above until a part fits. Leading bits that all
+// features share are skipped, so that small integers are no worse than hashes.
+//
+// Counting sort by the same bits with insertion after it takes twice as long.
+func Sort(features []uint64) []uint64 {
+	if len(features) <= insertionMax {
+		return appendInserting(features[:0], features)
+	}
+	s := sorters.Get().(*sorter)
+	defer sorters.Put(s)
+	if n := len(features); n > leafMax && cap(s.other) < n {
+		s.other = make([]uint64, n)
+	}
+	return s.appendSet(features[:0], features, s.other[:cap(s.other)])
+}
+
+// A sorter is the scratch memory of Sort.
+type sorter struct {
+	// A leaf's table: twice leafMax slots, and room behind them for features that
+	// find theirs taken. 0 is an empty slot; all are empty between two leaves.
+	slots  [4 * leafMax]uint64
+	sorted [2 * leafMax]uint64 // a leaf's set; twice as long to mask indices
+	other  []uint64            // as many as there are features
+}
+
+var sorters = sync.Pool{New: func() any { return new(sorter) }}
+
+// appendSet appends the set of a to out. Both may be parts of one slice if out
+// ends before a begins; other, of a's length at least, may lie anywhere that out
+// does not reach.
+func (s *sorter) appendSet(out, a, other []uint64) []uint64 {
+	if len(a) <= leafMax {
+		return s.appendLeaf(out, a)
+	}
+	shared := sharedBits(a)
+	if shared == 64 {
+		return append(out, a[0])
+	}
+	width := min(bits.Len(uint(len(a)/leafMax)), splitBits)
+	shift := uint(64-width) & 63
+	var ends [1 << splitBits]int
+	for _, v := range a {
+		ends[v<<(shared&63)>>shift%(1<<splitBits)]++
+	}
+	sum := 0
+	for i, count := range ends {
+		ends[i] = sum
+		sum += count
+	}
+	other = other[:len(a)]
+	for _, v := range a {
+		end := &ends[v<<(shared&63)>>shift%(1<<splitBits)]
+		other[*end] = v
+		*end++
+	}
+	begin := 0
+	for _, end := range ends[:1<<width] {
+		out = s.appendSet(out, other[begin:end], a[begin:end])
+		begin = end
+	}
+	return out
+}
+
+// sharedBits returns how many leading bits all of a have in common.
+func sharedBits(a []uint64) int {
+	var differ uint64
+	for _, v := range a {
+		differ |= v ^ a[0]
+	}
+	return bits.LeadingZeros64(differ)
+}
+
+// appendLeaf appends the set of a, up to leafMax features, to out, which may lie
+// over a if it ends before a begins.
+//
+//	p = the slot of v by its top bits
+//	while the feature in slot p is smaller: next slot
+//	if it is v: drop v
+//	else put v there, the feature that was there into the next slot, and so on
+//
+// The numbers of features and of taken slots change without branches, and the
+// test for an empty slot is part of that for a smaller feature: 0-1 is not small.
+func (s *sorter) appendLeaf(out, a []uint64) []uint64 {
+	if len(a) <= insertionMax {
+		return appendInserting(out, a)
+	}
+	shared := sharedBits(a)
+	if shared == 64 {
+		return append(out, a[0])
+	}
+	const mask = uint64(len(s.slots) - 1)
+	width := min(bits.Len(uint(len(a)))+1, leafBits+1)
+	shift := uint(64-width) & 63
+	last, zeros := uint64(1)<<width-1, 0
+	for _, v := range a {
+		if v == 0 {
+			zeros = 1
+			continue
+		}
+		home := v << (shared & 63) >> shift
+		p := home
+		x := s.slots[p&mask]
+		for x-1 < v-1 {
+			p++
+			x = s.slots[p&mask]
+		}
+		if x == v {
+			continue
+		}
+		s.slots[p&mask] = v
+		for x != 0 {
+			p++
+			x, s.slots[p&mask] = s.slots[p&mask], x
+		}
+		last = max(last, p)
+		if p-home > crowded {
+			clear(s.slots[:last+1])
+			slices.Sort(a)
+			return append(out, slices.Compact(a)...)
+		}
+	}
+	taken := s.slots[:last+1]
+	s.sorted[0] = 0 // the place of a zero, if there is one
+	n := zeros
+	for _, v := range taken {
+		s.sorted[n&(len(s.sorted)-1)] = v
+		n += int((v | -v) >> 63)
+	}
+	clear(taken)
+	return append(out, s.sorted[:n]...)
+}
+
+// appendInserting appends a to out, keeping what it appends sorted and free of
+// repetitions. out may lie over a if it ends before a does.
+func appendInserting(out, a []uint64) []uint64 {
+	begin := len(out)
+	out = out[:begin+len(a)]
+	end := begin
+	for _, v := range a {
+		i := end
+		for i > begin && out[i-1] > v {
+			i--
+		}
+		if i > begin && out[i-1] == v {
+			continue
+		}
+		for j := end; j > i; j-- {
+			out[j] = out[j-1]
+		}
+		out[i] = v
+		end++
+	}
+	return out[:end]
+}
