@@ -10,6 +10,7 @@ const (
 	streamOffset
 	streamXOR
 	streamComponent
+	streamWeighted
 )
 
 // key returns the i-th key of a stream of a seed: SplitMix64 started at a mix of

@@ -34,6 +34,11 @@
 // is for features that are good hashes already, and with [Permutations] for agreeing
 // with a program whose random numbers are known.
 //
+// [Weighted] is for sets whose features have integer weights: two components agree with
+// the probability Σ min(w, w') / Σ max(w, w'), the weighted Jaccard similarity (DartMinHash,
+// Christiani 2020). Give weights by [WeightedSketcher.SketchWeighted]; without them every
+// feature has weight 1.
+//
 // [BottomK] keeps the k smallest distinct hashes of one hash function (Broder 1997;
 // A. Gudkov, "Efficient implementation of MinHash, part 1"). It is the cheapest to
 // make, in memory for k hashes however long the stream of features is, and the most

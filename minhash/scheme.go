@@ -2,6 +2,7 @@ package minhash
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,8 +27,8 @@ const (
 )
 
 // Scheme says how a signature is made: method, number and width of its
-// components or hashes, seed. Schemes are made by [OPH], [KMins], [BottomK],
-// [Default] and [ParseScheme], which admit valid parameters only; the zero Scheme
+// components or hashes, seed. Schemes are made by [OPH], [KMins], [Weighted],
+// [BottomK], [Default] and [ParseScheme], which admit valid parameters only; the zero Scheme
 // is not valid. Equal schemes give equal signatures.
 type Scheme struct {
 	method method
@@ -47,6 +48,7 @@ const (
 	methodMultiplyShift
 	methodXOR
 	methodPlainXOR
+	methodWeighted
 	methodBottomKXXH3 // from here on bottom-k, see isBottomK
 	methodBottomKFNV
 	methodBottomKListing
@@ -139,6 +141,8 @@ func (s Scheme) String() string {
 		if s.numbers != "" {
 			return fmt.Sprintf("%s k=%d bits=%d numbers=%016x", head, s.k, s.bits, hashing.Bytes([]byte(s.numbers)))
 		}
+	case methodWeighted:
+		head = "minhash/weighted/v1"
 	case methodBottomKXXH3:
 		return fmt.Sprintf("minhash/bottomk/v1 k=%d bits=%d hash=%s seed=%d", s.k, s.bits, XXH3, s.seed)
 	case methodBottomKFNV:
@@ -161,6 +165,8 @@ func (s Scheme) NewSketcher() Sketcher {
 		return newMultiplySketcher(s)
 	case methodXOR, methodPlainXOR:
 		return newXORSketcher(s)
+	case methodWeighted:
+		return s.NewWeightedSketcher()
 	case methodBottomKXXH3, methodBottomKFNV, methodBottomKListing:
 		return s.NewBottomKSketcher()
 	}
@@ -178,7 +184,7 @@ func ParseScheme(line string) (Scheme, error) {
 		return Scheme{}, parseError(line, "empty")
 	}
 	name, version, versioned := strings.Cut(strings.TrimPrefix(fields[0], "minhash/"), "/")
-	if name != "oph" && name != "kmins" && name != "bottomk" {
+	if !slices.Contains([]string{"oph", "kmins", "bottomk", "weighted"}, name) {
 		return Scheme{}, parseError(line, "unknown scheme %q", fields[0])
 	}
 	if versioned && version != "v1" {
@@ -226,13 +232,15 @@ type parameters struct {
 	hash    Hash
 }
 
-// scheme returns the scheme of the parameters; name is oph, kmins or bottomk.
+// scheme returns the scheme of the parameters; name is oph, kmins, weighted or bottomk.
 func (p *parameters) scheme(name string) (Scheme, error) {
 	switch name {
 	case "oph":
 		return OPH(p.k, p.bits, p.seed)
 	case "kmins":
 		return KMins(p.family, p.k, p.bits, p.seed)
+	case "weighted":
+		return Weighted(p.k, p.bits, p.seed)
 	}
 	return BottomK(p.hash, p.k, p.bits, p.seed)
 }
@@ -264,7 +272,7 @@ func (p *parameters) set(key, value string) error {
 
 // parseError explains what is wrong with a scheme line and what would be right.
 func parseError(line, format string, args ...any) error {
-	return fmt.Errorf("minhash: scheme %q: %s (want oph, kmins or bottomk, then any of k=1..%d bits=1|2|4|8|16|32 seed=N, "+
+	return fmt.Errorf("minhash: scheme %q: %s (want oph, kmins, weighted or bottomk, then any of k=1..%d bits=1|2|4|8|16|32 seed=N, "+
 		"for kmins family=%s|%s|%s, for bottomk bits=32|64 hash=%s|%s|%s, as in %q)",
 		line, fmt.Sprintf(format, args...), MaxK, MultiplyShift, XOR, PlainXOR, XXH3, FNV1a, FNV1aListing, Default())
 }

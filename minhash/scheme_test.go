@@ -27,6 +27,7 @@ func TestShorthandParsesToTheCanonicalLine(t *testing.T) {
 		"kmins":                                 "minhash/kmins/v1 family=multiplyshift k=128 bits=32 seed=1",
 		"minhash/kmins k=200 family=xor":        "minhash/kmins/v1 family=xor k=200 bits=32 seed=1",
 		"minhash/kmins/v1 family=multiplyshift": "minhash/kmins/v1 family=multiplyshift k=128 bits=32 seed=1",
+		"weighted k=64":                         "minhash/weighted/v1 k=64 bits=32 seed=1",
 		"bottomk":                               "minhash/bottomk/v1 k=128 bits=64 hash=xxh3 seed=1",
 		"bottomk,bits=32,seed=7":                "minhash/bottomk/v1 k=128 bits=32 hash=xxh3 seed=7",
 		"bottomk hash=fnv1a bits=32":            "minhash/bottomk/v1 k=128 bits=32 hash=fnv1a",
@@ -39,7 +40,7 @@ func TestShorthandParsesToTheCanonicalLine(t *testing.T) {
 }
 
 func TestAParseErrorNamesWhatIsWrongAndWhatIsAllowed(t *testing.T) {
-	const all = "want oph, kmins or bottomk, then any of k=1..65536 bits=1|2|4|8|16|32 seed=N, for kmins family=multiplyshift|xor|plainxor, " +
+	const all = "want oph, kmins, weighted or bottomk, then any of k=1..65536 bits=1|2|4|8|16|32 seed=N, for kmins family=multiplyshift|xor|plainxor, " +
 		"for bottomk bits=32|64 hash=xxh3|fnv1a|fnv1a-listing"
 	for line, want := range map[string]string{
 		"":                          "empty",
@@ -77,7 +78,7 @@ func drawScheme(t *rapid.T, limit int) Scheme {
 	k := rapid.IntRange(1, limit).Draw(t, "k")
 	bits := rapid.SampledFrom([]int{1, 2, 4, 8, 16, 32}).Draw(t, "bits")
 	seed := rapid.Uint64().Draw(t, "seed")
-	method := rapid.SampledFrom([]method{methodOPH, methodMultiplyShift, methodXOR, methodPlainXOR}).Draw(t, "method")
+	method := rapid.SampledFrom([]method{methodOPH, methodMultiplyShift, methodXOR, methodPlainXOR, methodWeighted}).Draw(t, "method")
 	s, err := newScheme(method, k, bits, seed)
 	if err != nil {
 		t.Fatal(err)

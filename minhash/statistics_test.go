@@ -141,7 +141,7 @@ func TestErrorIsThatOfTheory(t *testing.T) {
 	for _, scheme := range []struct {
 		name   string
 		method method
-	}{{"oph", methodOPH}, {"kmins", methodMultiplyShift}} {
+	}{{"oph", methodOPH}, {"kmins", methodMultiplyShift}, {"weighted", methodWeighted}} {
 		for _, kind := range kinds {
 			for _, size := range sizes {
 				t.Run(fmt.Sprintf("%s/%s/n=%d", scheme.name, kind.name, size.n), func(t *testing.T) {
