@@ -17,11 +17,11 @@ func (s Scheme) Equal(a, b []uint64) int {
 
 // Distance returns the Hamming distance of two signatures of the same length, the
 // number of bits in which they differ. It panics when b is shorter than a.
-func Distance(a, b []uint64) int {
+func Distance[T uint32 | uint64](a, b []T) int {
 	d := 0
 	b = b[:len(a)]
 	for i, x := range a {
-		d += bits.OnesCount64(x ^ b[i])
+		d += bits.OnesCount64(uint64(x ^ b[i]))
 	}
 	return d
 }
