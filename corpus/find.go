@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // Find finds the files of the inputs. An input is a file, a folder (with all
@@ -189,7 +191,8 @@ func (w *walk) once(real string) bool {
 }
 
 func (w *walk) file(path, real string, st fs.FileInfo) {
-	w.regular(Source{Path: path, Size: st.Size(), ModTime: st.ModTime()}, real)
+	state := durable.StateOf(st)
+	w.regular(Source{Path: path, Size: st.Size(), ModTime: st.ModTime(), inode: state.Inode, changed: state.Changed}, real)
 }
 
 // regular adds a file or object, whose format follows from its name.

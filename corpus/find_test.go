@@ -242,16 +242,50 @@ func TestStreamIsSpooledAndReadTwice(t *testing.T) {
 		must(t, err)
 		compare(t, "spooled", have, twin(data, JSONL, o))
 	}
-	again, err := s.Spooled(vfs.Default, path)
-	if err != nil || again != spooled {
-		t.Errorf("found again: %+v, %v", again, err)
-	}
 	if again, err := Spool(vfs.Default, spooled, o, path, true); err != nil || again != spooled {
 		t.Errorf("a file was spooled: %v, %v", again, err)
 	}
+}
+
+// An interrupted run goes on with the copy of a stream only if the stream is the same.
+func TestAStreamIsSpooledAgainOnlyAsTheSame(t *testing.T) {
+	data := strings.Repeat("all the same line\n", 50_000)
+	s := mustFind(t, "-")
+	path := filepath.Join(t.TempDir(), "spool")
+	spooled, err := Spool(vfs.Default, s, Options{Stdin: strings.NewReader(data)}, path, true)
+	must(t, err)
+	again, err := Respool(vfs.Default, s, Options{Stdin: strings.NewReader(data)}, path, spooled.Version)
+	if err != nil || again != spooled {
+		t.Fatalf("the same stream: %+v, %v", again, err)
+	}
+	for name, other := range map[string]string{
+		"the first byte":       "A" + data[1:],
+		"the last byte":        data[:len(data)-1] + " ",
+		"a byte in the middle": data[:600_000] + "#" + data[600_001:],
+		"longer":               data + "a",
+		"shorter":              data[:len(data)-1],
+		"shorter by a block":   data[:512<<10],
+		"empty":                "",
+	} {
+		_, err := Respool(vfs.Default, s, Options{Stdin: strings.NewReader(other)}, path, spooled.Version)
+		var p *Problem
+		if !errors.Is(err, ErrChanged) || !errors.As(err, &p) || !strings.HasPrefix(err.Error(), "stdin.jsonl: ") || !strings.Contains(err.Error(), "--fresh") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The copy was changed, and the stream in the same way.
+	must(t, os.WriteFile(path, []byte("A"+data[1:]), 0o666))
+	_, err = Respool(vfs.Default, s, Options{Stdin: strings.NewReader("A" + data[1:])}, path, spooled.Version)
+	if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "copy") {
+		t.Errorf("a changed copy: %v", err)
+	}
 	must(t, os.Remove(path))
-	if _, err := s.Spooled(vfs.Default, path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the file is gone, but: %v", err)
+	if _, err := Respool(vfs.Default, s, Options{Stdin: strings.NewReader(data)}, path, spooled.Version); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the copy is gone, but: %v", err)
+	}
+	_, err = Respool(vfs.Default, s, Options{Stdin: failing{strings.NewReader(data[:9])}}, path, spooled.Version)
+	if err == nil {
+		t.Error("a stream that breaks passes")
 	}
 }
 

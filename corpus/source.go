@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // A Source is one file or object to read, found by Find.
@@ -21,8 +23,13 @@ type Source struct {
 	Compression Compression
 	Size        int64     // bytes of the file; -1 for a stream
 	ModTime     time.Time // zero for a stream
-	Version     string    // of an object: another one after every change; "" for a file
+	Version     string    // of an object: another one after every change; of a stream that was spooled durably: of its bytes; "" for a file
 	Stream      bool      // standard input, FIFO or device: can be read once only (see Spool)
+
+	// Of a file, where the system has them: its number, and when the system has last
+	// changed anything of it, in nanoseconds since 1970. 0: not known.
+	inode   uint64
+	changed int64
 
 	on vfs.FS // of a spooled stream: the file system where its bytes are
 	at string // … and the path there
@@ -37,13 +44,17 @@ func (s Source) InPlace() bool {
 	return !s.Stream && s.Compression == Plain && s.Format != Parquet && s.object == nil
 }
 
-// State tells one state of the source's bytes from another: size, time of change
-// and version. Of a stream nothing is known.
+// State tells one state of the source's bytes from another: size, time of change,
+// version and, where the system has them, the file's number and the time of the last
+// change of anything that the system knows of it. Of a stream nothing is known.
 func (s Source) State() string {
 	if s.Stream {
 		return "stream"
 	}
 	state := strconv.FormatInt(s.Size, 10) + " bytes, changed " + s.ModTime.UTC().Format(time.RFC3339Nano)
+	if s.changed != 0 {
+		state += fmt.Sprintf(", inode %d, status changed %s", s.inode, time.Unix(0, s.changed).UTC().Format(time.RFC3339Nano))
+	}
 	if s.Version != "" {
 		state += ", version " + s.Version
 	}
@@ -120,8 +131,9 @@ func (s Source) open(o Options) (opened, error) {
 		return opened{}, errors.Join(openError(s.Label(), err), f.Close())
 	}
 	// What was counted, numbered or copied of another version must not be mixed
-	// with this one.
-	if !s.ModTime.IsZero() && (st.Size() != s.Size || !st.ModTime().Equal(s.ModTime)) {
+	// with this one. New links and permissions leave a file the same during a run.
+	now := durable.StateOf(st)
+	if !s.ModTime.IsZero() && (st.Size() != s.Size || !st.ModTime().Equal(s.ModTime) || s.inode != 0 && now.Inode != s.inode) {
 		changed := because(ErrChanged, "the file has changed since it was looked up; run again when nothing writes to it")
 		return opened{}, errors.Join(&Problem{Path: s.Label(), Err: changed}, f.Close())
 	}
@@ -139,69 +151,6 @@ func (s Source) openOn(on vfs.FS, at string) (opened, error) {
 		return opened{}, errors.Join(openError(at, err), f.Close())
 	}
 	return opened{r: f, file: f, size: st.Size()}, nil
-}
-
-// Spool copies the bytes of a stream to a new file at path of a file system and
-// returns a Source that reads them from there, any number of times, with path,
-// name and ids unchanged. Nothing has the name path until all is there; if
-// durable, it then stays over a power failure. A Source that is no stream is
-// returned as it is. The caller removes the file.
-//
-// The error is a *Problem if the stream cannot be read, else that of the file
-// system.
-func Spool(on vfs.FS, s Source, o Options, path string, durable bool) (Source, error) {
-	if !s.Stream {
-		return s, nil
-	}
-	in, err := s.open(o)
-	if err != nil {
-		return s, err
-	}
-	if in.file != nil {
-		defer in.file.Close()
-	}
-	to, err := createFile(on, path)
-	if err != nil {
-		return s, err
-	}
-	to.volatile = !durable
-	w := newWriter(to, nil, 1, partSize)
-	defer w.Abort()
-	from := &watched{r: in.r}
-	if n, err := io.Copy(w, from); from.err != nil {
-		return s, &Problem{Path: s.Label(), Offset: n, Err: &reason{kind: ErrCorrupt, cause: from.err, text: fmt.Sprintf("cannot read on (%v)", from.err)}}
-	} else if err != nil {
-		return s, err
-	}
-	if err := w.Commit(); err != nil {
-		return s, err
-	}
-	return s.Spooled(on, path)
-}
-
-// Spooled returns a Source that reads a stream from the file that Spool has made
-// of it, perhaps in another run.
-func (s Source) Spooled(on vfs.FS, path string) (Source, error) {
-	st, err := on.Stat(path)
-	if err != nil {
-		return s, openError(path, err)
-	}
-	s.on, s.at, s.Size, s.Stream = on, path, st.Size(), false
-	return s, nil
-}
-
-// watched keeps the error of a reader.
-type watched struct {
-	r   io.Reader
-	err error
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	if err != nil && err != io.EOF {
-		w.err = err
-	}
-	return n, err
 }
 
 // openError turns an error of the operating system into a Problem that tells

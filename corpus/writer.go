@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // A Destination takes the bytes of one output, which is there when it is whole.
@@ -82,7 +84,7 @@ func create(fs vfs.FS, path string, c Compression, threads, partSize int) (*Writ
 	if err != nil {
 		return nil, err
 	}
-	to, err := createFile(fs, path)
+	to, err := durable.Create(fs, path)
 	if err != nil {
 		return nil, err
 	}

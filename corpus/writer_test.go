@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
 // writeFile writes data in pieces of uneven sizes.
@@ -117,9 +118,14 @@ func TestNothingHasTheNameBeforeCommit(t *testing.T) {
 func TestWriteThatFailsIsToldAndLeavesNothing(t *testing.T) {
 	for _, c := range append([]Compression{Plain}, compressions...) {
 		dir := t.TempDir()
-		w, err := create(vfs.Default, filepath.Join(dir, "a"), c, 2, 50_000)
+		full := errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind == errorfs.OpFileWrite {
+				return fs.ErrClosed
+			}
+			return nil
+		}))
+		w, err := create(full, filepath.Join(dir, "a"), c, 2, 50_000)
 		must(t, err)
-		w.to.(*fileDestination).file.Close() // every write fails from now on
 		data := bytes.Repeat([]byte("x"), 100_000)
 		for i := 0; i < 10 && err == nil; i++ {
 			_, err = w.Write(data)

@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/simjoin"
@@ -58,14 +59,21 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := out.prepare(ctx, r.work, published); err != nil {
+	if err := out.prepare(ctx, r.work, published, r.sources[r.refSources:]); err != nil {
 		return nil, err
 	}
 	defer out.unlock()
-	if published {
+	err = r.spoolStreams(ctx)
+	switch {
+	case err != nil:
+	case published:
 		r.summary, err = staged, out.publish(ctx)
-	} else {
+	default:
 		err = r.dedup(ctx, out)
+	}
+	if err == nil && r.work.log != nil && out.remote == nil {
+		// The journal goes next, and nobody would clear the staging folder if it came back.
+		_ = durable.SyncDir(out.fs, out.path)
 	}
 	if err != nil && r.work.log == nil {
 		err = errors.Join(err, out.discard(context.WithoutCancel(ctx)))
@@ -85,6 +93,9 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 	}
 	defer func() { err = errors.Join(err, r.close(err == nil)) }()
 	if err := r.begin(ctx, "pairs"); err != nil {
+		return nil, err
+	}
+	if err := r.spoolStreams(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.find(ctx, false); err != nil {
@@ -166,7 +177,7 @@ func chooseBanding(config *Config) (lsh.Params, error) {
 	return banding, err
 }
 
-// begin finds the inputs and opens the work folder.
+// begin finds the inputs and opens the work folder. Streams are not read yet.
 func (r *run) begin(ctx context.Context, command string) error {
 	if r.config.Texts != nil && command != "sketch" {
 		return fmt.Errorf("%w: a text scheme makes signatures for Sketch only", ErrUsage)
@@ -185,7 +196,7 @@ func (r *run) begin(ctx context.Context, command string) error {
 			return err
 		}
 	}
-	return r.spoolStreams(ctx)
+	return nil
 }
 
 // close releases what the run holds outside memory. When it has succeeded, or

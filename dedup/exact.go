@@ -115,7 +115,7 @@ func (j *joiner) join(ctx context.Context, next uint32) error {
 		if err != nil {
 			return err
 		}
-		if err := j.r.work.log.note(joinedKind, joined{stored{[][]string{runs}, j.count.Load()}, next}); err != nil {
+		if err := j.r.work.log.note(joinedKind, joined{stored{[][]extsort.Run{runs}, j.count.Load()}, next}); err != nil {
 			return err
 		}
 	}

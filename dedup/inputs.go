@@ -8,6 +8,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/journal"
 )
 
 // findSources looks up the inputs, references first.
@@ -38,45 +39,78 @@ func (r *run) findSources(ctx context.Context) error {
 	return nil
 }
 
+// spooledKind is the kind of the notes of spooled streams.
+const spooledKind = "spooled"
+
+// spooled is a note of a stream of which there is a copy.
+type spooled struct {
+	Source  int // its number
+	Name    string
+	Version string // of its bytes
+}
+
 // spoolStreams copies the streams among the sources to the work folder, since
-// they are read more than once.
+// they are read more than once. A run that goes on reads again those that an earlier
+// process has copied: it goes on only if they are the same, since it cannot know what a
+// stream is before it was read.
 func (r *run) spoolStreams(ctx context.Context) error {
+	before := map[int]spooled{}
+	if l := r.work.log; l.Resumed() {
+		for s, err := range journal.All[spooled](l.journal, spooledKind) {
+			if err != nil {
+				return err
+			}
+			before[s.Source] = s
+		}
+	}
 	for i, s := range r.sources {
 		if !s.Stream {
 			continue
 		}
-		path, err := r.work.pathOf(fmt.Sprintf("input-%d", i))
+		note := spooled{Source: i, Name: fmt.Sprintf("input-%d", i)}
+		path, err := r.work.pathOf(note.Name)
 		if err != nil {
 			return err
 		}
-		if spooled, err := s.Spooled(r.work.fs, path); err == nil && r.work.log.Resumed() {
-			r.sources[i] = spooled
-			r.config.OnNotice(s.Label() + " was read before: this run goes on with the copy in the work folder")
+		r.config.Progress.Stage("spool", 0)
+		if was, found := before[i]; found {
+			r.sources[i], err = uninterrupted(ctx, func() (corpus.Source, error) {
+				return corpus.Respool(r.work.fs, s, r.config.Corpus, path, was.Version)
+			})
+			if err != nil {
+				return err
+			}
 			continue
 		}
-		if r.sources[i], err = r.spool(ctx, s, path); err != nil {
+		r.sources[i], err = uninterrupted(ctx, func() (corpus.Source, error) {
+			return corpus.Spool(r.work.fs, s, r.config.Corpus, path, r.work.log != nil)
+		})
+		if err != nil {
+			return err
+		}
+		note.Version = r.sources[i].Version
+		if err := r.work.log.note(spooledKind, note); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// spool copies a stream to a file. Its other end may neither write nor close it,
-// so an interrupted run does not wait.
-func (r *run) spool(ctx context.Context, s corpus.Source, path string) (corpus.Source, error) {
-	r.config.Progress.Stage("spool", 0)
+// uninterrupted reads a stream. Its other end may neither write nor close it, so an
+// interrupted run does not wait.
+func uninterrupted(ctx context.Context, read func() (corpus.Source, error)) (corpus.Source, error) {
 	type result struct {
 		source corpus.Source
 		err    error
 	}
 	copied := make(chan result, 1)
 	go func() {
-		source, err := corpus.Spool(r.work.fs, s, r.config.Corpus, path, r.work.log != nil)
+		source, err := read()
 		copied <- result{source, err}
 	}()
 	select {
 	case <-ctx.Done():
-		return s, ctx.Err()
+		return corpus.Source{}, ctx.Err()
 	case c := <-copied:
 		return c.source, c.err
 	}
@@ -122,7 +156,7 @@ func (r *run) account(repeated *extsort.Sorted) error {
 		problems := b.problems
 		if problems == nil && b.problemsLen > 0 {
 			var err error
-			if problems, err = readProblems(t.parts[t.segments[b.segment].part].file, b); err != nil {
+			if problems, err = t.parts[t.segments[b.segment].part].readProblems(b); err != nil {
 				return err
 			}
 		}

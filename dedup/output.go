@@ -15,10 +15,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/filelock"
 )
@@ -116,8 +118,9 @@ var outputNames = []string{KeptFolder, KeptList, RemovedFile, ClustersFile, Summ
 
 // prepare makes the output folder, locks it, sees that it is empty, and makes a
 // staging folder in it, empty unless a run goes on that has begun to fill it. A run
-// that goes on when all was staged may find some of it in its place.
-func (o *outputDir) prepare(ctx context.Context, w *workspace, published bool) error {
+// that goes on when all was staged may find some of it in its place. sources are the
+// inputs, whose names must be possible here.
+func (o *outputDir) prepare(ctx context.Context, w *workspace, published bool, sources []corpus.Source) error {
 	if o.remote != nil {
 		path, err := w.pathOf("output")
 		if err != nil {
@@ -126,6 +129,9 @@ func (o *outputDir) prepare(ctx context.Context, w *workspace, published bool) e
 		o.path = path
 	}
 	err := o.makeFolder()
+	if err == nil {
+		err = o.checkNames(sources)
+	}
 	if err == nil {
 		err = o.takeLock()
 	}
@@ -172,6 +178,8 @@ func folderError(err error) error {
 		return nil
 	case vfs.IsNoSpaceError(err):
 		return fmt.Errorf("output folder: %w", err) // the command tells what to do about full disks
+	case errors.Is(err, durable.ErrForeign):
+		return fmt.Errorf("output folder: %w, or name another folder", err)
 	}
 	return fmt.Errorf("output folder: %w; name another folder, one that can be written", err)
 }
@@ -184,37 +192,55 @@ func (o *outputDir) makeStaging(goOn bool) error {
 	if err == nil {
 		err = o.fs.MkdirAll(o.staged(), 0o755)
 	}
+	if err == nil {
+		err = durable.CheckDir(o.fs, o.staged())
+	}
 	return folderError(err)
 }
 
 func (o *outputDir) makeFolder() error {
-	for at := filepath.Clean(o.path); ; at = filepath.Dir(at) {
-		if _, err := o.fs.Stat(at); !errors.Is(err, os.ErrNotExist) {
-			break
+	made, err := durable.MkdirAll(o.fs, filepath.Clean(o.path), 0o755)
+	if len(made) > 0 {
+		o.created = made[len(made)-1]
+	}
+	if err == nil {
+		err = durable.SyncNames(o.fs, made)
+	}
+	return folderError(err)
+}
+
+// surelyFits is what any file system in use takes as a name, in bytes.
+const surelyFits = 128
+
+// checkNames refuses inputs whose output could not be given its name: an object's key
+// may be longer than a file's name, and so may the name on another file system.
+func (o *outputDir) checkNames(sources []corpus.Source) error {
+	for i := range sources {
+		s := &sources[i]
+		if s.Format == corpus.Text || len(o.kept(s)) <= surelyFits {
+			continue
 		}
-		o.created = at
-	}
-	if err := o.fs.MkdirAll(o.path, 0o755); err != nil {
-		return folderError(err)
-	}
-	if o.created == "" {
-		return nil
-	}
-	for at := filepath.Clean(o.path); ; at = filepath.Dir(at) {
-		if err := syncDir(o.fs, filepath.Dir(at)); err != nil {
-			return folderError(err)
+		tries := []string{o.kept(s)} // the length of the path
+		for name := range strings.SplitSeq(s.Name, "/") {
+			if len(name) > surelyFits {
+				tries = append(tries, filepath.Join(o.path, name))
+			}
 		}
-		if at == o.created {
-			return nil
+		for _, path := range tries {
+			if _, err := o.fs.Stat(path); errors.Is(err, syscall.ENAMETOOLONG) {
+				return fmt.Errorf("%s: its name is too long for a file in %s (%d bytes); give it a shorter name, or name a folder on another file system",
+					s.Label(), o.path, len(filepath.Base(path)))
+			}
 		}
 	}
+	return nil
 }
 
 // whole takes a staged file that no more is written to: it is durable and, if the
 // output is elsewhere, there.
 func (o *outputDir) whole(ctx context.Context, name, path string) error {
 	if o.remote == nil {
-		if err := syncDir(o.fs, filepath.Dir(path)); err != nil {
+		if err := durable.SyncDir(o.fs, filepath.Dir(path)); err != nil {
 			return outputError(err)
 		}
 		return nil
@@ -340,7 +366,7 @@ func (o *outputDir) syncFolders(sources []corpus.Source) error {
 	}
 	for path := range folders {
 		// Of a file that cannot be read there may be no folder.
-		if err := syncDir(o.fs, path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := durable.SyncDir(o.fs, path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return outputError(err)
 		}
 	}
@@ -360,7 +386,7 @@ func (o *outputDir) publish(ctx context.Context) error {
 	for _, name := range outputNames {
 		if name == SummaryFile {
 			// The others must be in their places before it is, whatever happens.
-			if err := syncDir(o.fs, o.path); err != nil {
+			if err := durable.SyncDir(o.fs, o.path); err != nil {
 				return outputError(err)
 			}
 		}
@@ -368,7 +394,7 @@ func (o *outputDir) publish(ctx context.Context) error {
 			return outputError(err)
 		}
 	}
-	if err := syncDir(o.fs, o.path); err != nil {
+	if err := durable.SyncDir(o.fs, o.path); err != nil {
 		back := o.fs.Rename(filepath.Join(o.path, SummaryFile), o.staged(SummaryFile))
 		return outputError(errors.Join(err, back))
 	}

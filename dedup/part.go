@@ -1,62 +1,87 @@
 package dedup
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/extsort"
 )
 
 // A part is a file of the work folder with segments that one worker has filled,
 // one after the other. docs/formats.md describes it:
 //
-//	"alikepart 1\n", the scheme line, '\n'
+//	"alikepart 2 ", the number of the part in hexadecimal, '\n', the scheme line, '\n'
 //	columns of the segments
 //	index: words, then a CRC-32C
 //	trailer: offset and length of the index, partMagic
 //
 // Without a whole trailer a part does not count: its worker was killed.
 const (
-	partHeader  = "alikepart 1\n"
-	partMagic   = 0x616c696b65706131 // "alikepa1"
+	partHeader  = "alikepart 2 %016x\n%s\n"
+	partMagic   = 0x616c696b65706132 // "alikepa2"
 	trailerSize = 24
 )
 
-// part is an open part.
+// part is a part to read.
 type part struct {
-	name string
-	file vfs.File
+	partName
+	file extsort.RunFile
+}
+
+// partName names a part in the journal.
+type partName struct {
+	Name string
+	ID   uint64 // stands in the part too: no other one passes for it
 }
 
 // partWriter fills a part. It belongs to one goroutine.
 type partWriter struct {
 	w        *workspace
 	part     part
-	at       int64 // bytes written
-	features int64 // of its documents, with repeats
+	file     vfs.File // to be closed; nil: closed
+	at       int64    // bytes written
+	features int64    // of its documents, with repeats
 	segments []layout
 	blocks   []block // segment: number in this part
 	buf      []byte
 }
 
 func (w *workspace) createPart() (*partWriter, error) {
-	name := w.unique("read", ".part")
-	file, err := w.Create(name)
+	name := partName{w.unique("read", ".part"), durable.NewID()}
+	file, err := w.Create(name.Name)
 	if err != nil {
 		return nil, err
 	}
-	p := &partWriter{w: w, part: part{name, file}}
-	if err := p.write([]byte(partHeader + w.scheme + "\n")); err != nil {
-		return nil, errors.Join(err, file.Close())
+	p := &partWriter{w: w, part: part{partName: name}, file: file}
+	if err = p.write(fmt.Appendf(nil, partHeader, name.ID, w.scheme)); err == nil {
+		if p.part.file, err = w.Open(name.Name); err != nil {
+			err = workError(err)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
 }
 
+// close ends the writing, of which a second time does nothing.
+func (p *partWriter) close() error {
+	if p.file == nil {
+		return nil
+	}
+	err := p.file.Close()
+	p.file = nil
+	return err
+}
+
 func (p *partWriter) write(b []byte) error {
-	n, err := p.part.file.Write(b)
+	n, err := p.file.Write(b)
 	p.at += int64(n)
 	if err != nil {
 		return workError(err)
@@ -67,11 +92,13 @@ func (p *partWriter) write(b []byte) error {
 // add writes a segment and the problems of its blocks, and notes in both where
 // they lie. What is in memory stays there.
 func (p *partWriter) add(s *segment, blocks []block, bands, k int, hasSets bool) error {
-	p.buf = s.appendTo(p.buf[:0], p.at, bands, k, hasSets)
+	p.buf = s.appendTo(p.buf[:0], &p.part, p.at, bands, k, hasSets)
 	for i := range blocks {
 		b := &blocks[i]
 		b.problemsAt, b.problemsLen = p.at+int64(len(p.buf)), int64(len(b.problems))
-		p.buf = append(p.buf, b.problems...)
+		if b.problemsLen > 0 {
+			p.buf = p.part.appendSealed(p.buf, b.problemsAt, func(to []byte) []byte { return append(to, b.problems...) })
+		}
 		stored := *b
 		stored.segment, stored.problems = int32(len(p.segments)), nil
 		p.blocks = append(p.blocks, stored)
@@ -80,7 +107,7 @@ func (p *partWriter) add(s *segment, blocks []block, bands, k int, hasSets bool)
 	return p.write(p.buf)
 }
 
-// seal writes the index and makes the part durable.
+// seal writes the index, makes the part durable and ends the writing.
 func (p *partWriter) seal() error {
 	index := []uint64{uint64(p.features), uint64(len(p.segments)), uint64(len(p.blocks))}
 	for i := range p.segments {
@@ -90,12 +117,12 @@ func (p *partWriter) seal() error {
 		index = p.blocks[i].appendTo(index)
 	}
 	at := p.at
-	b := appendWithCRC(p.buf[:0], func(b []byte) []byte { return appendWords(b, index) })
+	b := p.part.appendSealed(p.buf[:0], at, func(b []byte) []byte { return appendWords(b, index) })
 	b = appendWords(b, []uint64{uint64(at), uint64(len(b)), partMagic})
 	if err := p.write(b); err != nil {
 		return err
 	}
-	if err := p.part.file.Sync(); err != nil {
+	if err := errors.Join(p.file.Sync(), p.close()); err != nil {
 		return workError(err)
 	}
 	return nil
@@ -126,27 +153,28 @@ type partIndex struct {
 }
 
 // openPart opens a finished part and reads its index.
-func (w *workspace) openPart(name string) (part, *partIndex, error) {
-	file, err := w.Open(name)
+func (w *workspace) openPart(name partName) (part, *partIndex, error) {
+	file, err := w.Open(name.Name)
 	if err != nil {
 		return part{}, nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	p := part{name, file}
-	index, err := readPartIndex(file, w.scheme)
+	index, err := p.readIndex(w.scheme)
 	if err != nil {
-		return part{}, nil, errors.Join(fmt.Errorf("%s: %w", name, err), file.Close())
+		return part{}, nil, errors.Join(fmt.Errorf("%s: %w", name.Name, err), file.Close())
 	}
 	return p, index, nil
 }
 
-// readPartIndex reads and checks header, trailer and index. The columns are
-// checked when they are read.
-func readPartIndex(file io.ReaderAt, scheme string) (*partIndex, error) {
-	header := make([]byte, len(partHeader)+len(scheme)+1)
-	if _, err := file.ReadAt(header, 0); err != nil || string(header) != partHeader+scheme+"\n" {
+// readIndex reads and checks header, trailer and index. The columns are checked when
+// they are read.
+func (p *part) readIndex(scheme string) (*partIndex, error) {
+	want := fmt.Appendf(nil, partHeader, p.ID, scheme)
+	header := make([]byte, len(want))
+	if _, err := p.file.ReadAt(header, 0); err != nil || !bytes.Equal(header, want) {
 		return nil, errDamaged
 	}
-	size, err := fileSize(file)
+	size, err := p.file.Size()
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +182,7 @@ func readPartIndex(file io.ReaderAt, scheme string) (*partIndex, error) {
 		return nil, errDamaged
 	}
 	trailer := make([]byte, trailerSize)
-	if _, err := file.ReadAt(trailer, size-trailerSize); err != nil {
+	if _, err := p.file.ReadAt(trailer, size-trailerSize); err != nil {
 		return nil, err
 	}
 	t := words(nil, trailer)
@@ -163,10 +191,10 @@ func readPartIndex(file io.ReaderAt, scheme string) (*partIndex, error) {
 		return nil, errDamaged
 	}
 	b := make([]byte, length)
-	if _, err := file.ReadAt(b, at); err != nil {
+	if _, err := p.file.ReadAt(b, at); err != nil {
 		return nil, err
 	}
-	if b, err = checked(b); err != nil {
+	if b, err = p.checked(b, at); err != nil {
 		return nil, err
 	}
 	return parsePartIndex(words(nil, b), at)
@@ -225,26 +253,11 @@ func parsePartIndex(w []uint64, end int64) (*partIndex, error) {
 	return index, nil
 }
 
-// fileSize returns the size of what is a file, or of a section in memory.
-func fileSize(r io.ReaderAt) (int64, error) {
-	switch f := r.(type) {
-	case vfs.File:
-		st, err := f.Stat()
-		if err != nil {
-			return 0, err
-		}
-		return st.Size(), nil
-	case interface{ Size() int64 }:
-		return f.Size(), nil
-	}
-	return 0, errDamaged
-}
-
 // readProblems reads the problems of a block from its part.
-func readProblems(file io.ReaderAt, b *block) ([]byte, error) {
-	problems := make([]byte, b.problemsLen)
-	if _, err := file.ReadAt(problems, b.problemsAt); err != nil {
-		return nil, fmt.Errorf("work folder: %w", err)
+func (p *part) readProblems(b *block) ([]byte, error) {
+	problems, _, err := p.readChecked(nil, b.problemsAt, b.problemsLen)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
 	return problems, nil
 }
@@ -254,11 +267,9 @@ func readProblems(file io.ReaderAt, b *block) ([]byte, error) {
 func appendProblem(dst []byte, line int64, err error) []byte {
 	start := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
-	dst = appendWithCRC(dst, func(b []byte) []byte {
-		b = binary.LittleEndian.AppendUint64(b, uint64(line))
-		b = append(b, kindOf(err))
-		return append(b, err.Error()...)
-	})
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(line))
+	dst = append(dst, kindOf(err))
+	dst = append(dst, err.Error()...)
 	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
 	return dst
 }
@@ -270,13 +281,9 @@ func nextProblem(b []byte) (line int64, problem error, rest []byte, err error) {
 	}
 	n := int(binary.LittleEndian.Uint32(b))
 	b = b[4:]
-	if n < 9+crcSize || n > len(b) {
+	if n < 9 || n > len(b) {
 		return 0, nil, nil, errDamaged
 	}
-	data, err := checked(b[:n])
-	if err != nil {
-		return 0, nil, nil, err
-	}
-	line = int64(binary.LittleEndian.Uint64(data))
-	return line, restoredError(data[8], string(data[9:])), b[n:], nil
+	line = int64(binary.LittleEndian.Uint64(b))
+	return line, restoredError(b[8], string(b[9:n])), b[n:], nil
 }

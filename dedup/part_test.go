@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -14,14 +15,25 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/journal"
 )
 
+// inMemory is a part whose file is in memory.
+func inMemory(name partName, data []byte) *part {
+	open := func(string) (vfs.File, error) { return vfs.NewMemFile(data), nil }
+	file, err := durable.NewPool(1, open).Open(name.Name)
+	if err != nil {
+		panic(err)
+	}
+	return &part{name, file}
+}
+
 // partOf returns a file that is a part but for what its index says.
-func partOf(index []byte) []byte {
-	file := []byte(partHeader + "scheme\n" + "columns of the segments")
+func partOf(name partName, index []byte) []byte {
+	file := fmt.Appendf(nil, partHeader+"columns of the segments", name.ID, "scheme")
 	at := len(file)
-	file = appendWithCRC(file, func(b []byte) []byte { return append(b, index...) })
+	file = (&part{partName: name}).appendSealed(file, int64(at), func(b []byte) []byte { return append(b, index...) })
 	return appendWords(file, []uint64{uint64(at), uint64(len(file) - at), partMagic})
 }
 
@@ -35,8 +47,9 @@ func FuzzPartIndex(f *testing.F) {
 	f.Add(wordsOf(0, 1, 0, 0, math.MaxUint64, 0, 0, 0, 0, 0, 0))
 	f.Add([]byte("no words"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, file := range [][]byte{data, partOf(data)} {
-			index, err := readPartIndex(bytes.NewReader(file), "scheme")
+		name := partName{"read-000001.part", 7}
+		for _, file := range [][]byte{data, partOf(name, data)} {
+			index, err := inMemory(name, file).readIndex("scheme")
 			if err != nil {
 				if !errors.Is(err, errDamaged) {
 					t.Errorf("error %v", err)
@@ -100,7 +113,7 @@ func TestAPartOpensAsItWasWritten(t *testing.T) {
 		if err := errors.Join(p.seal(), p.part.file.Close()); err != nil {
 			t.Fatal(err)
 		}
-		opened, index, err := w.openPart(p.part.name)
+		opened, index, err := w.openPart(p.part.partName)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +122,7 @@ func TestAPartOpensAsItWasWritten(t *testing.T) {
 			t.Errorf("%+v\nwant %d, %+v, %+v", index, p.features, p.segments, p.blocks)
 		}
 		w.scheme = "another scheme"
-		if _, _, err := w.openPart(p.part.name); !errors.Is(err, errDamaged) {
+		if _, _, err := w.openPart(p.part.partName); !errors.Is(err, errDamaged) {
 			t.Errorf("a part of another scheme: error %v", err)
 		}
 	})
@@ -140,7 +153,7 @@ func TestTheEndOfAFileThatWasReadTwiceCountsOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := &segment{}
-			if err := errors.Join(p.add(s, of, 0, 0, false), p.seal(), p.part.file.Close(), w.log.note(partKind, p.part.name)); err != nil {
+			if err := errors.Join(p.add(s, of, 0, 0, false), p.seal(), p.part.file.Close(), w.log.note(partKind, p.part.partName)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -202,7 +215,7 @@ func FuzzProblems(f *testing.F) {
 			_ = problem.Error()
 			rest = next
 		}
-		// A length and a checksum that fit what follows.
+		// A length that fits what follows.
 		framed := appendProblem(nil, line, errors.New(text))
 		binary.LittleEndian.PutUint32(framed, uint32(len(framed)-4))
 		gotLine, got, rest, err := nextProblem(append(framed, data...))

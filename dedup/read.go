@@ -102,10 +102,14 @@ func (r *reader) run(ctx context.Context, worker int) error {
 	}
 	w.watch = startWatch(r.meter)
 	defer func() { w.watch.stop(r.meter, worker) }()
-	if err := w.read(ctx); err != nil {
-		return err
+	err = w.read(ctx)
+	if err == nil {
+		err = w.finish()
 	}
-	return w.finish()
+	if w.part != nil { // of a run that ends, or of one that nobody goes on with
+		err = errors.Join(err, w.part.close())
+	}
+	return err
 }
 
 func (w *sketchWorker) read(ctx context.Context) error {
@@ -487,9 +491,9 @@ func (w *sketchWorker) sealPart() error {
 		return nil
 	}
 	if err := part.seal(); err != nil {
-		return err
+		return errors.Join(err, part.close())
 	}
-	return w.r.parts.add(part.part.name)
+	return w.r.parts.add(part.part.partName)
 }
 
 // finish hands over what the worker still has at the end of the input.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"slices"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -182,7 +182,7 @@ func (s *spool) put(doc uint32, raw []byte) (err error) {
 	}
 	at := binary.LittleEndian.AppendUint64(make([]byte, 0, spoolEntry), uint64(s.written))
 	at = binary.LittleEndian.AppendUint32(at, uint32(len(raw)))
-	at = binary.LittleEndian.AppendUint32(at, crc32.Checksum(raw, castagnoli))
+	at = binary.LittleEndian.AppendUint32(at, durable.Checksum(0, raw))
 	_, err = s.data.WriteAt(raw, s.written)
 	if err == nil {
 		_, err = s.index.WriteAt(at, int64(doc)*spoolEntry)
@@ -218,7 +218,7 @@ func (s *spool) get(dst []byte, doc uint32) ([]byte, error) {
 	if _, err := s.data.ReadAt(dst, int64(binary.LittleEndian.Uint64(at))); err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
-	if crc32.Checksum(dst, castagnoli) != binary.LittleEndian.Uint32(at[12:]) {
+	if durable.Checksum(0, dst) != binary.LittleEndian.Uint32(at[12:]) {
 		return nil, errDamaged
 	}
 	return dst, nil

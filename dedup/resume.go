@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -11,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/journal"
 )
 
@@ -26,7 +27,7 @@ type log struct {
 	mu    sync.Mutex
 	begun time.Time
 	noted time.Time
-	notes int         // of this process
+	notes int         // of this process, of what it has made
 	early func() bool // in tests, instead of the time
 }
 
@@ -68,13 +69,15 @@ func (l *log) note(kind string, v any) error {
 	if l == nil {
 		return nil
 	}
-	if err := syncDir(l.work.fs, l.work.path); err != nil {
+	if err := durable.SyncDir(l.work.fs, l.work.path); err != nil {
 		return workError(err)
 	}
 	err := l.journal.Append(kind, v)
 	l.mu.Lock()
 	l.noted = time.Now()
-	l.notes++
+	if kind != spooledKind { // of a copied stream alone nothing has been made yet
+		l.notes++
+	}
 	l.mu.Unlock()
 	return err
 }
@@ -103,7 +106,10 @@ func (r *run) openLog(ctx context.Context, command string) error {
 	w.path = w.fs.PathJoin(w.parent, filesFolder)
 	err = w.fs.MkdirAll(w.path, 0o755)
 	if err == nil {
-		err = syncDir(w.fs, w.parent)
+		err = durable.CheckDir(w.fs, w.path)
+	}
+	if err == nil {
+		err = durable.SyncDir(w.fs, w.parent)
 	}
 	if err != nil {
 		return workError(errors.Join(err, j.Close()))
@@ -121,7 +127,7 @@ func (r *run) openLog(ctx context.Context, command string) error {
 	if j.Resumed() {
 		r.config.OnNotice(fmt.Sprintf("going on with the run that %s holds", w.parent))
 	}
-	return w.clean(func(name string) bool { return named[name] || j.Resumed() && strings.HasPrefix(name, "input-") })
+	return w.clean(func(name string) bool { return named[name] })
 }
 
 // lockWait is how long another process may hold the work folder: one that was
@@ -148,6 +154,10 @@ func (r *run) openJournal(ctx context.Context, command string) (*journal.Journal
 func (r *run) lockJournal(ctx context.Context, command string, fresh bool) (j *journal.Journal, err error) {
 	for wait := time.Duration(0); wait < lockWait; wait += lockWait / 20 {
 		j, err = journal.Open(r.work.fs, r.work.parent, r.settings(command), fresh)
+		var other *journal.MismatchError
+		if errors.As(err, &other) && other.Was.Name == other.Is.Name && strings.HasPrefix(other.Is.Name, inputSetting) {
+			return nil, fmt.Errorf("%w (a file counts as another one once it was written, replaced, moved, linked, or given other permissions)", err)
+		}
 		if !errors.Is(err, journal.ErrInUse) {
 			return j, err
 		}
@@ -160,12 +170,12 @@ func (r *run) lockJournal(ctx context.Context, command string, fresh bool) (j *j
 	return nil, err
 }
 
-// ownName matches the names of files that a run makes in its work folder, but for
-// spooled inputs and the journal.
+// ownName matches the names of files that a run makes in its work folder, but for the
+// journal and files that are not whole, which tempName does.
 var (
-	ownName   = regexp.MustCompile(`[a-z]+-\d{6,}(-\d{6,}\.run|\.part)|records(\.index)?`)
-	inputName = regexp.MustCompile(`^(input-\d+|\.alike-[0-9a-z]+\.tmp)$`)
-	serial    = regexp.MustCompile(`^[a-z]+-(\d{6,})`)
+	ownName  = regexp.MustCompile(`[a-z]+-\d{6,}(-\d{6,}\.run|\.part)|input-\d+|records(\.index)?`)
+	tempName = regexp.MustCompile(`^\.alike-[0-9a-z]+\.tmp$`)
+	serial   = regexp.MustCompile(`^[a-z]+-(\d{6,})`)
 )
 
 // clean removes the files of a run but those to keep, and goes on numbering behind
@@ -176,7 +186,7 @@ func (w *workspace) clean(keep func(name string) bool) error {
 		return workError(err)
 	}
 	for _, name := range names {
-		whole := ownName.FindString(name) == name || inputName.MatchString(name)
+		whole := ownName.FindString(name) == name || tempName.MatchString(name)
 		if !whole {
 			continue
 		}
@@ -199,9 +209,14 @@ func (w *workspace) clean(keep func(name string) bool) error {
 
 // engineVersion changes with what a work folder holds: a run of another version is
 // refused by it.
-const engineVersion = "2"
+const engineVersion = "3"
 
-// settings are all that the result of a run depends on.
+// inputSetting begins the names of the settings of inputs.
+const inputSetting = "input "
+
+// settings are all that the result of a run depends on: what is compared and how, and
+// the state of every input. TestEveryFieldOfConfigIsInTheFingerprint holds that no field
+// of Config is forgotten.
 func (r *run) settings(command string) iter.Seq[journal.Setting] {
 	c := &r.config
 	return func(yield func(journal.Setting) bool) {
@@ -223,6 +238,7 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 			{Name: "--format", Value: string(c.Corpus.Format)},
 			{Name: "--text-field", Value: c.Corpus.TextField},
 			{Name: "--id-field", Value: c.Corpus.IDField},
+			{Name: "fields", Value: fmt.Sprintf("%q", c.Corpus.Fields)},
 			{Name: "--max-record", Value: fmt.Sprint(c.Corpus.MaxRecord)},
 			{Name: "block size", Value: fmt.Sprint(c.Corpus.BlockSize)},
 			{Name: "output", Value: c.Output},
@@ -234,17 +250,23 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 			}
 		}
 		for _, s := range r.sources {
-			if !yield(journal.Setting{Name: "input " + s.Path, Value: s.State()}) {
+			if !yield(journal.Setting{Name: inputSetting + s.Path, Value: s.State()}) {
 				return
 			}
 		}
+		// The same file may be known by another name where other inputs are given.
+		names := uint64(0)
+		for _, s := range r.sources {
+			names = hashing.Bytes(append(binary.LittleEndian.AppendUint64(nil, names), s.Name...))
+		}
+		yield(journal.Setting{Name: "names of the outputs", Value: fmt.Sprintf("%016x", names)})
 	}
 }
 
 // stored is a finished step, or what there is of it: sorted entries on disk and
 // what was counted on the way.
 type stored struct {
-	Runs  [][]string
+	Runs  [][]extsort.Run
 	Count int64
 }
 
@@ -318,7 +340,7 @@ func (r *run) partLog() *partLog {
 	return &partLog{r.work.log, every}
 }
 
-func (p *partLog) add(name string) error { return p.log.note(partKind, name) }
+func (p *partLog) add(name partName) error { return p.log.note(partKind, name) }
 
 // resumedParts is what an earlier process has read of each file.
 type resumedParts struct {
@@ -373,7 +395,7 @@ func (r *reader) restore() error {
 	}
 	p := &resumedParts{blocks: map[int]*seqSet{}, whole: map[int]bool{}}
 	var ends []block // of files
-	for name, err := range journal.All[string](r.parts.log.journal, partKind) {
+	for name, err := range journal.All[partName](r.parts.log.journal, partKind) {
 		if err != nil {
 			return err
 		}
@@ -399,7 +421,7 @@ func (r *reader) restore() error {
 	return nil
 }
 
-func (r *reader) restorePart(name string, p *resumedParts, ends []block) ([]block, error) {
+func (r *reader) restorePart(name partName, p *resumedParts, ends []block) ([]block, error) {
 	part, index, err := r.work.openPart(name)
 	if err != nil {
 		return nil, err
@@ -412,7 +434,7 @@ func (r *reader) restorePart(name string, p *resumedParts, ends []block) ([]bloc
 	}
 	for _, b := range index.blocks {
 		if int(b.file) >= len(r.sources) {
-			return nil, fmt.Errorf("%s: %w", name, errDamaged)
+			return nil, fmt.Errorf("%s: %w", name.Name, errDamaged)
 		}
 		b.segment += first
 		if b.seq == endOfFile {
@@ -428,13 +450,4 @@ func (r *reader) restorePart(name string, p *resumedParts, ends []block) ([]bloc
 		r.items.Add(int64(b.docs))
 	}
 	return ends, nil
-}
-
-// syncDir makes the names in a folder durable.
-func syncDir(fs vfs.FS, path string) error {
-	dir, err := fs.OpenDir(path)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

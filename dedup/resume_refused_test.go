@@ -3,6 +3,7 @@ package dedup
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -211,7 +212,11 @@ func noted(t *testing.T, on *vfs.MemFS, c Config) map[string]int64 {
 		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
 		switch fields[1] {
 		case partKind:
-			part, index, err := w.openPart(strings.Trim(fields[2], `"`))
+			var name partName
+			if err := json.Unmarshal([]byte(fields[2]), &name); err != nil {
+				t.Fatal(err)
+			}
+			part, index, err := w.openPart(name)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,10 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // document is what the engine keeps of a document while it works: 64 bytes,
@@ -50,7 +49,8 @@ type segment struct {
 // Every row of every column has a checksum of its own kind, so that single rows
 // can be read and trusted: a document's record ends with a CRC-32C, an id is
 // held against its hash, a value, a signature and a feature set are followed by a
-// CRC-32C, and so is the column of one band's keys.
+// CRC-32C, and so is the column of one band's keys. Every CRC-32C is that of the part
+// and the place too: see part.sum.
 type layout struct {
 	offset                      int64 // of the first column
 	rows, ids, values, features int64 // documents; bytes of ids and values; elements of all sets
@@ -60,10 +60,8 @@ type layout struct {
 
 const (
 	documentSize = 68
-	crcSize      = 4
+	crcSize      = durable.ChecksumSize
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func (l *layout) docsAt() int64   { return l.offset }
 func (l *layout) idsAt() int64    { return l.docsAt() + l.rows*documentSize }
@@ -149,26 +147,29 @@ func (s *segment) seal(bands int) {
 }
 
 // appendTo appends the columns as they stand in a part, and sets the layout for
-// a segment that begins at offset.
-func (s *segment) appendTo(dst []byte, offset int64, bands, k int, hasSets bool) []byte {
+// a segment that begins at offset. dst is empty.
+func (s *segment) appendTo(dst []byte, p *part, offset int64, bands, k int, hasSets bool) []byte {
+	sealed := func(fill func([]byte) []byte) {
+		dst = p.appendSealed(dst, offset+int64(len(dst)), fill)
+	}
 	s.layout = layout{
 		offset: offset, rows: int64(s.rows), ids: int64(len(s.ids)), values: int64(len(s.values)) + int64(s.rows)*crcSize,
 		features: int64(len(s.features)), bands: int64(bands), k: int64(k), hasSets: hasSets,
 	}
 	for i := range s.docs {
-		dst = appendDocument(dst, &s.docs[i])
+		sealed(func(b []byte) []byte { return appendDocument(b, &s.docs[i]) })
 	}
 	dst = append(dst, s.ids...)
 	for row := range s.rows {
 		start, end := s.valueSpan(row)
-		dst = appendWithCRC(dst, func(b []byte) []byte { return append(b, s.values[start:end]...) })
+		sealed(func(b []byte) []byte { return append(b, s.values[start:end]...) })
 	}
 	for band := range bands {
-		dst = appendWithCRC(dst, func(b []byte) []byte { return appendWords(b, s.keys[band*s.rows:(band+1)*s.rows]) })
+		sealed(func(b []byte) []byte { return appendWords(b, s.keys[band*s.rows:(band+1)*s.rows]) })
 	}
 	if k > 0 {
 		for row := range s.rows {
-			dst = appendWithCRC(dst, func(b []byte) []byte {
+			sealed(func(b []byte) []byte {
 				for _, c := range s.signatures[row*k : (row+1)*k] {
 					b = binary.LittleEndian.AppendUint32(b, c)
 				}
@@ -178,7 +179,7 @@ func (s *segment) appendTo(dst []byte, offset int64, bands, k int, hasSets bool)
 	}
 	if hasSets {
 		for row := range s.rows {
-			dst = appendWithCRC(dst, func(b []byte) []byte { return appendWords(b, s.set(row)) })
+			sealed(func(b []byte) []byte { return appendWords(b, s.set(row)) })
 		}
 	}
 	return dst
@@ -197,29 +198,21 @@ func appendWords(dst []byte, words []uint64) []byte {
 	return dst
 }
 
-// appendWithCRC appends what fill appends, and its checksum.
-func appendWithCRC(dst []byte, fill func([]byte) []byte) []byte {
-	start := len(dst)
-	dst = fill(dst)
-	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
-}
-
 func appendDocument(dst []byte, d *document) []byte {
-	return appendWithCRC(dst, func(b []byte) []byte {
-		b = appendWords(b, []uint64{d.digest[0], d.digest[1], uint64(d.offset), d.idHash})
-		flags := uint32(0)
-		if d.hasValue {
-			flags = 1
-		}
-		for _, v := range [...]uint32{d.idEnd, d.valueEnd, d.setEnd, d.length, d.textSize, d.features, d.line, flags} {
-			b = binary.LittleEndian.AppendUint32(b, v)
-		}
-		return b
-	})
+	dst = appendWords(dst, []uint64{d.digest[0], d.digest[1], uint64(d.offset), d.idHash})
+	flags := uint32(0)
+	if d.hasValue {
+		flags = 1
+	}
+	for _, v := range [...]uint32{d.idEnd, d.valueEnd, d.setEnd, d.length, d.textSize, d.features, d.line, flags} {
+		dst = binary.LittleEndian.AppendUint32(dst, v)
+	}
+	return dst
 }
 
-func readDocument(b []byte, d *document) error {
-	b, err := checked(b[:documentSize])
+// readDocument reads the document at the beginning of b, which stands at offset.
+func (p *part) readDocument(b []byte, offset int64, d *document) error {
+	b, err := p.checked(b[:documentSize], offset)
 	if err != nil {
 		return err
 	}
@@ -236,25 +229,38 @@ func readDocument(b []byte, d *document) error {
 // errDamaged says that a file of the work folder is not what was written.
 var errDamaged = errors.New("the work folder is damaged: start over with --fresh, or without --work")
 
-// checked returns b without the checksum at its end.
-func checked(b []byte) ([]byte, error) {
+// sum is the checksum of what stands at offset in a part. It is another one in every
+// other part, and in every other place: what was put there from elsewhere is damage.
+func (p *part) sum(b []byte, offset int64) uint32 {
+	return durable.Checksum(uint32(p.ID)+uint32(offset), b)
+}
+
+// appendSealed appends what fill appends at offset, and its checksum.
+func (p *part) appendSealed(dst []byte, offset int64, fill func([]byte) []byte) []byte {
+	start := len(dst)
+	dst = fill(dst)
+	return binary.LittleEndian.AppendUint32(dst, p.sum(dst[start:], offset))
+}
+
+// checked returns b, which stands at offset, without the checksum at its end.
+func (p *part) checked(b []byte, offset int64) ([]byte, error) {
 	n := len(b) - crcSize
-	if crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
+	if p.sum(b[:n], offset) != binary.LittleEndian.Uint32(b[n:]) {
 		return nil, errDamaged
 	}
 	return b[:n], nil
 }
 
 // readChecked reads length bytes and the checksum behind them.
-func readChecked(f vfs.File, buf []byte, offset, length int64) (data, scratch []byte, err error) {
+func (p *part) readChecked(buf []byte, offset, length int64) (data, scratch []byte, err error) {
 	if length < 0 || length > math.MaxInt32 {
 		return nil, buf, errDamaged
 	}
 	buf = grow(buf, int(length)+crcSize)
-	if _, err := f.ReadAt(buf, offset); err != nil {
+	if _, err := p.file.ReadAt(buf, offset); err != nil {
 		return nil, buf, fmt.Errorf("work folder: %w", err)
 	}
-	data, err = checked(buf)
+	data, err = p.checked(buf, offset)
 	return data, buf, err
 }
 

@@ -49,6 +49,9 @@ func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (s
 	if err := r.begin(ctx, "sketch"); err != nil {
 		return nil, err
 	}
+	if err := r.spoolStreams(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}

@@ -194,7 +194,8 @@ func (c *cursor) fetch(doc uint32, row int) *document {
 	n, lead := min(max(c.sizes, 1), int(c.end-doc)), min(row, 1)
 	c.raw = grow(c.raw, (lead+n)*documentSize)
 	c.near, c.ids = c.near[:0], c.ids[:0]
-	if !c.read(c.raw, c.segment.layout.docsAt()+int64(row-lead)*documentSize) {
+	from := c.segment.layout.docsAt() + int64(row-lead)*documentSize
+	if !c.read(c.raw, from) {
 		return &noDocument
 	}
 	c.near, c.nearAt, c.prior = slices.Grow(c.near, n)[:n], doc, document{}
@@ -203,7 +204,8 @@ func (c *cursor) fetch(doc uint32, row int) *document {
 		if i >= 0 {
 			into = &c.near[i]
 		}
-		if err := readDocument(c.raw[(lead+i)*documentSize:], into); err != nil {
+		at := (lead + i) * documentSize
+		if err := c.file().readDocument(c.raw[at:], from+int64(at), into); err != nil {
 			c.fail(err)
 			c.near = c.near[:0]
 			return &noDocument
@@ -241,7 +243,7 @@ func (c *cursor) read(b []byte, offset int64) bool {
 
 func (c *cursor) fail(err error) {
 	if c.err == nil {
-		c.err = fmt.Errorf("%s: %w", c.file().name, err)
+		c.err = fmt.Errorf("%s: %w", c.file().Name, err)
 	}
 }
 
@@ -374,9 +376,9 @@ func (c *cursor) checked(offset, length int64) []byte {
 	var b []byte
 	var err error
 	if c.sizes > 0 && c.readAhead(offset, length+crcSize) {
-		b, err = checked(c.ahead[offset-c.aheadAt:][:length+crcSize])
+		b, err = c.file().checked(c.ahead[offset-c.aheadAt:][:length+crcSize], offset)
 	} else {
-		b, c.bytes, err = readChecked(c.file().file, c.bytes, offset, length)
+		b, c.bytes, err = c.file().readChecked(c.bytes, offset, length)
 	}
 	if err != nil {
 		c.fail(err)
@@ -473,12 +475,13 @@ func (r *rowScan) documents() ([]document, error) {
 	r.raw = grow(r.raw, s.rows*documentSize)
 	p := &r.t.parts[s.part]
 	if _, err := p.file.ReadAt(r.raw, s.layout.docsAt()); err != nil {
-		return nil, fmt.Errorf("work folder: %s: %w", p.name, err)
+		return nil, fmt.Errorf("work folder: %s: %w", p.Name, err)
 	}
 	r.docs = slices.Grow(r.docs[:0], s.rows)[:s.rows]
 	for i := range r.docs {
-		if err := readDocument(r.raw[i*documentSize:], &r.docs[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.name, err)
+		at := i * documentSize
+		if err := p.readDocument(r.raw[at:], s.layout.docsAt()+int64(at), &r.docs[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
 	}
 	return r.docs, nil
@@ -491,10 +494,10 @@ func (r *rowScan) keys(band int) ([]uint64, error) {
 		return s.keys[band*s.rows : (band+1)*s.rows], nil
 	}
 	p := &r.t.parts[s.part]
-	b, raw, err := readChecked(p.file, r.raw, s.layout.keysAt()+int64(band)*s.layout.bandSize(), int64(s.rows)*8)
+	b, raw, err := p.readChecked(r.raw, s.layout.keysAt()+int64(band)*s.layout.bandSize(), int64(s.rows)*8)
 	r.raw = raw
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.name, err)
+		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
 	r.words = words(r.words[:0], b)
 	return r.words, nil

@@ -64,13 +64,13 @@ func someTables(t failer, rng *rand.Rand, size tableSize) (inMemory, inParts *ta
 	rng.Shuffle(len(blocks), func(i, j int) { blocks[i], blocks[j] = blocks[j], blocks[i] })
 
 	var part *partWriter
-	var names []string
+	var names []partName
 	seal := func() {
 		if part != nil {
 			if err := part.seal(); err != nil {
 				t.Fatalf("%v", err)
 			}
-			names = append(names, part.part.name)
+			names = append(names, part.part.partName)
 			if err := part.part.file.Close(); err != nil {
 				t.Fatalf("%v", err)
 			}
@@ -325,24 +325,24 @@ func TestEveryFlippedByteOfAPartIsFoundOrHarmless(t *testing.T) {
 	found := 0
 	for i := range table.parts {
 		whole := table.parts[i]
-		st, err := whole.file.Stat()
+		size, err := whole.file.Size()
 		if err != nil {
 			t.Fatal(err)
 		}
-		data := make([]byte, st.Size())
+		data := make([]byte, size)
 		if _, err := whole.file.ReadAt(data, 0); err != nil {
 			t.Fatal(err)
 		}
 		for at := range data {
 			flipped := bytes.Clone(data)
 			flipped[at] ^= 1 << rng.IntN(8)
-			table.parts[i].file = vfs.NewMemFile(flipped)
-			_, indexErr := readPartIndex(table.parts[i].file, "scheme")
+			table.parts[i].file = inMemory(whole.partName, flipped).file
+			_, indexErr := table.parts[i].readIndex("scheme")
 			got, err := all()
 			switch {
 			case indexErr != nil || err != nil:
 				found++
-				if err != nil && !strings.Contains(err.Error(), whole.name) {
+				if err != nil && !strings.Contains(err.Error(), whole.Name) {
 					t.Errorf("byte %d: error %q does not name the part", at, err)
 				}
 			case !slices.Equal(got, want):
@@ -386,13 +386,13 @@ func allTold(table *table) (all []string, err error) {
 			continue
 		}
 		p := table.parts[table.segments[b.segment].part]
-		problems, err := readProblems(p.file, b)
+		problems, err := p.readProblems(b)
 		if err != nil {
 			return nil, err
 		}
 		line, cause, _, err := nextProblem(problems)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.name, err)
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
 		all = append(all, fmt.Sprint(line, cause))
 	}

@@ -98,7 +98,14 @@ func (t *tracedFS) opened(kind, name string, write bool, open func(name string) 
 }
 
 func (t *tracedFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return t.opened("create", name, true, func(name string) (vfs.File, error) { return t.FS.Create(name, c) })
+	return t.opened("create", name, true, func(name string) (vfs.File, error) {
+		if dir := path.Dir(name); strings.HasPrefix(dir, filepath.ToSlash(os.TempDir())) {
+			if err := t.FS.MkdirAll(dir, 0o755); err != nil { // made beside this file system
+				return nil, err
+			}
+		}
+		return t.FS.Create(name, c)
+	})
 }
 
 func (t *tracedFS) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
@@ -106,14 +113,7 @@ func (t *tracedFS) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
 }
 
 func (t *tracedFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
-	return t.opened("open", name, true, func(name string) (vfs.File, error) {
-		if dir := path.Dir(name); strings.HasPrefix(dir, filepath.ToSlash(os.TempDir())) {
-			if err := t.FS.MkdirAll(dir, 0o755); err != nil { // made beside this file system
-				return nil, err
-			}
-		}
-		return t.FS.OpenReadWrite(name, c, o...)
-	})
+	return t.opened("open", name, true, func(name string) (vfs.File, error) { return t.FS.OpenReadWrite(name, c, o...) })
 }
 
 func (t *tracedFS) OpenDir(name string) (vfs.File, error) {

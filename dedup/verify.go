@@ -104,7 +104,7 @@ func (v *verifier) rounds(ctx context.Context, what verification, c *cutter, edg
 		if err != nil {
 			return err
 		}
-		if err := v.r.work.log.note(what.kind, stored{[][]string{runs}, c.done}); err != nil {
+		if err := v.r.work.log.note(what.kind, stored{[][]extsort.Run{runs}, c.done}); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -26,8 +27,9 @@ type workspace struct {
 	threads int
 
 	mu     sync.Mutex
-	path   string // "" until made
-	serial int    // of the last unnamed file
+	path   string        // "" until made
+	serial int           // of the last unnamed file
+	open   *durable.Pool // files to read; nil until the first one
 
 	spilled atomic.Int64
 }
@@ -69,6 +71,7 @@ func (w *workspace) share(n int64) int64 {
 func (w *workspace) sorting(name string, n int64, keyBits int) extsort.Options {
 	return extsort.Options{
 		Dir: w, Name: w.unique(name, ""), Scheme: w.scheme, Memory: w.share(n), Threads: w.threads, KeyBits: keyBits,
+		Temporary: w.log == nil,
 	}
 }
 
@@ -149,7 +152,7 @@ func (w *workspace) Create(name string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := w.fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
+	file, err := w.fs.Create(path, vfs.WriteCategoryUnspecified) // exclusively: it follows no link
 	if err != nil {
 		return nil, workError(err)
 	}
@@ -164,9 +167,21 @@ func (w *workspace) unique(prefix, suffix string) string {
 	return fmt.Sprintf("%s-%06d%s", prefix, w.serial, suffix)
 }
 
-// Open opens a file for reading.
-func (w *workspace) Open(name string) (vfs.File, error) {
-	return w.fs.Open(filepath.Join(w.path, name))
+// openFiles is how many files of the folder are open to read at once. There may be
+// thousands: a part for each GiB of input, and the runs of several sorters.
+const openFiles = 64
+
+// Open opens a file for reading, or again whenever it is read.
+func (w *workspace) Open(name string) (extsort.RunFile, error) {
+	w.mu.Lock()
+	if w.open == nil {
+		w.open = durable.NewPool(openFiles, func(name string) (vfs.File, error) {
+			return w.fs.Open(filepath.Join(w.path, name))
+		})
+	}
+	pool := w.open
+	w.mu.Unlock()
+	return pool.Open(name)
 }
 
 // Remove deletes a file.

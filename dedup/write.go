@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
 )
@@ -43,7 +44,9 @@ type written struct {
 	File   int
 	Doc    uint32 // the first one that is not written
 	Offset int64  // of it in the output
+	Sum    uint32 // checksum of what stands before Offset
 	Whole  bool
+	State  durable.State // of a whole file
 }
 
 // copyJob copies documents [first, end) of a plain file to the output at
@@ -70,6 +73,7 @@ type outputFile struct {
 	next  int             // job up to which all have ended
 	state written         // up to there
 	noted int64           // offset at the last note
+	sum   int64           // offset up to which state.Sum goes
 }
 
 // noteBytes is how much of an output is written between two notes of it.
@@ -89,19 +93,73 @@ func (r *run) newKeptWriter(out *outputDir, c *clustering) (*keptWriter, error) 
 	if err != nil || !r.work.log.Resumed() {
 		return k, err
 	}
+	if err := k.sweep(); err != nil {
+		return nil, err
+	}
 	for w, err := range journal.All[written](r.work.log.journal, writtenKind) {
 		if err != nil {
 			return nil, err
 		}
-		// Who has removed what was written has it written again.
-		if st, err := out.fs.Stat(k.path(w.File)); err == nil && st.Size() >= w.Offset || w.Whole && out.remote != nil {
-			k.before[w.File] = w
+		k.before[w.File] = w
+	}
+	for file, w := range k.before {
+		same, err := k.stands(w)
+		if err != nil {
+			return nil, err
+		}
+		if !same { // who has removed or changed what was written has it written again
+			delete(k.before, file)
 		}
 	}
-	return k, k.sweep()
+	return k, nil
 }
 
-// sweep removes the files that an earlier process has begun under another name.
+// stands tells whether what an earlier process has written of a file is still there.
+func (k *keptWriter) stands(w written) (bool, error) {
+	path := k.path(w.File)
+	if w.Whole && k.out.remote != nil {
+		return true, nil // it was uploaded
+	}
+	if !durable.IsOwn(k.out.fs, path) {
+		return false, nil
+	}
+	st, err := k.out.fs.Stat(path)
+	if err != nil {
+		return false, outputError(err)
+	}
+	if w.Whole {
+		return durable.StateOf(st) == w.State, nil
+	}
+	if st.Size() < w.Offset {
+		return false, nil
+	}
+	file, err := k.out.fs.Open(path)
+	if err != nil {
+		return false, outputError(err)
+	}
+	sum, err := sumOf(file, 0, 0, w.Offset)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return false, outputError(err)
+	}
+	return sum == w.Sum, nil
+}
+
+// sumOf goes on with a checksum over a range of a file.
+func sumOf(file io.ReaderAt, sum uint32, from, to int64) (uint32, error) {
+	buf := make([]byte, min(copyBytes, to-from))
+	for from < to {
+		n := min(int64(len(buf)), to-from)
+		if _, err := file.ReadAt(buf[:n], from); err != nil {
+			return 0, err
+		}
+		sum = durable.Checksum(sum, buf[:n])
+		from += n
+	}
+	return sum, nil
+}
+
+// sweep removes what an earlier process has begun under another name, and links,
+// which none has made.
 func (k *keptWriter) sweep() error {
 	expected := map[string]bool{}
 	for i := k.r.refSources; i < len(k.r.sources); i++ {
@@ -115,13 +173,11 @@ func (k *keptWriter) sweep() error {
 		}
 		for _, name := range names {
 			path := filepath.Join(folder, name)
-			if expected[path] {
-				continue
-			}
-			st, err := k.out.fs.Stat(path)
+			st, err := durable.Lstat(k.out.fs, path)
 			switch {
 			case err != nil:
 				return err
+			case expected[path] && st.Mode().IsRegular():
 			case st.IsDir():
 				err = walk(path)
 			default:
@@ -133,7 +189,11 @@ func (k *keptWriter) sweep() error {
 		}
 		return nil
 	}
-	if err := walk(k.out.staged(KeptFolder)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	kept := k.out.staged(KeptFolder)
+	if info, err := durable.Lstat(k.out.fs, kept); err == nil && durable.IsLink(info) {
+		return outputError(k.out.fs.Remove(kept))
+	}
+	if err := walk(kept); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return outputError(err)
 	}
 	return nil
@@ -263,14 +323,15 @@ func (k *keptWriter) open(file int, path string, first, end uint32) (*outputFile
 	}
 	before, resumed := k.before[file]
 	if resumed {
-		out.state = before
-	} else if err := k.out.fs.RemoveAll(path); err != nil {
-		return nil, errors.Join(err, in.Close())
+		out.state, out.sum = before, before.Offset
+		out.to, err = durable.OpenOwn(k.out.fs, path)
+	} else {
+		out.to, err = k.out.fs.Create(path, vfs.WriteCategoryUnspecified) // exclusively: it follows no link
 	}
-	out.noted = out.state.Offset
-	if out.to, err = k.out.fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified); err != nil {
+	if err != nil {
 		return nil, errors.Join(outputError(err), in.Close())
 	}
+	out.noted = out.state.Offset
 	if header := in.Header(); !resumed && len(header) > 0 {
 		if _, err := out.to.WriteAt(header, 0); err != nil {
 			return nil, errors.Join(outputError(err), in.Close(), out.to.Close())
@@ -360,7 +421,11 @@ func (k *keptWriter) ended(job copyJob) error {
 	if l == nil || f.state.Offset-f.noted < k.r.config.limits.output {
 		return nil
 	}
-	f.noted = f.state.Offset
+	sum, err := sumOf(f.to, f.state.Sum, f.sum, f.state.Offset)
+	if err != nil {
+		return outputError(err)
+	}
+	f.state.Sum, f.sum, f.noted = sum, f.state.Offset, f.state.Offset
 	if err := f.to.Sync(); err != nil {
 		return outputError(err)
 	}
@@ -391,7 +456,15 @@ func (k *keptWriter) whole(ctx context.Context, file int, path string) error {
 	if err := k.out.whole(ctx, KeptFolder+"/"+k.r.sources[file].Name, path); err != nil {
 		return err
 	}
-	return k.r.work.log.note(writtenKind, written{File: file, Whole: true})
+	w := written{File: file, Whole: true}
+	if k.out.remote == nil {
+		st, err := k.out.fs.Stat(path)
+		if err != nil {
+			return outputError(err)
+		}
+		w.State = durable.StateOf(st)
+	}
+	return k.r.work.log.note(writtenKind, w)
 }
 
 // rewrite copies the kept records of a file that cannot be read in place.

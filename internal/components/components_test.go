@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -50,9 +51,12 @@ func (f *folder) Create(name string) (vfs.File, error) {
 	}
 	return f.fs.Create(f.fs.PathJoin(f.path, name), vfs.WriteCategoryUnspecified)
 }
-func (f *folder) Open(name string) (vfs.File, error) { return f.fs.Open(f.fs.PathJoin(f.path, name)) }
-func (f *folder) Remove(name string) error           { return f.fs.Remove(f.fs.PathJoin(f.path, name)) }
-func (f *folder) Spilled(bytes int64)                { f.spilled.Add(bytes) }
+func (f *folder) Open(name string) (extsort.RunFile, error) {
+	open := func(name string) (vfs.File, error) { return f.fs.Open(f.fs.PathJoin(f.path, name)) }
+	return durable.NewPool(1, open).Open(name)
+}
+func (f *folder) Remove(name string) error { return f.fs.Remove(f.fs.PathJoin(f.path, name)) }
+func (f *folder) Spilled(bytes int64)      { f.spilled.Add(bytes) }
 
 func (f *folder) checkEmpty(t rapid.TB) {
 	t.Helper()

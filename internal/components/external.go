@@ -25,7 +25,7 @@ type solver struct {
 	o       extsort.Options
 	rounds  int
 	sorters int
-	maps    [][]string // runs by round
+	maps    [][]extsort.Run // by round
 }
 
 // Sorters take a quarter of the memory each: no more than three are there at once,
@@ -300,8 +300,8 @@ func (s *solver) takeBack(round int) (*extsort.Sorted, error) {
 func (s *solver) removeMaps() error {
 	var errs []error
 	for _, runs := range s.maps {
-		for _, name := range runs {
-			errs = append(errs, s.o.Dir.Remove(name))
+		for _, run := range runs {
+			errs = append(errs, s.o.Dir.Remove(run.Name))
 		}
 	}
 	return errors.Join(errs...)

@@ -25,6 +25,7 @@ package extsort
 
 import (
 	"errors"
+	"io"
 	"math"
 	"math/bits"
 
@@ -44,11 +45,25 @@ type Dir interface {
 	// Create makes a file for writing, or empties the one that is there. The
 	// first call is when the folder is needed.
 	Create(name string) (vfs.File, error)
-	// Open opens a file for reading.
-	Open(name string) (vfs.File, error)
+	// Open opens a file for reading. A merge reads up to 512 of them by turns, and several
+	// sorters may merge at once: who has a limit opens them as they are read.
+	Open(name string) (RunFile, error)
 	Remove(name string) error
 	// Spilled is told the length of every finished run.
 	Spilled(bytes int64)
+}
+
+// RunFile is a run to read. Its methods but Close are called from several goroutines.
+type RunFile interface {
+	io.ReaderAt
+	io.Closer
+	Size() (int64, error)
+}
+
+// Run names a finished run, for a checkpoint.
+type Run struct {
+	Name string
+	ID   uint64 // stands in the file too: no other run passes for it
 }
 
 // Errors that runs are refused with; the text around them names the run and says
@@ -86,7 +101,10 @@ type Options struct {
 	// (modulo 2^64).
 	Sum bool
 	// Runs are finished runs of an earlier process, to go on with.
-	Runs []string
+	Runs []Run
+	// Temporary says that no run has to outlive the process: none is synced, or kept
+	// open for that.
+	Temporary bool
 
 	sizes sizes // 0 outside tests
 }
@@ -107,8 +125,8 @@ const (
 	writeBlocks  = 4    // blocks that are written at once
 	maxReadAhead = 16   // blocks of a run that are read at once, at most
 	freeBlocks   = 2048 // blocks for each merging worker when there is no limit
-	maxFan       = 512  // runs that are merged at once, at most: each is an open file
-	maxPending   = 128  // runs whose files wait, open, for Save to sync them
+	maxFan       = 512  // runs that are merged at once, at most
+	maxPending   = 16   // runs whose files wait, open, for Save to sync them
 )
 
 // combineFrom is how many entries, at least, a sorter with Sum holds before it

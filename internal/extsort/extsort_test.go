@@ -146,9 +146,9 @@ func TestSavedRunsAreGoneOnWithByAnotherProcess(t *testing.T) {
 		if err != nil {
 			t.Fatalf("Save: %v", err)
 		}
-		for _, name := range o.Runs { // the old checkpoint still holds
-			if _, err := dir.fs.Stat("runs/" + name); err != nil {
-				t.Fatalf("%s is gone before Prune: %v", name, err)
+		for _, run := range o.Runs { // the old checkpoint still holds
+			if _, err := dir.fs.Stat("runs/" + run.Name); err != nil {
+				t.Fatalf("%s is gone before Prune: %v", run.Name, err)
 			}
 		}
 		if err := sorted.Prune(); err != nil {

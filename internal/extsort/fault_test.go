@@ -3,6 +3,7 @@ package extsort
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -133,7 +134,7 @@ func savedRun(t testing.TB, o Options, entries []Entry) []byte {
 	if err != nil || len(names) != 1 {
 		t.Fatalf("Save: %v, %v", names, err)
 	}
-	data := contents(t, dir, names[0])
+	data := contents(t, dir, names[0].Name)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func savedRun(t testing.TB, o Options, entries []Entry) []byte {
 
 func contents(t testing.TB, dir *folder, name string) []byte {
 	t.Helper()
-	file, err := dir.Open(name)
+	file, err := dir.fs.Open(dir.fs.PathJoin("runs", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,11 @@ func readRun(t testing.TB, o Options, data []byte) ([]Entry, error) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o.Dir, o.sizes, o.Runs = dir, small, []string{"y.run"}
+	named := Run{Name: "y.run"}
+	if len(data) >= headerFixed {
+		named.ID = binary.LittleEndian.Uint64(data[32:])
+	}
+	o.Dir, o.sizes, o.Runs = dir, small, []Run{named}
 	s, err := Open(context.Background(), o)
 	if err != nil {
 		return nil, err
@@ -200,6 +205,54 @@ func TestEveryFlippedBitIsDetected(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A run in the place of another one is refused although it is whole, and so is one that
+// has a block of the other.
+func TestNothingOfOneRunPassesInAnother(t *testing.T) {
+	entries := makeEntries(rand.New(rand.NewPCG(2, 2)), 150, "uniform", 64)
+	dir := newFolder(vfs.NewMem())
+	o := Options{Dir: dir, Name: "x", Scheme: "scheme", Memory: smallMemory, sizes: small}
+	var named [2]Run
+	var data [2][]byte
+	for i := range named { // the same entries, hence the same bytes but for what tells runs apart
+		s, err := New(o)
+		if err == nil {
+			err = add(s, entries, 1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved, err := s.Save(context.Background())
+		if err != nil || len(saved) != 1 {
+			t.Fatalf("Save: %v, %v", saved, err)
+		}
+		named[i], data[i] = saved[0], contents(t, dir, saved[0].Name)
+	}
+	open := func(what string, content []byte) {
+		t.Helper()
+		file, err := dir.Create(named[0].Name)
+		if err == nil {
+			_, err = file.Write(content)
+			err = errors.Join(err, file.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Runs = named[:1]
+		s, err := Open(context.Background(), o)
+		if err == nil {
+			_, err = readAll(s.Reader())
+		}
+		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), named[0].Name) {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	open("another run in its place", bytes.Clone(data[1]))
+	mixed := bytes.Clone(data[0])
+	const start = (headerFixed + len("scheme") + entryBytes - 1) / entryBytes * entryBytes
+	copy(mixed[start:], data[1][start:][:entryBytes*(1+small.chunk)])
+	open("a block of another run", mixed)
 }
 
 func TestEveryTruncationIsDetected(t *testing.T) {

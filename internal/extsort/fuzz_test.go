@@ -3,9 +3,10 @@ package extsort
 import (
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // mend sets the checksums of header, footer and blocks right, as far as there
@@ -22,9 +23,10 @@ func mend(data []byte) {
 	if start > index || index > end || unit == 0 {
 		return
 	}
-	sum := func(b []byte) { binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli)) }
-	binary.LittleEndian.PutUint32(data[8:], crc32.Checksum(data[12:start], castagnoli))
-	binary.LittleEndian.PutUint32(footer[4:], crc32.Checksum(data[index:end], castagnoli))
+	seed := binary.LittleEndian.Uint32(data[32:])
+	sum := func(b []byte) { binary.LittleEndian.PutUint32(b, durable.Checksum(seed, b[4:])) }
+	binary.LittleEndian.PutUint32(data[8:], durable.Checksum(0, data[12:start]))
+	binary.LittleEndian.PutUint32(footer[4:], durable.Checksum(seed, data[index:end]))
 	sum(footer)
 	for b := data[start:index]; len(b) >= entryBytes; {
 		n := min(uint64(len(b)), entryBytes*(1+unit))

@@ -11,6 +11,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"go.uber.org/goleak"
+
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -24,6 +26,7 @@ const smallMemory = 64 << 10
 // folder is a Dir of any file system.
 type folder struct {
 	fs      vfs.FS
+	pool    *durable.Pool // of fewer files than are merged at once
 	spilled atomic.Int64
 }
 
@@ -31,15 +34,16 @@ func newFolder(fs vfs.FS) *folder {
 	if err := fs.MkdirAll("runs", 0o755); err != nil {
 		panic(err)
 	}
-	return &folder{fs: fs}
+	open := func(name string) (vfs.File, error) { return fs.Open(fs.PathJoin("runs", name)) }
+	return &folder{fs: fs, pool: durable.NewPool(2, open)}
 }
 
 func (f *folder) Create(name string) (vfs.File, error) {
 	return f.fs.Create(f.fs.PathJoin("runs", name), vfs.WriteCategoryUnspecified)
 }
-func (f *folder) Open(name string) (vfs.File, error) { return f.fs.Open(f.fs.PathJoin("runs", name)) }
-func (f *folder) Remove(name string) error           { return f.fs.Remove(f.fs.PathJoin("runs", name)) }
-func (f *folder) Spilled(bytes int64)                { f.spilled.Add(bytes) }
+func (f *folder) Open(name string) (RunFile, error) { return f.pool.Open(name) }
+func (f *folder) Remove(name string) error          { return f.fs.Remove(f.fs.PathJoin("runs", name)) }
+func (f *folder) Spilled(bytes int64)               { f.spilled.Add(bytes) }
 
 func (f *folder) list(t testing.TB) []string {
 	t.Helper()

@@ -4,18 +4,21 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"unsafe"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // A run is a file of sorted entries. All numbers are little-endian; checksums are
-// CRC-32C. docs/formats.md tells it in words.
+// CRC-32C, those behind the header begun with the lower half of the run's number, so that
+// nothing of one run passes in another. docs/formats.md tells it in words.
 //
 //	header   magic "alikerun" 8 | checksum of the rest 4 | version 4 | entries a block 4 |
-//	         flags 4 | length of the scheme 4 | 0 4 | scheme, zeros up to a multiple of 16
+//	         flags 4 | length of the scheme 4 | 0 4 | number of the run 8 |
+//	         scheme, zeros up to a multiple of 16
 //	block…   checksum of the rest 4 | entries 4 | number of the block 8 | key 8, value 8 …
 //	index    first key of every block, 8 each
 //	footer   checksum of the rest 4 | checksum of the index 4 | entries 8 | blocks 8 |
@@ -25,17 +28,15 @@ import (
 const (
 	runMagic    = "alikerun"
 	runEndMagic = "runalike"
-	runVersion  = 1
+	runVersion  = 2
 
-	headerFixed = 32
+	headerFixed = 40
 	footerBytes = 48
 	maxScheme   = 1 << 16
 	maxUnit     = 1 << 16 // entries of a block
 
 	flagSum = 1 // equal keys are one
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // swapBytes is whether memory is big-endian, unlike files.
 var swapBytes = binary.NativeEndian.Uint16([]byte{1, 0}) != 1
@@ -46,20 +47,24 @@ const remedy = "start over with --fresh"
 // run is a finished run.
 type run struct {
 	name    string
+	id      uint64 // tells it from every other run
 	entries int64
 	unit    int      // entries of every block but the last
 	start   int64    // offset of the first block
 	fences  []uint64 // first key of every block
 
 	saved   bool     // named by Save: not to be removed before Prune or Close
-	synced  bool     // on stable storage
+	synced  bool     // on stable storage, or temporary
 	pending vfs.File // as written, waiting for Sync; or nil
-	file    vfs.File // open for reading; or nil
+	file    RunFile  // open for reading; or nil
 }
 
 func corrupt(name, format string, args ...any) error {
 	return fmt.Errorf("%s: %w: %s; %s", name, ErrCorrupt, fmt.Sprintf(format, args...), remedy)
 }
+
+// checksum is that of what stands in the run behind its header.
+func (r *run) checksum(b []byte) uint32 { return durable.Checksum(uint32(r.id), b) }
 
 // bytesOf is the memory of entries.
 func bytesOf(entries []Entry) []byte {
@@ -75,7 +80,7 @@ func turn(entries []Entry) {
 	}
 }
 
-func appendHeader(dst []byte, unit int, sum bool, scheme string) []byte {
+func appendHeader(dst []byte, unit int, sum bool, scheme string, id uint64) []byte {
 	var flags uint32
 	if sum {
 		flags |= flagSum
@@ -85,11 +90,12 @@ func appendHeader(dst []byte, unit int, sum bool, scheme string) []byte {
 	for _, v := range []uint32{0, runVersion, uint32(unit), flags, uint32(len(scheme)), 0} {
 		dst = binary.LittleEndian.AppendUint32(dst, v)
 	}
+	dst = binary.LittleEndian.AppendUint64(dst, id)
 	dst = append(dst, scheme...)
 	for (len(dst)-start)%entryBytes != 0 {
 		dst = append(dst, 0)
 	}
-	binary.LittleEndian.PutUint32(dst[start+8:], crc32.Checksum(dst[start+12:], castagnoli))
+	binary.LittleEndian.PutUint32(dst[start+8:], durable.Checksum(0, dst[start+12:]))
 	return dst
 }
 
@@ -108,8 +114,8 @@ func newRunWriter(st *store, name string) (*runWriter, error) {
 	if err != nil {
 		return nil, writeError(name, err)
 	}
-	w := &runWriter{run: run{name: name, unit: st.plan.chunk}, file: file, buf: st.writeBuffer()}
-	header := appendHeader(nil, w.run.unit, st.sum, st.scheme)
+	w := &runWriter{run: run{name: name, id: durable.NewID(), unit: st.plan.chunk}, file: file, buf: st.writeBuffer()}
+	header := appendHeader(nil, w.run.unit, st.sum, st.scheme, w.run.id)
 	w.run.start = int64(len(header))
 	if err := w.write(header); err != nil {
 		return nil, errors.Join(err, w.abort(st.dir))
@@ -160,7 +166,7 @@ func (w *runWriter) closeBlock() {
 	b := bytesOf(block)
 	binary.LittleEndian.PutUint32(b[4:], uint32(len(block)-1))
 	binary.LittleEndian.PutUint64(b[8:], uint64(len(w.run.fences)-1))
-	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
+	binary.LittleEndian.PutUint32(b, w.run.checksum(b[4:]))
 }
 
 func (w *runWriter) writeOut() error {
@@ -181,14 +187,14 @@ func (w *runWriter) finish() (*run, int64, error) {
 	}
 	index := w.off
 	b := bytesOf(w.buf[:cap(w.buf)])
-	var sum uint32
+	sum := uint32(w.run.id)
 	for rest := w.run.fences; len(rest) > 0; {
 		n := min(len(rest), len(b)/8)
 		piece := b[:0]
 		for _, key := range rest[:n] {
 			piece = binary.LittleEndian.AppendUint64(piece, key)
 		}
-		sum = crc32.Update(sum, castagnoli, piece)
+		sum = durable.Checksum(sum, piece)
 		if err := w.write(piece); err != nil {
 			return nil, 0, err
 		}
@@ -199,7 +205,7 @@ func (w *runWriter) finish() (*run, int64, error) {
 		footer = binary.LittleEndian.AppendUint64(footer, uint64(v))
 	}
 	footer = append(footer, runEndMagic...)
-	binary.LittleEndian.PutUint32(footer, crc32.Checksum(footer[4:], castagnoli))
+	binary.LittleEndian.PutUint32(footer, w.run.checksum(footer[4:]))
 	if err := w.write(footer); err != nil {
 		return nil, 0, err
 	}

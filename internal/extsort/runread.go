@@ -4,21 +4,23 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // openRun opens a run and checks everything but its blocks, which are checked
 // when they are read.
-func openRun(dir Dir, name, scheme string, sum bool) (*run, error) {
-	file, err := dir.Open(name)
+func openRun(dir Dir, named Run, scheme string, sum bool) (*run, error) {
+	file, err := dir.Open(named.Name)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w; %s", name, err, remedy)
+		return nil, fmt.Errorf("open %s: %w; %s", named.Name, err, remedy)
 	}
-	r, err := parseRun(file, name, scheme, sum)
+	r, err := parseRun(file, named.Name, scheme, sum)
+	if err == nil && r.id != named.ID {
+		err = corrupt(named.Name, "another run has been put in its place")
+	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -26,12 +28,11 @@ func openRun(dir Dir, name, scheme string, sum bool) (*run, error) {
 	return r, nil
 }
 
-func parseRun(file vfs.File, name, scheme string, sum bool) (*run, error) {
-	info, err := file.Stat()
+func parseRun(file RunFile, name, scheme string, sum bool) (*run, error) {
+	size, err := file.Size()
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	size := info.Size()
 	r := &run{name: name}
 	if err := r.parseHeader(file, size, scheme, sum); err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func parseRun(file vfs.File, name, scheme string, sum bool) (*run, error) {
 	if err := readFull(file, name, footer, size-footerBytes); err != nil {
 		return nil, err
 	}
-	if string(footer[footerBytes-8:]) != runEndMagic || binary.LittleEndian.Uint32(footer) != crc32.Checksum(footer[4:], castagnoli) {
+	if string(footer[footerBytes-8:]) != runEndMagic || binary.LittleEndian.Uint32(footer) != r.checksum(footer[4:]) {
 		return nil, corrupt(name, "no footer at its end: it was cut off, or its end is damaged")
 	}
 	number := func(i int) uint64 { return binary.LittleEndian.Uint64(footer[8+8*i:]) }
@@ -57,7 +58,7 @@ func parseRun(file vfs.File, name, scheme string, sum bool) (*run, error) {
 	if err := readFull(file, name, b, int64(index)); err != nil {
 		return nil, err
 	}
-	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(footer[4:]) {
+	if r.checksum(b) != binary.LittleEndian.Uint32(footer[4:]) {
 		return nil, corrupt(name, "the checksum of its index does not match")
 	}
 	r.fences = make([]uint64, blocks)
@@ -71,7 +72,7 @@ func parseRun(file vfs.File, name, scheme string, sum bool) (*run, error) {
 	return r, nil
 }
 
-func (r *run) parseHeader(file vfs.File, size int64, scheme string, sum bool) error {
+func (r *run) parseHeader(file RunFile, size int64, scheme string, sum bool) error {
 	header := make([]byte, headerFixed)
 	if size < headerFixed {
 		return corrupt(r.name, "it ends after %d bytes", size)
@@ -95,7 +96,7 @@ func (r *run) parseHeader(file vfs.File, size int64, scheme string, sum bool) er
 	if err := readFull(file, r.name, rest, headerFixed); err != nil {
 		return err
 	}
-	if crc32.Update(crc32.Checksum(header[12:], castagnoli), castagnoli, rest) != checksum || unit == 0 || unit > maxUnit {
+	if durable.Checksum(durable.Checksum(0, header[12:]), rest) != checksum || unit == 0 || unit > maxUnit {
 		return corrupt(r.name, "the checksum of its header does not match")
 	}
 	if got := string(rest[:length]); got != scheme {
@@ -104,11 +105,11 @@ func (r *run) parseHeader(file vfs.File, size int64, scheme string, sum bool) er
 	if (flags&flagSum != 0) != sum {
 		return fmt.Errorf("%s: %w: sums of equal keys in it: %t, wanted: %t; %s", r.name, ErrScheme, flags&flagSum != 0, sum, remedy)
 	}
-	r.unit = int(unit)
+	r.unit, r.id = int(unit), binary.LittleEndian.Uint64(header[32:])
 	return nil
 }
 
-func readFull(file vfs.File, name string, b []byte, off int64) error {
+func readFull(file RunFile, name string, b []byte, off int64) error {
 	if len(b) == 0 {
 		return nil
 	}
@@ -139,7 +140,7 @@ func (r *run) readBlocks(buf []Entry, number, n int) ([]Entry, error) {
 func (r *run) checkBlock(block []Entry, number int) ([]Entry, error) {
 	b := bytesOf(block)
 	entries := block[1:]
-	if binary.LittleEndian.Uint32(b) != crc32.Checksum(b[4:], castagnoli) ||
+	if binary.LittleEndian.Uint32(b) != r.checksum(b[4:]) ||
 		int(binary.LittleEndian.Uint32(b[4:])) != len(entries) ||
 		binary.LittleEndian.Uint64(b[8:]) != uint64(number) {
 		return nil, corrupt(r.name, "the checksum of block %d does not match", number)

@@ -264,9 +264,9 @@ func (s *Sorted) newMerger(runs []*run, keys keyRange, lane []Entry) (*merger, e
 	return m, nil
 }
 
-// Save puts everything into synced runs and returns their names, for Open in
+// Save puts everything into synced runs and names them, for Open in
 // another process. Before the checkpoint is written, the caller syncs the folder.
-func (s *Sorted) Save(ctx context.Context) (runs []string, err error) {
+func (s *Sorted) Save(ctx context.Context) (runs []Run, err error) {
 	if s.table != nil && len(s.table.entries) > 0 && len(s.store.runs) == 0 {
 		if err := s.store.writeTable(ctx, s.table); err != nil {
 			return nil, err

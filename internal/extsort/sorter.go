@@ -198,10 +198,10 @@ func (s *Sorter) putBack(n int) {
 }
 
 // Save puts everything flushed so far into runs and syncs them, for a
-// checkpoint, and returns the names of all runs. Before the checkpoint is
+// checkpoint, and names all runs. Before the checkpoint is
 // written, the caller syncs the folder. From then on these runs are kept
 // although merging makes them superfluous, until [Sorted.Prune] or Close.
-func (s *Sorter) Save(ctx context.Context) (runs []string, err error) {
+func (s *Sorter) Save(ctx context.Context) (runs []Run, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.usable(); err != nil {

@@ -16,6 +16,7 @@ type store struct {
 	dir          Dir
 	name, scheme string
 	sum          bool
+	temporary    bool
 	plan         plan
 	runs         []*run
 	obsolete     []*run // merged into others, but named by a Save
@@ -27,14 +28,14 @@ func newStore(o Options) (*store, error) {
 	if len(o.Scheme) > maxScheme {
 		return nil, fmt.Errorf("sort %s: a scheme line of %d bytes, more than %d", o.Name, len(o.Scheme), maxScheme)
 	}
-	st := &store{dir: o.Dir, name: o.Name, scheme: o.Scheme, sum: o.Sum, plan: newPlan(o)}
-	for _, name := range o.Runs {
-		r, err := openRun(o.Dir, name, o.Scheme, o.Sum)
+	st := &store{dir: o.Dir, name: o.Name, scheme: o.Scheme, sum: o.Sum, temporary: o.Temporary, plan: newPlan(o)}
+	for _, named := range o.Runs {
+		r, err := openRun(o.Dir, named, o.Scheme, o.Sum)
 		if err != nil {
 			return nil, errors.Join(err, st.close(true))
 		}
 		st.runs = append(st.runs, r)
-		digits := strings.TrimSuffix(strings.TrimPrefix(name, o.Name+"-"), ".run")
+		digits := strings.TrimSuffix(strings.TrimPrefix(named.Name, o.Name+"-"), ".run")
 		if n, err := strconv.Atoi(digits); err == nil {
 			st.last = max(st.last, n)
 		}
@@ -62,6 +63,10 @@ func (st *store) writeRun(fill func(*runWriter) error) (*run, error) {
 	err = fill(w)
 	if err == nil {
 		r, bytes, ferr := w.finish()
+		if ferr == nil && st.temporary {
+			r.synced = true // as much as it has to be
+			ferr = r.close()
+		}
 		if ferr == nil {
 			st.dir.Spilled(bytes)
 			return r, nil
@@ -151,8 +156,8 @@ func (r *run) sync() error {
 	return nil
 }
 
-// save syncs all runs and returns their names.
-func (st *store) save() ([]string, error) {
+// save syncs all runs and names them.
+func (st *store) save() ([]Run, error) {
 	var group errgroup.Group
 	group.SetLimit(8) // so that the disk has something to choose from
 	for _, r := range st.runs {
@@ -161,10 +166,10 @@ func (st *store) save() ([]string, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	names := make([]string, len(st.runs))
+	names := make([]Run, len(st.runs))
 	for i, r := range st.runs {
 		r.saved = true
-		names[i] = r.name
+		names[i] = Run{r.name, r.id}
 	}
 	return names, nil
 }

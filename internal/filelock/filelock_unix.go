@@ -4,8 +4,16 @@ package filelock
 
 import (
 	"errors"
+	"io"
+	"io/fs"
 	"os"
+	"sync"
 	"syscall"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sys/unix"
+
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // taken reports whether locking failed because another process holds the lock.
@@ -16,10 +24,76 @@ func taken(err error) bool {
 	return !errors.As(err, &path) && (errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES))
 }
 
-// sameFile reports whether two looks at a name met the same file. File systems in
-// memory give files no numbers and remove no lock files behind a process's back.
-func sameFile(a, b os.FileInfo) bool {
-	sa, okA := a.Sys().(*syscall.Stat_t)
-	sb, okB := b.Sys().(*syscall.Stat_t)
-	return !okA || !okB || sa.Dev == sb.Dev && sa.Ino == sb.Ino
+// mine are the locks that this process holds. The kernel gives a process the same lock
+// twice, and takes it away when any of the two is closed.
+var mine struct {
+	sync.Mutex
+	locks []*processLock
+}
+
+// processLock is a lock of a file of the system.
+type processLock struct {
+	file *os.File
+	info fs.FileInfo
+}
+
+// lock locks a file, and tells which one. vfs.FS.Lock would follow a link and empty what
+// it leads to.
+func lock(fsys vfs.FS, path string) (io.Closer, fs.FileInfo, error) {
+	if !durable.OnSystem(fsys) {
+		held, err := lockOn(fsys, path)
+		return held, nil, err
+	}
+	mine.Lock()
+	defer mine.Unlock()
+	if info, err := os.Lstat(path); err == nil && isMine(info) {
+		return nil, nil, ErrTaken
+	}
+	// O_NONBLOCK: what has become a FIFO would wait for its other end.
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o666)
+	if err != nil {
+		if info, look := os.Lstat(path); look == nil && durable.CheckEmpty(path, info) != nil {
+			err = durable.CheckEmpty(path, info) // says more
+		}
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil {
+		err = durable.CheckEmpty(path, info)
+	}
+	if err == nil {
+		whole := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
+		err = unix.FcntlFlock(file.Fd(), unix.F_SETLK, &whole)
+	}
+	if err != nil {
+		if taken(err) {
+			err = ErrTaken
+		}
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	l := &processLock{file, info}
+	mine.locks = append(mine.locks, l)
+	return l, info, nil
+}
+
+func isMine(info fs.FileInfo) bool {
+	for _, l := range mine.locks {
+		if durable.SameFile(l.info, info) {
+			return true
+		}
+	}
+	return false
+}
+
+// Close gives the lock back.
+func (l *processLock) Close() error {
+	mine.Lock()
+	defer mine.Unlock()
+	for i, other := range mine.locks {
+		if other == l {
+			mine.locks = append(mine.locks[:i], mine.locks[i+1:]...)
+			break
+		}
+	}
+	return l.file.Close()
 }

@@ -2,13 +2,19 @@ package filelock
 
 import (
 	"errors"
-	"os"
+	"io"
+	"io/fs"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sys/windows"
 )
 
 // taken reports whether locking failed because another process holds the lock.
 func taken(err error) bool { return errors.Is(err, windows.ERROR_SHARING_VIOLATION) }
 
-// sameFile is always true: a lock file cannot be removed while it is open.
-func sameFile(_, _ os.FileInfo) bool { return true }
+// lock locks a file. It cannot be removed while it is open, so there is no need to know
+// which one it was.
+func lock(fsys vfs.FS, path string) (io.Closer, fs.FileInfo, error) {
+	held, err := lockOn(fsys, path)
+	return held, nil, err
+}

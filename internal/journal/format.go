@@ -6,9 +6,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"strconv"
+
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // The journal is a file of lines:
@@ -31,8 +32,6 @@ const (
 	longestLine = 64 << 20
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // appendLine appends a record with its checksum and line feed.
 func appendLine(dst []byte, kind string, payload []byte) []byte {
 	start := len(dst)
@@ -54,7 +53,7 @@ func endLine(dst []byte, start int) []byte {
 
 func putChecksum(dst, of []byte) {
 	var sum [4]byte
-	c := crc32.Checksum(of, castagnoli)
+	c := durable.Checksum(0, of)
 	sum[0], sum[1], sum[2], sum[3] = byte(c>>24), byte(c>>16), byte(c>>8), byte(c)
 	hex.Encode(dst[:checksumLen], sum[:])
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/filelock"
 )
 
@@ -223,14 +224,5 @@ func (j *Journal) removeFiles() error {
 			return err
 		}
 	}
-	return syncDir(j.fs, j.dir)
-}
-
-// syncDir makes the names in a folder safe on disk.
-func syncDir(fsys vfs.FS, dir string) error {
-	d, err := fsys.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return durable.SyncDir(j.fs, j.dir)
 }

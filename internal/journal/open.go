@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/filelock"
 )
 
@@ -62,7 +63,11 @@ func (e *MismatchError) Error() string {
 //
 // It costs one reading of the journal and a few syncs.
 func Open(fsys vfs.FS, dir string, settings iter.Seq[Setting], fresh bool) (*Journal, error) {
-	if err := makeFolder(fsys, dir); err != nil {
+	made, err := durable.MkdirAll(fsys, dir, 0o755)
+	if err == nil {
+		err = durable.SyncNames(fsys, made)
+	}
+	if err != nil {
 		return nil, folderError("make", dir, err)
 	}
 	lock, err := filelock.Take(fsys, fsys.PathJoin(dir, lockName))
@@ -88,12 +93,12 @@ func (j *Journal) open(settings iter.Seq[Setting], fresh bool) error {
 			return folderError("start over in", j.dir, err)
 		}
 	}
-	_, err := j.fs.Stat(j.path)
+	_, err := durable.Lstat(j.fs, j.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = j.create(settings)
 	}
 	if err == nil {
-		j.file, err = j.fs.OpenReadWrite(j.path, vfs.WriteCategoryUnspecified)
+		j.file, err = durable.OpenOwn(j.fs, j.path)
 	}
 	if err != nil {
 		return folderError("use", j.dir, err)
@@ -103,7 +108,7 @@ func (j *Journal) open(settings iter.Seq[Setting], fresh bool) error {
 	}
 	// A process may have been killed between a write and its sync. What was read
 	// here will be relied on, so it must be safe on disk.
-	if err := errors.Join(j.file.Sync(), syncDir(j.fs, j.dir)); err != nil {
+	if err := errors.Join(j.file.Sync(), durable.SyncDir(j.fs, j.dir)); err != nil {
 		return j.writeError(err)
 	}
 	return nil
@@ -112,49 +117,29 @@ func (j *Journal) open(settings iter.Seq[Setting], fresh bool) error {
 // folderError says what to do about a folder that cannot be worked in.
 func folderError(do, dir string, err error) error {
 	remedy := "name another folder, one that can be written"
-	if vfs.IsNoSpaceError(err) {
+	switch {
+	case vfs.IsNoSpaceError(err):
 		remedy = "free space on its disk, or name another folder"
+	case errors.Is(err, durable.ErrForeign):
+		remedy = "or name another folder"
 	}
 	return fmt.Errorf("%s work folder %s: %w; %s", do, dir, err, remedy)
 }
 
-// makeFolder makes a folder and those above it, and makes that safe on disk.
-func makeFolder(fsys vfs.FS, dir string) error {
-	var parents []string
-	for at := dir; ; at = fsys.PathDir(at) {
-		if _, err := fsys.Stat(at); err == nil || at == fsys.PathDir(at) {
-			break
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		parents = append(parents, fsys.PathDir(at))
-	}
-	if err := fsys.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for _, p := range parents {
-		if err := syncDir(fsys, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// create writes a journal without records. It has its name only when it is whole;
-// open syncs the folder.
-func (j *Journal) create(settings iter.Seq[Setting]) (err error) {
-	temporary := j.fs.PathJoin(j.dir, newName)
-	f, err := j.fs.Create(temporary, vfs.WriteCategoryUnspecified)
+// create writes a journal without records. It has its name only when it is whole.
+func (j *Journal) create(settings iter.Seq[Setting]) error {
+	f, err := durable.CreateAs(j.fs, j.path, newName)
 	if err != nil {
 		return err
 	}
-	if err = errors.Join(writeSettings(f, settings), f.Close()); err != nil {
-		return errors.Join(err, j.fs.Remove(temporary))
+	defer f.Abort()
+	if err := writeSettings(f, settings); err != nil {
+		return err
 	}
-	return j.fs.Rename(temporary, j.path)
+	return f.Commit()
 }
 
-func writeSettings(f vfs.File, settings iter.Seq[Setting]) error {
+func writeSettings(f io.Writer, settings iter.Seq[Setting]) error {
 	out := bufio.NewWriterSize(f, 64<<10)
 	// The writer keeps the first error for Flush.
 	_, _ = out.Write(header())
@@ -166,10 +151,7 @@ func writeSettings(f vfs.File, settings iter.Seq[Setting]) error {
 		n++
 	}
 	_, _ = out.Write(appendLine(line[:0], beginKind, strconv.AppendInt(nil, int64(n), 10)))
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return f.Sync()
+	return out.Flush()
 }
 
 // load reads the journal: compares the settings and finds the first record and the

@@ -1,0 +1,182 @@
+// Package durable has what files need that must survive: a kill of the process at
+// any instant, a failure of the power, and whoever has put something else under
+// their names.
+//
+//   - Create writes a file under another name, and gives it its own when it is whole
+//     and on disk.
+//   - SyncDir and MkdirAll make the names in folders durable.
+//   - OpenOwn and CheckDir meet what this program has made earlier, never what a link
+//     leads to.
+//   - Checksum and NewID tell damage, and one file from another.
+//   - Pool reads many files with few of them open.
+//
+// Use it for every file that this program makes in a folder of its own. A file that the
+// user names and only reads is opened with package os.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ChecksumSize is the size of a Checksum in a file, in bytes.
+const ChecksumSize = crc32.Size
+
+// Checksum is the CRC-32C (Castagnoli) of b, begun with seed. With seed 0 it is the plain
+// checksum; with the checksum of what stands before b it is that of both. Equal bytes have
+// equal checksums under equal seeds only.
+func Checksum(seed uint32, b []byte) uint32 { return crc32.Update(seed, castagnoli, b) }
+
+// NewID returns a random number that tells a file from every other one.
+func NewID() uint64 { return rand.Uint64() }
+
+// SyncDir makes the names in a folder durable. File systems that cannot sync a folder
+// answer EINVAL or ENOTSUP; there it does nothing.
+func SyncDir(fsys vfs.FS, dir string) error {
+	d, err := fsys.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
+}
+
+// MkdirAll makes a folder and those above it. It returns the ones that were not there,
+// the topmost last. Their names are not durable yet: see SyncNames.
+func MkdirAll(fsys vfs.FS, dir string, perm fs.FileMode) (made []string, err error) {
+	for at := dir; ; at = fsys.PathDir(at) {
+		if _, err := fsys.Stat(at); err == nil || at == fsys.PathDir(at) {
+			break
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		made = append(made, at)
+	}
+	return made, fsys.MkdirAll(dir, perm)
+}
+
+// SyncNames makes the names of folders durable, each in the one above it.
+func SyncNames(fsys vfs.FS, dirs []string) error {
+	for _, dir := range dirs {
+		if err := SyncDir(fsys, fsys.PathDir(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ErrForeign says that under the name of a file of this program stands something that
+// this program has not made: a link, a device, a file that has other names too.
+var ErrForeign = errors.New("not made by this program")
+
+// OpenOwn opens a file that an earlier process has made, to read it and to write into it.
+// A link, anything that is no regular file, and a file with a second name (hard link)
+// is ErrForeign: what is written would go elsewhere too. A file that is not there is
+// fs.ErrNotExist.
+func OpenOwn(fsys vfs.FS, path string) (vfs.File, error) {
+	before, err := lookUp(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := fsys.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return nil, err
+	}
+	if OnSystem(fsys) { // what was opened must be what was looked at
+		after, err := f.Stat()
+		if err == nil && !SameFile(before, after) {
+			err = foreign(path, "replaced while it was opened")
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	return f, nil
+}
+
+// lookUp refuses what OpenOwn must not open.
+func lookUp(fsys vfs.FS, path string) (fs.FileInfo, error) {
+	info, err := Lstat(fsys, path)
+	if err == nil {
+		err = CheckRegular(path, info)
+	}
+	if err == nil && linkCount(info) > 1 {
+		err = foreign(path, "a file with a second name (hard link)")
+	}
+	return info, err
+}
+
+// IsOwn tells whether OpenOwn would open what stands at path.
+func IsOwn(fsys vfs.FS, path string) bool {
+	_, err := lookUp(fsys, path)
+	return err == nil
+}
+
+// CheckDir tells whether what stands at path is a folder itself: a link to one is
+// ErrForeign, since what is removed and made in it would be elsewhere.
+func CheckDir(fsys vfs.FS, path string) error {
+	info, err := Lstat(fsys, path)
+	switch {
+	case err != nil:
+		return err
+	case IsLink(info):
+		return foreign(path, "a symbolic link")
+	case !info.IsDir():
+		return foreign(path, "not a folder")
+	}
+	return nil
+}
+
+// CheckRegular is ErrForeign if what Lstat has met at path is no regular file.
+func CheckRegular(path string, info fs.FileInfo) error {
+	switch {
+	case IsLink(info):
+		return foreign(path, "a symbolic link")
+	case !info.Mode().IsRegular():
+		return foreign(path, "not a regular file")
+	}
+	return nil
+}
+
+// CheckEmpty is ErrForeign if what Lstat has met at path is no regular file, or holds
+// something: what this program makes there stays empty.
+func CheckEmpty(path string, info fs.FileInfo) error {
+	if err := CheckRegular(path, info); err != nil {
+		return err
+	}
+	if info.Size() > 0 {
+		return foreign(path, "a file that is not empty")
+	}
+	return nil
+}
+
+func foreign(path, what string) error {
+	return fmt.Errorf("%s: %s, %w; remove it", path, what, ErrForeign)
+}
+
+// Lstat looks at a name itself, not at what a link leads to. File systems in memory have
+// no links.
+func Lstat(fsys vfs.FS, path string) (fs.FileInfo, error) {
+	if OnSystem(fsys) {
+		return os.Lstat(path)
+	}
+	return fsys.Stat(path)
+}
+
+// OnSystem tells whether paths are those of the operating system.
+func OnSystem(fsys vfs.FS) bool { return vfs.Root(fsys) == vfs.Default }
+
+// IsLink tells whether what Lstat has met is a symbolic link.
+func IsLink(info fs.FileInfo) bool { return info.Mode()&fs.ModeSymlink != 0 }
