@@ -44,11 +44,18 @@ func Find(inputs []string, o Options) (sources []Source, skipped []Problem, err 
 	w := &walk{o: o, seen: map[string]bool{}, files: map[int]int{}}
 	for i, input := range inputs {
 		w.input = i
-		if err := w.add(input); err != nil {
+		err := w.add(input)
+		if w.stopped != nil {
+			err = w.stopped
+		}
+		if err != nil {
 			return nil, nil, err
 		}
 	}
 	w.followLinks()
+	if w.stopped != nil {
+		return nil, nil, w.stopped
+	}
 	if err := w.checkEmpty(); err != nil {
 		return nil, nil, err
 	}
@@ -65,6 +72,8 @@ type walk struct {
 	roots []root
 	files map[int]int // by input: files in it, also those another input has reached first
 	stdin bool
+	// stopped is the error of Options.Visit: nothing more is found.
+	stopped error
 	// seen has the real path of every file and folder that was reached.
 	seen map[string]bool
 }
@@ -95,6 +104,7 @@ func (w *walk) add(input string) error {
 	if input == "-" {
 		if !w.stdin {
 			w.stdin = true
+			w.visitStdin()
 			format := w.o.Format
 			if format == ByName {
 				format = JSONL
@@ -139,7 +149,7 @@ func (w *walk) addNamed(path string) error {
 	switch {
 	case st.IsDir():
 		w.roots = append(w.roots, root{w.input, path})
-		w.folder(path, real)
+		w.folder(path, real, st)
 	case st.Mode().IsRegular():
 		if isPackedParquet(path) && w.o.Format == ByName {
 			return &Problem{Path: path, Err: errPacked}
@@ -188,7 +198,27 @@ func (w *walk) once(real string) bool {
 	return true
 }
 
+// visit shows a file or folder to Options.Visit and reports whether to go on.
+func (w *walk) visit(path string, st fs.FileInfo) bool {
+	if w.stopped == nil && w.o.Visit != nil {
+		w.stopped = w.o.Visit(path, st)
+	}
+	return w.stopped == nil
+}
+
+func (w *walk) visitStdin() {
+	if w.o.Visit == nil || w.o.Stdin != nil {
+		return
+	}
+	if st, err := os.Stdin.Stat(); err == nil && st.Mode().IsRegular() {
+		w.visit("-", st)
+	}
+}
+
 func (w *walk) file(path, real string, st fs.FileInfo) {
+	if !w.visit(path, st) {
+		return
+	}
 	w.regular(Source{Path: path, Size: st.Size(), ModTime: st.ModTime()}, real)
 }
 
@@ -218,7 +248,10 @@ func (w *walk) problem(path string, err error) {
 }
 
 // folder adds what is in a folder; symbolic links are left for later.
-func (w *walk) folder(path, real string) {
+func (w *walk) folder(path, real string, st fs.FileInfo) {
+	if !w.visit(path, st) {
+		return
+	}
 	if !w.once(real) {
 		w.files[w.input]++ // another input has it
 		return
@@ -227,7 +260,7 @@ func (w *walk) folder(path, real string) {
 	if err != nil {
 		w.problem(path, openError(path, err))
 	}
-	for len(entries) > 0 {
+	for len(entries) > 0 && w.stopped == nil {
 		some := entries[:min(len(entries), lookupRound)]
 		entries = entries[len(some):]
 		for i, at := range w.lookUp(some) {
@@ -235,7 +268,11 @@ func (w *walk) folder(path, real string) {
 			p, r := filepath.Join(path, e.Name()), filepath.Join(real, e.Name())
 			switch {
 			case e.IsDir():
-				w.folder(p, r)
+				if st, err := e.Info(); err != nil {
+					w.problem(p, openError(p, err))
+				} else {
+					w.folder(p, r, st)
+				}
 			case e.Type()&fs.ModeSymlink != 0:
 				w.links = append(w.links, link{w.input, p, r})
 			case !e.Type().IsRegular():
@@ -294,7 +331,7 @@ func notRegular(t fs.FileMode) error {
 // followLinks follows the symbolic links, in the order in which they were
 // found, also those found on the way.
 func (w *walk) followLinks() {
-	for i := 0; i < len(w.links); i++ {
+	for i := 0; i < len(w.links) && w.stopped == nil; i++ {
 		l := w.links[i]
 		w.input = l.input
 		st, err := os.Stat(l.path)
@@ -311,7 +348,7 @@ func (w *walk) followLinks() {
 		case st.IsDir() && within(l.real, real):
 			w.problem(l.path, because(ErrLoop, "a symbolic link to the folder that it is in; leave it out"))
 		case st.IsDir():
-			w.folder(l.path, real)
+			w.folder(l.path, real, st)
 		case st.Mode().IsRegular():
 			w.file(l.path, real, st)
 		default:

@@ -10,12 +10,19 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
-// findSources looks up the inputs, references first.
+// findSources looks up the inputs, references first, and sees that no output is one
+// of them.
 func (r *run) findSources(ctx context.Context) error {
 	c := &r.config
+	out, err := newOutputs(c)
+	if err != nil {
+		return err
+	}
+	options := c.Corpus
+	options.Visit = out.check
 	var skipped []corpus.Problem
 	if len(c.Against) > 0 {
-		refs, problems, err := corpus.Find(c.Against, c.Corpus)
+		refs, problems, err := corpus.Find(c.Against, options)
 		if err != nil {
 			return err
 		}
@@ -23,7 +30,7 @@ func (r *run) findSources(ctx context.Context) error {
 		r.summary.ReferencesSkipped = int64(len(problems))
 		skipped = problems
 	}
-	inputs, problems, err := corpus.Find(c.Inputs, c.Corpus)
+	inputs, problems, err := corpus.Find(c.Inputs, options)
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,9 @@ func newDedup() *cobra.Command {
 				return usagef("-o DIR is missing: name a folder for the output")
 			}
 			c.Output, c.Against = output, against
+			if flags.input.json {
+				c.Outputs = append(c.Outputs, "-")
+			}
 			if c.Keep, err = cluster.ParseKeep(keep); err != nil {
 				return usageError{err}
 			}
