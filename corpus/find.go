@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -453,6 +454,10 @@ func (w *walk) name(sources []Source) {
 	for i := range sources {
 		s := &sources[i]
 		var name string
+		if s.Path == "-" {
+			s.Name = stdinName(*s, sources, used)
+			continue
+		}
 		if s.Stream {
 			name = streamName(*s)
 		} else {
@@ -519,13 +524,30 @@ func streamName(s Source) string {
 // by default.
 var foldNames = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
+// stdinName returns the name of standard input. Its records are named by it, and those
+// of files by their paths, so it is none of these.
+func stdinName(s Source, sources []Source, used map[string]bool) string {
+	taken := maps.Clone(used)
+	for i := range sources {
+		taken[nameKey(filepath.ToSlash(sources[i].Path))] = true
+	}
+	name := unique(streamName(s), taken)
+	used[nameKey(name)] = true
+	return name
+}
+
+// nameKey is equal for names that file systems take as one, by default.
+func nameKey(name string) string {
+	if foldNames {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
 // unique adds a number to a name that is taken.
 func unique(name string, used map[string]bool) string {
 	for n, candidate := 1, name; ; n++ {
-		key := candidate
-		if foldNames {
-			key = strings.ToLower(key)
-		}
+		key := nameKey(candidate)
 		if !used[key] {
 			used[key] = true
 			return candidate
