@@ -82,6 +82,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 )
 
@@ -134,6 +135,12 @@ type Options struct {
 	BlockSize int       // bytes a worker takes at once from a plain file or a decoded stream; 0 = 1 MiB
 	Stdin     io.Reader // what "-" reads; nil = os.Stdin
 	Lookups   int       // goroutines in which Find looks up the files of a large folder; 0 = 1
+
+	// Visit, when set, is shown every file and folder that Find comes to, in the order
+	// in which it does: the path as the user knows it, and what the system says of it,
+	// links followed. Streams and objects are not shown, save standard input that is a
+	// file, as "-". Its error ends Find, which returns it.
+	Visit func(path string, info fs.FileInfo) error
 
 	// Buckets opens the bucket of a URL without its key, such as
 	// s3://bucket?region=eu-west-1; package corpus/objects has one. It may be asked

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -46,11 +47,18 @@ func Find(inputs []string, o Options) (sources []Source, skipped []Problem, err 
 	w := &walk{o: o, seen: map[string]bool{}, files: map[int]int{}}
 	for i, input := range inputs {
 		w.input = i
-		if err := w.add(input); err != nil {
+		err := w.add(input)
+		if w.stopped != nil {
+			err = w.stopped
+		}
+		if err != nil {
 			return nil, nil, err
 		}
 	}
 	w.followLinks()
+	if w.stopped != nil {
+		return nil, nil, w.stopped
+	}
 	if err := w.checkEmpty(); err != nil {
 		return nil, nil, err
 	}
@@ -67,6 +75,8 @@ type walk struct {
 	roots []root
 	files map[int]int // by input: files in it, also those another input has reached first
 	stdin bool
+	// stopped is the error of Options.Visit: nothing more is found.
+	stopped error
 	// seen has the real path of every file and folder that was reached.
 	seen map[string]bool
 }
@@ -97,6 +107,7 @@ func (w *walk) add(input string) error {
 	if input == "-" {
 		if !w.stdin {
 			w.stdin = true
+			w.visitStdin()
 			format := w.o.Format
 			if format == ByName {
 				format = JSONL
@@ -141,7 +152,7 @@ func (w *walk) addNamed(path string) error {
 	switch {
 	case st.IsDir():
 		w.roots = append(w.roots, root{w.input, path})
-		w.folder(path, real)
+		w.folder(path, real, st)
 	case st.Mode().IsRegular():
 		if isPackedParquet(path) && w.o.Format == ByName {
 			return &Problem{Path: path, Err: errPacked}
@@ -190,7 +201,27 @@ func (w *walk) once(real string) bool {
 	return true
 }
 
+// visit shows a file or folder to Options.Visit and reports whether to go on.
+func (w *walk) visit(path string, st fs.FileInfo) bool {
+	if w.stopped == nil && w.o.Visit != nil {
+		w.stopped = w.o.Visit(path, st)
+	}
+	return w.stopped == nil
+}
+
+func (w *walk) visitStdin() {
+	if w.o.Visit == nil || w.o.Stdin != nil {
+		return
+	}
+	if st, err := os.Stdin.Stat(); err == nil && st.Mode().IsRegular() {
+		w.visit("-", st)
+	}
+}
+
 func (w *walk) file(path, real string, st fs.FileInfo) {
+	if !w.visit(path, st) {
+		return
+	}
 	state := durable.StateOf(st)
 	w.regular(Source{Path: path, Size: st.Size(), ModTime: st.ModTime(), inode: state.Inode, changed: state.Changed}, real)
 }
@@ -221,7 +252,10 @@ func (w *walk) problem(path string, err error) {
 }
 
 // folder adds what is in a folder; symbolic links are left for later.
-func (w *walk) folder(path, real string) {
+func (w *walk) folder(path, real string, st fs.FileInfo) {
+	if !w.visit(path, st) {
+		return
+	}
 	if !w.once(real) {
 		w.files[w.input]++ // another input has it
 		return
@@ -230,7 +264,7 @@ func (w *walk) folder(path, real string) {
 	if err != nil {
 		w.problem(path, openError(path, err))
 	}
-	for len(entries) > 0 {
+	for len(entries) > 0 && w.stopped == nil {
 		some := entries[:min(len(entries), lookupRound)]
 		entries = entries[len(some):]
 		for i, at := range w.lookUp(some) {
@@ -238,7 +272,11 @@ func (w *walk) folder(path, real string) {
 			p, r := filepath.Join(path, e.Name()), filepath.Join(real, e.Name())
 			switch {
 			case e.IsDir():
-				w.folder(p, r)
+				if st, err := e.Info(); err != nil {
+					w.problem(p, openError(p, err))
+				} else {
+					w.folder(p, r, st)
+				}
 			case e.Type()&fs.ModeSymlink != 0:
 				w.links = append(w.links, link{w.input, p, r})
 			case !e.Type().IsRegular():
@@ -297,7 +335,7 @@ func notRegular(t fs.FileMode) error {
 // followLinks follows the symbolic links, in the order in which they were
 // found, also those found on the way.
 func (w *walk) followLinks() {
-	for i := 0; i < len(w.links); i++ {
+	for i := 0; i < len(w.links) && w.stopped == nil; i++ {
 		l := w.links[i]
 		w.input = l.input
 		st, err := os.Stat(l.path)
@@ -314,7 +352,7 @@ func (w *walk) followLinks() {
 		case st.IsDir() && within(l.real, real):
 			w.problem(l.path, because(ErrLoop, "a symbolic link to the folder that it is in; leave it out"))
 		case st.IsDir():
-			w.folder(l.path, real)
+			w.folder(l.path, real, st)
 		case st.Mode().IsRegular():
 			w.file(l.path, real, st)
 		default:
@@ -419,6 +457,10 @@ func (w *walk) name(sources []Source) {
 	for i := range sources {
 		s := &sources[i]
 		var name string
+		if s.Path == "-" {
+			s.Name = stdinName(*s, sources, used)
+			continue
+		}
 		if s.Stream {
 			name = streamName(*s)
 		} else {
@@ -485,13 +527,30 @@ func streamName(s Source) string {
 // by default.
 var foldNames = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
+// stdinName returns the name of standard input. Its records are named by it, and those
+// of files by their paths, so it is none of these.
+func stdinName(s Source, sources []Source, used map[string]bool) string {
+	taken := maps.Clone(used)
+	for i := range sources {
+		taken[nameKey(filepath.ToSlash(sources[i].Path))] = true
+	}
+	name := unique(streamName(s), taken)
+	used[nameKey(name)] = true
+	return name
+}
+
+// nameKey is equal for names that file systems take as one, by default.
+func nameKey(name string) string {
+	if foldNames {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
 // unique adds a number to a name that is taken.
 func unique(name string, used map[string]bool) string {
 	for n, candidate := 1, name; ; n++ {
-		key := candidate
-		if foldNames {
-			key = strings.ToLower(key)
-		}
+		key := nameKey(candidate)
 		if !used[key] {
 			used[key] = true
 			return candidate

@@ -1,13 +1,10 @@
 package dedup
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
-	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
 )
@@ -125,115 +122,4 @@ func (w *classWorker) group(part []extsort.Entry) error {
 		}
 	}
 	return nil
-}
-
-// markRepeated marks documents whose id an earlier document of the same side
-// (references or inputs) has as skipped, since outputs name documents by id, and a
-// name must mean one document. It returns those documents, each with the earlier
-// one.
-func (r *run) markRepeated(ctx context.Context) (*extsort.Sorted, error) {
-	t, w := r.table, r.work
-	hashes, err := extsort.New(w.sorting("ids", 2, 64))
-	if err != nil {
-		return nil, err
-	}
-	to := appenders(hashes, w.threads)
-	err = t.eachSegment(ctx, w.threads, func(worker int, s *rowScan) error {
-		docs, err := s.documents()
-		if err != nil {
-			return err
-		}
-		return s.eachBlock(func(b *block, first uint32, row, end int) error {
-			for ; row < end; row, first = row+1, first+1 {
-				hash := docs[row].idHash
-				if hash == 0 {
-					continue
-				}
-				if int(first) < t.refs {
-					hash = ^hash
-				}
-				if err := to[worker].Add(hash, uint64(first)); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
-	sorted, err := w.ended(ctx, hashes, flush(to, err))
-	if err != nil {
-		return nil, err
-	}
-	repeated, err := r.findRepeated(ctx, sorted)
-	return repeated, errors.Join(err, r.work.release(sorted))
-}
-
-// findRepeated compares the ids of equal hashes.
-func (r *run) findRepeated(ctx context.Context, hashes *extsort.Sorted) (*extsort.Sorted, error) {
-	t, w := r.table, r.work
-	sorter, err := extsort.New(w.sorting("repeated", 8, bitLen(t.n)))
-	if err != nil {
-		return nil, err
-	}
-	workers := make([]idWorker, w.threads)
-	for i := range workers {
-		workers[i] = idWorker{t: t, to: sorter.Appender(), ids: t.cursor()}
-	}
-	err = hashes.Each(ctx, w.threads, func(worker int, part []extsort.Entry, more bool) error {
-		return workers[worker].compare(part)
-	})
-	for i := range workers {
-		err = errors.Join(err, workers[i].to.Flush(), workers[i].ids.err)
-	}
-	return w.ended(ctx, sorter, err)
-}
-
-// idWorker finds equal ids for one goroutine.
-type idWorker struct {
-	t     *table
-	to    *extsort.Appender
-	ids   *cursor
-	hash  uint64
-	first []uint32 // documents with different ids of this hash, nearly always one
-	id    []byte
-}
-
-// compare goes on with entries that follow those seen before, or have other keys.
-func (w *idWorker) compare(part []extsort.Entry) error {
-	for _, e := range part {
-		doc := uint32(e.Value)
-		if len(w.first) == 0 || e.Key != w.hash {
-			w.hash, w.first = e.Key, append(w.first[:0], doc)
-			continue
-		}
-		w.id = append(w.id[:0], w.ids.explicitID(doc)...)
-		repeated := false
-		for _, earlier := range w.first {
-			if bytes.Equal(w.id, w.ids.explicitID(earlier)) {
-				repeated = true
-				w.t.skipped.addShared(doc)
-				if err := w.to.Add(uint64(doc), uint64(earlier)); err != nil {
-					return err
-				}
-				break
-			}
-		}
-		if !repeated {
-			w.first = append(w.first, doc)
-		}
-		if w.ids.err != nil {
-			return w.ids.err
-		}
-	}
-	return nil
-}
-
-// repeatedProblem says that a document's id was there before.
-func repeatedProblem(c *cursor, later, earlier uint32) *corpus.Problem {
-	label, line, offset := c.label(later), c.line(later), c.doc(later).offset
-	id := string(c.explicitID(later))
-	return &corpus.Problem{
-		Path: label, Line: line, Offset: offset,
-		Err: fmt.Errorf("id %q was there before (%s:%d); make ids unique, or name documents by file and line with --id-field %s",
-			id, c.label(earlier), c.line(earlier), corpus.NoID),
-	}
 }

@@ -64,6 +64,11 @@ type Config struct {
 	Inputs  []string // files, folders, globs, "-" for standard input
 	Against []string // reference documents: whatever is like one of them is removed
 	Output  string   // folder that Run fills; must not exist or be empty
+	// Outputs are other files that the caller writes ("-": standard output), Reads other
+	// files that it has read. As Output and Work, none of the first may be an input, be
+	// in an input folder, be one of the second, or be a file of another output; a run of
+	// which one is ends with ErrUsage before it opens or makes anything.
+	Outputs, Reads []string
 
 	Corpus   corpus.Options
 	Features shingle.Options
@@ -97,6 +102,9 @@ type Config struct {
 	OnSkip func(*corpus.Problem)
 	// OnNotice, when set, is told what a user should know of a run that goes on.
 	OnNotice func(string)
+	// Begin, when set, is called by Pairs and Sketch when all inputs are found and no
+	// output is one of them, before anything is read: it can open what Commit completes.
+	Begin func() error
 	// Commit, when set, is called by Pairs and Sketch when all was emitted, before they
 	// empty Work. Who makes there safe what was emitted loses nothing at any moment.
 	Commit func() error
@@ -158,6 +166,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.OnNotice == nil {
 		c.OnNotice = func(string) {}
+	}
+	if c.Begin == nil {
+		c.Begin = func() error { return nil }
 	}
 	if c.Commit == nil {
 		c.Commit = func() error { return nil }

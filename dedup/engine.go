@@ -45,12 +45,10 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	}
 	defer func() { err = errors.Join(err, r.close(err == nil)) }()
 	out, err := openOutput(ctx, &r.config)
-	if err == nil {
-		err = out.checkEmpty(ctx, r.config.Work != "")
-	}
 	if err != nil {
 		return nil, err
 	}
+	r.config.Begin = func() error { return out.checkEmpty(ctx, r.config.Work != "") }
 	if err := r.begin(ctx, "dedup"); err != nil {
 		return nil, err
 	}
@@ -177,18 +175,19 @@ func chooseBanding(config *Config) (lsh.Params, error) {
 	return banding, err
 }
 
-// begin finds the inputs and opens the work folder. Streams are not read yet.
+// begin finds the inputs, sees that no output is one of them, calls Config.Begin,
+// and opens the work folder. Streams are not read yet.
 func (r *run) begin(ctx context.Context, command string) error {
 	if r.config.Texts != nil && command != "sketch" {
 		return fmt.Errorf("%w: a text scheme makes signatures for Sketch only", ErrUsage)
-	}
-	if err := checkWork(&r.config); err != nil {
-		return err
 	}
 	if r.config.Corpus.Context == nil {
 		r.config.Corpus.Context = ctx
 	}
 	if err := r.findSources(ctx); err != nil {
+		return err
+	}
+	if err := r.config.Begin(); err != nil {
 		return err
 	}
 	if r.config.Work != "" {

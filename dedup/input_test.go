@@ -280,3 +280,44 @@ func TestChosenBandsAreUsed(t *testing.T) {
 		t.Errorf("%d bands of %d rows, candidates %s", s.Bands, s.Rows, s.CandidateMethod)
 	}
 }
+
+func TestNoOutputOfTheCallerIsAnInput(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in")
+	file := filepath.Join(in, "deep", "a.jsonl")
+	writeFile(t, file, []byte(`{"text":"a"}`+"\n"))
+	outside := filepath.Join(dir, "b.jsonl")
+	writeFile(t, outside, []byte(`{"text":"a"}`+"\n"))
+	if err := os.MkdirAll(filepath.Join(dir, "..in"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		name, output string
+		refused      bool
+	}{
+		{"file that is read", file, true},
+		{"file in a folder that is read", filepath.Join(in, "deep", "new.csv"), true},
+		{"file in a new folder in one that is read", filepath.Join(in, "new", "x", "y.csv"), true},
+		{"file by a way around", filepath.Join(in, "new") + "/../../in/y.csv", true},
+		{"file among those read before", outside, true},
+		{"file beside the folder", filepath.Join(dir, "in.csv"), false},
+		{"file of a folder with a name that begins with dots", filepath.Join(dir, "..in", "x.csv"), false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			begun := false
+			config := Config{
+				Inputs: []string{in}, Outputs: []string{c.output}, Reads: []string{outside},
+				Begin: func() error { begun = true; return nil },
+			}
+			_, err := Pairs(context.Background(), config, func(Pair) error { return nil })
+			if refused := errors.Is(err, ErrUsage); refused != c.refused || begun == c.refused || !c.refused && err != nil {
+				t.Errorf("err = %v, output opened: %v; want it refused: %v", err, begun, c.refused)
+			}
+			config.Output = filepath.Join(dir, "out")
+			if _, err := MakePlan(context.Background(), config); errors.Is(err, ErrUsage) != c.refused {
+				t.Errorf("plan: err = %v, want it refused: %v", err, c.refused)
+			}
+		})
+	}
+}

@@ -4,19 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
+	"slices"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
 )
 
-// findSources looks up the inputs, references first.
+// findSources looks up the inputs, references first, and sees that no output is one
+// of them.
 func (r *run) findSources(ctx context.Context) error {
 	c := &r.config
+	out, err := newOutputs(c)
+	if err != nil {
+		return err
+	}
+	both := &seenTwice{references: map[fileKey][]fs.FileInfo{}}
+	options := c.Corpus
+	options.Visit = func(path string, info fs.FileInfo) error {
+		both.reference(info)
+		return out.check(path, info)
+	}
 	var skipped []corpus.Problem
 	if len(c.Against) > 0 {
-		refs, problems, err := corpus.Find(c.Against, c.Corpus)
+		refs, problems, err := corpus.Find(c.Against, options)
 		if err != nil {
 			return err
 		}
@@ -24,7 +38,11 @@ func (r *run) findSources(ctx context.Context) error {
 		r.summary.ReferencesSkipped = int64(len(problems))
 		skipped = problems
 	}
-	inputs, problems, err := corpus.Find(c.Inputs, c.Corpus)
+	options.Visit = func(path string, info fs.FileInfo) error {
+		both.input(path, info)
+		return out.check(path, info)
+	}
+	inputs, problems, err := corpus.Find(c.Inputs, options)
 	if err != nil {
 		return err
 	}
@@ -35,8 +53,69 @@ func (r *run) findSources(ctx context.Context) error {
 		}
 		c.OnSkip(&p)
 	}
+	both.objects(r.sources, inputs)
+	both.tell(c.OnNotice)
 	r.sources = append(r.sources, inputs...)
 	return nil
+}
+
+// seenTwice counts the files that are references and inputs, by whatever names.
+type seenTwice struct {
+	references map[fileKey][]fs.FileInfo
+	first      string
+	n          int64
+}
+
+// fileKey is what equal files have in common.
+type fileKey struct{ size, changed int64 }
+
+func keyOf(info fs.FileInfo) fileKey { return fileKey{info.Size(), info.ModTime().UnixNano()} }
+
+func (s *seenTwice) reference(info fs.FileInfo) {
+	if info.Mode().IsRegular() {
+		s.references[keyOf(info)] = append(s.references[keyOf(info)], info)
+	}
+}
+
+func (s *seenTwice) input(path string, info fs.FileInfo) {
+	if len(s.references) == 0 || !info.Mode().IsRegular() {
+		return
+	}
+	like := s.references[keyOf(info)]
+	if i := slices.IndexFunc(like, func(other fs.FileInfo) bool { return os.SameFile(info, other) }); i >= 0 {
+		s.references[keyOf(info)] = slices.Delete(like, i, i+1)
+		s.add(path)
+	}
+}
+
+// objects is reference and input for what is in object stores.
+func (s *seenTwice) objects(references, inputs []corpus.Source) {
+	urls := map[string]bool{}
+	for i := range references {
+		if url := references[i].Path; corpus.IsURL(url) {
+			urls[url] = true
+		}
+	}
+	for i := range inputs {
+		if len(urls) > 0 && urls[inputs[i].Path] {
+			s.add(inputs[i].Path)
+		}
+	}
+}
+
+func (s *seenTwice) add(name string) {
+	if s.n++; s.n == 1 {
+		s.first = name
+	}
+}
+
+func (s *seenTwice) tell(notice func(string)) {
+	switch {
+	case s.n == 1:
+		notice(fmt.Sprintf("%q is an input and a reference: what it holds is like itself and removed", s.first))
+	case s.n > 1:
+		notice(fmt.Sprintf("%q and %d more files are inputs and references: what they hold is like itself and removed", s.first, s.n-1))
+	}
 }
 
 // spooledKind is the kind of the notes of spooled streams.
@@ -139,7 +218,7 @@ func (r *run) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	repeated, err := r.markRepeated(ctx)
+	repeated, err := r.uniqueNames(ctx)
 	if err != nil {
 		return err
 	}

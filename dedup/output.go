@@ -58,18 +58,12 @@ type outputDir struct {
 	uploaded []string
 }
 
-// openOutput checks that the output lies apart from the inputs. Nothing is made
-// yet: inputs that are globs must not find it.
+// openOutput returns the output of a run. Nothing is made yet: inputs that are globs
+// must not find it.
 func openOutput(ctx context.Context, config *Config) (*outputDir, error) {
-	o := &outputDir{fs: config.fs, path: config.Output}
+	o := &outputDir{fs: config.fs, path: corpus.LocalPath(config.Output)}
 	if !corpus.IsURL(config.Output) {
-		o.path = corpus.LocalPath(config.Output)
-		return o, checkApart("output folder", o.path, config)
-	}
-	for _, input := range slices.Concat(config.Inputs, config.Against) {
-		if corpus.InsideURL(config.Output, input) {
-			return nil, fmt.Errorf("output %s is or lies inside the input %s: name another place", config.Output, input)
-		}
+		return o, nil
 	}
 	var err error
 	o.remote, err = corpus.OpenPrefix(ctx, config.Output, config.Corpus)
@@ -260,88 +254,6 @@ func (o *outputDir) whole(ctx context.Context, name, path string) error {
 	o.uploaded = append(o.uploaded, name)
 	o.mu.Unlock()
 	return o.fs.Remove(path)
-}
-
-// checkApart refuses a folder for output or work that is an input or lies inside
-// one: the next run would read what this one writes.
-func checkApart(what, folder string, config *Config) error {
-	path, err := resolved(folder)
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	for _, input := range slices.Concat(config.Inputs, config.Against) {
-		if input == "-" || corpus.IsURL(input) {
-			continue
-		}
-		for _, name := range named(corpus.LocalPath(input)) {
-			in, err := resolved(name)
-			if err != nil {
-				continue // reported when it is looked for
-			}
-			if path == in {
-				return fmt.Errorf("%s %s is also an input: name another folder", what, folder)
-			}
-			if inside(path, in) {
-				return fmt.Errorf("%s %s lies inside the input %s: name a folder outside of it", what, folder, name)
-			}
-		}
-	}
-	return nil
-}
-
-// inside tells whether a path lies below a folder; both are resolved.
-func inside(path, folder string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// checkWork refuses a work folder where an input or the output is.
-func checkWork(config *Config) error {
-	if config.Work == "" {
-		return nil
-	}
-	if config.Output != "" && !corpus.IsURL(config.Output) {
-		work, err := resolved(config.Work)
-		if err != nil {
-			return fmt.Errorf("work folder: %w", err)
-		}
-		if out, err := resolved(corpus.LocalPath(config.Output)); err == nil && (work == out || inside(work, out)) {
-			return fmt.Errorf("work folder %s lies inside the output folder %s: name a folder outside of it", config.Work, config.Output)
-		}
-	}
-	return checkApart("work folder", config.Work, config)
-}
-
-// named returns the paths that an input stands for: its own, or those that it
-// matches as a glob.
-func named(input string) []string {
-	if _, err := os.Lstat(input); err != nil {
-		if matches, err := filepath.Glob(input); err == nil {
-			return matches
-		}
-	}
-	return []string{input}
-}
-
-// resolved returns the absolute path without symbolic links; parts that do not
-// exist yet are taken as they are.
-func resolved(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	real, err := filepath.EvalSymlinks(abs)
-	if errors.Is(err, os.ErrNotExist) {
-		parent := filepath.Dir(abs)
-		if parent == abs {
-			return abs, nil
-		}
-		if parent, err = resolved(parent); err != nil {
-			return "", err
-		}
-		return filepath.Join(parent, filepath.Base(abs)), nil
-	}
-	return real, err
 }
 
 func (o *outputDir) staged(elem ...string) string {

@@ -56,6 +56,9 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.findSources(ctx); err != nil {
+		return nil, err
+	}
 	if config.Output != "" {
 		out, err := openOutput(ctx, &r.config)
 		if err == nil {
@@ -64,9 +67,6 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-	}
-	if err := r.findSources(ctx); err != nil {
-		return nil, err
 	}
 	var s sample
 	step := max(1, len(r.sources)/sampleFiles)

@@ -55,6 +55,9 @@ type table struct {
 	parts    []part
 	blocks   []block
 	skipped  bitset // documents found unusable after they were read
+	// byPlace has the references that are named by their places, since inputs have
+	// their names; nil: none.
+	byPlace bitset
 }
 
 // number orders the blocks as the input is and numbers the documents.
@@ -288,11 +291,24 @@ func hashID(id []byte) uint64 {
 	return max(hashing.Bytes(id), 1)
 }
 
+// AgainstPrefix begins the name of a reference whose id, or path and line, is the name
+// of an input as well. Its path, and line where there are several, follow. No path or
+// URL of an input begins like this.
+const AgainstPrefix = "against://"
+
 // appendID appends the name of a document in the outputs.
 func (c *cursor) appendID(dst []byte, doc uint32) []byte {
+	if c.t.namedByPlace(doc) {
+		return c.appendPlace(append(dst, AgainstPrefix...), doc)
+	}
 	if id := c.explicitID(doc); len(id) > 0 {
 		return append(dst, id...)
 	}
+	return c.appendPlace(dst, doc)
+}
+
+// appendPlace appends the name that a document without an id has.
+func (c *cursor) appendPlace(dst []byte, doc uint32) []byte {
 	d := c.doc(doc)
 	return c.t.sources[c.block.file].AppendID(dst, c.block.firstLine+int64(d.line))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"sync"
@@ -216,6 +217,13 @@ func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
 func (b bitset) has(doc uint32) bool { return b[doc/64]&(1<<(doc%64)) != 0 }
 
 func (b bitset) add(doc uint32) { b[doc/64] |= 1 << (doc % 64) }
+
+func (b bitset) count() (n int) {
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
 
 func (b bitset) remove(doc uint32) { b[doc/64] &^= 1 << (doc % 64) }
 

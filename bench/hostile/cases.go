@@ -182,8 +182,8 @@ func outputs() []hostile {
 		{name: "output folder on a read-only disk", make: ok, shell: "mkdir -p disk && unshare -rm sh -c 'mount -t tmpfs -o ro none disk && \"$alike\" dedup in -o disk/out'", exit: 1, says: "read-only file system; name another folder"},
 		{name: "output folder without permission", make: all(ok, sh("mkdir locked; chmod 555 locked")), user: true, args: []string{"dedup", "in", "-o", "locked/out"}, exit: 1, says: "permission denied; name another folder"},
 		{name: "/dev/full as output", make: ok, args: []string{"pairs", "in", "-o", "/dev/full"}, exit: 1, says: "no space left on device; make room"},
-		{name: "output that is the input", make: ok, args: []string{"dedup", "in", "-o", "in"}, exit: 1, says: "output folder in is also an input: name another folder", noOutput: true},
-		{name: "output inside the input", make: ok, args: []string{"dedup", "in", "-o", "in/out"}, exit: 1, says: "lies inside the input in: name a folder outside of it"},
+		{name: "output that is the input", make: ok, args: []string{"dedup", "in", "-o", "in"}, exit: 2, says: "output folder in is also an input: name another folder", noOutput: true},
+		{name: "output inside the input", make: ok, args: []string{"dedup", "in", "-o", "in/out"}, exit: 2, says: "lies inside the input in: name a folder outside of it"},
 		{name: "output folder that is not empty", make: all(ok, text("out/mine", "a")), exit: 1, says: "output folder out is not empty"},
 	}
 }

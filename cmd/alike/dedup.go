@@ -25,6 +25,9 @@ cluster. The output folder gets
   clusters.csv   id,cluster: the members of clusters of two or more
   summary.json   the account of the run, written last: where it is, all is there
 
+A document without an id is named by its file, or file:line; a reference whose
+name an input has too is against://file:line. A name means one document.
+
 read = kept + removed + skipped, always. An empty document is kept and matches
 nothing. The output is the same for any number of threads.`
 
@@ -54,6 +57,9 @@ func newDedup() *cobra.Command {
 				return usagef("-o DIR is missing: name a folder for the output")
 			}
 			c.Output, c.Against = output, against
+			if flags.input.json {
+				c.Outputs = append(c.Outputs, "-")
+			}
 			if c.Keep, err = cluster.ParseKeep(keep); err != nil {
 				return usageError{err}
 			}

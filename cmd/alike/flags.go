@@ -80,6 +80,14 @@ func (f *textFlags) options() (shingle.Options, error) {
 	return o, nil
 }
 
+// reads returns the files that the flags name.
+func (f *textFlags) reads() []string {
+	if f.stopWords == "" {
+		return nil
+	}
+	return []string{f.stopWords} // or a language, where there is no such file
+}
+
 // readStopWords reads a file or, where there is none of that name, takes the
 // built-in list of a language.
 func readStopWords(name string) ([]string, error) {
@@ -108,6 +116,14 @@ func (f *schemeFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.line, "scheme", alike.DefaultScheme().String(), "signature: oph, kmins, weighted or bottomk, with k=, bits=, family=, hash=")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the signature's hash functions")
 	flags.StringVar(&f.permutations, "permutations", "", "`file` with the numbers of XOR permutations, one a line, in place of --scheme; the first permutation leaves features as they are")
+}
+
+// reads returns the files that the flags name.
+func (f *schemeFlags) reads() []string {
+	if f.permutations == "" {
+		return nil
+	}
+	return []string{f.permutations}
 }
 
 func (f *schemeFlags) scheme(flags *pflag.FlagSet) (minhash.Scheme, error) {
@@ -176,7 +192,9 @@ func (f *inputFlags) apply(c *alike.Config) error {
 	c.OnError = dedup.OnError(f.onError.value)
 	c.Threads = f.threads
 	c.Work, c.Fresh = f.work, f.fresh
-	c.Timings = f.timings != ""
+	if c.Timings = f.timings != ""; c.Timings {
+		c.Outputs = append(c.Outputs, f.timings)
+	}
 	if f.fresh && f.work == "" {
 		return usagef("--fresh is about a --work folder: name it, or leave --fresh out")
 	}
@@ -319,5 +337,6 @@ func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config,
 		return c, err
 	}
 	useObjects(cmd, &c.Corpus)
+	c.Reads = append(f.text.reads(), f.scheme.reads()...)
 	return c, f.search.apply(&c)
 }

@@ -15,18 +15,14 @@ func useObjects(cmd *cobra.Command, o *corpus.Options) {
 	o.Context = cmd.Context()
 }
 
-// createObject opens an output in an object store.
-func createObject(cmd *cobra.Command, url string, inputs []string) (*outputFile, error) {
-	for _, input := range inputs {
-		if corpus.InsideURL(url, input) {
-			return nil, fmt.Errorf("output %s is or lies inside the input %s: name another place", url, input)
-		}
-	}
-	var o corpus.Options
-	useObjects(cmd, &o)
-	file, err := corpus.CreateObject(cmd.Context(), url, o, 0)
+// openObject opens an output in an object store.
+func (o *outputFile) openObject(cmd *cobra.Command, url string) error {
+	var options corpus.Options
+	useObjects(cmd, &options)
+	file, err := corpus.CreateObject(cmd.Context(), url, options, 0)
 	if err != nil {
-		return nil, fmt.Errorf("output: %w", err)
+		return fmt.Errorf("output: %w", err)
 	}
-	return &outputFile{Writer: file, file: file, path: url}, nil
+	o.Writer, o.file = file, file
+	return nil
 }

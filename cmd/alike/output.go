@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,40 +17,37 @@ type outputFile struct {
 	io.Writer
 	file   *corpus.Writer // nil: not a file
 	device *os.File
-	path   string
 }
 
-// createOutput opens the output of a command that reads inputs. A file or object
-// is compressed when its name says so.
-func createOutput(cmd *cobra.Command, path string, inputs []string) (*outputFile, error) {
+// open opens the output. That it is no input was checked: see alike.Config.Outputs. A
+// file or object is compressed when its name says so.
+func (o *outputFile) open(cmd *cobra.Command, path string) error {
 	if path == "" || path == "-" {
-		return &outputFile{Writer: cmd.OutOrStdout()}, nil
+		o.Writer = cmd.OutOrStdout()
+		return nil
 	}
 	if corpus.IsURL(path) {
-		return createObject(cmd, path, inputs)
+		return o.openObject(cmd, path)
 	}
 	path, at := resolve(corpus.LocalPath(path))
 	if at != nil && at.IsDir() {
-		return nil, fmt.Errorf("output %s is a folder: name a file", path)
+		return fmt.Errorf("output %s is a folder: name a file", path)
 	}
 	if at != nil && !at.Mode().IsRegular() { // renaming a file to its name would replace it
 		device, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
-			return nil, fmt.Errorf("output: %w", err)
+			return fmt.Errorf("output: %w", err)
 		}
-		return &outputFile{Writer: device, device: device}, nil
-	}
-	for _, input := range inputs {
-		if err := apart(path, at, input); err != nil {
-			return nil, err
-		}
+		o.Writer, o.device = device, device
+		return nil
 	}
 	_, compression, _ := corpus.NameFormat(path)
 	file, err := corpus.Create(path, compression, 0)
 	if err != nil {
-		return nil, fmt.Errorf("output: %w", err)
+		return fmt.Errorf("output: %w", err)
 	}
-	return &outputFile{Writer: file, file: file, path: path}, nil
+	o.Writer, o.file = file, file
+	return nil
 }
 
 // resolve follows symbolic links, so that a link stays one when its target is
@@ -65,44 +61,6 @@ func resolve(path string) (real string, at os.FileInfo) {
 		path = real
 	}
 	return path, at
-}
-
-// apart refuses an output that is an input, or lies inside one and would be
-// read as a part of it.
-func apart(path string, at os.FileInfo, input string) error {
-	input = corpus.LocalPath(input)
-	matches := []string{input}
-	if _, err := os.Lstat(input); err != nil {
-		if matches, err = filepath.Glob(input); err != nil {
-			return nil // told when the input is looked for
-		}
-	}
-	for _, match := range matches {
-		in, err := os.Stat(match)
-		switch {
-		case err != nil:
-		case at != nil && os.SameFile(at, in):
-			return fmt.Errorf("output %s is also an input: name another file", path)
-		case in.IsDir() && inside(path, match):
-			return fmt.Errorf("output %s lies inside the input %s: name a file outside of it", path, match)
-		}
-	}
-	return nil
-}
-
-// inside tells whether a file lies below a folder.
-func inside(path, folder string) bool {
-	real := func(p string) string {
-		if r, err := filepath.EvalSymlinks(p); err == nil {
-			p = r
-		}
-		if abs, err := filepath.Abs(p); err == nil {
-			p = abs
-		}
-		return p
-	}
-	rel, err := filepath.Rel(real(folder), real(filepath.Dir(path)))
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // commit makes the output whole.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -54,13 +55,12 @@ func newPairs() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := createOutput(cmd, output, args)
-			if err != nil {
-				return err
-			}
+			var out outputFile
+			c.Outputs = append(c.Outputs, cmp.Or(output, "-"))
+			c.Begin = func() error { return out.open(cmd, output) }
 			defer out.discard()
 			done := flags.input.follow(cmd, &c)
-			rows := newPairWriter(out, flags.input.json, c.Shared)
+			rows := newPairWriter(&out, flags.input.json, c.Shared)
 			c.Commit = func() error { return errors.Join(rows.flush(), out.commit()) }
 			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
 			done(err)

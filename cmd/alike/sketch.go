@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -68,13 +69,13 @@ func newSketch() *cobra.Command {
 				return err
 			}
 			useObjects(cmd, &c.Corpus)
-			out, err := createOutput(cmd, output, args)
-			if err != nil {
-				return err
-			}
+			c.Reads = append(text.reads(), scheme.reads()...)
+			var out outputFile
+			c.Outputs = append(c.Outputs, cmp.Or(output, "-"))
+			c.Begin = func() error { return out.open(cmd, output) }
 			defer out.discard()
 			done := input.follow(cmd, &c)
-			buffer := bufio.NewWriterSize(out, 1<<16)
+			buffer := bufio.NewWriterSize(&out, 1<<16)
 			written = fingerprintWriter{scheme: schemeLine(&c), encoder: json.NewEncoder(buffer), hex: asHex}
 			c.Commit = func() error { return errors.Join(buffer.Flush(), out.commit()) }
 			summary, err := alike.Sketch(cmd.Context(), c, written.write)

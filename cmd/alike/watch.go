@@ -242,8 +242,8 @@ func (w *watch) log(interval time.Duration) {
 
 // writeTimings writes the stages as CSV.
 func writeTimings(cmd *cobra.Command, path string, s *alike.Summary) error {
-	file, err := createOutput(cmd, path, nil)
-	if err != nil {
+	var file outputFile
+	if err := file.open(cmd, path); err != nil {
 		return err
 	}
 	defer file.discard()

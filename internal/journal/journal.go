@@ -22,6 +22,9 @@ const (
 	lockName    = "alike.lock"        // there while a process works, or was killed
 )
 
+// Names are the files that a journal may have in its folder.
+var Names = []string{journalName, newName, lockName}
+
 // maxRecord bounds a record, so that two of them between which a line feed is
 // damaged are still one line to a reader.
 const maxRecord = 16 << 20

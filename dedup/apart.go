@@ -1,0 +1,301 @@
+package dedup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/journal"
+)
+
+// outputs are all files and folders that a run writes. None of them may be an
+// input, another file that was read, or a part of another output, by whatever name:
+// paths, links and letter case are seen through by asking the system whether two
+// files are the same.
+type outputs struct {
+	all    []output
+	folder string          // whose ancestors were looked at last
+	clear  map[string]bool // real paths of folders that no output owns
+}
+
+// output is a file or folder that a run writes.
+type output struct {
+	what   string // "output", "output folder", "work folder"
+	name   string // as the user knows it; "" for standard output
+	kind   string // "file", "folder" or "place": another one is the remedy
+	path   string // resolved; "-" for standard output, a place's URL
+	at     fs.FileInfo
+	parent fs.FileInfo   // the nearest folder that it lies in and that is there
+	owned  []string      // what the run writes: path, or the names in a folder that are the run's; of a place, URLs
+	taken  []fs.FileInfo // of what is owned, what is there
+}
+
+// An apartError says that an output is an input or another output. It is ErrUsage.
+type apartError struct{ text string }
+
+func (e *apartError) Error() string        { return e.text }
+func (e *apartError) Is(target error) bool { return target == ErrUsage }
+
+func apartf(format string, args ...any) error { return &apartError{fmt.Sprintf(format, args...)} }
+
+func (o *output) String() string {
+	if o.name == "" {
+		return o.what
+	}
+	return o.what + " " + o.name
+}
+
+// newOutputs returns the outputs of a run, or an error if two of them meet, or one of
+// them is among Config.Reads or, in an object store, among the inputs. Other inputs
+// are checked when they are found; see check.
+func newOutputs(c *Config) (*outputs, error) {
+	o := &outputs{clear: map[string]bool{}}
+	err := errors.Join(
+		o.addFolder("output folder", c.Output, append(slices.Clone(outputNames), stagingFolder, stagingLock)),
+		o.addFolder("work folder", c.Work, append(slices.Clone(journal.Names), filesFolder)))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range c.Outputs {
+		if err := o.addFile(name); err != nil {
+			return nil, err
+		}
+	}
+	for i := range o.all {
+		for j := range i {
+			if err := o.all[i].checkOther(&o.all[j]); err != nil {
+				return nil, err
+			}
+		}
+		for _, input := range slices.Concat(c.Inputs, c.Against) {
+			if err := o.all[i].checkURL(input); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, name := range c.Reads {
+		if info, err := os.Stat(name); err == nil { // else whoever reads it tells
+			if err := o.check(name, info); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return o, nil
+}
+
+// addFolder adds the folder or place of a URL in which a run makes files of the given
+// names; "" is none.
+func (o *outputs) addFolder(what, name string, names []string) error {
+	if name == "" {
+		return nil
+	}
+	out := output{what: what, name: name, kind: "folder", path: corpus.LocalPath(name)}
+	if corpus.IsURL(name) {
+		out = output{what: "output", name: name, kind: "place", path: name}
+		for _, n := range names {
+			out.owned = append(out.owned, strings.TrimSuffix(name, "/")+"/"+n)
+		}
+		o.all = append(o.all, out)
+		return nil
+	}
+	if err := out.look(); err != nil {
+		return err
+	}
+	for _, n := range names {
+		out.own(filepath.Join(out.path, n))
+	}
+	o.all = append(o.all, out)
+	return nil
+}
+
+// addFile adds a file, the object of a URL, or standard output for "-". Devices and
+// pipes keep nothing, and a folder is refused when it is opened.
+func (o *outputs) addFile(name string) error {
+	out := output{what: "output", name: name, kind: "file", path: corpus.LocalPath(name)}
+	switch {
+	case name == "-":
+		out = output{what: "standard output", kind: "file", path: name, owned: []string{name}}
+		if at, err := os.Stdout.Stat(); err == nil && at.Mode().IsRegular() {
+			out.at = at
+		}
+	case corpus.IsURL(name):
+		out = output{what: "output", name: name, kind: "place", path: name, owned: []string{name}}
+	default:
+		if err := out.look(); err != nil {
+			return err
+		}
+		if out.at != nil && !out.at.Mode().IsRegular() {
+			return nil
+		}
+		out.own(out.path)
+	}
+	o.all = append(o.all, out)
+	return nil
+}
+
+// look resolves the path and sees what is there.
+func (out *output) look() error {
+	path, err := resolved(out.path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", out, err)
+	}
+	out.path = path
+	if at, err := os.Stat(path); err == nil {
+		out.at = at
+	}
+	for folder := filepath.Dir(path); ; folder = filepath.Dir(folder) {
+		if at, err := os.Stat(folder); err == nil {
+			out.parent = at
+			return nil
+		} else if folder == filepath.Dir(folder) {
+			return fmt.Errorf("%s: %w", out, err)
+		}
+	}
+}
+
+func (out *output) own(path string) {
+	out.owned = append(out.owned, path)
+	if at, err := os.Stat(path); err == nil {
+		out.taken = append(out.taken, at)
+	}
+}
+
+// checkOther refuses an output that meets an earlier one.
+func (out *output) checkOther(other *output) error {
+	if same(out.path, other.path) || out.at != nil && other.at != nil && os.SameFile(out.at, other.at) {
+		return apartf("%s and %s are the same: name another %s", other, out, out.kind)
+	}
+	if other.what == "output folder" && out.what == "work folder" && below(out.path, other.path) {
+		return apartf("%s lies inside the %s: name a folder outside of it", out, other)
+	}
+	for _, a := range out.owned {
+		for _, b := range other.owned {
+			switch {
+			case same(a, b):
+				return apartf("%s is a file of the %s: name another %s", out, other, out.kind)
+			case below(a, b):
+				return apartf("%s lies among the files of the %s: name another %s", out, other, out.kind)
+			case below(b, a):
+				return apartf("%s lies below the %s: name another %s", other, out, out.kind)
+			}
+		}
+	}
+	return nil
+}
+
+// same tells whether two resolved paths, or URLs, are one. Names that differ by case
+// only are one file on some systems, and nobody needs two such outputs.
+func same(a, b string) bool {
+	if corpus.IsURL(a) || corpus.IsURL(b) {
+		return a == b
+	}
+	return a == b || filepath.Dir(a) == filepath.Dir(b) && strings.EqualFold(filepath.Base(a), filepath.Base(b))
+}
+
+// below tells whether a path is one in the folder, at any depth, or the folder.
+func below(path, folder string) bool {
+	if corpus.IsURL(path) || corpus.IsURL(folder) {
+		return corpus.InsideURL(path, folder)
+	}
+	for !same(path, folder) {
+		up := filepath.Dir(path)
+		if up == path {
+			return false
+		}
+		path = up
+	}
+	return true
+}
+
+// checkURL refuses a place in an object store that is or holds an input, or lies
+// inside one.
+func (out *output) checkURL(input string) error {
+	if out.kind != "place" {
+		return nil
+	}
+	if corpus.InsideURL(out.name, input) {
+		return apartf("%s is or lies inside the input %s: name another place", out, input)
+	}
+	for _, url := range out.owned {
+		if corpus.InsideURL(input, url) {
+			return apartf("%s holds the input %s: name another place", out, input)
+		}
+	}
+	return nil
+}
+
+// check refuses outputs that are a file or folder that is read, lie inside one, or
+// hold it. It is corpus.Options.Visit.
+func (o *outputs) check(path string, info fs.FileInfo) error {
+	for i := range o.all {
+		out := &o.all[i]
+		switch {
+		case out.at != nil && os.SameFile(out.at, info):
+			return apartf("%s is also an input: name another %s", out, out.kind)
+		case info.IsDir() && out.parent != nil && os.SameFile(out.parent, info):
+			return apartf("%s lies inside the input %s: name a %s outside of it", out, path, out.kind)
+		case out.holds(info):
+			return apartf("%s holds the input %s: name another %s", out, path, out.kind)
+		}
+	}
+	if folder := filepath.Dir(path); folder != o.folder {
+		o.folder = folder
+		return o.checkAbove(path, folder)
+	}
+	return nil
+}
+
+func (out *output) holds(info fs.FileInfo) bool {
+	return slices.ContainsFunc(out.taken, func(at fs.FileInfo) bool { return os.SameFile(at, info) })
+}
+
+// checkAbove refuses outputs that hold the folder of an input.
+func (o *outputs) checkAbove(path, folder string) error {
+	if !slices.ContainsFunc(o.all, func(out output) bool { return len(out.taken) > 0 }) {
+		return nil
+	}
+	at, err := resolved(folder)
+	if err != nil {
+		return nil // told when the input is read
+	}
+	for !o.clear[at] {
+		info, err := os.Stat(at)
+		if err != nil {
+			return nil
+		}
+		for i := range o.all {
+			if out := &o.all[i]; out.holds(info) {
+				return apartf("%s holds the input %s: name another %s", out, path, out.kind)
+			}
+		}
+		o.clear[at] = true
+		at = filepath.Dir(at)
+	}
+	return nil
+}
+
+// resolved returns the absolute path without symbolic links; parts that do not
+// exist yet are taken as they are.
+func resolved(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if errors.Is(err, os.ErrNotExist) {
+		parent := filepath.Dir(abs)
+		if parent == abs {
+			return abs, nil
+		}
+		if parent, err = resolved(parent); err != nil {
+			return "", err
+		}
+		return filepath.Join(parent, filepath.Base(abs)), nil
+	}
+	return real, err
+}
