@@ -164,8 +164,8 @@ type columns struct {
 
 // readHeader parses the header line. A byte order mark and blank lines may
 // stand before it.
-func readHeader(raw []byte, o Options, f Format) (columns, error) {
-	c := columns{}
+func readHeader(raw []byte, o Options, f Format) (*columns, error) {
+	c := &columns{}
 	line := bytes.TrimLeft(bytes.TrimPrefix(raw, byteOrderMark), "\r\n")
 	var cells []cell
 	if f == TSV {
@@ -230,7 +230,7 @@ func (p *Parser) parseRow(r *Record) {
 		cells, ok = splitCSV(cells, r.Raw)
 	}
 	p.cells = cells
-	cols := &p.file.columns
+	cols := p.columns
 	switch {
 	case !ok:
 		r.Err = because(ErrMalformed, "malformed CSV: a quoted field is not closed or has text beside its quotes; correct or remove the line")

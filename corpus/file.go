@@ -20,7 +20,7 @@ type File struct {
 
 	header      []byte
 	headerLines int64
-	columns     columns
+	columns     *columns
 
 	// Plain files of lines: see plain.go.
 	plain   bool
@@ -48,7 +48,7 @@ func Open(s Source, o Options) (*File, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &File{src: s, o: o.withDefaults()}
+	f := &File{src: s, o: o.withDefaults(), columns: &columns{}}
 	if s.Format == Parquet {
 		if err := f.openParquet(); err != nil {
 			f.Close()
@@ -142,6 +142,9 @@ func (f *File) Header() []byte { return f.header }
 // Columns returns the names in the header, of a Parquet file those of all its
 // columns; nil if there are none.
 func (f *File) Columns() []string { return f.columns.names }
+
+// Layout returns what a record of the file is parsed by apart from the file.
+func (f *File) Layout() Layout { return Layout{f.src.Format, f.columns} }
 
 // BytesRead returns how many bytes of the file, compressed as they stand, were
 // taken so far: for progress, against Source.Size.

@@ -12,7 +12,7 @@ import (
 // parseLine parses one line of a format.
 func parseLine(f *File, o Options, line string) Record {
 	var r Record
-	NewParser(o).ParseRaw(f, []byte(line), &r)
+	NewParser(o).ParseRaw(f.Layout(), []byte(line), &r)
 	return r
 }
 

@@ -17,8 +17,9 @@ import (
 //	object  ├─1─┼──2──┼────3────┼────4────┼─ …
 //	         read  ready  …coming  …coming   not asked for yet
 //
-// Ranges begin small and few, so that reading just a header costs little, and
-// double up to a quarter of the read-ahead, four at a time. Memory of an open
+// An object of up to a quarter of the read-ahead is one range. Those of a larger
+// one begin small and few, so that reading just a header costs little, and
+// double up to that size, four at a time. Memory of an open
 // object: at most the read-ahead (8 MiB by default). A range that breaks off
 // is continued where it broke, by another request for the rest.
 //
@@ -140,6 +141,9 @@ func newObjectReader(ctx context.Context, f objectFetcher, readAhead int) *objec
 	}
 	r := &objectReader{objectFetcher: f, most: max(readAhead/rangesAhead, 1), ahead: 1}
 	r.size = min(firstRange, r.most)
+	if f.object.Size <= int64(r.most) {
+		r.size = r.most // one request is all that it takes
+	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.ask()
 	return r

@@ -152,7 +152,7 @@ func TestParquetRecordIsFoundInItsBlockAgain(t *testing.T) {
 		p.Start(f, &b)
 		for p.Next(&r) {
 			at := r.Offset - b.Offset
-			again.ParseRaw(f, b.Data()[at:at+int64(len(r.Raw))], &other)
+			again.ParseRaw(f.Layout(), b.Data()[at:at+int64(len(r.Raw))], &other)
 			if r.Err == nil && (string(other.Text) != string(r.Text) || string(other.ID) != string(r.ID)) || (r.Err == nil) != (other.Err == nil) {
 				t.Fatalf("%+v is read again as %+v", r, other)
 			}

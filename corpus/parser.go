@@ -1,6 +1,9 @@
 package corpus
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // A Record is one record of a file. Its slices are views that stand until the
 // next call of the parser.
@@ -17,14 +20,14 @@ type Record struct {
 // A Parser parses the records of blocks. It owns scratch memory and belongs to
 // one goroutine.
 type Parser struct {
-	o      Options
-	file   *File
-	format Format
-	block  *Block
-	data   []byte // of the block
-	pos    int    // in data
-	line   int64
-	done   bool // the tail of the block, or its only record, was delivered
+	o       Options
+	format  Format
+	columns *columns // of a table
+	block   *Block
+	data    []byte // of the block
+	pos     int    // in data
+	line    int64
+	done    bool // the tail of the block, or its only record, was delivered
 
 	json    jsonScanner
 	names   [][]byte    // wanted fields of JSON, each once; the text is the first
@@ -68,7 +71,7 @@ func (p *Parser) want(name string) int {
 
 // Start makes the records of b, a block of f, the next ones.
 func (p *Parser) Start(f *File, b *Block) {
-	p.file, p.format, p.block = f, f.src.Format, b
+	p.format, p.columns, p.block = f.src.Format, f.columns, b
 	p.data, p.pos, p.line, p.done = b.data, 0, b.firstLine, false
 }
 
@@ -88,10 +91,27 @@ func (p *Parser) Next(r *Record) bool {
 // Offset and Line only. r.Err tells of a record over MaxRecord only.
 func (p *Parser) NextRaw(r *Record) bool { return p.next(r) }
 
-// ParseRaw parses one record of f again from its raw bytes, as Next has
+// A Layout says how the records of a file are to be parsed: its format and, of a
+// table, its columns. It stands when the file is closed, and may be shared by
+// goroutines.
+type Layout struct {
+	format  Format
+	columns *columns
+}
+
+// Equal tells whether records are parsed alike by both.
+func (l Layout) Equal(other Layout) bool {
+	a, b := l.columns, other.columns
+	if l.format != other.format || (a == nil) != (b == nil) {
+		return false
+	}
+	return a == b || slices.Equal(a.names, b.names) && a.text == b.text && a.id == b.id && slices.Equal(a.fields, b.fields)
+}
+
+// ParseRaw parses one record of a file again from its raw bytes, as Next has
 // delivered them. r.Offset and r.Line are left alone.
-func (p *Parser) ParseRaw(f *File, raw []byte, r *Record) {
-	p.file, p.format = f, f.src.Format
+func (p *Parser) ParseRaw(l Layout, raw []byte, r *Record) {
+	p.format, p.columns = l.format, l.columns
 	r.Raw, r.Err = raw, nil
 	p.parse(r)
 }

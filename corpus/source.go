@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,9 +40,46 @@ type Source struct {
 
 // InPlace tells whether records can be read again at their Record.Offset, by
 // File.ReaderAt: in plain files. Streams, compressed files, Parquet files and
-// objects of an object store are read again from front to back.
+// objects of an object store are read again from front to back, or see ByRange.
 func (s Source) InPlace() bool {
 	return !s.Stream && s.Compression == Plain && s.Format != Parquet && s.object == nil
+}
+
+// Layout returns the layout of the source's records if that can be told without
+// reading it: not of a table.
+func (s Source) Layout() (l Layout, ok bool) {
+	return Layout{format: s.Format}, s.Format != CSV && s.Format != TSV
+}
+
+// Remote tells whether the bytes are in an object store, so that each reading of
+// them is a request.
+func (s Source) Remote() bool { return s.object != nil }
+
+// ByRange tells whether records can be read again at their Record.Offset by
+// ReadRange: in plain objects.
+func (s Source) ByRange() bool {
+	return s.object != nil && s.Compression == Plain && s.Format != Parquet
+}
+
+// ReadRange fills p with the bytes of an object from off on, by one request, or
+// more when the network breaks. It is safe for concurrent use. The error is a
+// *Problem: of an object that is not the one that Find has found any more it is
+// ErrChanged.
+func (s Source) ReadRange(ctx context.Context, p []byte, off int64) error {
+	var err error
+	switch {
+	case s.object == nil:
+		err = because(ErrUnsupported, "not an object of an object store; use OpenAt")
+	case off < 0 || int64(len(p)) > s.Size-off:
+		err = because(fs.ErrInvalid, "bytes %d to %d of an object of %d", off, off+int64(len(p)), s.Size)
+	case len(p) > 0:
+		f := s.object.fetcher()
+		err = f.fetch(ctx, off, p)
+	}
+	if err != nil {
+		return &Problem{Path: s.Label(), Offset: off, Err: err}
+	}
+	return nil
 }
 
 // State tells one state of the source's bytes from another: size, time of change,

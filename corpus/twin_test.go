@@ -95,7 +95,7 @@ func readAll(t testing.TB, s Source, o Options, workers int) ([]got, error) {
 					if r.Err == nil {
 						g.Text, g.ID, g.Fields = string(r.Text), string(r.ID), showFields(r.Fields)
 						again = Record{}
-						other.ParseRaw(f, []byte(g.Raw), &again)
+						other.ParseRaw(f.Layout(), []byte(g.Raw), &again)
 						if again.Err != nil || string(again.Text) != g.Text || string(again.ID) != g.ID || showFields(again.Fields) != g.Fields {
 							t.Errorf("ParseRaw differs from Next: %+v, %v", again, g)
 						}

@@ -128,6 +128,7 @@ type run struct {
 
 	refSources int
 	sources    []corpus.Source
+	layouts    layouts
 	table      *table
 	classes    *classes
 	verifier   *verifier

@@ -15,7 +15,8 @@ import (
 // compressed streams and one huge file all keep every worker busy.
 type feeder struct {
 	sources []corpus.Source
-	options corpus.Options
+	opener  *opener
+	layouts *layouts
 	wanted  func(file int) bool                 // nil: all
 	done    func(file int) func(seq int64) bool // blocks of a file to leave out; nil: none
 
@@ -47,8 +48,10 @@ func (o *openFile) advance() int64 {
 // errFileEnd is what take returns to the last worker that leaves a file at its end.
 var errFileEnd = errors.New("end of file")
 
-func newFeeder(sources []corpus.Source, options corpus.Options, wanted func(file int) bool, done func(file int) func(seq int64) bool) *feeder {
-	f := &feeder{sources: sources, options: options, wanted: wanted, done: done}
+func newFeeder(
+	sources []corpus.Source, opener *opener, layouts *layouts, wanted func(file int) bool, done func(file int) func(seq int64) bool,
+) *feeder {
+	f := &feeder{sources: sources, opener: opener, layouts: layouts, wanted: wanted, done: done}
 	f.opened = sync.NewCond(&f.mu)
 	return f
 }
@@ -114,10 +117,12 @@ func (f *feeder) join() (*openFile, error) {
 
 // openNext opens a source. f.mu is held, before and after.
 func (f *feeder) openNext(index int) (*openFile, error) {
-	source := f.sources[index]
 	f.opening++
 	f.mu.Unlock()
-	file, err := corpus.Open(source, f.options)
+	file, err := f.opener.open(index)
+	if err == nil {
+		f.layouts.keep(index, file)
+	}
 	if err == nil && f.done != nil {
 		if done := f.done(index); done != nil {
 			file.Skip(done)
@@ -167,6 +172,7 @@ func (f *feeder) close() {
 	for len(f.open) > 0 {
 		f.drop(f.open[0])
 	}
+	f.opener.close()
 }
 
 // stop keeps files after index from being opened.
@@ -174,4 +180,5 @@ func (f *feeder) stop(index int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sources = f.sources[:min(len(f.sources), index+1)]
+	f.opener.stop(index)
 }

@@ -206,7 +206,7 @@ func (r *run) inputBytes() (n int64) {
 func (r *run) read(ctx context.Context) error {
 	c := &r.config
 	reader := &reader{
-		config: c, work: r.work, banding: r.banding, sources: r.sources,
+		config: c, work: r.work, banding: r.banding, sources: r.sources, layouts: &r.layouts,
 		keepSigs: c.keepsSignatures(), meter: r.clock.meter, parts: r.partLog(),
 		keepAll: r.banding.Bands == 0 || r.banding.Rows <= 1 && c.Candidates == CandidatesAuto && c.Verify == VerifyExact,
 	}

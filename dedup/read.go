@@ -41,6 +41,7 @@ type reader struct {
 	banding  lsh.Params
 	feeder   *feeder
 	sources  []corpus.Source
+	layouts  *layouts
 	keepSigs bool
 	meter    *meter // nil: nothing is measured
 	keepSets atomic.Bool
@@ -80,7 +81,8 @@ func (r *reader) read(ctx context.Context, refSources int) (*table, error) {
 	if err := r.restore(); err != nil {
 		return r.t, err
 	}
-	r.feeder = newFeeder(r.sources, r.config.Corpus, r.resume.wanted, r.resume.done)
+	opener := newOpener(r.sources, r.config.Corpus, r.work.share(8), r.resume.wanted)
+	r.feeder = newFeeder(r.sources, opener, r.layouts, r.resume.wanted, r.resume.done)
 	defer r.feeder.close()
 	r.cutoff = endOfInput
 	group, ctx := errgroup.WithContext(ctx)

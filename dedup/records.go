@@ -18,9 +18,10 @@ import (
 )
 
 // recordStore gives single records again after the first pass. Plain files are
-// read in place. A compressed file has no place to read from, so the records
-// wanted of it are spooled in one more pass over it: in memory or, when that is
-// full, in a file of the work folder.
+// read in place. The records wanted of other sources are spooled beforehand, in
+// memory or, when that is full, in a file of the work folder: those of plain
+// objects by requests for where they lie, those of compressed files, which have
+// no place to read from, in one more pass over them.
 type recordStore struct {
 	r     *run
 	limit int64 // bytes in memory; 0: any number
@@ -77,13 +78,13 @@ func (s *recordStore) prepare(ctx context.Context, pairs *extsort.Sorted) error 
 		for doc := b.firstDoc; doc < b.firstDoc+b.docs; doc++ {
 			if s.have.has(doc) {
 				wanted.remove(doc)
-			} else if wanted.has(doc) {
+			} else if wanted.has(doc) && !s.r.sources[b.file].ByRange() {
 				files[int(b.file)] = true
 			}
 		}
 	}
-	if len(files) == 0 {
-		return nil
+	if err := s.fetchRanges(ctx, wanted); err != nil || len(files) == 0 {
+		return err
 	}
 	return s.spoolRecords(ctx, func(file int) bool { return files[file] }, wanted)
 }
@@ -91,7 +92,8 @@ func (s *recordStore) prepare(ctx context.Context, pairs *extsort.Sorted) error 
 // spoolRecords reads files once more, with all workers, and keeps the records
 // of wanted documents.
 func (s *recordStore) spoolRecords(ctx context.Context, inFiles func(file int) bool, wanted bitset) error {
-	f := newFeeder(s.r.sources, s.r.config.Corpus, inFiles, nil)
+	opener := newOpener(s.r.sources, s.r.config.Corpus, s.r.work.share(8), inFiles)
+	f := newFeeder(s.r.sources, opener, &s.r.layouts, inFiles, nil)
 	defer f.close()
 	group, ctx := errgroup.WithContext(ctx)
 	for range s.r.config.Threads {
@@ -274,42 +276,64 @@ func (f *fetcher) close() {
 }
 
 // text returns the text of a document, valid until the next call. Calls with
-// ascending documents open every file once.
+// ascending documents open every file that is read in place once, and no other.
 func (f *fetcher) text(doc uint32) ([]byte, error) {
 	d := *f.c.doc(doc)
 	if f.c.err != nil {
 		return nil, f.c.err
 	}
 	file := int(f.c.block.file)
-	sources := f.s.r.sources
-	if file != f.file {
-		f.close()
-		opened, err := corpus.Open(sources[file], f.s.r.config.Corpus)
-		if err != nil {
-			return nil, err
-		}
-		f.open, f.file = opened, file
-		f.window, f.windowAt, f.lastEnd = f.window[:0], 0, -1
+	var raw []byte
+	var layout corpus.Layout
+	var err error
+	if f.s.inPlace[file] {
+		raw, layout, err = f.readInPlace(file, &d)
+	} else {
+		raw, layout, err = f.readSpooled(file, doc, &d)
 	}
-	raw, err := f.read(doc, &d)
 	if err != nil {
 		return nil, err
 	}
-	f.parser.ParseRaw(f.open, raw, &f.record)
+	f.parser.ParseRaw(layout, raw, &f.record)
 	if f.record.Err != nil {
-		return nil, changed(sources[file].Label())
+		return nil, changed(f.s.r.sources[file].Label())
 	}
 	return f.record.Text, nil
 }
 
-func (f *fetcher) read(doc uint32, d *document) (raw []byte, err error) {
-	if f.s.has(doc) {
-		f.raw = grow(f.raw, int(d.length))
-		return f.s.get(f.raw, doc)
+// readSpooled returns a record of a source that is not read in place.
+func (f *fetcher) readSpooled(file int, doc uint32, d *document) (raw []byte, l corpus.Layout, err error) {
+	r := f.s.r
+	if !f.s.has(doc) {
+		return nil, l, changed(r.sources[file].Label()) // its spooling has met an earlier end
 	}
-	at := f.open.ReaderAt()
+	if l, err = r.layouts.find(file, r.sources[file], r.config.Corpus); err != nil {
+		return nil, l, err
+	}
+	f.raw = grow(f.raw, int(d.length))
+	raw, err = f.s.get(f.raw, doc)
+	return raw, l, err
+}
+
+// readInPlace returns a record of a plain file.
+func (f *fetcher) readInPlace(file int, d *document) (raw []byte, l corpus.Layout, err error) {
+	if file != f.file {
+		f.close()
+		opened, err := corpus.Open(f.s.r.sources[file], f.s.r.config.Corpus)
+		if err != nil {
+			return nil, l, err
+		}
+		f.open, f.file = opened, file
+		f.window, f.windowAt, f.lastEnd = f.window[:0], 0, -1
+	}
+	raw, err = f.readWindow(f.open.ReaderAt(), d)
+	return raw, f.open.Layout(), err
+}
+
+// readWindow returns a record of the open file by way of the window.
+func (f *fetcher) readWindow(at io.ReaderAt, d *document) (raw []byte, err error) {
 	if at == nil {
-		return nil, changed(f.open.Source().Label()) // its spooling has met an earlier end
+		return nil, changed(f.open.Source().Label()) // it is no regular file any more
 	}
 	start, end := d.offset, d.offset+int64(d.length)
 	if start < f.windowAt || end > f.windowAt+int64(len(f.window)) {

@@ -29,12 +29,17 @@ const copyBytes = 512 << 10
 //
 // A plain file is cut into jobs whose place in the output is known beforehand,
 // so that all workers write one file at once. Another file is one job: it is
-// decoded once more in order, and its writer compresses in parallel.
+// decoded once more in order, and its writer compresses in parallel. What goes to
+// an object store is uploaded meanwhile, so that many small files do not cost an
+// answer of the network each.
 type keptWriter struct {
 	r       *run
 	out     *outputDir
+	opener  *opener
 	removed bitset
 	before  map[int]written // what an earlier process has written
+	group   *errgroup.Group // of workers and uploads
+	uploads chan struct{}   // a place for each upload that is under way
 	items   atomic.Int64
 	bytes   atomic.Int64
 }
@@ -85,7 +90,9 @@ func (k *keptWriter) keeps(doc uint32) bool {
 
 // newKeptWriter prepares the writing of all documents but those removed.
 func (r *run) newKeptWriter(out *outputDir, c *clustering) (*keptWriter, error) {
-	k := &keptWriter{r: r, out: out, removed: newBitset(r.table.n), before: map[int]written{}}
+	k := &keptWriter{
+		r: r, out: out, removed: newBitset(r.table.n), before: map[int]written{}, uploads: make(chan struct{}, uploadsAtOnce),
+	}
 	err := each(c.removed, func(e extsort.Entry) error {
 		k.removed.add(uint32(e.Key))
 		return nil
@@ -206,8 +213,11 @@ func (k *keptWriter) path(file int) string {
 
 // write copies all record files of the inputs.
 func (k *keptWriter) write(ctx context.Context) error {
+	k.opener = newOpener(k.r.sources, k.r.config.Corpus, k.r.work.share(8), k.rewrites)
+	defer k.opener.close()
 	jobs := make(chan func(buf *[]byte) error)
 	group, ctx := errgroup.WithContext(ctx)
+	k.group = group
 	group.Go(func() error {
 		defer close(jobs)
 		return k.plan(ctx, jobs)
@@ -224,6 +234,13 @@ func (k *keptWriter) write(ctx context.Context) error {
 		})
 	}
 	return group.Wait()
+}
+
+// rewrites tells whether a file is to be written and cannot be read in place.
+func (k *keptWriter) rewrites(file int) bool {
+	source := &k.r.sources[file]
+	return file >= k.r.refSources && source.Format != corpus.Text && source.Format != corpus.Parquet &&
+		!k.before[file].Whole && !source.InPlace()
 }
 
 // plan sends the jobs.
@@ -448,11 +465,31 @@ func (k *keptWriter) leave(ctx context.Context, f *outputFile) error {
 	return k.whole(ctx, f.number, f.path)
 }
 
-// whole notes that a file is written.
+// uploadsAtOnce is how many files of records are uploaded at once. They are sent
+// from where they lie, and so take no memory.
+const uploadsAtOnce = 16
+
+// whole notes that a file is written, when it is uploaded if it is to be.
 func (k *keptWriter) whole(ctx context.Context, file int, path string) error {
-	if k.out.remote == nil && k.r.work.log == nil {
+	switch {
+	case k.out.remote == nil && k.r.work.log == nil:
 		return nil // all names are made durable at once in the end
+	case k.out.remote == nil:
+		return k.noteWhole(ctx, file, path)
 	}
+	select {
+	case k.uploads <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	k.group.Go(func() error {
+		defer func() { <-k.uploads }()
+		return k.noteWhole(ctx, file, path)
+	})
+	return nil
+}
+
+func (k *keptWriter) noteWhole(ctx context.Context, file int, path string) error {
 	if err := k.out.whole(ctx, KeptFolder+"/"+k.r.sources[file].Name, path); err != nil {
 		return err
 	}
@@ -470,7 +507,7 @@ func (k *keptWriter) whole(ctx context.Context, file int, path string) error {
 // rewrite copies the kept records of a file that cannot be read in place.
 func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err error) {
 	source := k.r.sources[file]
-	in, err := corpus.Open(source, k.r.config.Corpus)
+	in, err := k.opener.open(file)
 	if err != nil {
 		first, end := k.r.table.docsOfFile(file)
 		return unlessEmpty(first, end, err)

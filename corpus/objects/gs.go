@@ -64,7 +64,7 @@ func openGS(ctx context.Context, u *url.URL) (*gsBucket, error) {
 		b.server, anonymous = strings.TrimSuffix(emulator, "/"), true
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	setTimeouts(transport)
+	setUp(transport)
 	b.client = &http.Client{Transport: transport}
 	if anonymous {
 		return b, nil

@@ -20,9 +20,14 @@ const (
 	credentialTimeout = 20 * time.Second
 )
 
-// setTimeouts makes a transport give up a server that does not answer. Waiting
-// for the bytes of an answer is bounded by package corpus.
-func setTimeouts(t *http.Transport) {
+// connections is how many connections to a server stay open between requests: as
+// many requests as a run has under way. With fewer, each request for one of many
+// small objects would begin with a handshake.
+const connections = 64
+
+// setUp makes a transport keep its connections, and give up a server that does not
+// answer. Waiting for the bytes of an answer is bounded by package corpus.
+func setUp(t *http.Transport) {
 	dialer := net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dialer.DialContext(ctx, network, address)
@@ -32,6 +37,7 @@ func setTimeouts(t *http.Transport) {
 		return watchedConn{conn}, nil
 	}
 	t.ResponseHeaderTimeout = answerTimeout
+	t.MaxIdleConnsPerHost = connections
 }
 
 // watchedConn fails when the other side does not take what is written.

@@ -53,7 +53,7 @@ func openS3(ctx context.Context, u *url.URL) (*s3Bucket, error) {
 	if err != nil {
 		return nil, because(fs.ErrInvalid, err, "wrong settings for S3: %v; correct the URL or the AWS configuration", err)
 	}
-	httpClient := awshttp.NewBuildableClient().WithTransportOptions(setTimeouts)
+	httpClient := awshttp.NewBuildableClient().WithTransportOptions(setUp)
 	config.HTTPClient, config.Logger = httpClient, logging.Nop{}
 	if config.Region == "" {
 		config.Region = "us-east-1"

@@ -17,9 +17,10 @@ import (
 // GS is a running server of the part of Google Cloud Storage's JSON API that is
 // needed to list, read, write and remove objects. It has all buckets.
 type GS struct {
-	URL   string
-	Page  int // objects on a page of a list
-	fault atomic.Pointer[Fault]
+	URL     string
+	Page    int // objects on a page of a list
+	Traffic Traffic
+	fault   atomic.Pointer[Fault]
 
 	mu       sync.Mutex
 	objects  map[string]gsObject // by bucket/key
@@ -50,7 +51,7 @@ func StartGS(t testing.TB) *GS {
 	mux.HandleFunc("POST /upload/storage/v1/b/{bucket}/o", s.begin)
 	mux.HandleFunc("PUT /session/{id}", s.send)
 	mux.HandleFunc("DELETE /session/{id}", s.forget)
-	s.URL = start(t, &s.fault, mux)
+	s.URL = start(t, &s.fault, &s.Traffic, kindOfGS, mux)
 	return s
 }
 

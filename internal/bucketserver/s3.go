@@ -22,6 +22,7 @@ import (
 // S3 is a running S3 server.
 type S3 struct {
 	URL     string
+	Traffic Traffic
 	backend *s3mem.Backend
 	fault   atomic.Pointer[Fault]
 	t       testing.TB
@@ -37,19 +38,20 @@ func StartS3(t testing.TB, buckets ...string) *S3 {
 	for _, bucket := range buckets {
 		s.CreateBucket(bucket)
 	}
-	s.URL = start(t, &s.fault, gofakes3.New(s.backend).Server())
+	s.URL = start(t, &s.fault, &s.Traffic, kindOfS3, gofakes3.New(s.backend).Server())
 	return s
 }
 
-// start serves a handler with a fault before it.
-func start(t testing.TB, fault *atomic.Pointer[Fault], handler http.Handler) string {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// start serves a handler with a fault before it, and notes the traffic.
+func start(t testing.TB, fault *atomic.Pointer[Fault], traffic *Traffic, kindOf func(*http.Request) (Kind, string), handler http.Handler) string {
+	faulty := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if f := fault.Load(); f != nil {
 			(*f)(w, r, handler)
 			return
 		}
 		handler.ServeHTTP(w, r)
-	}))
+	})
+	server := httptest.NewUnstartedServer(traffic.before(faulty, kindOf))
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // cut connections are meant
 	server.Start()
 	t.Cleanup(func() {
