@@ -23,23 +23,16 @@ import (
 // The bytes do not depend on threads (0 = GOMAXPROCS).
 //
 // It reads page by page, about 12 MiB a thread in memory unless a page is
-// larger, and in a row group nothing behind the last row that is kept: the rows
-// that Next has delivered before it told of damage can be copied, unless other
-// columns are damaged too. Such damage is a *Problem; an error of writing is
-// that of the file system.
+// larger, and in a row group nothing behind the last row that is kept. Damage in a
+// column of which rows are kept is a *Problem, also where the column is not one
+// that Next reads; how many rows can be copied, WholeRows tells. An error of
+// writing is that of the file system.
 func CopyRows(ctx context.Context, s Source, o Options, fs vfs.FS, path string, threads int, keep func(row int64) bool) error {
-	if err := o.Validate(); err != nil {
-		return err
-	}
-	if s.Format != Parquet {
-		return &Problem{Path: s.Label(), Err: because(ErrUnsupported, "cannot be copied by rows: its format is %s", s.Format)}
-	}
-	f := &File{src: s, o: o.withDefaults()}
-	defer f.Close()
-	p, err := f.parquetBytes()
+	f, err := openRows(s, o)
 	if err != nil {
 		return err
 	}
+	defer f.Close()
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
@@ -48,12 +41,60 @@ func CopyRows(ctx context.Context, s Source, o Options, fs vfs.FS, path string, 
 		return err
 	}
 	defer w.Abort()
-	if err := p.f.Copy(ctx, w, threads, f.o.MaxRecord, keep); err != nil {
-		var unread *objectError
-		if parquetfile.IsDamage(err) || errors.As(err, &unread) {
+	pf := f.parquet.f
+	var known []int // columns that Next has read
+	for _, name := range append([]string{f.o.TextField, f.o.IDField}, f.o.Fields...) {
+		if at := pf.Column(name); at >= 0 && !pf.Leaves[at].IsList() {
+			known = append(known, at)
+		}
+	}
+	if err := pf.Copy(ctx, w, threads, f.o.MaxRecord, known, keep); err != nil {
+		if isParquetProblem(err) {
 			return f.parquetProblem(fmt.Errorf("rows cannot be copied: %w", err), -1)
 		}
 		return err
 	}
 	return w.Commit()
+}
+
+// WholeRows returns how many rows from the start of a Parquet file CopyRows can
+// copy, whichever of them are kept, and the damage behind them, nil if there is none.
+// Every page of every column up to there is read and decoded, by one goroutine.
+func WholeRows(ctx context.Context, s Source, o Options) (rows int64, damage *Problem, err error) {
+	f, err := openRows(s, o)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer f.Close()
+	rows, err = f.parquet.f.WholeRows(ctx, f.o.MaxRecord)
+	switch {
+	case err == nil:
+		return rows, nil, nil
+	case !isParquetProblem(err) || IsOutage(err):
+		return 0, nil, err
+	}
+	return rows, f.parquetProblem(err, rows), nil
+}
+
+// openRows opens a Parquet file for all of its columns.
+func openRows(s Source, o Options) (*File, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if s.Format != Parquet {
+		return nil, &Problem{Path: s.Label(), Err: because(ErrUnsupported, "cannot be copied by rows: its format is %s", s.Format)}
+	}
+	f := &File{src: s, o: o.withDefaults()}
+	if _, err := f.parquetBytes(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// isParquetProblem tells whether an error is one of what a Parquet file holds or of
+// reading it, and not one of writing.
+func isParquetProblem(err error) bool {
+	var unread *objectError
+	return parquetfile.IsDamage(err) || errors.As(err, &unread)
 }

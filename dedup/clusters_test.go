@@ -395,7 +395,7 @@ func connected(t *testing.T, c Config, sparse bool) (labels []extsort.Entry, cap
 		}
 	}()
 	ctx := context.Background()
-	if err := errors.Join(r.begin(ctx, ""), r.find(ctx, sparse)); err != nil {
+	if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, sparse)); err != nil {
 		t.Fatal(err)
 	}
 	sorted, err := r.components(ctx, r.edges)

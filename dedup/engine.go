@@ -96,9 +96,13 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 	if err := r.spoolStreams(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.find(ctx, false); err != nil {
 		return nil, err
 	}
+	r.table.dropKeys() // grouping is over
 	err = r.clock.stage("emit", 0, func() (int64, int64, error) { return r.emitPairs(ctx, emit) })
 	if err == nil {
 		err = r.emitted()
@@ -243,13 +247,51 @@ func (r *run) finish() {
 	r.clock.stop()
 }
 
-// dedup finds the edges, clusters them and writes the output.
+// dedup finds the edges, clusters them and writes the output. It does so once more
+// where rows cannot be copied.
 func (r *run) dedup(ctx context.Context, out *outputDir) error {
-	if err := r.find(ctx, !r.config.Star); err != nil {
+	if err := r.read(ctx); err != nil {
 		return err
 	}
+	if err := r.restoreLost(); err != nil {
+		return err
+	}
+	for {
+		lost, err := r.round(ctx, out)
+		if err != nil {
+			return err
+		}
+		if len(lost) == 0 {
+			break
+		}
+		if err := r.anotherRound(lost); err != nil {
+			return err
+		}
+	}
+	r.finish()
+	if err := out.writeSummary(r.summary); err != nil {
+		return err
+	}
+	if err := out.syncFolders(r.sources[r.refSources:]); err != nil {
+		return err
+	}
+	if err := r.work.log.note(publishedKind, r.summary); err != nil {
+		return err
+	}
+	return out.publish(ctx)
+}
+
+// round does all between reading and the summary. It returns the rows that could not
+// be copied.
+func (r *run) round(ctx context.Context, out *outputDir) (lost []lostRows, err error) {
+	if err := r.find(ctx, !r.config.Star); err != nil {
+		return nil, err
+	}
+	if !r.mayLoseRows() {
+		r.table.dropKeys() // grouping is over
+	}
 	var clusters *clustering
-	err := r.clock.stage("cluster", 0, func() (int64, int64, error) {
+	err = r.clock.stage("cluster", 0, func() (int64, int64, error) {
 		var err error
 		if clusters, err = r.cluster(ctx); err != nil {
 			return 0, 0, err
@@ -257,40 +299,29 @@ func (r *run) dedup(ctx context.Context, out *outputDir) error {
 		return clusters.clusters, 0, nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s := r.summary
 	s.Removed = clusters.removed.Len()
 	s.Kept = s.Read - s.Skipped - s.Removed
 	s.Clusters = clusters.clusters
 	s.LargestClusters = append(s.LargestClusters, clusters.largest...)
-	err = r.write(ctx, out, clusters)
-	if err = errors.Join(err, clusters.release(r.work)); err != nil {
-		return err
-	}
-	r.finish()
-	if err := out.writeSummary(s); err != nil {
-		return err
-	}
-	if err := out.syncFolders(r.sources[r.refSources:]); err != nil {
-		return err
-	}
-	if err := r.work.log.note(publishedKind, s); err != nil {
-		return err
-	}
-	return out.publish(ctx)
+	lost, err = r.write(ctx, out, clusters)
+	return lost, errors.Join(err, clusters.release(r.work))
 }
 
-// write writes everything but the summary.
-func (r *run) write(ctx context.Context, out *outputDir, clusters *clustering) error {
+// write writes everything but the summary. It returns the rows that could not be
+// copied.
+func (r *run) write(ctx context.Context, out *outputDir, clusters *clustering) (lost []lostRows, err error) {
 	kept, err := r.newKeptWriter(out, clusters)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return r.clock.stage("write", r.inputBytes(), func() (items, bytes int64, err error) {
+	err = r.clock.stage("write", r.inputBytes(), func() (items, bytes int64, err error) {
 		err = r.writeAll(ctx, out, kept, clusters)
 		return kept.items.Load(), kept.bytes.Load(), err
 	})
+	return kept.lost, err
 }
 
 // writeAll is write. The lists are small, but waiting for the disk to have them is
@@ -306,12 +337,9 @@ func (r *run) writeAll(ctx context.Context, out *outputDir, kept *keptWriter, c 
 	return group.Wait()
 }
 
-// find runs the stages up to verified edges. It finds all of them or, if sparse,
-// enough to connect the same documents.
+// find runs the stages from reading up to verified edges. It finds all of them or, if
+// sparse, enough to connect the same documents.
 func (r *run) find(ctx context.Context, sparse bool) error {
-	if err := r.read(ctx); err != nil {
-		return err
-	}
 	exact := chooseExact(&r.config, r.banding, r.table.hasSets)
 	r.describe(exact)
 	err := r.clock.stage("group", 0, func() (items, bytes int64, err error) {
@@ -332,7 +360,6 @@ func (r *run) find(ctx context.Context, sparse bool) error {
 	default:
 		err = r.findByBands(ctx, sparse)
 	}
-	r.table.dropKeys() // grouping is over
 	if err == nil {
 		r.count()
 	}

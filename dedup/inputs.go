@@ -261,7 +261,11 @@ func (r *run) account(repeated *extsort.Sorted) error {
 	if err := report.rest(); err != nil {
 		return err
 	}
-	return r.countDocuments()
+	if err := r.countDocuments(); err != nil {
+		return err
+	}
+	r.notice()
+	return nil
 }
 
 // reporter reports problems of records and repeated ids, both of which come in
@@ -332,6 +336,7 @@ func (p *reporter) report(file int, problem *corpus.Problem) error {
 func (r *run) countDocuments() error {
 	s, t := r.summary, r.table
 	usable := int64(0)
+	s.Empty = 0
 	c := t.scanner()
 	for i := t.refs; i < t.n; i++ {
 		doc := uint32(i)
@@ -345,7 +350,6 @@ func (r *run) countDocuments() error {
 	}
 	s.Read = usable + s.Skipped
 	s.References = int64(t.refs)
-	r.notice()
 	return c.err
 }
 

@@ -29,6 +29,7 @@ type log struct {
 	noted time.Time
 	notes int         // of this process, of what it has made
 	early func() bool // in tests, instead of the time
+	round int         // see lostRows
 }
 
 // noteInterval is how much time lies between two notes of how far a stage is, at
@@ -44,6 +45,7 @@ const (
 const (
 	partKind      = "part"      // a part of the read stage
 	writtenKind   = "written"   // records of a file that are in the output
+	lostKind      = "lost"      // rows that cannot be copied: the end of a round
 	publishedKind = "published" // the summary: the output is whole and is being moved to its place
 	finishedKind  = "finished"  // all was emitted: the folder is being emptied
 )
@@ -64,6 +66,19 @@ func (l *log) due() bool {
 	return time.Since(l.noted) >= max(noteInterval, time.Since(l.begun)/noteShare)
 }
 
+// inRound returns the kind of a record as the round has it: what one round has done
+// is of no use to the next.
+func (l *log) inRound(kind string) string {
+	switch kind {
+	case partKind, lostKind, publishedKind, finishedKind:
+		return kind
+	}
+	if l.round == 0 {
+		return kind
+	}
+	return fmt.Sprintf("%s-round-%d", kind, l.round)
+}
+
 // note adds a record. The files that it names must be durable but for their names.
 func (l *log) note(kind string, v any) error {
 	if l == nil {
@@ -72,7 +87,7 @@ func (l *log) note(kind string, v any) error {
 	if err := durable.SyncDir(l.work.fs, l.work.path); err != nil {
 		return workError(err)
 	}
-	err := l.journal.Append(kind, v)
+	err := l.journal.Append(l.inRound(kind), v)
 	l.mu.Lock()
 	l.noted = time.Now()
 	if kind != spooledKind { // of a copied stream alone nothing has been made yet
@@ -87,7 +102,7 @@ func (l *log) last(kind string, into any) (bool, error) {
 	if !l.Resumed() {
 		return false, nil
 	}
-	return l.journal.Last(kind, into)
+	return l.journal.Last(l.inRound(kind), into)
 }
 
 // filesFolder holds the files of a run in its work folder, beside the journal.

@@ -42,6 +42,9 @@ type keptWriter struct {
 	uploads chan struct{}   // a place for each upload that is under way
 	items   atomic.Int64
 	bytes   atomic.Int64
+
+	mu   sync.Mutex
+	lost []lostRows // of Parquet files
 }
 
 // written is a record of the journal: how far a file is.
@@ -103,7 +106,7 @@ func (r *run) newKeptWriter(out *outputDir, c *clustering) (*keptWriter, error) 
 	if err := k.sweep(); err != nil {
 		return nil, err
 	}
-	for w, err := range journal.All[written](r.work.log.journal, writtenKind) {
+	for w, err := range journal.All[written](r.work.log.journal, r.work.log.inRound(writtenKind)) {
 		if err != nil {
 			return nil, err
 		}
@@ -564,10 +567,17 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 	return ctx.Err()
 }
 
-// copyRows copies the kept rows of a Parquet file.
+// copyRows copies the kept rows of a Parquet file, or finds that some are lost.
 func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error {
 	source := k.r.sources[file]
 	doc, end := k.r.table.docsOfFile(file)
+	if doc == end { // perhaps none of its columns is the text: then it has no output
+		in, err := corpus.Open(source, k.r.config.Corpus)
+		if err != nil {
+			return unlessEmpty(doc, end, err)
+		}
+		_ = in.Close() // only read
+	}
 	c := k.r.table.scanner()
 	items, bytes := int64(0), int64(0)
 	keep := func(row int64) bool {
@@ -582,7 +592,13 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error 
 		return c.err == nil
 	}
 	err := corpus.CopyRows(ctx, source, k.r.config.Corpus, k.out.fs, path, k.r.config.Threads, keep)
-	if err = errors.Join(err, c.err); err != nil {
+	var reason *corpus.Problem
+	switch {
+	case c.err != nil:
+		return c.err
+	case errors.As(err, &reason) && isLost(err):
+		return k.cannotCopy(ctx, file, path, reason)
+	case err != nil:
 		return outputError(err)
 	}
 	k.count(items, bytes, source.Size)

@@ -20,14 +20,24 @@ import (
 // row of a row group. maxPage is as for NewReader. keep is called once for each
 // row, in ascending order, by one goroutine. The bytes do not depend on threads.
 //
-// What lies behind the last row that is kept of a row group is not read, so what
-// was read before damage can be copied.
-func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64, keep func(row int64) bool) error {
+// What is copied as it stands is decoded all the same, so that no damage is handed
+// on; but not the columns of known, which a Reader has decoded before. A page index
+// or a Bloom filter that is damaged is left out.
+//
+// What lies behind the last row that is kept of a row group is not read, and of row
+// groups without such rows nothing: the rows before damage can be copied. Which
+// rows that are, WholeRows tells.
+func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64, known []int, keep func(row int64) bool) error {
 	o := &output{w: w}
-	c := &copier{f: f, limit: max(maxPage, DefaultMaxPage), keep: keep}
+	c := &copier{f: f, limit: max(maxPage, DefaultMaxPage), known: known, keep: keep}
 	whole, err := c.plan(ctx)
 	if err != nil {
 		return err
+	}
+	if whole {
+		if whole, err = c.check(ctx, max(threads, 1)); err != nil {
+			return err
+		}
 	}
 	if whole {
 		return o.copyRange(ctx, f.r, 0, f.size)
@@ -45,26 +55,26 @@ func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64
 type copier struct {
 	f     *File
 	limit int64
+	known []int // columns that need no check
 	keep  func(row int64) bool
 	ahead []bitset // of the first row groups, made by plan
+	total int64    // bytes of the columns that were copied
 }
 
-// plan checks where the columns lie, and reports whether all rows are kept. It
-// asks only up to the first row group of which not all are.
+// chunk parses and checks the metadata of one column of a row group that is to be
+// copied.
+func (c *copier) chunk(group, column int) (*chunk, error) {
+	chunk, err := c.f.chunk(group, column)
+	if err != nil {
+		return nil, err
+	}
+	c.total += chunk.end - chunk.start
+	return chunk, c.f.checkTotal(c.total)
+}
+
+// plan reports whether all rows are kept. It asks only up to the first row group of
+// which not all are.
 func (c *copier) plan(ctx context.Context) (whole bool, err error) {
-	total := int64(0)
-	for g := range c.f.groups {
-		for i := range c.f.Leaves {
-			chunk, err := c.f.chunk(g, i)
-			if err != nil {
-				return false, err
-			}
-			total += chunk.end - chunk.start
-		}
-	}
-	if err := c.f.checkTotal(total); err != nil {
-		return false, err
-	}
 	for g := range c.f.groups {
 		rows, kept, err := c.choose(ctx, g)
 		if err != nil {
@@ -148,22 +158,20 @@ func (o *output) group(fields structure) *outGroup {
 
 // copyGroup adds a row group as it stands.
 func (c *copier) copyGroup(p *pipeline, group int) error {
+	columns, err := c.checkGroup(p, group)
+	if err != nil {
+		return err
+	}
 	return p.add(&job{write: func(o *output) error {
 		g := o.group(c.f.groups[group].fields)
-		for i := range c.f.Leaves {
-			from, err := c.f.chunk(group, i)
-			if err != nil {
-				return err
+		for _, k := range columns {
+			out, shift := newOutChunk(c.f, k.c), o.at-k.c.start
+			if k.indexFits() {
+				out.columnIndex, out.offsetIndex = c.f.columnIndex(k.c), c.f.shiftedOffsets(k.c, shift)
 			}
-			out, shift := newOutChunk(c.f, from), o.at-from.start
-			out.columnIndex, out.offsetIndex = c.f.columnIndex(from), c.f.shiftedOffsets(from, shift)
-			for _, id := range [...]int16{metaDataPage, metaIndexPage, metaDictionaryPage} {
-				if at, ok := out.meta.int(id); ok && at > 0 {
-					out.meta.setInt(id, tI64, at+shift)
-				}
-			}
+			k.setPlaces(&out.meta, shift)
 			g.chunks = append(g.chunks, out)
-			if err := o.copyRange(p.ctx, c.f.r, from.start, from.end); err != nil {
+			if err := o.copyRange(p.ctx, c.f.r, k.c.start, k.behind); err != nil {
 				return err
 			}
 		}
@@ -173,11 +181,7 @@ func (c *copier) copyGroup(p *pipeline, group int) error {
 
 func newOutChunk(f *File, from *chunk) *outChunk {
 	out := &outChunk{fields: from.fields.edit(), meta: from.meta.edit()}
-	at, _ := from.meta.int(metaBloom)
-	length := from.meta.intOr(metaBloomLength, 0)
-	if at > 0 && length > 0 && at < f.dataEnd && length <= f.dataEnd-at {
-		out.bloomFrom, out.bloomTo = at, at+length
-	}
+	out.bloomFrom, out.bloomTo, _ = f.bloom(from)
 	out.meta.del(metaBloom, metaBloomLength)
 	return out
 }

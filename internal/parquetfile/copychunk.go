@@ -39,6 +39,8 @@ type chunkCopy struct {
 	remap   []uint32      // new indexes of them
 	same    bool          // all of them are used
 
+	behind int64 // of the pages, once walk has seen the last one
+
 	// Of the writer:
 	out          *outChunk
 	start        int64
@@ -58,6 +60,10 @@ type pageKind struct {
 	count    int64
 }
 
+func (f *File) chunkCopy(c *chunk, limit int64, keep bitset) *chunkCopy {
+	return &chunkCopy{f: f, c: c, limit: limit, keep: keep, last: keep.last(), ready: make(chan struct{})}
+}
+
 // filterGroup adds the jobs for a row group that loses rows.
 func (c *copier) filterGroup(p *pipeline, group int, rows bitset, kept int) error {
 	var g *outGroup
@@ -66,11 +72,11 @@ func (c *copier) filterGroup(p *pipeline, group int, rows bitset, kept int) erro
 		return err
 	}
 	for i := range c.f.Leaves {
-		from, err := c.f.chunk(group, i)
+		from, err := c.chunk(group, i)
 		if err != nil {
 			return err
 		}
-		k := &chunkCopy{f: c.f, c: from, limit: c.limit, keep: rows, last: rows.last(), ready: make(chan struct{})}
+		k := c.f.chunkCopy(from, c.limit, rows)
 		stats, _ := from.meta.sub(metaStatistics)
 		k.bounded = from.leaf.ordered() && stats.has(statMinValue) && stats.has(statMaxValue)
 		if err := k.produce(p); err != nil {
@@ -120,6 +126,7 @@ type sourcePage struct {
 	h       *pageHead
 	ordinal int
 	first   int   // row that starts in it first
+	end     int   // row behind those that start in it
 	whole   bool  // all rows are kept
 	p       *page // where it had to be decoded to find its rows
 }
@@ -173,6 +180,7 @@ func (k *chunkCopy) walk(do func(s *sourcePage) error) error {
 		if row += rows; int64(row) > k.c.rows {
 			return fmt.Errorf("%w: more rows than its row group", ErrCorrupt)
 		}
+		s.end, k.behind = row, h.end()
 		kept := k.keep.count(from, row)
 		if kept == 0 {
 			s.release()
@@ -182,6 +190,9 @@ func (k *chunkCopy) walk(do func(s *sourcePage) error) error {
 		if err := do(s); err != nil {
 			return err
 		}
+	}
+	if row <= k.last {
+		return fmt.Errorf("%w: it ends after %d of %d rows", ErrCorrupt, row, k.c.rows)
 	}
 	return nil
 }

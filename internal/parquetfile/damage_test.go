@@ -216,6 +216,10 @@ func FuzzPage(f *testing.F) {
 		var want []string
 		fl.each(func(v []byte) { want = append(want, string(v)) })
 		sub := structure{}
+		for _, id := range []int16{dataValues, dataEncoding, dataDefEncoding, dataRepEncoding} {
+			sub.setInt(id, tI32, 0)
+		}
+		h.fields.setInt(headType, tI32, 0)
 		h.fields.setStruct(headData, sub)
 		out, _, err := fl.assemble(nil, h, c, k, []uint32{0, 1, 2})
 		must(t, err)

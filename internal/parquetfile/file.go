@@ -34,12 +34,12 @@ var (
 	ErrEncrypted   = errors.New("encrypted Parquet file")
 	ErrUnsupported = errors.New("not supported in a Parquet file")
 	ErrChanged     = errors.New("the file became shorter while it was read")
+	ErrUnreadable  = errors.New("a part of a Parquet file cannot be read")
 )
 
-// IsDamage tells whether err is one of those above, and not one of reading or
-// writing files.
+// IsDamage tells whether err is one of those above, and not one of writing.
 func IsDamage(err error) bool {
-	for _, kind := range [...]error{ErrNotParquet, ErrTruncated, ErrCorrupt, ErrEncrypted, ErrUnsupported, ErrChanged} {
+	for _, kind := range [...]error{ErrNotParquet, ErrTruncated, ErrCorrupt, ErrEncrypted, ErrUnsupported, ErrChanged, ErrUnreadable} {
 		if errors.Is(err, kind) {
 			return true
 		}
@@ -63,18 +63,18 @@ const (
 
 // Field ids of FileMetaData, RowGroup, ColumnChunk and ColumnMetaData.
 const (
-	fileSchema, fileRows, fileGroups, fileEncryption = 2, 3, 4, 8
+	fileVersion, fileSchema, fileRows, fileGroups, fileKeyValues, fileCreator, fileEncryption = 1, 2, 3, 4, 5, 6, 8
 
-	groupColumns, groupBytes, groupRows, groupOffset, groupCompressed, groupOrdinal = 1, 2, 3, 5, 6, 7
+	groupColumns, groupBytes, groupRows, groupSorting, groupOffset, groupCompressed, groupOrdinal = 1, 2, 3, 4, 5, 6, 7
 
 	chunkPath, chunkOffset, chunkMeta                                  = 1, 2, 3
 	chunkOffsetIndex, chunkOffsetIndexLength                           = 4, 5
 	chunkColumnIndex, chunkColumnIndexLength, chunkCrypto, chunkSecret = 6, 7, 8, 9
 
-	metaType, metaCodec, metaValues, metaUncompressed, metaCompressed = 1, 4, 5, 6, 7
-	metaDataPage, metaIndexPage, metaDictionaryPage                   = 9, 10, 11
-	metaStatistics, metaEncodingStats, metaBloom, metaBloomLength     = 12, 13, 14, 15
-	metaSizeStatistics, metaGeoStatistics                             = 16, 17
+	metaType, metaEncodings, metaPath, metaCodec, metaValues, metaUncompressed, metaCompressed = 1, 2, 3, 4, 5, 6, 7
+	metaKeyValues, metaDataPage, metaIndexPage, metaDictionaryPage                             = 8, 9, 10, 11
+	metaStatistics, metaEncodingStats, metaBloom, metaBloomLength                              = 12, 13, 14, 15
+	metaSizeStatistics, metaGeoStatistics                                                      = 16, 17
 )
 
 // A File is an open Parquet file. It is immutable and safe for concurrent use.
@@ -115,11 +115,14 @@ func Open(r io.ReaderAt, size int64) (_ *File, err error) {
 		return nil, err
 	}
 	f := &File{r: r, size: size, dataEnd: size - tailSize - int64(len(footer))}
-	if f.meta, _, err = parseStruct(footer); err != nil {
+	if f.meta, err = parseWhole(footer, nil); err != nil {
 		return nil, err
 	}
 	if f.meta.has(fileEncryption) {
 		return nil, ErrEncrypted
+	}
+	if err := f.meta.check(fileShape); err != nil {
+		return nil, err
 	}
 	schema, err := f.meta.structs(fileSchema)
 	if err != nil {
@@ -146,6 +149,9 @@ func Open(r io.ReaderAt, size int64) (_ *File, err error) {
 		}
 		g.fields, g.rows, g.first = fields, rows, f.Rows
 		f.Rows += rows
+	}
+	if rows := f.meta.intOr(fileRows, -1); rows != f.Rows {
+		return nil, fmt.Errorf("%w: its row groups have %d rows where the file has %d", ErrCorrupt, f.Rows, rows)
 	}
 	if f.Rows > rowsAnyway+rowsPerByte*size {
 		return nil, fmt.Errorf("%w: %d rows in %d bytes", ErrUnsupported, f.Rows, size)
@@ -193,7 +199,7 @@ func readAt(r io.ReaderAt, p []byte, off int64) error {
 	if err == io.EOF {
 		return fmt.Errorf("%w (no byte %d)", ErrChanged, off+int64(n))
 	}
-	return err
+	return fmt.Errorf("%w, at byte %d: %w", ErrUnreadable, off+int64(n), err)
 }
 
 // chunk parses and checks the metadata of one column of a row group.

@@ -49,9 +49,10 @@ func decodeHybrid[T uint8 | uint32](dst []T, src []byte, width int) error {
 			dst = dst[count:]
 			continue
 		}
-		size := min(count*width, len(src))
+		size, last := min(count*width, len(src)), count <= (len(dst)+7)/8
+		lacks := size < count*width
 		count = min(8*count, len(dst))
-		if count*width > 8*size { // the last group may lack its padding
+		if count*width > 8*size || lacks && !last { // the last group may lack its padding
 			return errHybrid
 		}
 		unpack(dst[:count], src[:size], width)

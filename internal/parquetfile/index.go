@@ -4,8 +4,8 @@ import "encoding/binary"
 
 // Field ids of ColumnIndex, OffsetIndex and PageLocation.
 const (
-	indexNullPages, indexMin, indexMax, indexNullCounts = 1, 2, 3, 5
-	indexRepHistogram, indexDefHistogram                = 6, 7
+	indexNullPages, indexMin, indexMax, indexOrder, indexNullCounts = 1, 2, 3, 4, 5
+	indexRepHistogram, indexDefHistogram                            = 6, 7
 
 	offsetsPages, offsetsBytes = 1, 2
 
@@ -38,7 +38,7 @@ func (f *File) columnIndex(c *chunk) []byte {
 
 // offsetIndex returns the offset index and the locations in it.
 func (f *File) offsetIndex(c *chunk) (structure, []structure) {
-	fields, _, err := parseStruct(f.indexBytes(c, chunkOffsetIndex, chunkOffsetIndexLength))
+	fields, err := parseWhole(f.indexBytes(c, chunkOffsetIndex, chunkOffsetIndexLength), offsetsShape)
 	if err != nil {
 		return nil, nil
 	}
@@ -102,7 +102,7 @@ func (f *File) newIndexes(c *chunk, pages []pageEntry) (column, offset []byte) {
 }
 
 func (f *File) newColumnIndex(c *chunk, pages []pageEntry, sourcePages int) []byte {
-	fields, _, err := parseStruct(f.columnIndex(c))
+	fields, err := parseWhole(f.columnIndex(c), indexShape)
 	if err != nil {
 		return nil
 	}

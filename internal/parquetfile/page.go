@@ -56,7 +56,7 @@ func (h *pageHead) end() int64 { return h.at + int64(h.size) + int64(h.compresse
 
 // parse reads the header at the start of b; errShort if there is more of it.
 func (h *pageHead) parse(b []byte) error {
-	fields, n, err := parseStruct(b)
+	fields, n, err := parseShape(b, pageShape)
 	if err != nil {
 		return err
 	}

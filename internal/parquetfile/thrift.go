@@ -114,9 +114,12 @@ func valueSize(b []byte, typ byte, asField bool, depth int) (int, error) {
 	case tI8:
 		size = 1
 	case tI16, tI32, tI64:
-		_, n := binary.Varint(b)
+		v, n := binary.Varint(b)
 		if n <= 0 {
 			return 0, varintError(n)
+		}
+		if typ == tI16 && v != int64(int16(v)) || typ == tI32 && v != int64(int32(v)) {
+			return 0, errThrift
 		}
 		return n, nil
 	case tDouble:
