@@ -22,8 +22,8 @@ import (
 // lost rows, and values that only lost rows had are no longer in dictionaries.
 // The bytes do not depend on threads (0 = GOMAXPROCS).
 //
-// It reads page by page, about 12 MiB a thread in memory unless a page is
-// larger, and in a row group nothing behind the last row that is kept: the rows
+// It reads page by page, with Options.PageMemory of them in memory unless a page
+// is larger, and in a row group nothing behind the last row that is kept: the rows
 // that Next has delivered before it told of damage can be copied, unless other
 // columns are damaged too. Such damage is a *Problem; an error of writing is
 // that of the file system.
@@ -48,6 +48,7 @@ func CopyRows(ctx context.Context, s Source, o Options, fs vfs.FS, path string, 
 		return err
 	}
 	defer w.Abort()
+	p.f.Room = o.PageMemory
 	if err := p.f.Copy(ctx, w, threads, f.o.MaxRecord, keep); err != nil {
 		var unread *objectError
 		if parquetfile.IsDamage(err) || errors.As(err, &unread) {

@@ -272,6 +272,7 @@ func (r *run) dedup(ctx context.Context, out *outputDir) error {
 
 // write writes everything but the summary.
 func (r *run) write(ctx context.Context, out *outputDir, clusters *clustering) error {
+	r.verifier.records.close() // their memory is the compressors' now
 	kept, err := r.newKeptWriter(out, clusters)
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ type keptWriter struct {
 	out     *outputDir
 	removed bitset
 	before  map[int]written // what an earlier process has written
+	room    *writeRoom
 	items   atomic.Int64
 	bytes   atomic.Int64
 }
@@ -81,7 +82,7 @@ func (k *keptWriter) keeps(doc uint32) bool {
 
 // newKeptWriter prepares the writing of all documents but those removed.
 func (r *run) newKeptWriter(out *outputDir, c *clustering) (*keptWriter, error) {
-	k := &keptWriter{r: r, out: out, removed: newBitset(r.table.n), before: map[int]written{}}
+	k := &keptWriter{r: r, out: out, removed: newBitset(r.table.n), before: map[int]written{}, room: newWriteRoom(r.work.share(2))}
 	err := each(c.removed, func(e extsort.Entry) error {
 		k.removed.add(uint32(e.Key))
 		return nil
@@ -397,6 +398,12 @@ func (k *keptWriter) whole(ctx context.Context, file int, path string) error {
 // rewrite copies the kept records of a file that cannot be read in place.
 func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err error) {
 	source := k.r.sources[file]
+	reading, part := source.Compression.Memory()
+	granted, err := k.room.take(ctx, reading+part, reading+part*int64(k.r.config.Threads+1))
+	if err != nil {
+		return err
+	}
+	defer k.room.giveBack(granted)
 	in, err := corpus.Open(source, k.r.config.Corpus)
 	if err != nil {
 		first, end := k.r.table.docsOfFile(file)
@@ -407,9 +414,7 @@ func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err er
 	if err != nil {
 		return outputError(err)
 	}
-	if limit := k.r.work.share(2); limit > 0 {
-		w.Limit(limit)
-	}
+	w.Limit(granted - reading)
 	if err := k.copyStream(ctx, file, in, w); err != nil {
 		w.Abort()
 		return err
@@ -456,7 +461,12 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 
 // copyRows copies the kept rows of a Parquet file.
 func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error {
-	source := k.r.sources[file]
+	source, o := k.r.sources[file], k.r.config.Corpus
+	var err error
+	if o.PageMemory, err = k.room.take(ctx, 0, copyRowsBytes*int64(k.r.config.Threads)); err != nil {
+		return err
+	}
+	defer k.room.giveBack(o.PageMemory)
 	doc, end := k.r.table.docsOfFile(file)
 	c := k.r.table.scanner()
 	items, bytes := int64(0), int64(0)
@@ -471,7 +481,7 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error 
 		bytes += int64(c.doc(doc).length)
 		return c.err == nil
 	}
-	err := corpus.CopyRows(ctx, source, k.r.config.Corpus, k.out.fs, path, k.r.config.Threads, keep)
+	err = corpus.CopyRows(ctx, source, o, k.out.fs, path, k.r.config.Threads, keep)
 	if err = errors.Join(err, c.err); err != nil {
 		return outputError(err)
 	}
