@@ -55,6 +55,11 @@ func NewParser(o Options) *Parser {
 	return p
 }
 
+// Overwrite allows the parser to unescape a long text where it stands, in the memory
+// of Block or ParseRaw, so that it is not there twice: Record.Raw then has its length
+// only, and is not to be parsed again.
+func (p *Parser) Overwrite(allowed bool) { p.vals[0].over = allowed }
+
 // want adds a field to the wanted ones and returns its place.
 func (p *Parser) want(name string) int {
 	for i := range p.names {
@@ -70,7 +75,28 @@ func (p *Parser) want(name string) int {
 func (p *Parser) Start(f *File, b *Block) {
 	p.file, p.format, p.block = f, f.src.Format, b
 	p.data, p.pos, p.line, p.done = b.data, 0, b.firstLine, false
+	p.Trim()
 }
+
+// Trim gives back scratch memory that an uncommonly long record has left. Start does
+// it too.
+func (p *Parser) Trim() {
+	for i := range p.vals {
+		p.vals[i].val = nil
+		if cap(p.vals[i].buf) > scratchMax {
+			p.vals[i].buf = nil
+		}
+	}
+	if cap(p.unquoted) > scratchMax {
+		p.unquoted = nil
+	}
+	if len(p.cells) > scratchMax/32 {
+		p.cells = nil
+	}
+}
+
+// scratchMax is the scratch memory of each kind that a parser keeps.
+const scratchMax = 1 << 20
 
 // Next parses the next record of the block into r and reports whether there
 // was one. Cost O(length), no allocation once warm, except for r.Err.

@@ -149,15 +149,17 @@ func (s *recordStore) put(doc uint32, raw []byte) error {
 	return s.onDisk.put(doc, raw)
 }
 
-// get returns a record that was put, in dst when it has to be read.
-func (s *recordStore) get(dst []byte, doc uint32) (raw []byte, err error) {
+// get returns a record that was put: one that is in memory, which must stay as it
+// is, or one read into dst.
+func (s *recordStore) get(dst []byte, doc uint32) (raw []byte, inMemory bool, err error) {
 	s.mu.Lock()
 	raw, ok := s.held[doc]
 	s.mu.Unlock()
 	if ok {
-		return raw, nil
+		return raw, true, nil
 	}
-	return s.onDisk.get(dst, doc)
+	raw, err = s.onDisk.get(dst, doc)
+	return raw, false, err
 }
 
 // has tells whether a record was put.
@@ -291,10 +293,11 @@ func (f *fetcher) text(doc uint32) ([]byte, error) {
 		f.open, f.file = opened, file
 		f.window, f.windowAt, f.lastEnd = f.window[:0], 0, -1
 	}
-	raw, err := f.read(doc, &d)
+	raw, own, err := f.read(doc, &d)
 	if err != nil {
 		return nil, err
 	}
+	f.parser.Overwrite(own)
 	f.parser.ParseRaw(f.open, raw, &f.record)
 	if f.record.Err != nil {
 		return nil, changed(sources[file].Label())
@@ -302,14 +305,17 @@ func (f *fetcher) text(doc uint32) ([]byte, error) {
 	return f.record.Text, nil
 }
 
-func (f *fetcher) read(doc uint32, d *document) (raw []byte, err error) {
+// read returns the record of a document, and whether it may be overwritten.
+func (f *fetcher) read(doc uint32, d *document) (raw []byte, own bool, err error) {
+	f.trim(int(d.length))
 	if f.s.has(doc) {
 		f.raw = grow(f.raw, int(d.length))
-		return f.s.get(f.raw, doc)
+		raw, inMemory, err := f.s.get(f.raw, doc)
+		return raw, !inMemory, err
 	}
 	at := f.open.ReaderAt()
 	if at == nil {
-		return nil, changed(f.open.Source().Label()) // its spooling has met an earlier end
+		return nil, false, changed(f.open.Source().Label()) // its spooling has met an earlier end
 	}
 	start, end := d.offset, d.offset+int64(d.length)
 	if start < f.windowAt || end > f.windowAt+int64(len(f.window)) {
@@ -318,21 +324,33 @@ func (f *fetcher) read(doc uint32, d *document) (raw []byte, err error) {
 		} else {
 			f.ahead = 0
 		}
-		if cap(f.window) > 8*aheadBytes && int(d.length) <= aheadBytes {
-			f.window = nil // an uncommonly long record has left it
-		}
 		f.window, f.windowAt = grow(f.window, max(int(d.length), f.ahead)), start
 		n, err := at.ReadAt(f.window, start)
 		f.window = f.window[:n]
 		if n < int(d.length) {
 			if errors.Is(err, io.EOF) {
-				return nil, changed(f.open.Source().Label())
+				return nil, false, changed(f.open.Source().Label())
 			}
-			return nil, err
+			return nil, false, err
 		}
 	}
 	f.lastEnd = end
-	return f.window[start-f.windowAt : end-f.windowAt], nil
+	raw = f.window[start-f.windowAt : end-f.windowAt]
+	if own = len(raw) > aheadBytes; own { // it fills the window alone
+		f.window = f.window[:0]
+	}
+	return raw, own, nil
+}
+
+// trim gives back the memory that an uncommonly long record has left, and that
+// which the next one, of so many bytes, does not fit in: not both are to be there.
+func (f *fetcher) trim(next int) {
+	for _, buf := range []*[]byte{&f.window, &f.raw} {
+		if cap(*buf) > 8*aheadBytes && (next <= aheadBytes || next > cap(*buf)) {
+			*buf = nil
+		}
+	}
+	f.parser.Trim()
 }
 
 // rawIn returns a document's record in its block, read once more.

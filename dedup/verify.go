@@ -333,9 +333,29 @@ func (w *verifyWorker) jaccard(a, b []uint64) (similarity float64, ok bool) {
 	return float64(inter) / float64(len(a)+len(b)-inter), true
 }
 
+// arenaMax is how many features' memory is kept from one unit to the next, 8 MiB.
+const arenaMax = 1 << 20
+
+// makeRoom makes room for the features of documents, just as much as they take: an
+// arena that grows step by step is there twice or more.
+func (w *verifyWorker) makeRoom(docs []uint32) error {
+	n := 0
+	for _, doc := range docs {
+		n += int(w.a.doc(doc).features)
+	}
+	if cap(w.arena) < n || cap(w.arena) > max(arenaMax, n) {
+		w.arena = nil // first, so that not both are there
+		w.arena = make([]uint64, 0, max(n, min(n+n/4, arenaMax)))
+	}
+	return w.a.err
+}
+
 // load reads the records of documents and makes their feature sets.
 func (w *verifyWorker) load(docs []uint32) error {
 	w.docs, w.arena, w.ends = docs, w.arena[:0], w.ends[:0]
+	if err := w.makeRoom(docs); err != nil {
+		return err
+	}
 	for _, doc := range docs {
 		text, err := w.fetch.text(doc)
 		if err != nil {
