@@ -145,6 +145,8 @@ type Options struct {
 	// ReadAhead is how many bytes of an open object are fetched before they are
 	// asked for; 0 = 8 MiB.
 	ReadAhead int
+	// Turn, if set, bounds how many long records are in memory at once.
+	Turn *Turn
 	// PageMemory is about how many bytes of pages CopyRows has in hand at once, if no
 	// page is larger; 0 = 48 MiB a thread.
 	PageMemory int64

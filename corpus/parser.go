@@ -75,12 +75,12 @@ func (p *Parser) want(name string) int {
 func (p *Parser) Start(f *File, b *Block) {
 	p.file, p.format, p.block = f, f.src.Format, b
 	p.data, p.pos, p.line, p.done = b.data, 0, b.firstLine, false
-	p.Trim()
 }
 
-// Trim gives back scratch memory that an uncommonly long record has left. Start does
-// it too.
+// Trim ends the parsing of a block or record and gives back scratch memory that an
+// uncommonly long one has left. Without it they stay in memory as long as the parser.
 func (p *Parser) Trim() {
+	p.block, p.data = nil, nil
 	for i := range p.vals {
 		p.vals[i].val = nil
 		if cap(p.vals[i].buf) > scratchMax {

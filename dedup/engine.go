@@ -174,6 +174,7 @@ func (r *run) begin(ctx context.Context, command string) error {
 	if err := checkWork(&r.config); err != nil {
 		return err
 	}
+	r.config.Corpus.Turn = r.work.turn
 	if r.config.Corpus.Context == nil {
 		r.config.Corpus.Context = ctx
 	}

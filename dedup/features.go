@@ -108,8 +108,9 @@ func (w *sketchWorker) blocksOf(text []byte) iter.Seq[[]uint64] {
 	}
 }
 
-// trim gives back the memory of features that an uncommonly long text has left.
+// trim gives back the memory that an uncommonly long text has left.
 func (w *sketchWorker) trim() {
+	w.parser.Trim()
 	if cap(w.features) > w.r.config.limits.text {
 		w.features = nil
 	}

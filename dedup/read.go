@@ -109,6 +109,7 @@ func (r *reader) run(ctx context.Context, worker int) error {
 
 func (w *sketchWorker) read(ctx context.Context) error {
 	var b corpus.Block
+	defer b.Release()
 	var file *openFile
 	for ctx.Err() == nil {
 		var err error
@@ -117,6 +118,9 @@ func (w *sketchWorker) read(ctx context.Context) error {
 		w.watch.lap(stepFiles)
 		if err == io.EOF {
 			return nil
+		}
+		if err := ctx.Err(); err != nil { // perhaps while it waited for its turn
+			return err
 		}
 		if corpus.IsOutage(err) { // not a property of the file: nothing of it may be taken for its end
 			return err
@@ -223,7 +227,7 @@ func (w *sketchWorker) newSegment() {
 func (w *sketchWorker) sketchBlock(file *openFile, b *corpus.Block) (goOn bool, err error) {
 	var record corpus.Record
 	piece := block{file: int32(file.index), seq: b.Seq, row: uint32(len(w.segment.docs))}
-	w.trim()
+	defer w.trim()
 	w.parser.Start(file.File, b)
 	for w.parser.Next(&record) {
 		if record.Err != nil {

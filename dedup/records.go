@@ -97,6 +97,7 @@ func (s *recordStore) spoolRecords(ctx context.Context, inFiles func(file int) b
 	for range s.r.config.Threads {
 		group.Go(func() error {
 			var b corpus.Block
+			defer b.Release()
 			var file *openFile
 			c := s.r.table.scanner()
 			for ctx.Err() == nil {
@@ -254,6 +255,8 @@ type fetcher struct {
 	windowAt int64
 	lastEnd  int64 // of that record
 	ahead    int   // bytes to read at once
+
+	longest int // of the records that will be asked for, if that is known
 }
 
 // Records that lie closer together than nearBytes are read together, more and
@@ -309,7 +312,7 @@ func (f *fetcher) text(doc uint32) ([]byte, error) {
 func (f *fetcher) read(doc uint32, d *document) (raw []byte, own bool, err error) {
 	f.trim(int(d.length))
 	if f.s.has(doc) {
-		f.raw = grow(f.raw, int(d.length))
+		f.raw = f.room(f.raw, int(d.length))
 		raw, inMemory, err := f.s.get(f.raw, doc)
 		return raw, !inMemory, err
 	}
@@ -324,7 +327,7 @@ func (f *fetcher) read(doc uint32, d *document) (raw []byte, own bool, err error
 		} else {
 			f.ahead = 0
 		}
-		f.window, f.windowAt = grow(f.window, max(int(d.length), f.ahead)), start
+		f.window, f.windowAt = f.room(f.window, max(int(d.length), f.ahead)), start
 		n, err := at.ReadAt(f.window, start)
 		f.window = f.window[:n]
 		if n < int(d.length) {
@@ -342,6 +345,15 @@ func (f *fetcher) read(doc uint32, d *document) (raw []byte, own bool, err error
 	return raw, own, nil
 }
 
+// room returns buf, or another one, with length n. One for a long record has room
+// for the longest, so that it is made once.
+func (f *fetcher) room(buf []byte, n int) []byte {
+	if n > max(aheadBytes, cap(buf)) {
+		return make([]byte, n, max(n, f.longest))
+	}
+	return grow(buf, n)
+}
+
 // trim gives back the memory that an uncommonly long record has left, and that
 // which the next one, of so many bytes, does not fit in: not both are to be there.
 func (f *fetcher) trim(next int) {
@@ -350,6 +362,7 @@ func (f *fetcher) trim(next int) {
 			*buf = nil
 		}
 	}
+	f.record = corpus.Record{} // views of them
 	f.parser.Trim()
 }
 

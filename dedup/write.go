@@ -304,11 +304,11 @@ func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 	if docs.err != nil {
 		return docs.err
 	}
+	if job.end-job.first == 1 && last.length > 2*copyBytes {
+		return k.copyLong(job, start, int64(last.length), buf)
+	}
 	*buf = grow(*buf, int(last.offset+int64(last.length)-start))
-	if _, err := f.in.ReaderAt().ReadAt(*buf, start); err != nil {
-		if errors.Is(err, io.EOF) {
-			return changed(f.source.Label())
-		}
+	if err := f.readAt(*buf, start); err != nil {
 		return err
 	}
 	kept := (*buf)[:0]
@@ -333,6 +333,35 @@ func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 	}
 	k.count(items, job.size, taken)
 	return nil
+}
+
+// copyLong copies the one record of a job, which begins at start, piece by piece.
+func (k *keptWriter) copyLong(job copyJob, start, length int64, buf *[]byte) error {
+	items := int64(0)
+	if k.keeps(job.first) {
+		items = 1
+		for done := int64(0); done < length; done += copyBytes {
+			*buf = grow(*buf, int(min(copyBytes, length-done)))
+			if err := job.file.readAt(*buf, start+done); err != nil {
+				return err
+			}
+			if _, err := job.file.to.WriteAt(*buf, job.offset+done); err != nil {
+				return outputError(err)
+			}
+			startWriteback(job.file.to, job.offset+done, int64(len(*buf)))
+		}
+	}
+	k.count(items, job.size, length)
+	return nil
+}
+
+// readAt fills p from the place start of the input.
+func (f *outputFile) readAt(p []byte, start int64) error {
+	_, err := f.in.ReaderAt().ReadAt(p, start)
+	if errors.Is(err, io.EOF) {
+		return changed(f.source.Label())
+	}
+	return err
 }
 
 // count adds kept documents, and the bytes of the input gone through for them.
@@ -430,6 +459,7 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 		return outputError(err)
 	}
 	var b corpus.Block
+	defer b.Release()
 	from := openFile{File: in}
 	c := k.r.table.scanner()
 	next, end := k.r.table.docsOfFile(file)
