@@ -17,6 +17,7 @@ type Block struct {
 	// not kept.
 	tail bool
 
+	release func() // ends its turn; nil: it has none
 	buf     []byte // memory of data
 	scratch []byte // memory of compressed units, and of the search for the end of a long record
 }
@@ -30,6 +31,11 @@ func (b *Block) Data() []byte { return b.data }
 // long record or another file has left: it shall not stay for the life of the
 // worker.
 func (b *Block) reset(keep int) {
+	if b.release != nil { // as large as a block gets
+		b.buf = nil
+		b.release()
+		b.release = nil
+	}
 	if cap(b.buf) > keep {
 		b.buf = nil
 	}
@@ -38,6 +44,18 @@ func (b *Block) reset(keep int) {
 	}
 	b.Seq, b.Offset, b.Lines = 0, 0, 0
 	b.data, b.firstLine, b.whole, b.tail = nil, 0, false, false
+}
+
+// Release gives the memory of the block back, and its Turn. The block can be given
+// to Next again.
+func (b *Block) Release() { b.reset(0) }
+
+// takeTurn waits until the block may grow to so many bytes.
+func (b *Block) takeTurn(o *Options, bytes int) (err error) {
+	if b.release == nil && o.Turn != nil && bytes > o.Turn.bytes {
+		b.release, err = o.Turn.Take(o.context(), bytes)
+	}
+	return err
 }
 
 // room returns the block's buffer with length n; what it held is lost.

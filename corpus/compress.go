@@ -23,6 +23,23 @@ type compressor struct {
 	memory int64
 }
 
+// Memory returns about how many bytes it takes to read a file of this compression
+// from front to back, its block included, and each part that a [Writer] of it has
+// under way (0 for Plain). What a file asks for itself, a larger zstd window or xz
+// dictionary than usual, comes on top.
+func (c Compression) Memory() (reading, part int64) {
+	if z, err := compressorOf(c); err == nil && z != nil {
+		part = z.memory
+	}
+	switch c {
+	case Zstd, Xz: // a unit and what it is decoded from, or a window of 8 MiB
+		return 16 << 20, part
+	case Bzip2:
+		return 8 << 20, part
+	}
+	return 2 << 20, part
+}
+
 // compressorOf returns the compressor of a compression; nil for none.
 func compressorOf(c Compression) (*compressor, error) {
 	switch c {

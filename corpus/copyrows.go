@@ -22,8 +22,8 @@ import (
 // lost rows, and values that only lost rows had are no longer in dictionaries.
 // The bytes do not depend on threads (0 = GOMAXPROCS).
 //
-// It reads page by page, about 12 MiB a thread in memory unless a page is
-// larger, and in a row group nothing behind the last row that is kept. Damage in a
+// It reads page by page, with Options.PageMemory of them in memory unless a page
+// is larger, and in a row group nothing behind the last row that is kept. Damage in a
 // column of which rows are kept is a *Problem, also where the column is not one
 // that Next reads; how many rows can be copied, WholeRows tells. An error of
 // writing is that of the file system.
@@ -48,6 +48,7 @@ func CopyRows(ctx context.Context, s Source, o Options, fs vfs.FS, path string, 
 			known = append(known, at)
 		}
 	}
+	pf.Room = o.PageMemory
 	if err := pf.Copy(ctx, w, threads, f.o.MaxRecord, known, keep); err != nil {
 		if isParquetProblem(err) {
 			return f.parquetProblem(fmt.Errorf("rows cannot be copied: %w", err), -1)

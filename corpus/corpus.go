@@ -152,6 +152,11 @@ type Options struct {
 	// ReadAhead is how many bytes of an open object are fetched before they are
 	// asked for; 0 = 8 MiB.
 	ReadAhead int
+	// Turn, if set, bounds how many long records are in memory at once.
+	Turn *Turn
+	// PageMemory is about how many bytes of pages CopyRows has in hand at once, if no
+	// page is larger; 0 = 48 MiB a thread.
+	PageMemory int64
 }
 
 // Validate tells what in o is not usable.
@@ -172,6 +177,9 @@ func (o Options) Validate() error {
 	}
 	if o.ReadAhead < 0 {
 		return fmt.Errorf("read-ahead %d is negative; use 0 for the default of 8 MiB", o.ReadAhead)
+	}
+	if o.PageMemory < 0 {
+		return fmt.Errorf("memory for pages %d is negative; use 0 for the default of 48 MiB a thread", o.PageMemory)
 	}
 	if o.TextField == NoID {
 		return fmt.Errorf("the text field cannot be %q; name the field that holds the text", NoID)

@@ -209,6 +209,9 @@ func (c cell) value(raw []byte, buf *[]byte) []byte {
 		return v
 	}
 	start := len(*buf)
+	if need := start + len(v); need > max(longString, cap(*buf)) {
+		*buf = append(make([]byte, 0, need), *buf...)
+	}
 	for {
 		q := bytes.IndexByte(v, '"')
 		if q < 0 {

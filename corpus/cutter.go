@@ -167,16 +167,20 @@ func (c *cutter) hold(buf []byte) bool {
 }
 
 // join returns what is held together with buf if the line that is held ends in
-// buf and is not over MaxRecord; else buf itself. The memory belongs to b.
-func (c *cutter) join(b *Block, buf []byte, eof bool) []byte {
+// buf and is not over MaxRecord; else buf itself. The memory belongs to b. The
+// error is that of a context that has ended before it was b's turn.
+func (c *cutter) join(b *Block, buf []byte, eof bool) ([]byte, error) {
 	line := c.lineLength(buf)
 	ends := eof || line > 0 && buf[line-1] == '\n' && c.f.src.Format != Text
 	if c.held.size == 0 || !ends || c.held.size+int64(line) > c.f.o.MaxRecord {
-		return buf
+		return buf, nil
+	}
+	if err := b.takeTurn(&c.f.o, int(c.held.size)+len(buf)); err != nil {
+		return nil, err
 	}
 	all := c.held.appendTo(make([]byte, 0, int(c.held.size)+len(buf)))
 	b.buf = append(all, buf...)
-	return b.buf
+	return b.buf, nil
 }
 
 // number makes b the next block, of no records so far.

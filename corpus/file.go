@@ -190,7 +190,8 @@ func (f *File) Problem(line, offset int64, err error) *Problem {
 // the window that it asks for). Of a record in a compressed file or a CSV file
 // whose end has not come yet, what was read is held, compressed and up to
 // MaxRecord: a line of any length costs no more. A quoted CSV field that has
-// line ends is held as it is. Of a Parquet file a page of each column is held: most
+// line ends is held as it is. With Options.Turn, Next waits until a long record
+// may be in memory; if Options.Context ends before, its error is returned. Of a Parquet file a page of each column is held: most
 // writers make them of about 1 MiB; at most 256 MiB, or MaxRecord if that is more.
 func (f *File) Next(b *Block) error {
 	for {

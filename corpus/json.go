@@ -45,12 +45,19 @@ func (k kind) String() string {
 }
 
 // jsonValue is one wanted field: val is its text, of a string without quotes and
-// escapes. buf is scratch for strings with escapes.
+// escapes. buf is scratch for strings with escapes; over says that a long one may
+// be unescaped where it stands instead.
 type jsonValue struct {
 	val  []byte
 	kind kind
 	buf  []byte
+	over bool
 }
+
+// longString is the length from which on a string with escapes is not unescaped
+// into scratch memory that grows step by step: of one of 60 MiB that would be three
+// times as much.
+const longString = 256 << 10
 
 // jsonScanner holds the scratch and the place of a syntax error.
 type jsonScanner struct {
@@ -135,7 +142,11 @@ func (j *jsonScanner) value(s []byte, i int, v *jsonValue) (int, bool) {
 			return next, ok
 		}
 		v.kind = kindString
-		v.val, next, ok = j.text(s, i, &v.buf, "")
+		buf := &v.buf
+		if rest := len(s) - i; rest > max(longString, cap(v.buf)) {
+			buf = v.room(s, i)
+		}
+		v.val, next, ok = j.text(s, i, buf, "")
 		return next, ok
 	case '{', '[':
 		k = kindObject
@@ -150,6 +161,32 @@ func (j *jsonScanner) value(s []byte, i int, v *jsonValue) (int, bool) {
 		v.kind, v.val = k, s[i:next]
 	}
 	return next, ok
+}
+
+// room returns where to unescape the string at s[i]: if it is long and has escapes,
+// over its own bytes or, if those must stay, in scratch memory that suffices. What
+// is unescaped is no longer than what it stands for.
+func (v *jsonValue) room(s []byte, i int) *[]byte {
+	i++
+	end := special(s, i)
+	if end == len(s) || s[end] == '"' {
+		return &v.buf
+	}
+	for end < len(s) && s[end] != '"' {
+		if s[end] == '\\' {
+			end++
+		}
+		end = special(s, min(end+1, len(s)))
+	}
+	switch {
+	case end-i <= max(longString, cap(v.buf)):
+	case v.over:
+		over := s[i:i:end]
+		return &over
+	default:
+		v.buf = make([]byte, 0, end-i)
+	}
+	return &v.buf
 }
 
 // scalar scans a number, true, false or null.

@@ -58,6 +58,11 @@ func NewParser(o Options) *Parser {
 	return p
 }
 
+// Overwrite allows the parser to unescape a long text where it stands, in the memory
+// of Block or ParseRaw, so that it is not there twice: Record.Raw then has its length
+// only, and is not to be parsed again.
+func (p *Parser) Overwrite(allowed bool) { p.vals[0].over = allowed }
+
 // want adds a field to the wanted ones and returns its place.
 func (p *Parser) want(name string) int {
 	for i := range p.names {
@@ -74,6 +79,27 @@ func (p *Parser) Start(f *File, b *Block) {
 	p.format, p.columns, p.block = f.src.Format, f.columns, b
 	p.data, p.pos, p.line, p.done = b.data, 0, b.firstLine, false
 }
+
+// Trim ends the parsing of a block or record and gives back scratch memory that an
+// uncommonly long one has left. Without it they stay in memory as long as the parser.
+func (p *Parser) Trim() {
+	p.block, p.data = nil, nil
+	for i := range p.vals {
+		p.vals[i].val = nil
+		if cap(p.vals[i].buf) > scratchMax {
+			p.vals[i].buf = nil
+		}
+	}
+	if cap(p.unquoted) > scratchMax {
+		p.unquoted = nil
+	}
+	if len(p.cells) > scratchMax/32 {
+		p.cells = nil
+	}
+}
+
+// scratchMax is the scratch memory of each kind that a parser keeps.
+const scratchMax = 1 << 20
 
 // Next parses the next record of the block into r and reports whether there
 // was one. Cost O(length), no allocation once warm, except for r.Err.

@@ -86,6 +86,9 @@ func (f *File) recordEnd(b *Block, buf *[]byte, from int64, begin int, hi int64)
 		return start, nil
 	}
 	have := len(*buf)
+	if err := b.takeTurn(&f.o, int(end-from)); err != nil {
+		return 0, err
+	}
 	*buf = b.extend(*buf, int(end-from))
 	return len(*buf), f.readAt((*buf)[have:], from+int64(have))
 }

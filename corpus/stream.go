@@ -15,6 +15,9 @@ func (f *File) nextStream(b *Block) error {
 		c.take(b, nil, 0, true)
 		return nil
 	}
+	if err := b.takeTurn(&f.o, c.firstRead()+len(c.carry)); err != nil {
+		return err
+	}
 	buf := b.room(c.firstRead() + len(c.carry))
 	have, searched := copy(buf, c.carry), c.searched
 	c.carry = c.carry[:0]
@@ -29,7 +32,11 @@ func (f *File) nextStream(b *Block) error {
 		}
 		have += n
 		c.eof = err == io.EOF
-		if all := c.join(b, buf[:have], c.eof); len(all) > have {
+		all, cancelled := c.join(b, buf[:have], c.eof)
+		if cancelled != nil {
+			return cancelled
+		}
+		if len(all) > have {
 			buf, have, searched = all, len(all), 0
 		}
 		n, long := c.boundary(buf[:have], searched, c.eof)
@@ -51,7 +58,11 @@ func (f *File) nextStream(b *Block) error {
 		}
 		searched = have
 		if have == len(buf) {
-			buf = b.extend(buf, c.larger(len(buf)))
+			size := c.larger(len(buf))
+			if err := b.takeTurn(&f.o, size); err != nil {
+				return err
+			}
+			buf = b.extend(buf, size)
 		}
 	}
 }

@@ -170,7 +170,11 @@ func (f *File) cutUnit(b *Block, buf []byte, damage error) error {
 	}
 	copy(buf, c.carry)
 	searched := c.searched
-	if all := c.join(b, buf, false); len(all) > len(buf) {
+	all, err := c.join(b, buf, false)
+	if err != nil {
+		return err
+	}
+	if len(all) > len(buf) {
 		buf, searched = all, 0
 	}
 	n, long := c.boundary(buf, searched, false)
@@ -229,7 +233,11 @@ func (f *File) endUnits(b *Block, at place, err error) error {
 	buf := b.room(len(c.carry))
 	copy(buf, c.carry)
 	searched := c.searched
-	if all := c.join(b, buf, true); len(all) > len(buf) {
+	all, err := c.join(b, buf, true)
+	if err != nil {
+		return err
+	}
+	if len(all) > len(buf) {
 		buf, searched = all, 0
 	}
 	n, long := c.boundary(buf, searched, true)

@@ -51,7 +51,7 @@ func BenchmarkFamilies(b *testing.B) {
 					b.Fatal(err)
 				}
 				ctx := context.Background()
-				if err := errors.Join(r.begin(ctx, ""), r.find(ctx, sparse), r.close(true)); err != nil {
+				if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, sparse), r.close(true)); err != nil {
 					b.Fatal(err)
 				}
 				pairs = r.summary.Candidates

@@ -126,6 +126,7 @@ type limits struct {
 	together int64       // see togetherKeys
 	part     int64       // see partShare
 	output   int64       // see noteBytes
+	text     int         // see largeText
 	due      func() bool // it is time for a note; see noteInterval
 }
 
@@ -158,6 +159,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.limits.retain, retainMax)
 	setDefault(&c.limits.together, togetherKeys)
 	setDefault(&c.limits.output, noteBytes)
+	setDefault(&c.limits.text, largeText)
 	if c.fs == nil {
 		c.fs = vfs.Default
 	}

@@ -186,6 +186,7 @@ func (r *run) begin(ctx context.Context, command string) error {
 	if r.config.Texts != nil && command != "sketch" {
 		return fmt.Errorf("%w: a text scheme makes signatures for Sketch only", ErrUsage)
 	}
+	r.config.Corpus.Turn = r.work.turn
 	if r.config.Corpus.Context == nil {
 		r.config.Corpus.Context = ctx
 	}
@@ -313,6 +314,7 @@ func (r *run) round(ctx context.Context, out *outputDir) (lost []lostRows, err e
 // write writes everything but the summary. It returns the rows that could not be
 // copied.
 func (r *run) write(ctx context.Context, out *outputDir, clusters *clustering) (lost []lostRows, err error) {
+	r.verifier.records.close() // their memory is the compressors' now
 	kept, err := r.newKeptWriter(out, clusters)
 	if err != nil {
 		return nil, err

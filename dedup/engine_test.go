@@ -200,7 +200,7 @@ func TestVerificationFromRecordsEqualsThatFromMemory(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if err := errors.Join(r.begin(ctx, ""), r.find(ctx, false)); err != nil {
+	if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, false)); err != nil {
 		t.Fatal(err)
 	}
 	edges := entries(t, r.edges)
@@ -477,7 +477,7 @@ func TestSparseSearchConnectsTheSameDocuments(t *testing.T) {
 			}
 		}()
 		ctx := context.Background()
-		if err := errors.Join(r.begin(ctx, ""), r.find(ctx, sparse)); err != nil {
+		if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, sparse)); err != nil {
 			t.Fatal(err)
 		}
 		labels, err := r.components(ctx, r.edges)

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/internal/simd"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
@@ -116,6 +115,7 @@ func (r *reader) run(ctx context.Context, worker int) error {
 
 func (w *sketchWorker) read(ctx context.Context) error {
 	var b corpus.Block
+	defer b.Release()
 	var file *openFile
 	for ctx.Err() == nil {
 		var err error
@@ -124,6 +124,9 @@ func (w *sketchWorker) read(ctx context.Context) error {
 		w.watch.lap(stepFiles)
 		if err == io.EOF {
 			return nil
+		}
+		if err := ctx.Err(); err != nil { // perhaps while it waited for its turn
+			return err
 		}
 		if corpus.IsOutage(err) { // not a property of the file: nothing of it may be taken for its end
 			return err
@@ -177,6 +180,7 @@ type sketchWorker struct {
 	sketcher  minhash.Sketcher
 	texts     *textSketcher // nil: signatures are made of features
 	features  []uint64
+	block     []uint64 // of the features of a long text
 	signature []uint32
 	watch     stopwatch
 
@@ -203,6 +207,7 @@ func newSketchWorker(r *reader) (*sketchWorker, error) {
 		signature: make([]uint32, r.config.components()),
 		last:      &segment{},
 	}
+	w.parser.Overwrite(true) // of a record only what it is made into is used
 	if r.config.Texts != nil {
 		w.texts = &textSketcher{TextSketcher: r.config.Texts.NewSketcher()}
 	}
@@ -228,6 +233,7 @@ func (w *sketchWorker) newSegment() {
 func (w *sketchWorker) sketchBlock(file *openFile, b *corpus.Block) (goOn bool, err error) {
 	var record corpus.Record
 	piece := block{file: int32(file.index), seq: b.Seq, row: uint32(len(w.segment.docs))}
+	defer w.trim()
 	w.parser.Start(file.File, b)
 	for w.parser.Next(&record) {
 		if record.Err != nil {
@@ -271,38 +277,37 @@ func (w *sketchWorker) addPiece(piece *block) (goOn bool, err error) {
 }
 
 func (w *sketchWorker) addDocument(record *corpus.Record) {
-	s := w.segment
-	features := 0
+	s, r := w.segment, w.r
 	w.watch.lap(stepParse)
-	if w.texts != nil {
-		features = w.texts.sketch(w.signature, record.Text)
-	} else {
-		w.features = w.shingler.AppendFeatures(w.features[:0], record.Text)
-		features = len(w.features)
+	w.features = w.features[:0]
+	var sum summedFeatures
+	switch {
+	case w.texts != nil:
+		sum.count = w.texts.sketch(w.signature, record.Text)
+		w.watch.lap(stepFeatures)
+	case len(record.Text) > r.config.limits.text:
+		sum = w.sketchInBlocks(record.Text)
+	default:
+		sum = w.sketch(record.Text)
 	}
-	w.watch.lap(stepFeatures)
 	s.ids = append(s.ids, record.ID...)
 	hasValue := len(record.Fields) > 0 && record.Fields[0] != nil
 	if hasValue {
 		s.values = append(s.values, record.Fields[0]...)
 	}
 	d := document{
-		digest:   digest(w.features),
+		digest:   sum.digest,
 		offset:   record.Offset,
 		idHash:   hashID(record.ID),
 		idEnd:    uint32(len(s.ids)),
 		valueEnd: uint32(len(s.values)),
 		length:   uint32(len(record.Raw)),
 		textSize: uint32(len(record.Text)),
-		features: uint32(features),
+		features: uint32(sum.count),
 		line:     uint32(record.Line),
 		hasValue: hasValue,
 	}
-	r := w.r
 	w.watch.lap(stepParse)
-	if w.texts == nil && (r.keepSigs || r.banding.Bands > 0) {
-		w.sketcher.Sketch(w.signature, w.features)
-	}
 	if r.banding.Bands > 0 {
 		s.keys = r.banding.AppendKeys(s.keys, w.signature)
 	}
@@ -315,15 +320,6 @@ func (w *sketchWorker) addDocument(record *corpus.Record) {
 	}
 	d.setEnd = uint32(len(s.features))
 	s.docs = append(s.docs, d)
-}
-
-// digest sums up a document's features so that equal digests mean equal
-// features: two sums over 64-bit hashes, the second of a product that is not
-// linear in them. Order does not count, repeats do.
-func digest(features []uint64) (d [2]uint64) {
-	d[0], d[1] = simd.Digest(features)
-	d[1] += uint64(len(features))
-	return d
 }
 
 // add keeps a block. It reports whether the worker should go on: under

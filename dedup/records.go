@@ -99,6 +99,7 @@ func (s *recordStore) spoolRecords(ctx context.Context, inFiles func(file int) b
 	for range s.r.config.Threads {
 		group.Go(func() error {
 			var b corpus.Block
+			defer b.Release()
 			var file *openFile
 			c := s.r.table.scanner()
 			for ctx.Err() == nil {
@@ -151,15 +152,17 @@ func (s *recordStore) put(doc uint32, raw []byte) error {
 	return s.onDisk.put(doc, raw)
 }
 
-// get returns a record that was put, in dst when it has to be read.
-func (s *recordStore) get(dst []byte, doc uint32) (raw []byte, err error) {
+// get returns a record that was put: one that is in memory, which must stay as it
+// is, or one read into dst.
+func (s *recordStore) get(dst []byte, doc uint32) (raw []byte, inMemory bool, err error) {
 	s.mu.Lock()
 	raw, ok := s.held[doc]
 	s.mu.Unlock()
 	if ok {
-		return raw, nil
+		return raw, true, nil
 	}
-	return s.onDisk.get(dst, doc)
+	raw, err = s.onDisk.get(dst, doc)
+	return raw, false, err
 }
 
 // has tells whether a record was put.
@@ -254,6 +257,8 @@ type fetcher struct {
 	windowAt int64
 	lastEnd  int64 // of that record
 	ahead    int   // bytes to read at once
+
+	longest int // of the records that will be asked for, if that is known
 }
 
 // Records that lie closer together than nearBytes are read together, more and
@@ -283,17 +288,20 @@ func (f *fetcher) text(doc uint32) ([]byte, error) {
 		return nil, f.c.err
 	}
 	file := int(f.c.block.file)
+	f.trim(int(d.length))
 	var raw []byte
 	var layout corpus.Layout
+	var own bool // raw may be overwritten
 	var err error
 	if f.s.inPlace[file] {
-		raw, layout, err = f.readInPlace(file, &d)
+		raw, layout, own, err = f.readInPlace(file, &d)
 	} else {
-		raw, layout, err = f.readSpooled(file, doc, &d)
+		raw, layout, own, err = f.readSpooled(file, doc, &d)
 	}
 	if err != nil {
 		return nil, err
 	}
+	f.parser.Overwrite(own)
 	f.parser.ParseRaw(layout, raw, &f.record)
 	if f.record.Err != nil {
 		return nil, changed(f.s.r.sources[file].Label())
@@ -302,38 +310,39 @@ func (f *fetcher) text(doc uint32) ([]byte, error) {
 }
 
 // readSpooled returns a record of a source that is not read in place.
-func (f *fetcher) readSpooled(file int, doc uint32, d *document) (raw []byte, l corpus.Layout, err error) {
+func (f *fetcher) readSpooled(file int, doc uint32, d *document) (raw []byte, l corpus.Layout, own bool, err error) {
 	r := f.s.r
 	if !f.s.has(doc) {
-		return nil, l, changed(r.sources[file].Label()) // its spooling has met an earlier end
+		return nil, l, false, changed(r.sources[file].Label()) // its spooling has met an earlier end
 	}
 	if l, err = r.layouts.find(file, r.sources[file], r.config.Corpus); err != nil {
-		return nil, l, err
+		return nil, l, false, err
 	}
-	f.raw = grow(f.raw, int(d.length))
-	raw, err = f.s.get(f.raw, doc)
-	return raw, l, err
+	f.raw = f.room(f.raw, int(d.length))
+	raw, inMemory, err := f.s.get(f.raw, doc)
+	return raw, l, !inMemory, err
 }
 
 // readInPlace returns a record of a plain file.
-func (f *fetcher) readInPlace(file int, d *document) (raw []byte, l corpus.Layout, err error) {
+func (f *fetcher) readInPlace(file int, d *document) (raw []byte, l corpus.Layout, own bool, err error) {
 	if file != f.file {
 		f.close()
 		opened, err := corpus.Open(f.s.r.sources[file], f.s.r.config.Corpus)
 		if err != nil {
-			return nil, l, err
+			return nil, l, false, err
 		}
 		f.open, f.file = opened, file
 		f.window, f.windowAt, f.lastEnd = f.window[:0], 0, -1
 	}
-	raw, err = f.readWindow(f.open.ReaderAt(), d)
-	return raw, f.open.Layout(), err
+	raw, own, err = f.readWindow(f.open.ReaderAt(), d)
+	return raw, f.open.Layout(), own, err
 }
 
-// readWindow returns a record of the open file by way of the window.
-func (f *fetcher) readWindow(at io.ReaderAt, d *document) (raw []byte, err error) {
+// readWindow returns a record of the open file by way of the window, and whether it may
+// be overwritten.
+func (f *fetcher) readWindow(at io.ReaderAt, d *document) (raw []byte, own bool, err error) {
 	if at == nil {
-		return nil, changed(f.open.Source().Label()) // it is no regular file any more
+		return nil, false, changed(f.open.Source().Label()) // it is no regular file any more
 	}
 	start, end := d.offset, d.offset+int64(d.length)
 	if start < f.windowAt || end > f.windowAt+int64(len(f.window)) {
@@ -342,21 +351,43 @@ func (f *fetcher) readWindow(at io.ReaderAt, d *document) (raw []byte, err error
 		} else {
 			f.ahead = 0
 		}
-		if cap(f.window) > 8*aheadBytes && int(d.length) <= aheadBytes {
-			f.window = nil // an uncommonly long record has left it
-		}
-		f.window, f.windowAt = grow(f.window, max(int(d.length), f.ahead)), start
+		f.window, f.windowAt = f.room(f.window, max(int(d.length), f.ahead)), start
 		n, err := at.ReadAt(f.window, start)
 		f.window = f.window[:n]
 		if n < int(d.length) {
 			if errors.Is(err, io.EOF) {
-				return nil, changed(f.open.Source().Label())
+				return nil, false, changed(f.open.Source().Label())
 			}
-			return nil, err
+			return nil, false, err
 		}
 	}
 	f.lastEnd = end
-	return f.window[start-f.windowAt : end-f.windowAt], nil
+	raw = f.window[start-f.windowAt : end-f.windowAt]
+	if own = len(raw) > aheadBytes; own { // it fills the window alone
+		f.window = f.window[:0]
+	}
+	return raw, own, nil
+}
+
+// room returns buf, or another one, with length n. One for a long record has room
+// for the longest, so that it is made once.
+func (f *fetcher) room(buf []byte, n int) []byte {
+	if n > max(aheadBytes, cap(buf)) {
+		return make([]byte, n, max(n, f.longest))
+	}
+	return grow(buf, n)
+}
+
+// trim gives back the memory that an uncommonly long record has left, and that
+// which the next one, of so many bytes, does not fit in: not both are to be there.
+func (f *fetcher) trim(next int) {
+	for _, buf := range []*[]byte{&f.window, &f.raw} {
+		if cap(*buf) > 8*aheadBytes && (next <= aheadBytes || next > cap(*buf)) {
+			*buf = nil
+		}
+	}
+	f.record = corpus.Record{} // views of them
+	f.parser.Trim()
 }
 
 // rawIn returns a document's record in its block, read once more.

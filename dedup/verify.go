@@ -44,6 +44,7 @@ func (v *verifier) fromRecords() bool {
 type unit struct {
 	pairs []pair
 	docs  []uint32
+	size  int64 // bytes of their records, as far as they are read
 }
 
 // verification is what is to be verified.
@@ -128,7 +129,7 @@ func (v *verifier) round(ctx context.Context, rate bool, c *cutter, to []*extsor
 			}
 			defer w.close()
 			for u := range units {
-				if err := w.verify(u); err != nil {
+				if err := w.verify(ctx, u); err != nil {
 					return err
 				}
 				v.r.config.Progress.Advance(int64(len(u.pairs)), 0)
@@ -187,7 +188,6 @@ type cutter struct {
 	noted bool // whether what is verified is noted now and then
 
 	unit unit
-	size int64 // bytes of the unit's records
 	seen map[uint32]bool
 }
 
@@ -214,7 +214,7 @@ func (c *cutter) cut(ctx context.Context, units chan<- unit) error {
 			continue
 		}
 		c.add(p)
-		if c.size >= unitBytes || len(c.unit.pairs) >= unitPairs {
+		if c.unit.size >= unitBytes || len(c.unit.pairs) >= unitPairs {
 			if err := c.send(ctx, units); err != nil {
 				return err
 			}
@@ -232,7 +232,7 @@ func (c *cutter) add(p pair) {
 		if !c.seen[doc] {
 			c.seen[doc] = true
 			c.unit.docs = append(c.unit.docs, doc)
-			c.size += int64(c.docs.doc(doc).length)
+			c.unit.size += int64(c.docs.doc(doc).length)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func (c *cutter) send(ctx context.Context, units chan<- unit) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	c.unit, c.size = unit{}, 0
+	c.unit = unit{}
 	clear(c.seen)
 	return nil
 }
@@ -290,8 +290,15 @@ func (w *verifyWorker) close() {
 	}
 }
 
-// verify adds the edges of one unit.
-func (w *verifyWorker) verify(u unit) error {
+// verify adds the edges of one unit. One with a long record waits for its turn, and
+// gives its memory back.
+func (w *verifyWorker) verify(ctx context.Context, u unit) error {
+	release, err := w.v.r.work.turn.Take(ctx, int(u.size))
+	if err != nil {
+		return err
+	}
+	defer release()
+	defer w.trim()
 	if w.fetch != nil {
 		if err := w.load(u.docs); err != nil {
 			return err
@@ -333,9 +340,41 @@ func (w *verifyWorker) jaccard(a, b []uint64) (similarity float64, ok bool) {
 	return float64(inter) / float64(len(a)+len(b)-inter), true
 }
 
+// trim gives back the memory that long records have left.
+func (w *verifyWorker) trim() {
+	if cap(w.arena) > arenaMax {
+		w.arena = nil
+	}
+	if w.fetch != nil {
+		w.fetch.trim(0)
+	}
+}
+
+// arenaMax is how many features' memory is kept from one unit to the next, 8 MiB.
+const arenaMax = 1 << 20
+
+// makeRoom makes room for the features of documents, just as much as they take: an
+// arena that grows step by step is there twice or more.
+func (w *verifyWorker) makeRoom(docs []uint32) error {
+	n := 0
+	w.fetch.longest = 0
+	for _, doc := range docs {
+		d := w.a.doc(doc)
+		n += int(d.features)
+		w.fetch.longest = max(w.fetch.longest, int(d.length))
+	}
+	if cap(w.arena) < n {
+		w.arena = make([]uint64, 0, max(n, min(n+n/4, arenaMax)))
+	}
+	return w.a.err
+}
+
 // load reads the records of documents and makes their feature sets.
 func (w *verifyWorker) load(docs []uint32) error {
 	w.docs, w.arena, w.ends = docs, w.arena[:0], w.ends[:0]
+	if err := w.makeRoom(docs); err != nil {
+		return err
+	}
 	for _, doc := range docs {
 		text, err := w.fetch.text(doc)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 )
@@ -26,6 +27,7 @@ type workspace struct {
 	log     *log   // nil: nothing is kept for another process
 	memory  int64  // for data; 0: no limit
 	threads int
+	turn    *corpus.Turn // for what a single record takes out of proportion; nil: there is no limit
 
 	mu     sync.Mutex
 	path   string        // "" until made
@@ -56,8 +58,15 @@ func newWorkspace(config *Config) *workspace {
 	if config.limits.memory > 0 {
 		w.memory = config.limits.memory
 	}
+	if w.memory > 0 {
+		w.turn = corpus.NewTurn(int(max(w.memory/int64(4*config.Threads), largeRecord)))
+	}
 	return w
 }
+
+// largeRecord is the size up to which a record never waits for its turn, whatever
+// the memory: it is within workerBytes.
+const largeRecord = 2 << 20
 
 // share returns 1/n of the memory for data, 0 for any amount.
 func (w *workspace) share(n int64) int64 {

@@ -40,6 +40,7 @@ type keptWriter struct {
 	before  map[int]written // what an earlier process has written
 	group   *errgroup.Group // of workers and uploads
 	uploads chan struct{}   // a place for each upload that is under way
+	room    *writeRoom
 	items   atomic.Int64
 	bytes   atomic.Int64
 
@@ -95,6 +96,7 @@ func (k *keptWriter) keeps(doc uint32) bool {
 func (r *run) newKeptWriter(out *outputDir, c *clustering) (*keptWriter, error) {
 	k := &keptWriter{
 		r: r, out: out, removed: newBitset(r.table.n), before: map[int]written{}, uploads: make(chan struct{}, uploadsAtOnce),
+		room: newWriteRoom(r.work.share(2)),
 	}
 	err := each(c.removed, func(e extsort.Entry) error {
 		k.removed.add(uint32(e.Key))
@@ -384,11 +386,11 @@ func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 	if docs.err != nil {
 		return docs.err
 	}
+	if job.end-job.first == 1 && last.length > 2*copyBytes {
+		return k.copyLong(job, start, int64(last.length), buf)
+	}
 	*buf = grow(*buf, int(last.offset+int64(last.length)-start))
-	if _, err := f.in.ReaderAt().ReadAt(*buf, start); err != nil {
-		if errors.Is(err, io.EOF) {
-			return changed(f.source.Label())
-		}
+	if err := f.readAt(*buf, start); err != nil {
 		return err
 	}
 	kept := (*buf)[:0]
@@ -413,6 +415,35 @@ func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 	}
 	k.count(items, job.size, taken)
 	return nil
+}
+
+// copyLong copies the one record of a job, which begins at start, piece by piece.
+func (k *keptWriter) copyLong(job copyJob, start, length int64, buf *[]byte) error {
+	items := int64(0)
+	if k.keeps(job.first) {
+		items = 1
+		for done := int64(0); done < length; done += copyBytes {
+			*buf = grow(*buf, int(min(copyBytes, length-done)))
+			if err := job.file.readAt(*buf, start+done); err != nil {
+				return err
+			}
+			if _, err := job.file.to.WriteAt(*buf, job.offset+done); err != nil {
+				return outputError(err)
+			}
+			startWriteback(job.file.to, job.offset+done, int64(len(*buf)))
+		}
+	}
+	k.count(items, job.size, length)
+	return nil
+}
+
+// readAt fills p from the place start of the input.
+func (f *outputFile) readAt(p []byte, start int64) error {
+	_, err := f.in.ReaderAt().ReadAt(p, start)
+	if errors.Is(err, io.EOF) {
+		return changed(f.source.Label())
+	}
+	return err
 }
 
 // count adds kept documents, and the bytes of the input gone through for them.
@@ -510,6 +541,12 @@ func (k *keptWriter) noteWhole(ctx context.Context, file int, path string) error
 // rewrite copies the kept records of a file that cannot be read in place.
 func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err error) {
 	source := k.r.sources[file]
+	reading, part := source.Compression.Memory()
+	granted, err := k.room.take(ctx, reading+part, reading+part*int64(k.r.config.Threads+1))
+	if err != nil {
+		return err
+	}
+	defer k.room.giveBack(granted)
 	in, err := k.opener.open(file)
 	if err != nil {
 		first, end := k.r.table.docsOfFile(file)
@@ -520,9 +557,7 @@ func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err er
 	if err != nil {
 		return outputError(err)
 	}
-	if limit := k.r.work.share(2); limit > 0 {
-		w.Limit(limit)
-	}
+	w.Limit(granted - reading)
 	if err := k.copyStream(ctx, file, in, w); err != nil {
 		w.Abort()
 		return err
@@ -538,6 +573,7 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 		return outputError(err)
 	}
 	var b corpus.Block
+	defer b.Release()
 	from := openFile{File: in}
 	c := k.r.table.scanner()
 	next, end := k.r.table.docsOfFile(file)
@@ -569,7 +605,12 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 
 // copyRows copies the kept rows of a Parquet file, or finds that some are lost.
 func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error {
-	source := k.r.sources[file]
+	source, o := k.r.sources[file], k.r.config.Corpus
+	var err error
+	if o.PageMemory, err = k.room.take(ctx, 0, copyRowsBytes*int64(k.r.config.Threads)); err != nil {
+		return err
+	}
+	defer k.room.giveBack(o.PageMemory)
 	doc, end := k.r.table.docsOfFile(file)
 	if doc == end { // perhaps none of its columns is the text: then it has no output
 		in, err := corpus.Open(source, k.r.config.Corpus)
@@ -591,7 +632,7 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error 
 		bytes += int64(c.doc(doc).length)
 		return c.err == nil
 	}
-	err := corpus.CopyRows(ctx, source, k.r.config.Corpus, k.out.fs, path, k.r.config.Threads, keep)
+	err = corpus.CopyRows(ctx, source, o, k.out.fs, path, k.r.config.Threads, keep)
 	var reason *corpus.Problem
 	switch {
 	case c.err != nil:

@@ -3,6 +3,7 @@ package minhash
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 
@@ -162,6 +163,20 @@ func (b *BottomKSketcher) Sketch(dst []uint32, features []uint64) {
 	checkLength(dst, b.scheme.Words())
 	b.Reset()
 	b.Add(features)
+	b.signature(dst)
+}
+
+// SketchSeq implements [SeqSketcher].
+func (b *BottomKSketcher) SketchSeq(dst []uint32, blocks iter.Seq[[]uint64]) {
+	checkLength(dst, b.scheme.Words())
+	b.Reset()
+	for block := range blocks {
+		b.Add(block)
+	}
+	b.signature(dst)
+}
+
+func (b *BottomKSketcher) signature(dst []uint32) {
 	b.cut()
 	words := dst
 	for _, h := range b.buffer[:b.n] {

@@ -1,6 +1,7 @@
 package minhash
 
 import (
+	"iter"
 	"math"
 
 	"github.com/alike-dev/alike/internal/simd"
@@ -55,15 +56,43 @@ func (m *multiplySketcher) Sketch(dst []uint32, features []uint64) {
 		fillOnes(dst, m.mask)
 		return
 	}
+	m.clear()
+	m.lower(features)
+	m.signature(dst)
+}
+
+// SketchSeq implements [SeqSketcher].
+func (m *multiplySketcher) SketchSeq(dst []uint32, blocks iter.Seq[[]uint64]) {
+	checkLength(dst, m.k)
+	m.clear()
+	empty := true
+	for block := range blocks {
+		m.lower(block)
+		empty = empty && len(block) == 0
+	}
+	if empty {
+		fillOnes(dst, m.mask)
+		return
+	}
+	m.signature(dst)
+}
+
+func (m *multiplySketcher) clear() {
 	for i := range m.low {
 		m.low[i] = math.MaxUint32
 	}
+}
+
+func (m *multiplySketcher) lower(features []uint64) {
 	for len(features) > 0 {
 		block := features[:min(kminsBlock, len(features))]
 		features = features[len(block):]
 		simd.MixHigh(m.buf, block, m.key)
 		simd.LowerAffine(m.low, m.mul, m.add, m.buf[:len(block)])
 	}
+}
+
+func (m *multiplySketcher) signature(dst []uint32) {
 	for i, x := range m.low[:len(dst)] {
 		dst[i] = mix32(x) & m.mask
 	}

@@ -63,6 +63,8 @@
 // need not be sorted and may repeat.
 package minhash
 
+import "iter"
+
 // Sketcher computes signatures. It owns scratch memory, so it must not be used
 // by two goroutines at once; it allocates nothing per set once it has seen a set
 // of that size.
@@ -74,4 +76,14 @@ type Sketcher interface {
 	// bottom-k signature is its hashes, ascending, those of 64 bits as two words with
 	// the lower first, and then words of all ones.
 	Sketch(dst []uint32, features []uint64)
+}
+
+// A SeqSketcher is a Sketcher that takes a set block by block, so that all its
+// features need not be in memory at once. Those of [OPH], [BottomK] and [KMins] with
+// [MultiplyShift] are.
+type SeqSketcher interface {
+	Sketcher
+	// SketchSeq writes the signature that Sketch makes of the features of all
+	// blocks together. It may go through the blocks twice.
+	SketchSeq(dst []uint32, blocks iter.Seq[[]uint64])
 }

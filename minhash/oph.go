@@ -1,10 +1,12 @@
 package minhash
 
 import (
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/distinct"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/simd"
 )
@@ -90,15 +92,57 @@ func newOPHSketcher(s Scheme) *ophSketcher {
 // Sketch implements [Sketcher] in O(n + k log k).
 func (s *ophSketcher) Sketch(dst []uint32, features []uint64) {
 	checkLength(dst, s.k)
-	for b := range s.bin {
-		s.bin[b] = none
-	}
+	s.clear()
 	if len(features) > 0 {
 		s.fill(features)
 	}
+	s.signature(dst)
+}
+
+func (s *ophSketcher) clear() {
+	for b := range s.bin {
+		s.bin[b] = none
+	}
+}
+
+func (s *ophSketcher) signature(dst []uint32) {
 	for b, h := range s.bin[:len(dst)] {
 		dst[b] = uint32(h) & s.mask
 	}
+}
+
+// SketchSeq implements [SeqSketcher]. The first round takes the blocks as they
+// come; a set of n distinct features leaves a bin empty with a probability of
+// k·e^(−n/k). If it has, the distinct features are so few that they fit in memory.
+func (s *ophSketcher) SketchSeq(dst []uint32, blocks iter.Seq[[]uint64]) {
+	checkLength(dst, s.k)
+	s.clear()
+	o := s.newOpening()
+	for block := range blocks {
+		s.firstRound(&o, block)
+	}
+	if slices.Contains(s.bin, none) {
+		s.Sketch(dst, distinctOf(blocks, 2*seqRound*s.k))
+		return
+	}
+	s.signature(dst)
+}
+
+// seqRound is a number of features as a multiple of k: with as many distinct ones
+// no bin is empty after the first round, but for one set in 10¹¹.
+const seqRound = 32
+
+// distinctOf returns the features of blocks without repeats, sorted, and makes an
+// effort to drop those whenever there are limit of them.
+func distinctOf(blocks iter.Seq[[]uint64], limit int) []uint64 {
+	var all []uint64
+	for block := range blocks {
+		if all = append(all, block...); len(all) >= limit {
+			all = distinct.Sort(all)
+			limit = max(limit, 2*len(all))
+		}
+	}
+	return distinct.Sort(all)
 }
 
 // fill throws the features until no bin is empty or the rounds are used up.
@@ -106,7 +150,8 @@ func (s *ophSketcher) fill(features []uint64) {
 	round := min(s.k, throws*s.k/len(features))
 	switch {
 	case round <= 2:
-		s.firstRound(features)
+		o := s.newOpening()
+		s.firstRound(&o, features)
 		round = 1
 	case s.k == DefaultK:
 		s.firstRounds128(round, features)
@@ -140,20 +185,29 @@ func (s *ophSketcher) dropRepeats(features []uint64) []uint64 {
 	return distinct
 }
 
-// firstRound throws all features into bins that are all empty before.
-func (s *ophSketcher) firstRound(features []uint64) {
-	bound, look := uint64(none), 2*s.k
+// opening is how far the first round is, over bins that are all empty before.
+type opening struct {
+	bound uint64 // on the fraction of h·k
+	seen  int    // features
+	look  int    // features after which the bound is looked up again
+}
+
+func (s *ophSketcher) newOpening() opening { return opening{bound: none, look: 2 * s.k} }
+
+// firstRound throws features in the first round.
+func (s *ophSketcher) firstRound(o *opening, features []uint64) {
 	for start := 0; start < len(features); {
 		end := min(start+ophBlock, len(features))
-		n := simd.MixBelow(s.buf, features[start:end], s.key[0], uint64(s.k), bound)
+		n := simd.MixBelow(s.buf, features[start:end], s.key[0], uint64(s.k), o.bound)
 		if s.k == DefaultK {
 			lower128((*[DefaultK]uint64)(s.bin), s.buf[:n])
 		} else {
 			lower(s.bin, s.buf[:n])
 		}
-		if start = end; start >= look {
-			bound = s.largestFraction()
-			look = start + start/4
+		o.seen += end - start
+		if start = end; o.seen >= o.look {
+			o.bound = s.largestFraction()
+			o.look = o.seen + o.seen/4
 		}
 	}
 }

@@ -21,12 +21,16 @@ const (
 	crowded = 40
 	// splitBits bounds the number of parts a longer slice is split into.
 	splitBits = 8
+	// otherMax is up to how many features the second place for them is taken, 2 MiB.
+	// More are first split where they stand, which takes twice as long as splitting
+	// to another place (a fifth of the whole).
+	otherMax = 1 << 18
 )
 
 // Sort sorts features in place, drops repetitions and returns what remains, a
 // set. For hashes it costs O(n), for anything else O(n log n) at worst. It
 // borrows pooled scratch memory: some 200 KB, and above four thousand features as
-// much again as they take.
+// much again as they take, up to 2 MiB.
 //
 // The idea: features are spread evenly, so their top bits all but tell their
 // ranks. Put n of them into a table of two to four times as many slots by those
@@ -43,10 +47,54 @@ func Sort(features []uint64) []uint64 {
 	}
 	s := sorters.Get().(*sorter)
 	defer sorters.Put(s)
-	if n := len(features); n > leafMax && cap(s.other) < n {
+	if n := min(len(features), otherMax); n > leafMax && cap(s.other) < n {
 		s.other = make([]uint64, n)
 	}
-	return s.appendSet(features[:0], features, s.other[:cap(s.other)])
+	return s.appendLarge(features[:0], features)
+}
+
+// appendLarge appends the set of a to out, which may lie over a if it ends before a
+// begins. More than otherMax features are split in place, as an American flag sort
+// does it: each goes to the next free place of its part, and the one that was there
+// goes on.
+func (s *sorter) appendLarge(out, a []uint64) []uint64 {
+	if len(a) <= otherMax {
+		return s.appendSet(out, a, s.other[:cap(s.other)])
+	}
+	shared := sharedBits(a)
+	if shared == 64 {
+		return append(out, a[0])
+	}
+	part := func(v uint64) uint64 { return v << (shared & 63) >> (64 - splitBits) }
+	var next, ends [1 << splitBits]int
+	for _, v := range a {
+		ends[part(v)]++
+	}
+	sum := 0
+	for i, count := range ends {
+		next[i] = sum
+		sum += count
+		ends[i] = sum
+	}
+	for i := range next {
+		for next[i] < ends[i] {
+			v := a[next[i]]
+			for to := part(v); to != uint64(i); to = part(v) {
+				a[next[to]], v = v, a[next[to]]
+				next[to]++
+			}
+			a[next[i]] = v
+			next[i]++
+		}
+	}
+	begin := 0
+	for _, end := range ends {
+		if begin < end {
+			out = s.appendLarge(out, a[begin:end])
+		}
+		begin = end
+	}
+	return out
 }
 
 // A sorter is the scratch memory of Sort.
@@ -55,7 +103,7 @@ type sorter struct {
 	// find theirs taken. 0 is an empty slot; all are empty between two leaves.
 	slots  [4 * leafMax]uint64
 	sorted [2 * leafMax]uint64 // a leaf's set; twice as long to mask indices
-	other  []uint64            // as many as there are features
+	other  []uint64            // as many as there are features, up to otherMax
 }
 
 var sorters = sync.Pool{New: func() any { return new(sorter) }}

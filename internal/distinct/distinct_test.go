@@ -66,7 +66,7 @@ func makeFeatures(i, n int) []uint64 {
 func TestSetOfAnyDistribution(t *testing.T) {
 	for i, d := range distributions {
 		t.Run(d.name, func(t *testing.T) {
-			for _, n := range []int{0, 1, 2, insertionMax, insertionMax + 1, 100, 1000, leafMax, leafMax + 1, 10_000, 100_000} {
+			for _, n := range []int{0, 1, 2, insertionMax, insertionMax + 1, 100, 1000, leafMax, leafMax + 1, 10_000, 100_000, otherMax + 1, 3 * otherMax} {
 				checkSet(t, makeFeatures(i, n))
 			}
 		})

@@ -16,8 +16,8 @@ import (
 //
 // A row group of which all rows are kept is copied as it stands, a file likewise.
 // Otherwise two passes are made over columns with dictionaries, and one over
-// others, page by page: memory is some pages a thread (about 12 MiB) and a bit a
-// row of a row group. maxPage is as for NewReader. keep is called once for each
+// others, page by page: memory is f.Room for pages and a bit a row of a row
+// group. maxPage is as for NewReader. keep is called once for each
 // row, in ascending order, by one goroutine. The bytes do not depend on threads.
 //
 // What is copied as it stands is decoded all the same, so that no damage is handed
@@ -45,7 +45,7 @@ func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64
 	if err := o.write([]byte(magic)); err != nil {
 		return err
 	}
-	if err := runPipeline(ctx, o, max(threads, 1), c.produce); err != nil {
+	if err := runPipeline(ctx, o, max(threads, 1), f.Room, c.produce); err != nil {
 		return err
 	}
 	return o.finish(f)

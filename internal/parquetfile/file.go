@@ -81,6 +81,9 @@ const (
 type File struct {
 	Leaves []Leaf // the columns, in the order of the schema
 	Rows   int64  // of all row groups
+	// Room is how many bytes of pages Copy has in hand at once, if no page is larger;
+	// 0: 48 MiB a thread.
+	Room int64
 
 	r       io.ReaderAt
 	size    int64

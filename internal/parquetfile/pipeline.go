@@ -33,16 +33,21 @@ type job struct {
 	ran chan struct{}
 }
 
-// roomPerThread is the memory for jobs under way. A page that is larger goes
-// alone.
-const roomPerThread = 12 << 20
+// roomPerThread is the memory for jobs under way, if File.Room does not say it. A
+// page that is larger goes alone. With 12 MiB that were pages of 3 MiB and more, so
+// that one thread had nothing to do.
+const roomPerThread = 48 << 20
 
-// runPipeline runs what produce adds, and returns when all of it was written.
-func runPipeline(ctx context.Context, o *output, threads int, produce func(p *pipeline) error) error {
+// runPipeline runs what produce adds, and returns when all of it was written. room
+// is the memory for jobs under way, in bytes; 0: roomPerThread.
+func runPipeline(ctx context.Context, o *output, threads int, room int64, produce func(p *pipeline) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	p := &pipeline{
 		ctx: ctx, todo: make(chan *job, 2*threads), order: make(chan *job, 4*threads),
-		most: int64(threads) * roomPerThread,
+		most: room,
+	}
+	if p.most <= 0 {
+		p.most = int64(threads) * roomPerThread
 	}
 	p.room = semaphore.NewWeighted(p.most)
 	group.Go(func() (err error) {

@@ -96,7 +96,7 @@ func (k *chunkCopy) pageByPage(decode bool, do func(s *sourcePage) error) (err e
 // reports whether its metadata fit, so that they can be copied too.
 func (c *copier) check(ctx context.Context, threads int) (whole bool, err error) {
 	whole = true
-	err = runPipeline(ctx, &output{w: io.Discard}, threads, func(p *pipeline) error {
+	err = runPipeline(ctx, &output{w: io.Discard}, threads, c.f.Room, func(p *pipeline) error {
 		for g := range c.f.groups {
 			columns, err := c.checkGroup(p, g)
 			if err != nil {
