@@ -36,7 +36,7 @@ const (
 // core packages are pure: data in, data out. They may import each other, and
 // nothing else of this module.
 var core = []string{
-	"text", "shingle", "minhash", "simhash", "exlsh", "lsh", "simjoin", "cluster", "eval", "passage",
+	"text", "shingle", "minhash", "simhash", "exlsh", "lsh", "simjoin", "measure", "cluster", "eval", "passage",
 	"internal/hashing", "internal/simd",
 }
 
