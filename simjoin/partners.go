@@ -1,6 +1,10 @@
 package simjoin
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/alike-dev/alike/measure"
+)
 
 // withPartners returns, ascending, the sets that may reach the threshold with another
 // one: those of which so many tokens as that takes are in a second set, or seem to be.
@@ -16,7 +20,8 @@ import "math/bits"
 //	    are, looking at the others would be in vain.
 //	 3. No branch depends on the data. 2000 fingerprints of 128 hashes are all joined
 //	    in 0.9 ms, with an index of all of them in 4.1 (BenchmarkFingerprints).
-func withPartners(sets [][]uint64, t Threshold) []uint32 {
+func withPartners(sets [][]uint64, t measure.Threshold) []uint32 {
+	t = t.Undirected()
 	total, smallest := 0, 0
 	for _, set := range sets {
 		total += len(set)
@@ -39,7 +44,8 @@ func withPartners(sets [][]uint64, t Threshold) []uint32 {
 		if len(set) == 0 {
 			continue
 		}
-		if slots.twice(set) >= t.MinOverlap(len(set), max(smallest, t.MinSize(len(set)))) {
+		size := uint64(len(set))
+		if uint64(slots.twice(set)) >= t.MinOverlap(size, max(uint64(smallest), t.MinSize(size))) {
 			left = append(left, uint32(i))
 		}
 	}
