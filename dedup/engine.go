@@ -28,7 +28,7 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
-	"github.com/alike-dev/alike/simjoin"
+	"github.com/alike-dev/alike/measure"
 )
 
 // Run removes the near-duplicates of config.Inputs and writes the rest, with
@@ -126,7 +126,7 @@ type run struct {
 	config    Config
 	summary   *Summary
 	clock     *clock
-	threshold simjoin.Threshold
+	threshold measure.Threshold
 	banding   lsh.Params // zero when signatures are not needed
 	work      *workspace
 
@@ -144,7 +144,7 @@ func newRun(config Config) (*run, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	threshold, err := simjoin.NewThreshold(config.Threshold)
+	threshold, err := measure.NewThreshold(measure.Jaccard, config.Threshold)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
 	}

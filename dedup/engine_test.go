@@ -24,6 +24,7 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -103,7 +104,7 @@ func writeFile(t testing.TB, path string, data []byte) {
 // as lines of pairs output, in input order.
 func bruteForce(t *testing.T, docs []testDoc, threshold float64) []string {
 	t.Helper()
-	limit, err := simjoin.NewThreshold(threshold)
+	limit, err := measure.NewThreshold(measure.Jaccard, threshold)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +120,8 @@ func bruteForce(t *testing.T, docs []testDoc, threshold float64) []string {
 	for i := range docs {
 		for j := i + 1; j < len(docs); j++ {
 			inter := simjoin.Intersection(sets[i], sets[j])
-			union := len(sets[i]) + len(sets[j]) - inter
-			if union > 0 && limit.Reached(inter, union) {
-				lines = append(lines, fmt.Sprintf("%s,%s,%.6f", docs[i].id, docs[j].id, float64(inter)/float64(union)))
+			if a, b := uint64(len(sets[i])), uint64(len(sets[j])); limit.Reached(uint64(inter), a, b) {
+				lines = append(lines, fmt.Sprintf("%s,%s,%.6f", docs[i].id, docs[j].id, measure.Jaccard.Similarity(uint64(inter), a, b)))
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
 
@@ -164,7 +165,7 @@ func (j *joiner) within(ctx context.Context, c *chunk) error {
 	return j.parallel(ctx, c.index.Len(), func(to *extsort.Appender, p *simjoin.Prober, g int) error {
 		x := c.docs[c.index.Members(g)[0]]
 		for _, m := range c.index.Matches(p, g) {
-			if err := j.add(to, x, c.docs[c.index.Members(m.Group)[0]], m); err != nil {
+			if err := j.add(to, x, c.docs[c.index.Members(m.Group)[0]], c.index.Size(g), m); err != nil {
 				return err
 			}
 		}
@@ -200,7 +201,7 @@ func (j *joiner) behind(ctx context.Context, c *chunk) error {
 						return sets.err
 					}
 					for _, m := range c.whole.Search(&p, set) {
-						if err := j.add(j.to[worker], doc, c.docs[c.index.Members(m.Group)[0]], m); err != nil {
+						if err := j.add(j.to[worker], doc, c.docs[c.index.Members(m.Group)[0]], len(set), m); err != nil {
 							return err
 						}
 					}
@@ -238,8 +239,8 @@ func (j *joiner) parallel(ctx context.Context, n int, visit func(to *extsort.App
 	return group.Wait()
 }
 
-// add adds an edge, unless it joins two references.
-func (j *joiner) add(to *extsort.Appender, x, y uint32, m simjoin.Match) error {
+// add adds an edge of x, whose set has size features, unless it joins two references.
+func (j *joiner) add(to *extsort.Appender, x, y uint32, size int, m simjoin.GroupMatch) error {
 	a, b := min(x, y), max(x, y)
 	if b < uint32(j.r.table.refs) {
 		return nil
@@ -247,5 +248,5 @@ func (j *joiner) add(to *extsort.Appender, x, y uint32, m simjoin.Match) error {
 	if n := j.count.Add(1); j.limit > 0 && n > j.limit {
 		return errManyEdges
 	}
-	return to.Add(pair{a, b}.key(), math.Float64bits(float64(m.Inter)/float64(m.Union)))
+	return to.Add(pair{a, b}.key(), math.Float64bits(measure.Jaccard.Similarity(uint64(m.Intersection), uint64(size), uint64(m.Size))))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/components"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -256,7 +257,7 @@ func (c *cutter) send(ctx context.Context, units chan<- unit) error {
 type verifyWorker struct {
 	v         *verifier
 	config    *Config
-	threshold simjoin.Threshold
+	threshold measure.Threshold
 	rate      bool
 	minEqual  int
 	edges     *extsort.Appender

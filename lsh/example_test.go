@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 )
 
@@ -24,6 +25,26 @@ func ExampleTune() {
 	// 0.80: bands=16 rows=6, recall 0.992, candidates at half the threshold 0.06356
 	// 0.50: bands=35 rows=3, recall 0.991, candidates at half the threshold 0.42374
 	// 0.01: too low for banding
+}
+
+// Measures other than Jaccard are tuned for the least Jaccard similarity they allow.
+func ExampleTuneFor() {
+	for _, line := range []string{"jaccard>=0.8", "cosine>=0.8", "containment>=0.8"} {
+		t, err := measure.ParseThreshold(line)
+		if err != nil {
+			panic(err)
+		}
+		p, err := lsh.TuneFor(t, 0, 128, 32)
+		if errors.Is(err, lsh.ErrNoBound) {
+			fmt.Printf("%v: not by banding\n", t)
+			continue
+		}
+		fmt.Printf("%v: %v\n", t, p)
+	}
+	// Output:
+	// jaccard>=0.8: bands=16 rows=6
+	// cosine>=0.8: bands=26 rows=4
+	// containment>=0.8: not by banding
 }
 
 // Documents that share a key are a candidate pair, once.

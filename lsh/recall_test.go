@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 )
 
@@ -26,10 +27,10 @@ func newPairSource(tb testing.TB, line string) *pairSource {
 	return &pairSource{scheme: s, sketch: s.NewSketcher(), a: make([]uint32, s.K()), b: make([]uint32, s.K())}
 }
 
-// draw returns the signatures of two sets of n features, common of them in both.
-func (p *pairSource) draw(n, common int) (a, b []uint32) {
+// draw returns the signatures of two sets of n and m features, common of them in both.
+func (p *pairSource) draw(n, m, common int) (a, b []uint32) {
 	p.set = p.set[:0]
-	for range 2*n - common {
+	for range n + m - common {
 		p.next++
 		p.set = append(p.set, p.next)
 	}
@@ -38,12 +39,17 @@ func (p *pairSource) draw(n, common int) (a, b []uint32) {
 	return p.a, p.b
 }
 
-// measure returns the part of trials pairs of sets that are candidates.
+// measure returns the part of trials pairs of sets of n features that are candidates.
 func (p *pairSource) measure(params lsh.Params, n, common, trials int) float64 {
+	return p.measureUnequal(params, n, n, common, trials)
+}
+
+// measureUnequal is measure for sets of n and m features.
+func (p *pairSource) measureUnequal(params lsh.Params, n, m, common, trials int) float64 {
 	candidates := 0
 	var keysA, keysB []uint64
 	for range trials {
-		a, b := p.draw(n, common)
+		a, b := p.draw(n, m, common)
 		keysA, keysB = params.AppendKeys(keysA[:0], a), params.AppendKeys(keysB[:0], b)
 		if params.FirstBand(keysA, keysB) >= 0 {
 			candidates++
@@ -134,6 +140,32 @@ func TestMeasuredCandidatesFollowTheSCurve(t *testing.T) {
 				got := p.measure(setting.params, n, common, tries)
 				if tolerance := 4*deviation(want, tries) + 2/float64(tries); math.Abs(got-want) > tolerance {
 					t.Errorf("%s, J=%g, sets of %d: %.4f are candidates, want %.4f ± %.4f", setting.name, j, n, got, want, tolerance)
+				}
+			}
+		}
+	}
+}
+
+// Sizes from equal to the most unequal that can reach the threshold.
+func TestMeasuredRecallOfOtherMeasuresIsWhatWasAskedFor(t *testing.T) {
+	trials := trials(3000)
+	for _, line := range []string{"cosine>=0.7", "cosine>=0.9", "dice>=0.7", "dice>=0.9"} {
+		th, err := measure.ParseThreshold(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{20, 100, 400} {
+			p := newPairSource(t, "oph")
+			params, err := lsh.TuneFor(th, 0, p.scheme.K(), p.scheme.Bits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			least := int(th.MinSize(uint64(n)))
+			for _, m := range []int{n, (n + least) / 2, least} {
+				common := int(th.MinOverlap(uint64(n), uint64(m)))
+				got := p.measureUnequal(params, n, m, common, trials)
+				if limit := lsh.DefaultRecall - 3*deviation(lsh.DefaultRecall, trials); got < limit {
+					t.Errorf("%s, %v, sets of %d and %d: recall %.4f, less than %.4f", line, params, n, m, got, limit)
 				}
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/alike-dev/alike/measure"
 )
 
 // DefaultRecall is the recall at the threshold that Tune aims at when it is given
@@ -69,6 +71,37 @@ func Tune(threshold, recall float64, k, bits int) (Params, error) {
 	}
 	p := Params{Bands: k, Rows: 1, MinBands: 1}
 	return p, &RecallError{Threshold: threshold, Recall: recall, K: k, Best: p.Probability(s)}
+}
+
+// ErrNoBound says that a measure's threshold leaves the Jaccard similarity of a pair
+// open, so that no banding can promise to find it. Errors of this kind are of type
+// *BoundError.
+var ErrNoBound = errors.New("lsh: no least Jaccard similarity")
+
+// BoundError is the error of [TuneFor] for measures that banding does not serve.
+type BoundError struct{ Threshold measure.Threshold }
+
+// Error names the remedies.
+func (e *BoundError) Error() string {
+	return fmt.Sprintf("lsh: sets of %v may have any Jaccard similarity, however small, so banding can miss them: "+
+		"find candidates exactly (or by scaled sketches)", e.Threshold)
+}
+
+// Is makes errors.Is(err, ErrNoBound) true.
+func (e *BoundError) Is(target error) bool { return target == ErrNoBound }
+
+// TuneFor is [Tune] for the threshold of any measure that bounds the Jaccard similarity
+// of a pair from below (measure.Threshold.LeastJaccard): the recall holds at that bound,
+// and so for every pair that reaches the threshold. For Dice d it is d/(2−d), and for
+// Cosine c it is c², which only pairs of sizes 1 and c² come down to. For
+// WeightedJaccard components must be those of a sketch of weighted sets. For both
+// containments and Overlap there is no bound, and the error is a *BoundError.
+func TuneFor(t measure.Threshold, recall float64, k, bits int) (Params, error) {
+	least, ok := t.LeastJaccard()
+	if !ok {
+		return Params{}, &BoundError{t}
+	}
+	return Tune(least, recall, k, bits)
 }
 
 // fewestBands returns the least number of bands with which p still reaches the

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alike-dev/alike/measure"
 	"pgregory.net/rapid"
 )
 
@@ -91,6 +92,33 @@ func TestTuneRejectsWhatIsOutOfRange(t *testing.T) {
 	} {
 		if _, err := Tune(c.threshold, c.recall, c.k, c.bits); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Tune(%g, %g, %d, %d): error %v, want %q", c.threshold, c.recall, c.k, c.bits, err, c.want)
+		}
+	}
+}
+
+func TestTuneForAMeasureTunesForTheLeastJaccardSimilarity(t *testing.T) {
+	for line, jaccard := range map[string]float64{
+		"jaccard>=0.8": 0.8, "weighted-jaccard>=0.8": 0.8, "dice>=0.8": 0.8 / 1.2, "cosine>=0.8": 0.64, "cosine>=1": 1,
+	} {
+		th, err := measure.ParseThreshold(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := TuneFor(th, 0.95, 128, 8)
+		want, wantErr := Tune(jaccard, 0.95, 128, 8)
+		if got != want || err != nil || wantErr != nil {
+			t.Errorf("%s: %v, %v; want %v, %v", line, got, err, want, wantErr)
+		}
+	}
+	for _, line := range []string{"containment>=1", "max-containment>=0.9", "overlap>=1000"} {
+		th, err := measure.ParseThreshold(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = TuneFor(th, 0, 128, 32)
+		var e *BoundError
+		if !errors.Is(err, ErrNoBound) || !errors.As(err, &e) || e.Threshold != th || !strings.Contains(err.Error(), "find candidates exactly") {
+			t.Errorf("%s: error %v", line, err)
 		}
 	}
 }

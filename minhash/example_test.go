@@ -6,6 +6,7 @@ import (
 
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/simjoin"
 )
 
 // Two sets of 1000 features, 800 of them in both: J = 800/1200.
@@ -104,4 +105,25 @@ func ExamplePermutations() {
 	// Output:
 	// minhash/kmins/v1 family=plainxor k=3 bits=32 numbers=62d934679c350c26
 	// 2 of 3
+}
+
+// A passage of 2000 features, three quarters of which stand in a text of 100,000.
+func ExampleScaled() {
+	scheme, err := minhash.ParseScaled("scaled scale=5")
+	if err != nil {
+		panic(err)
+	}
+	var passage, text []uint64
+	for x := range uint64(100_000) {
+		if text = append(text, x); x < 2000 {
+			passage = append(passage, x+98_500)
+		}
+	}
+	a, b := scheme.AppendSketch(nil, passage), scheme.AppendSketch(nil, text)
+	c := scheme.Containment(simjoin.Intersection(a, b), len(a), uint64(len(passage)))
+	fmt.Println(scheme)
+	fmt.Printf("%d and %d hashes, containment %.2f ± %.2f\n", len(a), len(b), c, scheme.StandardError(c, len(a)))
+	// Output:
+	// minhash/scaled/v1 scale=5 seed=1
+	// 381 and 20033 hashes, containment 0.73 ± 0.02
 }

@@ -46,6 +46,9 @@
 // components: it cannot be cut into bands. Use it for single comparisons, and, as a
 // set of its own, for exact joins and searches of package simjoin.
 //
+// [Scaled] keeps every hash below a bound, and so grows with the set: take it for
+// containment, of a passage in a long text, which signatures of a fixed size cannot tell.
+//
 // # Components
 //
 // A component has 1, 2, 4, 8, 16 or 32 bits. Components of b bits also agree by

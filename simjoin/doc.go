@@ -1,18 +1,22 @@
-// Package simjoin finds, exactly, the pairs of sets whose Jaccard similarity
-// |a∩b| / |a∪b| reaches a threshold.
+// Package simjoin finds, exactly, the pairs of sets that reach a threshold of any
+// measure of package measure: Jaccard, containment, cosine and others.
 //
 // Use Verify to decide single candidates, such as those of package lsh, and
 // Intersection where the similarity is wanted whatever it is. Use SelfJoin for
-// all pairs of a collection in memory, and NewIndex with Probe for the same on
-// several goroutines or with equal sets left collapsed. Use NewSearchIndex where
-// sets meet an index that does not hold them. The join needs no parameters but the
-// threshold and misses nothing; at low thresholds on large collections of long sets
-// it is slower than lsh with verification.
+// all pairs of a collection in memory, Join for those of two, and NewIndex with Probe
+// for a self-join on several goroutines or with equal sets left collapsed. Use
+// NewSearchIndex where sets meet an index that does not hold them. A join needs no
+// parameters but the threshold and misses nothing; at low thresholds on large
+// collections of long sets it is slower than lsh with verification, and for
+// containment, where the larger set of a pair has no short prefix, than for others.
+//
+// Weighted sets have a kernel, IntersectionWeighted, and VerifyWeighted. A set without
+// weights has weights of 1: its weighted Jaccard similarity is the plain one.
 //
 // A set is a []uint64 sorted ascending without repeats; the numbers may be any,
 // hashes or small integers. Sets that break this give wrong counts, not panics.
 // The empty set is similar to nothing. All decisions are taken in integers
-// (see Threshold), so every way of joining agrees on every pair.
+// (see measure.Threshold), so every way of joining agrees on every pair.
 //
 // The join follows R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs
 // similarity search" (WWW 2007) for the prefix and length filters, C. Xiao, W. Wang,

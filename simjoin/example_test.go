@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
 
@@ -20,22 +21,22 @@ var baskets = [][]uint64{
 }
 
 func ExampleSelfJoin() {
-	t, err := simjoin.NewThreshold(0.8)
+	t, err := measure.NewThreshold(measure.Jaccard, 0.8)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, p := range simjoin.SelfJoin(baskets, t) {
-		fmt.Printf("%d %d %d/%d\n", p.A, p.B, p.Inter, p.Union)
+	for p := range simjoin.SelfJoin(baskets, t) {
+		fmt.Printf("%d %d: %d of %d and %d\n", p.A, p.B, p.Intersection, p.SizeA, p.SizeB)
 	}
 	// Output:
-	// 0 2 4/5
-	// 0 4 4/4
-	// 1 2 4/5
-	// 2 4 4/5
+	// 0 2: 4 of 4 and 5
+	// 0 4: 4 of 4 and 4
+	// 1 2: 4 of 4 and 5
+	// 2 4: 4 of 5 and 4
 }
 
 func ExampleVerify() {
-	t, err := simjoin.NewThreshold(0.8)
+	t, err := measure.NewThreshold(measure.Jaccard, 0.8)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func ExampleVerify() {
 // Several goroutines take groups from a counter, in batches, since the last ones
 // hold the longest sets. Each has a Prober and a list of pairs of its own.
 func ExampleIndex_Probe_parallel() {
-	t, err := simjoin.NewThreshold(0.8)
+	t, err := measure.NewThreshold(measure.Jaccard, 0.8)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func ExampleIndex_Probe_parallel() {
 	var (
 		next  atomic.Int64
 		wait  sync.WaitGroup
-		found [workers][]simjoin.Pair
+		found [workers][]measure.Match
 	)
 	for w := range workers {
 		wait.Go(func() {
@@ -68,7 +69,7 @@ func ExampleIndex_Probe_parallel() {
 			for {
 				end := int(next.Add(batch))
 				for g := end - batch; g < min(end, x.Len()); g++ {
-					x.Probe(&p, g, func(pair simjoin.Pair) { found[w] = append(found[w], pair) })
+					x.Probe(&p, g, func(pair measure.Match) { found[w] = append(found[w], pair) })
 				}
 				if end >= x.Len() {
 					return
@@ -84,7 +85,7 @@ func ExampleIndex_Probe_parallel() {
 
 // Equal sets need not be spelled out pair by pair.
 func ExampleIndex_Matches() {
-	t, err := simjoin.NewThreshold(0.8)
+	t, err := measure.NewThreshold(measure.Jaccard, 0.8)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func ExampleIndex_Matches() {
 	for g := range x.Len() {
 		fmt.Print(x.Members(g))
 		for _, m := range x.Matches(&p, g) {
-			fmt.Printf(" like %v (%d/%d)", x.Members(m.Group), m.Inter, m.Union)
+			fmt.Printf(" shares %d with %v", m.Intersection, x.Members(m.Group))
 		}
 		fmt.Println()
 	}
@@ -101,13 +102,13 @@ func ExampleIndex_Matches() {
 	// [5]
 	// [0 4]
 	// [1]
-	// [2] like [0 4] (4/5) like [1] (4/5)
+	// [2] shares 4 with [0 4] shares 4 with [1]
 }
 
 // A collection too large for memory is joined part by part: each part with itself,
 // and then with the sets of all later ones.
 func ExampleSearchIndex() {
-	t, err := simjoin.NewThreshold(0.8)
+	t, err := measure.NewThreshold(measure.Jaccard, 0.8)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -115,11 +116,11 @@ func ExampleSearchIndex() {
 	var p simjoin.Prober
 	for i, set := range baskets[2:] {
 		for _, m := range x.Search(&p, set) {
-			fmt.Printf("%d is like %v (%d/%d)\n", 2+i, x.Members(m.Group), m.Inter, m.Union)
+			fmt.Printf("%d is like %v: %d of %d and %d\n", 2+i, x.Members(m.Group), m.Intersection, len(set), m.Size)
 		}
 	}
 	// Output:
-	// 2 is like [0] (4/5)
-	// 2 is like [1] (4/5)
-	// 4 is like [0] (4/4)
+	// 2 is like [0]: 4 of 5 and 4
+	// 2 is like [1]: 4 of 5 and 4
+	// 4 is like [0]: 4 of 4 and 4
 }

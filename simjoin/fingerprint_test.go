@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
 )
@@ -72,13 +73,13 @@ func TestFingerprintsAreJoinedAndSearchedAsComparingAllWould(t *testing.T) {
 			}
 			sets[i] = sketcher.Append64(nil)
 		}
-		half, err := NewThreshold(0.5)
+		half, err := measure.NewThreshold(measure.Jaccard, 0.5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pairs := map[[2]uint32]bool{}
-		for _, p := range SelfJoin(sets, half) {
-			pairs[[2]uint32{p.A, p.B}] = true
+		pairs := map[[2]uint64]bool{}
+		for p := range SelfJoin(sets, half) {
+			pairs[[2]uint64{p.A, p.B}] = true
 		}
 		last := len(sets) - 1
 		x := NewSearchIndex(sets[:last], half)
@@ -90,8 +91,8 @@ func TestFingerprintsAreJoinedAndSearchedAsComparingAllWould(t *testing.T) {
 		}
 		for b := range sets {
 			for a := range b {
-				want := half.Reached(naive(sets[a], sets[b]), union(sets[a], sets[b]))
-				if pairs[[2]uint32{uint32(a), uint32(b)}] != want {
+				want := reached(half, sets[a], sets[b])
+				if pairs[[2]uint64{uint64(a), uint64(b)}] != want {
 					t.Fatalf("%x and %x: joined %v", sets[a], sets[b], !want)
 				}
 				if b == last && found[uint32(a)] != want {
@@ -131,20 +132,20 @@ func BenchmarkFingerprints(b *testing.B) {
 		if narrow != nil {
 			run("plain", func(i, j int) bool {
 				n := Intersection(narrow[i], narrow[j])
-				return half.Reached(n, len(narrow[i])+len(narrow[j])-n)
+				return half.Reached(uint64(n), uint64(len(narrow[i])), uint64(len(narrow[j])))
 			})
 			run("threshold", func(i, j int) bool { _, ok := Verify(narrow[i], narrow[j], half); return ok })
 		} else {
 			run("plain", func(i, j int) bool {
 				n := Intersection(wide[i], wide[j])
-				return half.Reached(n, len(wide[i])+len(wide[j])-n)
+				return half.Reached(uint64(n), uint64(len(wide[i])), uint64(len(wide[j])))
 			})
 			run("threshold", func(i, j int) bool { _, ok := Verify(wide[i], wide[j], half); return ok })
 		}
 		b.Run(line+"/join", func(b *testing.B) {
 			hits := 0
 			for b.Loop() {
-				hits = len(SelfJoin(wide, half))
+				hits = len(selfJoin(wide, half))
 			}
 			report(b, hits)
 		})

@@ -1,5 +1,11 @@
 package simjoin
 
+import (
+	"math"
+
+	"github.com/alike-dev/alike/measure"
+)
+
 // Index is a prefix-filter index over a collection of sets. It is immutable and
 // safe for concurrent probes, each with a Prober of its own.
 //
@@ -10,20 +16,25 @@ package simjoin
 // holds can never be shared: it is counted in its set's size and dropped.
 //
 // Memory for g groups of together T tokens that occur in two groups or more:
-// 4T for the sets, about 8·(1−t)/(1+t)·T for the postings, 8 a token that is kept,
+// 4T for the sets, about 8·(1−t)/(1+t)·T for the postings at a Jaccard threshold t,
+// and 8T at most; 8 a token that is kept,
 // 56 a group and 4 a set; while it is built, 12 for every token of the groups and a
 // little more, then 4T and 8 a token that is kept.
 type Index struct {
-	threshold Threshold
+	threshold measure.Threshold
+	directed  bool
+	filter    measure.Threshold // that of pairs which reach it in one direction at least
 
 	members     []uint32 // sets by group, ascending in each
 	memberStart []int
 
-	size    []uint32 // of each group's set, with the dropped tokens
-	bitmaps []bitmap // of each group's set
-	indexed []uint32 // kept tokens of it that have postings
-	start   []int    // of its kept tokens
-	tokens  []uint32 // ascending in each set
+	sizes    []uint32 // distinct sizes of the groups' sets, with the dropped tokens, ascending
+	sizeEnds []uint32 // the first group that is larger than each of them
+	sizeOf   []uint32 // the place in sizes of each group's
+	bitmaps  []bitmap // of each group's set
+	indexed  []uint32 // kept tokens of it that have postings
+	start    []int    // of its kept tokens
+	tokens   []uint32 // ascending in each set
 
 	postings     []posting // by token, ascending by group
 	postingStart []int
@@ -35,17 +46,21 @@ type posting struct{ group, rest uint32 }
 // NewIndex builds the index of sets, which are numbered 0 … len(sets)−1 and may
 // be empty. It keeps no reference to them. There must be fewer than 2³²−1 sets and
 // tokens that sets share, and fewer than 2³¹ tokens a set. Expected O(total tokens).
-func NewIndex(sets [][]uint64, t Threshold) *Index {
-	x := &Index{threshold: t}
+func NewIndex(sets [][]uint64, t measure.Threshold) *Index {
+	x := newIndex(t)
 	first, group := x.group(sets)
 	holders, count := shared(sets, first, group)
 	x.arrange(holders, count)
-	x.post(t.IndexPrefix)
+	x.post(x.filter.IndexPrefix)
 	return x
 }
 
+func newIndex(t measure.Threshold) *Index {
+	return &Index{threshold: t, directed: !t.Measure().Symmetric(), filter: t.Undirected()}
+}
+
 // Len returns the number of groups: of distinct sets that are not empty.
-func (x *Index) Len() int { return len(x.size) }
+func (x *Index) Len() int { return len(x.sizeOf) }
 
 // Members returns the sets of group g, ascending. All are equal. The caller must
 // not change the slice.
@@ -54,7 +69,7 @@ func (x *Index) Members(g int) []uint32 {
 }
 
 // Size returns the number of elements of the sets of group g.
-func (x *Index) Size(g int) int { return int(x.size[g]) }
+func (x *Index) Size(g int) int { return int(x.sizes[x.sizeOf[g]]) }
 
 // group collapses equal sets and orders the groups by size, then by first member.
 // It returns the groups' first members, ascending, and their groups.
@@ -64,11 +79,16 @@ func (x *Index) group(sets [][]uint64) (first, place []uint32) {
 	for g, i := range first {
 		sizes[g] = uint32(len(sets[i]))
 	}
-	x.size = make([]uint32, len(first))
+	x.sizeOf = make([]uint32, len(first))
 	place = make([]uint32, len(first))
 	x.bitmaps = make([]bitmap, len(first))
 	for p, g := range ascending(sizes) {
-		x.size[p], place[g] = sizes[g], uint32(p)
+		if n := len(x.sizes); n == 0 || x.sizes[n-1] != sizes[g] {
+			x.sizes, x.sizeEnds = append(x.sizes, sizes[g]), append(x.sizeEnds, uint32(p))
+		}
+		last := len(x.sizes) - 1
+		x.sizeEnds[last]++
+		x.sizeOf[p], place[g] = uint32(last), uint32(p)
 		x.bitmaps[p] = unordered[g]
 	}
 	x.memberStart = make([]int, len(first)+1)
@@ -95,7 +115,7 @@ func (x *Index) group(sets [][]uint64) (first, place []uint32) {
 // of its holders. O(tokens), no comparison. It returns the tokens' old numbers in
 // the new order.
 func (x *Index) arrange(holders, count []uint32) (order []uint32) {
-	x.start = make([]int, len(x.size)+1)
+	x.start = make([]int, x.Len()+1)
 	for _, g := range holders {
 		x.start[g]++
 	}
@@ -141,11 +161,15 @@ func ascending(counts []uint32) []uint32 {
 // post indexes the first tokens of every set, whose number is prefixOf its size: as
 // many of the kept ones as are left after the dropped ones, which come first in the
 // order.
-func (x *Index) post(prefixOf func(size int) int) {
-	x.indexed = make([]uint32, len(x.size))
-	for g := range x.size {
+func (x *Index) post(prefixOf func(size uint64) uint64) {
+	prefixes := make([]int, len(x.sizes))
+	for i, size := range x.sizes {
+		prefixes[i] = int(prefixOf(uint64(size)))
+	}
+	x.indexed = make([]uint32, x.Len())
+	for g := range x.sizeOf {
 		kept := x.set(g)
-		prefix := prefixOf(int(x.size[g])) - (int(x.size[g]) - len(kept))
+		prefix := prefixes[x.sizeOf[g]] - (x.Size(g) - len(kept))
 		prefix = min(max(prefix, 0), len(kept))
 		x.indexed[g] = uint32(prefix)
 		for _, r := range kept[:prefix] {
@@ -153,7 +177,7 @@ func (x *Index) post(prefixOf func(size int) int) {
 		}
 	}
 	x.postings = make([]posting, sumBefore(x.postingStart))
-	for g := range x.size {
+	for g := range x.sizeOf {
 		kept := x.set(g)
 		for k, r := range kept[:x.indexed[g]] {
 			x.postings[x.postingStart[r]] = posting{uint32(g), uint32(len(kept) - k - 1)}
@@ -161,6 +185,14 @@ func (x *Index) post(prefixOf func(size int) int) {
 		}
 	}
 	shiftBack(x.postingStart)
+}
+
+// groupsBelow returns the number of groups whose sets have fewer elements.
+func (x *Index) groupsBelow(size uint64) int {
+	if i := lowerBound(x.sizes, uint32(min(size, math.MaxUint32))); i > 0 {
+		return int(x.sizeEnds[i-1])
+	}
+	return 0
 }
 
 // set returns the kept tokens of a group's set.

@@ -1,32 +1,75 @@
 package simjoin
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/measure"
 	"pgregory.net/rapid"
 )
 
+func threshold(t testing.TB, f float64) measure.Threshold {
+	t.Helper()
+	return thresholdOf(t, measure.Jaccard, f)
+}
+
+func thresholdOf(t testing.TB, m measure.Measure, f float64) measure.Threshold {
+	t.Helper()
+	th, err := measure.NewThreshold(m, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return th
+}
+
+// anyThreshold draws a measure, and round thresholds as well as odd and tiny ones.
+func anyThreshold(t *rapid.T) measure.Threshold {
+	m := rapid.SampledFrom(measure.All()).Draw(t, "measure")
+	value := float64(rapid.IntRange(1, 20).Draw(t, "twentieths")) / 20
+	switch {
+	case m == measure.Overlap:
+		value = float64(rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, 400)).Draw(t, "overlap"))
+	case rapid.IntRange(0, 3).Draw(t, "odd threshold") == 0:
+		value = float64(rapid.OneOf(rapid.IntRange(1, 1000), rapid.IntRange(1, 1e9)).Draw(t, "billionths")) / 1e9
+	}
+	th, err := measure.NewThreshold(m, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return th
+}
+
+// reached is the definition for two sets.
+func reached(t measure.Threshold, a, b []uint64) bool {
+	return t.Reached(uint64(naive(a, b)), uint64(len(a)), uint64(len(b)))
+}
+
+func matchOf(sets [][]uint64, a, b int, inter uint64) measure.Match {
+	return measure.Match{A: uint64(a), B: uint64(b), Intersection: inter, SizeA: uint64(len(sets[a])), SizeB: uint64(len(sets[b]))}
+}
+
+func selfJoin(sets [][]uint64, t measure.Threshold) []measure.Match {
+	return slices.Collect(SelfJoin(sets, t))
+}
+
+// byPosition orders matches by A, then B.
+func byPosition(p, q measure.Match) int {
+	return cmp.Or(cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B))
+}
+
 // bruteForce is the definition of the self-join.
-func bruteForce(sets [][]uint64, t Threshold) []Pair {
-	var pairs []Pair
-	for b := range sets {
-		for a := range b {
-			inter := naive(sets[a], sets[b])
-			union := len(sets[a]) + len(sets[b]) - inter
-			if t.Reached(inter, union) {
-				pairs = append(pairs, Pair{uint32(a), uint32(b), uint32(inter), uint32(union)})
+func bruteForce(sets [][]uint64, t measure.Threshold) []measure.Match {
+	var pairs []measure.Match
+	for a := range sets {
+		for b := range sets {
+			if a != b && (a < b || !t.Measure().Symmetric()) && reached(t, sets[a], sets[b]) {
+				pairs = append(pairs, matchOf(sets, a, b, uint64(naive(sets[a], sets[b]))))
 			}
 		}
 	}
-	slices.SortFunc(pairs, func(p, q Pair) int {
-		if p.A != q.A {
-			return int(p.A) - int(q.A)
-		}
-		return int(p.B) - int(q.B)
-	})
 	return pairs
 }
 
@@ -68,11 +111,8 @@ func anyCollection(t *rapid.T) [][]uint64 {
 func TestSelfJoinEqualsBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets := anyCollection(t)
-		th, _ := NewThreshold(float64(rapid.IntRange(1, 20).Draw(t, "twentieths")) / 20)
-		if rapid.IntRange(0, 3).Draw(t, "odd threshold") == 0 {
-			th, _ = anyThreshold(t)
-		}
-		got, want := SelfJoin(sets, th), bruteForce(sets, th)
+		th := anyThreshold(t)
+		got, want := selfJoin(sets, th), bruteForce(sets, th)
 		if !slices.Equal(got, want) {
 			t.Errorf("at %v of %v:\n got %v\nwant %v", th, sets, got, want)
 		}
@@ -82,19 +122,19 @@ func TestSelfJoinEqualsBruteForce(t *testing.T) {
 func TestProbesInAnyOrderWithAnyProberFindTheSamePairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets := anyCollection(t)
-		th, _ := anyThreshold(t)
+		th := anyThreshold(t)
 		want := bruteForce(sets, th)
 		x := NewIndex(sets, th)
 		r := rand.New(rand.NewPCG(uint64(len(sets)), 1))
 		var probers [2]Prober
 		// A prober may come from another index and another threshold.
 		other := NewIndex([][]uint64{{1, 2, 3}, {1, 2, 3, 4}}, threshold(&testing.T{}, 0.5))
-		other.Probe(&probers[0], 1, func(Pair) {})
-		var got []Pair
+		other.Probe(&probers[0], 1, func(measure.Match) {})
+		var got []measure.Match
 		for _, g := range r.Perm(x.Len()) {
-			x.Probe(&probers[r.IntN(2)], g, func(p Pair) { got = append(got, p) })
+			x.Probe(&probers[r.IntN(2)], g, func(p measure.Match) { got = append(got, p) })
 		}
-		if got = sortPairs(got, len(sets)); !slices.Equal(got, want) {
+		if slices.SortFunc(got, byPosition); !slices.Equal(got, want) {
 			t.Errorf("got %v\nwant %v", got, want)
 		}
 	})
@@ -103,15 +143,19 @@ func TestProbesInAnyOrderWithAnyProberFindTheSamePairs(t *testing.T) {
 func TestMatchesAndMembersGiveEveryPair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets := anyCollection(t)
-		th, _ := anyThreshold(t)
+		th := anyThreshold(t)
 		x := NewIndex(sets, th)
 		var p Prober
 		pairs, seen := 0, make([]bool, len(sets))
 		for g := range x.Len() {
 			m := len(x.Members(g))
-			pairs += m * (m - 1) / 2
+			if m > 1 {
+				pairs += m * (m - 1) / 2 * directions(th, sets[x.Members(g)[0]], sets[x.Members(g)[1]])
+			}
 			for _, match := range x.Matches(&p, g) {
-				pairs += m * len(x.Members(match.Group))
+				for _, other := range x.Members(match.Group) {
+					pairs += m * directions(th, sets[other], sets[x.Members(g)[0]])
+				}
 				if match.Group >= g || x.Size(match.Group) > x.Size(g) {
 					t.Errorf("group %d matches %d", g, match.Group)
 				}
@@ -134,26 +178,42 @@ func TestMatchesAndMembersGiveEveryPair(t *testing.T) {
 	})
 }
 
+// directions returns how many matches a pair makes.
+func directions(t measure.Threshold, a, b []uint64) int {
+	n := 0
+	if reached(t, a, b) {
+		n++
+	}
+	if !t.Measure().Symmetric() && reached(t, b, a) {
+		n++
+	}
+	return n
+}
+
 func TestSelfJoinOfFewSets(t *testing.T) {
 	top := ^uint64(0)
 	for name, c := range map[string]struct {
 		sets [][]uint64
-		want []Pair
+		want [][4]int // A, B, intersection, union
 	}{
 		"no sets":                     {nil, nil},
 		"empty sets match nothing":    {[][]uint64{{}, nil, {}}, nil},
 		"one set":                     {[][]uint64{{1}}, nil},
-		"equal sets":                  {[][]uint64{{1, 2}, {}, {1, 2}}, []Pair{{0, 2, 2, 2}}},
-		"a pair on the threshold":     {[][]uint64{{1, 2, 3, 4, 5}, {1, 2, 3, 4}}, []Pair{{0, 1, 4, 5}}},
+		"equal sets":                  {[][]uint64{{1, 2}, {}, {1, 2}}, [][4]int{{0, 2, 2, 2}}},
+		"a pair on the threshold":     {[][]uint64{{1, 2, 3, 4, 5}, {1, 2, 3, 4}}, [][4]int{{0, 1, 4, 5}}},
 		"a pair below the threshold":  {[][]uint64{{1, 2, 3, 4}, {1, 2, 3}}, nil},
-		"the least and largest token": {[][]uint64{{0, 1, 2, 3, top}, {0, 1, 2, 3}, {top}}, []Pair{{0, 1, 4, 5}}},
+		"the least and largest token": {[][]uint64{{0, 1, 2, 3, top}, {0, 1, 2, 3}, {top}}, [][4]int{{0, 1, 4, 5}}},
 		"equal sets on both sides": {
 			[][]uint64{{1, 2, 3, 4}, {1, 2, 3, 4, 5}, {1, 2, 3, 4}, {1, 2, 3, 4, 5}},
-			[]Pair{{0, 1, 4, 5}, {0, 2, 4, 4}, {0, 3, 4, 5}, {1, 2, 4, 5}, {1, 3, 5, 5}, {2, 3, 4, 5}},
+			[][4]int{{0, 1, 4, 5}, {0, 2, 4, 4}, {0, 3, 4, 5}, {1, 2, 4, 5}, {1, 3, 5, 5}, {2, 3, 4, 5}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := SelfJoin(c.sets, threshold(t, 0.8)); !slices.Equal(got, c.want) {
+			var got [][4]int
+			for m := range SelfJoin(c.sets, threshold(t, 0.8)) {
+				got = append(got, [4]int{int(m.A), int(m.B), int(m.Intersection), int(m.SizeA + m.SizeB - m.Intersection)})
+			}
+			if !slices.Equal(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
@@ -193,7 +253,7 @@ func TestProbesDoNotAllocateWhenWarm(t *testing.T) {
 	x := NewIndex(sets, threshold(t, 0.7))
 	var p Prober
 	pairs := 0
-	count := func(Pair) { pairs++ }
+	count := func(measure.Match) { pairs++ }
 	all := func() {
 		for g := range x.Len() {
 			x.Probe(&p, g, count)
@@ -210,10 +270,10 @@ func TestProbesDoNotAllocateWhenWarm(t *testing.T) {
 
 func TestMatchesDoNotDependOnTheOrderOfProbesNorOnTheIndexBefore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		th, _ := anyThreshold(t)
+		th := anyThreshold(t)
 		x, other := NewIndex(anyCollection(t), th), NewIndex(anyCollection(t), th)
 		var p Prober
-		want := make([][]Match, x.Len())
+		want := make([][]GroupMatch, x.Len())
 		for g := range want {
 			want[g] = slices.Clone(x.Matches(&p, g))
 		}

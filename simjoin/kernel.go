@@ -1,6 +1,11 @@
 package simjoin
 
-import "github.com/alike-dev/alike/internal/simd"
+import (
+	"math"
+
+	"github.com/alike-dev/alike/internal/simd"
+	"github.com/alike-dev/alike/measure"
+)
 
 // gallopRatio is the ratio of sizes above which looking the smaller set's
 // elements up beats walking through the larger one (see BenchmarkIntersection).
@@ -18,16 +23,18 @@ func Intersection[T uint32 | uint64](a, b []T) int {
 	return n
 }
 
-// Verify decides whether the Jaccard similarity of two sets, sorted ascending
-// without repeats, reaches t. When ok, inter is the exact size of the
+// Verify decides whether two sets, sorted ascending without repeats, reach t; where its
+// measure is directed, whether a does so in b. When ok, inter is the exact size of the
 // intersection; otherwise it is only a lower bound, because Verify stops as soon
 // as either set has more unmatched elements than the threshold allows it. The
 // cost is at most that of Intersection. It does not allocate.
-func Verify[T uint32 | uint64](a, b []T, t Threshold) (inter int, ok bool) {
-	if len(a) == 0 || len(b) == 0 {
-		return 0, false
-	}
-	return overlap(a, b, t.MinOverlap(len(a), len(b)))
+func Verify[T uint32 | uint64](a, b []T, t measure.Threshold) (inter int, ok bool) {
+	return overlap(a, b, minOverlap(t, len(a), len(b)))
+}
+
+// minOverlap is t.MinOverlap for lengths.
+func minOverlap(t measure.Threshold, a, b int) int {
+	return int(min(t.MinOverlap(uint64(a), uint64(b)), math.MaxInt))
 }
 
 // overlap counts common elements and gives up when fewer than need are certain.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/alike-dev/alike/measure"
 	"pgregory.net/rapid"
 )
 
@@ -20,15 +21,6 @@ func naive(a, b []uint64) int {
 		}
 	}
 	return n
-}
-
-// union is the size of the union by its definition.
-func union(a, b []uint64) int {
-	seen := map[uint64]bool{}
-	for _, x := range append(slices.Clone(a), b...) {
-		seen[x] = true
-	}
-	return len(seen)
 }
 
 // anySet draws a set of numbers below limit, or shifted to the top of the range.
@@ -99,13 +91,10 @@ func TestVerifyDecidesAsTheDefinitionDoes(t *testing.T) {
 		}
 		slices.Sort(b)
 		b = slices.Compact(b)
-		th, _ := anyThreshold(t)
-		if rapid.Bool().Draw(t, "round") {
-			th, _ = NewThreshold(float64(rapid.IntRange(1, 20).Draw(t, "twentieths")) / 20)
-		}
+		th := anyThreshold(t)
 		inter := naive(a, b)
-		want := th.Reached(inter, union(a, b))
 		for range 2 {
+			want := reached(th, a, b)
 			got, ok := Verify(a, b, th)
 			if ok != want || (ok && got != inter) || got > inter {
 				t.Errorf("Verify at %v = %d, %v; want %d, %v", th, got, ok, inter, want)
@@ -140,8 +129,8 @@ func TestVerifyIsExactNextToTheThreshold(t *testing.T) {
 		inter := naive(a, b)
 		permille := 1000 * inter / (len(a) + len(b) - inter)
 		for f := max(1, permille-1); f <= min(1000, permille+2); f++ {
-			th, _ := NewThreshold(float64(f) / 1000)
-			want := th.Reached(inter, len(a)+len(b)-inter)
+			th, _ := measure.NewThreshold(measure.Jaccard, float64(f)/1000)
+			want := th.Reached(uint64(inter), uint64(len(a)), uint64(len(b)))
 			if got, ok := Verify(a, b, th); ok != want || (ok && got != inter) {
 				t.Errorf("Verify of %d and %d elements at %v = %d, %v; want %d, %v", len(a), len(b), th, got, ok, inter, want)
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/alike-dev/alike/measure"
 	"pgregory.net/rapid"
 )
 
@@ -22,7 +23,7 @@ func TestSetsOfAPairHavePartners(t *testing.T) {
 			slices.Sort(sets[i])
 			sets[i] = slices.Compact(sets[i])
 		}
-		th, err := NewThreshold(rapid.SampledFrom([]float64{0.1, 0.5, 0.8, 1}).Draw(t, "threshold"))
+		th, err := measure.NewThreshold(measure.Jaccard, rapid.SampledFrom([]float64{0.1, 0.5, 0.8, 1}).Draw(t, "threshold"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestSetsOfFewItemsAreNotLookedAtForPartners(t *testing.T) {
 	if left := withPartners(sets, threshold(t, 0.8)); len(left) != len(sets) {
 		t.Errorf("%d of %d sets are left", len(left), len(sets))
 	}
-	if got := SelfJoin(sets[9_000:], threshold(t, 0.8)); len(got) != 20*50*49/2 {
+	if got := selfJoin(sets[9_000:], threshold(t, 0.8)); len(got) != 20*50*49/2 {
 		t.Errorf("%d pairs", len(got))
 	}
 }

@@ -1,18 +1,16 @@
 package simjoin
 
-// Pair is a pair of sets whose similarity Inter/Union reaches the threshold. A < B.
-type Pair struct {
-	A, B         uint32
-	Inter, Union uint32
-}
+import (
+	"math"
 
-// Similarity returns Inter/Union, for display.
-func (p Pair) Similarity() float64 { return float64(p.Inter) / float64(p.Union) }
+	"github.com/alike-dev/alike/measure"
+)
 
-// Match is a group that a probe found similar to its own.
-type Match struct {
-	Group        int
-	Inter, Union uint32
+// GroupMatch is a group that a probe found similar to its own set, with the number of
+// elements that they share and that of the group's sets.
+type GroupMatch struct {
+	Group              int
+	Intersection, Size uint32
 }
 
 // Prober is the scratch memory of probes: 4 bytes a group of the index, 4 a token
@@ -20,7 +18,7 @@ type Match struct {
 type Prober struct {
 	count   []uint32 // by group: shared prefix tokens seen, 0 between probes
 	touched []uint32 // groups with a count
-	matches []Match
+	matches []GroupMatch
 
 	ranks  []uint32 // of a foreign set's tokens that groups share, ascending
 	owners []uint32 // for each of its tokens that one group holds alone: that group
@@ -30,16 +28,16 @@ type Prober struct {
 	cursor []uint32
 	index  *Index // whose lists they are
 
-	// classes[s-classMin] is of the groups with s elements, seen from a set of
-	// classSize elements. Neighbouring probes often share them.
-	classes   []class
-	classSize int
-	classMin  int
+	// classes are by place in the index's distinct sizes. Each is made when the first
+	// group of that size is met, and holds as long as probes are of sets of one size.
+	classes []class
+	size    uint32 // of the probe's set
 }
 
-// class says what a set must have in common with those of a size.
+// class says what a set of some size must have in common with those of another.
 type class struct {
-	end    uint32 // the first group that is larger
+	of     uint32 // the former size, 0 if the class is not made
+	end    uint32 // the first group that is larger than the latter
 	need   uint32 // elements that must be common
 	differ uint32 // elements that may be in one of the two sets only
 }
@@ -49,45 +47,65 @@ const refused = ^uint32(0)
 
 // Probe emits every pair of which one set is in group g and the other in g too or
 // in a group before g. Probing all g from 0 to Len()−1, in any order and on any
-// number of goroutines, finds every pair of the collection exactly once. Later
-// groups hold longer sets and cost more, so hand them out in small batches. The
-// order of the pairs is fixed, but neither A nor B is sorted.
+// number of goroutines, finds every pair of the collection exactly once, A before B; or,
+// for a directed measure, every A that is inside a B, which may be two matches of one
+// pair. Later groups hold longer sets and cost more, so hand them out in small batches.
+// The order of the matches is fixed, but neither A nor B is sorted.
 //
 // m equal sets make m(m−1)/2 pairs: where that may be too many, use Matches and
 // Members.
-func (x *Index) Probe(p *Prober, g int, emit func(Pair)) {
-	own := x.Members(g)
-	for i, a := range own {
-		for _, b := range own[i+1:] {
-			emit(Pair{a, b, x.size[g], x.size[g]})
+func (x *Index) Probe(p *Prober, g int, emit func(measure.Match)) {
+	own, size := x.Members(g), uint64(x.Size(g))
+	if x.threshold.Reached(size, size, size) {
+		for i, a := range own {
+			for _, b := range own[i+1:] {
+				x.report(measure.Match{A: uint64(a), B: uint64(b), Intersection: size, SizeA: size, SizeB: size}, emit)
+			}
 		}
 	}
 	for _, m := range x.Matches(p, g) {
 		for _, a := range x.Members(m.Group) {
 			for _, b := range own {
-				emit(Pair{min(a, b), max(a, b), m.Inter, m.Union})
+				x.report(measure.Match{A: uint64(a), B: uint64(b), Intersection: uint64(m.Intersection), SizeA: uint64(m.Size), SizeB: size}, emit)
 			}
 		}
 	}
 }
 
+// report emits a pair that reaches the threshold in one direction at least: by position,
+// or in each direction that counts.
+func (x *Index) report(m measure.Match, emit func(measure.Match)) {
+	if !x.directed && m.A < m.B {
+		emit(m)
+		return
+	}
+	turned := measure.Match{A: m.B, B: m.A, Intersection: m.Intersection, SizeA: m.SizeB, SizeB: m.SizeA}
+	if !x.directed {
+		emit(turned)
+		return
+	}
+	for _, m := range [...]measure.Match{m, turned} {
+		if x.threshold.Reached(m.Intersection, m.SizeA, m.SizeB) {
+			emit(m)
+		}
+	}
+}
+
 // Matches returns the groups before g whose sets reach the threshold with those
-// of g. Every pair of distinct sets is thus found exactly once over all g. The
-// slice belongs to p and holds until p's next use. It does not allocate once p is
-// warm.
-func (x *Index) Matches(p *Prober, g int) []Match {
+// of g, if it is directed in one direction at least. Every pair of distinct sets is thus
+// found exactly once over all g. The slice belongs to p and holds until p's next use. It
+// does not allocate once p is warm.
+func (x *Index) Matches(p *Prober, g int) []GroupMatch {
 	p.matches, p.owners = p.matches[:0], p.owners[:0]
 	own := x.set(g)
-	size := int(x.size[g])
-	prefix := min(x.threshold.Prefix(size)-(size-len(own)), len(own))
+	size := x.Size(g)
+	prefix := min(int(x.filter.Prefix(uint64(size)))-(size-len(own)), len(own))
 	if prefix <= 0 {
 		return p.matches
 	}
-	p.prepare(x)
-	smallest := x.threshold.MinSize(size)
-	p.prepareClasses(x, size, smallest, size)
-	x.count(p, own[:prefix], len(own), x.bitmaps[g], lowerBound(x.size[:g], uint32(smallest)), g)
-	return x.finish(p, own, prefix, size)
+	p.prepare(x, size)
+	x.count(p, own[:prefix], len(own), x.bitmaps[g], x.groupsBelow(x.filter.MinSize(uint64(size))), g)
+	return x.finish(p, own, prefix)
 }
 
 // count goes through the postings of a prefix of a set of length kept tokens and
@@ -121,7 +139,7 @@ func (x *Index) count(p *Prober, prefix []uint32, length int, b bitmap, from, to
 				if e.group >= uint32(to) {
 					break
 				}
-				c = p.classes[int(x.size[e.group])-p.classMin]
+				c = *p.class(x.sizeOf[e.group])
 				c.end = min(c.end, uint32(to))
 			}
 			more := min(left, e.rest)
@@ -169,7 +187,7 @@ func (p *Prober) see(group, more, need uint32) {
 }
 
 // finish decides about the groups that were counted with a prefix of a set, own.
-func (x *Index) finish(p *Prober, own []uint32, prefix, size int) []Match {
+func (x *Index) finish(p *Prober, own []uint32, prefix int) []GroupMatch {
 	for _, other := range p.touched {
 		seen := p.count[other]
 		p.count[other] = 0
@@ -180,12 +198,10 @@ func (x *Index) finish(p *Prober, own []uint32, prefix, size int) []Match {
 		if len(p.owners) > 0 {
 			alone = lowerBound(p.owners, other+1) - lowerBound(p.owners, other)
 		}
-		need := int(p.classes[int(x.size[other])-p.classMin].need) - alone
+		need := int(p.class(x.sizeOf[other]).need) - alone
 		inter, ok := complete(own, prefix, x.set(int(other)), int(x.indexed[other]), int(seen)-alone, need)
 		if ok {
-			inter += alone
-			union := size + int(x.size[other]) - inter
-			p.matches = append(p.matches, Match{int(other), uint32(inter), uint32(union)})
+			p.matches = append(p.matches, GroupMatch{int(other), uint32(inter + alone), x.sizes[x.sizeOf[other]]})
 		}
 	}
 	p.touched = p.touched[:0]
@@ -211,32 +227,34 @@ func complete(a []uint32, prefixA int, b []uint32, prefixB, count, need int) (in
 	return count + n, ok
 }
 
-// prepare makes the counters and cursors fit the index.
-func (p *Prober) prepare(x *Index) {
-	if len(p.count) < len(x.size) {
-		p.count = make([]uint32, len(x.size))
+// prepare makes the scratch memory fit the index and a set of a size.
+func (p *Prober) prepare(x *Index, size int) {
+	if len(p.count) < x.Len() {
+		p.count = make([]uint32, x.Len())
 	}
 	if p.index != x {
-		p.index, p.classSize = x, 0
+		p.index = x
 		p.cursor = make([]uint32, len(x.postingStart)-1)
+		p.classes = make([]class, len(x.sizes))
 	}
+	p.size = uint32(size)
 }
 
-// prepareClasses fills p.classes for partners of smallest … largest elements.
-func (p *Prober) prepareClasses(x *Index, size, smallest, largest int) {
-	if p.classSize == size && largest-smallest < len(p.classes) {
-		return
+// class returns the class of the groups whose size has a place in the index's sizes.
+func (p *Prober) class(place uint32) *class {
+	if p.classes[place].of != p.size {
+		p.meet(place)
 	}
-	p.classes = p.classes[:0]
-	end := lowerBound(x.size, uint32(smallest))
-	for s := smallest; s <= largest; s++ {
-		if end < len(x.size) && int(x.size[end]) == s {
-			end += lowerBound(x.size[end:], uint32(s)+1)
-		}
-		need := x.threshold.MinOverlap(size, s)
-		p.classes = append(p.classes, class{uint32(end), uint32(need), uint32(max(size+s-2*need, 0))})
-	}
-	p.classSize, p.classMin = size, smallest
+	return &p.classes[place]
+}
+
+// meet makes the class of a size for sets of the probe's.
+func (p *Prober) meet(place uint32) {
+	x := p.index
+	size, of := uint64(x.sizes[place]), uint64(p.size)
+	need := x.filter.MinOverlap(of, size)
+	differ := size + of - min(2*need, size+of)
+	p.classes[place] = class{p.size, x.sizeEnds[place], uint32(min(need, math.MaxUint32)), uint32(min(differ, math.MaxUint32))}
 }
 
 // firstFrom returns the place of the first posting of a group not before from.
@@ -252,60 +270,4 @@ func firstFrom(list []posting, from uint32) int {
 		}
 	}
 	return low
-}
-
-// SelfJoin returns all pairs of sets that reach the threshold, sorted by A, then
-// B. Memory is that of NewIndex and 32 bytes a pair; before that, 2 to 4 bytes a
-// token. See Index.Probe for many equal sets, or for many cores.
-//
-// Sets of which too few tokens are in any other set are left out of the index.
-func SelfJoin(sets [][]uint64, t Threshold) []Pair {
-	left := withPartners(sets, t)
-	few := sets
-	if len(left) < len(sets) {
-		few = make([][]uint64, len(left))
-		for k, i := range left {
-			few[k] = sets[i]
-		}
-	}
-	x := NewIndex(few, t)
-	equals := 0
-	for g := range x.Len() {
-		m := len(x.Members(g))
-		equals += m * (m - 1) / 2
-	}
-	pairs := make([]Pair, 0, equals)
-	var p Prober
-	for g := range x.Len() {
-		x.Probe(&p, g, func(pair Pair) {
-			pair.A, pair.B = left[pair.A], left[pair.B]
-			pairs = append(pairs, pair)
-		})
-	}
-	return sortPairs(pairs, len(sets))
-}
-
-// sortPairs sorts by A, then B, both below n, by two stable counting passes.
-// O(n + pairs). It reuses and returns one of two buffers.
-func sortPairs(pairs []Pair, n int) []Pair {
-	other := make([]Pair, len(pairs))
-	start := make([]int, n)
-	for _, p := range pairs {
-		start[p.B]++
-	}
-	sumBefore(start)
-	for _, p := range pairs {
-		other[start[p.B]] = p
-		start[p.B]++
-	}
-	clear(start)
-	for _, p := range other {
-		start[p.A]++
-	}
-	sumBefore(start)
-	for _, p := range other {
-		pairs[start[p.A]] = p
-		start[p.A]++
-	}
-	return pairs
 }

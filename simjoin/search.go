@@ -1,10 +1,12 @@
 package simjoin
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/measure"
 )
 
 // SearchIndex is an Index that can also be searched with sets that are not in it:
@@ -20,14 +22,14 @@ type SearchIndex struct {
 // 2³¹ sets and fewer than 2³¹−1 tokens that sets share.
 //
 // Memory: that of an Index, with postings for about (1−t) in place of (1−t)/(1+t) of
-// the tokens, and 18 bytes for every distinct token, also those that one group holds
+// the tokens at a Jaccard threshold t, for all of them at one of containment, and 18 bytes for every distinct token, also those that one group holds
 // alone. See SearchIndexBytes for the peak while it is built.
-func NewSearchIndex(sets [][]uint64, t Threshold) *SearchIndex {
-	x := &SearchIndex{Index: Index{threshold: t}}
+func NewSearchIndex(sets [][]uint64, t measure.Threshold) *SearchIndex {
+	x := &SearchIndex{Index: *newIndex(t)}
 	first, group := x.group(sets)
 	holders, count := x.tokens.fill(sets, first, group)
 	x.tokens.rank(x.arrange(holders, count))
-	x.post(t.Prefix)
+	x.post(x.filter.Prefix)
 	return x
 }
 
@@ -48,45 +50,53 @@ func peak(perToken int64, sets, tokens int) int64 {
 }
 
 // Search returns the groups whose sets reach the threshold with a set that need not
-// be in the index, in a fixed order. If its equal is there, that group is among
-// them. The slice belongs to p and holds until p's next use. It does not allocate
-// once p is warm.
+// be in the index, if it is directed in one direction at least, in a fixed order. If its
+// equal is there, that group is among them. The slice belongs to p and holds until p's
+// next use. It does not allocate once p is warm.
 //
 // It looks up every token of the set, in memory that is larger than caches, and then
 // costs what Matches does. If the index knows too few of them, a part is enough:
-// 1−t of all at threshold t if it knows none. A set that no group of the index can
-// reach by size costs nothing.
-func (x *SearchIndex) Search(p *Prober, set []uint64) []Match {
+// 1−t of all at Jaccard threshold t if it knows none. A set that no group of the index
+// can reach by size costs nothing.
+func (x *SearchIndex) Search(p *Prober, set []uint64) []GroupMatch {
 	p.matches = p.matches[:0]
-	size := len(set)
-	if size == 0 || x.Len() == 0 {
+	size := uint64(len(set))
+	from, to := x.groupsBelow(x.filter.MinSize(size)), x.groupsBelow(min(x.filter.MaxSize(size), math.MaxUint32-1)+1)
+	long, short := x.filter.Prefix(size), x.filter.IndexPrefix(size)
+	if from >= to || long == 0 || !p.look(x, set, int(long)-1) {
 		return p.matches
 	}
-	smallest := x.threshold.MinSize(size)
-	largest := min(x.threshold.MaxSize(size), int(x.size[x.Len()-1]))
-	if smallest > largest {
-		return p.matches
+	p.prepare(&x.Index, len(set))
+	b := bitmapOf(set)
+	// Groups that are not smaller are met by the shorter prefix too. A second walk pays
+	// where that is much shorter, as for containment, and never is for Jaccard.
+	if middle := x.groupsBelow(size); 2*short < long && middle < to {
+		x.walk(p, len(set), int(short), b, max(from, middle), to)
+		to = middle
 	}
-	from, to := lowerBound(x.size, uint32(smallest)), lowerBound(x.size, uint32(largest)+1)
-	if from == to || !p.look(x, set, size-smallest) {
-		return p.matches
+	x.walk(p, len(set), int(long), b, from, to)
+	return p.matches
+}
+
+// walk finds the matches among the groups from one up to another, with a prefix of a
+// set that has been looked up.
+func (x *SearchIndex) walk(p *Prober, size, prefix int, b bitmap, from, to int) {
+	if from >= to {
+		return
 	}
-	p.prepare(&x.Index)
-	p.prepareClasses(&x.Index, size, smallest, largest)
 	// In the order of the tokens those that the index does not know come first, and
 	// then those that one group holds alone, which are all part of the prefixes.
 	unknown := size - len(p.owners) - len(p.ranks)
-	prefix := x.threshold.Prefix(size) - unknown - len(p.owners)
-	prefix = min(max(prefix, 0), len(p.ranks))
+	prefix = min(max(prefix-unknown-len(p.owners), 0), len(p.ranks))
 	left := uint32(len(p.owners) + len(p.ranks))
 	for _, g := range p.owners {
 		left--
 		if int(g) >= from && int(g) < to {
-			p.see(g, left, p.classes[int(x.size[g])-p.classMin].need)
+			p.see(g, left, p.class(x.sizeOf[g]).need)
 		}
 	}
-	x.count(p, p.ranks[:prefix], len(p.ranks), bitmapOf(set), from, to)
-	return x.finish(p, p.ranks, prefix, size)
+	x.count(p, p.ranks[:prefix], len(p.ranks), b, from, to)
+	x.finish(p, p.ranks, prefix)
 }
 
 // lookBatch is how many tokens are looked up at once.

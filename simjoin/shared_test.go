@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/measure"
 )
 
 // tokenKinds turn the numbers 0, 1, 2, … into tokens.
@@ -148,16 +149,16 @@ func TestSelfJoinOfManyTokensEqualsMergingAllPairs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sets := manyParts(kind, 150)
 			th := threshold(t, 0.6)
-			var want []Pair
+			var want []measure.Match
 			for a := range sets {
 				for b := a + 1; b < len(sets); b++ {
-					inter := textbookMerge(sets[a], sets[b])
-					if union := len(sets[a]) + len(sets[b]) - inter; th.Reached(inter, union) {
-						want = append(want, Pair{uint32(a), uint32(b), uint32(inter), uint32(union)})
+					m := matchOf(sets, a, b, uint64(textbookMerge(sets[a], sets[b])))
+					if th.Reached(m.Intersection, m.SizeA, m.SizeB) {
+						want = append(want, m)
 					}
 				}
 			}
-			if got := SelfJoin(sets, th); !slices.Equal(got, want) || len(want) < 10 {
+			if got := selfJoin(sets, th); !slices.Equal(got, want) || len(want) < 10 {
 				t.Errorf("%d pairs, want %d", len(got), len(want))
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
 
@@ -30,7 +31,7 @@ func large(texts [][]byte) error {
 	if len(sentences) < sentencesADocument {
 		return fmt.Errorf("%d sentences are too few", len(sentences))
 	}
-	half, err := simjoin.NewThreshold(0.5)
+	half, err := measure.NewThreshold(measure.Jaccard, 0.5)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func large(texts [][]byte) error {
 	fmt.Printf("%d documents of %d sentences, fingerprints by %s: %.1f s\n",
 		len(sets), sentencesADocument, *scheme, time.Since(start).Seconds())
 	start = time.Now()
-	pairs := len(simjoin.SelfJoin(sets, half))
+	pairs := count(simjoin.SelfJoin(sets, half))
 	took := time.Since(start)
 	fmt.Printf("  all pairs at 0.5: %.1f s, %d pairs; %.0f million comparisons a second would take as long\n",
 		took.Seconds(), pairs, float64(len(sets))*float64(len(sets)-1)/2/took.Seconds()/1e6)

@@ -8,12 +8,14 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
 
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
@@ -144,7 +146,7 @@ func ms(d time.Duration) float64 { return d.Seconds() * 1e3 }
 
 // compareAll prints the rows of comparisons.
 func compareAll(texts [][]byte) error {
-	half, err := simjoin.NewThreshold(0.5)
+	half, err := measure.NewThreshold(measure.Jaccard, 0.5)
 	if err != nil {
 		return err
 	}
@@ -171,7 +173,7 @@ func compareAll(texts [][]byte) error {
 	return nil
 }
 
-func compareRows[T uint32 | uint64](name string, sets [][]T, t simjoin.Threshold) {
+func compareRows[T uint32 | uint64](name string, sets [][]T, t measure.Threshold) {
 	pairs := float64(len(sets)*(len(sets)-1)) / 2
 	hits := make([]int, len(sets))
 	row := func(way string, hit func(a, b []T) bool) {
@@ -191,7 +193,7 @@ func compareRows[T uint32 | uint64](name string, sets [][]T, t simjoin.Threshold
 	}
 	row("every overlap", func(a, b []T) bool {
 		n := simjoin.Intersection(a, b)
-		return t.Reached(n, len(a)+len(b)-n)
+		return t.Reached(uint64(n), uint64(len(a)), uint64(len(b)))
 	})
 	row("up to the threshold", func(a, b []T) bool {
 		_, ok := simjoin.Verify(a, b, t)
@@ -199,9 +201,16 @@ func compareRows[T uint32 | uint64](name string, sets [][]T, t simjoin.Threshold
 	})
 }
 
-func joinRow(name string, sets [][]uint64, t simjoin.Threshold) {
+func joinRow(name string, sets [][]uint64, t measure.Threshold) {
 	found := 0
-	took := fastest(1, func(int) { found = len(simjoin.SelfJoin(sets, t)) })
+	took := fastest(1, func(int) { found = count(simjoin.SelfJoin(sets, t)) })
 	fmt.Printf("  %-36s %8.2f ms %8.0f M/s  %d pairs\n", name+", joined", ms(took),
 		float64(len(sets)*(len(sets)-1))/2/took.Seconds()/1e6, found)
+}
+
+func count(matches iter.Seq[measure.Match]) (n int) {
+	for range matches {
+		n++
+	}
+	return n
 }

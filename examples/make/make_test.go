@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -67,13 +68,13 @@ func TestOnlyPlantedTextsAreAlike(t *testing.T) {
 	for _, d := range documents {
 		sets = append(sets, shingle.Set(s.AppendFeatures(nil, []byte(d.text))))
 	}
-	threshold, err := simjoin.NewThreshold(0.2)
+	threshold, err := measure.NewThreshold(measure.Jaccard, 0.2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range simjoin.SelfJoin(sets, threshold) {
+	for p := range simjoin.SelfJoin(sets, threshold) {
 		if a, b := documents[p.A], documents[p.B]; a.family != b.family {
-			t.Errorf("nobody copied, and yet %v alike:\n%s\n%s", p.Similarity(), a.text, b.text)
+			t.Errorf("nobody copied, and yet %v alike:\n%s\n%s", p.Similarity(measure.Jaccard), a.text, b.text)
 		}
 	}
 }

@@ -1,9 +1,11 @@
 package plant
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -38,15 +40,15 @@ func TestOriginalsOfRealTextsAreNotAlike(t *testing.T) {
 			text = m.AppendDocument(text[:0], i)
 			sets = append(sets, shingle.Set(s.AppendFeatures(nil, text)))
 		}
-		threshold, err := simjoin.NewThreshold(0.1)
+		threshold, err := measure.NewThreshold(measure.Jaccard, 0.1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		alike := simjoin.SelfJoin(sets, threshold)
+		alike := slices.Collect(simjoin.SelfJoin(sets, threshold))
 		t.Logf("%s: %d of %d pairs of originals reach 0.1", name, len(alike), o.Documents*(o.Documents-1)/2)
 		for _, p := range alike {
-			if p.Similarity() >= 0.2 {
-				t.Errorf("%s originals %d and %d: similarity %v", name, p.A, p.B, p.Similarity())
+			if similarity := p.Similarity(measure.Jaccard); similarity >= 0.2 {
+				t.Errorf("%s originals %d and %d: similarity %v", name, p.A, p.B, similarity)
 			}
 		}
 	}

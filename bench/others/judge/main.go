@@ -29,6 +29,7 @@ import (
 
 	"github.com/valyala/fastjson"
 
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -137,7 +138,7 @@ func judgePairs(corpus, result string, planted map[ids]bool, threshold float64) 
 		return s, err
 	}
 	s.Named, s.Right = len(reported), s.Found
-	least, err := simjoin.NewThreshold(threshold)
+	least, err := measure.NewThreshold(measure.Jaccard, threshold)
 	if err != nil {
 		return s, err
 	}
@@ -145,7 +146,7 @@ func judgePairs(corpus, result string, planted map[ids]bool, threshold float64) 
 		if _, known := planted[p]; !known {
 			a, b := sets[p[0]], sets[p[1]]
 			inter := simjoin.Intersection(a, b)
-			if least.Reached(inter, len(a)+len(b)-inter) {
+			if least.Reached(uint64(inter), uint64(len(a)), uint64(len(b))) {
 				s.Right++
 			}
 		}

@@ -1,0 +1,151 @@
+package measure
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Reached reports whether sets A and B of sizeA and sizeB that have inter in common
+// reach the threshold. Where inter is 0 they do not.
+func (t Threshold) Reached(inter, sizeA, sizeB uint64) bool {
+	return inter >= t.MinOverlap(sizeA, sizeB)
+}
+
+// MinOverlap returns the least intersection, from 1 on, with which sets A and B of sizeA
+// and sizeB reach the threshold t = p/q:
+//
+//	Jaccard, WeightedJaccard   ⌈p·(a+b) / (p+q)⌉
+//	Dice                       ⌈p·(a+b) / 2q⌉
+//	Containment                ⌈p·a / q⌉
+//	MaxContainment             ⌈p·min(a, b) / q⌉
+//	Cosine                     ⌈√(p²·a·b) / q⌉
+//	Overlap                    p
+//
+// It may exceed a size, and then no such pair reaches the threshold. It never falls where
+// a size grows.
+func (t Threshold) MinOverlap(sizeA, sizeB uint64) uint64 {
+	switch t.measure {
+	case Jaccard, WeightedJaccard:
+		return max(1, share(sizeA+sizeB, t.num, t.num+t.den))
+	case Dice:
+		return max(1, share(sizeA+sizeB, t.num, 2*t.den))
+	case Containment:
+		return max(1, share(sizeA, t.num, t.den))
+	case MaxContainment:
+		return max(1, share(min(sizeA, sizeB), t.num, t.den))
+	case Cosine:
+		return max(1, t.cosineOverlap(sizeA, sizeB))
+	}
+	return t.num
+}
+
+// cosineOverlap returns the least i with (i·q)² ≥ p²·a·b.
+func (t Threshold) cosineOverlap(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	square := t.num * t.num // < 2⁶⁰
+	carry, product := bits.Mul64(low, square)
+	root := ceilSqrt(high*square+carry, product)
+	return (root + t.den - 1) / t.den
+}
+
+// sizeRatio returns the fraction, in lowest or other terms, that the smaller of two
+// sets must have of the larger one's size. A measure without one has 0.
+func (t Threshold) sizeRatio() (num, den uint64) {
+	switch t.measure {
+	case Jaccard, WeightedJaccard:
+		return t.num, t.den
+	case Dice:
+		return t.num, 2*t.den - t.num
+	case Cosine:
+		return t.num * t.num, t.den * t.den
+	}
+	return 0, 1
+}
+
+// MinSize returns the size of the smallest set, from 1 on, that can reach the threshold
+// with a set of the given size, in either direction: one that lies inside it. It is 1
+// for both containments.
+func (t Threshold) MinSize(size uint64) uint64 {
+	if t.measure == Overlap {
+		return t.num
+	}
+	num, den := t.sizeRatio()
+	return max(1, share(size, num, den))
+}
+
+// MaxSize returns the size of the largest set that can reach the threshold with a set of
+// the given size, in either direction: one that it lies inside of. It is MaxUint64 where
+// there is no bound, as for both containments, and 0 where no set can.
+func (t Threshold) MaxSize(size uint64) uint64 {
+	num, den := t.sizeRatio()
+	switch {
+	case size == 0 || t.measure == Overlap && size < t.num:
+		return 0
+	case num == 0:
+		return math.MaxUint64
+	}
+	high, low := bits.Mul64(size, den)
+	if high >= num {
+		return math.MaxUint64
+	}
+	largest, _ := bits.Div64(high, low, num)
+	return largest
+}
+
+// Prefix returns how many of the first elements of a set of the given size, in any order
+// common to all sets, suffice to meet every partner: two sets that reach the threshold,
+// in either direction, share an element of both prefixes. For both containments it is
+// the whole set.
+//
+// Sets that share o elements share one of the first |A|−o+1 of A and of the first
+// |B|−o+1 of B: the first common one has o−1 others behind it.
+func (t Threshold) Prefix(size uint64) uint64 { return prefix(size, t.MinSize(size)) }
+
+// IndexPrefix is Prefix for partners that are not smaller, with which more must be
+// common: a set of which this many elements are indexed is met by the Prefix of every
+// set of its size or larger.
+func (t Threshold) IndexPrefix(size uint64) uint64 { return prefix(size, t.MinOverlap(size, size)) }
+
+func prefix(size, overlap uint64) uint64 {
+	if overlap > size {
+		return 0
+	}
+	return size - overlap + 1
+}
+
+// share returns ⌈x·num/den⌉ for num ≤ den < 2⁶².
+func share(x, num, den uint64) uint64 {
+	high, low := bits.Mul64(x, num)
+	low, carry := bits.Add64(low, den-1, 0)
+	if high += carry; high == 0 {
+		return low / den // the common case, and a shorter division
+	}
+	quotient, _ := bits.Div64(high, low, den)
+	return quotient
+}
+
+// ceilSqrt returns ⌈√(high·2⁶⁴ + low)⌉ of a number below 2¹²⁴. The float is only where
+// the search begins, off by a few thousand at most: one step of Newton's method leaves
+// an error of 1, and the integers decide.
+func ceilSqrt(high, low uint64) uint64 {
+	if high == 0 && low == 0 {
+		return 0
+	}
+	root := uint64(math.Sqrt(float64(high)*(1<<64)+float64(low))) + 1
+	if quotient, _ := bits.Div64(high, low, root); quotient > 0 {
+		root = (root + quotient) / 2
+	}
+	for squareBelow(root, high, low) {
+		root++
+	}
+	for root > 0 && !squareBelow(root-1, high, low) {
+		root--
+	}
+	return root
+}
+
+// squareBelow reports whether root² is below high·2⁶⁴ + low.
+func squareBelow(root, high, low uint64) bool {
+	h, l := bits.Mul64(root, root)
+	return h < high || h == high && l < low
+}

@@ -1,0 +1,118 @@
+// Package measure says what "alike" means: which number a pair of sets has, and from
+// which number on it counts.
+//
+// A [Measure] is a function of three counts only, the sizes of two sets and that of
+// their intersection, which a [Match] holds. A [Threshold] is a measure with an exact
+// fraction, and decides about such counts; it also has the bounds that joins prune by.
+// The package knows nothing of sets themselves: package simjoin counts, and package lsh
+// finds candidates.
+//
+// Sizes are numbers of features, or sums of integer weights for weighted sets. All
+// decisions and bounds are taken in integers, so that a pair exactly on the threshold is
+// judged alike everywhere; floats are for display. The empty set is similar to nothing,
+// not even to itself.
+//
+// # Which measure
+//
+// [Jaccard] for near-duplicates: it asks how much of both together is common, and is the
+// only one, with WeightedJaccard, that sketches estimate without further thought.
+// [Containment] for a passage that is lifted into a long text, of which the Jaccard
+// similarity is small whatever the passage is. [Cosine] and [Dice] rank pairs of unequal
+// sizes higher than Jaccard does; they are what other programs often use. [Overlap] for
+// "at least so many in common".
+//
+// # What stays compatible
+//
+// The names of measures and the lines of Threshold.String.
+//
+// Sources: P. Jaccard, "The distribution of the flora in the alpine zone", New
+// Phytologist 1912; L. R. Dice, "Measures of the amount of ecologic association between
+// species", Ecology 1945; A. Z. Broder, "On the resemblance and containment of
+// documents", SEQUENCES 1997; the bounds are those of C. Xiao, W. Wang, X. Lin, J. X. Yu,
+// G. Wang, "Efficient similarity joins for near-duplicate detection", ACM TODS 36, 2011.
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Measure is a measure of similarity. The zero value is Jaccard.
+type Measure uint8
+
+// The measures of sets A and B. All but Overlap have values from 0 to 1.
+const (
+	Jaccard         Measure = iota // |A∩B| / |A∪B|
+	Containment                    // |A∩B| / |A|, directed: how much of A is in B
+	MaxContainment                 // |A∩B| / min(|A|, |B|), the larger of both directions
+	Cosine                         // |A∩B| / √(|A|·|B|)
+	Dice                           // 2·|A∩B| / (|A|+|B|)
+	Overlap                        // |A∩B| itself
+	WeightedJaccard                // Σ min / Σ max of the weights: Jaccard of weighted sets
+)
+
+// names are those of the command line, by measure.
+var names = [...]string{"jaccard", "containment", "max-containment", "cosine", "dice", "overlap", "weighted-jaccard"}
+
+// All returns every measure, in the order of their declaration.
+func All() []Measure {
+	all := make([]Measure, len(names))
+	for i := range all {
+		all[i] = Measure(i)
+	}
+	return all
+}
+
+// Parse returns the measure of a name; the error lists the names.
+func Parse(name string) (Measure, error) {
+	if i := slices.Index(names[:], name); i >= 0 {
+		return Measure(i), nil
+	}
+	return 0, fmt.Errorf("unknown measure %q: want one of %s", name, strings.Join(names[:], ", "))
+}
+
+// String returns the name; Parse reads it back.
+func (m Measure) String() string {
+	if int(m) < len(names) {
+		return names[m]
+	}
+	return fmt.Sprintf("measure(%d)", uint8(m))
+}
+
+// Symmetric reports whether A is as similar to B as B is to A.
+func (m Measure) Symmetric() bool { return m != Containment }
+
+// Similarity returns the measure of sets of sizeA and sizeB that have inter in common,
+// for display. It is 0 where inter is, and at most 1 but for Overlap.
+func (m Measure) Similarity(inter, sizeA, sizeB uint64) float64 {
+	if inter == 0 {
+		return 0
+	}
+	i, a, b := float64(inter), float64(sizeA), float64(sizeB)
+	switch m {
+	case Containment:
+		return i / a
+	case MaxContainment:
+		return i / min(a, b)
+	case Cosine:
+		return i / math.Sqrt(a*b)
+	case Dice:
+		return 2 * i / (a + b)
+	case Overlap:
+		return i
+	}
+	return i / float64(sizeA+sizeB-inter)
+}
+
+// Match is a pair of sets with the counts from which every measure follows. A and B are
+// positions of sets; where a measure is directed, A is the set that is inside B.
+type Match struct {
+	A, B         uint64
+	Intersection uint64 // features in common, or the sum of the lesser weights
+	SizeA, SizeB uint64 // features, or sums of weights
+}
+
+// Similarity returns the measure of the pair, for display.
+func (p Match) Similarity(m Measure) float64 { return m.Similarity(p.Intersection, p.SizeA, p.SizeB) }

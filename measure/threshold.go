@@ -1,0 +1,139 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const (
+	// maxDecimals bounds the denominator of a fraction by 10⁹ < 2³⁰, so that its square
+	// times the product of two sizes below 2³² fits 128 bits.
+	maxDecimals = 9
+	// maxOverlap is the largest whole number up to which floats hold all.
+	maxOverlap = 1 << 53
+)
+
+// Threshold is a measure with the value that a pair must reach, an exact fraction in
+// lowest terms: above 0 and at most 1, or for Overlap a whole number from 1 on. Its
+// methods decide in integers and are exact for sizes up to 2³², and but for Cosine for
+// sizes, as sums of weights are, up to 2⁴⁸. They cost O(1) and do not allocate.
+//
+// The zero value is not a threshold: its methods may panic. Values compare with ==.
+type Threshold struct {
+	measure  Measure
+	num, den uint64
+}
+
+// NewThreshold returns the fraction that the shortest decimal form of value spells: 0.8
+// is 4/5, not the nearest binary fraction. It fails for unknown measures, NaN, values
+// outside (0, 1], and more than nine decimals; for Overlap for all but whole numbers
+// from 1 to 2⁵³.
+func NewThreshold(m Measure, value float64) (Threshold, error) {
+	if int(m) >= len(names) {
+		return Threshold{}, fmt.Errorf("unknown %v", m)
+	}
+	if m == Overlap {
+		if !(value >= 1 && value <= maxOverlap) || value != float64(uint64(value)) { // also refuses NaN
+			return Threshold{}, fmt.Errorf("overlap %v is not a whole number from 1 on: give the least number of common features, such as 3", value)
+		}
+		return Threshold{m, uint64(value), 1}, nil
+	}
+	if !(value > 0 && value <= 1) {
+		return Threshold{}, fmt.Errorf("threshold %v is out of range: give a number above 0 and at most 1, such as 0.8", value)
+	}
+	num, den, err := fraction(value)
+	if err != nil {
+		return Threshold{}, err
+	}
+	return Threshold{m, num, den}, nil
+}
+
+// fraction returns the shortest decimal form of a value in (0, 1] in lowest terms.
+func fraction(value float64) (num, den uint64, err error) {
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(value, 'e', -1, 64), "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	num, errDigits := strconv.ParseUint(whole+fraction, 10, 64) // at most 17 digits
+	shift, errShift := strconv.Atoi(exponent)
+	if err := errors.Join(errDigits, errShift); err != nil {
+		return 0, 0, fmt.Errorf("threshold %v: %w", value, err)
+	}
+	decimals := len(fraction) - shift
+	if decimals > maxDecimals {
+		return 0, 0, fmt.Errorf("threshold %v has %d decimals: round it to at most %d", value, decimals, maxDecimals)
+	}
+	den = 1
+	for range decimals {
+		den *= 10
+	}
+	d := gcd(num, den)
+	return num / d, den / d, nil
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// ParseThreshold reads what String returns: "jaccard>=0.8", "overlap>=3".
+func ParseThreshold(line string) (Threshold, error) {
+	name, number, ok := strings.Cut(line, ">=")
+	if !ok {
+		return Threshold{}, fmt.Errorf("threshold %q: want a measure, >= and a number, such as %q", line, "jaccard>=0.8")
+	}
+	m, err := Parse(name)
+	if err != nil {
+		return Threshold{}, fmt.Errorf("threshold %q: %w", line, err)
+	}
+	value, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return Threshold{}, fmt.Errorf("threshold %q: %q is not a number", line, number)
+	}
+	return NewThreshold(m, value)
+}
+
+// Measure returns the measure.
+func (t Threshold) Measure() Measure { return t.measure }
+
+// Float returns the value as the nearest float64, for display.
+func (t Threshold) Float() float64 { return float64(t.num) / float64(t.den) }
+
+// String returns the canonical line, such as "jaccard>=0.8", which ParseThreshold reads
+// back.
+func (t Threshold) String() string {
+	return t.measure.String() + ">=" + strconv.FormatFloat(t.Float(), 'f', -1, 64)
+}
+
+// Undirected returns the threshold that a pair reaches if it reaches t in one direction
+// at least: for Containment that of MaxContainment, else t itself. Joins look for its
+// pairs, and then ask t about each direction.
+func (t Threshold) Undirected() Threshold {
+	if t.measure == Containment {
+		t.measure = MaxContainment
+	}
+	return t
+}
+
+// LeastJaccard returns, for display and for probabilities, the least Jaccard similarity
+// of two sets that reach the threshold; ok is false where there is none above 0.
+//
+//   - Dice d is 2i/(a+b) and J = i/(a+b−i), so J = d/(2−d), whatever the sizes are.
+//   - Cosine c: i = c·√(ab), hence J = c/(√(a/b)+√(b/a)−c), the less the more the sizes
+//     differ. As i ≤ min(a, b), √(a/b) and √(b/a) are at most 1/c, and their sum at most
+//     c + 1/c: J ≥ c², which a set reaches with one of c² of its size inside it.
+//   - Containment and Overlap say nothing about what the other set has besides.
+func (t Threshold) LeastJaccard() (j float64, ok bool) {
+	f := t.Float()
+	switch t.measure {
+	case Jaccard, WeightedJaccard:
+		return f, true
+	case Dice:
+		return f / (2 - f), true
+	case Cosine:
+		return f * f, true
+	}
+	return 0, false
+}

@@ -1,0 +1,142 @@
+package minhash
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/alike-dev/alike/internal/simd"
+	"github.com/alike-dev/alike/shingle"
+)
+
+// DefaultScale is the scale of a scaled scheme when none is given.
+const DefaultScale = 1000
+
+// Scaled is the scheme of scaled sketches, also called FracMinHash: all hashes of a set's
+// features below 2⁶⁴/scale, about one in scale of them. The sketch grows with the set,
+// and for that it says what those of a fixed size cannot: which share of a small set is
+// inside a large one, since a feature that both sets have is in both sketches or in
+// none. A sketch is a set like any other, ascending and without repeats, so package
+// simjoin counts, joins and searches sketches by every measure.
+//
+// Like a Scheme it is immutable, compares with ==, and prints as one line; sketches may
+// be compared only when their schemes are equal. It is made by [NewScaled] and
+// [ParseScaled]; the zero Scaled is not valid.
+//
+// Sources: L. Irber, P. T. Brooks, T. Reiter, N. T. Pierce-Ward, M. Rahman Hera, D.
+// Koslicki, C. T. Brown, "Lightweight compositional analysis of metagenomes with
+// FracMinHash and minimum metagenome covers", bioRxiv 2022; M. Rahman Hera, N. T.
+// Pierce-Ward, D. Koslicki, "Deriving confidence intervals for mutation rates across a
+// wide range of evolutionary distances using FracMinHash", Genome Research 2023.
+type Scaled struct{ scale, seed uint64 }
+
+// NewScaled returns the scheme that keeps one hash in scale, from 1 on (all of them, but
+// for one of 2⁶⁴). Hashes are XXH3-64 with the seed, as those of [BottomK] are.
+func NewScaled(scale, seed uint64) (Scaled, error) {
+	if scale < 1 {
+		return Scaled{}, errors.New("minhash: scale=0: one hash in 1 or more is kept")
+	}
+	return Scaled{scale, seed}, nil
+}
+
+// ParseScaled reads a line of String: "minhash/scaled/v1 scale=1000 seed=1". As in
+// [ParseScheme] "minhash/" and "/v1" may be missing, as may any parameter, and
+// parameters come in any order.
+func ParseScaled(line string) (Scaled, error) {
+	wrong := func(format string, args ...any) (Scaled, error) {
+		return Scaled{}, fmt.Errorf("minhash: scheme %q: %s (want scaled, then any of scale=N seed=N, as in %q)",
+			line, fmt.Sprintf(format, args...), Scaled{DefaultScale, DefaultSeed})
+	}
+	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
+	if len(fields) == 0 {
+		return wrong("empty")
+	}
+	name, version, versioned := strings.Cut(strings.TrimPrefix(fields[0], "minhash/"), "/")
+	if name != "scaled" {
+		return wrong("unknown scheme %q", fields[0])
+	}
+	if versioned && version != "v1" {
+		return wrong("unknown version %q, this program knows v1", version)
+	}
+	s := Scaled{DefaultScale, DefaultSeed}
+	values := map[string]*uint64{"scale": &s.scale, "seed": &s.seed}
+	for _, f := range fields[1:] {
+		key, value, ok := strings.Cut(f, "=")
+		to := values[key]
+		if !ok || to == nil {
+			return wrong("%q is unknown or given twice", f)
+		}
+		delete(values, key)
+		var err error
+		if *to, err = strconv.ParseUint(value, 0, 64); err != nil || s.scale < 1 {
+			return wrong("%s=%s is not a number in range", key, value)
+		}
+	}
+	return s, nil
+}
+
+// Scale returns s of one hash in s.
+func (s Scaled) Scale() uint64 { return s.scale }
+
+// Seed returns the seed of the hash function.
+func (s Scaled) Seed() uint64 { return s.seed }
+
+// String returns the canonical line, which ParseScaled reads.
+func (s Scaled) String() string {
+	return fmt.Sprintf("minhash/scaled/v1 scale=%d seed=%d", s.scale, s.seed)
+}
+
+// bound is what hashes must be below: 2⁶⁴/scale rounded up, and for scale 1 the largest
+// word, so that a hash of all ones counts for nothing.
+func (s Scaled) bound() uint64 {
+	return max(math.MaxUint64/s.scale, math.MaxUint64/s.scale+1) // the latter wraps around for scale 1
+}
+
+// scaledBlock is how many features are hashed at once.
+const scaledBlock = 512
+
+// AppendSketch appends the sketch of the set of features to dst: hashes ascending,
+// without repeats. Features are in any order and may repeat; they are not changed.
+// Expected O(len(features)), and no allocation where dst has room for the sketch and
+// 512 words more.
+func (s Scaled) AppendSketch(dst, features []uint64) []uint64 {
+	start := len(dst)
+	flip, bound := simd.XXH3Flip(s.seed), s.bound()
+	var kept [scaledBlock]uint64
+	for len(features) > 0 {
+		block := features[:min(scaledBlock, len(features))]
+		features = features[len(block):]
+		n := simd.XXH3Below(kept[:], block, flip, math.MaxUint64, bound)
+		dst = append(dst, kept[:n]...)
+	}
+	return dst[:start+len(shingle.Set(dst[start:]))]
+}
+
+// Containment estimates |A∩B|/|A| for sets of which sketches share so many hashes, that
+// of A having kept; features is the number of A's features, or 0 if it is not known, and
+// is then estimated. The estimate is 0 for an empty sketch.
+//
+// shared/kept has no bias where the sketch is not empty. It is, with probability
+// (1−1/s)^|A|, for a set that is not, which makes the mean over all seeds that much too
+// low: Containment divides by 1 − (1−1/s)^|A| (Hera, Pierce-Ward, Koslicki 2023), which
+// matters only for sets of a few times s features or less. It is clipped to 1.
+func (s Scaled) Containment(shared, kept int, features uint64) float64 {
+	if kept == 0 {
+		return 0
+	}
+	n := float64(features)
+	if features == 0 {
+		n = float64(kept) * float64(s.scale)
+	}
+	notEmpty := -math.Expm1(n * math.Log1p(-1/float64(s.scale)))
+	return min(float64(shared)/float64(kept)/notEmpty, 1)
+}
+
+// StandardError returns the standard deviation of shared/kept for sets of which one has
+// a share c in the other and a sketch of kept > 0 hashes: √(c(1−c)(1−1/s)/kept). The
+// sketch is a sample of its set without replacement, one in s.
+func (s Scaled) StandardError(c float64, kept int) float64 {
+	return math.Sqrt(c * (1 - c) * (1 - 1/float64(s.scale)) / float64(kept))
+}

@@ -1,0 +1,127 @@
+package simjoin
+
+import (
+	"iter"
+
+	"github.com/alike-dev/alike/measure"
+)
+
+// SelfJoin finds all pairs of sets that reach the threshold and returns them by A, then
+// B, to be ranged over any number of times. A is before B; for a directed measure A is
+// inside B, and a pair that reaches it in both directions is two matches. Memory is that
+// of NewIndex and 24 bytes a match, of which 12 remain, and 8 a set; before that, 2 to 4
+// bytes a token. See Index.Probe for many equal sets, or for many cores.
+//
+// Sets of which too few tokens are in any other set are left out of the index.
+func SelfJoin(sets [][]uint64, t measure.Threshold) iter.Seq[measure.Match] {
+	left := withPartners(sets, t)
+	few := sets
+	if len(left) < len(sets) {
+		few = make([][]uint64, len(left))
+		for k, i := range left {
+			few[k] = sets[i]
+		}
+	}
+	x := NewIndex(few, t)
+	equals := 0
+	for g := range x.Len() {
+		m := len(x.Members(g))
+		equals += m * (m - 1) / 2
+	}
+	found := make([]entry, 0, equals)
+	var p Prober
+	for g := range x.Len() {
+		x.Probe(&p, g, func(m measure.Match) {
+			found = append(found, entry{left[m.A], left[m.B], uint32(m.Intersection)})
+		})
+	}
+	return sorted(found, sets, sets)
+}
+
+// Join finds all pairs of a set of left, A, and one of right, B, that reach the
+// threshold, and returns them by A, then B, to be ranged over any number of times. For a
+// directed measure A is inside B; whoever asks for the other direction too takes
+// MaxContainment, and then Reached. Memory is that of NewSearchIndex for the side with
+// fewer tokens, and 24 bytes a match, of which 12 remain, and 8 a set.
+func Join(left, right [][]uint64, t measure.Threshold) iter.Seq[measure.Match] {
+	indexed, other := left, right
+	turned := tokensIn(right) < tokensIn(left)
+	if turned {
+		indexed, other = right, left
+	}
+	x := NewSearchIndex(indexed, t)
+	var found []entry
+	var p Prober
+	for i, set := range other {
+		for _, m := range x.Search(&p, set) {
+			a, b := uint64(m.Size), uint64(len(set))
+			if turned {
+				a, b = b, a
+			}
+			if !t.Reached(uint64(m.Intersection), a, b) {
+				continue
+			}
+			for _, k := range x.Members(m.Group) {
+				e := entry{k, uint32(i), m.Intersection}
+				if turned {
+					e.a, e.b = e.b, e.a
+				}
+				found = append(found, e)
+			}
+		}
+	}
+	return sorted(found, left, right)
+}
+
+func tokensIn(sets [][]uint64) (n int) {
+	for _, set := range sets {
+		n += len(set)
+	}
+	return n
+}
+
+// entry is a match while a join holds it: less than a third of one.
+type entry struct{ a, b, inter uint32 }
+
+// sorted returns the matches of entries, which it overwrites, by A, then B: two stable
+// counting passes. O(len(left) + len(right) + len(found)).
+func sorted(found []entry, left, right [][]uint64) iter.Seq[measure.Match] {
+	other := make([]entry, len(found))
+	start := make([]int, max(len(left), len(right)))
+	for _, e := range found {
+		start[e.b]++
+	}
+	sumBefore(start)
+	for _, e := range found {
+		other[start[e.b]] = e
+		start[e.b]++
+	}
+	clear(start)
+	for _, e := range other {
+		start[e.a]++
+	}
+	sumBefore(start)
+	for _, e := range other {
+		found[start[e.a]] = e
+		start[e.a]++
+	}
+	sizesA, sizesB := sizesOf(left), sizesOf(right)
+	return func(yield func(measure.Match) bool) {
+		for _, e := range found {
+			if !yield(measure.Match{
+				A: uint64(e.a), B: uint64(e.b), Intersection: uint64(e.inter),
+				SizeA: uint64(sizesA[e.a]), SizeB: uint64(sizesB[e.b]),
+			}) {
+				return
+			}
+		}
+	}
+}
+
+func sizesOf(sets [][]uint64) []uint32 {
+	sizes := make([]uint32, len(sets))
+	for i, set := range sets {
+		sizes[i] = uint32(len(set))
+	}
+	return sizes
+}
