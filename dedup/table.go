@@ -393,11 +393,13 @@ func (c *cursor) checked(offset, length int64) []byte {
 	var err error
 	if c.sizes > 0 && c.readAhead(offset, length+crcSize) {
 		b, err = c.file().checked(c.ahead[offset-c.aheadAt:][:length+crcSize], offset)
-	} else {
+	} else if c.err == nil {
 		b, c.bytes, err = c.file().readChecked(c.bytes, offset, length)
 	}
 	if err != nil {
 		c.fail(err)
+	}
+	if c.err != nil {
 		return nil
 	}
 	return b
@@ -419,7 +421,8 @@ func (c *cursor) readAhead(offset, length int64) bool {
 	}
 	c.ahead, c.aheadAt = grow(c.ahead, int(n)), offset
 	if _, err := c.file().file.ReadAt(c.ahead, offset); err != nil {
-		c.ahead = c.ahead[:0] // the caller will meet it as well
+		c.fail(err)
+		c.ahead = c.ahead[:0]
 		return false
 	}
 	return true

@@ -1,0 +1,386 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/text"
+)
+
+// A stream cannot be known by its name: an interrupted run goes on with the same one
+// only, whether it is an input or a reference.
+func TestAStreamThatIsAnotherOneIsRefused(t *testing.T) {
+	inputs, references := troubleCorpus(t, 12)
+	data, err := os.ReadFile(filepath.Join(inputs, "a", "plain.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := variants(t)[0]
+	for _, as := range []string{"input", "reference"} {
+		config := func(stream string, base Config) Config {
+			base.Inputs, base.Against = []string{inputs, "-"}, nil
+			if as == "reference" {
+				base.Inputs, base.Against = []string{inputs}, []string{"-"}
+			}
+			base.Corpus.Stdin = strings.NewReader(stream)
+			return base
+		}
+		stream := string(data)
+		want := commands[0].undisturbed(t, config(stream, v.config(inputs, references)))
+		for _, n := range []int{1, 5, 20, 56} {
+			left := commands[0].stopAtRecord(t, config(stream, v.resumable(inputs, references, 2)), n)
+			for what, other := range map[string]string{
+				"another": strings.ToUpper(stream), "empty": "", "shorter": stream[:len(stream)-1], "longer": stream + "\n",
+			} {
+				_, err := commands[0].on(t, context.Background(), copyOf(t, left), config(other, v.resumable(inputs, references, 2)))
+				if !errors.Is(err, corpus.ErrChanged) || !strings.Contains(err.Error(), "stdin.jsonl") || !strings.Contains(err.Error(), "--fresh") {
+					t.Errorf("%s, %d records, %s: error %v", as, n, what, err)
+				}
+			}
+			commands[0].goesOn(t, config(stream, v.resumable(inputs, references, 2)), left, want)
+		}
+	}
+}
+
+// kindOfFile tells which files of a work folder could be taken for each other.
+func kindOfFile(name string) string {
+	return name[:strings.IndexAny(name+"-", "-")] + filepath.Ext(name)
+}
+
+// A whole file of a run in the place of another one, as a mistaken copy leaves it, has
+// checksums that fit it. The run goes on without it or not at all.
+func TestAFileInThePlaceOfAnotherOneIsRefused(t *testing.T) {
+	inputs, references := troubleCorpus(t, 10)
+	refused := map[string]int{}
+	for _, v := range variants(t)[:5] {
+		command := commands[0]
+		want := command.undisturbed(t, v.config(inputs, references))
+		for _, n := range []int{20, 56} {
+			left := command.stopAtRecord(t, v.resumable(inputs, references, 2), n)
+			folder := workFolder + "/" + filesFolder + "/"
+			names, err := left.List(folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(names)
+			last := map[string]string{} // by kind
+			for _, name := range names {
+				kind := kindOfFile(name)
+				other, found := last[kind]
+				last[kind] = name
+				if !found {
+					continue
+				}
+				on := copyOf(t, left)
+				writeVFS(t, on, folder+name, []byte(readVFS(t, left, folder+other)))
+				got, err := command.on(t, context.Background(), on, v.resumable(inputs, references, 2))
+				if err != nil {
+					refused[kind]++
+					if !strings.Contains(err.Error(), "--fresh") {
+						t.Errorf("%s over %s: error %v", other, name, err)
+					}
+					continue
+				}
+				if d := got.differsFrom(want); d != "" {
+					t.Errorf("%s, %s over %s: %s", v.name, other, name, d)
+				}
+			}
+		}
+	}
+	t.Logf("refused %v", refused)
+	if refused["read.part"] == 0 || len(refused) < 2 {
+		t.Errorf("refused only %v", refused)
+	}
+}
+
+// What an earlier process has staged is taken over only as it was left.
+func TestAnOutputThatIsNotWhatWasWrittenIsWrittenAgain(t *testing.T) {
+	inputs, references := troubleCorpus(t, 10)
+	v := variants(t)[0]
+	want := commands[0].undisturbed(t, v.config(inputs, references))
+	_, records, _ := strings.Cut(readVFS(t, lastBeforeTheEnd(t, v, inputs, references), workFolder+"/alike.journal"), " . ")
+	before, _, _ := strings.Cut(records, " "+publishedKind+" ")
+	last := strings.Count(before, "\n") - 1 // of the records before all is staged
+	changed := 0
+	for n := last - 6; n <= last; n += 2 {
+		left := commands[0].stopAtRecord(t, v.resumable(inputs, references, 1), n)
+		for name, data := range memTree(t, left, outFolder+"/"+stagingFolder) {
+			if strings.HasSuffix(name, "/") || data == "" {
+				continue
+			}
+			on := copyOf(t, left)
+			writeVFS(t, on, outFolder+"/"+stagingFolder+"/"+name, []byte(strings.Repeat("x", len(data))))
+			commands[0].goesOn(t, v.resumable(inputs, references, 2), on, want)
+			changed++
+		}
+	}
+	if changed == 0 {
+		t.Error("nothing was staged")
+	}
+}
+
+// lastBeforeTheEnd is what a run leaves that is stopped when it removes its journal.
+func lastBeforeTheEnd(t *testing.T, v variant, inputs, references string) *vfs.MemFS {
+	t.Helper()
+	on, dead := vfs.NewMem(), false
+	traced := newTracedFS(on, func(o operation) error {
+		dead = dead || o.kind == "remove" && strings.HasSuffix(o.path, "/alike.journal")
+		if dead {
+			return errDead
+		}
+		return nil
+	})
+	_, _ = commands[0].on(t, context.Background(), traced, v.resumable(inputs, references, 1))
+	if !dead {
+		t.Fatal("the journal was not removed")
+	}
+	traced.closeAll()
+	return on
+}
+
+// A file that was written anew has another state, whatever size and time it was given.
+func TestAnInputWithItsOldSizeAndTimeIsRefused(t *testing.T) {
+	inputs, references := troubleCorpus(t, 7)
+	path := filepath.Join(inputs, "table.csv")
+	s, _, err := corpus.Find([]string{path}, corpus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(s[0].State(), "status changed") {
+		t.Skip("this system does not tell when a file's status has changed")
+	}
+	v := variants(t)[0]
+	left := commands[0].stopAtRecord(t, v.resumable(inputs, references, 2), 20)
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)-2] ^= 1
+	writeFile(t, path, data)
+	if err := os.Chtimes(path, time.Time{}, before.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = dedupOn(t, context.Background(), left, v.resumable(inputs, references, 2))
+	if err == nil || !strings.Contains(err.Error(), "table.csv") || !strings.Contains(err.Error(), "--fresh") || !strings.Contains(err.Error(), "permissions") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The number of open files does not grow with the input.
+func TestFewFilesOfTheWorkFolderAreOpenAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 3 * openFiles {
+		record := fmt.Sprintf("{\"text\":%q}\n", near(i%7))
+		writeFile(t, filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)), []byte(strings.Repeat(record, 5)))
+	}
+	config := variants(t)[0].resumable(dir, "", 2)
+	config.Against = nil
+	config.limits.part = 1
+	parts, most := map[string]bool{}, 0
+	var traced *tracedFS
+	traced = newTracedFS(vfs.NewMem(), func(o operation) error { // traced.mu is held
+		if strings.HasSuffix(o.path, ".part") {
+			parts[o.path] = true
+		}
+		open := 0
+		for _, name := range traced.open {
+			if strings.Contains(name, filesFolder) {
+				open++
+			}
+		}
+		most = max(most, open)
+		return nil
+	})
+	if _, err := commands[0].on(t, context.Background(), traced, config); err != nil {
+		t.Fatal(err)
+	}
+	const pending = 4 * 16 // runs of four sorters that wait to be synced
+	t.Logf("%d parts, %d files open", len(parts), most)
+	if len(parts) < 2*openFiles || most > openFiles+pending+2 {
+		t.Errorf("%d parts, %d files open", len(parts), most)
+	}
+}
+
+// fingerprint is what a run of a configuration must have in common with the one that
+// it goes on with.
+func fingerprint(t *testing.T, c Config) string {
+	t.Helper()
+	r, err := newRun(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for s := range r.settings("dedup") {
+		all.WriteString(s.String() + "\n")
+	}
+	return all.String()
+}
+
+// harmless are the fields of Config that cannot change a result, or that stand in the
+// fingerprint by other means, with the reason.
+var harmless = map[string]string{
+	"Inputs":           "every file that they lead to is a setting with its state; streams are compared",
+	"Against":          "as the inputs; how many there are is a setting",
+	"Corpus.Stdin":     "streams are compared, byte by byte",
+	"Corpus.Lookups":   "goroutines; the order does not depend on them",
+	"Corpus.Buckets":   "where objects come from; their versions are settings",
+	"Corpus.Context":   "ends requests",
+	"Corpus.ReadAhead": "when bytes are fetched, not which",
+	"Threads":          "results are the same for any number",
+	"Memory":           "results are the same for any amount",
+	"Timings":          "measures only",
+	"Work":             "where the journal itself is",
+	"Fresh":            "removes the journal",
+	"OnSkip":           "is told only",
+	"OnNotice":         "is told only",
+	"Commit":           "is called when all was emitted",
+	"Progress":         "is told only",
+	"fs":               "where the journal itself is",
+	"limits":           "zero but in tests",
+	"noPairs":          "set by the command, which is a setting",
+	"Features.Hash":    "follows from the sketch scheme, which is a setting",
+	"Banding.Bands":    "changed with the other two: see changes",
+	"Banding.Rows":     "changed with the other two: see changes",
+	"Banding.MinBands": "changed with the other two: see changes",
+}
+
+// TestEveryFieldOfConfigIsInTheFingerprint changes the fields one by one, those of the
+// structs in it too: a field that somebody adds is in the fingerprint, or has its reason
+// in harmless.
+func TestEveryFieldOfConfigIsInTheFingerprint(t *testing.T) {
+	base := func() Config {
+		c := Config{Inputs: []string{"in"}, Output: "out"}.withDefaults()
+		c.Corpus.TextField, c.Corpus.IDField, c.Corpus.MaxRecord, c.Corpus.BlockSize = "text", "id", 1<<20, 1<<20
+		return c
+	}
+	otherSketch, err := minhash.ParseScheme(strings.Replace(minhash.Default().String(), "seed=", "seed=7", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Fields of which not every value will do, or which have no values of their own kind.
+	changes := map[string]func(c *Config){
+		"Features.Text.Normalize": func(c *Config) { c.Features.Text.Normalize = text.NFC },
+		"Features.Text.Tokens":    func(c *Config) { c.Features.Text.Tokens = text.Chars },
+		"Features.Text.StopWords": func(c *Config) { c.Features.Text.StopWords = []string{"the"} },
+		"Features.Text.MinLength": func(c *Config) { c.Features.Text.MinLength = 5 },
+		"Features.Text.Filter": func(c *Config) {
+			c.Features.Text.Filter, c.Features.Text.FilterName = func([]byte) bool { return true }, "all"
+		},
+		"Features.Text.FilterName": func(c *Config) {
+			c.Features.Text.Filter, c.Features.Text.FilterName = func([]byte) bool { return true }, "other"
+		},
+		"Corpus.Format": func(c *Config) { c.Corpus.Format = corpus.Lines },
+		"Corpus.Fields": func(c *Config) { c.Corpus.Fields = []string{"x"} },
+		"Sketch":        func(c *Config) { c.Sketch = otherSketch },
+		"Texts":         func(c *Config) { c.Texts = someTexts{} },
+		"Threshold":     func(c *Config) { c.Threshold = 0.71 },
+		"Recall":        func(c *Config) { c.Recall = 0.9 },
+		"Candidates":    func(c *Config) { c.Candidates = CandidatesLSH },
+		"Verify":        func(c *Config) { c.Verify = VerifySketch },
+		"OnError":       func(c *Config) { c.OnError = OnErrorFail },
+		"Keep":          func(c *Config) { c.Keep = keepRule(t, "longest") },
+		"Banding":       func(c *Config) { c.Banding = lsh.Params{Bands: 30, Rows: 4, MinBands: 1} },
+	}
+	before := fingerprint(t, base())
+	met := map[string]bool{}
+	var walk func(path string, at []int, of reflect.Type)
+	walk = func(path string, at []int, of reflect.Type) {
+		met[path] = true
+		change, special := changes[path]
+		switch {
+		case special:
+		case harmless[path] != "":
+			return
+		case of.Kind() == reflect.Struct:
+			for i := range of.NumField() {
+				name := of.Field(i).Name
+				if path != "" {
+					name = path + "." + name
+				}
+				walk(name, append(slices.Clone(at), i), of.Field(i).Type)
+			}
+			return
+		default:
+			change = func(c *Config) { increase(t, path, reflect.ValueOf(c).Elem().FieldByIndex(at)) }
+		}
+		c := base()
+		change(&c)
+		if fingerprint(t, c) == before {
+			t.Errorf("%s is not in the fingerprint, and no reason says why", path)
+		}
+	}
+	walk("", nil, reflect.TypeFor[Config]())
+	for path := range harmless {
+		if !met[path] && !strings.HasPrefix(path, "Banding.") {
+			t.Errorf("there is no field %s any more", path)
+		}
+	}
+}
+
+// increase gives a field of a simple type another value.
+func increase(t *testing.T, path string, v reflect.Value) {
+	t.Helper()
+	switch {
+	case v.Kind() == reflect.String:
+		v.SetString(v.String() + "x")
+	case v.Kind() == reflect.Bool:
+		v.SetBool(!v.Bool())
+	case v.CanInt():
+		v.SetInt(v.Int() + 1)
+	case v.CanUint():
+		v.SetUint(v.Uint() + 1)
+	case v.CanFloat():
+		v.SetFloat(v.Float() + 1)
+	default:
+		t.Errorf("%s: say in changes how to change a %s", path, v.Type())
+	}
+}
+
+// someTexts is a text scheme of which only the line counts.
+type someTexts struct{}
+
+func (someTexts) String() string            { return "some texts" }
+func (someTexts) Size() int                 { return 8 }
+func (someTexts) NewSketcher() TextSketcher { return nil }
+
+// A work folder that holds a run under other names of the same files is refused.
+func TestInputsThatAreNamedOtherwiseAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "in", "sub", "a.jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, []byte(`{"text":"one"}`+"\n"))
+	settings := func(input string) (all []journal.Setting) {
+		r, err := newRun(Config{Inputs: []string{input}, Output: "out"})
+		if err == nil {
+			err = r.findSources(context.Background())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Collect(r.settings("dedup"))
+	}
+	a, b := settings(filepath.Join(dir, "in")), settings(filepath.Join(dir, "in", "sub"))
+	if fmt.Sprint(a) == fmt.Sprint(b) {
+		t.Error("outputs go to other places, and the fingerprint is the same")
+	}
+}
