@@ -47,7 +47,9 @@ func newCompare() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			options.Hash = one.ShingleHash()
+			if hash := one.ShingleHash(); hash != "" {
+				options.Hash = hash
+			}
 			schemes := []minhash.Scheme{one}
 			if !cmd.Flags().Changed("scheme") {
 				if schemes, err = alike.ComparisonSchemes(one.K(), one.Seed()); err != nil {
