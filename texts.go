@@ -14,10 +14,13 @@ type TextScheme = dedup.TextScheme
 // SimHash or FastSimHash for the set of a text's words; see [simhash.Words].
 func Hash4jWords(scheme simhash.Scheme) TextScheme { return hash4jWords{scheme} }
 
+// hash4jText is the line of what is made of a text there.
+const hash4jText = "text/hash4j/v1 tokens=space utf16le komihash=5.0"
+
 type hash4jWords struct{ scheme simhash.Scheme }
 
 func (w hash4jWords) String() string {
-	return "text/hash4j/v1 tokens=space utf16le komihash=5.0 | " + w.scheme.String()
+	return hash4jText + recipeSeparator + w.scheme.String()
 }
 func (w hash4jWords) Size() int                       { return w.scheme.BinarySize() }
 func (w hash4jWords) NewSketcher() dedup.TextSketcher { return w.scheme.NewWords() }
@@ -36,7 +39,7 @@ type simHash struct {
 	scheme   simhash.Scheme
 }
 
-func (s simHash) String() string { return s.features.String() + " | " + s.scheme.String() }
+func (s simHash) String() string { return s.features.String() + recipeSeparator + s.scheme.String() }
 func (s simHash) Size() int      { return s.scheme.BinarySize() }
 
 func (s simHash) NewSketcher() dedup.TextSketcher {

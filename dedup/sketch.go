@@ -129,6 +129,20 @@ func (c *Config) components() int {
 	return c.Sketch.Words()
 }
 
+// Recipe returns the one line that says all a signature depends on but the text: how
+// features are made, " | ", and how a signature is made of them; or the line of Texts.
+// Signatures may be compared if their lines are equal, and only then.
+func (c Config) Recipe() string {
+	c = c.withDefaults()
+	if c.Texts != nil {
+		return c.Texts.String()
+	}
+	return c.Features.String() + recipeSeparator + c.Sketch.String()
+}
+
+// recipeSeparator stands between the line of the features and that of the sketch.
+const recipeSeparator = " | "
+
 // textLine says what features are made of; a text scheme says it all in its own line.
 func (c *Config) textLine() string {
 	if c.Texts != nil {

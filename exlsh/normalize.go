@@ -37,11 +37,11 @@ var (
 )
 
 // NormalizeText makes a normaliser of the first steps of package text (normalise,
-// fold, strip), which keeps white space and punctuation. Bytes that are not UTF-8
-// are dropped.
+// fold, ignore, strip), which keeps white space and punctuation. Bytes that are not
+// UTF-8 are dropped.
 func NormalizeText(o text.Options) (Normalizer, error) {
 	// Chars, because to it everything is a token: nothing is left as it is.
-	o = text.Options{Normalize: o.Normalize, NoFold: o.NoFold, StripDiacritics: o.StripDiacritics, Tokens: text.Chars}
+	o = text.Options{Version: o.Version, Normalize: o.Normalize, NoFold: o.NoFold, StripDiacritics: o.StripDiacritics, Tokens: text.Chars}
 	if err := o.Validate(); err != nil {
 		return Normalizer{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/alike-dev/alike/internal/hashing"
@@ -119,7 +120,7 @@ func checkStep(what, name string, none bool) error {
 	switch {
 	case none:
 		return fmt.Errorf("exlsh: the %s %q has no function", what, name)
-	case name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' }):
+	case name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || unicode.IsSpace(r) }):
 		return fmt.Errorf("exlsh: %s %q: a %s needs a name without spaces, which stands for it in stored files", what, name, what)
 	}
 	return nil

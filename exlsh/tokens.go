@@ -81,17 +81,18 @@ func validEnd(b []byte) int {
 	return len(b)
 }
 
-// TokenizeText makes a tokeniser of one of those of package text. The text is
-// normalised by then, so whatever else the options of that package say is done by a
+// TokenizeText makes a tokeniser of the one that o names of those of package text. The
+// text is normalised by then, so whatever else o says but its version is done by a
 // Normalizer and a Filter.
-func TokenizeText(tokens text.Tokens) (Tokenizer, error) {
-	o := text.Options{Normalize: text.None, NoFold: true, Tokens: tokens}
+func TokenizeText(o text.Options) (Tokenizer, error) {
+	o = text.Options{Version: o.Version, Normalize: text.None, NoFold: true, Tokens: o.Tokens}
 	if err := o.Validate(); err != nil {
 		return Tokenizer{}, err
 	}
 	type scratch struct {
 		tokenizer *text.Tokenizer
 		tokens    []text.Token
+		token     []byte
 	}
 	pool := sync.Pool{New: func() any { return &scratch{tokenizer: mustText(o)} }}
 	return NewTokenizer(lineName(o.String()), func(dst [][]byte, normalized []byte) [][]byte {
@@ -99,7 +100,15 @@ func TokenizeText(tokens text.Tokens) (Tokenizer, error) {
 		defer pool.Put(s)
 		s.tokens = s.tokenizer.AppendTokens(s.tokens[:0], normalized)
 		for _, t := range s.tokens {
-			dst = append(dst, normalized[t.Start:t.End])
+			place := normalized[t.Start:t.End]
+			if o.Version != text.V1 {
+				// The place of a token may hold code points that are no part of it.
+				s.token = s.tokenizer.AppendNormal(s.token[:0], place)
+				if len(s.token) < len(place) {
+					place = bytes.Clone(s.token)
+				}
+			}
+			dst = append(dst, place)
 		}
 		return dst
 	}), nil

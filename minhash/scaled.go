@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/alike-dev/alike/internal/distinct"
 	"github.com/alike-dev/alike/internal/simd"
-	"github.com/alike-dev/alike/shingle"
 )
 
 // DefaultScale is the scale of a scaled scheme when none is given.
@@ -111,7 +111,7 @@ func (s Scaled) AppendSketch(dst, features []uint64) []uint64 {
 		n := simd.XXH3Below(kept[:], block, flip, math.MaxUint64, bound)
 		dst = append(dst, kept[:n]...)
 	}
-	return dst[:start+len(shingle.Set(dst[start:]))]
+	return dst[:start+len(distinct.Sort(dst[start:]))]
 }
 
 // Containment estimates |A∩B|/|A| for sets of which sketches share so many hashes, that

@@ -29,7 +29,7 @@ func Example() {
 
 func ExampleOptions_String() {
 	fmt.Println(shingle.Options{N: 54, Repetitions: true, Text: text.Options{Tokens: text.Chars}})
-	// Output: text/v1 nfkc fold chars n=54 reps unicode=15.0.0
+	// Output: text/v2 nfkc fold chars n=54 reps unicode=15.0.0
 }
 
 func ExampleSet() {

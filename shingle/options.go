@@ -49,7 +49,7 @@ func (o Options) Validate() error {
 		return o.Text.Validate()
 	}
 	if o.Repetitions || o.Text.String() != (text.Options{}).String() {
-		return fmt.Errorf("shingle: %s cuts words in its own way: leave normalisation, folding, tokens, stop words and repetitions as they are by default", o.Hash)
+		return fmt.Errorf("shingle: %s cuts words in its own way: leave the version, normalisation, folding, tokens, stop words and repetitions as they are by default", o.Hash)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ const unicodeKey = " unicode="
 // String returns the canonical line: the text pipeline's with n, reps if
 // repetitions count, and the hash if it has one.
 //
-//	text/v1 nfkc fold words n=5 unicode=15.0.0
+//	text/v2 nfkc fold words n=5 unicode=15.0.0
 //	utf16/v1 hash=fnv1a32 n=3 unicode=15.0.0
 func (o Options) String() string {
 	if o.Hash != "" && o.Hash != FNV1 {

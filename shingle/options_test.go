@@ -14,11 +14,11 @@ func TestCanonicalLinesAreParsedBack(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{}, "text/v1 nfkc fold words n=5"},
-		{Options{N: 3, Repetitions: true}, "text/v1 nfkc fold words n=3 reps"},
-		{Options{N: 54, Text: text.Options{Tokens: text.ASCII}, Hash: FNV1}, "text/v1 none fold ascii n=54 hash=fnv1"},
-		{Options{N: 54, Text: text.Options{Normalize: text.None, NoFold: true, Tokens: text.Chars}}, "text/v1 none nofold chars n=54"},
-		{Options{N: 1, Text: text.Options{StripDiacritics: true, MinLength: 2}}, "text/v1 nfkc fold words strip min=2 n=1"},
+		{Options{}, "text/v2 nfkc fold words n=5"},
+		{Options{N: 3, Repetitions: true}, "text/v2 nfkc fold words n=3 reps"},
+		{Options{N: 54, Text: text.Options{Tokens: text.ASCII}, Hash: FNV1}, "text/v2 none fold ascii n=54 hash=fnv1"},
+		{Options{N: 54, Text: text.Options{Normalize: text.None, NoFold: true, Tokens: text.Chars}}, "text/v2 none nofold chars n=54"},
+		{Options{N: 1, Text: text.Options{StripDiacritics: true, MinLength: 2}}, "text/v2 nfkc fold words strip min=2 n=1"},
 	} {
 		line := test.o.String()
 		if want := test.want + " unicode=" + norm.Version; line != want {
@@ -43,7 +43,7 @@ func TestBadOptionsAreRefusedWithTheRemedy(t *testing.T) {
 		"n=five":         "1 or more",
 		"n=5 wrods":      "words",
 		"unicode=1.2 ":   "cannot be compared",
-		"text/v0 n=5":    "not the version",
+		"text/v0 n=5":    "not a version",
 		"words stop=abc": "set them in Options",
 	} {
 		if _, err := ParseOptions(line); err == nil || !strings.Contains(err.Error(), want) {
@@ -53,7 +53,7 @@ func TestBadOptionsAreRefusedWithTheRemedy(t *testing.T) {
 }
 
 func FuzzParseOptions(f *testing.F) {
-	f.Add("text/v1 nfkc fold words n=5 unicode=15.0.0")
+	f.Add("text/v2 nfkc fold words n=5 unicode=15.0.0")
 	f.Add("utf16/v1 hash=fnv1a32-listing n=3 unicode=15.0.0")
 	f.Add("chars none n=54 reps")
 	f.Fuzz(func(t *testing.T, line string) {

@@ -104,7 +104,7 @@ func BenchmarkAppendTokens(b *testing.B) {
 // What it costs to describe the code points of a language, once per process.
 func BenchmarkMakePage(b *testing.B) {
 	o := Options{}.withDefaults()
-	t := &table{pipeline: newPipeline(o), action: actionOf(o.Tokens)}
+	t := newTable(o, o.Tokens)
 	for b.Loop() {
 		t.pages[0x4e].Store(nil)
 		t.makePage(0x4e)

@@ -2,15 +2,31 @@
 // 64-bit hashes. It is the first step of everything alike does: what two
 // documents have in common is decided by what counts as one token here.
 //
-// The pipeline has five steps, each of which an Options value can change:
+// The pipeline has six steps, each of which an Options value can change:
 //
 //	normalise   NFKC (default), NFC or none
 //	fold        full Unicode case folding (default): ß and SS are both ss
+//	ignore      what cannot be seen is left out, see below
 //	strip       remove diacritics: decompose, drop non-spacing marks, compose
 //	tokenise    words (default), alnum, uax29, space, chars, graphemes, ascii
 //	filter      stop words, shortest length, a function of the caller's
 //
-// A token's hash is hashing.Bytes of what is left of it after the first three.
+// A token's hash is hashing.Bytes of what is left of it after the first four.
+//
+// Folding is that of CaseFolding.txt, statuses C and F, the same in all languages: final
+// sigma is sigma, the iota subscript iota, ﬃ is ffi, and the Turkic ı and İ stay apart from
+// i. It is done to what is decomposed, and what comes of it is composed again, so that texts
+// that are canonically equivalent (under NFKC: compatibility equivalent) have equal
+// tokens, however many marks they have, and texts that differ by case only too.
+//
+// # What is ignored
+//
+// The default-ignorable code points of Unicode (soft hyphen, zero-width space, joiners,
+// marks of direction, variation selectors, combining grapheme joiner, …) and the three
+// that only stretch a word (Arabic tatweel, N'Ko lajanyalan, Mongolian nirugu) neither cut
+// a word nor belong to it. All tokenisers leave them out, under every normalisation, but for
+// two: Graphemes leaves out those that stand alone, and keeps those within a user-perceived
+// character, such as the joiners of emoji; ASCII has none.
 //
 // # Tokenisers
 //
@@ -41,7 +57,8 @@
 // Options.String prints one canonical line that names every choice, the
 // version of this pipeline and the version of Unicode. Two lines are equal
 // exactly if the hashes of every text are; what is stored with one line must
-// only be compared with what is stored with the same.
+// only be compared with what is stored with the same. Options.Version chooses an earlier
+// version of the pipeline, whose hashes stay what they were.
 //
 // # How it runs
 //
@@ -50,6 +67,6 @@
 // a table made lazily from the tables of unicode, x/text/unicode/norm and
 // x/text/cases. Nearly every code point is either left as it is by the whole
 // pipeline, or replaced by something that depends on it alone; only sequences
-// with combining code points are handed to norm, a few bytes at a time, cut
+// with combining code points go through all steps, a few bytes at a time, cut
 // where Unicode guarantees that nothing combines across (UAX 15, section 9).
 package text

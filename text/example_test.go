@@ -35,7 +35,7 @@ func ExampleTokenizer_AppendTokens() {
 
 func ExampleOptions_String() {
 	fmt.Println(text.Options{Tokens: text.Alnum, StripDiacritics: true, MinLength: 2})
-	// Output: text/v1 nfkc fold alnum strip min=2 unicode=15.0.0
+	// Output: text/v2 nfkc fold alnum strip min=2 unicode=15.0.0
 }
 
 func ExampleOptions_Validate() {

@@ -14,6 +14,7 @@ func FuzzTokenizer(f *testing.F) {
 	f.Add(uint8(0), []byte(strings.Join(oddities, "")))
 	f.Fuzz(func(t *testing.T, kind uint8, doc []byte) {
 		o := Options{
+			Version:         versions[(kind>>3&3)/3],
 			Tokens:          tokenizers[int(kind&7)%len(tokenizers)],
 			Normalize:       normalizations[int(kind>>3&3)%len(normalizations)],
 			StripDiacritics: kind>>5&1 != 0,

@@ -53,7 +53,7 @@ func (p *piece) docEnd(normal int) int {
 	return p.doc.end
 }
 
-// AppendNormal appends the normal form of doc: what the first three steps make of
+// AppendNormal appends the normal form of doc: what the first four steps make of
 // it, without its invalid bytes where the tokeniser is Chars or Graphemes. With
 // others an invalid byte becomes a separator, and of separators only that they are
 // some is certain. It costs O(len(doc)).
@@ -150,7 +150,9 @@ func (t *Tokenizer) eachToken(emit func(hash uint64, token span)) {
 	case Graphemes:
 		t.clusters.SetText(t.normal)
 		for t.clusters.Next() {
-			t.emitKept(emit, span{t.clusters.Start(), t.clusters.End()})
+			if t.options.Version == V1 || !allIgnorable(t.clusters.Value()) {
+				t.emitKept(emit, span{t.clusters.Start(), t.clusters.End()})
+			}
 		}
 	default:
 		t.eachRun(emit)

@@ -12,9 +12,20 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// Version names the pipeline. It changes when the hashes of any text do for a
-// reason that the rest of the line does not tell.
-const Version = "text/v1"
+// Version names the pipeline. There is a new one when the hashes of any text change for
+// a reason that the rest of the line does not tell.
+type Version string
+
+// The versions. The empty value stands for V2.
+const (
+	// V2 is what the package comment describes.
+	V2 Version = "text/v2"
+	// V1 is for comparison with what was stored by it. To it soft hyphens, zero-width
+	// characters and tatweel are characters like others, the two cases of Cherokee
+	// differ, and so may canonically equivalent texts that have more than 30 combining
+	// marks in a row.
+	V1 Version = "text/v1"
+)
 
 // segmentationVersion is the Unicode version of the tables of clipperhouse/uax29,
 // which differs from that of the standard library.
@@ -29,6 +40,14 @@ const (
 	NFC  Normalization = "nfc"  // canonical: é is one code point, however written
 	None Normalization = "none" // as it stands
 )
+
+// form returns the form that composes, NFC for None too.
+func (n Normalization) form() norm.Form {
+	if n == NFKC {
+		return norm.NFKC
+	}
+	return norm.NFC
+}
 
 // Tokens names a tokeniser; the package comment describes them.
 type Tokens string
@@ -45,18 +64,20 @@ const (
 )
 
 var (
+	versions       = []Version{V2, V1}
 	normalizations = []Normalization{NFKC, NFC, None}
 	tokenizers     = []Tokens{Words, Alnum, UAX29, Space, Chars, Graphemes, ASCII}
 )
 
 // Options says exactly how text becomes tokens. The zero value is the default.
 type Options struct {
+	Version         Version       // empty: V2
 	Normalize       Normalization // empty: NFKC
 	NoFold          bool          // keep upper and lower case apart
-	StripDiacritics bool          // é is e; after normalising and folding
+	StripDiacritics bool          // é is e; after the steps before
 	Tokens          Tokens        // empty: Words
 
-	// StopWords are dropped. They go through the first three steps of the
+	// StopWords are dropped. They go through the first four steps of the
 	// pipeline themselves; empty ones have no effect.
 	StopWords []string
 	// MinLength is the least number of code points of a token that is kept;
@@ -71,6 +92,9 @@ type Options struct {
 
 // withDefaults fills in what the zero value stands for.
 func (o Options) withDefaults() Options {
+	if o.Version == "" {
+		o.Version = V2
+	}
 	if o.Normalize == "" {
 		o.Normalize = NFKC
 	}
@@ -83,8 +107,17 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// ignores reports whether ignorable code points are left out before anything is cut.
+// (Graphemes are made of them too, and ASCII has none.)
+func (o Options) ignores() bool {
+	return o.Version != V1 && o.Tokens != Graphemes && o.Tokens != ASCII
+}
+
 // Validate reports the first option that is out of range, with what is allowed.
 func (o Options) Validate() error {
+	if o.Version != "" && !slices.Contains(versions, o.Version) {
+		return fmt.Errorf("text: unknown version %q of the pipeline: use one of %s", o.Version, list(versions))
+	}
 	if o.Normalize != "" && !slices.Contains(normalizations, o.Normalize) {
 		return fmt.Errorf("text: unknown normalisation %q: use one of %s", o.Normalize, list(normalizations))
 	}
@@ -117,13 +150,13 @@ func list[T ~string](values []T) string {
 
 // String returns the canonical line, such as
 //
-//	text/v1 nfkc fold words unicode=15.0.0
-//	text/v1 none nofold uax29 strip stop=6f7a… min=3 filter=name segments=17.0.0 unicode=15.0.0
+//	text/v2 nfkc fold words unicode=15.0.0
+//	text/v2 none nofold uax29 strip stop=6f7a… min=3 filter=name segments=17.0.0 unicode=15.0.0
 //
 // Stop words appear as a hash of the set of them.
 func (o Options) String() string {
 	o = o.withDefaults()
-	line := []string{Version, string(o.Normalize), "fold", string(o.Tokens)}
+	line := []string{string(o.Version), string(o.Normalize), "fold", string(o.Tokens)}
 	if o.NoFold {
 		line[2] = "nofold"
 	}
@@ -186,9 +219,10 @@ func ParseOptions(line string) (Options, error) {
 func (o *Options) parseWord(word string) error {
 	key, value, _ := strings.Cut(word, "=")
 	switch {
-	case word == Version:
+	case slices.Contains(versions, Version(word)):
+		o.Version = Version(word)
 	case strings.HasPrefix(word, "text/"):
-		return fmt.Errorf("text: %s is not the version this program writes, %s", word, Version)
+		return fmt.Errorf("text: %s is not a version that this program knows: use one of %s", word, list(versions))
 	case slices.Contains(normalizations, Normalization(word)):
 		o.Normalize = Normalization(word)
 	case slices.Contains(tokenizers, Tokens(word)):

@@ -13,11 +13,12 @@ func TestCanonicalLines(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{}, "text/v1 nfkc fold words"},
-		{Options{Normalize: NFKC, Tokens: Words, MinLength: 1}, "text/v1 nfkc fold words"},
-		{Options{Normalize: None, NoFold: true, Tokens: Space}, "text/v1 none nofold space"},
-		{Options{StripDiacritics: true, MinLength: 3, Tokens: Alnum}, "text/v1 nfkc fold alnum strip min=3"},
-		{Options{Tokens: UAX29}, "text/v1 nfkc fold uax29 segments=17.0.0"},
+		{Options{}, "text/v2 nfkc fold words"},
+		{Options{Normalize: NFKC, Tokens: Words, MinLength: 1}, "text/v2 nfkc fold words"},
+		{Options{Normalize: None, NoFold: true, Tokens: Space}, "text/v2 none nofold space"},
+		{Options{StripDiacritics: true, MinLength: 3, Tokens: Alnum}, "text/v2 nfkc fold alnum strip min=3"},
+		{Options{Version: V1}, "text/v1 nfkc fold words"},
+		{Options{Tokens: UAX29}, "text/v2 nfkc fold uax29 segments=17.0.0"},
 	} {
 		line := test.o.String()
 		if want := test.want + " unicode=" + norm.Version; line != want {
@@ -31,7 +32,7 @@ func TestCanonicalLines(t *testing.T) {
 
 func TestPartsOfALineAreEnough(t *testing.T) {
 	o, err := ParseOptions("chars nfc")
-	if want := "text/v1 nfc fold chars unicode=" + norm.Version; err != nil || o.String() != want {
+	if want := "text/v2 nfc fold chars unicode=" + norm.Version; err != nil || o.String() != want {
 		t.Errorf("ParseOptions gives %v, %v; want %s", o, err, want)
 	}
 }
@@ -55,6 +56,7 @@ func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 		o    Options
 		want string
 	}{
+		{Options{Version: "v2"}, "text/v2, text/v1"},
 		{Options{Normalize: "NFD"}, "nfkc, nfc, none"},
 		{Options{Tokens: "wrods"}, "words, alnum, uax29, space, chars, graphemes"},
 		{Options{MinLength: -1}, "use 0"},
@@ -67,7 +69,7 @@ func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"text/v2":          "not the version",
+		"text/v3":          "use one of text/v2, text/v1",
 		"wrods":            "uax29",
 		"min=x":            "not a number",
 		"min=-1":           "negative",

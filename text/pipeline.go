@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -8,87 +9,117 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A pipeline does the first three steps (normalise, fold, strip) for a piece of
-// text. It owns scratch memory and belongs to one goroutine.
+// A pipeline does the first four steps (normalise, fold, ignore, strip) for a piece
+// of text. It owns scratch memory and belongs to one goroutine.
 //
 // Applied to a whole text it gives the text's normal form. Applied to the pieces
 // of a text, cut before code points without the glue and attach flags of the
 // code point table, it gives the pieces of the normal form.
-type pipeline struct {
+type pipeline interface {
+	// apply returns the normal form of piece, which holds until the next call.
+	apply(piece []byte) []byte
+}
+
+func newPipeline(o Options) pipeline {
+	o = o.withDefaults()
+	if o.Version == V1 {
+		return newPipelineV1(o)
+	}
+	return &steps{
+		form:      o.Normalize.form(),
+		normalise: o.Normalize != None,
+		fold:      !o.NoFold,
+		ignore:    o.ignores(),
+		strip:     o.StripDiacritics,
+		caser:     cases.Fold(),
+	}
+}
+
+// steps is the pipeline of text/v2. It folds what is decomposed, as Unicode's caseless
+// matching does (The Unicode Standard, D145 and D146), and composes last.
+type steps struct {
 	form        norm.Form
 	normalise   bool
 	fold        bool
+	ignore      bool
 	strip       bool
-	folder      cases.Caser
-	segments    norm.Iter
-	front, back []byte // the piece in hand, and where the next step writes it
+	front, back []scalar // the piece in hand, and where the next step writes it
+	out         []byte
+
+	caser  cases.Caser
+	letter []byte   // one code point for caser
+	folded [16]byte // what caser makes of it
+	// stays[r % len(stays)] is the last such code point that steps leave as it is.
+	stays [512]rune
 }
 
-func newPipeline(o Options) *pipeline {
-	p := &pipeline{
-		form:      norm.NFC,
-		normalise: o.Normalize != None,
-		fold:      !o.NoFold,
-		strip:     o.StripDiacritics,
-		folder:    cases.Fold(),
-	}
-	if o.withDefaults().Normalize == NFKC {
-		p.form = norm.NFKC
-	}
-	return p
-}
-
-// apply returns the normal form of piece, which holds until the next call.
-func (p *pipeline) apply(piece []byte) []byte {
-	p.front = append(p.front[:0], piece...)
+func (p *steps) apply(piece []byte) []byte {
+	p.front = appendScalars(p.front[:0], piece)
 	if p.normalise {
-		p.renormalise(p.form)
+		p.decompose(p.form)
 	}
-	if p.fold {
-		p.foldCase()
-	}
+	changed := p.foldAndIgnore()
 	if p.strip {
-		p.renormalise(norm.NFD)
-		p.front = dropMarks(p.front)
-		p.renormalise(norm.NFC)
+		p.decompose(norm.NFC)
+		p.front = slices.DeleteFunc(p.front, func(s scalar) bool { return unicode.Is(unicode.Mn, s.r) })
 	}
-	return p.front
+	if p.normalise && changed || p.strip {
+		p.decompose(norm.NFC)
+	}
+	if p.normalise || p.strip {
+		p.front = compose(p.front)
+	}
+	p.out = appendBytes(p.out[:0], p.front)
+	return p.out
 }
 
-func (p *pipeline) renormalise(f norm.Form) {
-	// An Iter, because Form.Append allocates its working memory at every call.
-	p.back = p.back[:0]
-	for p.segments.Init(f, p.front); !p.segments.Done(); {
-		p.back = append(p.back, p.segments.Next()...)
-	}
+func (p *steps) decompose(form norm.Form) {
+	p.back = decompose(p.back[:0], p.front, form)
 	p.front, p.back = p.back, p.front
 }
 
-// maxFoldGrowth bounds how many bytes folding makes of one: ΐ, two bytes,
-// becomes three code points of two bytes each.
-const maxFoldGrowth = 3
-
-func (p *pipeline) foldCase() {
-	if need := maxFoldGrowth*len(p.front) + utf8.UTFMax; cap(p.back) < need {
-		p.back = make([]byte, 2*need)
+// foldAndIgnore does the second and the third step, and tells whether they changed
+// anything. What it puts in has no class.
+func (p *steps) foldAndIgnore() (changed bool) {
+	p.back = p.back[:0]
+	for _, s := range p.front {
+		known := &p.stays[uint32(s.r)%uint32(len(p.stays))]
+		if s.r < 'A' || s.class != 0 && s.r != iotaSubscript || *known == s.r {
+			p.back = append(p.back, s) // no other mark has a case, and none is ignorable
+			continue
+		}
+		n := len(p.back)
+		if !p.ignore || !isIgnorable(s.r) {
+			p.appendFolded(s)
+		}
+		if len(p.back) == n+1 && p.back[n].r == s.r {
+			*known = s.r
+		} else {
+			changed = true
+		}
 	}
-	p.back = p.back[:cap(p.back)]
-	n, _, err := p.folder.Transform(p.back, p.front, true)
-	if err != nil {
-		panic("text: case folding grew a text more than Unicode allows: " + err.Error())
-	}
-	p.front, p.back = p.back[:n], p.front
+	p.front, p.back = p.back, p.front
+	return changed
 }
 
-// dropMarks removes the non-spacing marks of b in place.
-func dropMarks(b []byte) []byte {
-	n := 0
-	for i := 0; i < len(b); {
-		r, w := utf8.DecodeRune(b[i:])
-		if !unicode.Is(unicode.Mn, r) {
-			n += copy(b[n:], b[i:i+w])
+// iotaSubscript is a mark that folds to a letter.
+const iotaSubscript = 0x345
+
+// appendFolded appends what s becomes by full case folding to p.back.
+func (p *steps) appendFolded(s scalar) {
+	switch {
+	case !p.fold:
+		p.back = append(p.back, s)
+	case unicode.Is(unicode.Cherokee, s.r):
+		// These letters alone fold to capitals, since the small ones came later.
+		// (x/text/cases exchanges the two.)
+		p.back = append(p.back, scalar{r: unicode.ToUpper(s.r)})
+	default:
+		p.letter = utf8.AppendRune(p.letter[:0], s.r)
+		n, _, err := p.caser.Transform(p.folded[:], p.letter, true)
+		if err != nil {
+			panic("text: a code point folds to more bytes than Unicode allows: " + err.Error())
 		}
-		i += w
+		p.back = appendScalars(p.back, p.folded[:n])
 	}
-	return b[:n]
 }

@@ -81,6 +81,25 @@ func (t *Tokenizer) scan(dst []uint64, doc []byte, i, limit int) ([]uint64, int)
 				// A mark that changes nothing, nor is there anything to join.
 			case e&(changed|unstable) == 0 && f&glue == 0 && !(solo && f&joins != 0) && !t.mayCombine(doc, j+fw):
 				f &^= attach // it stays as and where it is
+			case e&ignored == ignored && f&combines == 0:
+				// Nothing becomes of it.
+				if start >= 0 {
+					t.token = append(t.token, doc[start:i]...)
+					start = -1
+				}
+				i, e, w = j, f, fw
+				continue
+			case e&changed == 0 && f&ignored == ignored && !t.combinesAt(doc, j+fw):
+				// As if the one behind were not there.
+				if action := e.action(); action == actionRun || action == actionJoin {
+					if start < 0 {
+						start = i
+					}
+					t.token = append(t.token, doc[start:j]...)
+					start, i = -1, j+fw
+					e, w = tab.lookup(doc, i)
+					continue
+				}
 			default:
 				if start >= 0 {
 					t.token = append(t.token, doc[start:i]...)
@@ -150,6 +169,13 @@ var leads = func() (t [256]struct {
 	}
 	return t
 }()
+
+// combinesAt reports whether what becomes of the code point at doc[i] may depend on
+// what precedes it, or what precedes it on it.
+func (t *Tokenizer) combinesAt(doc []byte, i int) bool {
+	e, _ := t.table.lookup(doc, i)
+	return e&(attach|glue|joins) != 0
+}
 
 // mayCombine reports whether the code point at doc[i] attaches to, or combines
 // with, what precedes it.

@@ -35,6 +35,8 @@ const (
 	glue entry = 1 << 5
 	// joins: what becomes of it begins with an actionJoin.
 	joins entry = 1 << 6
+	// ignored: both, which says that nothing becomes of it.
+	ignored = attach | glue
 	// invalid: a byte that is not UTF-8. It separates, and nothing combines
 	// across it.
 	invalid entry = 1 << 7
@@ -62,15 +64,17 @@ type table struct {
 	ascii *page
 
 	mu       sync.Mutex // guards the making of pages
-	pipeline *pipeline
+	options  Options
+	pipeline pipeline
 	action   func(r rune) entry
 }
 
 // A tableKey holds the options that a table depends on.
 type tableKey struct {
-	normalize     Normalization
-	noFold, strip bool
-	tokens        Tokens
+	version               Version
+	normalize             Normalization
+	noFold, ignore, strip bool
+	tokens                Tokens
 }
 
 var (
@@ -80,21 +84,26 @@ var (
 
 func tableFor(o Options) *table {
 	o = o.withDefaults()
+	key := tableKey{o.Version, o.Normalize, o.NoFold, o.ignores(), o.StripDiacritics, o.Tokens}
 	if o.Tokens == UAX29 || o.Tokens == Graphemes || o.Tokens == ASCII {
 		// They have boundaries of their own, or none; any action will do that is
 		// never actionSeparate, for which text is not kept.
-		o.Tokens = Chars
+		key.tokens = Chars
 	}
-	key := tableKey{o.Normalize, o.NoFold, o.StripDiacritics, o.Tokens}
 	tablesMu.Lock()
 	defer tablesMu.Unlock()
 	t := tables[key]
 	if t == nil {
-		t = &table{pipeline: newPipeline(o), action: actionOf(o.Tokens)}
+		t = newTable(o, key.tokens)
 		t.ascii = t.makePage(0)
 		tables[key] = t
 	}
 	return t
+}
+
+// newTable returns the table of options, which cut as tokens does.
+func newTable(o Options, tokens Tokens) *table {
+	return &table{options: o, pipeline: newPipeline(o), action: actionOf(tokens)}
 }
 
 // page returns the page of r, a valid code point.
@@ -165,7 +174,7 @@ func (t *table) describe(r rune) (entry, []byte) {
 	if bytes.Equal(in, out) {
 		return e, nil
 	}
-	if e.action() == actionSeparate && t.allSeparate(out) {
+	if e.action() == actionSeparate && len(out) > 0 && t.allSeparate(out) {
 		return e, nil // one separator is as good as another
 	}
 	return e | replaced, out
@@ -173,26 +182,30 @@ func (t *table) describe(r rune) (entry, []byte) {
 
 // combining returns the flags that say how r relates to its neighbours.
 func (t *table) combining(r rune, in, out []byte) entry {
-	p := t.pipeline
-	if !p.normalise && !p.strip {
+	normalise, strip := t.options.Normalize != None, t.options.StripDiacritics
+	switch {
+	case len(out) == 0:
+		return ignored
+	case !normalise && !strip:
 		return 0
 	}
 	var e entry
-	composes := p.form.QuickSpan(in) < len(in) // "no" or "maybe" in Unicode's quick check
-	switch props := p.form.Properties(in); {
-	case p.strip:
+	form := t.options.Normalize.form()
+	composes := form.QuickSpan(in) < len(in) // "no" or "maybe" in Unicode's quick check
+	switch props := form.Properties(in); {
+	case strip:
 		// What strip removes may let its neighbours compose; what it leaves may
 		// compose too, though normalisation itself did not run.
-		if !props.BoundaryBefore() || len(out) == 0 || unicode.Is(unicode.Mn, r) || !p.form.Properties(out).BoundaryBefore() {
+		if !props.BoundaryBefore() || unicode.Is(unicode.Mn, r) || !form.Properties(out).BoundaryBefore() {
 			e |= glue
 		}
-	case props.BoundaryBefore():
+	case props.BoundaryBefore() && form.Properties(out).BoundaryBefore():
 	case props.CCC() != 0 && !composes && bytes.Equal(in, out):
 		e |= attach
 	default:
 		e |= glue
 	}
-	if composes || p.strip && !bytes.Equal(in, out) {
+	if composes || strip && !bytes.Equal(in, out) {
 		e |= unstable
 	}
 	return e

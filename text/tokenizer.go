@@ -24,7 +24,7 @@ type Token struct {
 type Tokenizer struct {
 	options Options
 	table   *table
-	pipe    *pipeline
+	pipe    pipeline
 	fast    fastPath
 	stop    map[uint64]struct{}
 

@@ -49,6 +49,16 @@ func TestTokens(t *testing.T) {
 		{"Devanagari keeps its vowel signs", Options{}, "हिन्दी में", "हिन्दी|में"},
 		{"Hebrew and Arabic keep their points", Options{}, "שָׁלוֹם عَرَبِيّ", "שָׁלוֹם|عَرَبِيّ"},
 
+		{"Cherokee folds to capitals", Options{}, "Ꮳꮃꭹ ꮳᎳᎩ ᏸ Ᏸ", "ᏣᎳᎩ|ᏣᎳᎩ|Ᏸ|Ᏸ"},
+		{"soft hyphens and zero-width characters are no part of words", Options{}, "ex\u00adam\u200bple wo\u2060rd \ufeffe\u200d\u0301", "example|word|é"},
+		{"nor is what stretches Arabic, N'Ko and Mongolian", Options{}, "مـــرحبا ߞߺߊ ᠠ\u180aᠭ", "مرحبا|ߞߊ|ᠠᠭ"},
+		{"nor do they split alnum", Options{Tokens: Alnum}, "ex\u00adam\u034fple می\u200cخواهم", "example|میخواهم"},
+		{"nor change segments", Options{Tokens: UAX29}, "ex\u00adam\u200bple can\u2060't", "example|can't"},
+		{"nor what lies between spaces", Options{Tokens: Space}, "ex\u00adample, \u200b ❤\ufe0f", "example,|❤"},
+		{"nor are they characters", Options{Tokens: Chars}, "a\u00adb👩\u200d💻", "a|b|👩|💻"},
+		{"graphemes keep them within a cluster", Options{Tokens: Graphemes}, "a\u00adb\u200b👩\u200d💻❤\ufe0f\ufeff", "a|b|👩\u200d💻|❤\ufe0f"},
+		{"text/v1 keeps them", Options{Version: V1}, "ex\u00adample مـرحبا Ꭰ", "ex|ample|مـرحبا|ꭰ"},
+
 		{"an invalid byte separates words", Options{}, "ab\xffcd \xe4\xb8 \xed\xa0\x80é\x80", "ab|cd|é"},
 		{"a NUL separates words", Options{}, "a\x00b", "a|b"},
 		{"an invalid byte is not a character", Options{Tokens: Chars}, "a\xffé", "a|é"},

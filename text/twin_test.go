@@ -1,6 +1,8 @@
 package text
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,6 +48,9 @@ func twinTokens(o Options, doc string) []string {
 		}
 	case Graphemes:
 		for it := graphemes.FromString(strings.ReplaceAll(normal, "\xff", "")); it.Next(); {
+			if o.Version == V2 && twinWithout(it.Value(), twinIgnorable) == "" {
+				continue
+			}
 			tokens = append(tokens, it.Value())
 		}
 	}
@@ -54,6 +59,7 @@ func twinTokens(o Options, doc string) []string {
 
 // twinNormal is the normal form with a byte ff for every invalid byte.
 func twinNormal(o Options, doc string) string {
+	o = o.withDefaults()
 	var b strings.Builder
 	for i, r := range doc {
 		if _, w := utf8.DecodeRuneInString(doc[i:]); r == utf8.RuneError && w == 1 {
@@ -62,7 +68,132 @@ func twinNormal(o Options, doc string) string {
 			b.WriteRune(r)
 		}
 	}
-	s := b.String()
+	if o.Version == V1 {
+		return twinNormalV1(o, b.String())
+	}
+	// Nothing combines across an invalid byte.
+	parts := strings.Split(b.String(), "\xff")
+	for i, s := range parts {
+		parts[i] = twinNormalV2(o, s)
+	}
+	return strings.Join(parts, "\xff")
+}
+
+func twinNormalV2(o Options, s string) string {
+	switch o.Normalize {
+	case NFKC:
+		s = twinDecompose(norm.NFKD, s)
+	case NFC:
+		s = twinDecompose(norm.NFD, s)
+	}
+	if !o.NoFold {
+		s = twinFold(s)
+	}
+	if o.Tokens != Graphemes && o.Tokens != ASCII {
+		s = twinWithout(s, twinIgnorable)
+	}
+	if o.StripDiacritics {
+		s = twinWithout(twinDecompose(norm.NFD, s), func(r rune) bool { return unicode.Is(unicode.Mn, r) })
+	}
+	if o.Normalize != None || o.StripDiacritics {
+		s = twinCompose(twinDecompose(norm.NFD, s))
+	}
+	return s
+}
+
+func twinWithout(s string, leaveOut func(r rune) bool) string {
+	return strings.Map(func(r rune) rune {
+		if leaveOut(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// twinFold folds by x/text where that is right: all code points that Unicode takes
+// for one, but for case, must become one.
+func twinFold(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.Is(unicode.Cherokee, r) {
+			b.WriteRune(min(r, unicode.SimpleFold(r))) // the capitals come first
+		} else {
+			b.WriteString(cases.Fold().String(string(r)))
+		}
+	}
+	return b.String()
+}
+
+// twinIgnorable is Default_Ignorable_Code_Point of DerivedCoreProperties.txt (Unicode
+// 15), and the three code points that stretch words.
+func twinIgnorable(r rune) bool {
+	for _, in := range [][2]rune{
+		{0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f},
+		{0x202a, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfff8},
+		{0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+		{0x640, 0x640}, {0x7fa, 0x7fa}, {0x180a, 0x180a},
+	} {
+		if r >= in[0] && r <= in[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// twinDecompose decomposes code point after code point, and sorts what stands between
+// two starters.
+func twinDecompose(form norm.Form, s string) string {
+	var runes []rune
+	for _, r := range s {
+		runes = append(runes, []rune(form.String(string(r)))...)
+	}
+	for start := 0; start < len(runes); {
+		end := start + 1
+		for end < len(runes) && twinClass(runes[end]) != 0 {
+			end++
+		}
+		if twinClass(runes[start]) != 0 {
+			start-- // marks at the very beginning
+		}
+		slices.SortStableFunc(runes[start+1:end], func(a, b rune) int { return cmp.Compare(twinClass(a), twinClass(b)) })
+		start = end
+	}
+	return string(runes)
+}
+
+func twinClass(r rune) uint8 { return norm.NFD.PropertiesString(string(r)).CCC() }
+
+// twinCompose composes by the definition of UAX 15: a code point and the last starter
+// before it, if none between them has a class of 0 or one as high, and x/text makes
+// one of the two.
+func twinCompose(s string) string {
+	var out []rune
+	starter := -1
+	for _, r := range s {
+		class := twinClass(r)
+		blocked := starter < 0
+		for _, between := range out[starter+1:] {
+			if c := twinClass(between); c == 0 || c >= class {
+				blocked = true
+				break
+			}
+		}
+		if !blocked {
+			if both := []rune(norm.NFC.String(string([]rune{out[starter], r}))); len(both) == 1 {
+				out[starter] = both[0]
+				continue
+			}
+		}
+		if class == 0 {
+			starter = len(out)
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}
+
+// twinNormalV1 is the definition of text/v1.
+func twinNormalV1(o Options, s string) string {
 	switch o.Normalize {
 	case NFKC:
 		s = norm.NFKC.String(s)
@@ -74,7 +205,7 @@ func twinNormal(o Options, doc string) string {
 	}
 	if o.StripDiacritics {
 		s = norm.NFD.String(s)
-		b.Reset()
+		var b strings.Builder
 		for i, r := range s {
 			_, w := utf8.DecodeRuneInString(s[i:])
 			if !unicode.Is(unicode.Mn, r) {

@@ -48,7 +48,9 @@ func newCompare() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			options.Hash = shingle.Hash(one.FeatureHash())
+			if hash := one.FeatureHash(); hash != "" {
+				options.Hash = shingle.Hash(hash)
+			}
 			schemes := []minhash.Scheme{one}
 			if !cmd.Flags().Changed("scheme") {
 				if schemes, err = alike.ComparisonSchemes(one.K(), one.Seed()); err != nil {

@@ -33,7 +33,13 @@ type textFlags struct {
 	minLength   int
 	repetitions bool
 	hash        choice
+	version     choice
 }
+
+// textVersions are the versions of package text under the names they have here.
+var textVersions = []string{strings.TrimPrefix(string(text.V2), textPrefix), strings.TrimPrefix(string(text.V1), textPrefix)}
+
+const textPrefix = "text/"
 
 func (f *textFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.ngram, "ngram", 5, "tokens a shingle")
@@ -49,11 +55,14 @@ func (f *textFlags) add(flags *pflag.FlagSet) {
 	f.hash.value = ""
 	flags.Var(&f.hash, "shingle-hash", "fnv1: hash shingles of ascii tokens by FNV-1, to agree with other programs (default: a hash that rolls)")
 	flags.BoolVar(&f.repetitions, "repetitions", false, "count repeated tokens: a token's second occurrence is another token")
+	f.version = choose(textVersions...)
+	flags.Var(&f.version, "text-version", "how text becomes tokens: v2, or v1 to agree with what was made by earlier versions of alike")
 }
 
 func (f *textFlags) options() (shingle.Options, error) {
 	o := shingle.Options{
 		Text: text.Options{
+			Version:         text.Version(textPrefix + f.version.value),
 			Normalize:       text.Normalization(f.normalize.value),
 			NoFold:          !f.fold,
 			StripDiacritics: f.strip,

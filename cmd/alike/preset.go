@@ -27,7 +27,7 @@ var presets = []preset{
 }
 
 var exlshTakes = []string{
-	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "hash",
+	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "hash", "text-version",
 }
 
 // presetFlags choose a preset and its parameters.
@@ -50,7 +50,7 @@ func (f *presetFlags) add(flags *pflag.FlagSet) {
 
 // presetParameters are the flags that a preset may or may not take.
 var presetParameters = []string{
-	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "repetitions", "shingle-hash",
+	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "repetitions", "shingle-hash", "text-version",
 	"scheme", "seed", "permutations", "bits", "hash",
 }
 
@@ -99,11 +99,15 @@ func exlshPreset(o exlsh.Options) func(*presetFlags, *textFlags, func(string) bo
 		if changed("hash") {
 			o.Hash, err = exlsh.ParseHash(f.hash.value)
 		}
-		if changed("normalize") || changed("fold") || changed("strip-diacritics") {
+		normalizes := changed("normalize") || changed("fold") || changed("strip-diacritics")
+		if changed("text-version") && !normalizes && !changed("tokens") {
+			return nil, usagef("--text-version is for --normalize, --fold, --strip-diacritics and --tokens: with the preset's own it says nothing, leave it out")
+		}
+		if normalizes {
 			o.Normalizer, err = exlsh.NormalizeText(features.Text)
 		}
 		if changed("tokens") {
-			o.Tokenizer, err = exlsh.TokenizeText(features.Text.Tokens)
+			o.Tokenizer, err = exlsh.TokenizeText(features.Text)
 		}
 		if changed("stop-words") || changed("min-token-length") {
 			o.Filter = exlsh.Without(o.Normalizer, features.Text.StopWords, words.minLength)

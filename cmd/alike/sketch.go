@@ -15,8 +15,10 @@ import (
 
 const sketchHelp = `Print the fingerprint of every document.
 
-The output is a JSON object a line: id, scheme, and signature, the components
-packed at their width, least significant bit first, in base64. Of bottomk it is
+The output is a JSON object a line: id, scheme, and signature. The scheme is one line
+that says all the signature depends on: how text becomes tokens and shingles, and
+how these become a signature. Signatures may be compared if their schemes are equal,
+and only then. A signature is the components packed at their width, least significant bit first, in base64. Of bottomk it is
 the hashes, ascending, little-endian. Schemes of other commands are oph, kmins and
 bottomk; fingerprints can be simhash and fastsimhash as well, of any number of bits.
 
@@ -76,7 +78,7 @@ func newSketch() *cobra.Command {
 			defer out.discard()
 			done := input.follow(cmd, &c)
 			buffer := bufio.NewWriterSize(&out, 1<<16)
-			written = fingerprintWriter{scheme: schemeLine(&c), encoder: json.NewEncoder(buffer), hex: asHex}
+			written = fingerprintWriter{scheme: c.Recipe(), encoder: json.NewEncoder(buffer), hex: asHex}
 			c.Commit = func() error { return errors.Join(buffer.Flush(), out.commit()) }
 			summary, err := alike.Sketch(cmd.Context(), c, written.write)
 			done(err)
@@ -95,14 +97,6 @@ func newSketch() *cobra.Command {
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
-}
-
-// schemeLine says how the signatures are made.
-func schemeLine(c *alike.Config) string {
-	if c.Texts != nil {
-		return c.Texts.String()
-	}
-	return c.Sketch.String()
 }
 
 // fingerprintWriter writes fingerprints as JSON lines.

@@ -1,0 +1,281 @@
+package alike_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/exlsh"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/simhash"
+	"github.com/alike-dev/alike/text"
+)
+
+func sketchOf(t *testing.T, line string) minhash.Scheme {
+	t.Helper()
+	s, err := minhash.ParseScheme(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fieldsOf returns the names of a struct's fields.
+func fieldsOf[T any]() (names []string) {
+	for field := range reflect.TypeFor[T]().Fields() {
+		names = append(names, field.Name)
+	}
+	return names
+}
+
+// otherTexts are options that differ from the default in one field, by its name. What
+// cannot be had from a line again is named in notInLine.
+func otherTexts() map[string][]text.Options {
+	keep := func([]byte) bool { return true }
+	return map[string][]text.Options{
+		"Version":         {{Version: text.V1}},
+		"Normalize":       {{Normalize: text.NFC}, {Normalize: text.None}},
+		"NoFold":          {{NoFold: true}},
+		"StripDiacritics": {{StripDiacritics: true}},
+		"Tokens": {
+			{Tokens: text.Alnum}, {Tokens: text.UAX29}, {Tokens: text.Space}, {Tokens: text.Chars}, {Tokens: text.Graphemes}, {Tokens: text.ASCII},
+		},
+		"StopWords":  {{StopWords: []string{"the"}}, {StopWords: []string{"of", "the"}}},
+		"MinLength":  {{MinLength: 2}, {MinLength: 3}},
+		"Filter":     {{Filter: keep, FilterName: "a"}},
+		"FilterName": {{Filter: keep, FilterName: "b"}, {Filter: keep, FilterName: "|"}},
+	}
+}
+
+func otherFeatures(t *testing.T) map[string][]shingle.Options {
+	texts := []shingle.Options{}
+	for _, name := range fieldsOf[text.Options]() {
+		others := otherTexts()[name]
+		if len(others) == 0 {
+			t.Errorf("text.Options.%s: no other value of it is tried here", name)
+		}
+		for _, o := range others {
+			texts = append(texts, shingle.Options{Text: o})
+		}
+	}
+	return map[string][]shingle.Options{
+		"Text":        texts,
+		"N":           {{N: 1}, {N: 54}},
+		"Repetitions": {{Repetitions: true}},
+		"Hash": {
+			{Hash: shingle.FNV1, Text: text.Options{Tokens: text.ASCII}}, {Hash: shingle.FNV1, Text: text.Options{Tokens: text.ASCII, NoFold: true}},
+			{Hash: shingle.FNV1a64},
+		},
+	}
+}
+
+func otherSketches(t *testing.T) map[string][]minhash.Scheme {
+	numbers, err := minhash.Permutations([]uint64{1, 2, 3}, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := map[string][]minhash.Scheme{"numbers": {numbers}}
+	for field, lines := range map[string][]string{
+		"method": {"kmins", "kmins family=xor", "kmins family=plainxor", "bottomk", "bottomk hash=fnv1a", "bottomk hash=fnv1a-listing"},
+		"k":      {"oph k=64", "kmins k=64"},
+		"bits":   {"oph bits=8", "bottomk bits=32"},
+		"seed":   {"oph seed=2", "kmins seed=2", "bottomk seed=2"},
+	} {
+		for _, line := range lines {
+			others[field] = append(others[field], sketchOf(t, line))
+		}
+	}
+	return others
+}
+
+// otherExLSH are options of package exlsh that differ in a field.
+func otherExLSH(t *testing.T) map[string][]exlsh.Options {
+	must := func(err error) {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+	}
+	nfkc, err := exlsh.NormalizeText(text.Options{StripDiacritics: true})
+	must(err)
+	nfc, err := exlsh.NormalizeText(text.Options{Normalize: text.NFC, Version: text.V1})
+	must(err)
+	alnum, err := exlsh.TokenizeText(text.Options{Tokens: text.Alnum})
+	must(err)
+	return map[string][]exlsh.Options{
+		"Normalizer": {{Normalizer: exlsh.Verbatim}, {Normalizer: nfkc}, {Normalizer: nfc}},
+		"Tokenizer":  {{Tokenizer: exlsh.Graphemes}, {Tokenizer: alnum}},
+		"Filter": {
+			{Filter: exlsh.Without(exlsh.WordCharacters, nil, 2)}, {Filter: exlsh.Without(exlsh.WordCharacters, []string{"the"}, 2)},
+			{Filter: exlsh.Keep("mine", func([]byte) bool { return true })},
+		},
+		"N":    {{N: 1}, {N: 4}},
+		"Hash": {{Hash: exlsh.SHA1}, {Hash: exlsh.XXH3}},
+	}
+}
+
+// walk calls try for every other value of every field of T.
+func walk[T any](t *testing.T, others map[string][]T, names []string, try func(T)) {
+	t.Helper()
+	for _, name := range names {
+		if len(others[name]) == 0 {
+			t.Errorf("%s.%s: no other value of it is tried here", reflect.TypeFor[T](), name)
+		}
+		for _, o := range others[name] {
+			try(o)
+		}
+	}
+}
+
+// otherRecipes are the default and recipes that differ from it, or from others of
+// their kind, in one field. No two of them are the same.
+func otherRecipes(t *testing.T) []alike.Recipe {
+	recipes := []alike.Recipe{{}}
+	texts := func(scheme alike.TextScheme, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		recipes = append(recipes, alike.Recipe{Texts: scheme})
+	}
+	hashed := simhash.Default()
+	walk(t, otherFeatures(t), fieldsOf[shingle.Options](), func(o shingle.Options) {
+		recipes = append(recipes, alike.Recipe{Features: o})
+		texts(alike.SimHash(o, hashed))
+	})
+	walk(t, otherSketches(t), fieldsOf[minhash.Scheme](), func(s minhash.Scheme) {
+		recipes = append(recipes, alike.Recipe{Sketch: s})
+	})
+	texts(alike.ExLSH(exlsh.Options{}))
+	walk(t, otherExLSH(t), fieldsOf[exlsh.Options](), func(o exlsh.Options) { texts(alike.ExLSH(o)) })
+	wide, err := simhash.New(simhash.Fast, 128)
+	if err != nil {
+		t.Fatal(err)
+	}
+	simple, err := simhash.New(simhash.Simple, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk(t, map[string][]simhash.Scheme{"method": {simple}, "bits": {hashed, wide}}, fieldsOf[simhash.Scheme](), func(s simhash.Scheme) {
+		texts(alike.SimHash(shingle.Options{}, s))
+		texts(alike.Hash4jWords(s), nil)
+	})
+	return recipes
+}
+
+// notInLine begin the words that stand for what a line does not hold.
+var notInLine = []string{"stop=", "filter=", "numbers=", "filter=stop:", "filter=mine"}
+
+func TestDifferentRecipesHaveDifferentLinesThatAreParsedBack(t *testing.T) {
+	seen := map[string]alike.Recipe{}
+	for _, r := range otherRecipes(t) {
+		line := r.String()
+		if before, twice := seen[line]; twice {
+			t.Errorf("two recipes have the line %q: %+v and %+v", line, before, r)
+		}
+		seen[line] = r
+		back, err := alike.ParseRecipe(line)
+		named := false
+		for _, word := range notInLine {
+			named = named || strings.Contains(line, " "+word)
+		}
+		switch {
+		case err == nil && back.String() != line:
+			t.Errorf("%q is parsed to %q", line, back)
+		case err != nil && !named:
+			t.Errorf("%q is not parsed: %v", line, err)
+		case err != nil && !strings.Contains(err.Error(), "set ") && !strings.Contains(err.Error(), "give "):
+			t.Errorf("%q: the error does not say what to do: %v", line, err)
+		}
+	}
+}
+
+// Config has fields that a signature depends on, which Recipe must name, and others.
+func TestEveryFieldOfConfigIsInTheRecipeOrNoPartOfIt(t *testing.T) {
+	inRecipe := fieldsOf[alike.Recipe]()
+	apart := strings.Fields("Inputs Against Output Corpus Threshold Recall Banding Candidates Verify Shared BucketCap Keep Star " +
+		"Threads Memory Timings Work Fresh OnError OnSkip OnNotice Commit Progress fs limits noPairs")
+	all := map[string]bool{}
+	for _, name := range append(inRecipe, apart...) {
+		all[name] = true
+	}
+	for _, name := range fieldsOf[alike.Config]() {
+		if !all[name] {
+			t.Errorf("Config.%s: do signatures depend on it? then Recipe must have it too", name)
+		}
+	}
+}
+
+func TestBadRecipesAreRefusedWithTheRemedy(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                                  "only one half",
+		"minhash/oph/v1 k=4":                "only one half",
+		"text/v2 words | phash":             "unknown scheme",
+		"text/v9 | oph":                     "use one of text/v2, text/v1",
+		"words unicode=1 | oph":             "cannot be compared",
+		"words | simhash/simhash/v1 bits=0": "bits",
+		"words | bottomk hash=fnv1a":        "hashed by",
+		"exlsh/v9 n=3":                      "not a line of exlsh/v1",
+		"exlsh/v1 tokens=mine":              "set it in Options",
+		"exlsh/v1 n=0":                      "1 or more",
+		"exlsh/v1 normalize=text/v2,nfx":    "unknown word",
+	} {
+		if _, err := alike.ParseRecipe(line); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseRecipe(%q): %v, want something about %q", line, err, want)
+		}
+	}
+}
+
+// FuzzParseRecipe asks that what is accepted has a line that stays as it is.
+func FuzzParseRecipe(f *testing.F) {
+	f.Add("text/v2 nfkc fold words n=5 unicode=15.0.0 | minhash/oph/v1 k=128 bits=32 seed=1")
+	f.Add("utf16/v1 hash=fnv1a64 n=3 unicode=15.0.0 | minhash/bottomk/v1 k=4 bits=64 hash=fnv1a")
+	f.Add("text/hash4j/v1 tokens=space utf16le komihash=5.0 | simhash/fastsimhash/v1 bits=64")
+	f.Add("exlsh/v1 normalize=text/v2,nfkc,fold tokens=graphemes filter=stop:0,min:2 n=3 hash=md5")
+	f.Fuzz(func(t *testing.T, line string) {
+		r, err := alike.ParseRecipe(line)
+		if err != nil {
+			return
+		}
+		again, err := alike.ParseRecipe(r.String())
+		if err != nil || again.String() != r.String() {
+			t.Fatalf("%q gives %q, and that %q, %v", line, r, again, err)
+		}
+	})
+}
+
+// What has equal lines, made anew from the line, has equal signatures.
+func TestARecipeThatIsParsedBackMakesTheSameSignatures(t *testing.T) {
+	doc := []byte("The quick brown fox, the soft\u00adhyphen and Straße of Σίσυφος; 東京 12 the end")
+	for _, r := range otherRecipes(t) {
+		back, err := alike.ParseRecipe(r.String())
+		if err != nil {
+			continue // told apart by the test of lines
+		}
+		if want, got := signature(t, r, doc), signature(t, back, doc); string(got) != string(want) {
+			t.Errorf("%s: signature %x, parsed back %x", r, want, got)
+		}
+	}
+}
+
+func signature(t *testing.T, r alike.Recipe, doc []byte) []byte {
+	t.Helper()
+	if r.Texts != nil {
+		packed, _ := r.Texts.NewSketcher().AppendSketch(nil, doc)
+		return packed
+	}
+	if r.Sketch == (minhash.Scheme{}) {
+		r.Sketch = alike.DefaultScheme()
+	}
+	if hash := r.Sketch.ShingleHash(); hash != "" {
+		r.Features.Hash = hash
+	}
+	s, err := shingle.New(r.Features)
+	if err != nil {
+		t.Fatal(err)
+	}
+	components := make([]uint32, r.Sketch.Words())
+	r.Sketch.NewSketcher().Sketch(components, shingle.Set(s.AppendFeatures(nil, doc)))
+	return r.Sketch.AppendBinary(nil, components)
+}

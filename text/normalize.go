@@ -1,0 +1,183 @@
+package text
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Normalisation of sequences of any length. x/text/unicode/norm, whose tables are
+// used here, follows the stream-safe format of UAX 15: it puts U+034F behind 30
+// combining marks and orders marks on either side of it only. Texts that are
+// canonically equivalent then get different forms.
+
+// A scalar is a code point with its canonical combining class. A byte that is not
+// UTF-8 is a scalar too, with its negative in the place of the code point.
+type scalar struct {
+	r     rune
+	class uint8
+}
+
+// appendScalars appends the code points of b, without their classes.
+func appendScalars(dst []scalar, b []byte) []scalar {
+	for i := 0; i < len(b); {
+		r, w := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && w == 1 {
+			r = -rune(b[i])
+		}
+		dst = append(dst, scalar{r: r})
+		i += w
+	}
+	return dst
+}
+
+// appendBytes appends the UTF-8 of scalars.
+func appendBytes(dst []byte, s []scalar) []byte {
+	for _, m := range s {
+		if m.r < 0 {
+			dst = append(dst, byte(-m.r))
+		} else {
+			dst = utf8.AppendRune(dst, m.r)
+		}
+	}
+	return dst
+}
+
+// decompose appends what becomes of s under NFD, or under NFKD, where form is NFC or
+// NFKC. It costs O(n log n) in the length of the longest sequence of marks.
+func decompose(dst, s []scalar, form norm.Form) []scalar {
+	begin := len(dst)
+	var buf [utf8.UTFMax]byte
+	for _, m := range s {
+		switch {
+		case m.r < utf8.RuneSelf:
+			dst = append(dst, m)
+		case m.r >= hangulBase && m.r < hangulEnd:
+			dst = appendJamo(dst, m.r-hangulBase)
+		default:
+			b := buf[:utf8.EncodeRune(buf[:], m.r)]
+			dst = appendDecomposition(dst, m.r, form.Properties(b))
+		}
+	}
+	sortMarks(dst[begin:])
+	return dst
+}
+
+func appendDecomposition(dst []scalar, r rune, p norm.Properties) []scalar {
+	d := p.Decomposition()
+	if d == nil {
+		return append(dst, scalar{r, p.CCC()})
+	}
+	for len(d) > 0 {
+		r, w := utf8.DecodeRune(d)
+		dst = append(dst, scalar{r, norm.NFC.Properties(d).CCC()})
+		d = d[w:]
+	}
+	return dst
+}
+
+// sortMarks puts every sequence of marks into canonical order: by class, and within
+// a class as they stand.
+func sortMarks(s []scalar) {
+	for i := 0; i < len(s); i++ {
+		start, sorted := i, true
+		for i < len(s) && s[i].class != 0 {
+			sorted = sorted && (i == start || s[i-1].class <= s[i].class)
+			i++
+		}
+		if !sorted {
+			slices.SortStableFunc(s[start:i], func(a, b scalar) int { return cmp.Compare(a.class, b.class) })
+		}
+	}
+}
+
+// compose replaces every pair of a starter and what combines with it by their
+// composite, in place. s is decomposed and in canonical order.
+func compose(s []scalar) []scalar {
+	starter, n := -1, 0 // of s[:n], which is done
+	for _, m := range s {
+		// What stands between a starter and a mark keeps them apart, unless its class
+		// is below that of the mark.
+		if starter >= 0 && (n == starter+1 || s[n-1].class < m.class) {
+			if c := composite(s[starter].r, m.r); c != 0 {
+				s[starter].r = c
+				continue
+			}
+		}
+		if m.class == 0 {
+			starter = n
+		}
+		s[n] = m
+		n++
+	}
+	return s[:n]
+}
+
+// composite returns the code point that two compose to, or 0.
+func composite(a, b rune) rune {
+	switch {
+	case b < minSecond:
+		return 0
+	case b >= vowelBase && b < trailEnd:
+		return hangulComposite(a, b)
+	}
+	return composites()[pair(a, b)]
+}
+
+// minSecond is the first code point that composes with one before it.
+const minSecond = 0x300
+
+// composites holds the pairs of code points that compose. All composites stand in
+// the first two planes.
+var composites = sync.OnceValue(func() map[uint64]rune {
+	const planes = 2 << 16
+	pairs := make(map[uint64]rune, 1024)
+	var buf [utf8.UTFMax]byte
+	for r := rune(0); r < planes; r++ {
+		b := buf[:utf8.EncodeRune(buf[:], r)]
+		d := norm.NFC.Properties(b).Decomposition()
+		if d == nil || !norm.NFC.IsNormal(b) {
+			continue // it stays, or is one that nothing composes to
+		}
+		last, w := utf8.DecodeLastRune(d)
+		first, _ := utf8.DecodeRune(norm.NFC.Bytes(d[:len(d)-w]))
+		pairs[pair(first, last)] = r
+	}
+	return pairs
+})
+
+func pair(a, b rune) uint64 { return uint64(a)<<32 | uint64(b) }
+
+// Hangul syllables are made of jamo by arithmetic (The Unicode Standard, section
+// 3.12): of a leading consonant, a vowel and perhaps a trailing consonant.
+const (
+	hangulBase, hangulEnd = 0xac00, 0xd7a4
+	leadBase, leadEnd     = 0x1100, 0x1113
+	vowelBase, vowelEnd   = 0x1161, 0x1176
+	trailBase, trailEnd   = 0x11a7, 0x11c3 // trailBase itself stands for none
+	vowels, trails        = vowelEnd - vowelBase, trailEnd - trailBase
+)
+
+// appendJamo appends the jamo of a syllable, numbered from 0.
+func appendJamo(dst []scalar, syllable rune) []scalar {
+	dst = append(dst,
+		scalar{r: leadBase + syllable/(vowels*trails)},
+		scalar{r: vowelBase + syllable/trails%vowels})
+	if t := syllable % trails; t > 0 {
+		dst = append(dst, scalar{r: trailBase + t})
+	}
+	return dst
+}
+
+func hangulComposite(a, b rune) rune {
+	switch {
+	case a >= leadBase && a < leadEnd && b < vowelEnd:
+		return hangulBase + ((a-leadBase)*vowels+b-vowelBase)*trails
+	case a >= hangulBase && a < hangulEnd && (a-hangulBase)%trails == 0 && b > trailBase:
+		return a + b - trailBase
+	}
+	return 0
+}
