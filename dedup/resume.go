@@ -199,7 +199,7 @@ func (w *workspace) clean(keep func(name string) bool) error {
 
 // engineVersion changes with what a work folder holds: a run of another version is
 // refused by it.
-const engineVersion = "2"
+const engineVersion = "3"
 
 // settings are all that the result of a run depends on.
 func (r *run) settings(command string) iter.Seq[journal.Setting] {
