@@ -5,7 +5,7 @@ import "context"
 // exactMost is the number of features up to which a run that may choose considers an
 // exact join (its index takes some 30 bytes each): with little memory it is made by
 // chunks, and every chunk costs a pass over all features.
-const exactMost = 16 << 20
+const exactMost = 8 << 20
 
 // What things cost, in nanoseconds of one core; only their ratios count. They were
 // measured at thresholds from 0.2 to 0.8 with shingles of 1, 3 and 5 words of news,
@@ -20,11 +20,13 @@ const (
 	costCompare = 0.15 // for each feature of the two sets
 )
 
-// An exact join misses nothing, so it may cost a little more: so much for each
-// nanosecond of bands, and a tenth of a second.
+// An exact join misses nothing, so where the sets are there it may cost a little more:
+// so much for each nanosecond of bands, and a tenth of a second. Where they are not it
+// must cost half as much, since little memory makes it dearer than the forecast says.
 const (
 	exactMargin = 1.2
 	exactSpare  = 1e8
+	exactAgain  = 0.5
 )
 
 // exact is what an exact join costs.
@@ -79,22 +81,31 @@ func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return f.exact(t.hasSets) <= exactMargin*f.byBands(r.banding.Bands, sparse, t.hasSets)+exactSpare, nil
+	r.forecastEdges = f.edges
+	bands := f.byBands(r.banding.Bands, sparse, t.hasSets)
+	if t.hasSets {
+		return f.exact(true) <= exactMargin*bands+exactSpare, nil
+	}
+	return f.exact(false) <= exactAgain*bands, nil
 }
 
-// A join for clusters that was not asked for is given up when it has found more edges
-// than edgesEach for each document, and some: a large cluster can be known without
-// finding all its pairs.
+// A join that was not asked for is given up when it has found more edges than edgesEach
+// for each document, and some, and for a list of pairs than edgesOver times those of the
+// forecast: a large cluster can be known without finding all its pairs.
 const (
 	edgesEach = 32
 	edgesMore = 1 << 20
+	edgesOver = 4
 )
 
 // joinAll is the join of all representatives.
 func (r *run) joinAll(sparse bool) joining {
 	what := joining{docs: r.classes.active, kind: "joined"}
-	if r.config.Candidates == CandidatesAuto && r.banding.Rows > 1 && sparse {
+	if r.config.Candidates == CandidatesAuto && r.banding.Rows > 1 {
 		what.limit = edgesEach*int64(r.table.n) + edgesMore
+		if !sparse {
+			what.limit += int64(edgesOver * r.forecastEdges)
+		}
 	}
 	return what
 }

@@ -123,6 +123,8 @@ type run struct {
 	classes    *classes
 	verifier   *verifier
 	edges      *extsort.Sorted // similar representatives; see verifier
+
+	forecastEdges float64 // of chooseExact
 }
 
 func newRun(config Config) (*run, error) {

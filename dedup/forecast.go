@@ -17,7 +17,7 @@ type forecast struct {
 	edges          float64 // similar pairs
 	visits         float64 // postings that an exact join goes through
 	votes          float64 // of bands, for pairs
-	met            float64 // pairs that share a bucket
+	met            float64 // pairs that have votes
 	metAlike       float64 // of them, similar
 }
 
@@ -90,21 +90,20 @@ func (r *run) judge(f *forecast, o *overlaps) {
 	if n < 2 {
 		return
 	}
+	o.count()
 	scale := f.docs * (f.docs - 1) / (n * (n - 1))
-	bits := r.config.Sketch.Bits()
+	hot := r.hotWeights(o, (f.docs-1)/(n-1))
 	o.eachPair(func(a, b, inter int) {
 		union := o.sizes[a] + o.sizes[b] - inter
 		alike := r.threshold.Reached(inter, union)
 		if alike {
 			f.edges += scale
 		}
-		if r.banding.Bands == 0 {
-			return
-		}
-		agree := lsh.ComponentAgreement(float64(inter)/float64(union), bits)
-		met := scale * r.banding.Probability(agree)
+		agree := r.agreement(inter, union)
+		weight := scale * max(hot[a], hot[b])
+		met := weight * r.banding.Probability(agree)
 		f.met += met
-		f.votes += scale * float64(r.banding.Bands) * math.Pow(agree, float64(r.banding.Rows))
+		f.votes += weight * float64(r.banding.Bands) * math.Pow(agree, float64(r.banding.Rows))
 		if alike {
 			f.metAlike += met
 		}
@@ -112,11 +111,36 @@ func (r *run) judge(f *forecast, o *overlaps) {
 	f.visits = scale * o.visits(r.threshold.Prefix, r.threshold.IndexPrefix)
 }
 
+// agreement is the probability that components of two signatures agree.
+func (r *run) agreement(inter, union int) float64 {
+	return lsh.ComponentAgreement(float64(inter)/float64(union), r.config.Sketch.Bits())
+}
+
+// hotWeights returns the share of its pairs that a document's buckets vote for: 1 or,
+// when they are expected to be over the cap, what hubs leave. A document of the sample
+// stands for so many.
+func (r *run) hotWeights(o *overlaps, each float64) []float64 {
+	size := make([]float64, len(o.sizes)) // of the document's buckets, besides itself
+	o.eachPair(func(a, b, inter int) {
+		share := each * math.Pow(r.agreement(inter, o.sizes[a]+o.sizes[b]-inter), float64(r.banding.Rows))
+		size[a] += share
+		size[b] += share
+	})
+	for i, s := range size {
+		size[i] = 1
+		if s > float64(r.config.BucketCap) {
+			size[i] = 2 * lsh.Hubs / s
+		}
+	}
+	return size
+}
+
 // overlaps is a small collection of sets whose pairs are all compared, by what they
 // share: feature after feature, so that pairs which share nothing cost nothing.
 type overlaps struct {
 	sizes  []int
 	tokens []heldToken
+	shared []uint32 // tokens of sets a < b at a·len(sizes) + b
 }
 
 // heldToken says that a set holds a token.
@@ -133,14 +157,13 @@ func (o *overlaps) add(set []uint64) {
 	o.sizes = append(o.sizes, len(set))
 }
 
-// eachPair calls visit for every pair of sets that share something. It sorts the tokens
-// and counts their holders.
-func (o *overlaps) eachPair(visit func(a, b, inter int)) {
+// count sorts the tokens, counts their holders, and what sets share.
+func (o *overlaps) count() {
 	slices.SortFunc(o.tokens, func(x, y heldToken) int {
 		return cmp.Or(cmp.Compare(x.token, y.token), cmp.Compare(x.set, y.set))
 	})
 	n := len(o.sizes)
-	shared := make([]uint32, n*n)
+	o.shared = make([]uint32, n*n)
 	for start := 0; start < len(o.tokens); {
 		end := start + 1
 		for end < len(o.tokens) && o.tokens[end].token == o.tokens[start].token {
@@ -149,15 +172,20 @@ func (o *overlaps) eachPair(visit func(a, b, inter int)) {
 		held := o.tokens[start:end]
 		for i := range held {
 			held[i].holders = uint32(len(held))
-			row := shared[int(held[i].set)*n:][:n]
+			row := o.shared[int(held[i].set)*n:][:n]
 			for _, other := range held[i+1:] {
 				row[other.set]++
 			}
 		}
 		start = end
 	}
+}
+
+// eachPair calls visit for every pair of sets that share something. count comes first.
+func (o *overlaps) eachPair(visit func(a, b, inter int)) {
+	n := len(o.sizes)
 	for a := range n {
-		for b, inter := range shared[a*n:][:n] {
+		for b, inter := range o.shared[a*n:][:n] {
 			if inter > 0 {
 				visit(a, b, int(inter))
 			}
@@ -166,7 +194,7 @@ func (o *overlaps) eachPair(visit func(a, b, inter int)) {
 }
 
 // visits returns how many postings a prefix-filter join of the sets goes through. It is
-// called after eachPair.
+// called after count.
 func (o *overlaps) visits(prefix, indexPrefix func(size int) int) float64 {
 	slices.SortFunc(o.tokens, func(x, y heldToken) int {
 		return cmp.Or(cmp.Compare(x.set, y.set), cmp.Compare(x.holders, y.holders), cmp.Compare(x.token, y.token))

@@ -125,7 +125,7 @@ const levelsEnd = 34
 // the documents that are left out.
 func (r *run) joinHot(ctx context.Context, levels *extsort.Sorted) (h hotPairs, missed int64, err error) {
 	end := int64(0)
-	err = r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
+	err = r.clock.stage("join", 0, func() (items, bytes int64, err error) {
 		found, n, err := r.step(ctx, "hot-edges", func() ([]*extsort.Sorted, int64, error) {
 			edges, end, err := r.joinLevels(ctx, levels)
 			return []*extsort.Sorted{edges}, int64(end), err
@@ -161,7 +161,7 @@ func (r *run) joinLevels(ctx context.Context, levels *extsort.Sorted) (edges *ex
 		for _, n := range features[:end] {
 			sum += n
 		}
-		if sum > exactMost {
+		if sum > hotMost {
 			continue
 		}
 		docs := newBitset(r.table.n)
@@ -192,6 +192,7 @@ func (r *run) levelFeatures(levels *extsort.Sorted) (features [levelsEnd]int64, 
 const (
 	hotEach = 10_000
 	hotMore = 4e9
+	hotMost = 4 << 20 // features: with little memory it is made by chunks, each a pass over all
 )
 
 // joinSome joins documents of hot buckets. The error is errManyEdges if that costs too
