@@ -60,7 +60,7 @@ func ParseRecipe(line string) (Recipe, error) {
 	if err != nil {
 		return Recipe{}, err
 	}
-	if hash := sketch.ShingleHash(); hash != "" && hash != features.Hash {
+	if hash := shingle.Hash(sketch.FeatureHash()); hash != "" && hash != features.Hash {
 		return Recipe{}, fmt.Errorf("alike: %s is for shingles hashed by %s, not for those of %s", sketch, hash, features)
 	}
 	return Recipe{Features: features, Sketch: sketch}, nil

@@ -26,7 +26,9 @@ func pairOf(key uint64) pair { return pair{uint32(key >> 32), uint32(key)} }
 // lsh.EachPair), so that a pair which also shares an ordinary bucket is still
 // found.
 //
-// Who wants all pairs takes all of them. Who wants clusters only would compare
+// Who wants all pairs takes all of them, and notes the members of buckets over the
+// cap, whose other pairs are found in another way (see joinHot). Who wants clusters
+// only would compare
 // far too much that way, since a family of n near-copies makes n²/2 pairs, or 8n
 // over the cap. It takes spokes first: in every bucket, the pairs of the smallest
 // member. Those verified join most families already. Then it takes what crosses:
@@ -45,7 +47,7 @@ type grouper struct {
 
 	votes *extsort.Sorter // Key: a pair
 	rims  *extsort.Sorter // of sparse: Key: a document, Value: the number of a bucket on whose rim it lies
-	hubs  *extsort.Sorter // of sparse and buckets over the cap: Key: that of the bucket, Value: band<<32|a hub but the smallest
+	hubs  *extsort.Sorter // of buckets over the cap: Key: that of the bucket, Value: of sparse band<<32|a hub but the smallest, else a member
 }
 
 // bucketVoter takes the buckets of a band for one goroutine.
@@ -272,9 +274,21 @@ func (v *bucketVoter) takePiece(part []extsort.Entry) {
 			v.vote(hub, doc)
 		}
 		if len(v.huge) < lsh.Hubs {
-			v.hub(e, len(v.huge))
+			if v.g.sparse {
+				v.hub(e, len(v.huge))
+			}
 			v.huge = append(v.huge, doc)
 		}
+	}
+	if !v.g.sparse {
+		v.hot(part)
+	}
+}
+
+// hot notes members of a bucket over the cap.
+func (v *bucketVoter) hot(part []extsort.Entry) {
+	for _, e := range part {
+		v.check(v.hubs.Add(e.Key, e.Value))
 	}
 }
 
@@ -287,6 +301,9 @@ func (v *bucketVoter) bucket(run []extsort.Entry) {
 	if v.g.sparse {
 		v.spokes(run, len(run) > limit)
 		return
+	}
+	if len(run) > limit {
+		v.hot(run)
 	}
 	v.members = v.members[:0]
 	for _, e := range run {
@@ -316,7 +333,7 @@ func (v *bucketVoter) spokes(run []extsort.Entry, over bool) {
 
 // hub notes a hub of a bucket over the cap: its i-th smallest member.
 func (v *bucketVoter) hub(e extsort.Entry, i int) {
-	if v.g.sparse && i > 0 {
+	if i > 0 {
 		v.check(v.hubs.Add(e.Key, uint64(v.band)<<32|e.Value))
 	}
 }

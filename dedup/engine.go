@@ -137,6 +137,8 @@ type run struct {
 	classes    *classes
 	verifier   *verifier
 	edges      *extsort.Sorted // similar representatives; see verifier
+
+	forecastEdges float64 // of chooseExact
 }
 
 func newRun(config Config) (*run, error) {
@@ -339,22 +341,25 @@ func (r *run) writeAll(ctx context.Context, out *outputDir, kept *keptWriter, c 
 	return group.Wait()
 }
 
-// find runs the stages from reading up to verified edges. It finds all of them or, if
+// find runs the stages from grouping up to verified edges. It finds all of them or, if
 // sparse, enough to connect the same documents.
 func (r *run) find(ctx context.Context, sparse bool) error {
-	exact := chooseExact(&r.config, r.banding, r.table.hasSets)
-	r.describe(exact)
+	r.verifier = &verifier{r: r, records: newRecordStore(r)}
+	exact := false
 	err := r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		r.classes, err = r.classify(ctx, exact)
+		bySet := r.table.hasSets && r.config.Candidates != CandidatesLSH
+		if r.classes, err = r.classify(ctx, bySet); err == nil {
+			exact, err = r.chooseExact(ctx, sparse)
+		}
 		return int64(r.table.n), 0, err
 	})
 	if err != nil {
 		return err
 	}
-	r.verifier = &verifier{r: r, records: newRecordStore(r)}
+	r.describe(exact)
 	switch {
 	case exact:
-		err = r.findExact(ctx)
+		err = r.findExact(ctx, sparse)
 		if errors.Is(err, errManyEdges) {
 			r.describe(false)
 			err = r.findByBands(ctx, sparse)
@@ -377,10 +382,10 @@ func (r *run) findByBands(ctx context.Context, sparse bool) error {
 }
 
 // findExact joins the feature sets.
-func (r *run) findExact(ctx context.Context) error {
+func (r *run) findExact(ctx context.Context, sparse bool) error {
 	return r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
 		edges, n, err := r.step(ctx, "edges", func() ([]*extsort.Sorted, int64, error) {
-			edges, err := r.joinExact(ctx)
+			edges, err := r.join(ctx, r.joinAll(sparse))
 			if err != nil {
 				return nil, 0, err
 			}
@@ -394,14 +399,33 @@ func (r *run) findExact(ctx context.Context) error {
 	})
 }
 
-// findAll groups band keys and verifies all pairs that meet in buckets.
+// findAll groups band keys and verifies all pairs that meet in buckets. Of those that
+// are too large for that, it joins the documents.
 func (r *run) findAll(ctx context.Context) error {
 	met, err := r.meet(ctx, false)
 	if err != nil {
 		return err
 	}
-	r.edges, err = r.verify(ctx, "edges", met[0])
-	return errors.Join(err, r.work.releaseAll(met...))
+	hot, err := r.findHot(ctx, met[2])
+	if err != nil {
+		return errors.Join(err, r.work.releaseAll(met...))
+	}
+	edges, err := r.verify(ctx, "edges", met[0], hot.joined)
+	if err == nil && hot.edges != nil {
+		r.edges, err = r.merged(ctx, edges, hot.edges)
+		err = errors.Join(err, r.work.release(edges))
+	} else {
+		r.edges = edges
+	}
+	return errors.Join(err, r.work.releaseAll(append(met, hot.edges)...))
+}
+
+// merged returns the edges of both.
+func (r *run) merged(ctx context.Context, a, b *extsort.Sorted) (*extsort.Sorted, error) {
+	return r.work.sorted(ctx, r.work.sorting("edges", 8, r.table.keyBits()), func(to *extsort.Appender) error {
+		add := func(e extsort.Entry) error { return to.Add(e.Key, e.Value) }
+		return errors.Join(each(a, add), each(b, add))
+	})
 }
 
 // findSparse verifies spokes, and then those other pairs that cross between the
@@ -412,7 +436,7 @@ func (r *run) findSparse(ctx context.Context) error {
 		return err
 	}
 	spokes, rims, hubs := met[0], met[1], met[2]
-	edges, err := r.verify(ctx, "spoke-edges", spokes)
+	edges, err := r.verify(ctx, "spoke-edges", spokes, nil)
 	if err != nil {
 		return errors.Join(err, r.work.releaseAll(met...))
 	}
@@ -430,14 +454,11 @@ func (r *run) findSparse(ctx context.Context) error {
 		return errors.Join(err, r.work.releaseAll(met...))
 	}
 	met = append(met, crossing)
-	more, err := r.verify(ctx, "crossing-edges", crossing)
+	more, err := r.verify(ctx, "crossing-edges", crossing, nil)
 	if err != nil {
 		return errors.Join(err, r.work.releaseAll(met...))
 	}
-	r.edges, err = r.work.sorted(ctx, r.work.sorting("edges", 8, r.table.keyBits()), func(to *extsort.Appender) error {
-		add := func(e extsort.Entry) error { return to.Add(e.Key, e.Value) }
-		return errors.Join(each(edges, add), each(more, add))
-	})
+	r.edges, err = r.merged(ctx, edges, more)
 	return errors.Join(err, r.work.releaseAll(append(met, more)...))
 }
 
@@ -452,11 +473,12 @@ func (r *run) meet(ctx context.Context, sparse bool) (met []*extsort.Sorted, err
 	return met, err
 }
 
-// verify returns the edges among pairs and counts both.
-func (r *run) verify(ctx context.Context, kind string, pairs *extsort.Sorted) (edges *extsort.Sorted, err error) {
+// verify returns the edges among pairs and counts both. Pairs of two documents of
+// which all such pairs are known are passed over.
+func (r *run) verify(ctx context.Context, kind string, pairs *extsort.Sorted, known bitset) (edges *extsort.Sorted, err error) {
 	err = r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
 		found, n, err := r.step(ctx, kind, func() ([]*extsort.Sorted, int64, error) {
-			what := verification{pairs: pairs, votes: uint64(max(r.banding.MinBands, 1))}
+			what := verification{pairs: pairs, votes: uint64(max(r.banding.MinBands, 1)), known: known}
 			if r.work.log != nil {
 				what.kind = kind + "-so-far"
 			}

@@ -10,25 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
-
-// chooseExact decides between exact and lsh candidates under CandidatesAuto.
-// The choice depends on the corpus alone, never on threads or memory, so that
-// every way of running gives the same pairs. Exact costs less where the feature
-// sets are kept anyway (see retainMax), and where bands of a single row would
-// propose every pair that shares a feature or two.
-func chooseExact(config *Config, banding lsh.Params, haveSets bool) bool {
-	switch config.Candidates {
-	case CandidatesExact:
-		return true
-	case CandidatesLSH:
-		return false
-	}
-	return config.Verify == VerifyExact && (haveSets || banding.Rows <= 1)
-}
 
 // probeChunk is how many sets a worker takes at once.
 const probeChunk = 64
@@ -42,29 +26,28 @@ type chunk struct {
 	next  uint32               // first document behind it
 }
 
-// joiner finds all pairs of representatives at or above the threshold with a
+// joining is what is to be joined.
+type joining struct {
+	docs  bitset // representatives
+	kind  string // of the notes of how far it is
+	limit int64  // of edges; 0: any number
+}
+
+// joiner finds all pairs of documents at or above the threshold with a
 // prefix-filter index over the feature sets. Where not all sets fit in memory
 // they are joined by chunks: each with itself, and with all sets behind it. That
 // reads the sets once for each chunk; the pairs are the same.
 type joiner struct {
+	joining
 	r     *run
 	edges *extsort.Sorter
 	to    []*extsort.Appender
 	count atomic.Int64 // edges so far
-	limit int64        // of them; 0: any number
 }
 
 // errManyEdges says that a join has gone over its limit. Whether it does depends on
 // the corpus alone.
 var errManyEdges = errors.New("more similar pairs than an exact join is good for")
-
-// A join that was not asked for is given up when it has found more edges than
-// edgesEach for each document, and some: a large cluster can be known without
-// finding all its pairs.
-const (
-	edgesEach = 32
-	edgesMore = 1 << 20
-)
 
 // joined is a note of how far a join is.
 type joined struct {
@@ -72,27 +55,26 @@ type joined struct {
 	Next   uint32 // first document of the next chunk
 }
 
-// joinedKind is the kind of those notes.
-const joinedKind = "joined"
-
-// joinExact returns the edges.
-func (r *run) joinExact(ctx context.Context) (*extsort.Sorted, error) {
+// join returns the edges.
+func (r *run) join(ctx context.Context, what joining) (*extsort.Sorted, error) {
 	o := r.work.sorting("edges", 8, r.table.keyBits())
 	var before joined
-	if found, err := r.work.log.last(joinedKind, &before); err != nil {
+	if found, err := r.work.log.last(what.kind, &before); err != nil {
 		return nil, err
 	} else if found {
 		o.Runs = before.Runs[0]
+	}
+	if !r.table.hasSets {
+		if err := r.verifier.records.prepareAll(ctx, slices.Clone(what.docs)); err != nil {
+			return nil, err
+		}
 	}
 	edges, err := extsort.New(o)
 	if err != nil {
 		return nil, err
 	}
-	j := &joiner{r: r, edges: edges, to: appenders(edges, r.work.threads)}
+	j := &joiner{joining: what, r: r, edges: edges, to: appenders(edges, r.work.threads)}
 	j.count.Store(before.Count)
-	if r.config.Candidates == CandidatesAuto && r.banding.Rows > 1 {
-		j.limit = edgesEach*int64(r.table.n) + edgesMore
-	}
 	return r.work.ended(ctx, edges, j.join(ctx, before.Next))
 }
 
@@ -116,7 +98,7 @@ func (j *joiner) join(ctx context.Context, next uint32) error {
 		if err != nil {
 			return err
 		}
-		if err := j.r.work.log.note(joinedKind, joined{stored{[][]extsort.Run{runs}, j.count.Load()}, next}); err != nil {
+		if err := j.r.work.log.note(j.kind, joined{stored{[][]extsort.Run{runs}, j.count.Load()}, next}); err != nil {
 			return err
 		}
 	}
@@ -129,20 +111,24 @@ func (j *joiner) load(next uint32) (*chunk, error) {
 	r := j.r
 	limit := r.work.share(2)
 	c := &chunk{}
-	sets := r.table.scanner()
+	sets, err := r.newSetReader()
+	if err != nil {
+		return nil, err
+	}
+	defer sets.close()
 	features := 0
 	for ; int(next) < r.table.n; next++ {
-		if !r.classes.active.has(next) {
+		if !j.docs.has(next) {
 			continue
 		}
-		set := sets.set(next)
-		if sets.err != nil {
-			return nil, sets.err
+		set, err := sets.set(next)
+		if err != nil {
+			return nil, err
 		}
 		if limit > 0 && len(c.docs) > 0 && simjoin.SearchIndexBytes(len(c.docs)+1, features+len(set))+8*int64(features) > limit {
 			break
 		}
-		if !sets.segment.resident {
+		if !sets.lasting() {
 			set = slices.Clone(set)
 		}
 		features += len(set)
@@ -159,18 +145,35 @@ func (j *joiner) load(next uint32) (*chunk, error) {
 	return c, nil
 }
 
-// within joins a chunk with itself. Equal sets are in one class, so a group of the
-// index is one document.
+// within joins a chunk with itself.
 func (j *joiner) within(ctx context.Context, c *chunk) error {
 	return j.parallel(ctx, c.index.Len(), func(to *extsort.Appender, p *simjoin.Prober, g int) error {
-		x := c.docs[c.index.Members(g)[0]]
-		for _, m := range c.index.Matches(p, g) {
-			if err := j.add(to, x, c.docs[c.index.Members(m.Group)[0]], c.index.Size(g), m); err != nil {
+		own, size := c.index.Members(g), uint32(c.index.Size(g))
+		for i := range own { // sets may be equal although features are not repeated alike
+			if err := j.addAll(to, c, own[i], own[i+1:], size, simjoin.GroupMatch{Intersection: size, Size: size}); err != nil {
 				return err
+			}
+		}
+		for _, m := range c.index.Matches(p, g) {
+			for _, x := range own {
+				if err := j.addAll(to, c, x, c.index.Members(m.Group), size, m); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
+}
+
+// addAll adds the edges between a document, whose set has so many features, and others of
+// a chunk, by their places.
+func (j *joiner) addAll(to *extsort.Appender, c *chunk, x uint32, others []uint32, size uint32, m simjoin.GroupMatch) error {
+	for _, y := range others {
+		if err := j.add(to, c.docs[x], c.docs[y], size, m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // behind joins a chunk with all sets behind it.
@@ -185,32 +188,45 @@ func (j *joiner) behind(ctx context.Context, c *chunk) error {
 	for worker := range j.r.work.threads {
 		group.Go(func() error {
 			var p simjoin.Prober
-			sets := t.scanner()
+			sets, err := j.r.newSetReader()
+			if err != nil {
+				return err
+			}
+			defer sets.close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(t.blocks) {
 					return nil
 				}
-				b := &t.blocks[i]
-				for doc := max(b.firstDoc, c.next); doc < b.firstDoc+b.docs; doc++ {
-					if !j.r.classes.active.has(doc) {
-						continue
-					}
-					set := sets.set(doc)
-					if sets.err != nil {
-						return sets.err
-					}
-					for _, m := range c.whole.Search(&p, set) {
-						if err := j.add(j.to[worker], doc, c.docs[c.index.Members(m.Group)[0]], len(set), m); err != nil {
-							return err
-						}
-					}
+				if err := j.search(c, &t.blocks[i], sets, &p, j.to[worker]); err != nil {
+					return err
 				}
 			}
 			return ctx.Err()
 		})
 	}
 	return group.Wait()
+}
+
+// search joins a chunk with the documents of a block behind it.
+func (j *joiner) search(c *chunk, b *block, sets *setReader, p *simjoin.Prober, to *extsort.Appender) error {
+	for doc := max(b.firstDoc, c.next); doc < b.firstDoc+b.docs; doc++ {
+		if !j.docs.has(doc) {
+			continue
+		}
+		set, err := sets.set(doc)
+		if err != nil {
+			return err
+		}
+		for _, m := range c.whole.Search(p, set) {
+			for _, y := range c.index.Members(m.Group) {
+				if err := j.add(to, doc, c.docs[y], uint32(len(set)), m); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // parallel calls visit for 0 … n−1 from all workers.
@@ -239,8 +255,8 @@ func (j *joiner) parallel(ctx context.Context, n int, visit func(to *extsort.App
 	return group.Wait()
 }
 
-// add adds an edge of x, whose set has size features, unless it joins two references.
-func (j *joiner) add(to *extsort.Appender, x, y uint32, size int, m simjoin.GroupMatch) error {
+// add adds an edge, unless it joins two references. size is that of the set of x.
+func (j *joiner) add(to *extsort.Appender, x, y, size uint32, m simjoin.GroupMatch) error {
 	a, b := min(x, y), max(x, y)
 	if b < uint32(j.r.table.refs) {
 		return nil

@@ -91,7 +91,7 @@ func (r *reader) read(ctx context.Context, refSources int) (*table, error) {
 	if err := group.Wait(); err != nil {
 		return r.t, err
 	}
-	r.t.hasSets = r.keepSets.Load()
+	r.t.hasSets, r.t.features = r.keepSets.Load(), r.features.Load()
 	return r.t, r.t.number()
 }
 

@@ -55,8 +55,7 @@ func (s *recordStore) prepare(ctx context.Context, pairs *extsort.Sorted) error 
 	if !slices.Contains(s.inPlace, false) {
 		return nil
 	}
-	t := s.r.table
-	wanted := newBitset(t.n)
+	wanted := newBitset(s.r.table.n)
 	err := each(pairs, func(e extsort.Entry) error {
 		p := pairOf(e.Key)
 		wanted.add(p.a)
@@ -66,6 +65,15 @@ func (s *recordStore) prepare(ctx context.Context, pairs *extsort.Sorted) error 
 	if err != nil {
 		return err
 	}
+	return s.prepareAll(ctx, wanted)
+}
+
+// prepareAll makes the records of documents available. It changes the set.
+func (s *recordStore) prepareAll(ctx context.Context, wanted bitset) error {
+	if !slices.Contains(s.inPlace, false) {
+		return nil
+	}
+	t := s.r.table
 	if s.have == nil {
 		s.have = newBitset(t.n)
 	}

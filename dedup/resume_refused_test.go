@@ -228,6 +228,12 @@ func noted(t *testing.T, on *vfs.MemFS, c Config) map[string]int64 {
 			}
 		case votedKind:
 			done["group"] = numberBehind(t, fields[2], `"Bands":`)
+		case "candidates":
+			banding, err := chooseBanding(&c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			done["group"] = int64(banding.Bands)
 		case "edges-so-far", "edges":
 			done["verify"] = numberBehind(t, fields[2], `"Count":`)
 		}
@@ -261,7 +267,7 @@ func TestWhatTheJournalSaysIsNotDoneAgain(t *testing.T) {
 		docs := all.items["read"]
 		bands := all.items["group"] / docs
 		seen := map[string]bool{}
-		for n := 1; n < 60; n += 7 {
+		for n := 1; n < 80; n += 7 {
 			on := command.stopAtRecord(t, v.resumable(inputs, references, 2), n)
 			before := noted(t, on, v.resumable(inputs, references, 2))
 			again := &counter{}

@@ -43,9 +43,10 @@ func (b *block) position() position { return position{int(b.file), b.seq, b.piec
 // blocks are in memory always, about 100 bytes for each MiB of input.
 type table struct {
 	sources    []corpus.Source
-	refSources int // leading sources that are references
-	refs       int // leading documents that are references
-	n          int // documents
+	refSources int   // leading sources that are references
+	refs       int   // leading documents that are references
+	n          int   // documents
+	features   int64 // of all documents, with repeats
 	bands      int
 	k          int  // components of a signature that are kept; 0: none
 	hasSets    bool // feature sets are kept

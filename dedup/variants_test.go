@@ -184,6 +184,10 @@ func variants(t testing.TB) []variant {
 			c.Candidates, c.Star, c.Keep = CandidatesExact, true, keepRule(t, "shortest")
 		}},
 		{"auto", func(c *Config, _ string) { c.Keep = keepRule(t, "min:size") }},
+		{"auto from records with references", func(c *Config, references string) {
+			fromRecords(c)
+			withReferences(c, references)
+		}},
 		{"sketches", func(c *Config, references string) {
 			c.Verify = VerifySketch
 			withReferences(c, references)

@@ -52,6 +52,7 @@ type unit struct {
 type verification struct {
 	pairs *extsort.Sorted
 	votes uint64 // that a pair needs
+	known bitset // of documents whose pairs among each other are known; nil: none
 	rate  bool   // every pair gets its similarity, not only those that reach the threshold
 	kind  string // of the notes of how far it is; "": none
 }
@@ -60,7 +61,7 @@ type verification struct {
 func (v *verifier) verify(ctx context.Context, what verification) (edges *extsort.Sorted, compared int64, err error) {
 	r := v.r
 	o := r.work.sorting("edges", 8, r.table.keyBits())
-	c := &cutter{v: v, votes: what.votes, noted: what.kind != "", docs: r.table.cursor(), seen: map[uint32]bool{}}
+	c := &cutter{v: v, votes: what.votes, known: what.known, noted: what.kind != "", docs: r.table.cursor(), seen: map[uint32]bool{}}
 	var before stored
 	if what.kind != "" {
 		found, err := r.work.log.last(what.kind, &before)
@@ -182,6 +183,7 @@ type cutter struct {
 	v     *verifier
 	in    *extsort.Reader
 	votes uint64
+	known bitset
 	docs  *cursor
 	skip  int64 // pairs to pass over
 	done  int64 // pairs gone through
@@ -207,7 +209,7 @@ func (c *cutter) cut(ctx context.Context, units chan<- unit) error {
 		if c.v.fromRecords() {
 			p, votes = pair{uint32(e.Value), uint32(e.Key)}, e.Value>>32
 		}
-		if votes < c.votes {
+		if votes < c.votes || c.known != nil && c.known.has(p.a) && c.known.has(p.b) {
 			continue
 		}
 		c.done++

@@ -1,0 +1,105 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/simjoin"
+)
+
+// writeHotWords writes documents of few different words: most pairs share some, and
+// meet in bands, and few are alike.
+func writeHotWords(t testing.TB, path string, n int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(11, 11))
+	docs := make([]testDoc, n)
+	for i := range docs {
+		docs[i] = testDoc{fmt.Sprint(i), strings.Join(randomWords(rng, 60, 120), " ")}
+		if i%20 > 16 { // families
+			docs[i].text = docs[i-1].text + " again"
+		}
+	}
+	writeJSONL(t, path, docs)
+}
+
+// The number of features alone would not tell: there are more than a run keeps.
+func TestAutoJoinsExactlyWhereBandsProposeMuchInVain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "words.jsonl")
+	writeHotWords(t, path, 1500)
+	config := Config{Inputs: []string{path}, Threshold: 0.5, Features: shingle.Options{N: 1}}
+	exact := config
+	exact.Candidates = CandidatesExact
+	want, _ := pairLines(t, exact)
+	config.limits.retain = 1
+	for _, how := range []struct {
+		threads int
+		memory  int64
+	}{{1, 0}, {3, 0}, {2, 1}} {
+		config.Threads, config.limits.memory = how.threads, how.memory
+		got, s := pairLines(t, config)
+		if s.CandidateMethod != string(CandidatesExact) || !slices.Equal(got, want) {
+			t.Errorf("%+v: %s found %d pairs, want exact and %d", how, s.CandidateMethod, len(got), len(want))
+		}
+	}
+}
+
+// Sets that would have to be made again are not where bands have little to verify.
+func TestAutoTakesBandsWhereTheyProposeLittle(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "docs.jsonl")
+	writeJSONL(t, path, generate(3, 800))
+	config := Config{Inputs: []string{path}}
+	config.limits.retain = 1
+	if _, s := pairLines(t, config); s.CandidateMethod != string(CandidatesLSH) {
+		t.Errorf("candidates are %s", s.CandidateMethod)
+	}
+}
+
+func TestForecastIsNearTheTruth(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "words.jsonl")
+	writeHotWords(t, path, 1500)
+	ctx := context.Background()
+	r, err := newRun(Config{Inputs: []string{path}, Threshold: 0.3, Features: shingle.Options{N: 1}, Recall: 0.9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := r.close(true); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := errors.Join(r.begin(ctx, ""), r.find(ctx, false)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := r.forecast(ctx, r.classes.active)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sets [][]uint64
+	docs := r.table.cursor()
+	for doc := range uint32(r.table.n) {
+		if r.classes.active.has(doc) {
+			sets = append(sets, slices.Clone(docs.set(doc)))
+		}
+	}
+	edges, met := 0.0, 0.0
+	for i, a := range sets {
+		for _, b := range sets[i+1:] {
+			inter := simjoin.Intersection(a, b)
+			union := len(a) + len(b) - inter
+			if r.threshold.Reached(inter, union) {
+				edges++
+			}
+			met += r.banding.Probability(float64(inter) / float64(union))
+		}
+	}
+	if f.docs != float64(len(sets)) || f.edges < edges/2 || f.edges > edges*2 || f.met < met/2 || f.met > met*2 || f.metAlike > f.edges {
+		t.Errorf("forecast %+v; in truth %d documents, %.0f edges, %.0f pairs met", f, len(sets), edges, met)
+	}
+}

@@ -1,0 +1,224 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/lsh"
+)
+
+// forecast is what it takes to find the similar pairs of some documents, judged by
+// all pairs of a sample of them.
+type forecast struct {
+	docs, features float64 // of all, features with repeats
+	edges          float64 // similar pairs
+	visits         float64 // postings that an exact join goes through
+	votes          float64 // of bands, for pairs
+	met            float64 // pairs that have votes
+	metAlike       float64 // of them, similar
+}
+
+// A sample has a share of the documents, so that looking at it takes little beside the
+// work itself, but at least sampleLeast of them and at most sampleMost, or
+// sampleFeatures features.
+const (
+	sampleShare    = 8
+	sampleLeast    = 64
+	sampleMost     = 512
+	sampleFeatures = 1 << 18
+)
+
+// forecast judges the work on documents. It depends on what they are and on the
+// settings alone.
+func (r *run) forecast(ctx context.Context, docs bitset) (f forecast, err error) {
+	sample, f, err := r.sampleOf(docs)
+	if err != nil {
+		return f, err
+	}
+	if !r.table.hasSets {
+		if err := r.verifier.records.prepareAll(ctx, slices.Clone(sample)); err != nil {
+			return f, err
+		}
+	}
+	sets, err := r.newSetReader()
+	if err != nil {
+		return f, err
+	}
+	defer sets.close()
+	var o overlaps
+	for doc := range uint32(r.table.n) {
+		if !sample.has(doc) {
+			continue
+		}
+		set, err := sets.set(doc)
+		if err != nil {
+			return f, err
+		}
+		o.add(set)
+	}
+	r.judge(&f, &o)
+	return f, ctx.Err()
+}
+
+// sampleOf chooses documents by a hash of their numbers and counts all.
+func (r *run) sampleOf(docs bitset) (sample bitset, f forecast, err error) {
+	c := r.table.scanner()
+	for doc := range uint32(r.table.n) {
+		if docs.has(doc) {
+			f.docs++
+			f.features += float64(c.doc(doc).features)
+		}
+	}
+	least := max(sampleLeast, f.docs/sampleShare)
+	share := min(least, sampleMost, max(sampleFeatures*f.docs/max(f.features, 1), sampleLeast/2)) / max(f.docs, 1)
+	sample = newBitset(r.table.n)
+	for doc := range uint32(r.table.n) {
+		if docs.has(doc) && float64(hashing.Mix(uint64(doc)+1)>>32) < share*(1<<32) {
+			sample.add(doc)
+		}
+	}
+	return sample, f, c.err
+}
+
+// judge fills in the forecast by the pairs of the sample, each of which stands for as
+// many pairs of all documents.
+func (r *run) judge(f *forecast, o *overlaps) {
+	n := float64(len(o.sizes))
+	if n < 2 {
+		return
+	}
+	o.count()
+	scale := f.docs * (f.docs - 1) / (n * (n - 1))
+	hot := r.hotWeights(o, (f.docs-1)/(n-1))
+	o.eachPair(func(a, b, inter int) {
+		union := o.sizes[a] + o.sizes[b] - inter
+		alike := r.threshold.Reached(uint64(inter), uint64(o.sizes[a]), uint64(o.sizes[b]))
+		if alike {
+			f.edges += scale
+		}
+		agree := r.agreement(inter, union)
+		weight := scale * max(hot[a], hot[b])
+		met := weight * r.banding.Probability(agree)
+		f.met += met
+		f.votes += weight * float64(r.banding.Bands) * math.Pow(agree, float64(r.banding.Rows))
+		if alike {
+			f.metAlike += met
+		}
+	})
+	f.visits = scale * o.visits(r.threshold.Prefix, r.threshold.IndexPrefix)
+}
+
+// agreement is the probability that components of two signatures agree.
+func (r *run) agreement(inter, union int) float64 {
+	return lsh.ComponentAgreement(float64(inter)/float64(union), r.config.Sketch.Bits())
+}
+
+// hotWeights returns the share of its pairs that a document's buckets vote for: 1 or,
+// when they are expected to be over the cap, what hubs leave. A document of the sample
+// stands for so many.
+func (r *run) hotWeights(o *overlaps, each float64) []float64 {
+	size := make([]float64, len(o.sizes)) // of the document's buckets, besides itself
+	o.eachPair(func(a, b, inter int) {
+		share := each * math.Pow(r.agreement(inter, o.sizes[a]+o.sizes[b]-inter), float64(r.banding.Rows))
+		size[a] += share
+		size[b] += share
+	})
+	for i, s := range size {
+		size[i] = 1
+		if s > float64(r.config.BucketCap) {
+			size[i] = 2 * lsh.Hubs / s
+		}
+	}
+	return size
+}
+
+// overlaps is a small collection of sets whose pairs are all compared, by what they
+// share: feature after feature, so that pairs which share nothing cost nothing.
+type overlaps struct {
+	sizes  []int
+	tokens []heldToken
+	shared []uint32 // tokens of sets a < b at a·len(sizes) + b
+}
+
+// heldToken says that a set holds a token.
+type heldToken struct {
+	token   uint64
+	set     uint32
+	holders uint32 // sets that hold it
+}
+
+func (o *overlaps) add(set []uint64) {
+	for _, token := range set {
+		o.tokens = append(o.tokens, heldToken{token: token, set: uint32(len(o.sizes))})
+	}
+	o.sizes = append(o.sizes, len(set))
+}
+
+// count sorts the tokens, counts their holders, and what sets share.
+func (o *overlaps) count() {
+	slices.SortFunc(o.tokens, func(x, y heldToken) int {
+		return cmp.Or(cmp.Compare(x.token, y.token), cmp.Compare(x.set, y.set))
+	})
+	n := len(o.sizes)
+	o.shared = make([]uint32, n*n)
+	for start := 0; start < len(o.tokens); {
+		end := start + 1
+		for end < len(o.tokens) && o.tokens[end].token == o.tokens[start].token {
+			end++
+		}
+		held := o.tokens[start:end]
+		for i := range held {
+			held[i].holders = uint32(len(held))
+			row := o.shared[int(held[i].set)*n:][:n]
+			for _, other := range held[i+1:] {
+				row[other.set]++
+			}
+		}
+		start = end
+	}
+}
+
+// eachPair calls visit for every pair of sets that share something. count comes first.
+func (o *overlaps) eachPair(visit func(a, b, inter int)) {
+	n := len(o.sizes)
+	for a := range n {
+		for b, inter := range o.shared[a*n:][:n] {
+			if inter > 0 {
+				visit(a, b, int(inter))
+			}
+		}
+	}
+}
+
+// visits returns how many postings a prefix-filter join of the sets goes through. It is
+// called after count.
+func (o *overlaps) visits(prefix, indexPrefix func(size uint64) uint64) float64 {
+	slices.SortFunc(o.tokens, func(x, y heldToken) int {
+		return cmp.Or(cmp.Compare(x.set, y.set), cmp.Compare(x.holders, y.holders), cmp.Compare(x.token, y.token))
+	})
+	type lists struct{ probed, indexed float64 }
+	by := map[uint64]lists{}
+	at := uint64(0)
+	for i, t := range o.tokens {
+		if i > 0 && o.tokens[i-1].set != t.set {
+			at = 0
+		}
+		if size := uint64(o.sizes[t.set]); t.holders > 1 && at < prefix(size) {
+			l := by[t.token]
+			l.probed++
+			if at < indexPrefix(size) {
+				l.indexed++
+			}
+			by[t.token] = l
+		}
+		at++
+	}
+	sum := 0.0
+	for _, l := range by { // integers: their sum does not depend on the order
+		sum += l.indexed*l.probed - l.indexed
+	}
+	return sum / 2
+}
