@@ -134,6 +134,8 @@ func jsonRows(r io.Reader) ([][]string, error) {
 		var pair struct {
 			A, B       *string
 			Similarity json.Number
+			ABytes     []byte `json:"a_bytes"` // of ids that are not UTF-8
+			BBytes     []byte `json:"b_bytes"`
 		}
 		if err := decoder.Decode(&pair); errors.Is(err, io.EOF) {
 			return rows, nil
@@ -142,6 +144,12 @@ func jsonRows(r io.Reader) ([][]string, error) {
 		}
 		if pair.A == nil || pair.B == nil {
 			return nil, fmt.Errorf("object %d lacks \"a\" or \"b\"", len(rows)+1)
+		}
+		if pair.ABytes != nil {
+			*pair.A = string(pair.ABytes)
+		}
+		if pair.BBytes != nil {
+			*pair.B = string(pair.BBytes)
 		}
 		rows = append(rows, []string{*pair.A, *pair.B, pair.Similarity.String()})
 	}
