@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
 )
@@ -298,6 +299,7 @@ func (p *reporter) report(file int, problem *corpus.Problem) error {
 func (r *run) countDocuments() error {
 	s, t := r.summary, r.table
 	usable := int64(0)
+	var fields fieldCount
 	c := t.scanner()
 	for i := t.refs; i < t.n; i++ {
 		doc := uint32(i)
@@ -308,11 +310,43 @@ func (r *run) countDocuments() error {
 		if c.doc(doc).features == 0 {
 			s.Empty++
 		}
+		if r.config.Keep.Field() != "" {
+			fields.add(c.meta(doc))
+		}
 	}
 	s.Read = usable + s.Skipped
 	s.References = int64(t.refs)
 	r.notice()
+	fields.tell(r.config.Keep, usable, r.config.OnNotice)
 	return c.err
+}
+
+// fieldCount counts what documents have in the field of a keep rule.
+type fieldCount struct{ numbers, texts int64 }
+
+func (f *fieldCount) add(m cluster.Meta) {
+	switch {
+	case m.IsNumber():
+		f.numbers++
+	case m.HasValue:
+		f.texts++
+	}
+}
+
+// tell says where the rule has less to go by than its user may think. Texts alone are
+// fine: dates are.
+func (f *fieldCount) tell(keep cluster.Keep, documents int64, notice func(string)) {
+	missing := documents - f.numbers - f.texts
+	switch field := keep.Field(); {
+	case field == "" || documents == 0:
+	case missing == documents:
+		notice(fmt.Sprintf("no document has a field %q: --keep %s does the same as first", field, keep))
+	case f.numbers > 0 && f.texts > 0:
+		notice(fmt.Sprintf("--keep %s: of %d documents %d have no field %q and %d have no number there; numbers are kept first, then other values",
+			keep, documents, missing, field, f.texts))
+	case missing > 0:
+		notice(fmt.Sprintf("--keep %s: of %d documents %d have no field %q; they are kept last", keep, documents, missing, field))
+	}
 }
 
 // notice tells what is no error but may surprise.
