@@ -28,6 +28,14 @@ b_bytes, which are there for no other id. A FILE gets
 its name when it is whole, and is compressed when the name ends in .gz, .zst,
 .bz2 or .xz. It may be a URL, s3://bucket/name or gs://bucket/name.
 
+The defaults are for near-duplicates. Programs that were copied and disguised
+share far less: with single words at 0.4 (--ngram 1 --threshold 0.4), 90 % of
+the plagiarised programs of a data set are found, with the defaults 2 %, but
+also most programs that solve the same task on their own: read the list from the
+top. A passage counts for its share of the texts only: two texts of 1,000 words
+with a passage of 100 in common have a similarity of about 0.05. For those take
+--ngram 3 and a low --threshold, and alike compare, which shows the passages.
+
 Presets are settings of published systems. Flags that are given count more:
 
   broder    pairs that share more than 5 of 200 minima of shingles of 54 visible
