@@ -77,6 +77,7 @@ func TestRowsOfPairFiles(t *testing.T) {
 		err                 string
 	}{
 		{"a header is left out", "p.csv", "id1,id2,intersection,union\nx,y,1,2\n", 1, ""},
+		{"a byte order mark belongs to no id", "p.csv", "\uFEFFid1,id2\nx,y\n", 1, ""},
 		{"without a header every row counts", "p.csv", "x,y\nz,w\n", 2, ""},
 		{"JSON lines", "p.jsonl", `{"a":"x","b":"y","similarity":0.5}` + "\n", 1, ""},
 		{"an empty file has no pairs", "p.csv", "", 0, ""},
@@ -85,7 +86,8 @@ func TestRowsOfPairFiles(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := readRows(writeTemp(t, c.file, c.content))
+			path := writeTemp(t, c.file, c.content)
+			r, _, err := newScoring(nil).readTwo(path, path)
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Errorf("err = %v, want %q in it", err, c.err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +22,9 @@ type PairScores struct {
 	TruePositives  uint64  `json:"true_positives"`
 	FalsePositives uint64  `json:"false_positives"`
 	FalseNegatives uint64  `json:"false_negatives"`
+	// Pairs of an id with itself, which count for nothing.
+	FoundSelfPairs uint64 `json:"found_self_pairs,omitempty"`
+	TrueSelfPairs  uint64 `json:"true_self_pairs,omitempty"`
 }
 
 // ClusterScores is how well two clusterings of the same documents agree.
@@ -36,12 +38,12 @@ type ClusterScores struct {
 // or JSON lines by the name .jsonl, with the ids in the first two columns (JSON:
 // a and b). Pairs of the truth with a similarity, the third column, below
 // minSimilarity are left out; 0 takes all.
-func ScorePairs(found, truth string, minSimilarity float64) (*PairScores, error) {
-	f, err := readRows(found)
-	if err != nil {
-		return nil, err
-	}
-	t, err := readRows(truth)
+//
+// The first line of a CSV file may be a header. It is judged by its names, and by
+// whether its ids are anywhere else; see Header and Notices.
+func ScorePairs(found, truth string, minSimilarity float64, options ...ScoreOption) (*PairScores, error) {
+	s := newScoring(options)
+	f, t, err := s.readTwo(found, truth)
 	if err != nil {
 		return nil, err
 	}
@@ -54,18 +56,16 @@ func ScorePairs(found, truth string, minSimilarity float64) (*PairScores, error)
 		return nil, err
 	}
 	scores := pairScores(eval.Pairs(foundPairs, truePairs))
+	scores.FoundSelfPairs, scores.TrueSelfPairs = s.selfPairs(f, foundPairs), s.selfPairs(t, truePairs)
 	return &scores, nil
 }
 
 // ScoreClusters holds the clustering in one file against that in another. A
 // file with the header id,cluster names the cluster of each document; of a file
 // of pairs, whatever is connected is one cluster.
-func ScoreClusters(found, truth string) (*ClusterScores, error) {
-	f, err := readRows(found)
-	if err != nil {
-		return nil, err
-	}
-	t, err := readRows(truth)
+// Headers are as for ScorePairs.
+func ScoreClusters(found, truth string, options ...ScoreOption) (*ClusterScores, error) {
+	f, t, err := newScoring(options).readTwo(found, truth)
 	if err != nil {
 		return nil, err
 	}
@@ -88,15 +88,34 @@ func pairScores(s eval.PairScores) PairScores {
 	}
 }
 
+func newScoring(options []ScoreOption) *scoring {
+	s := &scoring{notice: func(string) {}}
+	for _, o := range options {
+		o(s)
+	}
+	return s
+}
+
+// selfPairs counts the pairs of an id with itself and tells of them.
+func (s *scoring) selfPairs(r *rows, pairs []eval.Pair) (n uint64) {
+	for _, p := range pairs {
+		if p.A == p.B {
+			n++
+		}
+	}
+	if n > 0 {
+		s.notice(fmt.Sprintf("%s: pairs of an id with itself, which count for nothing: %d", r.path, n))
+	}
+	return n
+}
+
 // rows is what a file of pairs or clusters holds.
 type rows struct {
 	path   string
+	json   bool
 	header []string // nil: there is none
 	rows   [][]string
 }
-
-// idColumns are the names, in lower case, that tell a header from a first row.
-var idColumns = []string{"a", "id", "id1", "id_1", "ida", "id_a", "left", "left_id", "left id", "doc1"}
 
 func readRows(path string) (*rows, error) {
 	file, err := os.Open(path)
@@ -104,8 +123,8 @@ func readRows(path string) (*rows, error) {
 		return nil, err
 	}
 	defer file.Close() // only read
-	r := &rows{path: path}
-	if strings.HasSuffix(path, ".jsonl") {
+	r := &rows{path: path, json: strings.HasSuffix(path, ".jsonl")}
+	if r.json {
 		r.rows, err = jsonRows(file)
 	} else {
 		reader := csv.NewReader(file)
@@ -115,15 +134,20 @@ func readRows(path string) (*rows, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if len(r.rows) > 0 && slices.Contains(idColumns, strings.ToLower(strings.TrimPrefix(r.rows[0][0], "\uFEFF"))) {
-		r.header, r.rows = r.rows[0], r.rows[1:]
-	}
-	for i, row := range r.rows {
-		if len(row) < 2 {
-			return nil, fmt.Errorf("%s: row %d has one column: two ids are needed, separated by a comma", path, i+1)
-		}
+	if len(r.rows) > 0 {
+		r.rows[0][0] = strings.TrimPrefix(r.rows[0][0], "\uFEFF")
 	}
 	return r, nil
+}
+
+// check refuses rows without two ids.
+func (r *rows) check() error {
+	for i, row := range r.rows {
+		if len(row) < 2 {
+			return fmt.Errorf("%s: row %d has one column: two ids are needed, separated by a comma", r.path, i+1)
+		}
+	}
+	return nil
 }
 
 // jsonRows reads the JSON lines that Pairs are printed as.
@@ -134,6 +158,8 @@ func jsonRows(r io.Reader) ([][]string, error) {
 		var pair struct {
 			A, B       *string
 			Similarity json.Number
+			ABytes     []byte `json:"a_bytes"` // of ids that are not UTF-8
+			BBytes     []byte `json:"b_bytes"`
 		}
 		if err := decoder.Decode(&pair); errors.Is(err, io.EOF) {
 			return rows, nil
@@ -142,6 +168,12 @@ func jsonRows(r io.Reader) ([][]string, error) {
 		}
 		if pair.A == nil || pair.B == nil {
 			return nil, fmt.Errorf("object %d lacks \"a\" or \"b\"", len(rows)+1)
+		}
+		if pair.ABytes != nil {
+			*pair.A = string(pair.ABytes)
+		}
+		if pair.BBytes != nil {
+			*pair.B = string(pair.BBytes)
 		}
 		rows = append(rows, []string{*pair.A, *pair.B, pair.Similarity.String()})
 	}

@@ -268,8 +268,8 @@ func signature(t *testing.T, r alike.Recipe, doc []byte) []byte {
 	if r.Sketch == (minhash.Scheme{}) {
 		r.Sketch = alike.DefaultScheme()
 	}
-	if hash := r.Sketch.ShingleHash(); hash != "" {
-		r.Features.Hash = hash
+	if hash := r.Sketch.FeatureHash(); hash != "" {
+		r.Features.Hash = shingle.Hash(hash)
 	}
 	s, err := shingle.New(r.Features)
 	if err != nil {

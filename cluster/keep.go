@@ -34,6 +34,9 @@ type Meta struct {
 	HasValue bool   // false: the document has no such field
 }
 
+// IsNumber reports whether the field has a value that compares as a number.
+func (m Meta) IsNumber() bool { return parseValue(m).class == number }
+
 // ParseKeep reads "first", "last", "longest", "shortest", "max:FIELD" or
 // "min:FIELD".
 func ParseKeep(s string) (Keep, error) {

@@ -41,12 +41,13 @@ type Problem struct {
 // is one line and does nothing to a terminal.
 func (p *Problem) Error() string {
 	if p.Line > 0 {
-		return fmt.Sprintf("%s:%d: %v", shown(p.Path), p.Line, p.Err)
+		return fmt.Sprintf("%s:%d: %v", Shown(p.Path), p.Line, p.Err)
 	}
-	return fmt.Sprintf("%s: %v", shown(p.Path), p.Err)
+	return fmt.Sprintf("%s: %v", Shown(p.Path), p.Err)
 }
 
-func shown(path string) string {
+// Shown returns a path as messages show it; see Problem.Error.
+func Shown(path string) string {
 	for _, r := range path {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
 			return strconv.Quote(path)

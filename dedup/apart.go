@@ -47,7 +47,7 @@ func (o *output) String() string {
 	if o.name == "" {
 		return o.what
 	}
-	return o.what + " " + o.name
+	return o.what + " " + corpus.Shown(o.name)
 }
 
 // newOutputs returns the outputs of a run, or an error if two of them meet, or one of
@@ -219,11 +219,11 @@ func (out *output) checkURL(input string) error {
 		return nil
 	}
 	if corpus.InsideURL(out.name, input) {
-		return apartf("%s is or lies inside the input %s: name another place", out, input)
+		return apartf("%s is or lies inside the input %s: name another place", out, corpus.Shown(input))
 	}
 	for _, url := range out.owned {
 		if corpus.InsideURL(input, url) {
-			return apartf("%s holds the input %s: name another place", out, input)
+			return apartf("%s holds the input %s: name another place", out, corpus.Shown(input))
 		}
 	}
 	return nil
@@ -238,9 +238,9 @@ func (o *outputs) check(path string, info fs.FileInfo) error {
 		case out.at != nil && os.SameFile(out.at, info):
 			return apartf("%s is also an input: name another %s", out, out.kind)
 		case info.IsDir() && out.parent != nil && os.SameFile(out.parent, info):
-			return apartf("%s lies inside the input %s: name a %s outside of it", out, path, out.kind)
+			return apartf("%s lies inside the input %s: name a %s outside of it", out, corpus.Shown(path), out.kind)
 		case out.holds(info):
-			return apartf("%s holds the input %s: name another %s", out, path, out.kind)
+			return apartf("%s holds the input %s: name another %s", out, corpus.Shown(path), out.kind)
 		}
 	}
 	if folder := filepath.Dir(path); folder != o.folder {
@@ -270,7 +270,7 @@ func (o *outputs) checkAbove(path, folder string) error {
 		}
 		for i := range o.all {
 			if out := &o.all[i]; out.holds(info) {
-				return apartf("%s holds the input %s: name another %s", out, path, out.kind)
+				return apartf("%s holds the input %s: name another %s", out, corpus.Shown(path), out.kind)
 			}
 		}
 		o.clear[at] = true

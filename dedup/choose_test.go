@@ -93,7 +93,7 @@ func TestForecastIsNearTheTruth(t *testing.T) {
 		for _, b := range sets[i+1:] {
 			inter := simjoin.Intersection(a, b)
 			union := len(a) + len(b) - inter
-			if r.threshold.Reached(inter, union) {
+			if r.threshold.Reached(uint64(inter), uint64(len(a)), uint64(len(b))) {
 				edges++
 			}
 			met += r.banding.Probability(float64(inter) / float64(union))

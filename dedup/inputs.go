@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
@@ -261,10 +262,11 @@ func (r *run) account(repeated *extsort.Sorted) error {
 	if err := report.rest(); err != nil {
 		return err
 	}
-	if err := r.countDocuments(); err != nil {
+	fields, err := r.countDocuments()
+	if err != nil {
 		return err
 	}
-	r.notice()
+	r.notice(fields)
 	return nil
 }
 
@@ -332,8 +334,8 @@ func (p *reporter) report(file int, problem *corpus.Problem) error {
 	return nil
 }
 
-// countDocuments fills in what was read.
-func (r *run) countDocuments() error {
+// countDocuments fills in what was read, and tells what it has in the keep rule's field.
+func (r *run) countDocuments() (fields fieldCount, err error) {
 	s, t := r.summary, r.table
 	usable := int64(0)
 	s.Empty = 0
@@ -347,15 +349,47 @@ func (r *run) countDocuments() error {
 		if c.doc(doc).features == 0 {
 			s.Empty++
 		}
+		if r.config.Keep.Field() != "" {
+			fields.add(c.meta(doc))
+		}
 	}
 	s.Read = usable + s.Skipped
 	s.References = int64(t.refs)
-	return c.err
+	return fields, c.err
+}
+
+// fieldCount counts what documents have in the field of a keep rule.
+type fieldCount struct{ numbers, texts int64 }
+
+func (f *fieldCount) add(m cluster.Meta) {
+	switch {
+	case m.IsNumber():
+		f.numbers++
+	case m.HasValue:
+		f.texts++
+	}
+}
+
+// tell says where the rule has less to go by than its user may think. Texts alone are
+// fine: dates are.
+func (f fieldCount) tell(keep cluster.Keep, documents int64, notice func(string)) {
+	missing := documents - f.numbers - f.texts
+	switch field := keep.Field(); {
+	case field == "" || documents == 0:
+	case missing == documents:
+		notice(fmt.Sprintf("no document has a field %q: --keep %s does the same as first", field, keep))
+	case f.numbers > 0 && f.texts > 0:
+		notice(fmt.Sprintf("--keep %s: of %d documents %d have no field %q and %d have no number there; numbers are kept first, then other values",
+			keep, documents, missing, field, f.texts))
+	case missing > 0:
+		notice(fmt.Sprintf("--keep %s: of %d documents %d have no field %q; they are kept last", keep, documents, missing, field))
+	}
 }
 
 // notice tells what is no error but may surprise.
-func (r *run) notice() {
+func (r *run) notice(fields fieldCount) {
 	s, c := r.summary, &r.config
+	fields.tell(c.Keep, s.Read-s.Skipped, c.OnNotice)
 	if s.Read == 0 {
 		c.OnNotice("the input holds no records")
 	}

@@ -81,7 +81,8 @@ func (r *run) leaveOut(lost []lostRows) error {
 		r.config.OnSkip(r.lostProblem(l))
 		r.summary.Skipped++
 	}
-	return errors.Join(c.err, r.countDocuments())
+	_, err := r.countDocuments()
+	return errors.Join(c.err, err)
 }
 
 func (r *run) lostProblem(l *lostRows) *corpus.Problem {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"unicode"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -441,13 +442,14 @@ func (o *outputDir) writeKeptList(ctx context.Context, k *keptWriter) error {
 	t := k.r.table
 	return o.writeFile(KeptList, func(w io.Writer) error {
 		c := t.scanner()
-		var line []byte
+		var name, line []byte
 		for i := t.refs; i < t.n; i++ {
 			doc := uint32(i)
 			if !k.keeps(doc) || t.sources[t.fileOf(doc)].Format != corpus.Text {
 				continue
 			}
-			line = append(c.appendID(line[:0], doc), '\n')
+			name = c.appendID(name[:0], doc)
+			line = append(appendLineName(line[:0], name), '\n')
 			if err := errors.Join(c.err, ctx.Err()); err != nil {
 				return err
 			}
@@ -457,6 +459,18 @@ func (o *outputDir) writeKeptList(ctx context.Context, k *keptWriter) error {
 		}
 		return nil
 	})
+}
+
+// appendLineName appends a name as a line of a list shows it: as it is, unless it holds
+// control characters or line separators or begins with a quotation mark. Then it is in
+// quotes and escaped as Go does, which strconv.Unquote undoes.
+func appendLineName(dst, name []byte) []byte {
+	for i, r := range string(name) {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || i == 0 && r == '"' {
+			return strconv.AppendQuote(dst, string(name))
+		}
+	}
+	return append(dst, name...)
 }
 
 func (o *outputDir) writeSummary(s *Summary) error {

@@ -20,7 +20,8 @@ cluster. The output folder gets
 
   kept/          the inputs without the removed records, in the same formats and
                  compressions, kept lines byte for byte as they were
-  kept.txt       the paths of kept documents that are files of their own
+  kept.txt       the paths of kept documents that are files of their own; one with
+                 control characters, or a quotation mark in front, as a literal of Go
   removed.csv    id,kept_id,similarity: what was removed, and for which document
   clusters.csv   id,cluster: the members of clusters of two or more
   summary.json   the account of the run, written last: where it is, all is there

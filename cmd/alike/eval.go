@@ -12,9 +12,15 @@ import (
 const evalHelp = `Hold a result against the truth.
 
 PAIRS and TRUTH are CSV files (or JSON lines, by the name *.jsonl) whose first
-two columns are the ids of two documents; further columns do not matter, a
-header line is recognised by its names (a, id, id1, left_id, …). The order
-within a pair does not matter, repeated pairs count once.
+two columns are the ids of two documents; further columns do not matter. The order
+within a pair does not matter, repeated pairs count once, and pairs of an id
+with itself, which are told, not at all.
+
+A first line is taken for a header if its names are usual ones (a,b; id1,id2;
+left_id,right_id; …), or if neither of its ids is anywhere else in the two files
+and it does not look like the lines below: no number over numbers in the third
+column, or words over ids that all have digits. What was taken for one is told;
+--header says better.
 
 With --clusters both are read as clusterings: a file with the header id,cluster
 names the cluster of each document; of a file of pairs, whatever is connected
@@ -27,6 +33,7 @@ const evalExamples = `  alike eval pairs.csv truth.csv
 func newEval() *cobra.Command {
 	var asClusters, asJSON bool
 	var minSimilarity float64
+	header := choose(alike.HeaderAuto, alike.HeaderYes, alike.HeaderNo)
 	cmd := &cobra.Command{
 		Use:     "eval PAIRS TRUTH",
 		Short:   "Precision, recall and F1 of pairs; adjusted Rand index of clusters",
@@ -34,11 +41,15 @@ func newEval() *cobra.Command {
 		Example: evalExamples,
 		Args:    exactly(2, "name the found pairs and the true ones"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			options := []alike.ScoreOption{
+				alike.Header(alike.HeaderMode(header.value)),
+				alike.Notices(func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s\n", s) }),
+			}
 			if asClusters {
 				if cmd.Flags().Changed("min-similarity") {
 					return usagef("--min-similarity is for pairs, not for --clusters")
 				}
-				scores, err := alike.ScoreClusters(args[0], args[1])
+				scores, err := alike.ScoreClusters(args[0], args[1], options...)
 				if err != nil {
 					return err
 				}
@@ -48,7 +59,7 @@ func newEval() *cobra.Command {
 				printClusterScores(cmd.OutOrStdout(), scores)
 				return nil
 			}
-			scores, err := alike.ScorePairs(args[0], args[1], minSimilarity)
+			scores, err := alike.ScorePairs(args[0], args[1], minSimilarity, options...)
 			if err != nil {
 				return err
 			}
@@ -61,8 +72,10 @@ func newEval() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asClusters, "clusters", false, "compare clusterings: adjusted Rand index and pairwise scores")
 	cmd.Flags().Float64Var(&minSimilarity, "min-similarity", 0, "leave out pairs of TRUTH whose third column is below this")
+	cmd.Flags().Var(&header, "header", "whether first lines of CSV are headers: yes, no, or auto, which judges each")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON")
 	cmd.Flags().SortFlags = false // in the order of the work
+	completeChoices(cmd)
 	return cmd
 }
 

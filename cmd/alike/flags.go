@@ -271,7 +271,7 @@ type searchFlags struct {
 
 func (f *searchFlags) add(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1")
-	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold that must be found")
+	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found: an average over seeds; with one seed a family of near-copies may have less")
 	f.candidates = choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
 	flags.Var(&f.candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto")
 	f.verify = choose(dedup.VerifyExact, dedup.VerifySketch, dedup.VerifyNone)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -21,9 +22,19 @@ const pairsHelp = `List every pair of documents at or above the threshold.
 The output is CSV: a,b,similarity, where a comes before b in the input, sorted
 by a, then b, in input order; with --json, an object a line. With --shared, or a
 preset, there is one column more, shared: in how many components the signatures
-agree. A document without an id is named by its file, or file:line. A FILE gets
+agree. A document without an id is named by its file, or file:line. An id that is
+not UTF-8 stands in CSV as it is; JSON has its bytes as base64 in a_bytes or
+b_bytes, which are there for no other id. A FILE gets
 its name when it is whole, and is compressed when the name ends in .gz, .zst,
 .bz2 or .xz. It may be a URL, s3://bucket/name or gs://bucket/name.
+
+The defaults are for near-duplicates. Programs that were copied and disguised
+share far less: with single words at 0.4 (--ngram 1 --threshold 0.4), 90 % of
+the plagiarised programs of a data set are found, with the defaults 2 %, but
+also most programs that solve the same task on their own: read the list from the
+top. A passage counts for its share of the texts only: two texts of 1,000 words
+with a passage of 100 in common have a similarity of about 0.05. For those take
+--ngram 3 and a low --threshold, and alike compare, which shows the passages.
 
 Presets are settings of published systems. Flags that are given count more:
 
@@ -126,7 +137,17 @@ func (p *pairWriter) write(pair alike.Pair) error {
 		B          string      `json:"b"`
 		Similarity json.Number `json:"similarity"`
 		Shared     *int        `json:"shared,omitempty"`
-	}{string(pair.A), string(pair.B), json.Number(similarity), shared})
+		ABytes     []byte      `json:"a_bytes,omitempty"`
+		BBytes     []byte      `json:"b_bytes,omitempty"`
+	}{string(pair.A), string(pair.B), json.Number(similarity), shared, rawID(pair.A), rawID(pair.B)})
+}
+
+// rawID returns an id that JSON cannot hold, since it is not UTF-8, and nil for others.
+func rawID(id []byte) []byte {
+	if utf8.Valid(id) {
+		return nil
+	}
+	return id
 }
 
 func (p *pairWriter) flush() error {

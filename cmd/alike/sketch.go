@@ -18,8 +18,9 @@ const sketchHelp = `Print the fingerprint of every document.
 The output is a JSON object a line: id, scheme, and signature. The scheme is one line
 that says all the signature depends on: how text becomes tokens and shingles, and
 how these become a signature. Signatures may be compared if their schemes are equal,
-and only then. A signature is the components packed at their width, least significant bit first, in base64. Of bottomk it is
-the hashes, ascending, little-endian. Schemes of other commands are oph, kmins and
+and only then. A signature is the components packed at their width, least significant
+bit first, in base64. Of bottomk it is the hashes, ascending, little-endian. Of an id
+that is not UTF-8, id_bytes has the bytes as base64. Schemes of other commands are oph, kmins and
 bottomk; fingerprints can be simhash and fastsimhash as well, of any number of bits.
 
 With --preset, the fingerprint is that of another program, byte for byte:
@@ -115,5 +116,6 @@ func (w *fingerprintWriter) write(f alike.Fingerprint) error {
 		ID        string `json:"id"`
 		Scheme    string `json:"scheme"`
 		Signature string `json:"signature"`
-	}{string(f.ID), w.scheme, signature})
+		IDBytes   []byte `json:"id_bytes,omitempty"`
+	}{string(f.ID), w.scheme, signature, rawID(f.ID)})
 }

@@ -53,7 +53,7 @@ func newTune() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.Float64Var(&threshold, "threshold", dedup.DefaultThreshold, "similarity from which pairs are wanted, above 0 and up to 1")
-	flags.Float64Var(&recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold that must be found")
+	flags.Float64Var(&recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found, on average over seeds")
 	flags.IntVar(&hashes, "hashes", alike.DefaultScheme().K(), "components of the signature")
 	flags.IntVar(&bits, "bits", alike.DefaultScheme().Bits(), "bits of a component: 1, 2, 4, 8, 16 or 32")
 	flags.BoolVar(&asJSON, "json", false, "JSON")

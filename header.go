@@ -1,0 +1,129 @@
+package alike
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// HeaderMode says whether the first line of a CSV file of pairs or clusters names its
+// columns.
+type HeaderMode string
+
+// The modes.
+const (
+	HeaderAuto HeaderMode = "auto" // judged by what stands in the files; see ScorePairs
+	HeaderYes  HeaderMode = "yes"
+	HeaderNo   HeaderMode = "no"
+)
+
+// A ScoreOption changes how ScorePairs and ScoreClusters read their files.
+type ScoreOption func(*scoring)
+
+// scoring is how files are read to be scored.
+type scoring struct {
+	header HeaderMode
+	notice func(string)
+}
+
+// Header tells whether first lines are headers. Without it they are judged.
+func Header(mode HeaderMode) ScoreOption { return func(s *scoring) { s.header = mode } }
+
+// Notices has notice be told what a user should know: what was taken for a header, and
+// which pairs do not count.
+func Notices(notice func(string)) ScoreOption { return func(s *scoring) { s.notice = notice } }
+
+// ownHeaders begin the files that alike writes.
+var ownHeaders = [][]string{
+	{"a", "b", "similarity"}, {"a", "b", "similarity", "shared"}, {"id", "kept_id", "similarity"}, {"id", "cluster"},
+}
+
+// Usual names of the two columns, in lower case.
+var (
+	firstNames  = []string{"a", "id", "id1", "id_1", "ida", "id_a", "left", "left_id", "left id", "doc1"}
+	secondNames = []string{"b", "id", "id2", "id_2", "idb", "id_b", "right", "right_id", "right id", "doc2", "kept_id", "cluster"}
+)
+
+// readTwo reads two files and takes their headers off.
+func (s *scoring) readTwo(found, truth string) (f, t *rows, err error) {
+	if f, err = readRows(found); err != nil {
+		return nil, nil, err
+	}
+	if t, err = readRows(truth); err != nil {
+		return nil, nil, err
+	}
+	fIsHeader, tIsHeader := s.isHeader(f, t), s.isHeader(t, f)
+	for _, r := range []struct {
+		*rows
+		isHeader bool
+	}{{f, fIsHeader}, {t, tIsHeader}} {
+		if r.isHeader {
+			r.header, r.rows.rows = r.rows.rows[0], r.rows.rows[1:]
+		}
+		if err := r.check(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return f, t, nil
+}
+
+// isHeader judges the first row of a file, which is scored with another, and tells what
+// it was taken for where that could be wrong.
+//
+// Headers that alike writes, and usual names, are headers. Another first row is one if
+// neither of its ids is in any other row of the two files and, besides, its third column
+// is no number and those below are, or its ids have no digits and all ids below have.
+func (s *scoring) isHeader(r, other *rows) bool {
+	switch {
+	case r.json || len(r.rows) == 0 || len(r.rows[0]) < 2 || s.header == HeaderNo:
+		return false
+	case s.header == HeaderYes:
+		return true
+	}
+	first := r.rows[0]
+	if slices.ContainsFunc(ownHeaders, func(h []string) bool { return slices.Equal(h, first) }) {
+		return true
+	}
+	usual := slices.Contains(firstNames, strings.ToLower(first[0])) && slices.Contains(secondNames, strings.ToLower(first[1]))
+	again := r.namesAgain(first) || other.namesAgain(first)
+	switch line := fmt.Sprintf("%s: first line %q", r.path, strings.Join(first, ",")); {
+	case usual || !again && (r.numbersBelow(first) || r.digitsBelow(first)):
+		s.notice(line + " is taken for a header; if it is a pair, say --header no")
+		return true
+	case !again && !hasDigit(first[0]) && !hasDigit(first[1]):
+		s.notice(line + " is taken for a pair; if it is a header, say --header yes")
+	}
+	return false
+}
+
+// namesAgain tells whether an id of a first row is in another row than the first.
+func (r *rows) namesAgain(first []string) bool {
+	return len(r.rows) > 0 && slices.ContainsFunc(r.rows[1:], func(row []string) bool {
+		return slices.ContainsFunc(row[:min(2, len(row))], func(id string) bool { return id == first[0] || id == first[1] })
+	})
+}
+
+// numbersBelow tells whether the third columns of all rows but the first are numbers.
+func (r *rows) numbersBelow(first []string) bool {
+	isNumber := func(row []string) bool {
+		if len(row) < 3 {
+			return false
+		}
+		_, err := strconv.ParseFloat(row[2], 64)
+		return err == nil
+	}
+	return len(r.rows) > 1 && len(first) > 2 && !isNumber(first) && all(r.rows[1:], isNumber)
+}
+
+// digitsBelow tells whether the ids of the first row have no digit and all others have.
+func (r *rows) digitsBelow(first []string) bool {
+	return len(r.rows) > 1 && !hasDigit(first[0]) && !hasDigit(first[1]) &&
+		all(r.rows[1:], func(row []string) bool { return len(row) > 1 && hasDigit(row[0]) && hasDigit(row[1]) })
+}
+
+func all(rows [][]string, is func([]string) bool) bool {
+	return !slices.ContainsFunc(rows, func(row []string) bool { return !is(row) })
+}
+
+func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
