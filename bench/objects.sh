@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Runs `alike dedup` and `alike pairs` from bucket to bucket on a real S3 server
 # of this machine, compares every byte with a run over the same folder, and prints
-# seconds and peak memory of both.
+# seconds and peak memory of both. Then it does so with 200 small objects, of which
+# it counts the requests: one for each in every pass, and no byte twice.
 #
 #   bench/objects.sh [FOLDER]
 #
 # FOLDER has the corpus (default: examples/corpus). The server is `minio` or
 # `versitygw`, whichever is in the PATH (or named by ALIKE_S3_SERVER); it listens
-# on 127.0.0.1 only, at the port ALIKE_S3_PORT (default 9753), and keeps its data in
-# a temporary folder. Without one the script says so and ends: the tests have
+# on 127.0.0.1 only, at the port ALIKE_S3_PORT (default 9753; requests are counted
+# at the next one), and keeps its data in a temporary folder. Without one the script says so and ends: the tests have
 # a server of their own.
 set -euo pipefail
 export LC_ALL=C
@@ -23,18 +24,18 @@ if [ -z "$server" ]; then
 fi
 
 dir=$(mktemp -d)
-pid=
+pids=()
 finish() {
-  if [ -n "$pid" ]; then
+  for pid in "${pids[@]}"; do
     kill "$pid" 2>/dev/null || true
     wait "$pid" 2>/dev/null || true
-  fi
+  done
   rm -rf "$dir"
 }
 trap finish EXIT
 
 mkdir -p "$dir/bin" "$dir/data" "$dir/meta"
-go build -o "$dir/bin/" ./cmd/alike ./bench/bucketcopy
+go build -o "$dir/bin/" ./cmd/alike ./bench/bucketcopy ./bench/bucketlog
 PATH=$dir/bin:$PATH
 
 # Nothing of the machine's own settings.
@@ -51,7 +52,7 @@ case $(basename "$server") in
       "$server" --quiet --port "127.0.0.1:$port" posix --sidecar "$dir/meta" "$dir/data" >"$dir/log" 2>&1 &
     ;;
 esac
-pid=$!
+pids+=($!)
 made=
 for _ in $(seq 50); do
   if bucketcopy -make s3://alike 2>"$dir/why"; then
@@ -84,13 +85,75 @@ timed 'pairs, bucket to bucket' alike pairs s3://alike/in -o s3://alike/results/
 bucketcopy s3://alike/out "$dir/remote"
 bucketcopy s3://alike/results "$dir/results"
 
-# The same bytes, but for the paths that stand for ids, and what a summary measures.
-for file in removed.csv clusters.csv kept.txt; do
-  if [ -f "$dir/local/$file" ]; then
-    sed "s#s3://alike/in/#$folder/#g" "$dir/remote/$file" | cmp - "$dir/local/$file"
-  fi
-done
+# same FOLDER PREFIX LOCAL REMOTE: the outputs of dedup have the same bytes, but for
+# the paths that stand for ids, and what a summary measures.
+same() {
+  for file in removed.csv clusters.csv kept.txt; do
+    if [ -f "$3/$file" ]; then
+      sed "s#$2/#$1/#g" "$4/$file" | cmp - "$3/$file"
+    fi
+  done
+  diff -r "$4/kept" "$3/kept"
+  grep -q '"kept"' "$4/summary.json"
+}
+same "$folder" s3://alike/in "$dir/local" "$dir/remote"
 sed "s#s3://alike/in/#$folder/#g" "$dir/results/pairs.csv" | cmp - "$dir/pairs.csv"
-diff -r "$dir/remote/kept" "$dir/local/kept"
-grep -q '"kept"' "$dir/remote/summary.json"
 echo "same bytes: $(find "$dir/local" -type f | wc -l) files, $(wc -l <"$dir/pairs.csv") lines of pairs"
+
+# 200 objects of 40 kB: every tenth record is nearly one of the object before. Shingles of
+# characters are so many that records are read again to compare them.
+mkdir "$dir/small"
+awk -v dir="$dir/small" 'BEGIN {
+  srand(1)
+  for (o = 0; o < 200; o++) {
+    file = sprintf("%s/part-%03d.jsonl", dir, o)
+    for (i = 0; i < 50; i++) {
+      if (i % 10 == 1 && o > 0) {
+        text = before[i]
+        sub(/w[0-9]+/, "copy" o "x" i, text)
+      } else {
+        text = ""
+        for (w = 0; w < 120; w++) text = text "w" int(rand() * 100000) " "
+      }
+      if (i % 10 == 0) before[i + 1] = last[i]
+      last[i] = text
+      printf "{\"id\":\"%d-%d\",\"text\":\"%s\"}\n", o, i, text >file
+    }
+    close(file)
+  }
+}'
+bucketcopy "$dir/small" s3://alike/small
+size=$(cat "$dir"/small/* | wc -c)
+bucketlog -listen "127.0.0.1:$((port + 1))" -server "http://127.0.0.1:$port" "$dir/requests" &
+pids+=($!)
+export AWS_ENDPOINT_URL=http://127.0.0.1:$((port + 1))
+until bucketcopy s3://alike/small "$dir/warm" 2>"$dir/why"; do sleep 0.2; done
+
+# counted NAME PASSES COMMAND…: runs the command, which may read each byte of the
+# small objects once in every pass.
+counted() {
+  local name=$1 passes=$2 before
+  shift 2
+  before=$(wc -l <"$dir/requests")
+  timed "$name" "$@"
+  tail -n "+$((before + 1))" "$dir/requests" | awk -v name="$name" -v passes="$passes" -v size="$size" '
+    $1 == "GET" && $2 ~ /[?&]list-type=/ { lists += $2 ~ /[?&]prefix=small%2F(&|$)/; next } # of the input
+    $1 == "GET" { reads++; bytes += $4; next }
+    $1 == "HEAD" { lookups++; next }
+    { writes++ }
+    END {
+      printf "%s: %d lists, %d look-ups, %d reads of %d bytes (objects: 200 of %d), %d writes\n", name, lists, lookups, reads, bytes, size, writes
+      if (lists > 1 || lookups > 1 || reads > 200 * passes || bytes > size * passes) {
+        print "objects: too many requests or bytes" >"/dev/stderr"
+        exit 1
+      }
+    }'
+}
+counted 'pairs, small objects' 2 alike pairs --tokens chars s3://alike/small -o "$dir/small.csv"
+counted 'dedup, small objects' 3 alike dedup --tokens chars s3://alike/small -o s3://alike/small-out
+alike pairs --tokens chars "$dir/small" -o "$dir/small-local.csv" 2>/dev/null
+cmp "$dir/small.csv" "$dir/small-local.csv"
+alike dedup --tokens chars "$dir/small" -o "$dir/small-local" 2>/dev/null
+bucketcopy s3://alike/small-out "$dir/small-remote"
+same "$dir/small" s3://alike/small "$dir/small-local" "$dir/small-remote"
+echo "same bytes of small objects: $(wc -l <"$dir/small.csv") lines of pairs"

@@ -31,7 +31,8 @@ type Object struct {
 // Errors read as a reason and a remedy. They are fs.ErrNotExist for what is not
 // there, fs.ErrPermission for missing or refused credentials, fs.ErrInvalid for
 // a wrong setting, and ErrChanged for an object that is another version: these
-// are final. Any other error is worth another try.
+// are final. Any other error is worth another try; if it has a method
+// RetryAfter() time.Duration, that tells how long to wait before.
 type Bucket interface {
 	// List calls each for every object whose key begins with prefix.
 	List(ctx context.Context, prefix string, each func(Object) error) error

@@ -151,8 +151,8 @@ func TestObjectThatBreaksOffGivesItsRecordsAndOneErrorWithAWayOut(t *testing.T) 
 		kind  error
 		text  string
 	}{
-		"the network is down":   {errors.New("connection refused"), ErrUnavailable, "the object storage does not deliver (connection refused; tried 6 times); check the network and run again (after line "},
-		"the server hangs":      {errHang, ErrUnavailable, "no data for too long; tried 6 times); check the network"},
+		"the network is down":   {errors.New("connection refused"), ErrUnavailable, "the object storage does not deliver (connection refused; tried 8 times); check the network and run again (after line "},
+		"the server hangs":      {errHang, ErrUnavailable, "no data for too long; tried 8 times); check the network"},
 		"the object is another": {because(ErrChanged, "the object was changed; run again"), ErrChanged, "the object was changed; run again (after line "},
 		"access ends":           {because(fs.ErrPermission, "access denied; check the credentials"), fs.ErrPermission, "access denied; check the credentials (after line "},
 		"the object is gone":    {because(fs.ErrNotExist, "no such object any more"), fs.ErrNotExist, "no such object any more (after line "},

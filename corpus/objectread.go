@@ -21,7 +21,8 @@ import (
 // one begin small and few, so that reading just a header costs little, and
 // double up to that size, four at a time. Memory of an open
 // object: at most the read-ahead (8 MiB by default). A range that breaks off
-// is continued where it broke, by another request for the rest.
+// is continued where it broke, by another request for the rest, for as long as
+// requests bring bytes.
 //
 // Each range is fetched by a goroutine of its own, which the reader's context
 // ends; Close waits for them.
@@ -34,12 +35,12 @@ const (
 
 // patience is how long a request is waited for, and how often it is repeated.
 type patience struct {
-	tries          int           // of one range
+	tries          int           // in a row without a byte
 	pause, longest time.Duration // before the second try, doubling up to longest
 	idle           time.Duration // without a byte, until a request is given up
 }
 
-var defaultPatience = patience{tries: 6, pause: 200 * time.Millisecond, longest: 5 * time.Second, idle: 30 * time.Second}
+var defaultPatience = patience{tries: 8, pause: 200 * time.Millisecond, longest: 5 * time.Second, idle: 30 * time.Second}
 
 // objectFetcher reads ranges of one object. It is safe for concurrent use.
 type objectFetcher struct {
@@ -53,17 +54,8 @@ var errIdle = errors.New("no data for too long")
 // fetch fills buf with the bytes from offset on. The error is an *objectError.
 func (f *objectFetcher) fetch(ctx context.Context, offset int64, buf []byte) error {
 	have, pause := 0, f.pause
-	var err error
-	for try := range f.tries {
-		if try > 0 {
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause/2 + rand.N(pause/2+1)):
-			}
-			pause = min(2*pause, f.longest)
-		}
-		var n int
-		n, err = f.request(ctx, offset+int64(have), buf[have:])
+	for try := 1; ; try++ {
+		n, err := f.request(ctx, offset+int64(have), buf[have:])
 		have += n
 		switch {
 		case have == len(buf):
@@ -72,9 +64,27 @@ func (f *objectFetcher) fetch(ctx context.Context, offset int64, buf []byte) err
 			return &objectError{ctx.Err()}
 		case isFinal(err):
 			return &objectError{err}
+		case n > 0: // it goes on
+			try, pause = 1, f.pause
+		case try == f.tries:
+			return &objectError{unavailable(f.tries, err)}
 		}
+		select {
+		case <-ctx.Done():
+			return &objectError{ctx.Err()}
+		case <-time.After(max(pause/2+rand.N(pause/2+1), askedPause(err))):
+		}
+		pause = min(2*pause, f.longest)
 	}
-	return &objectError{unavailable(f.tries, err)}
+}
+
+// askedPause returns how long an error says that the server asks to wait.
+func askedPause(err error) time.Duration {
+	var asks interface{ RetryAfter() time.Duration }
+	if errors.As(err, &asks) {
+		return asks.RetryAfter()
+	}
+	return 0
 }
 
 // isFinal reports whether another try would give the same error.

@@ -6,9 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -317,6 +320,44 @@ func TestObjectThatChangesBetweenTwoPassesEndsTheRun(t *testing.T) {
 				config.Corpus.IDField = corpus.NoID
 				config.Progress = &atStage{stage: stage, do: func() { s.put("in", key, changed) }}
 				if _, err := Run(context.Background(), config); !errors.Is(err, corpus.ErrChanged) || !strings.Contains(err.Error(), key) {
+					t.Errorf("%s, before %s: error %v", key, stage, err)
+				}
+			})
+		}
+	}
+}
+
+// brokenBucket does not let anything be read once it is broken, by an error of the
+// network that wraps io.EOF, as that of a connection does that was closed early.
+type brokenBucket struct {
+	corpus.Bucket
+	broken *atomic.Bool
+}
+
+func (b brokenBucket) Read(ctx context.Context, o corpus.Object, offset, length int64) (io.ReadCloser, error) {
+	if b.broken.Load() {
+		return nil, fmt.Errorf("%w: %w", fs.ErrPermission, &url.Error{Op: "Get", URL: o.Key, Err: io.EOF}) // not tried again
+	}
+	return b.Bucket.Read(ctx, o, offset, length)
+}
+
+func TestNetworkThatBreaksInALaterPassIsNotTakenForAChangedFile(t *testing.T) {
+	data := lines(3, 100, func(i int) (author, bool) { return author{3, 0}, i == 1 || i == 2 })
+	for _, stage := range []string{"verify", "write"} {
+		for key, data := range map[string][]byte{"a.jsonl": data, "a.jsonl.gz": gzipped(t, data)} {
+			eachStore(t, func(t *testing.T, s store) {
+				s.put("in", key, data)
+				config := s.config(t)
+				config.Output = filepath.Join(t.TempDir(), "out")
+				var broken atomic.Bool
+				open := config.Corpus.Buckets
+				config.Corpus.Buckets = func(ctx context.Context, url string) (corpus.Bucket, error) {
+					b, err := open(ctx, url)
+					return brokenBucket{b, &broken}, err
+				}
+				config.Progress = &atStage{stage: stage, do: func() { broken.Store(true) }}
+				_, err := Run(context.Background(), config)
+				if errors.Is(err, corpus.ErrChanged) || !errors.Is(err, fs.ErrPermission) {
 					t.Errorf("%s, before %s: error %v", key, stage, err)
 				}
 			})

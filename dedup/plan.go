@@ -2,7 +2,6 @@ package dedup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -108,7 +107,7 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 	for n := 0; n < sampleBlocks && time.Since(start) < sampleTime && ctx.Err() == nil; n++ {
 		begun := time.Now()
 		if err := file.Next(&b); err != nil {
-			if !errors.Is(err, io.EOF) {
+			if err != io.EOF { // exactly: damage may wrap one
 				return nil
 			}
 			break

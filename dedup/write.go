@@ -652,7 +652,7 @@ func unlessEmpty(first, end uint32, err error) error {
 	if first == end {
 		return nil
 	}
-	if errors.Is(err, io.EOF) {
+	if err == io.EOF { // exactly: the error of a network may wrap one
 		return corpus.ErrChanged
 	}
 	return err

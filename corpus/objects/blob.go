@@ -15,6 +15,7 @@ import (
 // blobBucket is a bucket of gocloud.dev/blob.
 type blobBucket struct {
 	bucket *blob.Bucket
+	patience
 	// explain gives an error a remedy.
 	explain func(error) error
 	// found completes an object that was listed or looked up.
@@ -32,6 +33,7 @@ func FromBlob(b *blob.Bucket) corpus.BucketWriter { return newBlobBucket(b) }
 func newBlobBucket(b *blob.Bucket) *blobBucket {
 	return &blobBucket{
 		bucket:   b,
+		patience: patience{tries: 1}, // drivers have their own
 		explain:  explainCode,
 		found:    func(func(any) bool, *corpus.Object) {},
 		ask:      func(func(any) bool, corpus.Object) error { return nil },
@@ -55,12 +57,15 @@ func explainCode(err error) error {
 func (b *blobBucket) List(ctx context.Context, prefix string, each func(corpus.Object) error) error {
 	objects := b.bucket.List(&blob.ListOptions{Prefix: prefix})
 	for {
-		o, err := nextObject(ctx, objects)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
+		var o *blob.ListObject
+		err := b.retry(ctx, requestTimeout, func(within context.Context) (err error) {
+			if o, err = objects.Next(within); err == io.EOF {
+				return nil
+			}
 			return b.failed(ctx, err)
+		})
+		if err != nil || o == nil {
+			return err
 		}
 		object := corpus.Object{Key: o.Key, Size: o.Size, ModTime: o.ModTime}
 		b.found(o.As, &object)
@@ -70,19 +75,14 @@ func (b *blobBucket) List(ctx context.Context, prefix string, each func(corpus.O
 	}
 }
 
-// nextObject takes the next object, which may need a request.
-func nextObject(ctx context.Context, objects *blob.ListIterator) (*blob.ListObject, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	return objects.Next(ctx)
-}
-
 func (b *blobBucket) Stat(ctx context.Context, key string) (corpus.Object, error) {
-	within, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	a, err := b.bucket.Attributes(within, key)
+	var a *blob.Attributes
+	err := b.retry(ctx, requestTimeout, func(within context.Context) (err error) {
+		a, err = b.bucket.Attributes(within, key)
+		return b.failed(ctx, err)
+	})
 	if err != nil {
-		return corpus.Object{}, b.failed(ctx, err)
+		return corpus.Object{}, err
 	}
 	o := corpus.Object{Key: key, Size: a.Size, ModTime: a.ModTime}
 	b.found(a.As, &o)
@@ -110,6 +110,8 @@ func (b *blobBucket) Read(ctx context.Context, o corpus.Object, offset, length i
 // failed gives an error a remedy, unless the caller has ended the request.
 func (b *blobBucket) failed(ctx context.Context, err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
@@ -180,13 +182,13 @@ func (d *blobDestination) Abort() {
 }
 
 func (b *blobBucket) Remove(ctx context.Context, key string) error {
-	within, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	err := b.bucket.Delete(within, key)
-	if err == nil || gcerrors.Code(err) == gcerrors.NotFound {
-		return nil
-	}
-	return b.failed(ctx, err)
+	return b.retry(ctx, requestTimeout, func(within context.Context) error {
+		err := b.bucket.Delete(within, key)
+		if gcerrors.Code(err) == gcerrors.NotFound {
+			return nil
+		}
+		return b.failed(ctx, err)
+	})
 }
 
 func (b *blobBucket) close() error { return b.bucket.Close() }

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	s3Pause = time.Millisecond
+	usualPatience.pause = time.Microsecond
 	goleak.VerifyTestMain(m)
 }
 

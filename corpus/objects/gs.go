@@ -33,7 +33,6 @@ import (
 const (
 	gsServer = "https://storage.googleapis.com"
 	gsScope  = "https://www.googleapis.com/auth/devstorage.read_write"
-	gsTries  = 4 // of a request that moves little data
 )
 
 // gsBucket is a bucket of Google Cloud Storage.
@@ -41,8 +40,8 @@ type gsBucket struct {
 	client *http.Client
 	server string
 	name   string
-	pause  time.Duration // before the second try of a request, doubling
-	chunk  int           // bytes of a stream sent at once
+	chunk  int // bytes of a stream sent at once
+	patience
 }
 
 // openGS opens the bucket that a URL names.
@@ -56,7 +55,7 @@ func openGS(ctx context.Context, u *url.URL) (*gsBucket, error) {
 	for name := range q {
 		return nil, because(fs.ErrInvalid, nil, "unknown setting %q in the URL; there is only anonymous", name)
 	}
-	b := &gsBucket{server: gsServer, name: u.Host, pause: 500 * time.Millisecond, chunk: gsChunk}
+	b := &gsBucket{server: gsServer, name: u.Host, chunk: gsChunk, patience: usualPatience}
 	if emulator := os.Getenv("STORAGE_EMULATOR_HOST"); emulator != "" {
 		if !strings.Contains(emulator, "://") {
 			emulator = "http://" + emulator
@@ -145,7 +144,7 @@ func (b *gsBucket) Remove(ctx context.Context, key string) error {
 // call makes a request that may be repeated, and decodes its answer into answer
 // unless that is nil.
 func (b *gsBucket) call(ctx context.Context, method, url string, answer any) error {
-	return b.retry(ctx, func(ctx context.Context) error {
+	return b.retry(ctx, requestTimeout, func(ctx context.Context) error {
 		r, err := b.do(ctx, method, url, nil, nil)
 		if err != nil {
 			return err
@@ -161,38 +160,6 @@ func (b *gsBucket) call(ctx context.Context, method, url string, answer any) err
 	})
 }
 
-// retry repeats what fails with corpus.ErrUnavailable.
-func (b *gsBucket) retry(ctx context.Context, request func(context.Context) error) error {
-	pause := b.pause
-	for try := 1; ; try++ {
-		within, cancel := context.WithTimeout(ctx, requestTimeout)
-		err := request(within)
-		cancel()
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case try == gsTries || !errors.Is(err, corpus.ErrUnavailable):
-			return err
-		}
-		if err := sleep(ctx, pause); err != nil {
-			return err
-		}
-		pause *= 2
-	}
-}
-
-// sleep waits, or returns the error of the context when that ends before.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
 func (b *gsBucket) Read(ctx context.Context, o corpus.Object, offset, length int64) (io.ReadCloser, error) {
 	query := url.Values{"alt": {"media"}, "ifGenerationMatch": {o.Version}}
 	r, err := b.do(ctx, http.MethodGet, b.url(o.Key, query), http.Header{
@@ -204,8 +171,12 @@ func (b *gsBucket) Read(ctx context.Context, o corpus.Object, offset, length int
 	if err != nil {
 		return nil, err
 	}
-	if r.StatusCode != http.StatusPartialContent && offset > 0 {
+	if generation := r.Header.Get("X-Goog-Generation"); generation != "" && generation != o.Version {
 		_ = r.Body.Close() // nothing of it is wanted
+		return nil, errChanged(nil)
+	}
+	if r.StatusCode != http.StatusPartialContent && offset > 0 {
+		_ = r.Body.Close()
 		return nil, because(fs.ErrInvalid, nil, "the server does not give the range of bytes that it was asked for; copy the data to a folder")
 	}
 	return r.Body, nil
@@ -258,13 +229,11 @@ func explainGS(r *http.Response) error {
 		return because(fs.ErrPermission, cause, "access denied; check the Google credentials and what they are allowed to, or add ?anonymous=true for a public bucket")
 	case http.StatusPreconditionFailed:
 		return errChanged(cause)
-	case http.StatusRequestTimeout, http.StatusTooManyRequests:
-	default:
-		if r.StatusCode < 500 {
-			return because(fs.ErrInvalid, cause, "the server refuses (%v); check the URL", cause)
-		}
 	}
-	return because(corpus.ErrUnavailable, cause, "the server refuses (%v); try again later", cause)
+	if isPassing(r.StatusCode) {
+		return refused(cause, cause.Error(), r.Header)
+	}
+	return because(fs.ErrInvalid, cause, "the server refuses (%v); check the URL", cause)
 }
 
 func (b *gsBucket) close() error {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bucketserver"
@@ -21,7 +20,7 @@ func startGS(t testing.TB) (*bucketserver.GS, *gsBucket) {
 	server := bucketserver.StartGS(t)
 	setEnv(t, server.Env())
 	b := open(t, "gs://bucket").(*gsBucket)
-	b.pause, b.chunk = time.Microsecond, 512<<10
+	b.chunk = 512 << 10
 	return server, b
 }
 

@@ -37,7 +37,7 @@ type gsUpload struct {
 func (b *gsBucket) begin(ctx context.Context, key string) (*gsUpload, error) {
 	query := url.Values{"uploadType": {"resumable"}, "name": {key}}
 	u := &gsUpload{b: b}
-	err := b.retry(ctx, func(ctx context.Context) error {
+	err := b.retry(ctx, requestTimeout, func(ctx context.Context) error {
 		r, err := b.do(ctx, http.MethodPost, b.server+"/upload/storage/v1/b/"+url.PathEscape(b.name)+"/o?"+query.Encode(),
 			http.Header{"X-Upload-Content-Type": {contentType}, "Content-Length": {"0"}}, nil)
 		if err != nil {
@@ -58,7 +58,7 @@ func (b *gsBucket) begin(ctx context.Context, key string) (*gsUpload, error) {
 // send sends the bytes from u.at to end that r has there. total is the size of
 // the object, or -1 when it is not known yet.
 func (u *gsUpload) send(ctx context.Context, r io.ReaderAt, end, total int64) error {
-	pause, last := u.b.pause, error(nil)
+	var last error
 	for failed := 0; failed < gsPutTries; failed++ {
 		before := u.at
 		done, err := u.put(ctx, io.NewSectionReader(r, before, end-before), end, total)
@@ -70,16 +70,15 @@ func (u *gsUpload) send(ctx context.Context, r io.ReaderAt, end, total int64) er
 				return err
 			}
 			last = err
-			if err := sleep(ctx, pause); err != nil {
+			if err := u.b.wait(ctx, failed+1, err); err != nil {
 				return err
 			}
-			pause *= 2
 			if done, err = u.ask(ctx, total); err != nil || done || total < 0 && u.at == end {
 				return err
 			}
 		}
 		if u.at > before {
-			failed, pause = -1, u.b.pause
+			failed = -1
 		}
 	}
 	if last == nil {
@@ -109,7 +108,7 @@ func (u *gsUpload) ask(ctx context.Context, total int64) (done bool, err error) 
 	if total >= 0 {
 		size = strconv.FormatInt(total, 10)
 	}
-	err = u.b.retry(ctx, func(ctx context.Context) error {
+	err = u.b.retry(ctx, requestTimeout, func(ctx context.Context) error {
 		var err error
 		done, err = u.request(ctx, http.Header{"Content-Range": {"bytes */" + size}, "Content-Length": {"0"}}, nil)
 		return err

@@ -41,6 +41,7 @@ import (
 	"io/fs"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/alike-dev/alike/corpus"
 )
@@ -111,6 +112,7 @@ type reason struct {
 	kind  error
 	cause error // may be nil
 	text  string
+	after time.Duration // that the server asks to wait before another try
 }
 
 func (r *reason) Error() string { return r.text }

@@ -10,11 +10,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -70,6 +67,7 @@ func openS3(ctx context.Context, u *url.URL) (*s3Bucket, error) {
 		blobBucket: newBlobBucket(bucket), client: client, name: u.Host, http: httpClient,
 		filePart: s3FilePart, streamPart: s3StreamPart,
 	}
+	b.patience = usualPatience
 	b.explain, b.found, b.ask, b.answered = explainS3, foundInS3, askS3, answeredByS3
 	return b, nil
 }
@@ -95,9 +93,6 @@ func takeS3Settings(q url.Values) (s s3Settings, err error) {
 	return s, nil
 }
 
-// s3Pause is the longest pause before a request is tried again, at most twice.
-var s3Pause = 5 * time.Second
-
 // apply sets what is different for servers other than AWS: few know buckets as
 // names of hosts, and the checksums that newer clients send.
 func (s s3Settings) apply(o *s3.Options) {
@@ -114,10 +109,7 @@ func (s s3Settings) apply(o *s3.Options) {
 		o.UsePathStyle = *s.pathStyle
 	}
 	o.DisableLogOutputChecksumValidationSkipped = true
-	o.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
-		r.RateLimiter = ratelimit.None // whether another try pays is for package corpus to say
-		r.MaxBackoff = s3Pause
-	})
+	o.Retryer = aws.NopRetryer{} // see retry.go
 }
 
 // checkCredentials looks for credentials, so that their absence is told before
@@ -166,7 +158,7 @@ func answeredByS3(as func(any) bool, o corpus.Object, offset int64) error {
 	if !as(&out) {
 		return nil
 	}
-	if etag := aws.ToString(out.ETag); o.Version != "" && etag != o.Version {
+	if etag := aws.ToString(out.ETag); o.Version != "" && etag != "" && etag != o.Version {
 		return errChanged(nil)
 	}
 	if r := aws.ToString(out.ContentRange); offset > 0 && !strings.HasPrefix(r, fmt.Sprintf("bytes %d-", offset)) {
@@ -179,14 +171,15 @@ func answeredByS3(as func(any) bool, o corpus.Object, offset int64) error {
 func explainS3(err error) error {
 	var api smithy.APIError
 	var response *awshttp.ResponseError
-	code, status, region := "", 0, ""
+	var broken *smithy.DeserializationError
+	code, status, header := "", 0, http.Header{}
 	if errors.As(err, &api) {
 		code = api.ErrorCode()
 	}
 	if errors.As(err, &response) && response.Response != nil {
-		status = response.HTTPStatusCode()
-		region = response.Response.Header.Get("X-Amz-Bucket-Region")
+		status, header = response.HTTPStatusCode(), response.Response.Header
 	}
+	region := header.Get("X-Amz-Bucket-Region")
 	switch {
 	case code == "NoSuchBucket":
 		return because(fs.ErrNotExist, err, "no such bucket; check its name, and AWS_ENDPOINT_URL if it is not with AWS")
@@ -198,6 +191,15 @@ func explainS3(err error) error {
 			region = "the region of the bucket"
 		}
 		return because(fs.ErrInvalid, err, "the bucket is in another region; set AWS_REGION to %s", region)
+	case code == "RequestTimeTooSkewed":
+		return refused(err, "the clock of this machine is wrong", header)
+	case isPassing(status):
+		if code == "" || api.ErrorMessage() == "" {
+			return refused(err, fmt.Sprintf("status %d %s", status, http.StatusText(status)), header)
+		}
+		return refused(err, code+": "+api.ErrorMessage(), header)
+	case status < 300 && errors.As(err, &broken):
+		return because(corpus.ErrUnavailable, err, "the answer of the server breaks off or is no XML; check the network")
 	case code == "InvalidObjectState":
 		return because(fs.ErrPermission, err, "the object is archived; restore it first")
 	case status == http.StatusPreconditionFailed:
@@ -207,7 +209,7 @@ func explainS3(err error) error {
 	case status == http.StatusNotFound || gcerrors.Code(err) == gcerrors.NotFound:
 		return because(fs.ErrNotExist, err, "no such object; check the name")
 	case api != nil:
-		return because(corpus.ErrUnavailable, err, "the server refuses (%s: %s); try again later", code, api.ErrorMessage())
+		return refused(err, code+": "+api.ErrorMessage(), header)
 	}
 	return unreachable(err, "AWS_ENDPOINT_URL")
 }

@@ -8,12 +8,15 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
@@ -36,7 +39,7 @@ const (
 // the connections: 4 parts at a time are sent from where they lie.
 func (b *s3Bucket) Upload(ctx context.Context, key string, r io.ReaderAt, size int64) error {
 	if size <= int64(b.filePart) {
-		return b.put(ctx, key, io.NewSectionReader(r, 0, size))
+		return b.put(ctx, key, r, size)
 	}
 	part := max(int64(b.filePart), (size+s3MaxParts-1)/s3MaxParts)
 	m, err := b.begin(ctx, key)
@@ -48,7 +51,7 @@ func (b *s3Bucket) Upload(ctx context.Context, key string, r io.ReaderAt, size i
 	for number := int32(1); int64(number-1)*part < size; number++ {
 		start := int64(number-1) * part
 		group.Go(func() error {
-			return m.send(within, number, io.NewSectionReader(r, start, min(part, size-start)))
+			return m.send(within, number, r, start, min(part, size-start))
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -59,18 +62,13 @@ func (b *s3Bucket) Upload(ctx context.Context, key string, r io.ReaderAt, size i
 }
 
 // put makes an object in one request.
-func (b *s3Bucket) put(ctx context.Context, key string, body io.ReadSeeker) error {
-	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &b.name, Key: &key, Body: body, ContentType: aws.String(contentType),
+func (b *s3Bucket) put(ctx context.Context, key string, r io.ReaderAt, size int64) error {
+	return b.retry(ctx, 0, func(ctx context.Context) error {
+		_, err := b.client.PutObject(ctx, &s3.PutObjectInput{
+			Bucket: &b.name, Key: &key, Body: io.NewSectionReader(r, 0, size), ContentType: aws.String(contentType),
+		})
+		return b.failed(ctx, err)
 	})
-	return b.writeFailed(ctx, err)
-}
-
-func (b *s3Bucket) writeFailed(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	return b.failed(ctx, err)
 }
 
 // s3Parts is an upload in parts.
@@ -81,6 +79,7 @@ type s3Parts struct {
 	checksum types.ChecksumAlgorithm // "": none
 
 	mu    sync.Mutex
+	size  int64 // of the parts that are there
 	parts []types.CompletedPart
 }
 
@@ -90,26 +89,34 @@ func (b *s3Bucket) begin(ctx context.Context, key string) (*s3Parts, error) {
 	if b.client.Options().RequestChecksumCalculation != aws.RequestChecksumCalculationWhenRequired {
 		m.checksum = types.ChecksumAlgorithmCrc32
 	}
-	out, err := b.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
-		Bucket: &b.name, Key: &key, ChecksumAlgorithm: m.checksum, ContentType: aws.String(contentType),
+	err := b.retry(ctx, requestTimeout, func(within context.Context) error {
+		out, err := b.client.CreateMultipartUpload(within, &s3.CreateMultipartUploadInput{
+			Bucket: &b.name, Key: &key, ChecksumAlgorithm: m.checksum, ContentType: aws.String(contentType),
+		})
+		if err == nil {
+			m.id = out.UploadId
+		}
+		return b.failed(ctx, err)
 	})
-	if err != nil {
-		return nil, b.failed(ctx, err)
-	}
-	m.id = out.UploadId
-	return m, nil
+	return m, err
 }
 
 // send sends the part of a number, which counts from 1. Safe for concurrent use.
-func (m *s3Parts) send(ctx context.Context, number int32, body io.ReadSeeker) error {
-	out, err := m.b.client.UploadPart(ctx, &s3.UploadPartInput{
-		Bucket: &m.b.name, Key: &m.key, UploadId: m.id, PartNumber: &number, Body: body, ChecksumAlgorithm: m.checksum,
+func (m *s3Parts) send(ctx context.Context, number int32, r io.ReaderAt, start, size int64) error {
+	var out *s3.UploadPartOutput
+	err := m.b.retry(ctx, 0, func(ctx context.Context) (err error) {
+		out, err = m.b.client.UploadPart(ctx, &s3.UploadPartInput{
+			Bucket: &m.b.name, Key: &m.key, UploadId: m.id, PartNumber: &number, ChecksumAlgorithm: m.checksum,
+			Body: io.NewSectionReader(r, start, size),
+		})
+		return m.b.failed(ctx, err)
 	})
 	if err != nil {
-		return m.b.failed(ctx, err)
+		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.size += size
 	m.parts = append(m.parts, types.CompletedPart{PartNumber: &number, ETag: out.ETag, ChecksumCRC32: out.ChecksumCRC32})
 	return nil
 }
@@ -117,14 +124,30 @@ func (m *s3Parts) send(ctx context.Context, number int32, body io.ReadSeeker) er
 // complete makes the parts an object, or removes them.
 func (m *s3Parts) complete(ctx context.Context) error {
 	slices.SortFunc(m.parts, func(a, b types.CompletedPart) int { return cmp.Compare(*a.PartNumber, *b.PartNumber) })
-	_, err := m.b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
-		Bucket: &m.b.name, Key: &m.key, UploadId: m.id, MultipartUpload: &types.CompletedMultipartUpload{Parts: m.parts},
+	tries := 0
+	err := m.b.retry(ctx, 0, func(ctx context.Context) error {
+		tries++
+		_, err := m.b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+			Bucket: &m.b.name, Key: &m.key, UploadId: m.id, MultipartUpload: &types.CompletedMultipartUpload{Parts: m.parts},
+		})
+		var api smithy.APIError
+		if tries > 1 && errors.As(err, &api) && api.ErrorCode() == "NoSuchUpload" && m.isThere(ctx) {
+			return nil // only the answer to the first try was lost
+		}
+		return m.b.failed(ctx, err)
 	})
 	if err != nil {
 		m.abort(ctx)
-		return m.b.failed(ctx, err)
 	}
-	return nil
+	return err
+}
+
+// isThere reports whether the object is one of as many bytes, and parts, as were
+// sent. With AWS the ETag ends in the number of parts; not all servers tell it.
+func (m *s3Parts) isThere(ctx context.Context) bool {
+	o, err := m.b.Stat(ctx, m.key)
+	_, parts, told := strings.Cut(strings.Trim(o.Version, `"`), "-")
+	return err == nil && o.Size == m.size && (!told || parts == strconv.Itoa(len(m.parts)))
 }
 
 // abort removes the parts, also when ctx has ended.
@@ -213,7 +236,7 @@ func (w *s3Writer) flush() (err error) {
 	w.next++
 	number := w.next
 	w.wg.Go(func() {
-		if err := w.parts.send(w.within, number, bytes.NewReader(full)); err != nil {
+		if err := w.parts.send(w.within, number, bytes.NewReader(full), 0, int64(len(full))); err != nil {
 			w.cancel(err)
 		}
 		w.free <- full
@@ -231,7 +254,7 @@ func (w *s3Writer) Commit() error {
 		if err := w.err(); err != nil {
 			return err
 		}
-		return w.b.put(w.ctx, w.key, bytes.NewReader(w.buf))
+		return w.b.put(w.ctx, w.key, bytes.NewReader(w.buf), int64(len(w.buf)))
 	}
 	if err := w.flush(); err != nil {
 		return err

@@ -159,6 +159,7 @@ func (s *GS) get(w http.ResponseWriter, r *http.Request) {
 	case r.FormValue("alt") != "media":
 		answer(w, http.StatusOK, describe(r.PathValue("key"), o))
 	default:
+		w.Header().Set("X-Goog-Generation", strconv.Itoa(o.generation))
 		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(string(o.data)))
 	}
 }

@@ -1,0 +1,108 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// What fails with corpus.ErrUnavailable is tried again by alike, not by the
+// clients, so that all stores are treated alike. Requests for the bytes of an
+// object are the exception: package corpus repeats those, from where they broke.
+
+// patience is how often a request is made, and how long is waited before the
+// second time, doubling up to longest.
+type patience struct {
+	tries          int
+	pause, longest time.Duration
+}
+
+var usualPatience = patience{tries: 5, pause: 500 * time.Millisecond, longest: 5 * time.Second}
+
+// retry makes a request until it succeeds, fails for good or was tried often
+// enough. limit is how long one try may take, 0 for any time.
+func (p patience) retry(ctx context.Context, limit time.Duration, request func(context.Context) error) error {
+	for try := 1; ; try++ {
+		err := once(ctx, limit, request)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case try == p.tries || !errors.Is(err, corpus.ErrUnavailable):
+			return err
+		}
+		if err := p.wait(ctx, try, err); err != nil {
+			return err
+		}
+	}
+}
+
+func once(ctx context.Context, limit time.Duration, request func(context.Context) error) error {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	return request(ctx)
+}
+
+// wait waits after the failure err of a try, which counts from 1: for as long as
+// the server asks for, or else a random time about the pause, so that many
+// clients do not come back at once. It returns the error of the context when that
+// ends before.
+func (p patience) wait(ctx context.Context, try int, err error) error {
+	pause := p.longest
+	if try < 16 {
+		pause = min(p.pause<<(try-1), p.longest)
+	}
+	pause = pause/2 + rand.N(pause/2+1)
+	var of *reason
+	if errors.As(err, &of) {
+		pause = max(pause, of.after)
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(pause):
+		return nil
+	}
+}
+
+// isPassing reports whether a status tells of a state of the server that may
+// pass.
+func isPassing(status int) bool {
+	return status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500
+}
+
+// longestAfter is the most that is waited because a server asks for it.
+const longestAfter = time.Minute
+
+// retryAfter returns how long a server asks to wait before the next try, in
+// seconds or until a date; 0: it does not say.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return time.Duration(min(max(seconds, 0), int64(longestAfter/time.Second))) * time.Second
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return min(max(date.Sub(now), 0), longestAfter)
+	}
+	return 0
+}
+
+// refused is the error of an answer that tells of a state that may pass.
+func refused(cause error, why string, h http.Header) error {
+	err := because(corpus.ErrUnavailable, cause, "the server refuses (%s); try again later", why).(*reason)
+	err.after = retryAfter(h, time.Now())
+	return err
+}
+
+// RetryAfter returns how long the server asks to wait before the next try; 0: it
+// does not say.
+func (r *reason) RetryAfter() time.Duration { return r.after }
