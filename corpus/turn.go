@@ -20,10 +20,9 @@ type Turn struct {
 	left  int // bytes that turns have left for the collector since it was last called
 }
 
-// collectAfter is how many times the length of a long record may be left behind before
-// the collector is called. It comes by itself, but only while the next record is
-// read already.
-const collectAfter = 8
+// collectAfter is how many bytes long records may leave behind before the collector
+// is called. It comes by itself, but only while the next record is read already.
+const collectAfter = 16 << 20
 
 // NewTurn returns a turn for records longer than so many bytes.
 func NewTurn(bytes int) *Turn { return &Turn{bytes: bytes, one: semaphore.NewWeighted(1)} }
@@ -37,7 +36,7 @@ func (t *Turn) Take(ctx context.Context, bytes int) (release func(), err error) 
 	if err := t.one.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	if t.left+bytes > collectAfter*t.bytes && t.left > 0 {
+	if t.left+bytes > collectAfter && t.left > 0 {
 		runtime.GC()
 		t.left = 0
 	}

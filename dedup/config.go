@@ -127,6 +127,7 @@ type limits struct {
 	part     int64       // see partShare
 	output   int64       // see noteBytes
 	text     int         // see largeText
+	record   int         // see largeFrom
 	due      func() bool // it is time for a note; see noteInterval
 }
 

@@ -206,10 +206,12 @@ func (v variant) config(inputs, references string) Config {
 	return c
 }
 
-// tiny makes every segment go to disk at once, every segment a part, and a note
-// where one may be.
+// tiny makes every segment go to disk at once, every segment a part, a note where
+// one may be, every text one whose features are used up block by block, and every
+// record that does not fit in its block one that waits for its turn.
 func tiny(c *Config) {
 	c.limits.memory, c.limits.segment, c.limits.part, c.limits.output, c.limits.together = 1, 1, 1, 1, 1
+	c.limits.text, c.limits.record = 1, 1
 	c.limits.due = every(7)
 }
 

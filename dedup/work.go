@@ -59,9 +59,17 @@ func newWorkspace(config *Config) *workspace {
 		w.memory = config.limits.memory
 	}
 	if w.memory > 0 {
-		w.turn = corpus.NewTurn(int(max(w.memory/int64(4*config.Threads), largeRecord)))
+		w.turn = corpus.NewTurn(largeFrom(config, w.memory))
 	}
 	return w
+}
+
+// largeFrom is the length from which on a record waits for its turn.
+func largeFrom(config *Config, memory int64) int {
+	if config.limits.record > 0 {
+		return config.limits.record
+	}
+	return int(max(memory/int64(4*config.Threads), largeRecord))
 }
 
 // largeRecord is the size up to which a record never waits for its turn, whatever
