@@ -234,6 +234,6 @@ func repeatedProblem(c *cursor, later, earlier uint32) *corpus.Problem {
 	return &corpus.Problem{
 		Path: label, Line: line, Offset: offset,
 		Err: fmt.Errorf("id %q was there before (%s:%d); make ids unique, or name documents by file and line with --id-field %s",
-			id, c.label(earlier), c.line(earlier), corpus.NoID),
+			id, corpus.Shown(c.label(earlier)), c.line(earlier), corpus.NoID),
 	}
 }

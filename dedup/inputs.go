@@ -51,7 +51,7 @@ func (r *run) spoolStreams(ctx context.Context) error {
 		}
 		if spooled, err := s.Spooled(r.work.fs, path); err == nil && r.work.log.Resumed() {
 			r.sources[i] = spooled
-			r.config.OnNotice(s.Label() + " was read before: this run goes on with the copy in the work folder")
+			r.config.OnNotice(corpus.Shown(s.Label()) + " was read before: this run goes on with the copy in the work folder")
 			continue
 		}
 		if r.sources[i], err = r.spool(ctx, s, path); err != nil {

@@ -66,7 +66,7 @@ func openOutput(ctx context.Context, config *Config) (*outputDir, error) {
 	}
 	for _, input := range slices.Concat(config.Inputs, config.Against) {
 		if corpus.InsideURL(config.Output, input) {
-			return nil, fmt.Errorf("output %s is or lies inside the input %s: name another place", config.Output, input)
+			return nil, fmt.Errorf("output %s is or lies inside the input %s: name another place", corpus.Shown(config.Output), corpus.Shown(input))
 		}
 	}
 	var err error
@@ -98,7 +98,7 @@ func (o *outputDir) checkEmpty(ctx context.Context, goesOn bool) error {
 		if name == stagingFolder || name == stagingLock || goesOn && slices.Contains(outputNames, name) {
 			continue
 		}
-		return fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", o.name(), name)
+		return fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", corpus.Shown(o.name()), corpus.Shown(name))
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (o *outputDir) prepare(ctx context.Context, w *workspace, published bool) e
 func (o *outputDir) takeLock() (err error) {
 	o.lock, err = filelock.Take(o.fs, filepath.Join(o.path, stagingLock))
 	if errors.Is(err, filelock.ErrTaken) {
-		return fmt.Errorf("output folder %s is %w: wait for it to end, or name another folder", o.path, err)
+		return fmt.Errorf("output folder %s is %w: wait for it to end, or name another folder", corpus.Shown(o.path), err)
 	}
 	return folderError(err)
 }
@@ -253,10 +253,10 @@ func checkApart(what, folder string, config *Config) error {
 				continue // reported when it is looked for
 			}
 			if path == in {
-				return fmt.Errorf("%s %s is also an input: name another folder", what, folder)
+				return fmt.Errorf("%s %s is also an input: name another folder", what, corpus.Shown(folder))
 			}
 			if inside(path, in) {
-				return fmt.Errorf("%s %s lies inside the input %s: name a folder outside of it", what, folder, name)
+				return fmt.Errorf("%s %s lies inside the input %s: name a folder outside of it", what, corpus.Shown(folder), corpus.Shown(name))
 			}
 		}
 	}

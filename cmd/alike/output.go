@@ -32,7 +32,7 @@ func createOutput(cmd *cobra.Command, path string, inputs []string) (*outputFile
 	}
 	path, at := resolve(corpus.LocalPath(path))
 	if at != nil && at.IsDir() {
-		return nil, fmt.Errorf("output %s is a folder: name a file", path)
+		return nil, fmt.Errorf("output %s is a folder: name a file", corpus.Shown(path))
 	}
 	if at != nil && !at.Mode().IsRegular() { // renaming a file to its name would replace it
 		device, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -82,9 +82,9 @@ func apart(path string, at os.FileInfo, input string) error {
 		switch {
 		case err != nil:
 		case at != nil && os.SameFile(at, in):
-			return fmt.Errorf("output %s is also an input: name another file", path)
+			return fmt.Errorf("output %s is also an input: name another file", corpus.Shown(path))
 		case in.IsDir() && inside(path, match):
-			return fmt.Errorf("output %s lies inside the input %s: name a file outside of it", path, match)
+			return fmt.Errorf("output %s lies inside the input %s: name a file outside of it", corpus.Shown(path), corpus.Shown(match))
 		}
 	}
 	return nil
