@@ -234,3 +234,55 @@ func TestWhatIsHeldIsGivenBack(t *testing.T) {
 		}
 	})
 }
+
+// blocksOf goes through the blocks of a source without parsing them, and returns the
+// lines in them.
+func blocksOf(t *testing.T, s Source, o Options) (lines int64, err error) {
+	t.Helper()
+	f, err := Open(s, o)
+	must(t, err)
+	defer f.Close()
+	var b Block
+	for err == nil {
+		if err = f.Next(&b); err == nil {
+			lines += b.Lines
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return lines, err
+}
+
+func TestBombOfShortRecordsEndsItsFileForAnyWorkers(t *testing.T) {
+	const most = bombAnyway/recordCost + 1<<20 // lines of 3 bytes are beyond
+	for _, c := range []Compression{Zstd, Gzip, Bzip2, Xz} {
+		part := bytes.Repeat([]byte("{}\n"), 1<<20)
+		s := sourceOf(t, "a.jsonl"+suffix[c], bytes.Repeat(pack(t, c, part, 1), 6))
+		if s.Size > 100_000 {
+			t.Fatalf("%s: %d bytes", c, s.Size)
+		}
+		lines, err := blocksOf(t, s, Options{})
+		if !errors.Is(err, ErrBomb) || lines > most || !strings.Contains(err.Error(), "looks like a decompression bomb; leave it out, or raise the limit (--max-record) if it is none") {
+			t.Errorf("%s: %d lines, error %v", c, lines, err)
+		}
+		if lines, err := blocksOf(t, s, Options{MaxRecord: 128 << 20}); err != nil || lines != 6<<20 {
+			t.Errorf("%s: raised: %d lines, error %v", c, lines, err)
+		}
+	}
+}
+
+func TestFilesThatCompressWellAreNoBombs(t *testing.T) {
+	for name, e := range map[string]struct {
+		expansion
+		size int64
+	}{
+		"logs of 100 GB at 200:1":          {expansion{bytes: 100e9, records: 1e9}, 500e6},
+		"a million copies of one line":     {expansion{bytes: 39e6, records: 1e6}, 40e3},
+		"labels, ten million rows in 1 MB": {expansion{bytes: 80e6, records: 10e6}, 1e6},
+	} {
+		if err := e.problem(defaultMaxRecord, e.size); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -54,8 +54,9 @@
 //
 // A file can be made to need more than it looks. A zstd stream asks for the
 // memory of its window, 8 MiB for most and 128 MiB at most here, and so does an
-// xz stream. What is decoded is counted: a compressed file that goes on for 16 times MaxRecord
-// without a record ends there, with ErrBomb. See File.Next for what is held
+// xz stream. What is decoded is counted (see expansion): a compressed or Parquet file that
+// becomes far more than its size, or goes on for 16 times MaxRecord without a record, ends
+// there, with ErrBomb. See File.Next for what is held
 // otherwise.
 //
 // # Object storage

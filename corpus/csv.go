@@ -1,6 +1,9 @@
 package corpus
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // csvState is what csvRecord found.
 type csvState uint8
@@ -187,10 +190,32 @@ func readHeader(raw []byte, o Options, f Format) (*columns, error) {
 		c.fields = append(c.fields, c.find(name))
 	}
 	if c.text < 0 {
-		return c, because(ErrMissingField, "no column %q, there are: %s; name the column with the text (--text-field)",
-			o.TextField, listNames(c.names))
+		remedy := "name the column with the text (--text-field)"
+		if by := separator(c.names, f); by != "" {
+			remedy = "the columns seem to be separated by " + by
+		}
+		return c, because(ErrMissingField, "no column %q, there are: %s; %s", o.TextField, listNames(c.names), remedy)
 	}
 	return c, nil
+}
+
+// separator tells what separates the columns of a table in which the format sees one
+// column, with the remedy; "" if that is not to be seen.
+func separator(names []string, f Format) string {
+	if len(names) != 1 {
+		return ""
+	}
+	switch name := names[0]; {
+	case f == CSV && strings.Contains(name, "\t"):
+		return "tabs, not commas: read it with --format tsv"
+	case strings.Contains(name, ";"):
+		return "semicolons: save it with commas, or as .jsonl"
+	case strings.Contains(name, "|"):
+		return "vertical bars: save it with commas, or as .jsonl"
+	case f == TSV && strings.Contains(name, ","):
+		return "commas, not tabs: read it with --format csv"
+	}
+	return ""
 }
 
 func (c *columns) find(name string) int {

@@ -34,7 +34,7 @@ type cutter struct {
 	tried    int   // carry[:tried] does not have a whole CSV record
 	drop     int   // bytes to drop: the header, which was read apart
 	skipping bool  // inside a record over MaxRecord, until its line ends
-	idle     int64 // bytes decoded without a record: blank lines, or of one over MaxRecord
+	expanded expansion
 	begun    bool  // a first block was made (it owns the header's lines)
 	eof      bool  // the stream has ended
 	done     bool  // nothing more comes
@@ -209,8 +209,9 @@ func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
 	b.setLines()
 	c.lines += b.Lines
 	c.tally(b.data)
+	c.expanded.add(b.Lines, int64(n))
 	if long {
-		c.idle = c.held.size
+		c.expanded.idle = c.held.size
 		c.offset += c.held.size
 		c.held.drop()
 		rest = c.skip(rest)
@@ -229,11 +230,11 @@ func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
 func (c *cutter) skip(buf []byte) []byte {
 	i := bytes.IndexByte(buf, '\n')
 	c.skipping = i < 0
-	c.idle += int64(len(buf))
+	c.expanded.idle += int64(len(buf))
 	if c.skipping {
 		i = len(buf) - 1
 	} else {
-		c.idle = 0
+		c.expanded.idle = 0
 	}
 	c.offset += int64(i) + 1
 	return buf[i+1:]
@@ -256,7 +257,7 @@ func (c *cutter) tally(data []byte) {
 	blanks := ""
 	switch c.f.src.Format {
 	case Lines:
-		c.idle = 0
+		c.expanded.idle = 0
 		return
 	case JSONL:
 		blanks = " \t\r\n"
@@ -265,30 +266,9 @@ func (c *cutter) tally(data []byte) {
 	}
 	for _, b := range data {
 		if b != '\n' && strings.IndexByte(blanks, b) < 0 {
-			c.idle = 0
+			c.expanded.idle = 0
 			return
 		}
 	}
-	c.idle += int64(len(data))
-}
-
-// bombRecords is how many times MaxRecord a compressed file may go on without a
-// record. The most that deflate makes of a byte is about a thousand, zstd and
-// bzip2 make tens of thousands: a small file may have no end that anyone would
-// see. Files with records of any number are read to their end, however
-// well they compress.
-const bombRecords = 16
-
-// bomb reports whether the stream seems to be made to have no end; then it also
-// ends it.
-func (c *cutter) bomb() bool {
-	limit := c.f.o.MaxRecord
-	if c.f.src.Compression == Plain || c.idle/bombRecords <= limit {
-		return false
-	}
-	c.err = &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: because(ErrBomb,
-		"expands to more than %d bytes without a record; looks like a decompression bomb; leave it out, or raise the limit (--max-record) if it is none",
-		bombRecords*limit)}
-	c.f.failed.Store(true)
-	return true
+	c.expanded.idle += int64(len(data))
 }

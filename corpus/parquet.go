@@ -202,7 +202,7 @@ func (f *File) nextParquet(b *Block) error {
 	if err != nil {
 		defer f.mu.Unlock()
 		f.turn.wait(f.unitSeq)
-		if err != io.EOF && !c.done && c.err == nil {
+		if err != io.EOF && !c.done && c.err == nil && !c.bomb() {
 			c.err = f.parquetProblem(err, c.lines)
 		}
 		return c.finish()
@@ -214,14 +214,19 @@ func (f *File) nextParquet(b *Block) error {
 	defer piece.Release()
 	rows, err := piece.Load()
 	var frames []byte
-	if f.skip == nil || !f.skip(seq) { // damage counts in any case
+	if f.skip == nil || !f.skip(seq) { // damage and bytes count in any case
 		frames = f.parquet.frame(b, piece, rows, f.o.MaxRecord)
 	}
+	bytes := piece.Bytes(rows)
 	f.turn.wait(seq)
 	defer f.turn.leave()
 	if f.failed.Load() {
 		return io.EOF // behind the damage that another call has told, or will tell
 	}
+	if c.bomb() {
+		return c.finish()
+	}
+	c.expanded.add(int64(rows), bytes)
 	c.lines += int64(rows)
 	if err != nil {
 		f.failed.Store(true)

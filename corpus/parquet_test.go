@@ -476,3 +476,51 @@ func TestCopyOfRowsTellsOfADiskThatFails(t *testing.T) {
 		}
 	}
 }
+
+// dictionaryRow has its text in a dictionary.
+type dictionaryRow struct {
+	ID   int64  `parquet:"id,delta"`
+	Text string `parquet:"text,dict"`
+}
+
+func TestParquetThatRepeatsALongValueIsABomb(t *testing.T) {
+	rows := make([]dictionaryRow, 40_000)
+	long := strings.Repeat("all of it is one word ", 64<<10/22)
+	for i := range rows {
+		rows[i] = dictionaryRow{int64(i), long}
+	}
+	var file bytes.Buffer
+	w := parquet.NewGenericWriter[dictionaryRow](&file, parquet.Compression(&parquet.Zstd), parquet.SkipPageBounds("text"))
+	_, err := w.Write(rows)
+	must(t, errors.Join(err, w.Close()))
+	s := sourceOf(t, "a.parquet", file.Bytes())
+	if s.Size > 400_000 { // statistics hold the value four times
+		t.Fatalf("%d bytes", s.Size)
+	}
+	var first int64
+	for _, skip := range []bool{false, true} {
+		f, err := Open(s, Options{})
+		must(t, err)
+		if skip {
+			f.Skip(func(seq int64) bool { return seq%2 == 0 })
+		}
+		var b Block
+		rows := int64(0)
+		for err = f.Next(&b); err == nil; err = f.Next(&b) {
+			rows += b.Lines
+		}
+		var p *Problem
+		if !errors.Is(err, ErrBomb) || !errors.As(err, &p) || p.Line > 36_000 || first > 0 && p.Line != first {
+			t.Errorf("%d rows of 64 KiB, %d before: %v", rows, first, err)
+			continue
+		}
+		first = p.Line
+		must(t, f.Close())
+	}
+	for i := range rows {
+		rows[i].Text = fmt.Sprintf("one of %d labels", i%7)
+	}
+	if lines, err := blocksOf(t, sourceOf(t, "b.parquet", parquetFileOf(t, rows)), Options{}); err != nil || lines != 40_000 {
+		t.Errorf("%d rows of few short texts: %v", lines, err)
+	}
+}

@@ -46,14 +46,17 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s: %v", Shown(p.Path), p.Err)
 }
 
-// Shown returns a path as messages show it; see Problem.Error.
-func Shown(path string) string {
-	for _, r := range path {
+// Shown returns a name that comes from data (of a file, a column, a field) as it
+// is fit for a message: in quotes, as Go writes them, if it has line ends, control
+// characters, invisible ones or those that turn the direction of writing, or bytes
+// that are not UTF-8.
+func Shown(name string) string {
+	for _, r := range name {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
-			return strconv.Quote(path)
+			return strconv.Quote(name)
 		}
 	}
-	return path
+	return name
 }
 
 // Unwrap returns the reason.
@@ -96,8 +99,13 @@ func missingField(want string, have []string) error {
 // listNames joins names for a message, not more of them than one can read.
 func listNames(names []string) string {
 	const most = 20
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	list := make([]string, 0, most)
+	for _, name := range names[:min(len(names), most)] {
+		list = append(list, Shown(name))
 	}
-	return strings.Join(names, ", ")
+	text := strings.Join(list, ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
 }

@@ -95,7 +95,7 @@ func (o *outputDir) checkEmpty(ctx context.Context, goesOn bool) error {
 		if name == stagingFolder || name == stagingLock || goesOn && slices.Contains(outputNames, name) {
 			continue
 		}
-		return fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", o.name(), name)
+		return fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", corpus.Shown(o.name()), corpus.Shown(name))
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (o *outputDir) prepare(ctx context.Context, w *workspace, published bool, s
 func (o *outputDir) takeLock() (err error) {
 	o.lock, err = filelock.Take(o.fs, filepath.Join(o.path, stagingLock))
 	if errors.Is(err, filelock.ErrTaken) {
-		return fmt.Errorf("output folder %s is %w: wait for it to end, or name another folder", o.path, err)
+		return fmt.Errorf("output folder %s is %w: wait for it to end, or name another folder", corpus.Shown(o.path), err)
 	}
 	return folderError(err)
 }

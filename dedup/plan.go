@@ -72,7 +72,7 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 	start := time.Now()
 	for i := 0; i < len(r.sources) && time.Since(start) < sampleTime; i += step {
 		if r.sources[i].Stream {
-			return nil, fmt.Errorf("%s is a stream: what it holds is known only when it is read; put it into a file first", r.sources[i].Label())
+			return nil, fmt.Errorf("%s is a stream: what it holds is known only when it is read; put it into a file first", corpus.Shown(r.sources[i].Label()))
 		}
 		if err := r.sample(ctx, i, &s, start); err != nil {
 			return nil, err

@@ -248,7 +248,7 @@ func (s *spool) close() {
 }
 
 func changed(path string) error {
-	return fmt.Errorf("%s: %w: leave the input alone during a run and start it again", path, corpus.ErrChanged)
+	return fmt.Errorf("%s: %w: leave the input alone during a run and start it again", corpus.Shown(path), corpus.ErrChanged)
 }
 
 // fetcher reads single records for one goroutine.

@@ -94,14 +94,14 @@ func readText(cmd *cobra.Command, path string) ([]byte, error) {
 	useObjects(cmd, &options)
 	path = corpus.LocalPath(path)
 	if at, err := os.Stat(path); err == nil && at.IsDir() {
-		return nil, fmt.Errorf("%s: a folder, not a text; name a file", path)
+		return nil, fmt.Errorf("%s: a folder, not a text; name a file", corpus.Shown(path))
 	}
 	sources, _, err := corpus.Find([]string{path}, options)
 	if err != nil {
 		return nil, err
 	}
 	if len(sources) != 1 {
-		return nil, fmt.Errorf("%s: the pattern matches %d files; name one", path, len(sources))
+		return nil, fmt.Errorf("%s: the pattern matches %d files; name one", corpus.Shown(path), len(sources))
 	}
 	file, err := corpus.Open(sources[0], options)
 	if err != nil {
@@ -145,7 +145,7 @@ const excerptRunes = 72
 
 // excerpt returns the beginning and the end of a passage on one line.
 func excerpt(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = visible(strings.Join(strings.Fields(s), " "))
 	if utf8.RuneCountInString(s) <= excerptRunes {
 		return s
 	}

@@ -11,8 +11,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +60,7 @@ func run() int {
 // report tells what has ended a command and returns the exit code.
 func report(cmd *cobra.Command, err error) int {
 	say := func(message string) {
-		fmt.Fprintf(os.Stderr, "alike: %s\n", strings.ReplaceAll(message, "\n", "\nalike: "))
+		fmt.Fprintf(os.Stderr, "alike: %s\n", strings.ReplaceAll(visible(message), "\n", "\nalike: "))
 	}
 	var usage usageError
 	switch {
@@ -79,6 +82,25 @@ func report(cmd *cobra.Command, err error) int {
 		say(err.Error())
 	}
 	return exitFailed
+}
+
+// visible returns a text with everything escaped that would do something to a
+// terminal or not be seen there, save line ends: of what comes from the data, no
+// message hands on a control character, whoever has worded it.
+func visible(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(r)):
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case r == '\n' || unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
 }
 
 // leftBehind says what an interrupted command leaves.

@@ -31,7 +31,7 @@ func (o *outputFile) open(cmd *cobra.Command, path string) error {
 	}
 	path, at := resolve(corpus.LocalPath(path))
 	if at != nil && at.IsDir() {
-		return fmt.Errorf("output %s is a folder: name a file", path)
+		return fmt.Errorf("output %s is a folder: name a file", corpus.Shown(path))
 	}
 	if at != nil && !at.Mode().IsRegular() { // renaming a file to its name would replace it
 		device, err := os.OpenFile(path, os.O_WRONLY, 0)

@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 )
 
@@ -52,6 +54,9 @@ const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs corpus/ -o pairs.csv --threshold 0.5
   alike pairs corpus/ --preset broder --timings stages.csv`
 
+// oneDocument says what to do where a whole file was taken for one document.
+const oneDocument = `alike: nothing to compare one document with: a file that is no .jsonl, .csv, .tsv or .parquet is one; read its lines with --format lines, or JSON objects with --format jsonl, one a line (jq -c '.[]' makes them of an array)`
+
 func newPairs() *cobra.Command {
 	var flags corpusFlags
 	var output string
@@ -79,8 +84,16 @@ func newPairs() *cobra.Command {
 				return err
 			}
 			if !flags.input.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s among %s; %s, %s\n", count(rows.n, "pair"),
-					count(summary.Read-summary.Skipped, "document"), describeSearch(summary), describeCost(summary))
+				documents := summary.Read - summary.Skipped
+				skipped := ""
+				if summary.Skipped > 0 {
+					skipped = fmt.Sprintf(", %s skipped", humanize.Comma(summary.Skipped))
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s among %s%s; %s, %s\n", count(rows.n, "pair"), count(documents, "document"), skipped,
+					describeSearch(summary), describeCost(summary))
+				if documents == 1 && c.Corpus.Format == corpus.ByName {
+					fmt.Fprintln(cmd.ErrOrStderr(), oneDocument)
+				}
 			}
 			return flags.input.finish(cmd, summary)
 		},

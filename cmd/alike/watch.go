@@ -18,7 +18,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/corpus"
 )
 
 // logInterval is how often a run that is not on a terminal says how far it is.
@@ -75,9 +74,16 @@ func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) {
 		w = watchLines(cmd.ErrOrStderr(), logInterval)
 	}
 	c.Progress = w
-	c.OnNotice = func(s string) { w.printf("alike: %s\n", s) }
-	c.OnSkip = func(p *corpus.Problem) { w.printf("alike: skipped %v\n", p) }
-	return w.close
+	skipped := &skips{say: func(message string) { w.printf("alike: skipped %s\n", visible(message)) }}
+	c.OnSkip = skipped.add
+	c.OnNotice = func(s string) {
+		skipped.flush()
+		w.printf("alike: %s\n", visible(s))
+	}
+	return func(err error) {
+		skipped.flush()
+		w.close(err)
+	}
 }
 
 func watchTerminal(out io.Writer) *watch {

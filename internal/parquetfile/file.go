@@ -118,13 +118,13 @@ func Open(r io.ReaderAt, size int64) (_ *File, err error) {
 		return nil, err
 	}
 	f := &File{r: r, size: size, dataEnd: size - tailSize - int64(len(footer))}
-	if f.meta, err = parseWhole(footer, nil); err != nil {
+	if f.meta, _, err = parseStruct(footer); err != nil {
 		return nil, err
 	}
-	if f.meta.has(fileEncryption) {
+	if f.meta.has(fileEncryption) { // a signature may follow
 		return nil, ErrEncrypted
 	}
-	if err := f.meta.check(fileShape); err != nil {
+	if _, err := parseWhole(footer, fileShape); err != nil {
 		return nil, err
 	}
 	schema, err := f.meta.structs(fileSchema)

@@ -40,6 +40,30 @@ func (p *Piece) Load() (rows int, err error) {
 	return rows, err
 }
 
+// Bytes returns how many bytes the values of the first rows have, as far as Load has
+// said.
+func (p *Piece) Bytes(rows int) (n int64) {
+	for i := range p.columns {
+		n += p.columns[i].bytes(rows)
+	}
+	return n
+}
+
+func (c *pieceColumn) bytes(rows int) (n int64) {
+	for _, part := range c.parts {
+		if rows <= 0 || part.page.err != nil {
+			break
+		}
+		hi := min(part.hi, part.lo+rows)
+		rows -= hi - part.lo
+		v := &part.page.p.values
+		for i, end := part.page.valuesBefore(part.lo), part.page.valuesBefore(hi); i < end; i++ {
+			n += int64(len(v.at(i)))
+		}
+	}
+	return n
+}
+
 // Release gives back the memory of the piece. Values of it must not be used any
 // more.
 func (p *Piece) Release() {

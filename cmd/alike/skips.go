@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// skips tells of records that were skipped, each by file and line. Where records that
+// follow each other lack what the first one lacks, as all do under a wrong
+// --text-field, their lines are told together.
+type skips struct {
+	say  func(message string)
+	told *corpus.Problem // the last one that was told in full; nil: none that others may be like
+	last int64           // line of the last one like it
+	more int64           // records like it that were not told yet
+}
+
+// add takes the next one, in the order of the input.
+func (s *skips) add(p *corpus.Problem) {
+	if s.told != nil && p.Path == s.told.Path && p.Line == s.last+1 && p.Err.Error() == s.told.Err.Error() {
+		s.last, s.more = p.Line, s.more+1
+		return
+	}
+	s.flush()
+	s.say(p.Error())
+	if p.Line > 0 && (errors.Is(p, corpus.ErrMissingField) || errors.Is(p, corpus.ErrNotString)) {
+		s.told, s.last = p, p.Line
+	}
+}
+
+// flush tells of those that were not told yet.
+func (s *skips) flush() {
+	if p := s.told; s.more == 1 {
+		s.say((&corpus.Problem{Path: p.Path, Line: s.last, Err: p.Err}).Error())
+	} else if s.more > 1 {
+		s.say(fmt.Sprintf("%s:%d to %d: the same, %s", corpus.Shown(p.Path), p.Line+1, s.last, count(s.more, "record")))
+	}
+	s.told, s.more = nil, 0
+}
