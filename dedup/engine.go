@@ -73,7 +73,7 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 		// The journal goes next, and nobody would clear the staging folder if it came back.
 		_ = durable.SyncDir(out.fs, out.path)
 	}
-	if err != nil && r.work.log == nil {
+	if err != nil && !r.work.log.keeps() {
 		err = errors.Join(err, out.discard(context.WithoutCancel(ctx)))
 	}
 	if err != nil {
@@ -223,7 +223,7 @@ func (r *run) close(succeeded bool) error {
 	switch {
 	case l == nil:
 		err = errors.Join(err, r.work.remove())
-	case succeeded || !l.Resumed() && l.notes == 0: // nothing to go on with
+	case succeeded || !l.keeps():
 		err = errors.Join(err, r.work.removeFiles(), l.journal.Remove())
 	default:
 		err = errors.Join(err, l.journal.Close())

@@ -139,11 +139,11 @@ func (o *outputDir) prepare(ctx context.Context, w *workspace, published bool, s
 	if err == nil {
 		return nil
 	}
-	if o.lock != nil && w.log == nil {
+	if o.lock != nil && !w.log.keeps() {
 		err = errors.Join(err, o.fs.RemoveAll(o.staged()))
 	}
 	o.unlock()
-	if w.log == nil {
+	if !w.log.keeps() {
 		o.removeCreated()
 	}
 	return err

@@ -53,6 +53,16 @@ const (
 // Resumed tells whether an earlier process has left something.
 func (l *log) Resumed() bool { return l != nil && l.journal.Resumed() }
 
+// keeps tells whether there is something that another process can go on with.
+func (l *log) keeps() bool {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Resumed() || l.notes > 0
+}
+
 // due tells whether it is time for a note.
 func (l *log) due() bool {
 	if l == nil {
