@@ -195,7 +195,7 @@ func TestDifferentRecipesHaveDifferentLinesThatAreParsedBack(t *testing.T) {
 func TestEveryFieldOfConfigIsInTheRecipeOrNoPartOfIt(t *testing.T) {
 	inRecipe := fieldsOf[alike.Recipe]()
 	apart := strings.Fields("Inputs Against Output Corpus Threshold Recall Banding Candidates Verify Shared BucketCap Keep Star " +
-		"Threads Memory Timings Work Fresh OnError OnSkip OnNotice Commit Progress fs limits noPairs")
+		"Threads Memory Timings Work Fresh Outputs Reads Begin OnError OnSkip OnNotice Commit Progress fs limits noPairs")
 	all := map[string]bool{}
 	for _, name := range append(inRecipe, apart...) {
 		all[name] = true

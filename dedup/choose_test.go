@@ -74,7 +74,7 @@ func TestForecastIsNearTheTruth(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if err := errors.Join(r.begin(ctx, ""), r.find(ctx, false)); err != nil {
+	if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, false)); err != nil {
 		t.Fatal(err)
 	}
 	f, err := r.forecast(ctx, r.classes.active)

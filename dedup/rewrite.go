@@ -1,0 +1,129 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// rewrite copies the kept records of a file that cannot be read in place.
+func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err error) {
+	source := k.r.sources[file]
+	reading, part := source.Compression.Memory()
+	granted, err := k.room.take(ctx, reading+part, reading+part*int64(k.r.config.Threads+1))
+	if err != nil {
+		return err
+	}
+	defer k.room.giveBack(granted)
+	in, err := k.opener.open(file)
+	if err != nil {
+		first, end := k.r.table.docsOfFile(file)
+		return unlessEmpty(first, end, err)
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	w, err := corpus.CreateOn(k.out.fs, path, source.Compression, k.r.config.Threads)
+	if err != nil {
+		return outputError(err)
+	}
+	w.Limit(granted - reading)
+	if err := k.copyStream(ctx, file, in, w); err != nil {
+		w.Abort()
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return outputError(err)
+	}
+	return k.whole(ctx, file, path)
+}
+
+func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, w *corpus.Writer) error {
+	if _, err := w.Write(in.Header()); err != nil {
+		return outputError(err)
+	}
+	var b corpus.Block
+	defer b.Release()
+	from := openFile{File: in}
+	c := k.r.table.scanner()
+	next, end := k.r.table.docsOfFile(file)
+	for ctx.Err() == nil {
+		if err := in.Next(&b); err != nil {
+			return unlessEmpty(next, end, err) // the end, or damage that the first pass has named
+		}
+		doc, blockEnd := k.r.table.docsOfBlock(file, b.Seq)
+		next = max(next, blockEnd)
+		items, bytes := int64(0), int64(0)
+		for ; doc < blockEnd; doc++ {
+			if !k.keeps(doc) {
+				continue
+			}
+			raw, err := c.rawIn(doc, &b)
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(raw); err != nil {
+				return outputError(err)
+			}
+			items++
+			bytes += int64(len(raw))
+		}
+		k.count(items, bytes, from.advance())
+	}
+	return ctx.Err()
+}
+
+// copyRows copies the kept rows of a Parquet file, or finds that some are lost.
+func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error {
+	source, o := k.r.sources[file], k.r.config.Corpus
+	var err error
+	if o.PageMemory, err = k.room.take(ctx, 0, copyRowsBytes*int64(k.r.config.Threads)); err != nil {
+		return err
+	}
+	defer k.room.giveBack(o.PageMemory)
+	doc, end := k.r.table.docsOfFile(file)
+	if doc == end { // perhaps none of its columns is the text: then it has no output
+		in, err := corpus.Open(source, k.r.config.Corpus)
+		if err != nil {
+			return unlessEmpty(doc, end, err)
+		}
+		_ = in.Close() // only read
+	}
+	c := k.r.table.scanner()
+	items, bytes := int64(0), int64(0)
+	keep := func(row int64) bool {
+		for doc < end && c.line(doc)-1 < row {
+			doc++
+		}
+		if doc == end || c.line(doc)-1 > row || !k.keeps(doc) {
+			return false // not a document, or a removed one
+		}
+		items++
+		bytes += int64(c.doc(doc).length)
+		return c.err == nil
+	}
+	err = corpus.CopyRows(ctx, source, o, k.out.fs, path, k.r.config.Threads, keep)
+	var reason *corpus.Problem
+	switch {
+	case c.err != nil:
+		return c.err
+	case errors.As(err, &reason) && isLost(err):
+		return k.cannotCopy(ctx, file, path, reason)
+	case err != nil:
+		return outputError(err)
+	}
+	k.count(items, bytes, source.Size)
+	return k.whole(ctx, file, path)
+}
+
+// unlessEmpty returns err if the first pass has found documents where reading
+// now fails: then it is a failure of this run, not the known state of a file.
+func unlessEmpty(first, end uint32, err error) error {
+	if first == end {
+		return nil
+	}
+	if err == io.EOF { // exactly: the error of a network may wrap one
+		return corpus.ErrChanged
+	}
+	return err
+}
