@@ -116,6 +116,7 @@ type limits struct {
 	segment  int64       // see segmentBytes
 	retain   int64       // see retainMax
 	together int64       // see togetherKeys
+	index    int         // see indexMost
 	part     int64       // see partShare
 	output   int64       // see noteBytes
 	due      func() bool // it is time for a note; see noteInterval
@@ -149,6 +150,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.limits.segment, segmentBytes)
 	setDefault(&c.limits.retain, retainMax)
 	setDefault(&c.limits.together, togetherKeys)
+	setDefault(&c.limits.index, indexMost)
 	setDefault(&c.limits.output, noteBytes)
 	if c.fs == nil {
 		c.fs = vfs.Default
