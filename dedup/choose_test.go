@@ -103,3 +103,15 @@ func TestForecastIsNearTheTruth(t *testing.T) {
 		t.Errorf("forecast %+v; in truth %d documents, %.0f edges, %.0f pairs met", f, len(sets), edges, met)
 	}
 }
+
+// An index numbers fewer features than memory may hold: then there are several.
+func TestJoinsOfMoreFeaturesThanAnIndexNumbersAreComplete(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "words.jsonl")
+	writeHotWords(t, path, 300)
+	config := Config{Inputs: []string{path}, Threshold: 0.4, Features: shingle.Options{N: 1}, Candidates: CandidatesExact}
+	want, _ := pairLines(t, config)
+	config.limits.index = 1000
+	if got, _ := pairLines(t, config); len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("%d pairs, want %d", len(got), len(want))
+	}
+}

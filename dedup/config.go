@@ -124,6 +124,7 @@ type limits struct {
 	segment  int64       // see segmentBytes
 	retain   int64       // see retainMax
 	together int64       // see togetherKeys
+	index    int         // see indexMost
 	part     int64       // see partShare
 	output   int64       // see noteBytes
 	text     int         // see largeText
@@ -159,6 +160,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.limits.segment, segmentBytes)
 	setDefault(&c.limits.retain, retainMax)
 	setDefault(&c.limits.together, togetherKeys)
+	setDefault(&c.limits.index, indexMost)
 	setDefault(&c.limits.output, noteBytes)
 	setDefault(&c.limits.text, largeText)
 	if c.fs == nil {

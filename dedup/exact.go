@@ -17,6 +17,9 @@ import (
 // probeChunk is how many sets a worker takes at once.
 const probeChunk = 64
 
+// indexMost is how many features the index of a chunk can number.
+const indexMost = 1<<31 - 2
+
 // chunk is a run of representatives' feature sets in memory.
 type chunk struct {
 	docs  []uint32
@@ -124,6 +127,9 @@ func (j *joiner) load(next uint32) (*chunk, error) {
 		set, err := sets.set(next)
 		if err != nil {
 			return nil, err
+		}
+		if len(c.docs) > 0 && features+len(set) > r.config.limits.index {
+			break
 		}
 		if limit > 0 && len(c.docs) > 0 && simjoin.SearchIndexBytes(len(c.docs)+1, features+len(set))+8*int64(features) > limit {
 			break

@@ -27,7 +27,7 @@ type forecast struct {
 const (
 	sampleShare    = 8
 	sampleLeast    = 64
-	sampleMost     = 512
+	sampleMost     = 256
 	sampleFeatures = 1 << 18
 )
 
@@ -141,13 +141,13 @@ type overlaps struct {
 	sizes  []int
 	tokens []heldToken
 	shared []uint32 // tokens of sets a < b at a·len(sizes) + b
+	ranked []uint64 // set<<48 | holders<<32 | number of a token that the set holds, ascending
 }
 
 // heldToken says that a set holds a token.
 type heldToken struct {
-	token   uint64
-	set     uint32
-	holders uint32 // sets that hold it
+	token uint64
+	set   uint32
 }
 
 func (o *overlaps) add(set []uint64) {
@@ -157,21 +157,25 @@ func (o *overlaps) add(set []uint64) {
 	o.sizes = append(o.sizes, len(set))
 }
 
-// count sorts the tokens, counts their holders, and what sets share.
+// count counts what sets share, and ranks the tokens of each by how many hold them.
 func (o *overlaps) count() {
 	slices.SortFunc(o.tokens, func(x, y heldToken) int {
-		return cmp.Or(cmp.Compare(x.token, y.token), cmp.Compare(x.set, y.set))
+		if x.token != y.token {
+			return cmp.Compare(x.token, y.token)
+		}
+		return cmp.Compare(x.set, y.set)
 	})
 	n := len(o.sizes)
 	o.shared = make([]uint32, n*n)
-	for start := 0; start < len(o.tokens); {
+	number := uint64(0)
+	for start := 0; start < len(o.tokens); number++ {
 		end := start + 1
 		for end < len(o.tokens) && o.tokens[end].token == o.tokens[start].token {
 			end++
 		}
 		held := o.tokens[start:end]
 		for i := range held {
-			held[i].holders = uint32(len(held))
+			o.ranked = append(o.ranked, uint64(held[i].set)<<48|uint64(len(held))<<32|number)
 			row := o.shared[int(held[i].set)*n:][:n]
 			for _, other := range held[i+1:] {
 				row[other.set]++
@@ -179,6 +183,7 @@ func (o *overlaps) count() {
 		}
 		start = end
 	}
+	slices.Sort(o.ranked)
 }
 
 // eachPair calls visit for every pair of sets that share something. count comes first.
@@ -193,31 +198,24 @@ func (o *overlaps) eachPair(visit func(a, b, inter int)) {
 	}
 }
 
-// visits returns how many postings a prefix-filter join of the sets goes through. It is
-// called after count.
+// visits returns how many postings a prefix-filter join of the sets goes through. count
+// comes first.
 func (o *overlaps) visits(prefix, indexPrefix func(size uint64) uint64) float64 {
-	slices.SortFunc(o.tokens, func(x, y heldToken) int {
-		return cmp.Or(cmp.Compare(x.set, y.set), cmp.Compare(x.holders, y.holders), cmp.Compare(x.token, y.token))
-	})
 	type lists struct{ probed, indexed float64 }
-	by := map[uint64]lists{}
-	at := uint64(0)
-	for i, t := range o.tokens {
-		if i > 0 && o.tokens[i-1].set != t.set {
-			at = 0
-		}
-		if size := uint64(o.sizes[t.set]); t.holders > 1 && at < prefix(size) {
-			l := by[t.token]
+	of := make([]lists, len(o.ranked)) // by number of the token
+	ranked := o.ranked
+	for _, size := range o.sizes {
+		for at, r := range ranked[:min(uint64(size), prefix(uint64(size)))] {
+			l := &of[uint32(r)]
 			l.probed++
-			if at < indexPrefix(size) {
+			if uint64(at) < indexPrefix(uint64(size)) {
 				l.indexed++
 			}
-			by[t.token] = l
 		}
-		at++
+		ranked = ranked[size:]
 	}
 	sum := 0.0
-	for _, l := range by { // integers: their sum does not depend on the order
+	for _, l := range of {
 		sum += l.indexed*l.probed - l.indexed
 	}
 	return sum / 2

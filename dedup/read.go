@@ -270,7 +270,9 @@ func (w *sketchWorker) addPiece(piece *block) (goOn bool, err error) {
 		r.keepSets.Store(false)
 	}
 	w.gained += features
-	r.items.Add(int64(piece.docs))
+	if err := checkDocuments(r.items.Add(int64(piece.docs))); err != nil {
+		return false, err
+	}
 	r.bytes.Add(bytes)
 	r.config.Progress.Advance(int64(piece.docs), 0)
 	return w.add(piece)

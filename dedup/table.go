@@ -79,8 +79,8 @@ func (t *table) number() error {
 		s := t.segments[b.segment]
 		s.blocks = append(s.blocks, int32(i))
 		t.hasIDs = t.hasIDs || len(s.ids) > 0 || s.layout.ids > 0
-		if docs > maxDocuments {
-			return fmt.Errorf("more than %d documents are more than one run can number: split the input", int64(maxDocuments))
+		if err := checkDocuments(docs); err != nil {
+			return err
 		}
 	}
 	t.n = int(docs)
@@ -91,6 +91,14 @@ func (t *table) number() error {
 // maxDocuments is how many documents a run can number; two numbers and a
 // similarity make an entry of the sorters.
 const maxDocuments = 1<<32 - 2
+
+func checkDocuments(n int64) error {
+	if n <= maxDocuments {
+		return nil
+	}
+	return fmt.Errorf("more than %d documents, references included, are more than one run can number: "+
+		"split the input and run each part for itself, then what they keep", int64(maxDocuments))
+}
 
 // blockOf returns the number of the block that holds a document.
 func (t *table) blockOf(doc uint32) int {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -460,4 +461,37 @@ func TestLookupFindsWhatIsThere(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestMoreDocumentsThanCanBeNumberedAreRefused(t *testing.T) {
+	for _, docs := range [][]uint32{
+		{math.MaxUint32 - 1, 1},
+		{1 << 31, 1 << 31},
+		{math.MaxUint32, math.MaxUint32, math.MaxUint32},
+	} {
+		table := &table{segments: []*segment{{}}}
+		for i, n := range docs {
+			table.blocks = append(table.blocks, block{seq: int64(i), docs: n})
+		}
+		err := table.number()
+		if err == nil || !strings.Contains(err.Error(), "4294967294 documents") || !strings.Contains(err.Error(), "split the input") {
+			t.Errorf("%d documents: error %v", docs, err)
+		}
+	}
+}
+
+// A worker that reads one document too many ends the run, so that hours of reading are
+// not in vain.
+func TestReadingEndsWhereDocumentsCannotBeNumbered(t *testing.T) {
+	config := Config{Inputs: []string{"x"}}.withDefaults()
+	r := &reader{config: &config}
+	w, err := newSketchWorker(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.items.Store(maxDocuments)
+	w.addDocument(&corpus.Record{Text: []byte("a text of some words"), Raw: make([]byte, 20)})
+	if _, err := w.addPiece(&block{}); err == nil || !strings.Contains(err.Error(), "split the input") {
+		t.Errorf("error %v", err)
+	}
 }

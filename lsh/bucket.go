@@ -13,8 +13,9 @@ const Hubs = 8
 // EachPair calls emit for pairs a < b of a bucket: all pairs if it has at most
 // limit members, and otherwise each member with each of the [Hubs] first members
 // only, Hubs·n pairs and not n²/2. The bucket must be strictly ascending, so the
-// first members are the smallest. A limit of 0 or less means none.
-func EachPair(bucket []uint32, limit int, emit func(a, b uint32)) {
+// first members are the smallest. A limit of 0 or less means none. Members are
+// document numbers of 32 bits, or positions of 64.
+func EachPair[Doc uint32 | uint64](bucket []Doc, limit int, emit func(a, b Doc)) {
 	first := len(bucket)
 	if limit > 0 && len(bucket) > limit {
 		first = min(Hubs, first)

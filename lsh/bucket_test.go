@@ -27,6 +27,21 @@ func TestEachPairFollowsTheBucketRule(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d members, limit %d: got %v, want %v", n, limit, got, want)
 		}
+		const base = 1<<40 + 1<<31 // halves of positions must not meet
+		positions := make([]uint64, n)
+		for i, doc := range bucket {
+			positions[i] = base + uint64(doc)<<31
+		}
+		i := 0
+		EachPair(positions, limit, func(a, b uint64) {
+			if x := want[i]; a != base+uint64(x[0])<<31 || b != base+uint64(x[1])<<31 {
+				t.Fatalf("pair %d of positions is %d, %d; want that of %v", i, a, b, x)
+			}
+			i++
+		})
+		if i != len(want) {
+			t.Fatalf("%d pairs of positions, want %d", i, len(want))
+		}
 	})
 }
 
