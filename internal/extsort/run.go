@@ -103,7 +103,6 @@ func appendHeader(dst []byte, unit int, sum bool, scheme string, id uint64) []by
 // left to do.
 type runWriter struct {
 	run   run
-	file  vfs.File
 	buf   []Entry // whole blocks and the one that is being filled, each after a place for its header
 	block int     // where in buf that one begins
 	off   int64
@@ -114,7 +113,7 @@ func newRunWriter(st *store, name string) (*runWriter, error) {
 	if err != nil {
 		return nil, writeError(name, err)
 	}
-	w := &runWriter{run: run{name: name, id: durable.NewID(), unit: st.plan.chunk}, file: file, buf: st.writeBuffer()}
+	w := &runWriter{run: run{name: name, id: durable.NewID(), unit: st.plan.chunk, pending: file}, buf: st.writeBuffer()}
 	header := appendHeader(nil, w.run.unit, st.sum, st.scheme, w.run.id)
 	w.run.start = int64(len(header))
 	if err := w.write(header); err != nil {
@@ -129,7 +128,7 @@ func writeError(name string, err error) error {
 }
 
 func (w *runWriter) write(b []byte) error {
-	n, err := w.file.Write(b)
+	n, err := w.run.pending.Write(b)
 	w.off += int64(n)
 	if err != nil {
 		return writeError(w.run.name, err)
@@ -209,11 +208,10 @@ func (w *runWriter) finish() (*run, int64, error) {
 	if err := w.write(footer); err != nil {
 		return nil, 0, err
 	}
-	w.run.pending = w.file
 	return &w.run, w.off, nil
 }
 
-// abort closes and removes the file.
+// abort closes the file, unless that was tried already, and removes it.
 func (w *runWriter) abort(dir Dir) error {
-	return errors.Join(w.file.Close(), dir.Remove(w.run.name))
+	return errors.Join(w.run.close(), dir.Remove(w.run.name))
 }
