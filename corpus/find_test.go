@@ -136,7 +136,7 @@ func TestFind(t *testing.T) {
 				t.Fatalf("skipped %v, want %v", skipped, tt.skipped)
 			}
 			for i, p := range skipped {
-				if !strings.HasPrefix(p.Error(), tt.skipped[i]) {
+				if !strings.HasPrefix(filepath.ToSlash(p.Error()), tt.skipped[i]) {
 					t.Errorf("skipped %q, want %q", p.Error(), tt.skipped[i])
 				}
 			}

@@ -111,7 +111,7 @@ func TestBucketsAndFilesMix(t *testing.T) {
 	dir, err := filepath.Abs("local")
 	must(t, err)
 	b := newMemBucket("p/a.jsonl")
-	sources, _, err := Find([]string{"local", "s3://b/p", "file://" + filepath.ToSlash(dir)}, b.options(Options{}))
+	sources, _, err := Find([]string{"local", "s3://b/p", "file:///" + strings.TrimPrefix(filepath.ToSlash(dir), "/")}, b.options(Options{}))
 	must(t, err)
 	if len(sources) != 2 || sources[0].Path != filepath.Join("local", "a.jsonl") || sources[1].Name != "s3/b/p/a.jsonl" {
 		t.Errorf("%+v", sources)

@@ -17,6 +17,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
@@ -76,7 +77,7 @@ func report(cmd *cobra.Command, err error) int {
 		say("interrupted; " + leftBehind(cmd))
 	case errors.Is(err, syscall.EPIPE):
 		// Whoever reads the output has had enough.
-	case errors.Is(err, syscall.ENOSPC):
+	case vfs.IsNoSpaceError(err):
 		say(err.Error() + "; make room, or name another disk (temporary files: --work)")
 	default:
 		say(err.Error())

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -249,10 +250,18 @@ func (f smallDiskFile) WriteAt(p []byte, at int64) (int, error) {
 		return m, err
 	}
 	if n < len(p) {
-		return n, syscall.ENOSPC
+		return n, noSpace
 	}
 	return n, nil
 }
+
+// noSpace is what a full disk says: on Windows ERROR_DISK_FULL.
+var noSpace = func() error {
+	if runtime.GOOS == "windows" {
+		return syscall.Errno(112)
+	}
+	return syscall.ENOSPC
+}()
 
 func TestAFullDiskLeavesWholeRecordsAndSaysWhatToDo(t *testing.T) {
 	for free := range 60 {
@@ -265,7 +274,7 @@ func TestAFullDiskLeavesWholeRecordsAndSaysWhatToDo(t *testing.T) {
 				want = append(want, fmt.Sprintf("part %d", i))
 			}
 		}
-		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "free space") || !strings.Contains(err.Error(), journalName) {
+		if !errors.Is(err, noSpace) || !strings.Contains(err.Error(), "free space") || !strings.Contains(err.Error(), journalName) {
 			t.Errorf("%v", err)
 		}
 		if got := records(t, j); !slices.Equal(got, want) {
