@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -25,8 +24,8 @@ type forecast struct {
 // work itself, but at least sampleLeast of them and at most sampleMost, or
 // sampleFeatures features.
 const (
-	sampleShare    = 8
-	sampleLeast    = 64
+	sampleShare    = 64
+	sampleLeast    = 32
 	sampleMost     = 256
 	sampleFeatures = 1 << 18
 )
@@ -139,46 +138,41 @@ func (r *run) hotWeights(o *overlaps, each float64) []float64 {
 // share: feature after feature, so that pairs which share nothing cost nothing.
 type overlaps struct {
 	sizes  []int
-	tokens []heldToken
+	tokens []uint64 // a token's bits but the lowest setBits, and the number of a set that holds it
 	shared []uint32 // tokens of sets a < b at a·len(sizes) + b
 	ranked []uint64 // set<<48 | holders<<32 | number of a token that the set holds, ascending
 }
 
-// heldToken says that a set holds a token.
-type heldToken struct {
-	token uint64
-	set   uint32
-}
+// setBits is so many that the number of a set fits in. That tokens are told apart by the
+// others matters to nothing: two in 2⁴⁸ pass for one.
+const setBits = 16
 
 func (o *overlaps) add(set []uint64) {
 	for _, token := range set {
-		o.tokens = append(o.tokens, heldToken{token: token, set: uint32(len(o.sizes))})
+		o.tokens = append(o.tokens, hashing.Mix(token)>>setBits<<setBits|uint64(len(o.sizes)))
 	}
 	o.sizes = append(o.sizes, len(set))
 }
 
 // count counts what sets share, and ranks the tokens of each by how many hold them.
 func (o *overlaps) count() {
-	slices.SortFunc(o.tokens, func(x, y heldToken) int {
-		if x.token != y.token {
-			return cmp.Compare(x.token, y.token)
-		}
-		return cmp.Compare(x.set, y.set)
-	})
+	slices.Sort(o.tokens)
 	n := len(o.sizes)
 	o.shared = make([]uint32, n*n)
+	o.ranked = make([]uint64, 0, len(o.tokens))
 	number := uint64(0)
 	for start := 0; start < len(o.tokens); number++ {
 		end := start + 1
-		for end < len(o.tokens) && o.tokens[end].token == o.tokens[start].token {
+		for end < len(o.tokens) && o.tokens[end]>>setBits == o.tokens[start]>>setBits {
 			end++
 		}
 		held := o.tokens[start:end]
 		for i := range held {
-			o.ranked = append(o.ranked, uint64(held[i].set)<<48|uint64(len(held))<<32|number)
-			row := o.shared[int(held[i].set)*n:][:n]
+			set := held[i] % (1 << setBits)
+			o.ranked = append(o.ranked, set<<48|uint64(len(held))<<32|number)
+			row := o.shared[int(set)*n:][:n]
 			for _, other := range held[i+1:] {
-				row[other.set]++
+				row[other%(1<<setBits)]++
 			}
 		}
 		start = end
