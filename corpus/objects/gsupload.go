@@ -206,7 +206,10 @@ func (w *gsWriter) Write(p []byte) (n int, err error) {
 
 func (w *gsWriter) flush(total int64) error {
 	end := w.start + int64(len(w.buf))
-	if err := w.u.send(w.ctx, chunkAt{bytes.NewReader(w.buf), w.start}, end, total); err != nil {
+	chunk := &lent{from: chunkAt{bytes.NewReader(w.buf), w.start}}
+	err := w.u.send(w.ctx, chunk, end, total)
+	chunk.takeBack()
+	if err != nil {
 		return err
 	}
 	w.start, w.buf = end, w.buf[:0]

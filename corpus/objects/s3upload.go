@@ -236,9 +236,11 @@ func (w *s3Writer) flush() (err error) {
 	w.next++
 	number := w.next
 	w.wg.Go(func() {
-		if err := w.parts.send(w.within, number, bytes.NewReader(full), 0, int64(len(full))); err != nil {
+		part := &lent{from: bytes.NewReader(full)}
+		if err := w.parts.send(w.within, number, part, 0, int64(len(full))); err != nil {
 			w.cancel(err)
 		}
+		part.takeBack()
 		w.free <- full
 	})
 	return nil
