@@ -9,7 +9,8 @@
 //
 // A threshold is the only number one has to choose: similarities are exact
 // Jaccard similarities of sets of n-word shingles, verified by default, and
-// results are the same for any number of threads.
+// results are the same for any number of threads. Config.Measure takes containment,
+// cosine and others in place of Jaccard.
 //
 // Everything else is in packages of its own: text and shingle turn a text into
 // features, minhash and simhash features into a signature, lsh signatures into candidate

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/passage"
 	"github.com/alike-dev/alike/shingle"
@@ -23,6 +24,19 @@ type Comparison struct {
 	Jaccard      float64    `json:"jaccard"` // 0 when either text is empty
 	Estimates    []Estimate `json:"estimates"`
 	Passages     []Passage  `json:"passages"` // longest first
+}
+
+// Similarity returns another measure of the two texts: of a in b where it is directed.
+// It is 0 when they have nothing in common. For WeightedJaccard the texts are compared
+// with shingle.Options.Multiset.
+func (c *Comparison) Similarity(m measure.Measure) float64 {
+	return m.Similarity(uint64(c.Intersection), uint64(c.FeaturesA), uint64(c.FeaturesB))
+}
+
+// Containments returns how much of a is in b, and how much of b in a.
+func (c *Comparison) Containments() (aInB, bInA float64) {
+	inter, a, b := uint64(c.Intersection), uint64(c.FeaturesA), uint64(c.FeaturesB)
+	return measure.Containment.Similarity(inter, a, b), measure.Containment.Similarity(inter, b, a)
 }
 
 // Estimate is the similarity as the signatures of a scheme show it.

@@ -64,6 +64,7 @@ func otherFeatures(t *testing.T) map[string][]shingle.Options {
 		"Text":        texts,
 		"N":           {{N: 1}, {N: 54}},
 		"Repetitions": {{Repetitions: true}},
+		"Multiset":    {{Multiset: true}},
 		"Hash": {
 			{Hash: shingle.FNV1, Text: text.Options{Tokens: text.ASCII}}, {Hash: shingle.FNV1, Text: text.Options{Tokens: text.ASCII, NoFold: true}},
 			{Hash: shingle.FNV1a64},

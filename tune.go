@@ -4,14 +4,17 @@ import (
 	"math"
 
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 )
 
 // Tuning says how signatures are banded for a threshold, and what that does.
 type Tuning struct {
+	Measure        string  `json:"measure,omitempty"` // of the threshold; missing: jaccard
 	Threshold      float64 `json:"threshold"`
-	Recall         float64 `json:"recall"` // asked for, at the threshold
-	Hashes         int     `json:"hashes"` // components of the signature
-	Bits           int     `json:"bits"`   // of a component
+	Jaccard        float64 `json:"jaccard,omitempty"` // least similarity of a pair at the threshold of another measure
+	Recall         float64 `json:"recall"`            // asked for, at the threshold
+	Hashes         int     `json:"hashes"`            // components of the signature
+	Bits           int     `json:"bits"`              // of a component
 	Bands          int     `json:"bands"`
 	Rows           int     `json:"rows"`
 	ExpectedRecall float64 `json:"expected_recall"` // at the threshold
@@ -37,6 +40,27 @@ func Tune(threshold, recall float64, hashes, bits int) (*Tuning, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newTuning(params, threshold, recall, hashes, bits), nil
+}
+
+// TuneFor is Tune for the threshold of any measure that leads to a least Jaccard
+// similarity, see lsh.TuneFor for the errors. The curve and the false candidates go by
+// the Jaccard similarity.
+func TuneFor(t measure.Threshold, recall float64, hashes, bits int) (*Tuning, error) {
+	params, err := lsh.TuneFor(t, recall, hashes, bits)
+	if err != nil {
+		return nil, err
+	}
+	least, _ := t.LeastJaccard()
+	tuning := newTuning(params, least, recall, hashes, bits)
+	if t.Measure() != measure.Jaccard {
+		tuning.Measure, tuning.Threshold, tuning.Jaccard = t.Measure().String(), t.Float(), least
+	}
+	return tuning, nil
+}
+
+// newTuning says what bands do, by the Jaccard similarity.
+func newTuning(params lsh.Params, threshold, recall float64, hashes, bits int) *Tuning {
 	at := func(similarity float64) CurvePoint {
 		similarity = math.Round(similarity*1e6) / 1e6 // for people to read
 		return CurvePoint{similarity, params.Probability(lsh.ComponentAgreement(similarity, bits))}
@@ -51,5 +75,5 @@ func Tune(threshold, recall float64, hashes, bits int) (*Tuning, error) {
 	for i := range curveSteps + 1 {
 		t.Curve = append(t.Curve, at(float64(i)/curveSteps))
 	}
-	return t, nil
+	return t
 }

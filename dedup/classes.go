@@ -7,6 +7,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/measure"
 )
 
 // classes groups documents with equal features. Only the first of a class, its
@@ -30,7 +31,7 @@ func (r *run) classify(ctx context.Context, bySet bool) (*classes, error) {
 	}
 	to := appenders(sorter, w.threads)
 	err = t.eachSegment(ctx, w.threads, func(worker int, s *rowScan) error {
-		return t.addDigests(s, bySet, to[worker])
+		return t.addDigests(s, bySet, r.threshold, to[worker])
 	})
 	digests, err := w.ended(ctx, sorter, flush(to, err))
 	if err != nil {
@@ -41,8 +42,9 @@ func (r *run) classify(ctx context.Context, bySet bool) (*classes, error) {
 }
 
 // addDigests adds an entry for every document of a segment that is to be
-// compared: Key and the upper half of Value are its digest.
-func (t *table) addDigests(s *rowScan, bySet bool, to *extsort.Appender) error {
+// compared: Key and the upper half of Value are its digest. By Overlap, documents with
+// fewer features than asked for match nothing, not even their copies.
+func (t *table) addDigests(s *rowScan, bySet bool, threshold measure.Threshold, to *extsort.Appender) error {
 	docs, err := s.documents()
 	if err != nil {
 		return err
@@ -56,9 +58,14 @@ func (t *table) addDigests(s *rowScan, bySet bool, to *extsort.Appender) error {
 			}
 			sum := d.digest
 			if bySet {
-				if sum = digest(c.set(first)); c.err != nil {
+				set := c.set(first)
+				if c.err != nil {
 					return c.err
 				}
+				if n := uint64(len(set)); !threshold.Reached(n, n, n) {
+					continue
+				}
+				sum = digest(set)
 			}
 			if err := to.Add(sum[0], hashing.Mix(sum[1])&^math.MaxUint32|uint64(first)); err != nil {
 				return err

@@ -123,6 +123,9 @@ func (r *run) stars(ctx context.Context) (centres *extsort.Sorted, err error) {
 	return r.work.sorted(ctx, r.work.sorting("centres", 8, bitLen(r.table.n)), func(to *extsort.Appender) error {
 		c := r.table.cursor()
 		s := &star{r: r, to: to, c: c, prefer: r.config.Keep.Order(c.meta), bests: bests.Reader()}
+		if r.removesParts {
+			s.prefer = largestFirst(c, s.prefer)
+		}
 		label := uint64(math.MaxUint64)
 		err := each(byLabel, func(e extsort.Entry) error {
 			if next := e.Key >> 32; next != label {

@@ -14,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
 )
@@ -33,7 +34,7 @@ type Verify string
 
 // The ways of verifying.
 const (
-	VerifyExact  Verify = "exact"  // Jaccard of the two feature sets
+	VerifyExact  Verify = "exact"  // the measure of the two feature sets
 	VerifySketch Verify = "sketch" // the signatures' estimate, held against the threshold
 	VerifyNone   Verify = "none"   // every candidate passes; the estimate is only reported
 )
@@ -77,7 +78,14 @@ type Config struct {
 	// Features and Sketch count for nothing there. No other call knows it.
 	Texts TextScheme
 
-	Threshold  float64    // Jaccard similarity in (0,1]; 0: DefaultThreshold
+	// Measure is what similarity means; the zero value is Jaccard. WeightedJaccard sets
+	// Features.Multiset. By Containment and MaxContainment Run removes what is inside
+	// another document, never a document in favour of a part of it; by Overlap it does not
+	// run.
+	Measure measure.Measure
+	// Threshold is the least similarity of a pair: in (0,1], where 0 means
+	// DefaultThreshold; by Overlap a whole number from 1 on, without a default.
+	Threshold  float64
 	Recall     float64    // asked for at the threshold, in (0,1); 0: DefaultRecall
 	Banding    lsh.Params // zero: tuned; else candidates are by lsh unless exact is asked for
 	Candidates Candidates
@@ -86,7 +94,7 @@ type Config struct {
 	BucketCap  int  // members up to which a bucket emits all its pairs; 0: DefaultBucketCap
 
 	Keep cluster.Keep
-	Star bool // remove only what is similar to the kept document itself
+	Star bool // remove only what is similar to the kept document itself; always by a containment
 
 	Threads int   // 0: all processors
 	Memory  int64 // resident bytes of the process; 0: no ceiling. What does not fit goes to disk; see docs/architecture.md.
@@ -137,7 +145,12 @@ func (c *Config) keepsSignatures() bool { return c.Verify != VerifyExact || c.Sh
 
 // withDefaults returns c with every zero field replaced by its default.
 func (c Config) withDefaults() Config {
-	setDefault(&c.Threshold, DefaultThreshold)
+	if c.Measure != measure.Overlap {
+		setDefault(&c.Threshold, DefaultThreshold)
+	}
+	if c.Measure == measure.WeightedJaccard {
+		c.Features.Multiset = true
+	}
 	setDefault(&c.Recall, DefaultRecall)
 	setDefault(&c.BucketCap, DefaultBucketCap)
 	if c.Candidates == "" || c.Candidates == CandidatesAuto {
@@ -200,12 +213,10 @@ func (c Config) Validate() error {
 	c = c.withDefaults()
 	checks := []error{
 		c.Features.Validate(),
+		c.checkMeasure(),
 		among("candidates", c.Candidates, CandidatesAuto, CandidatesLSH, CandidatesExact),
 		among("verify", c.Verify, VerifyExact, VerifySketch, VerifyNone),
 		among("on-error", c.OnError, OnErrorSkip, OnErrorFail),
-	}
-	if !(c.Threshold > 0 && c.Threshold <= 1) {
-		checks = append(checks, fmt.Errorf("threshold %v is not in (0,1]: take 0.8 for near-duplicates", c.Threshold))
 	}
 	if !(c.Recall > 0 && c.Recall < 1) {
 		checks = append(checks, fmt.Errorf("recall %v is not between 0 and 1: use --candidates exact where no pair may be missed", c.Recall))

@@ -5,7 +5,7 @@
 //
 //	read     records → table of documents (digest, band keys; signature or set where needed)
 //	group    equal digests → classes; equal band keys → candidate pairs
-//	verify   candidate pairs → edges, by the exact Jaccard similarity
+//	verify   candidate pairs → edges, by the exact similarity
 //	cluster  edges → clusters, and the one document of each that is kept
 //	write    a second pass over the inputs copies the kept records out
 //
@@ -41,6 +41,9 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	}
 	r, err := newRun(config)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.removal(); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close(err == nil)) }()
@@ -83,7 +86,9 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 }
 
 // Pairs calls emit for every pair of documents at or above the threshold, in
-// the order of the input: by the first document, then the second.
+// the order of the input: by the first document, then the second. The first comes
+// before the second or, by a directed measure, is the one that is inside the other: a
+// pair that reaches the threshold in both directions is emitted twice.
 func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *Summary, err error) {
 	r, err := newRun(config)
 	if err != nil {
@@ -116,19 +121,20 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 
 // Pair is two similar documents. The slices hold during the call only.
 type Pair struct {
-	A, B       []byte  // ids; A comes first in the input
+	A, B       []byte  // ids; A comes first in the input or, by Containment, is inside B
 	Similarity float64 // exact, unless the run was told to estimate
 	Shared     int     // components in which the signatures agree, with Config.Shared
 }
 
 // run is the state of one run.
 type run struct {
-	config    Config
-	summary   *Summary
-	clock     *clock
-	threshold measure.Threshold
-	banding   lsh.Params // zero when signatures are not needed
-	work      *workspace
+	config       Config
+	summary      *Summary
+	clock        *clock
+	threshold    measure.Threshold
+	removesParts bool       // removes what is inside other documents; see partEdge
+	banding      lsh.Params // zero when signatures are not needed
+	work         *workspace
 
 	refSources int
 	sources    []corpus.Source
@@ -146,7 +152,7 @@ func newRun(config Config) (*run, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	threshold, err := measure.NewThreshold(measure.Jaccard, config.Threshold)
+	threshold, err := config.threshold()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
@@ -162,6 +168,9 @@ func newRun(config Config) (*run, error) {
 		TextScheme: config.textLine(), SketchScheme: config.sketchLine(),
 		LargestClusters: []int{},
 	}
+	if config.Measure != measure.Jaccard {
+		r.summary.Measure = config.Measure.String()
+	}
 	r.clock = startClock(r.summary, &r.config)
 	return r, nil
 }
@@ -175,8 +184,13 @@ func chooseBanding(config *Config) (lsh.Params, error) {
 	if config.Banding != (lsh.Params{}) {
 		return config.Banding, config.Banding.Validate(config.Sketch.K())
 	}
-	banding, err := lsh.Tune(config.Threshold, config.Recall, config.Sketch.K(), config.Sketch.Bits())
-	if errors.Is(err, lsh.ErrRecallOutOfReach) && config.Candidates == CandidatesAuto && config.Verify == VerifyExact {
+	threshold, err := config.threshold()
+	if err != nil {
+		return lsh.Params{}, err
+	}
+	banding, err := lsh.TuneFor(threshold, config.Recall, config.Sketch.K(), config.Sketch.Bits())
+	exactWill := errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound)
+	if exactWill && config.Candidates == CandidatesAuto && config.Verify == VerifyExact {
 		return lsh.Params{}, nil
 	}
 	return banding, err
@@ -506,7 +520,8 @@ func (r *run) describe(exact bool) {
 	}
 	s.CandidateMethod = string(CandidatesLSH)
 	s.Bands, s.Rows = r.banding.Bands, r.banding.Rows
-	agree := lsh.ComponentAgreement(r.config.Threshold, r.config.Sketch.Bits())
+	least, _ := r.threshold.LeastJaccard() // there is one, or there would be no bands
+	agree := lsh.ComponentAgreement(least, r.config.Sketch.Bits())
 	s.ExpectedRecall = r.banding.Probability(agree)
 }
 

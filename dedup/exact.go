@@ -3,7 +3,6 @@ package dedup
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sync/atomic"
 
@@ -261,7 +260,8 @@ func (j *joiner) parallel(ctx context.Context, n int, visit func(to *extsort.App
 	return group.Wait()
 }
 
-// add adds an edge, unless it joins two references. size is that of the set of x.
+// add adds the edges between two documents, unless both are references. size is that of
+// the set of x.
 func (j *joiner) add(to *extsort.Appender, x, y, size uint32, m simjoin.GroupMatch) error {
 	a, b := min(x, y), max(x, y)
 	if b < uint32(j.r.table.refs) {
@@ -270,5 +270,9 @@ func (j *joiner) add(to *extsort.Appender, x, y, size uint32, m simjoin.GroupMat
 	if n := j.count.Add(1); j.limit > 0 && n > j.limit {
 		return errManyEdges
 	}
-	return to.Add(pair{a, b}.key(), math.Float64bits(measure.Jaccard.Similarity(uint64(m.Intersection), uint64(size), uint64(m.Size))))
+	match := measure.Match{A: uint64(x), B: uint64(y), Intersection: uint64(m.Intersection), SizeA: uint64(size), SizeB: uint64(m.Size)}
+	if a != x {
+		match = turned(match)
+	}
+	return j.r.matchEdges(to, match)
 }

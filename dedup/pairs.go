@@ -8,6 +8,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 )
 
 // expander turns edges between representatives into pairs of documents: each
@@ -107,7 +108,7 @@ func (r *run) expand(ctx context.Context) (*extsort.Sorted, error) {
 				if crowd && e.Value&crowded != 0 {
 					return nil
 				}
-				return to.Add(pair{min(doc, other), max(doc, other)}.key(), e.Value&^crowded)
+				return r.addPair(to, doc, other, e.Value&^crowded)
 			})
 		})
 		return errors.Join(err, x.close(), r.work.release(half))
@@ -163,14 +164,44 @@ func (x *expander) load(rep uint32) {
 	}
 }
 
+// addPair adds a pair of documents, a from the class of an edge's first representative
+// and b from that of its second: in input order or, by a directed measure, as it is.
+func (r *run) addPair(to *extsort.Appender, a, b uint32, similarity uint64) error {
+	if r.threshold.Measure().Symmetric() {
+		a, b = min(a, b), max(a, b)
+	}
+	return to.Add(pair{a, b}.key(), similarity)
+}
+
+// addCopies adds the pair of two documents of a class, by a directed measure in both
+// directions.
+func (r *run) addCopies(to *extsort.Appender, a, b uint32, similarity uint64) error {
+	err := to.Add(pair{a, b}.key(), similarity)
+	if err != nil || r.threshold.Measure().Symmetric() {
+		return err
+	}
+	return to.Add(pair{b, a}.key(), similarity)
+}
+
+// copiesSimilarity returns the similarity of the documents of a class, as bits: 1 or, by
+// Overlap, how many features their set has.
+func (r *run) copiesSimilarity(c *cursor, rep uint32) uint64 {
+	size := uint64(1)
+	if r.threshold.Measure() == measure.Overlap {
+		size = uint64(c.setSize(rep))
+	}
+	return math.Float64bits(r.threshold.Measure().Similarity(size, size, size))
+}
+
 // expandClasses adds the pairs within classes.
 func (r *run) expandClasses(limit int, to *extsort.Appender) error {
 	x := r.newExpander(limit, to)
 	crowds := int64(0)
-	one := math.Float64bits(1)
+	docs := r.table.cursor()
 	for e, ok := x.classes.Peek(); ok; e, ok = x.classes.Peek() {
 		rep := uint32(e.Key)
 		x.load(rep)
+		similarity := r.copiesSimilarity(docs, rep)
 		first := len(x.members)
 		if limit > 0 && x.size > limit {
 			crowds++
@@ -182,7 +213,7 @@ func (r *run) expandClasses(limit int, to *extsort.Appender) error {
 				if seen++; seen <= i+1 {
 					return nil
 				}
-				return to.Add(pair{x.members[i], doc}.key(), one)
+				return r.addCopies(to, x.members[i], doc, similarity)
 			})
 			if err != nil {
 				return errors.Join(err, x.close())
@@ -194,5 +225,5 @@ func (r *run) expandClasses(limit int, to *extsort.Appender) error {
 		r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, with --candidates exact all",
 			limit, crowds, lsh.Hubs))
 	}
-	return x.close()
+	return errors.Join(docs.err, x.close())
 }

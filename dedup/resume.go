@@ -250,6 +250,7 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 			{Name: "engine", Value: engineVersion},
 			{Name: "text", Value: c.textLine()},
 			{Name: "signatures", Value: c.sketchLine()},
+			{Name: "--measure", Value: c.Measure.String()},
 			{Name: "--threshold", Value: fmt.Sprint(c.Threshold)},
 			{Name: "--recall", Value: fmt.Sprint(c.Recall)},
 			{Name: "bands", Value: fmt.Sprintf("%d of %d rows, %d to agree", r.banding.Bands, r.banding.Rows, r.banding.MinBands)},

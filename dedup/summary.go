@@ -24,7 +24,8 @@ type Summary struct {
 	BucketsCapped   int64 `json:"buckets_capped"`
 
 	Threshold       float64 `json:"threshold"`
-	CandidateMethod string  `json:"candidate_method"` // exact or lsh
+	Measure         string  `json:"measure,omitempty"` // missing: jaccard
+	CandidateMethod string  `json:"candidate_method"`  // exact or lsh
 	Verify          string  `json:"verify"`
 	TextScheme      string  `json:"text_scheme"`
 	SketchScheme    string  `json:"sketch_scheme"`

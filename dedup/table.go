@@ -381,6 +381,12 @@ func (c *cursor) set(doc uint32) []uint64 {
 	return c.set64
 }
 
+// setSize returns how many features a document's set has, if the table has sets.
+func (c *cursor) setSize(doc uint32) int {
+	row, end := c.seek(doc), c.doc(doc).setEnd
+	return int(end - c.before(doc, row).setEnd)
+}
+
 // value returns the keep rule's field of a document.
 func (c *cursor) value(doc uint32) []byte {
 	row := c.seek(doc)

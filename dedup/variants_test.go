@@ -19,6 +19,7 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 )
 
 // troubleCorpus writes a corpus with all that may go wrong, in every format:
@@ -188,6 +189,15 @@ func variants(t testing.TB) []variant {
 			fromRecords(c)
 			withReferences(c, references)
 		}},
+		{"containment", func(c *Config, references string) {
+			c.Measure, c.Keep = measure.Containment, keepRule(t, "max:size")
+			withReferences(c, references)
+		}},
+		{"cosine from records", func(c *Config, _ string) {
+			c.Measure, c.Candidates = measure.Cosine, CandidatesLSH
+			fromRecords(c)
+		}},
+		{"weighted Jaccard", func(c *Config, _ string) { c.Measure = measure.WeightedJaccard }},
 		{"sketches", func(c *Config, references string) {
 			c.Verify = VerifySketch
 			withReferences(c, references)

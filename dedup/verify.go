@@ -27,7 +27,7 @@ const unitPairs = 1 << 13
 // sets come from the table where it keeps them, else from the records, read
 // again by the unit of pairs that needs them.
 //
-// An edge is a pair that was found similar, with the similarity: inter/union of
+// An edge is a pair that was found similar, with the similarity: the measure of
 // the feature sets or, under VerifySketch and VerifyNone, the signatures'
 // estimate. As an entry its Key is the pair and its Value the bits of the float.
 type verifier struct {
@@ -328,19 +328,19 @@ func (w *verifyWorker) compare(p pair) (similarity float64, ok bool) {
 		equal := w.config.Sketch.Equal(w.a.signature(p.a), w.b.signature(p.b))
 		return w.config.Sketch.Estimate(equal), w.rate || equal >= w.minEqual
 	case w.fetch != nil:
-		return w.jaccard(w.loaded(p.a), w.loaded(p.b))
+		return w.measure(w.loaded(p.a), w.loaded(p.b))
 	}
-	return w.jaccard(w.a.set(p.a), w.b.set(p.b))
+	return w.measure(w.a.set(p.a), w.b.set(p.b))
 }
 
-func (w *verifyWorker) jaccard(a, b []uint64) (similarity float64, ok bool) {
+func (w *verifyWorker) measure(a, b []uint64) (similarity float64, ok bool) {
 	inter := 0
 	if w.rate {
 		inter = simjoin.Intersection(a, b)
 	} else if inter, ok = simjoin.Verify(a, b, w.threshold); !ok {
 		return 0, false
 	}
-	return float64(inter) / float64(len(a)+len(b)-inter), true
+	return w.threshold.Measure().Similarity(uint64(inter), uint64(len(a)), uint64(len(b))), true
 }
 
 // trim gives back the memory that long records have left.

@@ -6,8 +6,8 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// A counter numbers the occurrences of tokens: a hash table with linear probing
-// at most half full, cleared in no time because every slot says in which round,
+// A counter numbers the occurrences of hashes, those of tokens or features: a hash
+// table with linear probing at most half full, cleared in no time because every slot says in which round,
 // that is for which document, it was filled.
 type counter struct {
 	slots []slot
@@ -30,7 +30,7 @@ func newCounter() *counter {
 	return c
 }
 
-// reset forgets all tokens.
+// reset forgets all hashes.
 func (c *counter) reset() {
 	c.used = 0
 	if c.round++; c.round == 0 { // after 2³² documents old rounds would come back

@@ -20,7 +20,10 @@
 // of n. A document without tokens has no features; it is like nothing.
 //
 // With Repetitions the j-th occurrence of a token, j > 1, counts as another
-// token, so that features tell how often as well as whether.
+// token, so that features tell how often as well as whether. With Multiset the j-th
+// occurrence of a feature, j > 1, counts as another feature: texts that have features v
+// and w times have Σ min(v, w) in common and Σ max(v, w) together, so the Jaccard
+// similarity of their sets is the weighted one of the counts.
 //
 // # What stays compatible
 //

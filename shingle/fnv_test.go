@@ -89,6 +89,8 @@ func TestAHashWithWordsOfItsOwnTakesNoOtherOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Hash: "md5"},
 		{Hash: FNV1a32, Repetitions: true},
+		{Hash: FNV1a32, Multiset: true},
+		{Hash: FNV1, Text: text.Options{Tokens: text.ASCII}, Multiset: true},
 		{Hash: FNV1a32, Text: text.Options{NoFold: true}},
 		{Hash: FNV1a64, Text: text.Options{Tokens: text.Chars}},
 	} {

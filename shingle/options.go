@@ -19,8 +19,13 @@ type Options struct {
 	Text        text.Options
 	N           int  // tokens in a shingle, at least 1; 0: DefaultN
 	Repetitions bool // the j-th occurrence of a token is another token
+	// Multiset makes the j-th occurrence of a feature another feature, so that sets tell
+	// how often a text has it: their Jaccard similarity is the weighted one of the counts,
+	// Σ min / Σ max. A document then costs some 32 bytes a feature of scratch memory.
+	Multiset bool
 	// Hash, if set, is a hash of another kind. Those over UTF-16 units have words of
 	// their own: Text and Repetitions must then be left at zero. FNV1 wants text.ASCII.
+	// None goes with Multiset.
 	Hash Hash
 }
 
@@ -41,6 +46,8 @@ func (o Options) Validate() error {
 		return o.Text.Validate()
 	case !slices.Contains(hashes, o.Hash):
 		return fmt.Errorf("shingle: unknown hash %q: use one of %v, or none", o.Hash, hashes)
+	case o.Multiset:
+		return fmt.Errorf("shingle: hash %s makes sets, not multisets: leave one of the two out", o.Hash)
 	case o.Hash == FNV1:
 		plain := o.Text.MinLength <= 1 && o.Text.Filter == nil && len(o.Text.StopWords) == 0
 		if o.Text.Tokens != text.ASCII || o.Repetitions || !plain {
@@ -62,9 +69,10 @@ const unitsVersion = "utf16/v1"
 const unicodeKey = " unicode="
 
 // String returns the canonical line: the text pipeline's with n, reps if
-// repetitions count, and the hash if it has one.
+// repetitions of tokens count, multiset if those of features do, and the hash if it has one.
 //
 //	text/v2 nfkc fold words n=5 unicode=15.0.0
+//	text/v2 nfkc fold words n=5 multiset unicode=15.0.0
 //	utf16/v1 hash=fnv1a32 n=3 unicode=15.0.0
 func (o Options) String() string {
 	if o.Hash != "" && o.Hash != FNV1 {
@@ -73,6 +81,9 @@ func (o Options) String() string {
 	own := fmt.Sprintf(" n=%d", o.withDefaults().N)
 	if o.Repetitions {
 		own += " reps"
+	}
+	if o.Multiset {
+		own += " multiset"
 	}
 	if o.Hash != "" {
 		own += " hash=" + string(o.Hash)
@@ -99,6 +110,8 @@ func ParseOptions(line string) (Options, error) {
 			o.N = n
 		case word == "reps":
 			o.Repetitions = true
+		case word == "multiset":
+			o.Multiset = true
 		case word == unitsVersion:
 			units = true
 		case strings.HasPrefix(word, "hash="):

@@ -16,6 +16,7 @@ func TestCanonicalLinesAreParsedBack(t *testing.T) {
 	}{
 		{Options{}, "text/v2 nfkc fold words n=5"},
 		{Options{N: 3, Repetitions: true}, "text/v2 nfkc fold words n=3 reps"},
+		{Options{N: 3, Multiset: true}, "text/v2 nfkc fold words n=3 multiset"},
 		{Options{N: 54, Text: text.Options{Tokens: text.ASCII}, Hash: FNV1}, "text/v2 none fold ascii n=54 hash=fnv1"},
 		{Options{N: 54, Text: text.Options{Normalize: text.None, NoFold: true, Tokens: text.Chars}}, "text/v2 none nofold chars n=54"},
 		{Options{N: 1, Text: text.Options{StripDiacritics: true, MinLength: 2}}, "text/v2 nfkc fold words strip min=2 n=1"},

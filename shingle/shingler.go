@@ -18,8 +18,9 @@ type Shingler struct {
 	options Options
 	tokens  *text.Tokenizer
 	n       int
-	baseN   uint64 // base to the n-th power
-	seen    *counter
+	baseN   uint64     // base to the n-th power
+	seen    *counter   // of tokens; nil: repetitions do not count
+	made    *counter   // of features; nil: a set
 	units   unitHasher // in place of all below, for options with a Hash
 
 	// The last n token hashes before the block in hand (zero where there are no
@@ -49,6 +50,9 @@ func New(o Options) (*Shingler, error) {
 	}
 	if o.Repetitions {
 		s.seen = newCounter()
+	}
+	if o.Multiset {
+		s.made = newCounter()
 	}
 	return s, nil
 }
@@ -85,6 +89,7 @@ func (s *Shingler) AppendFeaturesFrom(dst []uint64, doc []byte, from int) ([]uin
 	if s.units != nil {
 		return s.units.appendFrom(dst, doc, from)
 	}
+	before := len(dst)
 	s.window, from = s.tokens.AppendHashesFrom(s.window, doc, from)
 	block := s.window[s.n:]
 	if s.seen != nil {
@@ -103,6 +108,9 @@ func (s *Shingler) AppendFeaturesFrom(dst []uint64, doc []byte, from int) ([]uin
 	if from == len(doc) && s.total > 0 && s.total < s.n {
 		dst = append(dst, feature(s.hash, featureKey(s.total)))
 	}
+	if s.made != nil {
+		s.made.number(dst[before:])
+	}
 	return dst, from
 }
 
@@ -117,6 +125,9 @@ func (s *Shingler) begin() {
 	s.hash, s.total = 0, 0
 	if s.seen != nil {
 		s.seen.reset()
+	}
+	if s.made != nil {
+		s.made.reset()
 	}
 }
 

@@ -27,12 +27,7 @@ func twinFeatures(o Options, doc []byte) []uint64 {
 	}
 	tokens := tokenizer.AppendHashes(nil, doc)
 	if o.Repetitions {
-		count := map[uint64]uint64{}
-		for i, t := range tokens {
-			if count[t]++; count[t] > 1 {
-				tokens[i] = hashing.Fold(t^hashing.Key3, hashing.Key2^count[t])
-			}
-		}
+		twinNumber(tokens)
 	}
 	n := o.withDefaults().N
 	if len(tokens) < n {
@@ -51,7 +46,20 @@ func twinFeatures(o Options, doc []byte) []uint64 {
 		hi, lo := bits.Mul64(h^hashing.Key2, hashing.Key3^uint64(n))
 		features = append(features, hi^lo)
 	}
+	if o.Multiset {
+		twinNumber(features)
+	}
 	return features
+}
+
+// twinNumber makes the j-th occurrence of a hash another hash.
+func twinNumber(hashes []uint64) {
+	count := map[uint64]uint64{}
+	for i, h := range hashes {
+		if count[h]++; count[h] > 1 {
+			hashes[i] = hashing.Fold(h^hashing.Key3, hashing.Key2^count[h])
+		}
+	}
 }
 
 // twinFNV1 is the definition of the hash FNV1.
@@ -92,8 +100,9 @@ func TestShinglerEqualsTheTwin(t *testing.T) {
 			Text:        text.Options{Tokens: rapid.SampledFrom([]text.Tokens{text.Words, text.Chars, text.UAX29, text.ASCII}).Draw(t, "tokens")},
 			N:           rapid.OneOf(rapid.IntRange(0, 8), rapid.IntRange(9, 300)).Draw(t, "n"),
 			Repetitions: rapid.Bool().Draw(t, "reps"),
+			Multiset:    rapid.Bool().Draw(t, "multiset"),
 		}
-		if o.Text.Tokens == text.ASCII && !o.Repetitions && rapid.Bool().Draw(t, "FNV-1") {
+		if o.Text.Tokens == text.ASCII && !o.Repetitions && !o.Multiset && rapid.Bool().Draw(t, "FNV-1") {
 			o.Hash = FNV1
 		}
 		s := mustNew(t, o)
@@ -120,6 +129,7 @@ func TestLongDocumentsEqualTheTwin(t *testing.T) {
 		{N: 1500},
 		{N: 100_000},
 		{Repetitions: true, N: 2},
+		{Multiset: true, N: 2},
 		{Text: text.Options{Tokens: text.Chars}, N: 54},
 		{Text: text.Options{Tokens: text.ASCII}, N: 54},
 		{Text: text.Options{Tokens: text.ASCII}, N: 54, Hash: FNV1},
@@ -183,6 +193,39 @@ func TestRepetitionsTellHowOften(t *testing.T) {
 	}
 }
 
+// Sets of multisets have in common and together what the counts of the features say.
+func TestMultisetsHaveTheWeightedJaccardOfTheCounts(t *testing.T) {
+	word := rapid.SampledFrom([]string{"a ", "b ", "c "})
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 3).Draw(t, "n")
+		plain, counted := mustNew(t, Options{N: n}), mustNew(t, Options{N: n, Multiset: true})
+		var counts [2]map[uint64]uint64
+		var sets [2][]uint64
+		for i := range sets {
+			doc := []byte(strings.Join(rapid.SliceOfN(word, 0, 40).Draw(t, "doc"), ""))
+			counts[i] = map[uint64]uint64{}
+			for _, f := range plain.AppendFeatures(nil, doc) {
+				counts[i][f]++
+			}
+			sets[i] = Set(counted.AppendFeatures(nil, doc))
+		}
+		least, most := uint64(0), uint64(0)
+		for f, v := range counts[0] {
+			least, most = least+min(v, counts[1][f]), most+max(v, counts[1][f])
+		}
+		for f, w := range counts[1] {
+			if counts[0][f] == 0 {
+				most += w
+			}
+		}
+		both := Set(slices.Concat(sets[0], sets[1]))
+		inter := len(sets[0]) + len(sets[1]) - len(both)
+		if uint64(inter) != least || uint64(len(both)) != most {
+			t.Errorf("%d of %d, want %d of %d", inter, len(both), least, most)
+		}
+	})
+}
+
 // The values are part of the format; they must never change.
 func TestFeaturesArePinned(t *testing.T) {
 	doc := []byte("The quick brown fox jumps over the lazy Straße.")
@@ -193,6 +236,7 @@ func TestFeaturesArePinned(t *testing.T) {
 		{Options{}, 0x34433834a72ab9c1},
 		{Options{N: 2, Repetitions: true}, 0x939f6708880dabd4},
 		{Options{N: 100}, 0x1a327810b251934d},
+		{Options{N: 1, Multiset: true}, 0xdbc25c50dfba32fe},
 		{Options{N: 7, Text: text.Options{Tokens: text.Chars}}, 0x904ae1bb5e8f29f1},
 		{Options{N: 7, Text: text.Options{Tokens: text.ASCII}}, 0x2a8d0779a40177cb},
 		{Options{N: 7, Text: text.Options{Tokens: text.ASCII}, Hash: FNV1}, 0xd1fd78a6dcc4ac38},
@@ -219,6 +263,7 @@ func TestNothingIsAllocatedPerDocumentWhenWarm(t *testing.T) {
 		{},
 		{N: 500},
 		{Repetitions: true},
+		{Multiset: true},
 		{N: 54, Text: text.Options{Tokens: text.Chars}},
 		{N: 54, Text: text.Options{Tokens: text.ASCII}, Hash: FNV1},
 		{Text: text.Options{StopWords: []string{"the"}}},

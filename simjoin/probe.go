@@ -153,6 +153,9 @@ func (x *Index) count(p *Prober, prefix []uint32, length int, b bitmap, from, to
 
 // seek returns the place of the first posting of a group not before from.
 func (p *Prober) seek(token uint32, list []posting, from uint32) int {
+	if from == 0 { // as for containment, where no partner is too small: cursors are not read
+		return 0
+	}
 	at := int(p.cursor[token])
 	if at > 0 && list[at-1].group >= from {
 		at = 0 // probes do not ascend

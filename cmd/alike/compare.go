@@ -12,6 +12,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
 )
@@ -20,14 +21,19 @@ const compareHelp = `Compare two texts.
 
 Prints the exact Jaccard similarity of their shingle sets, what signatures of
 every scheme estimate it at, and the passages that both texts share, longest
-first, with the line and the byte range in each.`
+first, with the line and the byte range in each. By another --measure its value
+comes first, of containment that of A in B and that of B in A; estimates are always
+those of the Jaccard similarity. By weighted-jaccard a shingle counts as often as
+it occurs, in all figures.`
 
 const compareExamples = `  alike compare draft.txt published.txt
   alike compare a.txt b.txt --tokens chars --ngram 20 --json
+  alike compare quote.txt book.txt --measure containment
   curl -s https://example.com/ | alike compare - page.html`
 
 func newCompare() *cobra.Command {
 	var (
+		by     choice
 		text   textFlags
 		scheme schemeFlags
 		most   int
@@ -44,6 +50,11 @@ func newCompare() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			m, err := measure.Parse(by.value)
+			if err != nil {
+				return usageError{err}
+			}
+			options.Multiset = m == measure.WeightedJaccard
 			one, err := scheme.scheme(cmd.Flags())
 			if err != nil {
 				return err
@@ -73,18 +84,53 @@ func newCompare() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd, comparison)
+				return printJSON(cmd, measured(comparison, m))
 			}
+			printMeasure(cmd.OutOrStdout(), comparison, m)
 			printComparison(cmd.OutOrStdout(), comparison, most)
 			return nil
 		},
 	}
+	addMeasure(cmd.Flags(), &by)
 	cmd.Flags().IntVar(&most, "passages", 10, "shared passages to print; 0: all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON, with all passages")
 	text.add(cmd.Flags())
 	scheme.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
+	completeChoices(cmd)
 	return cmd
+}
+
+// measuredComparison is a comparison with the value of another measure than Jaccard.
+type measuredComparison struct {
+	*alike.Comparison
+	Measure    string   `json:"measure"`
+	Similarity float64  `json:"similarity"`        // of a in b where it is directed
+	Reverse    *float64 `json:"reverse,omitempty"` // of b in a
+}
+
+func measured(c *alike.Comparison, m measure.Measure) any {
+	if m == measure.Jaccard {
+		return c
+	}
+	v := measuredComparison{Comparison: c, Measure: m.String(), Similarity: c.Similarity(m)}
+	if m == measure.Containment {
+		_, reverse := c.Containments()
+		v.Reverse = &reverse
+	}
+	return v
+}
+
+// printMeasure prints the value of another measure than Jaccard.
+func printMeasure(w io.Writer, c *alike.Comparison, m measure.Measure) {
+	switch m {
+	case measure.Jaccard:
+	case measure.Containment:
+		aInB, bInA := c.Containments()
+		fmt.Fprintf(w, "containment %.6f  (of A in B)\ncontainment %.6f  (of B in A)\n", aInB, bInA)
+	default:
+		fmt.Fprintf(w, "%s %.6f\n", m, c.Similarity(m))
+	}
 }
 
 // readText reads a document as a corpus would: a file, decompressed by its

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/measure"
 )
 
 const dedupHelp = `Keep one document of every cluster of near-duplicates.
@@ -27,6 +29,13 @@ cluster. The output folder gets
   clusters.csv   id,cluster: the members of clusters of two or more
   summary.json   the account of the run, written last: where it is, all is there
 
+By --measure containment, or max-containment, what is inside another document
+goes: largest texts first, by their number of different shingles, each is kept
+unless --threshold of it is in one that is kept. A text is never removed for a
+part of it: --keep decides between texts of one size only. Against references,
+what is inside a reference goes. The similarity in removed.csv is the share of the
+removed text that is in the kept one.
+
 A document without an id is named by its file, or file:line; a reference whose
 name an input has too is against://file:line. A name means one document.
 
@@ -36,6 +45,7 @@ nothing. The output is the same for any number of threads.`
 const dedupExamples = `  alike dedup corpus/ -o clean/
   alike dedup news-*.jsonl.zst -o clean/ --threshold 0.7 --keep longest
   alike dedup train.jsonl -o clean/ --against test.jsonl     # decontaminate
+  alike dedup mails/ -o clean/ --measure containment --threshold 0.9   # quoted in another
   zcat dump.gz | alike dedup - -o clean/ --format lines --json`
 
 func newDedup() *cobra.Command {
@@ -66,6 +76,9 @@ func newDedup() *cobra.Command {
 				return usageError{err}
 			}
 			c.Star = mode.value == "star"
+			if byParts := c.Measure == measure.Containment || c.Measure == measure.MaxContainment; byParts && cmd.Flags().Changed("cluster") && !c.Star {
+				return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", c.Measure)
+			}
 			if dryRun {
 				return printPlan(cmd, &flags.input, c)
 			}
@@ -148,14 +161,15 @@ func count(n int64, word string) string {
 }
 
 func describeSearch(s *alike.Summary) string {
+	similarity := cmp.Or(s.Measure, "similarity")
 	if s.Bands == 0 {
-		return fmt.Sprintf("similarity ≥ %v, exact join", s.Threshold)
+		return fmt.Sprintf("%s ≥ %v, exact join", similarity, s.Threshold)
 	}
 	if s.Verify == string(dedup.VerifyNone) {
 		return fmt.Sprintf("%d bands of %d rows decide, which find %.4f of the pairs at %v", s.Bands, s.Rows, s.ExpectedRecall, s.Threshold)
 	}
-	return fmt.Sprintf("similarity ≥ %v, %d bands of %d rows, expected recall %.4f at the threshold",
-		s.Threshold, s.Bands, s.Rows, s.ExpectedRecall)
+	return fmt.Sprintf("%s ≥ %v, %d bands of %d rows, expected recall %.4f at the threshold",
+		similarity, s.Threshold, s.Bands, s.Rows, s.ExpectedRecall)
 }
 
 func describeCost(s *alike.Summary) string {

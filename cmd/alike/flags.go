@@ -17,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
@@ -256,8 +257,19 @@ func parseSize(flag, s string) (int64, error) {
 	return int64(size), nil
 }
 
+// addMeasure adds the flag --measure.
+func addMeasure(flags *pflag.FlagSet, m *choice) {
+	var names []string
+	for _, m := range measure.All() {
+		names = append(names, m.String())
+	}
+	*m = choose(names...)
+	flags.Var(m, "measure", "what similarity is: jaccard, containment (share of A that is in B), max-containment (of the smaller), cosine, dice, overlap (shingles in common) or weighted-jaccard (repeated shingles count)")
+}
+
 // searchFlags say which pairs are wanted.
 type searchFlags struct {
+	measure    choice
 	threshold  float64
 	recall     float64
 	candidates choice
@@ -270,7 +282,8 @@ type searchFlags struct {
 }
 
 func (f *searchFlags) add(flags *pflag.FlagSet) {
-	flags.Float64Var(&f.threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1")
+	addMeasure(flags, &f.measure)
+	flags.Float64Var(&f.threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1; of overlap, a number of shingles, without a default")
 	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found: an average over seeds; with one seed a family of near-copies may have less")
 	f.candidates = choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
 	flags.Var(&f.candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto")
@@ -282,11 +295,18 @@ func (f *searchFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.bucketCap, "bucket-cap", dedup.DefaultBucketCap, "documents in a bucket up to which all its pairs are compared")
 }
 
-func (f *searchFlags) apply(c *alike.Config) error {
+func (f *searchFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
+	var err error
+	if c.Measure, err = measure.Parse(f.measure.value); err != nil {
+		return usageError{err}
+	}
 	c.Threshold, c.Recall = f.threshold, f.recall
 	c.Candidates, c.Verify = dedup.Candidates(f.candidates.value), dedup.Verify(f.verify.value)
 	c.BucketCap, c.Shared = f.bucketCap, f.shared
-	if err := checkThreshold(f.threshold, f.recall); err != nil {
+	if c.Measure == measure.Overlap && !flags.Changed("threshold") {
+		return usagef("--measure overlap has no threshold that suits all: say how many shingles are to be common, such as --threshold 10")
+	}
+	if err := checkThreshold(c.Measure, f.threshold, f.recall); err != nil {
 		return err
 	}
 	if f.bucketCap < 2 || f.bucketCap > dedup.MaxBucketCap {
@@ -303,8 +323,13 @@ func (f *searchFlags) apply(c *alike.Config) error {
 
 // checkThreshold checks what a configuration would take as "not set", and what
 // people are most likely to get wrong.
-func checkThreshold(threshold, recall float64) error {
-	if !(threshold > 0 && threshold <= 1) {
+func checkThreshold(m measure.Measure, threshold, recall float64) error {
+	switch {
+	case m == measure.Overlap:
+		if _, err := measure.NewThreshold(m, threshold); err != nil {
+			return usagef("--threshold is %v: by --measure overlap take a whole number from 1 on, such as 10", threshold)
+		}
+	case !(threshold > 0 && threshold <= 1):
 		return usagef("--threshold is %v: take a number above 0 and up to 1, such as 0.8", threshold)
 	}
 	if !(recall > 0 && recall < 1) {
@@ -347,5 +372,5 @@ func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config,
 	}
 	useObjects(cmd, &c.Corpus)
 	c.Reads = append(f.text.reads(), f.scheme.reads()...)
-	return c, f.search.apply(&c)
+	return c, f.search.apply(&c, cmd.Flags())
 }

@@ -22,7 +22,9 @@ import (
 const pairsHelp = `List every pair of documents at or above the threshold.
 
 The output is CSV: a,b,similarity, where a comes before b in the input, sorted
-by a, then b, in input order; with --json, an object a line. With --shared, or a
+by a, then b, in input order; with --json, an object a line. By --measure
+containment a row says how much of a is in b: the rows are ordered pairs, and both
+orders are there where both reach the threshold. With --shared, or a
 preset, there is one column more, shared: in how many components the signatures
 agree. A document without an id is named by its file, or file:line. An id that is
 not UTF-8 stands in CSV as it is; JSON has its bytes as base64 in a_bytes or
@@ -35,8 +37,17 @@ share far less: with single words at 0.4 (--ngram 1 --threshold 0.4), 90 % of
 the plagiarised programs of a data set are found, with the defaults 2 %, but
 also most programs that solve the same task on their own: read the list from the
 top. A passage counts for its share of the texts only: two texts of 1,000 words
-with a passage of 100 in common have a similarity of about 0.05. For those take
---ngram 3 and a low --threshold, and alike compare, which shows the passages.
+with a passage of 100 in common have a similarity of about 0.05. Containment asks
+how much of one text is in the other, whatever else the other has: for passages
+that were lifted take --measure containment --ngram 3 --threshold 0.1, sort by
+similarity, read from the top, and take alike compare, which shows the passages.
+
+Measures: jaccard (common shingles over all of both), containment (over those of
+a), max-containment (over those of the smaller), cosine (over the root of the
+product), dice (over the mean), overlap (their number: --threshold 10), and
+weighted-jaccard (a shingle counts as often as it occurs). For containment and
+overlap candidates are always exact: sets go to disk beyond --memory, which costs
+a pass over them for each part that fits.
 
 Presets are settings of published systems. Flags that are given count more:
 
@@ -52,6 +63,7 @@ Presets are settings of published systems. Flags that are given count more:
 const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact
   alike pairs corpus/ -o pairs.csv --threshold 0.5
+  alike pairs essays/ --measure containment --ngram 3 --threshold 0.1
   alike pairs corpus/ --preset broder --timings stages.csv`
 
 // oneDocument says what to do where a whole file was taken for one document.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 )
 
@@ -18,12 +19,18 @@ A signature of --hashes components is cut into bands of so many rows; two
 documents become a candidate pair when they agree in a whole band. The S-curve
 is the probability of that for a pair of each similarity. Candidates are
 verified, so a false one costs time and nothing else: bands are chosen for
-recall first, then for little work. The other commands do this by themselves.`
+recall first, then for little work. The other commands do this by themselves.
+
+By another measure the bands are those for the least Jaccard similarity that a pair
+at its threshold can have; the S-curve goes by the Jaccard similarity. For
+containment and overlap there is none, and no bands: those pairs are found exactly.`
 
 const tuneExamples = `  alike tune --threshold 0.8
-  alike tune --threshold 0.5 --hashes 256 --recall 0.95 --json`
+  alike tune --threshold 0.5 --hashes 256 --recall 0.95 --json
+  alike tune --measure cosine --threshold 0.9`
 
 func newTune() *cobra.Command {
+	var by choice
 	var threshold, recall float64
 	var hashes, bits int
 	var asJSON bool
@@ -34,13 +41,21 @@ func newTune() *cobra.Command {
 		Example: tuneExamples,
 		Args:    exactly(0, "a threshold is given as --threshold 0.8"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkThreshold(threshold, recall); err != nil {
+			m, err := measure.Parse(by.value)
+			if err != nil {
+				return usageError{err}
+			}
+			if err := checkThreshold(m, threshold, recall); err != nil {
 				return err
+			}
+			limit, err := measure.NewThreshold(m, threshold)
+			if err != nil {
+				return usageError{err}
 			}
 			if _, err := minhash.OPH(hashes, bits, 1); err != nil {
 				return usageError{err}
 			}
-			tuning, err := alike.Tune(threshold, recall, hashes, bits)
+			tuning, err := alike.TuneFor(limit, recall, hashes, bits)
 			if err != nil {
 				return usageError{err}
 			}
@@ -52,17 +67,23 @@ func newTune() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
+	addMeasure(flags, &by)
 	flags.Float64Var(&threshold, "threshold", dedup.DefaultThreshold, "similarity from which pairs are wanted, above 0 and up to 1")
 	flags.Float64Var(&recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found, on average over seeds")
 	flags.IntVar(&hashes, "hashes", alike.DefaultScheme().K(), "components of the signature")
 	flags.IntVar(&bits, "bits", alike.DefaultScheme().Bits(), "bits of a component: 1, 2, 4, 8, 16 or 32")
 	flags.BoolVar(&asJSON, "json", false, "JSON")
 	cmd.Flags().SortFlags = false // in the order of the work
+	completeChoices(cmd)
 	return cmd
 }
 
 func printTuning(w io.Writer, t *alike.Tuning) {
-	fmt.Fprintf(w, "threshold        %v\n", t.Threshold)
+	fmt.Fprintf(w, "threshold        %v", t.Threshold)
+	if t.Measure != "" {
+		fmt.Fprintf(w, " by %s, a Jaccard similarity of at least %.6g", t.Measure, t.Jaccard)
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "bands            %d\n", t.Bands)
 	fmt.Fprintf(w, "rows             %d  (%d of %d components used)\n", t.Rows, t.Bands*t.Rows, t.Hashes)
 	fmt.Fprintf(w, "expected recall  %.6f at the threshold, %v asked for\n", t.ExpectedRecall, t.Recall)
