@@ -7,6 +7,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // classes groups documents with equal features. Only the first of a class, its
@@ -56,7 +57,7 @@ func (t *table) addDigests(s *rowScan, bySet bool, to *extsort.Appender) error {
 			}
 			sum := d.digest
 			if bySet {
-				if sum = digest(c.set(first)); c.err != nil {
+				if sum = recipe.Digest(c.set(first)); c.err != nil {
 					return c.err
 				}
 			}

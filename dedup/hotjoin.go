@@ -36,7 +36,7 @@ func (r *run) findHot(ctx context.Context, members *extsort.Sorted) (h hotPairs,
 		return h, err
 	}
 	missed := int64(0)
-	if r.config.Verify == VerifyExact && r.banding.MinBands <= 1 {
+	if r.recipe.BySets() && r.recipe.MinKeys() == 1 {
 		h, missed, err = r.joinHot(ctx, levels)
 	} else {
 		missed, err = r.hotFrom(levels, 0, func(uint32) {})

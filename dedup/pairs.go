@@ -45,6 +45,7 @@ func (r *run) emitPairs(ctx context.Context, emit func(Pair) error) (items, byte
 	last := uint64(math.MaxUint64)
 	var idA, idB []byte
 	var signature []uint32
+	comparer := r.recipe.NewComparer(false)
 	err = each(pairs, func(e extsort.Entry) error {
 		p := pairOf(e.Key)
 		if uint64(p.a) != last {
@@ -60,7 +61,7 @@ func (r *run) emitPairs(ctx context.Context, emit func(Pair) error) (items, byte
 		idB = b.appendID(idB[:0], p.b)
 		shared := 0
 		if r.config.Shared {
-			shared = r.config.Sketch.Equal(signature, b.signature(p.b))
+			shared = comparer.Equal(signature, b.signature(p.b))
 		}
 		if err := errors.Join(a.err, b.err); err != nil {
 			return err

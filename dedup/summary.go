@@ -24,11 +24,12 @@ type Summary struct {
 	BucketsCapped   int64 `json:"buckets_capped"`
 
 	Threshold       float64 `json:"threshold"`
-	CandidateMethod string  `json:"candidate_method"` // exact or lsh
+	Distance        *int    `json:"distance,omitempty"` // Hamming, in place of threshold and verify
+	CandidateMethod string  `json:"candidate_method"`   // exact or lsh; blocks with a distance
 	Verify          string  `json:"verify"`
 	TextScheme      string  `json:"text_scheme"`
 	SketchScheme    string  `json:"sketch_scheme"`
-	Bands           int     `json:"bands"` // 0 with exact candidates
+	Bands           int     `json:"bands"` // 0 with exact candidates; blocks: keys
 	Rows            int     `json:"rows"`
 	ExpectedRecall  float64 `json:"expected_recall"` // at the threshold
 

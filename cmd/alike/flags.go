@@ -338,10 +338,12 @@ func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config,
 	if c.Features, err = f.text.options(); err != nil {
 		return c, err
 	}
-	if c.Sketch, err = f.scheme.scheme(cmd.Flags()); err != nil {
+	scheme, err := f.scheme.scheme(cmd.Flags())
+	if err != nil {
 		return c, err
 	}
-	f.settleBands(cmd.Flags(), c.Sketch)
+	c.Sketch = scheme
+	f.settleBands(cmd.Flags(), scheme)
 	if err := f.input.apply(&c); err != nil {
 		return c, err
 	}
