@@ -132,6 +132,7 @@ type limits struct {
 	together int64       // see togetherKeys
 	index    int         // see indexMost
 	part     int64       // see partShare
+	hot      float64     // see hotBudget
 	output   int64       // see noteBytes
 	text     int         // see recipe.LongText
 	record   int         // see largeFrom

@@ -161,6 +161,9 @@ func newRunOf(config Config, recipe recipe.Recipe) *run {
 	r := &run{config: config, recipe: recipe, threshold: recipe.Threshold(), work: newWorkspace(&config, recipe.Signature())}
 	r.summary = &Summary{Threshold: config.Threshold, Verify: string(config.Verify), LargestClusters: []int{}}
 	r.summary.TextScheme, r.summary.SketchScheme = recipe.Lines()
+	if _, hamming := recipe.Distance(); hamming {
+		r.summary.Verify, r.summary.Decision = "hamming", recipe.Decision()
+	}
 	r.clock = startClock(r.summary, &r.config)
 	return r
 }
@@ -388,6 +391,15 @@ func (r *run) findAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if _, hamming := r.recipe.Distance(); hamming && met[2].Len() > 0 {
+		pairs, err := r.withHotPairs(ctx, met[0], met[2])
+		if err != nil {
+			return errors.Join(err, r.work.releaseAll(met...))
+		}
+		met = append(met, pairs)
+		r.edges, err = r.verify(ctx, "edges", pairs, nil)
+		return errors.Join(err, r.work.releaseAll(met...))
+	}
 	hot, err := r.findHot(ctx, met[2])
 	if err != nil {
 		return errors.Join(err, r.work.releaseAll(met...))
@@ -486,8 +498,8 @@ func (r *run) describe(exact bool) {
 		s.CandidateMethod, s.ExpectedRecall = string(CandidatesExact), 1
 		return
 	}
-	if d, ok := r.recipe.Distance(); ok {
-		s.CandidateMethod, s.Distance, s.Bands, s.ExpectedRecall = "blocks", &d, r.recipe.Keys(), 1
+	if _, hamming := r.recipe.Distance(); hamming {
+		s.CandidateMethod, s.Bands, s.ExpectedRecall = "blocks", r.recipe.Keys(), 1
 		return
 	}
 	s.CandidateMethod = string(CandidatesLSH)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
@@ -55,7 +54,7 @@ func (r *run) hotLevels(ctx context.Context, members *extsort.Sorted) (*extsort.
 	all, err := r.work.sorted(ctx, r.work.sorting("memberships", 8, bitLen(r.table.n)), func(to *extsort.Appender) error {
 		behind := members.Reader()
 		err := eachCount(members, func(n int64) error {
-			level := uint64(bits.Len64(uint64((n - 1) / int64(r.config.BucketCap))))
+			level := uint64(r.level(n))
 			for range n {
 				e, _ := behind.Next()
 				if err := to.Add(e.Value, level); err != nil {

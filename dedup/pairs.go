@@ -192,8 +192,12 @@ func (r *run) expandClasses(limit int, to *extsort.Appender) error {
 	}
 	if crowds > 0 {
 		r.summary.BucketsCapped += crowds
-		r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, with --candidates exact all",
-			limit, crowds, lsh.Hubs))
+		remedy := "with --candidates exact all"
+		if _, hamming := r.recipe.Distance(); hamming {
+			remedy = "with a larger --bucket-cap all"
+		}
+		r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, %s",
+			limit, crowds, lsh.Hubs, remedy))
 	}
 	return x.close()
 }

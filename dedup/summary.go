@@ -24,7 +24,7 @@ type Summary struct {
 	BucketsCapped   int64 `json:"buckets_capped"`
 
 	Threshold       float64 `json:"threshold"`
-	Distance        *int    `json:"distance,omitempty"` // Hamming, in place of threshold and verify
+	Decision        string  `json:"decision,omitempty"` // by Hamming distance, in place of threshold: hamming<=3
 	CandidateMethod string  `json:"candidate_method"`   // exact or lsh; blocks with a distance
 	Verify          string  `json:"verify"`
 	TextScheme      string  `json:"text_scheme"`

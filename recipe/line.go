@@ -32,7 +32,7 @@ const (
 func (r Recipe) String() string {
 	parts := []string{r.Signature()}
 	if r.decision != byNothing {
-		parts = append(parts, r.keysLine(), r.decisionLine())
+		parts = append(parts, r.keysLine(), r.Decision())
 	}
 	return strings.Join(parts, separator)
 }
@@ -66,7 +66,8 @@ func (r *Recipe) keysLine() string {
 	return fmt.Sprintf("%s=%d %s=%d", bandsField, r.banding.Bands, rowsField, r.banding.Rows)
 }
 
-func (r *Recipe) decisionLine() string {
+// Decision returns the last part of the line, which says which pairs are wanted.
+func (r Recipe) Decision() string {
 	if r.decision == byDistance {
 		return hammingSign + strconv.Itoa(r.blocks.Distance())
 	}

@@ -148,6 +148,9 @@ func count(n int64, word string) string {
 }
 
 func describeSearch(s *alike.Summary) string {
+	if s.Decision != "" {
+		return fmt.Sprintf("%s, %d keys a document", s.Decision, s.Bands)
+	}
 	if s.Bands == 0 {
 		return fmt.Sprintf("similarity ≥ %v, exact join", s.Threshold)
 	}

@@ -122,7 +122,7 @@ type schemeFlags struct {
 }
 
 func (f *schemeFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.line, "scheme", alike.DefaultScheme().String(), "signature: oph, kmins, weighted or bottomk, with k=, bits=, family=, hash=")
+	flags.StringVar(&f.line, "scheme", alike.DefaultScheme().String(), "signature: oph, kmins, weighted, bottomk, or simhash and fastsimhash, with k=, bits=, family=, hash=")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the signature's hash functions")
 	flags.StringVar(&f.permutations, "permutations", "", "`file` with the numbers of XOR permutations, one a line, in place of --scheme; the first permutation leaves features as they are")
 }
@@ -266,11 +266,13 @@ type searchFlags struct {
 	rows       int
 	minBands   int
 	bucketCap  int
+	distance   int
 	shared     bool // only pairs have the flag
 }
 
 func (f *searchFlags) add(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1")
+	flags.IntVar(&f.distance, "distance", 0, "with SimHash and presets of fingerprints: most bits in which a pair differs, in place of a threshold")
 	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found: an average over seeds; with one seed a family of near-copies may have less")
 	f.candidates = choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
 	flags.Var(&f.candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto")
@@ -283,14 +285,17 @@ func (f *searchFlags) add(flags *pflag.FlagSet) {
 }
 
 func (f *searchFlags) apply(c *alike.Config) error {
-	c.Threshold, c.Recall = f.threshold, f.recall
-	c.Candidates, c.Verify = dedup.Candidates(f.candidates.value), dedup.Verify(f.verify.value)
-	c.BucketCap, c.Shared = f.bucketCap, f.shared
-	if err := checkThreshold(f.threshold, f.recall); err != nil {
-		return err
-	}
+	c.BucketCap = f.bucketCap
 	if f.bucketCap < 2 || f.bucketCap > dedup.MaxBucketCap {
 		return usagef("--bucket-cap is %d: take 2 to %d, such as %d", f.bucketCap, dedup.MaxBucketCap, dedup.DefaultBucketCap)
+	}
+	if c.Distance != nil {
+		return nil
+	}
+	c.Threshold, c.Recall, c.Shared = f.threshold, f.recall, f.shared
+	c.Candidates, c.Verify = dedup.Candidates(f.candidates.value), dedup.Verify(f.verify.value)
+	if err := checkThreshold(f.threshold, f.recall); err != nil {
+		return err
 	}
 	switch {
 	case f.bands != 0 && f.rows != 0:
@@ -320,6 +325,8 @@ type corpusFlags struct {
 	input  inputFlags
 	search searchFlags
 	preset searchPreset
+	// Of a preset that is a fingerprint.
+	fingerprint presetFlags
 }
 
 func (f *corpusFlags) add(flags *pflag.FlagSet) {
@@ -327,6 +334,7 @@ func (f *corpusFlags) add(flags *pflag.FlagSet) {
 	f.search.add(flags)
 	f.text.add(flags)
 	f.scheme.add(flags)
+	f.fingerprint.addParameters(flags)
 	f.input.add(flags)
 }
 
@@ -338,12 +346,13 @@ func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config,
 	if c.Features, err = f.text.options(); err != nil {
 		return c, err
 	}
-	scheme, err := f.scheme.scheme(cmd.Flags())
-	if err != nil {
+	if err := f.settleDistance(&c, cmd.Flags()); err != nil {
 		return c, err
 	}
-	c.Sketch = scheme
-	f.settleBands(cmd.Flags(), scheme)
+	if err := f.scheme.apply(&c, cmd.Flags()); err != nil {
+		return c, err
+	}
+	f.settleBands(cmd.Flags(), c.Sketch)
 	if err := f.input.apply(&c); err != nil {
 		return c, err
 	}

@@ -44,6 +44,11 @@ func (f *presetFlags) add(flags *pflag.FlagSet) {
 		f.name.allowed = append(f.name.allowed, p.name)
 	}
 	flags.Var(&f.name, "preset", "fingerprint of another program, in place of the text and scheme flags: "+strings.Join(f.name.allowed, ", "))
+	f.addParameters(flags)
+}
+
+// addParameters adds all but the name.
+func (f *presetFlags) addParameters(flags *pflag.FlagSet) {
 	flags.IntVar(&f.bits, "bits", simhash.DefaultBits, "bits a signature of a hash4j preset")
 	f.hash = choose(exlsh.HashNames()...)
 	flags.Var(&f.hash, "hash", "hash function of an exlsh preset: "+strings.Join(f.hash.allowed, ", "))
@@ -120,11 +125,16 @@ func exlshPreset(o exlsh.Options) func(*presetFlags, *textFlags, func(string) bo
 	}
 }
 
+// isSimHash tells whether the scheme is one of package simhash.
+func (f *schemeFlags) isSimHash() bool {
+	line := strings.TrimLeft(f.line, " ")
+	return strings.HasPrefix(line, simhash.Simple.String()) || strings.HasPrefix(line, simhash.Fast.String())
+}
+
 // apply sets how signatures are made: by a MinHash scheme or, of no preset's text
 // scheme, by SimHash.
 func (f *schemeFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
-	name, _, _ := strings.Cut(strings.TrimLeft(f.line, " "), " ")
-	if !strings.HasPrefix(name, simhash.Simple.String()) && !strings.HasPrefix(name, simhash.Fast.String()) {
+	if !f.isSimHash() {
 		var err error
 		c.Sketch, err = f.scheme(flags)
 		return err
