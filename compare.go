@@ -9,6 +9,7 @@ import (
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/passage"
+	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 	"github.com/alike-dev/alike/text"
@@ -87,16 +88,16 @@ func ComparisonSchemes(k int, seed uint64) ([]minhash.Scheme, error) {
 // length that they share. O(n log n) in the number of tokens.
 func Compare(a, b []byte, options shingle.Options, schemes ...minhash.Scheme) (*Comparison, error) {
 	for _, scheme := range schemes {
-		if hash := shingle.Hash(scheme.FeatureHash()); hash != "" && hash != options.Hash {
-			return nil, fmt.Errorf("%s is for shingles hashed by %s, not for those of %s: set Hash", scheme, hash, options)
+		if err := recipe.Fits(scheme, options); err != nil {
+			return nil, err
 		}
 	}
-	s, err := shingle.New(options)
+	sets, err := recipe.New(recipe.Options{Features: options})
 	if err != nil {
 		return nil, err
 	}
-	setA := shingle.Set(s.AppendFeatures(nil, a))
-	setB := shingle.Set(s.AppendFeatures(nil, b))
+	maker := sets.NewSetMaker()
+	setA, setB := maker.AppendSet(nil, a), maker.AppendSet(nil, b)
 	c := &Comparison{TextScheme: options.String(), FeaturesA: len(setA), FeaturesB: len(setB)}
 	c.Intersection = simjoin.Intersection(setA, setB)
 	c.Union = len(setA) + len(setB) - c.Intersection
@@ -104,27 +105,34 @@ func Compare(a, b []byte, options shingle.Options, schemes ...minhash.Scheme) (*
 		c.Jaccard = float64(c.Intersection) / float64(c.Union)
 	}
 	for _, scheme := range schemes {
-		c.Estimates = append(c.Estimates, estimate(scheme, setA, setB, c.Jaccard))
+		e, err := estimate(scheme, options, setA, setB, c.Jaccard)
+		if err != nil {
+			return nil, err
+		}
+		c.Estimates = append(c.Estimates, e)
 	}
 	c.Passages, err = sharedPassages(a, b, options)
 	return c, err
 }
 
 // estimate sketches both sets. An empty set is similar to nothing.
-func estimate(scheme minhash.Scheme, a, b []uint64, jaccard float64) Estimate {
+func estimate(scheme minhash.Scheme, options shingle.Options, a, b []uint64, jaccard float64) (Estimate, error) {
 	e := Estimate{Scheme: scheme.String(), StandardError: scheme.StandardError(jaccard)}
 	if len(a) == 0 || len(b) == 0 {
-		return e
+		return e, nil
 	}
+	r, err := recipe.New(recipe.Options{Features: options, Sketch: scheme})
+	if err != nil {
+		return e, err
+	}
+	comparer := r.NewComparer(true)
 	sketcher := scheme.NewSketcher()
 	sigA, sigB := make([]uint32, scheme.Words()), make([]uint32, scheme.Words())
 	sketcher.Sketch(sigA, a)
 	sketcher.Sketch(sigB, b)
-	if scheme.HasBands() {
-		e.Equal = scheme.Equal(sigA, sigB)
-	}
-	e.Similarity = scheme.Similarity(sigA, sigB)
-	return e
+	e.Equal = comparer.Equal(sigA, sigB)
+	e.Similarity, _ = comparer.Signatures(sigA, sigB)
+	return e, nil
 }
 
 func sharedPassages(a, b []byte, options shingle.Options) ([]Passage, error) {

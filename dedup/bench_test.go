@@ -64,15 +64,11 @@ func BenchmarkFamilies(b *testing.B) {
 // BenchmarkSketch turns records into digests and band keys: what the first stage
 // does with a block once it is read and parsed.
 func BenchmarkSketch(b *testing.B) {
-	config := Config{Inputs: []string{"x"}}.withDefaults()
-	banding, err := chooseBanding(&config)
+	r, err := newRun(Config{Inputs: []string{"x"}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	w, err := newSketchWorker(&reader{config: &config, work: newWorkspace(&config), banding: banding})
-	if err != nil {
-		b.Fatal(err)
-	}
+	w := newSketchWorker(&reader{config: &r.config, work: r.work, recipe: r.recipe})
 	for _, words := range []int{20, 200, 2000, 20_000} {
 		b.Run(fmt.Sprintf("words=%d", words), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(3, 4))

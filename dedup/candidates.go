@@ -18,7 +18,7 @@ func (p pair) key() uint64 { return uint64(p.a)<<32 | uint64(p.b) }
 func pairOf(key uint64) pair { return pair{uint32(key >> 32), uint32(key)} }
 
 // grouper finds candidate pairs of representatives: those that agree in at least
-// banding.MinBands bands. Bands are gone through one after the other, each
+// Recipe.MinKeys bands. Bands are gone through one after the other, each
 // grouped by all workers, so that only one band's keys are sorted at a time.
 //
 // Every bucket votes for its pairs, and a pair with enough votes is a candidate.
@@ -150,8 +150,8 @@ func (g *grouper) bands(ctx context.Context, first int) error {
 	}
 	to := appenders(keys, r.work.threads)
 	together := g.together()
-	for band := first; band < r.banding.Bands; {
-		next := min(band+together, r.banding.Bands)
+	for band := first; band < r.recipe.Keys(); {
+		next := min(band+together, r.recipe.Keys())
 		err := g.group(ctx, band, next, keys, to, voters)
 		if err == nil && r.work.log.due() {
 			err = g.note(ctx, next)
@@ -358,7 +358,7 @@ func (v *bucketVoter) check(err error) {
 // its own.
 func (r *run) crossing(ctx context.Context, spokes, rims, hubs, labels *extsort.Sorted) (*extsort.Sorted, error) {
 	// Key: bucket, Value: label<<32|document.
-	o := r.work.sorting("buckets", 8, bitLen(r.table.n*r.banding.Bands))
+	o := r.work.sorting("buckets", 8, bitLen(r.table.n*r.recipe.Keys()))
 	buckets, err := r.work.sorted(ctx, o, func(to *extsort.Appender) error {
 		return eachLabelled(rims, labels, func(doc, label uint32, bucket uint64) error {
 			return to.Add(bucket, labelledDoc(label, doc))

@@ -24,11 +24,11 @@ type bucketsRun struct {
 func anyBuckets(t *rapid.T) *bucketsRun {
 	n := rapid.IntRange(2, 60).Draw(t, "documents")
 	g := &graph{n: n, refs: rapid.IntRange(0, n/3).Draw(t, "references"), edges: map[pair]float64{}, first: make([]uint32, n), lengths: make([]uint32, n)}
-	b := &bucketsRun{r: g.run(t, Config{Candidates: CandidatesLSH, BucketCap: rapid.IntRange(2, 25).Draw(t, "cap")})}
-	b.r.banding = lsh.Params{Bands: 8, Rows: 1, MinBands: 1}
+	cap := rapid.IntRange(2, 25).Draw(t, "cap")
+	b := &bucketsRun{r: g.run(t, Config{Candidates: CandidatesLSH, BucketCap: cap, Banding: lsh.Params{Bands: 8, Rows: 1, MinBands: 1}})}
 	b.r.classes.active = newBitset(n)
 	table := b.r.table.segments[0]
-	table.keys = make([]uint64, n*b.r.banding.Bands) // a bucket of each band, number i in band i, and 0 for the others
+	table.keys = make([]uint64, n*b.r.recipe.Keys()) // a bucket of each band, number i in band i, and 0 for the others
 	for doc := range n {
 		b.r.classes.active.add(uint32(doc))
 	}

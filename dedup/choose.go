@@ -68,11 +68,11 @@ func (f *forecast) byBands(bands int, sparse, haveSets bool) float64 {
 func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 	c, t := &r.config, r.table
 	switch {
-	case c.Candidates == CandidatesExact || r.banding.Bands == 0:
+	case c.Candidates == CandidatesExact || r.recipe.Keys() == 0:
 		return true, nil
-	case c.Candidates == CandidatesLSH || c.Verify != VerifyExact:
+	case c.Candidates == CandidatesLSH || !r.recipe.BySets():
 		return false, nil
-	case r.banding.Rows <= 1: // bands would propose every pair that shares a feature or two
+	case r.recipe.Banding().Rows <= 1: // bands would propose every pair that shares a feature or two
 		return true, nil
 	case !t.hasSets && t.features > exactMost:
 		return false, nil
@@ -82,7 +82,7 @@ func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 		return false, err
 	}
 	r.forecastEdges = f.edges
-	bands := f.byBands(r.banding.Bands, sparse, t.hasSets)
+	bands := f.byBands(r.recipe.Keys(), sparse, t.hasSets)
 	if t.hasSets {
 		return f.exact(true) <= exactMargin*bands+exactSpare, nil
 	}
@@ -101,7 +101,7 @@ const (
 // joinAll is the join of all representatives.
 func (r *run) joinAll(sparse bool) joining {
 	what := joining{docs: r.classes.active, kind: "joined"}
-	if r.config.Candidates == CandidatesAuto && r.banding.Rows > 1 {
+	if r.config.Candidates == CandidatesAuto && r.recipe.Banding().Rows > 1 {
 		what.limit = edgesEach*int64(r.table.n) + edgesMore
 		if !sparse {
 			what.limit += int64(edgesOver * r.forecastEdges)

@@ -96,7 +96,7 @@ func TestForecastIsNearTheTruth(t *testing.T) {
 			if r.threshold.Reached(uint64(inter), uint64(len(a)), uint64(len(b))) {
 				edges++
 			}
-			met += r.banding.Probability(float64(inter) / float64(union))
+			met += r.recipe.Banding().Probability(float64(inter) / float64(union))
 		}
 	}
 	if f.docs != float64(len(sets)) || f.edges < edges/2 || f.edges > edges*2 || f.met < met/2 || f.met > met*2 || f.metAlike > f.edges {

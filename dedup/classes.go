@@ -8,6 +8,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // classes groups documents with equal features. Only the first of a class, its
@@ -65,7 +66,7 @@ func (t *table) addDigests(s *rowScan, bySet bool, threshold measure.Threshold, 
 				if n := uint64(len(set)); !threshold.Reached(n, n, n) {
 					continue
 				}
-				sum = digest(set)
+				sum = recipe.Digest(set)
 			}
 			if err := to.Add(sum[0], hashing.Mix(sum[1])&^math.MaxUint32|uint64(first)); err != nil {
 				return err

@@ -76,7 +76,11 @@ func (g *graph) run(t failer, c Config) *run {
 		edges = append(edges, extsort.Entry{Key: p.key(), Value: math.Float64bits(similarity)})
 	}
 	c = c.withDefaults()
-	r := &run{config: c, table: table, summary: &Summary{}, work: &workspace{threads: 1}}
+	recipe, err := c.Recipe()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	r := &run{config: c, recipe: recipe, table: table, summary: &Summary{}, work: &workspace{threads: 1}}
 	r.classes = &classes{members: sortedOf(t, members)}
 	r.edges = sortedOf(t, edges)
 	return r

@@ -16,6 +16,7 @@ import (
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/shingle"
 )
 
@@ -30,13 +31,13 @@ const (
 )
 
 // Verify says how a candidate's similarity is established.
-type Verify string
+type Verify = recipe.Verify
 
 // The ways of verifying.
 const (
-	VerifyExact  Verify = "exact"  // the measure of the two feature sets
-	VerifySketch Verify = "sketch" // the signatures' estimate, held against the threshold
-	VerifyNone   Verify = "none"   // every candidate passes; the estimate is only reported
+	VerifyExact  = recipe.Exact
+	VerifySketch = recipe.Sketch
+	VerifyNone   = recipe.None
 )
 
 // OnError says what a record that cannot be read leads to.
@@ -73,10 +74,16 @@ type Config struct {
 
 	Corpus   corpus.Options
 	Features shingle.Options
-	Sketch   minhash.Scheme // zero: minhash.Default()
-	// Texts, when set, makes the signatures of Sketch straight from the texts, and
-	// Features and Sketch count for nothing there. No other call knows it.
-	Texts TextScheme
+	Sketch   recipe.Scheme // nil: minhash.Default()
+	// Texts, when set, makes signatures straight from texts, and Features and Sketch count
+	// for nothing.
+	Texts recipe.TextScheme
+
+	// Distance, if set, asks for the pairs whose signatures differ in at most so many bits,
+	// from 0 on, in place of those at a threshold: new(3). Signatures must be of SimHash or of
+	// texts (see recipe.Hamming), and Threshold, Recall, Banding, Candidates, Verify and Shared
+	// must be left at zero. No pair is missed but where a notice says so.
+	Distance *int
 
 	// Measure is what similarity means; the zero value is Jaccard. WeightedJaccard sets
 	// Features.Multiset. By Containment and MaxContainment Run removes what is inside
@@ -121,8 +128,6 @@ type Config struct {
 
 	fs     vfs.FS // of Work and Output; nil: that of the system
 	limits limits // zero but in tests
-
-	noPairs bool // only signatures are wanted, see Sketch
 }
 
 // limits let tests meet with little data what large runs meet. What is zero stays
@@ -134,40 +139,29 @@ type limits struct {
 	together int64       // see togetherKeys
 	index    int         // see indexMost
 	part     int64       // see partShare
+	hot      float64     // see hotBudget
 	output   int64       // see noteBytes
-	text     int         // see largeText
+	text     int         // see recipe.LongText
 	record   int         // see largeFrom
 	due      func() bool // it is time for a note; see noteInterval
 }
 
 // keepsSignatures tells whether signatures are needed after grouping.
-func (c *Config) keepsSignatures() bool { return c.Verify != VerifyExact || c.Shared }
+func (r *run) keepsSignatures() bool { return !r.recipe.BySets() || r.config.Shared }
 
 // withDefaults returns c with every zero field replaced by its default.
 func (c Config) withDefaults() Config {
-	if c.Measure != measure.Overlap {
-		setDefault(&c.Threshold, DefaultThreshold)
-	}
 	if c.Measure == measure.WeightedJaccard {
 		c.Features.Multiset = true
 	}
-	setDefault(&c.Recall, DefaultRecall)
+	if c.Sketch == nil {
+		c.Sketch = minhash.Default()
+	}
+	if c.Distance == nil {
+		c.setSearchDefaults()
+	}
 	setDefault(&c.BucketCap, DefaultBucketCap)
-	if c.Candidates == "" || c.Candidates == CandidatesAuto {
-		c.Candidates = CandidatesAuto
-		if c.Banding != (lsh.Params{}) {
-			c.Candidates = CandidatesLSH // whoever sets bands wants them used
-		}
-	}
-	setDefault(&c.Verify, VerifyExact)
 	setDefault(&c.OnError, OnErrorSkip)
-	setDefault(&c.Sketch, minhash.Default())
-	if hash := c.Sketch.FeatureHash(); hash != "" {
-		c.Features.Hash = shingle.Hash(hash)
-	}
-	if c.Candidates == CandidatesAuto && !c.Sketch.HasBands() {
-		c.Candidates = CandidatesExact
-	}
 	setDefault(&c.Threads, runtime.GOMAXPROCS(0))
 	setDefault(&c.Corpus.Lookups, c.Threads)
 	setDefault(&c.limits.segment, segmentBytes)
@@ -175,7 +169,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.limits.together, togetherKeys)
 	setDefault(&c.limits.index, indexMost)
 	setDefault(&c.limits.output, noteBytes)
-	setDefault(&c.limits.text, largeText)
+	setDefault(&c.limits.text, recipe.LongText)
 	if c.fs == nil {
 		c.fs = vfs.Default
 	}
@@ -197,6 +191,23 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// setSearchDefaults is withDefaults for what a threshold decides with.
+func (c *Config) setSearchDefaults() {
+	if c.Measure != measure.Overlap {
+		setDefault(&c.Threshold, DefaultThreshold)
+	}
+	setDefault(&c.Recall, DefaultRecall)
+	setDefault(&c.Verify, VerifyExact)
+	setDefault(&c.Candidates, CandidatesAuto)
+	switch {
+	case c.Candidates != CandidatesAuto:
+	case c.Banding != (lsh.Params{}):
+		c.Candidates = CandidatesLSH // whoever sets bands wants them used
+	case !hasBands(c.Sketch):
+		c.Candidates = CandidatesExact
+	}
+}
+
 func setDefault[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {
@@ -211,24 +222,53 @@ var ErrUsage = errors.New("wrong usage")
 // wrap ErrUsage.
 func (c Config) Validate() error {
 	c = c.withDefaults()
+	checks := []error{c.validateReading()}
+	if c.BucketCap < 2 || c.BucketCap > MaxBucketCap {
+		checks = append(checks, fmt.Errorf("bucket cap must be 2 to %d", MaxBucketCap))
+	}
+	if c.Distance == nil {
+		checks = append(checks, c.validateThreshold())
+	} else if c.Threshold != 0 || c.Recall != 0 || c.Banding != (lsh.Params{}) || c.Candidates != "" || c.Verify != "" || c.Shared || c.Measure != measure.Jaccard {
+		checks = append(checks, errors.New("a Hamming distance decides by itself: leave measure, threshold, recall, bands, candidates, verify and shared out"))
+	}
+	return asUsage(errors.Join(checks...))
+}
+
+// validateThreshold checks what a threshold decides with.
+func (c *Config) validateThreshold() error {
 	checks := []error{
-		c.Features.Validate(),
 		c.checkMeasure(),
 		among("candidates", c.Candidates, CandidatesAuto, CandidatesLSH, CandidatesExact),
 		among("verify", c.Verify, VerifyExact, VerifySketch, VerifyNone),
-		among("on-error", c.OnError, OnErrorSkip, OnErrorFail),
 	}
 	if !(c.Recall > 0 && c.Recall < 1) {
 		checks = append(checks, fmt.Errorf("recall %v is not between 0 and 1: use --candidates exact where no pair may be missed", c.Recall))
 	}
-	if c.Shared && !c.Sketch.HasBands() {
+	if c.Shared && !hasBands(c.Sketch) {
 		checks = append(checks, fmt.Errorf("%s has no components that could be shared: use oph or kmins", c.Sketch))
+	}
+	if !hasBands(c.Sketch) && c.Texts == nil && (c.Candidates == CandidatesLSH || c.Verify == VerifySketch) {
+		checks = append(checks, fmt.Errorf("signatures of %s have no components to cut into bands or to verify by: "+
+			"use candidates exact with verify exact, or another scheme, such as %s", c.Sketch, minhash.Default()))
+	}
+	if c.Candidates == CandidatesExact && c.Verify != VerifyExact {
+		checks = append(checks, errors.New("exact candidates come verified: leave verify at exact"))
+	}
+	return errors.Join(checks...)
+}
+
+// validateReading checks what all calls depend on.
+func (c Config) validateReading() error {
+	c = c.withDefaults()
+	checks := []error{
+		c.Features.Validate(),
+		among("on-error", c.OnError, OnErrorSkip, OnErrorFail),
 	}
 	if len(c.Inputs) == 0 {
 		checks = append(checks, errors.New("no input: name files, folders or - for standard input"))
 	}
-	if c.BucketCap < 2 || c.BucketCap > MaxBucketCap || c.Threads < 1 || c.Memory < 0 {
-		checks = append(checks, fmt.Errorf("bucket cap must be 2 to %d, threads at least 1, memory not negative", MaxBucketCap))
+	if c.Threads < 1 || c.Memory < 0 {
+		checks = append(checks, errors.New("threads must be at least 1, memory not negative"))
 	}
 	if c.Corpus.MaxRecord > math.MaxUint32 {
 		checks = append(checks, fmt.Errorf("max-record is %d: take less than 4 GiB", c.Corpus.MaxRecord))
@@ -236,17 +276,45 @@ func (c Config) Validate() error {
 	if slices.Contains(c.Inputs, "-") && slices.Contains(c.Against, "-") {
 		checks = append(checks, errors.New("standard input cannot be both an input and a reference: put one of them into a file"))
 	}
-	if !c.Sketch.HasBands() && !c.noPairs && (c.Candidates == CandidatesLSH || c.Verify == VerifySketch) {
-		checks = append(checks, fmt.Errorf("signatures of %s have no components to cut into bands or to verify by: "+
-			"use candidates exact with verify exact, or another scheme, such as %s", c.Sketch, minhash.Default()))
+	return asUsage(errors.Join(checks...))
+}
+
+// asUsage marks an error as one of the configuration.
+func asUsage(err error) error {
+	if err == nil || errors.Is(err, ErrUsage) {
+		return err
 	}
-	if c.Candidates == CandidatesExact && c.Verify != VerifyExact {
-		checks = append(checks, errors.New("exact candidates come verified: leave verify at exact"))
+	return fmt.Errorf("%w: %w", ErrUsage, err)
+}
+
+// Recipe returns what decides about pairs. Its errors wrap ErrUsage.
+func (c Config) Recipe() (recipe.Recipe, error) {
+	c = c.withDefaults()
+	if c.Distance != nil {
+		r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts, Distance: c.Distance})
+		return r, asUsage(err)
 	}
-	if err := errors.Join(checks...); err != nil {
-		return fmt.Errorf("%w: %w", ErrUsage, err)
+	threshold, err := c.threshold()
+	if err != nil {
+		return recipe.Recipe{}, asUsage(err)
 	}
-	return nil
+	keys := map[Candidates]recipe.Keys{CandidatesAuto: recipe.AnyKeys, CandidatesLSH: recipe.Bands, CandidatesExact: recipe.NoKeys}
+	r, err := recipe.New(recipe.Options{
+		Features: c.Features, Sketch: c.Sketch, Texts: c.Texts,
+		Threshold: threshold, Verify: c.Verify, Keys: keys[c.Candidates], Recall: c.Recall, Banding: c.Banding,
+	})
+	return r, asUsage(err)
+}
+
+// SketchRecipe returns what the signatures of Sketch depend on. Its errors wrap ErrUsage.
+func (c Config) SketchRecipe() (recipe.Recipe, error) {
+	r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts})
+	return r, asUsage(err)
+}
+
+func hasBands(s recipe.Scheme) bool {
+	banded, ok := s.(recipe.Banded)
+	return ok && banded.HasBands()
 }
 
 func among[T ~string](option string, value T, allowed ...T) error {

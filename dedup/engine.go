@@ -27,8 +27,8 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // Run removes the near-duplicates of config.Inputs and writes the rest, with
@@ -129,11 +129,11 @@ type Pair struct {
 // run is the state of one run.
 type run struct {
 	config       Config
+	recipe       recipe.Recipe
+	threshold    measure.Threshold // of the recipe; when parts are removed, of containment
+	removesParts bool              // removes what is inside other documents; see partEdge
 	summary      *Summary
 	clock        *clock
-	threshold    measure.Threshold
-	removesParts bool       // removes what is inside other documents; see partEdge
-	banding      lsh.Params // zero when signatures are not needed
 	work         *workspace
 
 	refSources int
@@ -147,61 +147,39 @@ type run struct {
 	forecastEdges float64 // of chooseExact
 }
 
+// newRun returns the run of a search for pairs.
 func newRun(config Config) (*run, error) {
-	config = config.withDefaults()
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	threshold, err := config.threshold()
+	recipe, err := config.Recipe()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+		return nil, err
 	}
+	return newRunOf(config.withDefaults(), recipe), nil
+}
+
+// newRunOf returns a run of a valid configuration.
+func newRunOf(config Config, recipe recipe.Recipe) *run {
 	if field := config.Keep.Field(); field != "" {
 		config.Corpus.Fields = []string{field}
 	}
-	r := &run{config: config, threshold: threshold, work: newWorkspace(&config)}
-	if r.banding, err = chooseBanding(&config); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
-	}
-	r.summary = &Summary{
-		Threshold: config.Threshold, Verify: string(config.Verify),
-		TextScheme: config.textLine(), SketchScheme: config.sketchLine(),
-		LargestClusters: []int{},
+	r := &run{config: config, recipe: recipe, threshold: recipe.Threshold(), work: newWorkspace(&config, recipe.Signature())}
+	r.summary = &Summary{Threshold: config.Threshold, Verify: string(config.Verify), LargestClusters: []int{}}
+	r.summary.TextScheme, r.summary.SketchScheme = recipe.Lines()
+	if _, hamming := recipe.Distance(); hamming {
+		r.summary.Verify, r.summary.Decision = "hamming", recipe.Decision()
 	}
 	if config.Measure != measure.Jaccard {
 		r.summary.Measure = config.Measure.String()
 	}
 	r.clock = startClock(r.summary, &r.config)
-	return r, nil
-}
-
-// chooseBanding returns the bands to make keys for, none when candidates are
-// exact whatever the corpus.
-func chooseBanding(config *Config) (lsh.Params, error) {
-	if config.Candidates == CandidatesExact {
-		return lsh.Params{}, nil
-	}
-	if config.Banding != (lsh.Params{}) {
-		return config.Banding, config.Banding.Validate(config.Sketch.K())
-	}
-	threshold, err := config.threshold()
-	if err != nil {
-		return lsh.Params{}, err
-	}
-	banding, err := lsh.TuneFor(threshold, config.Recall, config.Sketch.K(), config.Sketch.Bits())
-	exactWill := errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound)
-	if exactWill && config.Candidates == CandidatesAuto && config.Verify == VerifyExact {
-		return lsh.Params{}, nil
-	}
-	return banding, err
+	return r
 }
 
 // begin finds the inputs, sees that no output is one of them, calls Config.Begin,
 // and opens the work folder. Streams are not read yet.
 func (r *run) begin(ctx context.Context, command string) error {
-	if r.config.Texts != nil && command != "sketch" {
-		return fmt.Errorf("%w: a text scheme makes signatures for Sketch only", ErrUsage)
-	}
 	r.config.Corpus.Turn = r.work.turn
 	if r.config.Corpus.Context == nil {
 		r.config.Corpus.Context = ctx
@@ -371,7 +349,9 @@ func (r *run) find(ctx context.Context, sparse bool) error {
 		return err
 	}
 	r.describe(exact)
-	switch {
+	switch _, hamming := r.recipe.Distance(); {
+	case hamming: // all pairs, even for clusters: of buckets over the cap, pairs of hubs would not do
+		err = r.findAll(ctx)
 	case exact:
 		err = r.findExact(ctx, sparse)
 		if errors.Is(err, errManyEdges) {
@@ -389,7 +369,7 @@ func (r *run) find(ctx context.Context, sparse bool) error {
 
 // findByBands finds what bands find.
 func (r *run) findByBands(ctx context.Context, sparse bool) error {
-	if sparse && r.banding.MinBands <= 1 { // else the votes of rims count too
+	if sparse && r.recipe.MinKeys() == 1 { // else the votes of rims count too
 		return r.findSparse(ctx)
 	}
 	return r.findAll(ctx)
@@ -419,6 +399,15 @@ func (r *run) findAll(ctx context.Context) error {
 	met, err := r.meet(ctx, false)
 	if err != nil {
 		return err
+	}
+	if _, hamming := r.recipe.Distance(); hamming && met[2].Len() > 0 {
+		pairs, err := r.withHotPairs(ctx, met[0], met[2])
+		if err != nil {
+			return errors.Join(err, r.work.releaseAll(met...))
+		}
+		met = append(met, pairs)
+		r.edges, err = r.verify(ctx, "edges", pairs, nil)
+		return errors.Join(err, r.work.releaseAll(met...))
 	}
 	hot, err := r.findHot(ctx, met[2])
 	if err != nil {
@@ -492,7 +481,7 @@ func (r *run) meet(ctx context.Context, sparse bool) (met []*extsort.Sorted, err
 func (r *run) verify(ctx context.Context, kind string, pairs *extsort.Sorted, known bitset) (edges *extsort.Sorted, err error) {
 	err = r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
 		found, n, err := r.step(ctx, kind, func() ([]*extsort.Sorted, int64, error) {
-			what := verification{pairs: pairs, votes: uint64(max(r.banding.MinBands, 1)), known: known}
+			what := verification{pairs: pairs, votes: uint64(r.recipe.MinKeys()), known: known}
 			if r.work.log != nil {
 				what.kind = kind + "-so-far"
 			}
@@ -518,11 +507,15 @@ func (r *run) describe(exact bool) {
 		s.CandidateMethod, s.ExpectedRecall = string(CandidatesExact), 1
 		return
 	}
+	if _, hamming := r.recipe.Distance(); hamming {
+		s.CandidateMethod, s.Bands, s.ExpectedRecall = "blocks", r.recipe.Keys(), 1
+		return
+	}
 	s.CandidateMethod = string(CandidatesLSH)
-	s.Bands, s.Rows = r.banding.Bands, r.banding.Rows
-	least, _ := r.threshold.LeastJaccard() // there is one, or there would be no bands
-	agree := lsh.ComponentAgreement(least, r.config.Sketch.Bits())
-	s.ExpectedRecall = r.banding.Probability(agree)
+	banding := r.recipe.Banding()
+	s.Bands, s.Rows = banding.Bands, banding.Rows
+	least, _ := r.threshold.LeastJaccard()
+	s.ExpectedRecall = banding.Probability(r.recipe.Agreement(least))
 }
 
 // count fills in the pairs. A copy is a candidate that is verified by its digest.

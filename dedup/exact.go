@@ -113,10 +113,7 @@ func (j *joiner) load(next uint32) (*chunk, error) {
 	r := j.r
 	limit := r.work.share(2)
 	c := &chunk{}
-	sets, err := r.newSetReader()
-	if err != nil {
-		return nil, err
-	}
+	sets := r.newSetReader()
 	defer sets.close()
 	features := 0
 	for ; int(next) < r.table.n; next++ {
@@ -193,10 +190,7 @@ func (j *joiner) behind(ctx context.Context, c *chunk) error {
 	for worker := range j.r.work.threads {
 		group.Go(func() error {
 			var p simjoin.Prober
-			sets, err := j.r.newSetReader()
-			if err != nil {
-				return err
-			}
+			sets := j.r.newSetReader()
 			defer sets.close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1

@@ -42,10 +42,7 @@ func (r *run) forecast(ctx context.Context, docs bitset) (f forecast, err error)
 			return f, err
 		}
 	}
-	sets, err := r.newSetReader()
-	if err != nil {
-		return f, err
-	}
+	sets := r.newSetReader()
 	defer sets.close()
 	var o overlaps
 	for doc := range uint32(r.table.n) {
@@ -100,9 +97,9 @@ func (r *run) judge(f *forecast, o *overlaps) {
 		}
 		agree := r.agreement(inter, union)
 		weight := scale * max(hot[a], hot[b])
-		met := weight * r.banding.Probability(agree)
+		met := weight * r.recipe.Banding().Probability(agree)
 		f.met += met
-		f.votes += weight * float64(r.banding.Bands) * math.Pow(agree, float64(r.banding.Rows))
+		f.votes += weight * float64(r.recipe.Banding().Bands) * math.Pow(agree, float64(r.recipe.Banding().Rows))
 		if alike {
 			f.metAlike += met
 		}
@@ -112,7 +109,7 @@ func (r *run) judge(f *forecast, o *overlaps) {
 
 // agreement is the probability that components of two signatures agree.
 func (r *run) agreement(inter, union int) float64 {
-	return lsh.ComponentAgreement(float64(inter)/float64(union), r.config.Sketch.Bits())
+	return r.recipe.Agreement(float64(inter) / float64(union))
 }
 
 // hotWeights returns the share of its pairs that a document's buckets vote for: 1 or,
@@ -121,7 +118,7 @@ func (r *run) agreement(inter, union int) float64 {
 func (r *run) hotWeights(o *overlaps, each float64) []float64 {
 	size := make([]float64, len(o.sizes)) // of the document's buckets, besides itself
 	o.eachPair(func(a, b, inter int) {
-		share := each * math.Pow(r.agreement(inter, o.sizes[a]+o.sizes[b]-inter), float64(r.banding.Rows))
+		share := each * math.Pow(r.agreement(inter, o.sizes[a]+o.sizes[b]-inter), float64(r.recipe.Banding().Rows))
 		size[a] += share
 		size[b] += share
 	})

@@ -58,7 +58,7 @@ func (r *run) hotBuckets(hubs, labels *extsort.Sorted) (hotBuckets, error) {
 		return nil, err
 	}
 	slices.SortFunc(all, func(x, y extsort.Entry) int { return cmp.Compare(uint32(x.Value), uint32(y.Value)) })
-	hot := make(hotBuckets, r.banding.Bands)
+	hot := make(hotBuckets, r.recipe.Keys())
 	known := newLookup(labels)
 	for _, e := range all {
 		band, doc := e.Value>>32, uint32(e.Value)

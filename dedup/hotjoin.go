@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
@@ -36,7 +35,7 @@ func (r *run) findHot(ctx context.Context, members *extsort.Sorted) (h hotPairs,
 		return h, err
 	}
 	missed := int64(0)
-	if r.config.Verify == VerifyExact && r.banding.MinBands <= 1 {
+	if r.recipe.BySets() && r.recipe.MinKeys() == 1 {
 		h, missed, err = r.joinHot(ctx, levels)
 	} else {
 		missed, err = r.hotFrom(levels, 0, func(uint32) {})
@@ -55,7 +54,7 @@ func (r *run) hotLevels(ctx context.Context, members *extsort.Sorted) (*extsort.
 	all, err := r.work.sorted(ctx, r.work.sorting("memberships", 8, bitLen(r.table.n)), func(to *extsort.Appender) error {
 		behind := members.Reader()
 		err := eachCount(members, func(n int64) error {
-			level := uint64(bits.Len64(uint64((n - 1) / int64(r.config.BucketCap))))
+			level := uint64(r.level(n))
 			for range n {
 				e, _ := behind.Next()
 				if err := to.Add(e.Value, level); err != nil {

@@ -229,12 +229,11 @@ func TestSketchVerificationReportsEstimates(t *testing.T) {
 }
 
 func TestSketchingADocumentAllocatesNothing(t *testing.T) {
-	config := Config{Inputs: []string{"x"}}.withDefaults()
-	r := &reader{config: &config, banding: lsh.Params{Bands: 16, Rows: 6}}
-	w, err := newSketchWorker(r)
+	r, err := newRun(Config{Inputs: []string{"x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w := newSketchWorker(&reader{config: &r.config, recipe: r.recipe})
 	record := &corpus.Record{Text: []byte(near(0) + " Übergrößen 日本語のテキスト"), ID: []byte("id"), Raw: make([]byte, 3000)}
 	reset := func() {
 		s := w.segment

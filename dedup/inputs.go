@@ -207,11 +207,11 @@ func (r *run) inputBytes() (n int64) {
 func (r *run) read(ctx context.Context) error {
 	c := &r.config
 	reader := &reader{
-		config: c, work: r.work, banding: r.banding, sources: r.sources, layouts: &r.layouts,
-		keepSigs: c.keepsSignatures(), meter: r.clock.meter, parts: r.partLog(),
-		keepAll: r.banding.Bands == 0 || r.banding.Rows <= 1 && c.Candidates == CandidatesAuto && c.Verify == VerifyExact,
+		config: c, work: r.work, recipe: r.recipe, sources: r.sources, layouts: &r.layouts,
+		keepSigs: r.keepsSignatures(), meter: r.clock.meter, parts: r.partLog(),
+		keepAll: r.recipe.BySets() && (r.recipe.Keys() == 0 || r.recipe.Banding().Rows <= 1 && c.Candidates == CandidatesAuto),
 	}
-	reader.keepSets.Store(c.Verify == VerifyExact)
+	reader.keepSets.Store(r.recipe.BySets())
 	err := r.clock.stage("read", r.inputBytes(), func() (items, bytes int64, err error) {
 		r.table, err = reader.read(ctx, r.refSources)
 		return reader.items.Load(), reader.bytes.Load(), err

@@ -18,9 +18,6 @@ func (c *Config) checkMeasure() error {
 	if err != nil {
 		return err
 	}
-	if c.noPairs {
-		return nil
-	}
 	estimated := c.Measure == measure.Jaccard || c.Measure == measure.WeightedJaccard
 	if (c.Verify != VerifyExact || c.Shared) && !estimated {
 		return fmt.Errorf("signatures estimate the similarities jaccard and weighted-jaccard only: by measure %s leave verify at exact, and shared out", c.Measure)

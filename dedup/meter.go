@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/alike-dev/alike/recipe"
 )
 
 // Step is a part of a stage, or all of it, as its workers have spent their time.
@@ -91,6 +93,9 @@ const (
 	stepSketch          // features to signature and band keys
 	stepCount
 )
+
+// stepOf are the steps of a recipe.Maker.
+var stepOf = [...]int{recipe.StepFeatures: stepFeatures, recipe.StepSketch: stepSketch}
 
 var stepNames = [stepCount]string{"read/files", "read/parse", "read/features", "read/sketch"}
 

@@ -46,6 +46,7 @@ func (r *run) emitPairs(ctx context.Context, emit func(Pair) error) (items, byte
 	last := uint64(math.MaxUint64)
 	var idA, idB []byte
 	var signature []uint32
+	comparer := r.recipe.NewComparer(false)
 	err = each(pairs, func(e extsort.Entry) error {
 		p := pairOf(e.Key)
 		if uint64(p.a) != last {
@@ -61,7 +62,7 @@ func (r *run) emitPairs(ctx context.Context, emit func(Pair) error) (items, byte
 		idB = b.appendID(idB[:0], p.b)
 		shared := 0
 		if r.config.Shared {
-			shared = r.config.Sketch.Equal(signature, b.signature(p.b))
+			shared = comparer.Equal(signature, b.signature(p.b))
 		}
 		if err := errors.Join(a.err, b.err); err != nil {
 			return err
@@ -222,8 +223,12 @@ func (r *run) expandClasses(limit int, to *extsort.Appender) error {
 	}
 	if crowds > 0 {
 		r.summary.BucketsCapped += crowds
-		r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, with --candidates exact all",
-			limit, crowds, lsh.Hubs))
+		remedy := "with --candidates exact all"
+		if _, hamming := r.recipe.Distance(); hamming {
+			remedy = "with a larger --bucket-cap all"
+		}
+		r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, %s",
+			limit, crowds, lsh.Hubs, remedy))
 	}
 	return errors.Join(docs.err, x.close())
 }

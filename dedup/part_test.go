@@ -133,7 +133,7 @@ func TestAPartOpensAsItWasWritten(t *testing.T) {
 // whoever goes on after that finds two.
 func TestTheEndOfAFileThatWasReadTwiceCountsOnce(t *testing.T) {
 	c := Config{Work: workFolder, fs: vfs.NewMem()}.withDefaults()
-	w := newWorkspace(&c)
+	w := newWorkspace(&c, "signatures")
 	for range 2 { // the journal knows what was there when it was opened
 		j, err := journal.Open(w.fs, workFolder, func(func(journal.Setting) bool) {}, false)
 		if err != nil {

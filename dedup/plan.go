@@ -97,10 +97,7 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 	}
 	config := r.config
 	config.limits.segment = math.MaxInt64 // one holds the sample
-	w, err := newSketchWorker(&reader{config: &config, work: r.work, banding: r.banding, sources: r.sources, keepSigs: config.keepsSignatures(), cutoff: endOfInput})
-	if err != nil {
-		return err
-	}
+	w := newSketchWorker(&reader{config: &config, work: r.work, recipe: r.recipe, sources: r.sources, keepSigs: r.keepsSignatures(), cutoff: endOfInput})
 	var b corpus.Block
 	decoded := int64(0)
 	opened := &openFile{File: file, index: i}

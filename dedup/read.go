@@ -13,9 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/lsh"
-	"github.com/alike-dev/alike/minhash"
-	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // retainMax is the number of features up to which a run keeps all feature sets
@@ -37,7 +35,7 @@ const endOfFile = math.MaxInt64
 type reader struct {
 	config   *Config
 	work     *workspace
-	banding  lsh.Params
+	recipe   recipe.Recipe
 	feeder   *feeder
 	sources  []corpus.Source
 	layouts  *layouts
@@ -73,9 +71,9 @@ var endOfInput = position{file: math.MaxInt}
 
 // read runs the stage over all sources with config.Threads workers.
 func (r *reader) read(ctx context.Context, refSources int) (*table, error) {
-	r.t = &table{sources: r.sources, refSources: refSources, bands: r.banding.Bands, hasSets: r.keepSets.Load()}
+	r.t = &table{sources: r.sources, refSources: refSources, bands: r.recipe.Keys(), hasSets: r.keepSets.Load()}
 	if r.keepSigs {
-		r.t.k = r.config.components()
+		r.t.k = r.recipe.Words()
 	}
 	if err := r.restore(); err != nil {
 		return r.t, err
@@ -97,13 +95,10 @@ func (r *reader) read(ctx context.Context, refSources int) (*table, error) {
 
 // run is one worker.
 func (r *reader) run(ctx context.Context, worker int) error {
-	w, err := newSketchWorker(r)
-	if err != nil {
-		return err
-	}
+	w := newSketchWorker(r)
 	w.watch = startWatch(r.meter)
 	defer func() { w.watch.stop(r.meter, worker) }()
-	err = w.read(ctx)
+	err := w.read(ctx)
 	if err == nil {
 		err = w.finish()
 	}
@@ -174,15 +169,10 @@ func problemCause(err error) error {
 // sketchWorker owns the scratch memory of one goroutine, the segment that it
 // fills and the part that it writes.
 type sketchWorker struct {
-	r         *reader
-	parser    *corpus.Parser
-	shingler  *shingle.Shingler
-	sketcher  minhash.Sketcher
-	texts     *textSketcher // nil: signatures are made of features
-	features  []uint64
-	block     []uint64 // of the features of a long text
-	signature []uint32
-	watch     stopwatch
+	r      *reader
+	parser *corpus.Parser
+	maker  *recipe.Maker
+	watch  stopwatch
 
 	segment  *segment
 	blocks   []block // of the segment, not yet in the table
@@ -194,25 +184,16 @@ type sketchWorker struct {
 	gained   int64 // features since the last segment was written
 }
 
-func newSketchWorker(r *reader) (*sketchWorker, error) {
-	shingler, err := shingle.New(r.config.Features)
-	if err != nil {
-		return nil, err
-	}
-	w := &sketchWorker{
-		r:         r,
-		parser:    corpus.NewParser(r.config.Corpus),
-		shingler:  shingler,
-		sketcher:  r.config.Sketch.NewSketcher(),
-		signature: make([]uint32, r.config.components()),
-		last:      &segment{},
-	}
+func newSketchWorker(r *reader) *sketchWorker {
+	w := &sketchWorker{r: r, parser: corpus.NewParser(r.config.Corpus), last: &segment{}}
 	w.parser.Overwrite(true) // of a record only what it is made into is used
-	if r.config.Texts != nil {
-		w.texts = &textSketcher{TextSketcher: r.config.Texts.NewSketcher()}
+	o := recipe.MakerOptions{Signature: r.keepSigs, Long: r.config.limits.text, Whole: r.wantsWhole}
+	if r.meter != nil {
+		o.Lap = func(step recipe.Step) { w.watch.lap(stepOf[step]) }
 	}
+	w.maker = r.recipe.NewMaker(o)
 	w.newSegment()
-	return w, nil
+	return w
 }
 
 // newSegment begins a segment with room for as much as the last one held, so
@@ -281,47 +262,51 @@ func (w *sketchWorker) addPiece(piece *block) (goOn bool, err error) {
 func (w *sketchWorker) addDocument(record *corpus.Record) {
 	s, r := w.segment, w.r
 	w.watch.lap(stepParse)
-	w.features = w.features[:0]
-	var sum summedFeatures
-	switch {
-	case w.texts != nil:
-		sum.count = w.texts.sketch(w.signature, record.Text)
-		w.watch.lap(stepFeatures)
-	case len(record.Text) > r.config.limits.text:
-		sum = w.sketchInBlocks(record.Text)
-	default:
-		sum = w.sketch(record.Text)
-	}
+	made := w.maker.Make(record.Text)
 	s.ids = append(s.ids, record.ID...)
 	hasValue := len(record.Fields) > 0 && record.Fields[0] != nil
 	if hasValue {
 		s.values = append(s.values, record.Fields[0]...)
 	}
 	d := document{
-		digest:   sum.digest,
+		digest:   made.Digest,
 		offset:   record.Offset,
 		idHash:   hashID(record.ID),
 		idEnd:    uint32(len(s.ids)),
 		valueEnd: uint32(len(s.values)),
 		length:   uint32(len(record.Raw)),
 		textSize: uint32(len(record.Text)),
-		features: uint32(sum.count),
+		features: uint32(made.Features),
 		line:     uint32(record.Line),
 		hasValue: hasValue,
 	}
 	w.watch.lap(stepParse)
-	if r.banding.Bands > 0 {
-		s.keys = r.banding.AppendKeys(s.keys, w.signature)
-	}
+	s.keys = w.maker.AppendKeys(s.keys)
 	w.watch.lap(stepSketch)
 	if r.keepSigs {
-		s.signatures = append(s.signatures, w.signature...)
+		s.signatures = append(s.signatures, w.maker.Signature()...)
 	}
 	if r.keepSets.Load() {
-		s.features = append(s.features, shingle.Set(w.features)...)
+		s.features = append(s.features, w.maker.Set()...)
 	}
 	d.setEnd = uint32(len(s.features))
 	s.docs = append(s.docs, d)
+}
+
+// wantsWhole tells whether the features of a long text are kept as a whole, where they are
+// so many. If not, no sets are kept, as addPiece will find.
+func (r *reader) wantsWhole(features int) bool {
+	keep := r.keepSets.Load() && (r.keepAll || int64(features) <= r.config.limits.retain)
+	if !keep && !r.keepAll {
+		r.keepSets.Store(false)
+	}
+	return keep
+}
+
+// trim gives back the memory that an uncommonly long text has left.
+func (w *sketchWorker) trim() {
+	w.parser.Trim()
+	w.maker.Trim()
 }
 
 // add keeps a block. It reports whether the worker should go on: under

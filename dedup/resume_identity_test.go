@@ -19,6 +19,8 @@ import (
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/simhash"
 	"github.com/alike-dev/alike/text"
 )
 
@@ -262,7 +264,6 @@ var harmless = map[string]string{
 	"Progress":          "is told only",
 	"fs":                "where the journal itself is",
 	"limits":            "zero but in tests",
-	"noPairs":           "set by the command, which is a setting",
 	"Features.Hash":     "follows from the sketch scheme, which is a setting",
 	"Banding.Bands":     "changed with the other two: see changes",
 	"Banding.Rows":      "changed with the other two: see changes",
@@ -298,7 +299,8 @@ func TestEveryFieldOfConfigIsInTheFingerprint(t *testing.T) {
 		"Corpus.Format":         func(c *Config) { c.Corpus.Format = corpus.Lines },
 		"Corpus.Fields":         func(c *Config) { c.Corpus.Fields = []string{"x"} },
 		"Sketch":                func(c *Config) { c.Sketch = otherSketch },
-		"Texts":                 func(c *Config) { c.Texts = someTexts{} },
+		"Texts":                 func(c *Config) { byDistance(c, 3); c.Texts = someTexts{} },
+		"Distance":              func(c *Config) { byDistance(c, 3) },
 		"Threshold":             func(c *Config) { c.Threshold = 0.71 },
 		"Recall":                func(c *Config) { c.Recall = 0.9 },
 		"Candidates":            func(c *Config) { c.Candidates = CandidatesLSH },
@@ -362,12 +364,19 @@ func increase(t *testing.T, path string, v reflect.Value) {
 	}
 }
 
+// byDistance makes a configuration decide by Hamming distance.
+func byDistance(c *Config, d int) {
+	c.Sketch, c.Distance = recipe.SimHash(simhash.Default()), &d
+	c.Threshold, c.Recall, c.Banding, c.Candidates, c.Verify = 0, 0, lsh.Params{}, "", ""
+}
+
 // someTexts is a text scheme of which only the line counts.
 type someTexts struct{}
 
-func (someTexts) String() string            { return "some texts" }
-func (someTexts) Size() int                 { return 8 }
-func (someTexts) NewSketcher() TextSketcher { return nil }
+func (someTexts) String() string                   { return "some texts" }
+func (someTexts) Size() int                        { return 8 }
+func (someTexts) HammingBits() int                 { return 64 }
+func (someTexts) NewSketcher() recipe.TextSketcher { return nil }
 
 // A work folder that holds a run under other names of the same files is refused.
 func TestInputsThatAreNamedOtherwiseAreRefused(t *testing.T) {

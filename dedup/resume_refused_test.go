@@ -104,7 +104,7 @@ func TestARunOfOtherSettingsIsRefusedWithTheNameOfWhatChanged(t *testing.T) {
 		{"star", func(c *Config) { c.Star = true }},
 		{"--on-error", func(c *Config) { c.OnError = OnErrorFail }},
 		{"words n=", func(c *Config) { c.Features.N = 4 }},
-		{"signatures", func(c *Config) { c.Sketch = otherSketch }},
+		{"seed=7", func(c *Config) { c.Sketch = otherSketch }},
 		{"--format", func(c *Config) { c.Corpus.Format = corpus.Lines }},
 		{"--text-field", func(c *Config) { c.Corpus.TextField = "title" }},
 		{"--id-field", func(c *Config) { c.Corpus.IDField = corpus.NoID }},
@@ -205,7 +205,11 @@ func noted(t *testing.T, on *vfs.MemFS, c Config) map[string]int64 {
 	t.Helper()
 	c = c.withDefaults()
 	c.fs = on
-	w := newWorkspace(&c)
+	recipe, err := c.Recipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorkspace(&c, recipe.Signature())
 	w.path = workFolder + "/" + filesFolder
 	done := map[string]int64{}
 	for line := range strings.Lines(readVFS(t, on, workFolder+"/alike.journal")) {
@@ -229,11 +233,7 @@ func noted(t *testing.T, on *vfs.MemFS, c Config) map[string]int64 {
 		case votedKind:
 			done["group"] = numberBehind(t, fields[2], `"Bands":`)
 		case "candidates":
-			banding, err := chooseBanding(&c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			done["group"] = int64(banding.Bands)
+			done["group"] = int64(recipe.Keys())
 		case "edges-so-far", "edges":
 			done["verify"] = numberBehind(t, fields[2], `"Count":`)
 		}

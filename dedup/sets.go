@@ -1,29 +1,24 @@
 package dedup
 
-import "github.com/alike-dev/alike/shingle"
+import "github.com/alike-dev/alike/recipe"
 
 // setReader gives the feature sets of documents to one goroutine: from the table
 // where it keeps them, else made again from the records.
 type setReader struct {
-	rows     *cursor
-	fetch    *fetcher // nil: the table has the sets
-	shingler *shingle.Shingler
-	made     []uint64
+	rows  *cursor
+	fetch *fetcher // nil: the table has the sets
+	maker *recipe.SetMaker
+	made  []uint64
 }
 
 // newSetReader returns a reader for ascending documents. Where the table has no sets,
 // the records that are asked for must have been prepared; see recordStore.
-func (r *run) newSetReader() (*setReader, error) {
+func (r *run) newSetReader() *setReader {
 	s := &setReader{rows: r.table.scanner()}
-	if r.table.hasSets {
-		return s, nil
+	if !r.table.hasSets {
+		s.maker, s.fetch = r.recipe.NewSetMaker(), r.verifier.records.newFetcher()
 	}
-	var err error
-	if s.shingler, err = shingle.New(r.config.Features); err != nil {
-		return nil, err
-	}
-	s.fetch = r.verifier.records.newFetcher()
-	return s, nil
+	return s
 }
 
 func (s *setReader) close() {
@@ -42,8 +37,8 @@ func (s *setReader) set(doc uint32) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.made = s.shingler.AppendFeatures(s.made[:0], text)
-	return shingle.Set(s.made), nil
+	s.made = s.maker.AppendSet(s.made[:0], text)
+	return s.made, nil
 }
 
 // lasting tells whether the last set holds for good.

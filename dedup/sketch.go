@@ -2,11 +2,7 @@ package dedup
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
-
-	"github.com/alike-dev/alike/lsh"
 )
 
 // Fingerprint is a document's signature under the run's scheme.
@@ -17,35 +13,18 @@ type Fingerprint struct {
 	Features  int      // with repeats; 0: an empty document
 }
 
-// A TextScheme says how a signature is made straight from a text. It is for
-// fingerprints of other programs, whose normalisation, tokens and hashes are not
-// those of packages text and shingle.
-type TextScheme interface {
-	fmt.Stringer // the canonical line: equal lines, equal signatures
-	Size() int   // of a signature, in bytes
-	NewSketcher() TextSketcher
-}
-
-// A TextSketcher makes signatures. It owns scratch memory and belongs to one
-// goroutine.
-type TextSketcher interface {
-	// AppendSketch appends the signature of text, of its scheme's size, and tells
-	// of how many features it was made. Any bytes are a text.
-	AppendSketch(dst, text []byte) (signature []byte, features int)
-}
-
 // Sketch calls emit for every document of config.Inputs in input order. What does not
 // fit in Config.Memory goes to disk.
 func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (summary *Summary, err error) {
-	config.Candidates, config.Verify = CandidatesLSH, VerifySketch
-	config.noPairs = true
-	config.Banding = lsh.Params{Bands: 1, Rows: 1, MinBands: 1} // none is used: any scheme will do
-	r, err := newRun(config)
+	recipe, err := config.SketchRecipe()
 	if err != nil {
 		return nil, err
 	}
+	if err := config.validateReading(); err != nil {
+		return nil, err
+	}
+	r := newRunOf(config.withDefaults(), recipe)
 	defer func() { err = errors.Join(err, r.close(err == nil)) }()
-	r.banding = lsh.Params{}
 	if err := r.begin(ctx, "sketch"); err != nil {
 		return nil, err
 	}
@@ -81,13 +60,10 @@ func (r *run) emitSketches(ctx context.Context, emit func(Fingerprint) error) (i
 		if err := errors.Join(c.err, ctx.Err()); err != nil {
 			return items, 0, err
 		}
-		f := Fingerprint{ID: id, Features: features}
-		if r.config.Texts != nil {
-			packed = appendComponents(packed[:0], signature)
-			f.Packed = packed[:r.config.Texts.Size()]
-		} else {
-			packed = r.config.Sketch.AppendBinary(packed[:0], signature)
-			f.Signature, f.Packed = signature, packed
+		packed = r.recipe.AppendBinary(packed[:0], signature)
+		f := Fingerprint{ID: id, Packed: packed, Features: features}
+		if r.config.Texts == nil {
+			f.Signature = signature
 		}
 		if err := emit(f); err != nil {
 			return items, 0, err
@@ -95,65 +71,4 @@ func (r *run) emitSketches(ctx context.Context, emit func(Fingerprint) error) (i
 		items++
 	}
 	return items, 0, nil
-}
-
-// textSketcher packs the bytes of text signatures into the components of the
-// table, four each.
-type textSketcher struct {
-	TextSketcher
-	bytes []byte
-}
-
-func (s *textSketcher) sketch(dst []uint32, text []byte) (features int) {
-	s.bytes, features = s.AppendSketch(s.bytes[:0], text)
-	s.bytes = append(s.bytes, 0, 0, 0) // the last component may be a part
-	for i := range dst {
-		dst[i] = binary.LittleEndian.Uint32(s.bytes[4*i:])
-	}
-	return features
-}
-
-// appendComponents undoes the packing.
-func appendComponents(dst []byte, signature []uint32) []byte {
-	for _, w := range signature {
-		dst = binary.LittleEndian.AppendUint32(dst, w)
-	}
-	return dst
-}
-
-// components returns how many 32-bit words of a signature the table keeps.
-func (c *Config) components() int {
-	if c.Texts != nil {
-		return (c.Texts.Size() + 3) / 4
-	}
-	return c.Sketch.Words()
-}
-
-// Recipe returns the one line that says all a signature depends on but the text: how
-// features are made, " | ", and how a signature is made of them; or the line of Texts.
-// Signatures may be compared if their lines are equal, and only then.
-func (c Config) Recipe() string {
-	c = c.withDefaults()
-	if c.Texts != nil {
-		return c.Texts.String()
-	}
-	return c.Features.String() + recipeSeparator + c.Sketch.String()
-}
-
-// recipeSeparator stands between the line of the features and that of the sketch.
-const recipeSeparator = " | "
-
-// textLine says what features are made of; a text scheme says it all in its own line.
-func (c *Config) textLine() string {
-	if c.Texts != nil {
-		return ""
-	}
-	return c.Features.String()
-}
-
-func (c *Config) sketchLine() string {
-	if c.Texts != nil {
-		return c.Texts.String()
-	}
-	return c.Sketch.String()
 }

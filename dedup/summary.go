@@ -24,12 +24,13 @@ type Summary struct {
 	BucketsCapped   int64 `json:"buckets_capped"`
 
 	Threshold       float64 `json:"threshold"`
-	Measure         string  `json:"measure,omitempty"` // missing: jaccard
-	CandidateMethod string  `json:"candidate_method"`  // exact or lsh
+	Measure         string  `json:"measure,omitempty"`  // missing: jaccard
+	Decision        string  `json:"decision,omitempty"` // by Hamming distance, in place of threshold: hamming<=3
+	CandidateMethod string  `json:"candidate_method"`   // exact or lsh; blocks with a distance
 	Verify          string  `json:"verify"`
 	TextScheme      string  `json:"text_scheme"`
 	SketchScheme    string  `json:"sketch_scheme"`
-	Bands           int     `json:"bands"` // 0 with exact candidates
+	Bands           int     `json:"bands"` // 0 with exact candidates; blocks: keys
 	Rows            int     `json:"rows"`
 	ExpectedRecall  float64 `json:"expected_recall"` // at the threshold
 

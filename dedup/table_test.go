@@ -483,12 +483,12 @@ func TestMoreDocumentsThanCanBeNumberedAreRefused(t *testing.T) {
 // A worker that reads one document too many ends the run, so that hours of reading are
 // not in vain.
 func TestReadingEndsWhereDocumentsCannotBeNumbered(t *testing.T) {
-	config := Config{Inputs: []string{"x"}}.withDefaults()
-	r := &reader{config: &config}
-	w, err := newSketchWorker(r)
+	run, err := newRun(Config{Inputs: []string{"x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := &reader{config: &run.config, recipe: run.recipe}
+	w := newSketchWorker(r)
 	r.items.Store(maxDocuments)
 	w.addDocument(&corpus.Record{Text: []byte("a text of some words"), Raw: make([]byte, 20)})
 	if _, err := w.addPiece(&block{}); err == nil || !strings.Contains(err.Error(), "split the input") {

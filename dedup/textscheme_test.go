@@ -9,15 +9,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alike-dev/alike/recipe"
 )
 
 // lengths is a text scheme of three bytes: the text's length, and its first and
 // last byte.
 type lengths struct{}
 
-func (lengths) String() string            { return "lengths/v1" }
-func (lengths) Size() int                 { return 3 }
-func (lengths) NewSketcher() TextSketcher { return lengths{} }
+func (lengths) String() string                   { return "lengths/v1" }
+func (lengths) Size() int                        { return 3 }
+func (lengths) NewSketcher() recipe.TextSketcher { return lengths{} }
 
 func (lengths) AppendSketch(dst, text []byte) ([]byte, int) {
 	if len(text) == 0 {
@@ -59,11 +61,12 @@ func TestTextSchemesSeeTheBytesOfTheTextAndKeepTheirSize(t *testing.T) {
 	}
 }
 
-func TestTextSchemesAreForSketchesOnly(t *testing.T) {
+func TestPairsOfATextSchemeNeedADistance(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	writeFile(t, path, []byte(`{"text":"a"}`))
 	c := Config{Inputs: []string{path}, Texts: lengths{}}
-	if _, err := Pairs(context.Background(), c, func(Pair) error { return nil }); !errors.Is(err, ErrUsage) {
+	_, err := Pairs(context.Background(), c, func(Pair) error { return nil })
+	if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "Hamming distance") {
 		t.Errorf("pairs under a text scheme: %v", err)
 	}
 }

@@ -10,9 +10,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/components"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/measure"
-	"github.com/alike-dev/alike/shingle"
-	"github.com/alike-dev/alike/simjoin"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // unitBytes is how much raw text a unit of verification re-reads: so little that
@@ -27,9 +25,9 @@ const unitPairs = 1 << 13
 // sets come from the table where it keeps them, else from the records, read
 // again by the unit of pairs that needs them.
 //
-// An edge is a pair that was found similar, with the similarity: the measure of
-// the feature sets or, under VerifySketch and VerifyNone, the signatures'
-// estimate. As an entry its Key is the pair and its Value the bits of the float.
+// An edge is a pair that was found similar, with the similarity: the measure of the feature
+// sets or, where the recipe decides by signatures, what they show. As an entry its Key is
+// the pair and its Value the bits of the float.
 type verifier struct {
 	r       *run
 	records *recordStore
@@ -37,7 +35,7 @@ type verifier struct {
 
 // fromRecords tells whether records are read again.
 func (v *verifier) fromRecords() bool {
-	return v.r.config.Verify == VerifyExact && !v.r.table.hasSets
+	return v.r.recipe.BySets() && !v.r.table.hasSets
 }
 
 // unit is a number of pairs that one worker verifies, and the documents that
@@ -125,10 +123,7 @@ func (v *verifier) round(ctx context.Context, rate bool, c *cutter, to []*extsor
 	for worker, edges := range to {
 		group.Go(func() error {
 			defer v.r.clock.meter.since("verify", worker, v.r.clock.meter.now())
-			w, err := v.newWorker(rate, edges)
-			if err != nil {
-				return err
-			}
+			w := v.newWorker(rate, edges)
 			defer w.close()
 			for u := range units {
 				if err := w.verify(ctx, u); err != nil {
@@ -257,34 +252,27 @@ func (c *cutter) send(ctx context.Context, units chan<- unit) error {
 
 // verifyWorker owns the scratch memory of one goroutine.
 type verifyWorker struct {
-	v         *verifier
-	config    *Config
-	threshold measure.Threshold
-	rate      bool
-	minEqual  int
-	edges     *extsort.Appender
-	shingler  *shingle.Shingler
-	fetch     *fetcher
-	a, b      *cursor
-	docs      []uint32 // distinct documents of the unit, ascending
-	arena     []uint64 // their feature sets, one after the other
-	ends      []int
+	v        *verifier
+	bySets   bool
+	comparer *recipe.Comparer
+	edges    *extsort.Appender
+	maker    *recipe.SetMaker
+	fetch    *fetcher // nil: no records are read
+	a, b     *cursor
+	docs     []uint32 // distinct documents of the unit, ascending
+	arena    []uint64 // their feature sets, one after the other
+	ends     []int
 }
 
-func (v *verifier) newWorker(rate bool, edges *extsort.Appender) (*verifyWorker, error) {
+func (v *verifier) newWorker(rate bool, edges *extsort.Appender) *verifyWorker {
 	r := v.r
 	w := &verifyWorker{
-		v: v, config: &r.config, threshold: r.threshold, edges: edges, rate: rate || r.config.Verify == VerifyNone,
-		minEqual: r.config.Sketch.MinEqual(r.config.Threshold), a: r.table.cursor(), b: r.table.cursor(),
+		v: v, bySets: r.recipe.BySets(), comparer: r.recipe.NewComparer(rate), edges: edges, a: r.table.cursor(), b: r.table.cursor(),
 	}
 	if v.fromRecords() {
-		var err error
-		if w.shingler, err = shingle.New(r.config.Features); err != nil {
-			return nil, err
-		}
-		w.fetch = v.records.newFetcher()
+		w.maker, w.fetch = r.recipe.NewSetMaker(), v.records.newFetcher()
 	}
-	return w, nil
+	return w
 }
 
 func (w *verifyWorker) close() {
@@ -324,23 +312,12 @@ func (w *verifyWorker) verify(ctx context.Context, u unit) error {
 // compare returns the similarity of a pair and whether it is wanted.
 func (w *verifyWorker) compare(p pair) (similarity float64, ok bool) {
 	switch {
-	case w.config.Verify != VerifyExact:
-		equal := w.config.Sketch.Equal(w.a.signature(p.a), w.b.signature(p.b))
-		return w.config.Sketch.Estimate(equal), w.rate || equal >= w.minEqual
+	case !w.bySets:
+		return w.comparer.Signatures(w.a.signature(p.a), w.b.signature(p.b))
 	case w.fetch != nil:
-		return w.measure(w.loaded(p.a), w.loaded(p.b))
+		return w.comparer.Sets(w.loaded(p.a), w.loaded(p.b))
 	}
-	return w.measure(w.a.set(p.a), w.b.set(p.b))
-}
-
-func (w *verifyWorker) measure(a, b []uint64) (similarity float64, ok bool) {
-	inter := 0
-	if w.rate {
-		inter = simjoin.Intersection(a, b)
-	} else if inter, ok = simjoin.Verify(a, b, w.threshold); !ok {
-		return 0, false
-	}
-	return w.threshold.Measure().Similarity(uint64(inter), uint64(len(a)), uint64(len(b))), true
+	return w.comparer.Sets(w.a.set(p.a), w.b.set(p.b))
 }
 
 // trim gives back the memory that long records have left.
@@ -383,10 +360,7 @@ func (w *verifyWorker) load(docs []uint32) error {
 		if err != nil {
 			return err
 		}
-		start := len(w.arena)
-		w.arena = w.shingler.AppendFeatures(w.arena, text)
-		set := shingle.Set(w.arena[start:])
-		w.arena = w.arena[:start+len(set)]
+		w.arena = w.maker.AppendSet(w.arena, text)
 		w.ends = append(w.ends, len(w.arena))
 	}
 	return nil

@@ -45,10 +45,10 @@ const programBytes = 20 << 20
 // what it makes of it, and the scratch memory of parser and sketcher.
 const workerBytes = 4 << 20
 
-func newWorkspace(config *Config) *workspace {
+// newWorkspace takes the line of how signatures are made, which parts begin with.
+func newWorkspace(config *Config, scheme string) *workspace {
 	w := &workspace{
-		fs: config.fs, parent: config.Work, threads: config.Threads,
-		scheme: config.textLine() + " | " + config.sketchLine(),
+		fs: config.fs, parent: config.Work, threads: config.Threads, scheme: scheme,
 	}
 	if config.Memory > 0 {
 		// A quarter of what is left is the collector's: what it has not taken back yet.

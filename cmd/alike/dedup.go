@@ -161,6 +161,9 @@ func count(n int64, word string) string {
 }
 
 func describeSearch(s *alike.Summary) string {
+	if s.Decision != "" {
+		return fmt.Sprintf("%s, %d keys a document", s.Decision, s.Bands)
+	}
 	similarity := cmp.Or(s.Measure, "similarity")
 	if s.Bands == 0 {
 		return fmt.Sprintf("%s ≥ %v, exact join", similarity, s.Threshold)

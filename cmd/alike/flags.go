@@ -123,7 +123,7 @@ type schemeFlags struct {
 }
 
 func (f *schemeFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.line, "scheme", alike.DefaultScheme().String(), "signature: oph, kmins, weighted or bottomk, with k=, bits=, family=, hash=")
+	flags.StringVar(&f.line, "scheme", alike.DefaultScheme().String(), "signature: oph, kmins, weighted, bottomk, or simhash and fastsimhash, with k=, bits=, family=, hash=")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the signature's hash functions")
 	flags.StringVar(&f.permutations, "permutations", "", "`file` with the numbers of XOR permutations, one a line, in place of --scheme; the first permutation leaves features as they are")
 }
@@ -278,12 +278,14 @@ type searchFlags struct {
 	rows       int
 	minBands   int
 	bucketCap  int
+	distance   int
 	shared     bool // only pairs have the flag
 }
 
 func (f *searchFlags) add(flags *pflag.FlagSet) {
 	addMeasure(flags, &f.measure)
 	flags.Float64Var(&f.threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1; of overlap, a number of shingles, without a default")
+	flags.IntVar(&f.distance, "distance", 0, "with SimHash and presets of fingerprints: most bits in which a pair differs, in place of a threshold")
 	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found: an average over seeds; with one seed a family of near-copies may have less")
 	f.candidates = choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
 	flags.Var(&f.candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto")
@@ -296,21 +298,24 @@ func (f *searchFlags) add(flags *pflag.FlagSet) {
 }
 
 func (f *searchFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
+	c.BucketCap = f.bucketCap
+	if f.bucketCap < 2 || f.bucketCap > dedup.MaxBucketCap {
+		return usagef("--bucket-cap is %d: take 2 to %d, such as %d", f.bucketCap, dedup.MaxBucketCap, dedup.DefaultBucketCap)
+	}
+	if c.Distance != nil {
+		return nil
+	}
 	var err error
 	if c.Measure, err = measure.Parse(f.measure.value); err != nil {
 		return usageError{err}
 	}
-	c.Threshold, c.Recall = f.threshold, f.recall
+	c.Threshold, c.Recall, c.Shared = f.threshold, f.recall, f.shared
 	c.Candidates, c.Verify = dedup.Candidates(f.candidates.value), dedup.Verify(f.verify.value)
-	c.BucketCap, c.Shared = f.bucketCap, f.shared
 	if c.Measure == measure.Overlap && !flags.Changed("threshold") {
 		return usagef("--measure overlap has no threshold that suits all: say how many shingles are to be common, such as --threshold 10")
 	}
 	if err := checkThreshold(c.Measure, f.threshold, f.recall); err != nil {
 		return err
-	}
-	if f.bucketCap < 2 || f.bucketCap > dedup.MaxBucketCap {
-		return usagef("--bucket-cap is %d: take 2 to %d, such as %d", f.bucketCap, dedup.MaxBucketCap, dedup.DefaultBucketCap)
 	}
 	switch {
 	case f.bands != 0 && f.rows != 0:
@@ -345,6 +350,8 @@ type corpusFlags struct {
 	input  inputFlags
 	search searchFlags
 	preset searchPreset
+	// Of a preset that is a fingerprint.
+	fingerprint presetFlags
 }
 
 func (f *corpusFlags) add(flags *pflag.FlagSet) {
@@ -352,6 +359,7 @@ func (f *corpusFlags) add(flags *pflag.FlagSet) {
 	f.search.add(flags)
 	f.text.add(flags)
 	f.scheme.add(flags)
+	f.fingerprint.addParameters(flags)
 	f.input.add(flags)
 }
 
@@ -363,7 +371,10 @@ func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config,
 	if c.Features, err = f.text.options(); err != nil {
 		return c, err
 	}
-	if c.Sketch, err = f.scheme.scheme(cmd.Flags()); err != nil {
+	if err := f.settleDistance(&c, cmd.Flags()); err != nil {
+		return c, err
+	}
+	if err := f.scheme.apply(&c, cmd.Flags()); err != nil {
 		return c, err
 	}
 	f.settleBands(cmd.Flags(), c.Sketch)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/exlsh"
+	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/simhash"
 )
 
@@ -16,7 +17,7 @@ import (
 type preset struct {
 	name  string
 	takes []string // flags of textFlags, schemeFlags and presetFlags
-	make  func(f *presetFlags, text *textFlags, changed func(flag string) bool) (alike.TextScheme, error)
+	make  func(f *presetFlags, text *textFlags, changed func(flag string) bool) (recipe.TextScheme, error)
 }
 
 var presets = []preset{
@@ -43,6 +44,11 @@ func (f *presetFlags) add(flags *pflag.FlagSet) {
 		f.name.allowed = append(f.name.allowed, p.name)
 	}
 	flags.Var(&f.name, "preset", "fingerprint of another program, in place of the text and scheme flags: "+strings.Join(f.name.allowed, ", "))
+	f.addParameters(flags)
+}
+
+// addParameters adds all but the name.
+func (f *presetFlags) addParameters(flags *pflag.FlagSet) {
 	flags.IntVar(&f.bits, "bits", simhash.DefaultBits, "bits a signature of a hash4j preset")
 	f.hash = choose(exlsh.HashNames()...)
 	flags.Var(&f.hash, "hash", "hash function of an exlsh preset: "+strings.Join(f.hash.allowed, ", "))
@@ -55,7 +61,7 @@ var presetParameters = []string{
 }
 
 // scheme returns the text scheme of the chosen preset, nil when none is chosen.
-func (f *presetFlags) scheme(text *textFlags, flags *pflag.FlagSet) (alike.TextScheme, error) {
+func (f *presetFlags) scheme(text *textFlags, flags *pflag.FlagSet) (recipe.TextScheme, error) {
 	if f.name.value == "" {
 		if flags.Changed("bits") {
 			return nil, usagef("--bits is for presets: add --preset NAME, or write --scheme 'oph bits=%d'", f.bits)
@@ -74,20 +80,20 @@ func (f *presetFlags) scheme(text *textFlags, flags *pflag.FlagSet) (alike.TextS
 	return p.make(f, text, flags.Changed)
 }
 
-func hash4jPreset(method simhash.Method) func(*presetFlags, *textFlags, func(string) bool) (alike.TextScheme, error) {
-	return func(f *presetFlags, _ *textFlags, _ func(string) bool) (alike.TextScheme, error) {
+func hash4jPreset(method simhash.Method) func(*presetFlags, *textFlags, func(string) bool) (recipe.TextScheme, error) {
+	return func(f *presetFlags, _ *textFlags, _ func(string) bool) (recipe.TextScheme, error) {
 		scheme, err := simhash.New(method, f.bits)
 		if err != nil {
 			return nil, usagef("--bits is %d: take 1 to %d, such as 64 or 1024", f.bits, simhash.MaxBits)
 		}
-		return alike.Hash4jWords(scheme), nil
+		return recipe.Hash4jWords(scheme), nil
 	}
 }
 
 // exlshPreset makes the scheme of a preset of ExLSH. Flags that are not given leave
 // the preset's choice as it is.
-func exlshPreset(o exlsh.Options) func(*presetFlags, *textFlags, func(string) bool) (alike.TextScheme, error) {
-	return func(f *presetFlags, words *textFlags, changed func(string) bool) (alike.TextScheme, error) {
+func exlshPreset(o exlsh.Options) func(*presetFlags, *textFlags, func(string) bool) (recipe.TextScheme, error) {
+	return func(f *presetFlags, words *textFlags, changed func(string) bool) (recipe.TextScheme, error) {
 		o := o
 		features, err := words.options()
 		if err != nil {
@@ -115,15 +121,20 @@ func exlshPreset(o exlsh.Options) func(*presetFlags, *textFlags, func(string) bo
 		if err != nil {
 			return nil, usageError{err}
 		}
-		return alike.ExLSH(o)
+		return recipe.ExLSH(o)
 	}
+}
+
+// isSimHash tells whether the scheme is one of package simhash.
+func (f *schemeFlags) isSimHash() bool {
+	line := strings.TrimLeft(f.line, " ")
+	return strings.HasPrefix(line, simhash.Simple.String()) || strings.HasPrefix(line, simhash.Fast.String())
 }
 
 // apply sets how signatures are made: by a MinHash scheme or, of no preset's text
 // scheme, by SimHash.
 func (f *schemeFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
-	name, _, _ := strings.Cut(strings.TrimLeft(f.line, " "), " ")
-	if !strings.HasPrefix(name, simhash.Simple.String()) && !strings.HasPrefix(name, simhash.Fast.String()) {
+	if !f.isSimHash() {
 		var err error
 		c.Sketch, err = f.scheme(flags)
 		return err
@@ -135,6 +146,6 @@ func (f *schemeFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
 	if err != nil {
 		return usageError{err}
 	}
-	c.Texts, err = alike.SimHash(c.Features, scheme)
-	return err
+	c.Sketch = recipe.SimHash(scheme)
+	return nil
 }

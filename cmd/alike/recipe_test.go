@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // sketchFlags are other values of every flag that says how a signature is made, with
@@ -68,7 +68,7 @@ func TestNoTwoSettingsOfSketchPrintTheSameScheme(t *testing.T) {
 			t.Errorf("%q and %q both print %s", before, setting, scheme)
 		}
 		seen[scheme] = setting
-		if _, err := alike.ParseRecipe(scheme); err != nil && !strings.Contains(setting, "stop-words") && !strings.Contains(setting, "permutations") {
+		if _, err := recipe.Parse(scheme); err != nil && !strings.Contains(setting, "stop-words") && !strings.Contains(setting, "permutations") {
 			t.Errorf("%q: the scheme %s is not parsed: %v", setting, scheme, err)
 		}
 	}

@@ -3,12 +3,16 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/text"
 )
 
@@ -25,7 +29,11 @@ type searchPreset struct{ name choice }
 func (p *searchPreset) add(flags *pflag.FlagSet) {
 	p.name = choose(presetBroder, presetFeatures)
 	p.name.value = ""
-	flags.Var(&p.name, "preset", "settings of a published system, broder or features (see alike help pairs); flags that are given count more")
+	for _, other := range presets {
+		p.name.allowed = append(p.name.allowed, other.name)
+	}
+	flags.Var(&p.name, "preset", "settings of a published system (see alike help pairs), flags that are given count more; or fingerprints to compare by --distance: "+
+		strings.Join(p.name.allowed, ", "))
 }
 
 // presetIf sets a flag's value unless it was given.
@@ -56,10 +64,11 @@ func (f *corpusFlags) settle(flags *pflag.FlagSet) {
 }
 
 // settleBands sets the bands of the preset.
-func (f *corpusFlags) settleBands(flags *pflag.FlagSet, s minhash.Scheme) {
+func (f *corpusFlags) settleBands(flags *pflag.FlagSet, sketch recipe.Scheme) {
 	var p lsh.Params
+	s, ok := sketch.(minhash.Scheme)
 	switch {
-	case flags.Changed("candidates"):
+	case !ok || flags.Changed("candidates"):
 		return
 	case f.preset.name.value == presetBroder:
 		p = lsh.Params{Bands: s.K(), Rows: 1, MinBands: min(max(s.MinEqual(f.search.threshold), 1), s.K())}
@@ -71,6 +80,41 @@ func (f *corpusFlags) settleBands(flags *pflag.FlagSet, s minhash.Scheme) {
 	presetIf(flags, "bands", &f.search.bands, p.Bands)
 	presetIf(flags, "rows", &f.search.rows, p.Rows)
 	presetIf(flags, "min-bands", &f.search.minBands, p.MinBands)
+}
+
+// bySimilarity are the flags that say how a pair is decided, and found, by similarity.
+var bySimilarity = []string{"threshold", "recall", "candidates", "verify", "bands", "rows", "min-bands", "shared"}
+
+// settleDistance sets what compares fingerprints by Hamming distance, where that is asked
+// for, and says what does not go together.
+func (f *corpusFlags) settleDistance(c *alike.Config, flags *pflag.FlagSet) (err error) {
+	given := flags.Changed("distance")
+	fingerprints := slices.ContainsFunc(presets, func(p preset) bool { return p.name == f.preset.name.value })
+	if fingerprints {
+		f.fingerprint.name.value = f.preset.name.value
+	}
+	if c.Texts, err = f.fingerprint.scheme(&f.text, flags); err != nil {
+		return err
+	}
+	switch hamming := fingerprints || f.scheme.isSimHash(); {
+	case !given && !hamming:
+		return nil
+	case !given:
+		return usagef("these fingerprints are compared by Hamming distance: say how far they may be apart, such as --distance 3 for 64 bits")
+	case !hamming:
+		return usagef("--distance is for fingerprints that are compared bit by bit: add --scheme fastsimhash, or a --preset such as exlsh-word, or take --threshold in its place")
+	case f.search.distance < 0:
+		return usagef("--distance is %d: take 0 or more, such as 3 for fingerprints of 64 bits", f.search.distance)
+	case f.preset.name.value == presetBroder || f.preset.name.value == presetFeatures:
+		return usagef("--preset %s and --distance both say which pairs are wanted: leave one of them out", f.preset.name.value)
+	}
+	for _, name := range bySimilarity {
+		if flags.Changed(name) {
+			return usagef("--distance says which pairs are wanted and misses none of them: leave --%s out", name)
+		}
+	}
+	c.Distance = &f.search.distance
+	return nil
 }
 
 // readPermutations returns the scheme of a file of numbers.

@@ -79,7 +79,11 @@ func newSketch() *cobra.Command {
 			defer out.discard()
 			done := input.follow(cmd, &c)
 			buffer := bufio.NewWriterSize(&out, 1<<16)
-			written = fingerprintWriter{scheme: c.Recipe(), encoder: json.NewEncoder(buffer), hex: asHex}
+			signatures, err := c.SketchRecipe()
+			if err != nil {
+				return err
+			}
+			written = fingerprintWriter{scheme: signatures.Signature(), encoder: json.NewEncoder(buffer), hex: asHex}
 			c.Commit = func() error { return errors.Join(buffer.Flush(), out.commit()) }
 			summary, err := alike.Sketch(cmd.Context(), c, written.write)
 			done(err)

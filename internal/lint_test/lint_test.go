@@ -35,7 +35,7 @@ const (
 // core packages are pure: data in, data out. They may import each other, and
 // nothing else of this module.
 var core = []string{
-	"text", "shingle", "minhash", "simhash", "exlsh", "lsh", "simjoin", "measure", "cluster", "eval", "passage",
+	"text", "shingle", "minhash", "simhash", "exlsh", "lsh", "simjoin", "measure", "cluster", "eval", "passage", "recipe",
 	"internal/distinct", "internal/hashing", "internal/simd",
 }
 

@@ -1,13 +1,15 @@
-package alike_test
+package recipe_test
 
 import (
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/exlsh"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simhash"
 	"github.com/alike-dev/alike/text"
@@ -132,51 +134,104 @@ func walk[T any](t *testing.T, others map[string][]T, names []string, try func(T
 
 // otherRecipes are the default and recipes that differ from it, or from others of
 // their kind, in one field. No two of them are the same.
-func otherRecipes(t *testing.T) []alike.Recipe {
-	recipes := []alike.Recipe{{}}
-	texts := func(scheme alike.TextScheme, err error) {
+func otherRecipes(t *testing.T) (recipes []recipe.Recipe) {
+	t.Helper()
+	add := func(o recipe.Options) {
+		t.Helper()
+		recipes = append(recipes, made(t, o))
+	}
+	add(recipe.Options{})
+	hashed := recipe.SimHash(simhash.Default())
+	walk(t, otherFeatures(t), fieldsOf[shingle.Options](), func(o shingle.Options) {
+		add(recipe.Options{Features: o})
+		add(recipe.Options{Features: o, Sketch: hashed})
+	})
+	walk(t, otherSketches(t), fieldsOf[minhash.Scheme](), func(s minhash.Scheme) { add(recipe.Options{Sketch: s}) })
+	exlshTexts := func(o exlsh.Options) {
+		texts, err := recipe.ExLSH(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		recipes = append(recipes, alike.Recipe{Texts: scheme})
+		add(recipe.Options{Texts: texts})
 	}
-	hashed := simhash.Default()
-	walk(t, otherFeatures(t), fieldsOf[shingle.Options](), func(o shingle.Options) {
-		recipes = append(recipes, alike.Recipe{Features: o})
-		texts(alike.SimHash(o, hashed))
+	exlshTexts(exlsh.Options{})
+	walk(t, otherExLSH(t), fieldsOf[exlsh.Options](), exlshTexts)
+	wide, simple := parsedSimHash(t, "fastsimhash bits=128"), parsedSimHash(t, "simhash")
+	add(recipe.Options{Texts: recipe.Hash4jWords(simhash.Default())})
+	walk(t, map[string][]simhash.Scheme{"method": {simple}, "bits": {wide}}, fieldsOf[simhash.Scheme](), func(s simhash.Scheme) {
+		add(recipe.Options{Sketch: recipe.SimHash(s)})
+		add(recipe.Options{Texts: recipe.Hash4jWords(s)})
 	})
-	walk(t, otherSketches(t), fieldsOf[minhash.Scheme](), func(s minhash.Scheme) {
-		recipes = append(recipes, alike.Recipe{Sketch: s})
-	})
-	texts(alike.ExLSH(exlsh.Options{}))
-	walk(t, otherExLSH(t), fieldsOf[exlsh.Options](), func(o exlsh.Options) { texts(alike.ExLSH(o)) })
-	wide, err := simhash.New(simhash.Fast, 128)
-	if err != nil {
-		t.Fatal(err)
-	}
-	simple, err := simhash.New(simhash.Simple, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	walk(t, map[string][]simhash.Scheme{"method": {simple}, "bits": {hashed, wide}}, fieldsOf[simhash.Scheme](), func(s simhash.Scheme) {
-		texts(alike.SimHash(shingle.Options{}, s))
-		texts(alike.Hash4jWords(s), nil)
-	})
+	walk(t, otherDecisions(t), fieldsOf[recipe.Options](), add)
 	return recipes
+}
+
+// otherDecisions are options that differ from the one before in one field. Features, Sketch
+// and Texts are tried elsewhere.
+func otherDecisions(t *testing.T) map[string][]recipe.Options {
+	base := recipe.Options{Threshold: threshold(t, 0.8)}
+	with := func(change func(*recipe.Options)) recipe.Options {
+		o := base
+		change(&o)
+		return o
+	}
+	hashed := recipe.Options{Sketch: recipe.SimHash(simhash.Default()), Distance: new(3)}
+	nearer := hashed
+	nearer.Distance = new(0)
+	return map[string][]recipe.Options{
+		"Features": {with(func(o *recipe.Options) { o.Features.N = 2 })},
+		"Sketch":   {with(func(o *recipe.Options) { o.Sketch = sketchOf(t, "kmins") })},
+		"Texts":    {{Texts: recipe.Hash4jWords(simhash.Default()), Distance: new(3)}},
+		"Threshold": {base, with(func(o *recipe.Options) {
+			o.Threshold, o.Banding = threshold(t, 0.7), made(t, base).Banding()
+		})},
+		"Verify":   {with(func(o *recipe.Options) { o.Verify = recipe.Sketch }), with(func(o *recipe.Options) { o.Verify = recipe.None })},
+		"Keys":     {with(func(o *recipe.Options) { o.Keys = recipe.NoKeys })},
+		"Recall":   {with(func(o *recipe.Options) { o.Recall = 0.5 })},
+		"Banding":  {with(func(o *recipe.Options) { o.Banding = lsh.Params{Bands: 4, Rows: 5, MinBands: 1} }), with(func(o *recipe.Options) { o.Banding = lsh.Params{Bands: 4, Rows: 5, MinBands: 2} })},
+		"Distance": {hashed, nearer},
+	}
+}
+
+func made(t *testing.T, o recipe.Options) recipe.Recipe {
+	t.Helper()
+	r, err := recipe.New(o)
+	if err != nil {
+		t.Fatalf("%+v: %v", o, err)
+	}
+	return r
+}
+
+func threshold(t *testing.T, value float64) measure.Threshold {
+	t.Helper()
+	at, err := measure.NewThreshold(measure.Jaccard, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func parsedSimHash(t *testing.T, line string) simhash.Scheme {
+	t.Helper()
+	s, err := simhash.ParseScheme(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // notInLine begin the words that stand for what a line does not hold.
 var notInLine = []string{"stop=", "filter=", "numbers=", "filter=stop:", "filter=mine"}
 
 func TestDifferentRecipesHaveDifferentLinesThatAreParsedBack(t *testing.T) {
-	seen := map[string]alike.Recipe{}
+	seen := map[string]recipe.Recipe{}
 	for _, r := range otherRecipes(t) {
 		line := r.String()
 		if before, twice := seen[line]; twice {
 			t.Errorf("two recipes have the line %q: %+v and %+v", line, before, r)
 		}
 		seen[line] = r
-		back, err := alike.ParseRecipe(line)
+		back, err := recipe.Parse(line)
 		named := false
 		for _, word := range notInLine {
 			named = named || strings.Contains(line, " "+word)
@@ -192,54 +247,47 @@ func TestDifferentRecipesHaveDifferentLinesThatAreParsedBack(t *testing.T) {
 	}
 }
 
-// Config has fields that a signature depends on, which Recipe must name, and others.
-func TestEveryFieldOfConfigIsInTheRecipeOrNoPartOfIt(t *testing.T) {
-	inRecipe := fieldsOf[alike.Recipe]()
-	apart := strings.Fields("Inputs Against Output Corpus Threshold Recall Banding Candidates Verify Shared BucketCap Keep Star " +
-		"Threads Memory Timings Work Fresh Outputs Reads Begin OnError OnSkip OnNotice Commit Progress fs limits noPairs")
-	all := map[string]bool{}
-	for _, name := range append(inRecipe, apart...) {
-		all[name] = true
-	}
-	for _, name := range fieldsOf[alike.Config]() {
-		if !all[name] {
-			t.Errorf("Config.%s: do signatures depend on it? then Recipe must have it too", name)
-		}
-	}
-}
-
 func TestBadRecipesAreRefusedWithTheRemedy(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                                  "only one half",
-		"minhash/oph/v1 k=4":                "only one half",
-		"text/v2 words | phash":             "unknown scheme",
-		"text/v9 | oph":                     "use one of text/v2, text/v1",
-		"words unicode=1 | oph":             "cannot be compared",
-		"words | simhash/simhash/v1 bits=0": "bits",
-		"words | bottomk hash=fnv1a":        "hashed by",
-		"exlsh/v9 n=3":                      "not a line of exlsh/v1",
-		"exlsh/v1 tokens=mine":              "set it in Options",
-		"exlsh/v1 n=0":                      "1 or more",
-		"exlsh/v1 normalize=text/v2,nfx":    "unknown word",
+		"":                                            "only one half",
+		"minhash/oph/v1 k=4":                          "only one half",
+		"text/v2 words | phash":                       "unknown scheme",
+		"text/v9 | oph":                               "use one of text/v2, text/v1",
+		"words unicode=1 | oph":                       "cannot be compared",
+		"words | simhash/simhash/v1 bits=0":           "bits",
+		"words | bottomk hash=fnv1a":                  "hashed by",
+		"exlsh/v9 n=3":                                "not a line of exlsh/v1",
+		"exlsh/v1 tokens=mine":                        "set it in Options",
+		"exlsh/v1 n=0":                                "1 or more",
+		"exlsh/v1 normalize=text/v2,nfx":              "unknown word",
+		"words | oph | bands=16 rows=6":               "has 3 parts",
+		"words | oph | bands=16 | jaccard>=0.8 exact": "rows",
+		"words | oph | bands=a rows=6 | jaccard>=0.8 exact":                  "no keys",
+		"words | oph | bands=1 rows=6 | jaccard>=0.8":                        "how it is verified",
+		"words | oph | no keys | jaccard>=0.8 sketch":                        "bands",
+		"words | oph | blocks keys=10 | hamming<=3":                          "not compared by Hamming distance",
+		"words | simhash/simhash/v1 bits=64 | blocks keys=9 | hamming<=3":    "do not go with",
+		"words | simhash/simhash/v1 bits=64 | blocks keys=10 | hamming<=far": "from 0 on",
+		"exlsh/v1 n=3 | bands=16 rows=6 | jaccard>=0.8 exact":                "Hamming distance",
 	} {
-		if _, err := alike.ParseRecipe(line); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("ParseRecipe(%q): %v, want something about %q", line, err, want)
+		if _, err := recipe.Parse(line); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%q): %v, want something about %q", line, err, want)
 		}
 	}
 }
 
-// FuzzParseRecipe asks that what is accepted has a line that stays as it is.
-func FuzzParseRecipe(f *testing.F) {
+// FuzzParse asks that what is accepted has a line that stays as it is.
+func FuzzParse(f *testing.F) {
 	f.Add("text/v2 nfkc fold words n=5 unicode=15.0.0 | minhash/oph/v1 k=128 bits=32 seed=1")
 	f.Add("utf16/v1 hash=fnv1a64 n=3 unicode=15.0.0 | minhash/bottomk/v1 k=4 bits=64 hash=fnv1a")
 	f.Add("text/hash4j/v1 tokens=space utf16le komihash=5.0 | simhash/fastsimhash/v1 bits=64")
 	f.Add("exlsh/v1 normalize=text/v2,nfkc,fold tokens=graphemes filter=stop:0,min:2 n=3 hash=md5")
 	f.Fuzz(func(t *testing.T, line string) {
-		r, err := alike.ParseRecipe(line)
+		r, err := recipe.Parse(line)
 		if err != nil {
 			return
 		}
-		again, err := alike.ParseRecipe(r.String())
+		again, err := recipe.Parse(r.String())
 		if err != nil || again.String() != r.String() {
 			t.Fatalf("%q gives %q, and that %q, %v", line, r, again, err)
 		}
@@ -250,7 +298,7 @@ func FuzzParseRecipe(f *testing.F) {
 func TestARecipeThatIsParsedBackMakesTheSameSignatures(t *testing.T) {
 	doc := []byte("The quick brown fox, the soft\u00adhyphen and Straße of Σίσυφος; 東京 12 the end")
 	for _, r := range otherRecipes(t) {
-		back, err := alike.ParseRecipe(r.String())
+		back, err := recipe.Parse(r.String())
 		if err != nil {
 			continue // told apart by the test of lines
 		}
@@ -260,23 +308,11 @@ func TestARecipeThatIsParsedBackMakesTheSameSignatures(t *testing.T) {
 	}
 }
 
-func signature(t *testing.T, r alike.Recipe, doc []byte) []byte {
+func signature(t *testing.T, r recipe.Recipe, doc []byte) []byte {
 	t.Helper()
-	if r.Texts != nil {
-		packed, _ := r.Texts.NewSketcher().AppendSketch(nil, doc)
-		return packed
+	m := r.NewMaker(recipe.MakerOptions{Signature: true})
+	if m.Make(doc).Features == 0 {
+		t.Fatalf("%s: no features", r)
 	}
-	if r.Sketch == (minhash.Scheme{}) {
-		r.Sketch = alike.DefaultScheme()
-	}
-	if hash := r.Sketch.FeatureHash(); hash != "" {
-		r.Features.Hash = shingle.Hash(hash)
-	}
-	s, err := shingle.New(r.Features)
-	if err != nil {
-		t.Fatal(err)
-	}
-	components := make([]uint32, r.Sketch.Words())
-	r.Sketch.NewSketcher().Sketch(components, shingle.Set(s.AppendFeatures(nil, doc)))
-	return r.Sketch.AppendBinary(nil, components)
+	return r.AppendBinary(nil, m.Signature())
 }

@@ -1,0 +1,183 @@
+package recipe
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/alike-dev/alike/exlsh"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/simhash"
+)
+
+// separator stands between the parts of a line.
+const separator = " | "
+
+// What the parts of a line begin with.
+const (
+	exlshFamily   = "exlsh/"
+	simHashFamily = "simhash/"
+	bandsField    = "bands"
+	rowsField     = "rows"
+	agreeField    = "agree"
+	blocksKeys    = "blocks keys="
+	noKeys        = "no keys"
+	hammingSign   = "hamming<="
+)
+
+// String returns the canonical line.
+func (r Recipe) String() string {
+	parts := []string{r.Signature()}
+	if r.decision != byNothing {
+		parts = append(parts, r.keysLine(), r.Decision())
+	}
+	return strings.Join(parts, separator)
+}
+
+// Signature returns the part of the line that names all a signature depends on but the text:
+// signatures may be compared if it is the same, and only then.
+func (r Recipe) Signature() string {
+	if r.texts != nil {
+		return r.texts.String()
+	}
+	return r.features.String() + separator + r.sketch.String()
+}
+
+// Lines returns the two halves of Signature; under a scheme of texts the first is empty.
+func (r Recipe) Lines() (features, scheme string) {
+	if r.texts != nil {
+		return "", r.texts.String()
+	}
+	return r.features.String(), r.sketch.String()
+}
+
+func (r *Recipe) keysLine() string {
+	switch {
+	case r.decision == byDistance:
+		return blocksKeys + strconv.Itoa(r.blocks.Keys())
+	case r.banding.Bands == 0:
+		return noKeys
+	case r.banding.MinBands > 1:
+		return fmt.Sprintf("%s=%d %s=%d %s=%d", bandsField, r.banding.Bands, rowsField, r.banding.Rows, agreeField, r.banding.MinBands)
+	}
+	return fmt.Sprintf("%s=%d %s=%d", bandsField, r.banding.Bands, rowsField, r.banding.Rows)
+}
+
+// Decision returns the last part of the line, which says which pairs are wanted.
+func (r Recipe) Decision() string {
+	if r.decision == byDistance {
+		return hammingSign + strconv.Itoa(r.blocks.Distance())
+	}
+	return r.threshold.String() + " " + string(r.verify)
+}
+
+// Parse reads a line as String prints it, or the part of it that Signature returns. Lists and
+// functions of which a line holds but a hash or a name (stop words, filters, numbers of
+// permutations, schemes of a caller's own) cannot be had from it: there the error says so. A
+// line of another version of a step or of Unicode is an error too.
+func Parse(line string) (Recipe, error) {
+	parts := strings.Split(line, separator)
+	head := 2
+	if strings.HasPrefix(line, exlshFamily) {
+		head = 1
+	}
+	switch len(parts) {
+	case head, head + 2:
+	case 1:
+		return Recipe{}, fmt.Errorf("recipe: %q says only one half: how features are made and how they become a signature, with %q between them", line, separator)
+	default:
+		return Recipe{}, fmt.Errorf("recipe: %q has %d parts: want features, signature and, if it decides, keys and decision, with %q between them", line, len(parts), separator)
+	}
+	o, err := parseSignature(parts[:head])
+	if err != nil {
+		return Recipe{}, err
+	}
+	if len(parts) > head {
+		if err := o.parseDecision(parts[head], parts[head+1]); err != nil {
+			return Recipe{}, err
+		}
+	}
+	r, err := New(o)
+	if err == nil && len(parts) > head && r.keysLine() != parts[head] {
+		return Recipe{}, fmt.Errorf("recipe: keys %q do not go with %s: it has %q", parts[head], parts[head+1], r.keysLine())
+	}
+	return r, err
+}
+
+// parseSignature reads the part of Signature.
+func parseSignature(parts []string) (o Options, err error) {
+	switch {
+	case len(parts) == 1:
+		var options exlsh.Options
+		if options, err = exlsh.ParseOptions(parts[0]); err == nil {
+			o.Texts, err = ExLSH(options)
+		}
+		return o, err
+	case strings.HasPrefix(parts[1], simHashFamily):
+		var scheme simhash.Scheme
+		if scheme, err = simhash.ParseScheme(parts[1]); err != nil {
+			return o, err
+		}
+		if parts[0] == hash4jText {
+			o.Texts = Hash4jWords(scheme)
+			return o, nil
+		}
+		o.Sketch = SimHash(scheme)
+	default:
+		var scheme minhash.Scheme
+		if scheme, err = minhash.ParseScheme(parts[1]); err != nil {
+			return o, err
+		}
+		o.Sketch = scheme
+	}
+	if o.Features, err = shingle.ParseOptions(parts[0]); err != nil {
+		return o, err
+	}
+	return o, Fits(o.Sketch, o.Features) // New would fill the hash in, but the line names it
+}
+
+// parseDecision reads the last two parts.
+func (o *Options) parseDecision(keys, decision string) (err error) {
+	if number, ok := strings.CutPrefix(decision, hammingSign); ok {
+		d, err := strconv.Atoi(number)
+		if err != nil || d < 0 {
+			return fmt.Errorf("recipe: %q: want a Hamming distance from 0 on, such as %s3", decision, hammingSign)
+		}
+		o.Distance = &d
+		return nil
+	}
+	threshold, verify, ok := strings.Cut(decision, " ")
+	if !ok {
+		return fmt.Errorf("recipe: %q: want a threshold and how it is verified, such as \"jaccard>=0.8 %s\", or %s3", decision, Exact, hammingSign)
+	}
+	if o.Threshold, err = measure.ParseThreshold(threshold); err != nil {
+		return err
+	}
+	o.Verify, o.Keys = Verify(verify), Bands
+	if keys == noKeys {
+		o.Keys = NoKeys
+		return nil
+	}
+	o.Banding, err = parseBanding(keys)
+	return err
+}
+
+func parseBanding(keys string) (lsh.Params, error) {
+	p := lsh.Params{MinBands: 1}
+	fields := map[string]*int{bandsField: &p.Bands, rowsField: &p.Rows, agreeField: &p.MinBands}
+	for _, field := range strings.Fields(keys) {
+		name, value, _ := strings.Cut(field, "=")
+		n, err := strconv.Atoi(value)
+		if fields[name] == nil || err != nil {
+			return p, fmt.Errorf("recipe: keys %q: want %q, or such as \"bands=16 rows=6\"", keys, noKeys)
+		}
+		*fields[name] = n
+	}
+	if p == (lsh.Params{MinBands: 1}) {
+		return p, fmt.Errorf("recipe: keys %q: want %q, or such as \"bands=16 rows=6\"", keys, noKeys)
+	}
+	return p, nil
+}

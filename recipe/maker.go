@@ -1,0 +1,261 @@
+package recipe
+
+import (
+	"iter"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/simd"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/shingle"
+)
+
+// LongText is the length in bytes from which on the features of a text are used up as they
+// come, if MakerOptions do not say otherwise: there are more of them than the text has bytes.
+const LongText = 1 << 20
+
+// blockFeatures is how many features of such a text are made at once, 32 KiB.
+const blockFeatures = 4 << 10
+
+// trimFrom is the number of features up to which scratch memory is kept for the next text.
+const trimFrom = 1 << 20
+
+// A Step is a part of making a document, for who measures time.
+type Step uint8
+
+// The steps.
+const (
+	StepFeatures Step = iota // features, or what a TextScheme does
+	StepSketch               // digest and signature
+)
+
+// MakerOptions say what a Maker makes besides features and digest.
+type MakerOptions struct {
+	Signature bool // signatures, even where there are no keys
+	Long      int  // see LongText; 0: LongText
+	// Whole tells of a long text whose features are so many whether they are wanted as a
+	// whole, to be taken by Set. nil: no.
+	Whole func(features int) bool
+	Lap   func(Step) // if set, called when a step is over
+}
+
+// A Maker makes of texts what a recipe says. It owns scratch memory, allocates nothing for a
+// document once warm (long texts apart), and belongs to one goroutine.
+type Maker struct {
+	options   MakerOptions
+	banding   func(dst []uint64, signature []uint32) []uint64 // nil: no keys
+	byDigest  bool                                            // of features; else of the signature
+	shingler  *shingle.Shingler                               // nil: texts
+	sketcher  Sketcher
+	texts     TextSketcher
+	features  []uint64
+	block     []uint64 // of the features of a long text
+	bytes     []byte   // of the signature of a TextSketcher
+	signature []uint32 // empty: none is made
+}
+
+// Made is what a text has become, beside what the Maker holds until the next one.
+type Made struct {
+	Features int // with repeats; 0: a document that is like nothing
+	// Digest is equal for equal documents: 96 of its bits count. Documents are equal if
+	// their features are, whatever their order, or, where a Hamming distance decides and
+	// under a TextScheme, if their signatures are.
+	Digest [2]uint64
+}
+
+// NewMaker returns a maker. The recipe must be made by New or Parse.
+func (r Recipe) NewMaker(o MakerOptions) *Maker {
+	if o.Long == 0 {
+		o.Long = LongText
+	}
+	m := &Maker{options: o, byDigest: r.texts == nil && r.decision != byDistance}
+	switch {
+	case r.decision == byDistance:
+		m.banding = r.blocks.AppendKeys
+	case r.banding.Bands > 0:
+		m.banding = r.banding.AppendKeys
+	}
+	if o.Signature || m.banding != nil {
+		m.signature = make([]uint32, r.Words())
+	}
+	if r.texts != nil {
+		m.texts = r.texts.NewSketcher()
+		return m
+	}
+	m.shingler = r.newShingler()
+	if len(m.signature) > 0 {
+		m.sketcher = r.sketch.NewSketcher()
+	}
+	return m
+}
+
+// Make makes of a text its features, digest and signature.
+func (m *Maker) Make(text []byte) (made Made) {
+	switch {
+	case m.texts != nil:
+		made.Features = m.makeText(text)
+		m.lap(StepFeatures)
+	case len(text) > m.options.Long:
+		made = m.makeLong(text)
+	default:
+		m.features = m.shingler.AppendFeatures(m.features[:0], text)
+		m.lap(StepFeatures)
+		made.add(m.features)
+		if m.sketcher != nil {
+			m.sketcher.Sketch(m.signature, m.features)
+		}
+		m.lap(StepSketch)
+	}
+	if !m.byDigest && len(m.signature) > 0 {
+		made.Digest = signatureDigest(m.signature)
+	}
+	return made
+}
+
+func (m *Maker) lap(step Step) {
+	if m.options.Lap != nil {
+		m.options.Lap(step)
+	}
+}
+
+// Signature returns the signature of the text, empty if none is made. Of a text without
+// features it says nothing.
+func (m *Maker) Signature() []uint32 { return m.signature }
+
+// AppendKeys appends the keys of the text, as many as the recipe has.
+func (m *Maker) AppendKeys(dst []uint64) []uint64 {
+	if m.banding == nil {
+		return dst
+	}
+	return m.banding(dst, m.signature)
+}
+
+// Set returns the text's features as an ascending set, which holds until the next text. Of a
+// long text it is empty unless they were wanted as a whole.
+func (m *Maker) Set() []uint64 {
+	m.features = shingle.Set(m.features)
+	return m.features
+}
+
+// Trim gives back the memory that an uncommonly long text has left.
+func (m *Maker) Trim() {
+	if cap(m.features) > m.options.Long {
+		m.features = nil
+	}
+}
+
+// makeText lets a TextSketcher do it. Its bytes become words, four each.
+func (m *Maker) makeText(text []byte) (features int) {
+	m.bytes, features = m.texts.AppendSketch(m.bytes[:0], text)
+	if len(m.signature) == 0 {
+		return features
+	}
+	m.bytes = append(m.bytes, 0, 0, 0) // the last word may be a part
+	for i := range m.signature {
+		b := m.bytes[4*i:]
+		m.signature[i] = uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+	}
+	return features
+}
+
+// makeLong is Make for a text of any length. The features are in memory as a whole only
+// where they are wanted so, or the scheme asks for it.
+func (m *Maker) makeLong(text []byte) (made Made) {
+	seq, inBlocks := m.sketcher.(minhash.SeqSketcher)
+	whole := m.sketcher != nil && !inBlocks
+	if inBlocks {
+		seq.SketchSeq(m.signature, func(yield func([]uint64) bool) {
+			made = Made{}
+			for block := range m.blocksOf(text) {
+				made.add(block)
+				if !yield(block) {
+					return
+				}
+			}
+		})
+		m.lap(StepSketch)
+	} else {
+		for block := range m.blocksOf(text) {
+			made.add(block)
+		}
+	}
+	m.features = m.features[:0]
+	if m.options.Whole != nil && m.options.Whole(made.Features) || whole {
+		m.features = m.shingler.AppendFeatures(make([]uint64, 0, made.Features), text)
+	}
+	m.lap(StepFeatures)
+	if whole {
+		m.sketcher.Sketch(m.signature, m.features)
+		m.lap(StepSketch)
+	}
+	return made
+}
+
+func (r *Recipe) newShingler() *shingle.Shingler {
+	s, err := shingle.New(r.features)
+	if err != nil {
+		panic("recipe: options that were valid are not: " + err.Error())
+	}
+	return s
+}
+
+// A SetMaker makes sets of texts and nothing else. It owns scratch memory, allocates nothing
+// but room for sets once warm, and belongs to one goroutine.
+type SetMaker struct{ shingler *shingle.Shingler }
+
+// NewSetMaker returns a maker of sets. The recipe must not be one of a TextScheme.
+func (r Recipe) NewSetMaker() *SetMaker { return &SetMaker{r.newShingler()} }
+
+// AppendSet appends the ascending set of a text's features.
+func (m *SetMaker) AppendSet(dst []uint64, text []byte) []uint64 {
+	start := len(dst)
+	dst = m.shingler.AppendFeatures(dst, text)
+	return dst[:start+len(shingle.Set(dst[start:]))]
+}
+
+// blocksOf makes the features of a text, block by block.
+func (m *Maker) blocksOf(text []byte) iter.Seq[[]uint64] {
+	return func(yield func([]uint64) bool) {
+		block := m.block[:0]
+		defer func() { m.block = block }()
+		for from := 0; from < len(text); {
+			block, from = m.shingler.AppendFeaturesFrom(block, text, from)
+			if len(block) >= blockFeatures || from == len(text) {
+				if !yield(block) {
+					return
+				}
+				block = block[:0]
+			}
+		}
+	}
+}
+
+// Digest returns the digest of features; their order does not count, repeats do.
+func Digest(features []uint64) [2]uint64 {
+	var made Made
+	made.add(features)
+	return made.Digest
+}
+
+// add adds features to the digest: two sums over 64-bit hashes, the second of a product that
+// is not linear in them.
+func (d *Made) add(features []uint64) {
+	sum, products := simd.Digest(features)
+	d.Features += len(features)
+	d.Digest[0] += sum
+	d.Digest[1] += products + uint64(len(features))
+}
+
+// signatureDigest returns the digest of a signature: two chains of hashes, of which the first
+// alone tells all signatures of 64 bits apart.
+func signatureDigest(signature []uint32) (d [2]uint64) {
+	d[1] = hashing.Key1
+	for i := 0; i < len(signature); i += 2 {
+		w := uint64(signature[i])
+		if i+1 < len(signature) {
+			w |= uint64(signature[i+1]) << 32
+		}
+		d[0] = hashing.Mix(d[0] ^ w)
+		d[1] = hashing.Mix(d[1]*hashing.Key1 + w)
+	}
+	return d
+}

@@ -1,0 +1,265 @@
+// Package recipe says what "alike" means, in one value: how a text becomes features, how
+// features become a signature, which keys of it find candidates, and what decides about a
+// pair.
+//
+//	text → features → signature → keys        (Maker)
+//	two sets or two signatures → decision     (Comparer)
+//
+// A [Recipe] is made by [New] from Options, or by [Parse] from its own line:
+//
+//	text/v2 nfkc fold words n=5 unicode=15.0.0 | minhash/oph/v1 k=128 bits=32 seed=1 | bands=16 rows=6 | jaccard>=0.8 exact
+//	text/v2 nfkc fold words n=5 unicode=15.0.0 | simhash/fastsimhash/v1 bits=64 | blocks keys=10 | hamming<=3
+//
+// Its parts are what features are, how a signature is made of them, the keys, and the
+// decision. Schemes of texts, such as those of package exlsh, have one part in place of the
+// first two. A recipe of signatures alone ends there. Recipes with equal lines do the same
+// to every document and every pair, so that the line can head an index, be the parameter of
+// a job, or tell whether a run can go on with what another has done.
+//
+// A caller's own signature is a [Scheme], if it is made of features, or a [TextScheme]. What
+// else it can do it says by the optional interfaces [Banded] and [Hamming].
+//
+// # What stays compatible
+//
+// The lines. What is made under one line never changes.
+package recipe
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/simhash"
+)
+
+// Verify says how the similarity of a pair is established.
+type Verify string
+
+// The ways of verifying.
+const (
+	Exact  Verify = "exact"  // by the two feature sets
+	Sketch Verify = "sketch" // the signatures' estimate, held against the threshold
+	None   Verify = "none"   // every candidate passes; the estimate is only reported
+)
+
+// Keys says which keys documents get.
+type Keys string
+
+// The choices of keys.
+const (
+	AnyKeys Keys = ""     // those of bands or, where bands do not serve and sets are compared, none
+	Bands   Keys = "lsh"  // of bands, whatever they are worth
+	NoKeys  Keys = "none" // none: pairs are found by their sets
+)
+
+// Options are what a recipe is made of. The zero value makes signatures of the default
+// scheme and decides nothing.
+type Options struct {
+	Features shingle.Options
+	Sketch   Scheme     // of features; nil: minhash.Default()
+	Texts    TextScheme // if set, in place of both
+
+	// Threshold decides by similarity; the zero value decides nothing.
+	Threshold measure.Threshold
+	Verify    Verify     // with Threshold; "": Exact
+	Keys      Keys       // with Threshold
+	Recall    float64    // in (0,1), by which bands are tuned; 0: lsh.DefaultRecall
+	Banding   lsh.Params // if set, instead
+
+	// Distance, if set, decides by the Hamming distance of signatures, from 0 on, in place
+	// of all that belongs to Threshold.
+	Distance *int
+}
+
+// A Recipe does not change; any number of goroutines may use it. The zero value is none.
+type Recipe struct {
+	features shingle.Options
+	sketch   Scheme
+	texts    TextScheme
+
+	decision  decision
+	threshold measure.Threshold
+	verify    Verify
+	banding   lsh.Params     // no bands: no keys of bands
+	blocks    simhash.Blocks // of decisions by distance
+}
+
+// decision is what a recipe decides by.
+type decision uint8
+
+const (
+	byNothing decision = iota
+	bySimilarity
+	byDistance
+)
+
+// New returns the recipe of the options, or an error that says what does not go together.
+// Where the scheme asks for shingles of a certain hash and Features names none, they get it.
+func New(o Options) (Recipe, error) {
+	r := Recipe{features: o.Features, sketch: o.Sketch, texts: o.Texts}
+	if r.texts != nil {
+		r.features, r.sketch = shingle.Options{}, nil
+	} else if err := r.settle(); err != nil {
+		return Recipe{}, err
+	}
+	if err := r.decide(o); err != nil {
+		return Recipe{}, err
+	}
+	return r, nil
+}
+
+// settle fills in the default scheme and the hash that it wants.
+func (r *Recipe) settle() error {
+	if r.sketch == nil {
+		r.sketch = minhash.Default()
+	}
+	if r.features.Hash == "" {
+		r.features.Hash = featureHash(r.sketch)
+	}
+	return errors.Join(Fits(r.sketch, r.features), r.features.Validate())
+}
+
+// featureHash returns the hash of the features that a scheme is for, "" if any will do.
+func featureHash(s Scheme) shingle.Hash {
+	if of, ok := s.(interface{ FeatureHash() string }); ok {
+		return shingle.Hash(of.FeatureHash())
+	}
+	return ""
+}
+
+// Fits reports, by an error, that a scheme is for features hashed in another way.
+func Fits(s Scheme, features shingle.Options) error {
+	if hash := featureHash(s); hash != "" && hash != features.Hash {
+		return fmt.Errorf("%s is for shingles hashed by %s, not for those of %s: set Hash", s, hash, features)
+	}
+	return nil
+}
+
+// decide takes over what decides, and makes its keys.
+func (r *Recipe) decide(o Options) (err error) {
+	similarity := o.Threshold != (measure.Threshold{})
+	switch {
+	case o.Distance != nil && (similarity || o.Verify != "" || o.Keys != AnyKeys || o.Recall != 0 || o.Banding != (lsh.Params{})):
+		return errors.New("recipe: a distance decides by itself: leave threshold, verify, keys, recall and bands out")
+	case o.Distance != nil:
+		r.decision = byDistance
+		bits := r.hammingBits()
+		if bits == 0 {
+			return fmt.Errorf("recipe: signatures of %s are not compared by Hamming distance: take simhash, fastsimhash, or a preset exlsh-… or hash4j-…", r.Signature())
+		}
+		r.blocks, err = simhash.NewBlocks(bits, *o.Distance)
+		return err
+	case !similarity:
+		return nil
+	case r.texts != nil:
+		return fmt.Errorf("recipe: signatures of %s have no components to estimate a similarity by: set a Hamming distance in place of the threshold", r.texts)
+	}
+	r.decision, r.threshold, r.verify = bySimilarity, o.Threshold, o.Verify
+	switch r.verify {
+	case "":
+		r.verify = Exact
+	case Exact, Sketch, None:
+	default:
+		return fmt.Errorf("recipe: verify is %q: choose one of %s, %s, %s", o.Verify, Exact, Sketch, None)
+	}
+	if r.verify != Exact && (o.Keys == NoKeys || r.banded() == nil) {
+		return fmt.Errorf("recipe: verify %s needs candidates by the bands of a signature with components, such as %s", r.verify, minhash.Default())
+	}
+	r.banding, err = r.chooseBanding(o)
+	return err
+}
+
+// chooseBanding returns the bands to make keys of, none where there are to be none.
+func (r *Recipe) chooseBanding(o Options) (lsh.Params, error) {
+	s := r.banded()
+	switch {
+	case o.Keys == NoKeys, s == nil && o.Keys == AnyKeys:
+		return lsh.Params{}, nil
+	case s == nil:
+		return lsh.Params{}, fmt.Errorf("recipe: signatures of %s have no components to cut into bands", r.sketch)
+	case o.Banding != (lsh.Params{}):
+		return o.Banding, o.Banding.Validate(s.K())
+	}
+	recall := o.Recall
+	if recall == 0 {
+		recall = lsh.DefaultRecall
+	}
+	banding, err := lsh.TuneFor(r.threshold, recall, s.K(), s.Bits())
+	outOfReach := errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound)
+	if outOfReach && o.Keys == AnyKeys && r.verify == Exact {
+		return lsh.Params{}, nil
+	}
+	return banding, err
+}
+
+// banded returns the scheme if it has bands, else nil.
+func (r *Recipe) banded() Banded {
+	if s, ok := r.sketch.(Banded); ok && s.HasBands() {
+		return s
+	}
+	return nil
+}
+
+// hammingBits returns the number of bits of signatures that are compared by Hamming
+// distance, 0 for others.
+func (r *Recipe) hammingBits() int {
+	var scheme any = r.sketch
+	if r.texts != nil {
+		scheme = r.texts
+	}
+	if s, ok := scheme.(Hamming); ok {
+		return s.HammingBits()
+	}
+	return 0
+}
+
+// Features returns how features are made; ok is false under a scheme of texts.
+func (r Recipe) Features() (o shingle.Options, ok bool) { return r.features, r.texts == nil }
+
+// Threshold returns the threshold, the zero value where none decides.
+func (r Recipe) Threshold() measure.Threshold { return r.threshold }
+
+// Distance returns the Hamming distance up to which pairs are wanted; ok is false where no
+// distance decides.
+func (r Recipe) Distance() (d int, ok bool) { return r.blocks.Distance(), r.decision == byDistance }
+
+// BySets reports whether a pair is decided by the two feature sets.
+func (r Recipe) BySets() bool { return r.decision == bySimilarity && r.verify == Exact }
+
+// Banding returns the bands that keys are made of, the zero value where they are not.
+func (r Recipe) Banding() lsh.Params { return r.banding }
+
+// Keys returns the number of keys of a document, 0 where pairs are not found by keys.
+func (r Recipe) Keys() int { return r.banding.Bands + r.blocks.Keys() }
+
+// MinKeys returns in how many keys a pair must agree to be a candidate, at least 1.
+func (r Recipe) MinKeys() int { return max(r.banding.MinBands, 1) }
+
+// Agreement returns the probability that components of the signatures of two sets of a
+// Jaccard similarity agree, 0 for signatures without components.
+func (r Recipe) Agreement(jaccard float64) float64 {
+	if s := r.banded(); s != nil {
+		return lsh.ComponentAgreement(jaccard, s.Bits())
+	}
+	return 0
+}
+
+// Words returns the number of 32-bit words of a signature.
+func (r Recipe) Words() int {
+	if r.texts != nil {
+		return (r.texts.Size() + 3) / 4
+	}
+	return r.sketch.Words()
+}
+
+// AppendBinary appends a signature as its scheme writes it down.
+func (r Recipe) AppendBinary(dst []byte, signature []uint32) []byte {
+	if r.texts != nil {
+		size := len(dst) + r.texts.Size()
+		return appendWords(dst, signature)[:size]
+	}
+	return r.sketch.AppendBinary(dst, signature)
+}
