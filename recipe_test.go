@@ -7,6 +7,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/exlsh"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simhash"
@@ -195,7 +196,7 @@ func TestDifferentRecipesHaveDifferentLinesThatAreParsedBack(t *testing.T) {
 // Config has fields that a signature depends on, which Recipe must name, and others.
 func TestEveryFieldOfConfigIsInTheRecipeOrNoPartOfIt(t *testing.T) {
 	inRecipe := fieldsOf[alike.Recipe]()
-	apart := strings.Fields("Inputs Against Output Corpus Threshold Recall Banding Candidates Verify Shared BucketCap Keep Star " +
+	apart := strings.Fields("Inputs Against Output Corpus Measure Threshold Recall Banding Candidates Verify Shared BucketCap Keep Star " +
 		"Threads Memory Timings Work Fresh Outputs Reads Begin OnError OnSkip OnNotice Commit Progress fs limits noPairs")
 	all := map[string]bool{}
 	for _, name := range append(inRecipe, apart...) {
@@ -204,6 +205,16 @@ func TestEveryFieldOfConfigIsInTheRecipeOrNoPartOfIt(t *testing.T) {
 	for _, name := range fieldsOf[alike.Config]() {
 		if !all[name] {
 			t.Errorf("Config.%s: do signatures depend on it? then Recipe must have it too", name)
+		}
+	}
+}
+
+// Of measures, one says what signatures are made of.
+func TestARecipeNamesMultisets(t *testing.T) {
+	for _, m := range measure.All() {
+		line := alike.Config{Measure: m}.Recipe()
+		if strings.Contains(line, " multiset ") != (m == measure.WeightedJaccard) {
+			t.Errorf("%v: %s", m, line)
 		}
 	}
 }
