@@ -40,10 +40,10 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 		return nil, fmt.Errorf("%w: no output folder", ErrUsage)
 	}
 	r, err := newRun(config)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = r.removal()
 	}
-	if err := r.removal(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close(err == nil)) }()

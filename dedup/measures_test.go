@@ -243,3 +243,16 @@ func TestRemovalByContainmentKeepsTheLargerDocument(t *testing.T) {
 		}
 	}
 }
+
+// Of measures, one says what signatures are made of.
+func TestARecipeNamesMultisets(t *testing.T) {
+	for _, m := range measure.All() {
+		r, err := Config{Measure: m, Threshold: 1}.Recipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(r.String(), " multiset ") != (m == measure.WeightedJaccard) {
+			t.Errorf("%v: %s", m, r)
+		}
+	}
+}

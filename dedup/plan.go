@@ -52,6 +52,9 @@ type sample struct {
 // to two seconds, from the front of compressed files and from all over plain ones.
 func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 	r, err := newRun(config)
+	if err == nil {
+		err = r.removal()
+	}
 	if err != nil {
 		return nil, err
 	}
