@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 )
@@ -76,7 +77,7 @@ func (g *graph) run(t failer, c Config) *run {
 		edges = append(edges, extsort.Entry{Key: p.key(), Value: math.Float64bits(similarity)})
 	}
 	c = c.withDefaults()
-	r := &run{config: c, table: table, summary: &Summary{}, work: &workspace{threads: 1}}
+	r := &run{config: c, table: table, sides: sides.Against(g.refs), summary: &Summary{}, work: &workspace{threads: 1}}
 	r.classes = &classes{members: sortedOf(t, members)}
 	r.edges = sortedOf(t, edges)
 	return r

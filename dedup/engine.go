@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
@@ -83,7 +84,8 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 }
 
 // Pairs calls emit for every pair of documents at or above the threshold, in
-// the order of the input: by the first document, then the second.
+// the order of the input: by the first document, then the second. With config.With it
+// looks for pairs of a document of Inputs with one of With only.
 func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *Summary, err error) {
 	r, err := newRun(config)
 	if err != nil {
@@ -131,7 +133,9 @@ type run struct {
 	work      *workspace
 
 	refSources int
+	leftFiles  int // sources of Inputs, where With is given
 	sources    []corpus.Source
+	sides      sides.Policy
 	layouts    layouts
 	table      *table
 	classes    *classes
@@ -187,6 +191,9 @@ func chooseBanding(config *Config) (lsh.Params, error) {
 func (r *run) begin(ctx context.Context, command string) error {
 	if r.config.Texts != nil && command != "sketch" {
 		return fmt.Errorf("%w: a text scheme makes signatures for Sketch only", ErrUsage)
+	}
+	if len(r.config.With) > 0 && command != "pairs" {
+		return fmt.Errorf("%w: only Pairs takes a second collection: Run removes what is like references (Against)", ErrUsage)
 	}
 	r.config.Corpus.Turn = r.work.turn
 	if r.config.Corpus.Context == nil {
