@@ -1,6 +1,8 @@
 package dedup
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/shareddata"
 	"github.com/alike-dev/alike/lsh"
 )
 
@@ -70,7 +74,9 @@ func sizes() map[string]func(c *Config) {
 		"spilled": func(c *Config) {
 			c.limits.memory, c.limits.segment, c.limits.index, c.limits.members = 1, 300, 2000, lsh.Hubs
 		},
-		"from records, spilled": func(c *Config) { c.limits.memory, c.limits.retain, c.limits.index, c.limits.members = 1, 1, 2000, lsh.Hubs },
+		"from records, spilled": func(c *Config) {
+			c.limits.memory, c.limits.retain, c.limits.index, c.limits.members = 1, 1, 2000, lsh.Hubs
+		},
 	}
 }
 
@@ -282,6 +288,84 @@ func TestPairsOfTwoCrowdsAreTold(t *testing.T) {
 		}
 		if len(got) != want || len(notices) != told {
 			t.Errorf("cap %d: %d pairs, want %d; notices %q", limit, len(got), want, notices)
+		}
+	}
+}
+
+func TestASecondSideIsForPairsOnly(t *testing.T) {
+	docs := twoSides{left: []testDoc{{"1", near(1)}}, right: []testDoc{{"1", near(1)}}}
+	c := docs.write(t, "left.jsonl", "right.jsonl")
+	ctx := context.Background()
+	out := c
+	out.Output = filepath.Join(t.TempDir(), "out")
+	if _, err := Run(ctx, out); !errors.Is(err, ErrUsage) {
+		t.Errorf("Run: %v", err)
+	}
+	if _, err := os.Stat(out.Output); err == nil {
+		t.Error("Run has made its output folder")
+	}
+	if _, err := Sketch(ctx, c, func(Fingerprint) error { return nil }); !errors.Is(err, ErrUsage) {
+		t.Errorf("Sketch: %v", err)
+	}
+	for what, change := range map[string]func(c *Config){
+		"references":              func(c *Config) { c.Against = c.Inputs },
+		"standard input on both":  func(c *Config) { c.Inputs, c.With = []string{"-"}, []string{"-"} },
+		"nothing before --with":   func(c *Config) { c.Inputs = nil },
+		"an output that is input": func(c *Config) { c.Outputs = c.With },
+	} {
+		other := c
+		change(&other)
+		if _, err := Pairs(ctx, other, func(Pair) error { return nil }); !errors.Is(err, ErrUsage) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A run that was killed goes on only with the same files on the same sides.
+func TestARunWithAnotherSecondSideIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	var names []string
+	docs := generate(1, 150)
+	for i := range 3 {
+		names = append(names, filepath.Join(dir, fmt.Sprint(i, ".jsonl")))
+		writeJSONL(t, names[i], docs[50*i:][:50])
+	}
+	config := func(left, right []string) Config {
+		c := Config{Inputs: left, With: right, Work: workFolder, Threads: 2}
+		tiny(&c)
+		return c
+	}
+	left := commands[1].stopAtRecord(t, config(names[:1], names[1:]), 6)
+	for _, sides := range [][2][]string{{names[:2], names[2:]}, {names, nil}, {names[1:], names[:1]}} {
+		_, err := commands[1].on(t, context.Background(), copyOf(t, left), config(sides[0], sides[1]))
+		var other *journal.MismatchError
+		if !errors.As(err, &other) {
+			t.Errorf("%d files with %d: error %v", len(sides[0]), len(sides[1]), err)
+		}
+	}
+	want := commands[1].undisturbed(t, Config{Inputs: names[:1], With: names[1:]})
+	commands[1].goesOn(t, config(names[:1], names[1:]), left, want)
+}
+
+// The pairs across of two halves of a real corpus are those of all of it that cross.
+func TestPairsAcrossHalvesOfNewsAreThoseOfAllNewsThatCross(t *testing.T) {
+	var docs []testDoc
+	for i, text := range shareddata.Texts(t, 0, "reuters21578", "docs.jsonl.zst") {
+		docs = append(docs, testDoc{fmt.Sprint(i), string(text)})
+	}
+	dir := t.TempDir()
+	left, right := filepath.Join(dir, "left.jsonl"), filepath.Join(dir, "right.jsonl")
+	writeJSONL(t, left, docs[:len(docs)/2])
+	writeJSONL(t, right, docs[len(docs)/2:])
+	for _, candidates := range []Candidates{CandidatesLSH, CandidatesExact} {
+		c := Config{Inputs: []string{left, right}, Candidates: candidates, Threshold: 0.5, Corpus: corpus.Options{IDField: corpus.NoID}}
+		all, _ := pairLines(t, c)
+		want := slices.DeleteFunc(all, func(line string) bool {
+			return strings.Count(line, "left.jsonl") != 1
+		})
+		c.Inputs, c.With = []string{left}, []string{right}
+		if got, _ := pairLines(t, c); len(want) < 10 || !slices.Equal(got, want) {
+			t.Errorf("%s: %d pairs, want %d", candidates, len(got), len(want))
 		}
 	}
 }
