@@ -72,7 +72,7 @@ func newOutputs(c *Config) (*outputs, error) {
 				return nil, err
 			}
 		}
-		for _, input := range slices.Concat(c.Inputs, c.Against) {
+		for _, input := range slices.Concat(c.Inputs, c.Against, c.With) {
 			if err := o.all[i].checkURL(input); err != nil {
 				return nil, err
 			}

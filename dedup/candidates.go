@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 )
@@ -54,17 +55,18 @@ type grouper struct {
 type bucketVoter struct {
 	g       *grouper
 	band    int
-	refs    uint32
+	sides   *sides.Policy
 	votes   *extsort.Appender
 	rims    *extsort.Appender
 	hubs    *extsort.Appender
 	members []uint32
 	huge    []uint32 // the hubs of a bucket too large for one call
+	sided   sided    // who it has had so far
 	err     error
 }
 
 func (g *grouper) voter() *bucketVoter {
-	return &bucketVoter{g: g, refs: uint32(g.r.table.refs), votes: g.votes.Appender(), rims: g.rims.Appender(), hubs: g.hubs.Appender()}
+	return &bucketVoter{g: g, sides: &g.r.sides, votes: g.votes.Appender(), rims: g.rims.Appender(), hubs: g.hubs.Appender()}
 }
 
 func (v *bucketVoter) flush() error {
@@ -248,8 +250,10 @@ func (v *bucketVoter) take(part []extsort.Entry, more bool) error {
 	if more || len(v.huge) > 0 {
 		v.takePiece(part)
 		if !more {
-			v.huge = v.huge[:0]
-			v.g.capped.Add(1)
+			if v.sided.meet() {
+				v.g.capped.Add(1)
+			}
+			v.huge, v.sided = v.huge[:0], sided{}
 		}
 		return v.err
 	}
@@ -266,6 +270,7 @@ func (v *bucketVoter) take(part []extsort.Entry, more bool) error {
 func (v *bucketVoter) takePiece(part []extsort.Entry) {
 	for _, e := range part {
 		doc := uint32(e.Value)
+		v.sided.add(v.sides, doc)
 		spokes := v.huge
 		if v.g.sparse && len(v.huge) > 0 {
 			spokes = v.huge[:1]
@@ -295,6 +300,10 @@ func (v *bucketVoter) hot(part []extsort.Entry) {
 // bucket votes for the pairs of a bucket.
 func (v *bucketVoter) bucket(run []extsort.Entry) {
 	limit := v.g.r.config.BucketCap
+	if v.sides.Apart() {
+		v.across(run, limit)
+		return
+	}
 	if len(run) > limit {
 		v.g.capped.Add(1)
 	}
@@ -338,10 +347,9 @@ func (v *bucketVoter) hub(e extsort.Entry, i int) {
 	}
 }
 
-// vote counts that a and b share a bucket. References are not compared among
-// themselves.
+// vote counts that a and b share a bucket, if they may meet.
 func (v *bucketVoter) vote(a, b uint32) {
-	if b >= v.refs {
+	if v.sides.Meet(a, b) {
 		v.check(v.votes.Add(pair{a, b}.key(), 1))
 	}
 }
@@ -388,7 +396,7 @@ func (r *run) cross(ctx context.Context, buckets, hubs, labels *extsort.Sorted) 
 	}
 	crossers := make([]crosser, r.work.threads)
 	for i := range crossers {
-		crossers[i] = crosser{uint32(r.table.refs), sorter.Appender()}
+		crossers[i] = crosser{&r.sides, sorter.Appender()}
 	}
 	err = buckets.Each(ctx, r.work.threads, func(worker int, part []extsort.Entry, _ bool) error {
 		return eachRun(part, crossers[worker].bucket)
@@ -405,8 +413,8 @@ func (r *run) cross(ctx context.Context, buckets, hubs, labels *extsort.Sorted) 
 // crosser collects pairs of different labels for one goroutine. A document is a word
 // here: label<<32|document.
 type crosser struct {
-	refs uint32
-	to   *extsort.Appender
+	sides *sides.Policy
+	to    *extsort.Appender
 }
 
 // bucket adds the pairs of a bucket. It has at most as many members as the cap, so a
@@ -425,16 +433,13 @@ func (c *crosser) bucket(bucket []extsort.Entry) error {
 	return nil
 }
 
-// add adds a pair unless the labels are the same or both are references.
+// add adds a pair if the labels differ and the documents may meet.
 func (c *crosser) add(x, y uint64) error {
-	if x>>32 == y>>32 {
-		return nil
-	}
 	a, b := uint32(x), uint32(y)
-	if a, b = min(a, b), max(a, b); b < c.refs {
+	if x>>32 == y>>32 || !c.sides.Meet(a, b) {
 		return nil
 	}
-	return c.to.Add(pair{a, b}.key(), 1)
+	return c.to.Add(pair{min(a, b), max(a, b)}.key(), 1)
 }
 
 // eachLabelled visits entries whose keys are documents, with their labels.

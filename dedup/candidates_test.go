@@ -3,11 +3,13 @@ package dedup
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/lsh"
@@ -136,6 +138,67 @@ func TestSpokesAndWhatCrossesConnectWhatAllCandidatesConnect(t *testing.T) {
 		}
 		if got := entriesOf(t, b.labels(t, append(edges, b.edges(t, crossing)...))); !slices.Equal(got, want) {
 			t.Errorf("labels %v\nwant   %v", got, want)
+		}
+	})
+}
+
+// Of a bucket over the cap the pairs of the smallest members are candidates, as they are
+// of one collection, and all of its members are noted: it has more pairs across than that
+// many documents have, or comes in pieces. A bucket of one side has no part in anything.
+func TestVotesAcrossAreThoseOfTheRule(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := anyBuckets(t)
+		n := b.r.table.n
+		left := rapid.IntRange(0, n).Draw(t, "left")
+		both := newBitset(left)
+		for rep := range left {
+			if rapid.IntRange(0, 3).Draw(t, "on both sides") == 0 {
+				both.add(uint32(rep))
+			}
+		}
+		b.r.sides = sides.Between(left, both)
+		met := b.vote(t, false)
+		want, hot := map[uint64]uint64{}, map[uint64]bool{}
+		for number, bucket := range b.buckets {
+			var pairs []pair
+			onLeft, onRight := false, false
+			for i, x := range bucket {
+				onLeft, onRight = onLeft || int(x) < left, onRight || int(x) >= left || both.has(x)
+				for _, y := range bucket[i+1:] {
+					if int(x) < left && (int(y) >= left || both.has(x) || both.has(y)) {
+						pairs = append(pairs, pair{x, y})
+					}
+				}
+			}
+			over := b.pieces[number] || len(pairs) > b.r.config.BucketCap*(b.r.config.BucketCap-1)/2
+			for _, p := range pairs {
+				if at, _ := slices.BinarySearch(bucket, p.a); !over || at < lsh.Hubs {
+					want[p.key()]++
+				}
+			}
+			for _, doc := range bucket {
+				if over && onLeft && onRight {
+					hot[uint64(doc)] = true
+				}
+			}
+		}
+		got := map[uint64]uint64{}
+		for _, e := range entriesOf(t, met[0]) {
+			got[e.Key] = e.Value
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("votes %v, want %v", got, want)
+		}
+		levels, err := b.r.hotLevels(context.Background(), met[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		noted := map[uint64]bool{}
+		for _, e := range entriesOf(t, levels) {
+			noted[e.Key] = true
+		}
+		if !maps.Equal(noted, hot) {
+			t.Errorf("members of hot buckets %v, want %v", noted, hot)
 		}
 	})
 }

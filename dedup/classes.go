@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/measure"
@@ -15,9 +16,10 @@ import (
 // representative, goes into bands and verification: copies cost one comparison
 // of digests, however many there are.
 type classes struct {
+	both    bitset          // of two collections, the representatives on the left whose classes have members on the right
 	active  bitset          // the documents to compare: with features, not skipped, first of their class
 	members *extsort.Sorted // Key: representative, Value: member; classes of two or more, the representative too
-	copies  int64           // documents that are not the first of their class
+	copies  int64           // documents that are not the first of their class; of two collections, those of the other one than the first
 }
 
 // classify finds the documents with equal digests: of the features or, bySet, of
@@ -25,7 +27,7 @@ type classes struct {
 // equal sets, which matters where all sets are compared.
 func (r *run) classify(ctx context.Context, bySet bool) (*classes, error) {
 	t, w := r.table, r.work
-	c := &classes{active: newBitset(t.n)}
+	c := &classes{active: newBitset(t.n), both: newBitset(t.left)}
 	sorter, err := extsort.New(w.sorting("digests", 2, 64))
 	if err != nil {
 		return nil, err
@@ -39,6 +41,9 @@ func (r *run) classify(ctx context.Context, bySet bool) (*classes, error) {
 		return nil, err
 	}
 	err = c.group(ctx, digests, r)
+	if r.sides.Apart() {
+		r.sides = sides.Between(t.left, c.both)
+	}
 	return c, errors.Join(err, r.work.release(digests))
 }
 
@@ -84,7 +89,7 @@ func (c *classes) group(ctx context.Context, digests *extsort.Sorted, r *run) er
 	}
 	workers := make([]classWorker, r.work.threads)
 	for i := range workers {
-		workers[i].to, workers[i].active = sorter.Appender(), c.active
+		workers[i].to, workers[i].active, workers[i].sides, workers[i].both = sorter.Appender(), c.active, &r.sides, c.both
 	}
 	err = digests.Each(ctx, r.work.threads, func(worker int, part []extsort.Entry, more bool) error {
 		return workers[worker].group(part)
@@ -101,6 +106,8 @@ func (c *classes) group(ctx context.Context, digests *extsort.Sorted, r *run) er
 type classWorker struct {
 	to     *extsort.Appender
 	active bitset
+	sides  *sides.Policy
+	both   bitset // see classes
 	copies int64
 	key    uint64 // the digest of the last entry
 	check  uint64
@@ -124,7 +131,12 @@ func (w *classWorker) group(part []extsort.Entry) error {
 				return err
 			}
 		}
-		w.copies++
+		if !w.sides.Apart() {
+			w.copies++
+		} else if w.sides.Side(doc) != w.sides.Side(w.rep) {
+			w.copies++
+			w.both.addShared(w.rep)
+		}
 		if err := w.to.Add(uint64(w.rep), uint64(doc)); err != nil {
 			return err
 		}

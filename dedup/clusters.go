@@ -61,7 +61,6 @@ func (r *run) groups(ctx context.Context) (*extsort.Sorted, error) {
 	if err != nil {
 		return nil, err
 	}
-	refs := uint64(r.table.refs)
 	groups, err := r.work.sorted(ctx, r.work.sorting("groups", 8, r.table.keyBits()), func(to *extsort.Appender) error {
 		reps := of.Reader()
 		// Both streams ascend by representative.
@@ -69,7 +68,7 @@ func (r *run) groups(ctx context.Context) (*extsort.Sorted, error) {
 			for e, ok := reps.Peek(); ok && e.Key < before; e, ok = reps.Peek() {
 				reps.Next()
 				group := e.Value
-				if e.Key < refs {
+				if r.sides.Reference(uint32(e.Key)) {
 					group = e.Key
 				}
 				if err := to.Add(group<<32|e.Key, e.Key); err != nil {
@@ -87,7 +86,7 @@ func (r *run) groups(ctx context.Context) (*extsort.Sorted, error) {
 				}
 				if l, ok := reps.Peek(); ok && l.Key == e.Key {
 					reps.Next()
-					if e.Key >= refs {
+					if !r.sides.Reference(uint32(e.Key)) {
 						group = l.Value
 					}
 				}
@@ -157,7 +156,7 @@ func (r *run) bests(ctx context.Context, labels *extsort.Sorted) (*extsort.Sorte
 			best := uint32(e.Key)
 			for m, ok := members.Peek(); ok && m.Key <= e.Key; m, ok = members.Peek() {
 				members.Next()
-				if m.Key == e.Key && int(e.Key) >= r.table.refs && prefer(uint32(m.Value), best) {
+				if m.Key == e.Key && !r.sides.Reference(uint32(e.Key)) && prefer(uint32(m.Value), best) {
 					best = uint32(m.Value)
 				}
 			}
@@ -193,7 +192,7 @@ func (s *star) end(label uint64) error {
 	for i, e := range s.edges {
 		s.edges[i] = cluster.Edge{A: number(e.A), B: number(e.B)}
 	}
-	refs, _ := slices.BinarySearch(s.docs, uint32(s.r.table.refs))
+	refs, _ := slices.BinarySearch(s.docs, s.r.sides.References())
 	kept := cluster.Star(len(s.docs), refs, s.edges, func(a, b uint32) bool { return s.prefer(s.best[a], s.best[b]) })
 	for i, centre := range kept {
 		if err := s.to.Add(uint64(s.docs[i]), uint64(s.docs[centre])); err != nil {
@@ -269,7 +268,7 @@ func (d *decider) group(first uint64) error {
 				return err
 			}
 		}
-		if doc == kept || int(doc) < d.r.table.refs {
+		if doc == kept || d.r.sides.Reference(doc) {
 			continue
 		}
 		if err := d.removed.Add(uint64(doc), uint64(kept)); err != nil {
@@ -302,7 +301,7 @@ func (d *decider) choose(group uint32) (kept, rep uint32, size int) {
 		switch {
 		case !chosen:
 			kept, rep, chosen = doc, of, true
-		case int(group) < d.r.table.refs: // the reference comes first
+		case d.r.sides.Reference(group): // the reference comes first
 		case d.prefer(doc, kept):
 			kept, rep = doc, of
 		}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 )
@@ -80,7 +81,7 @@ func (g *graph) run(t failer, c Config) *run {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	r := &run{config: c, recipe: recipe, table: table, summary: &Summary{}, work: &workspace{threads: 1}}
+	r := &run{config: c, recipe: recipe, table: table, sides: sides.Against(g.refs), summary: &Summary{}, work: &workspace{threads: 1}}
 	r.classes = &classes{members: sortedOf(t, members)}
 	r.edges = sortedOf(t, edges)
 	return r
@@ -232,7 +233,17 @@ func TestExpansionListsThePairsOfTheSlowWay(t *testing.T) {
 		if limit > 0 {
 			c = Config{Candidates: CandidatesLSH, BucketCap: limit}
 		}
+		c.limits.members = rapid.SampledFrom([]int{lsh.Hubs, membersMax}).Draw(t, "members in memory")
 		r := g.run(t, c)
+		if rapid.Bool().Draw(t, "two collections") {
+			both := newBitset(g.refs) // references are the left now
+			for doc, first := range g.first {
+				if doc >= g.refs && int(first) < g.refs {
+					both.add(first)
+				}
+			}
+			r.sides = sides.Between(g.refs, both)
+		}
 		sorted, err := r.expand(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -245,10 +256,17 @@ func TestExpansionListsThePairsOfTheSlowWay(t *testing.T) {
 			got[pairOf(e.Key)] = math.Float64frombits(e.Value)
 		}
 		want := map[pair]float64{}
-		place, size := make([]int, g.n), map[uint32]int{} // in the class, of the class
+		place, size := make([]int, g.n), map[uint32]int{} // in the class and side, of the class
 		for doc, first := range g.first {
 			place[doc] = size[first]
 			size[first]++
+			if r.sides.Side(uint32(doc)) == 1 {
+				for other := range doc {
+					if g.first[other] == first && r.sides.Side(uint32(other)) == 0 {
+						place[doc]--
+					}
+				}
+			}
 		}
 		crowd := func(doc uint32) bool {
 			return limit > 0 && size[g.first[doc]] > limit && place[doc] >= lsh.Hubs
@@ -260,7 +278,7 @@ func TestExpansionListsThePairsOfTheSlowWay(t *testing.T) {
 				if x == y {
 					similarity, similar = 1, true
 				}
-				if similar && !(crowd(a) && crowd(b)) {
+				if similar && !(crowd(a) && crowd(b)) && r.sides.Partners(a).Has(b) {
 					want[pair{a, b}] = similarity
 				}
 			}

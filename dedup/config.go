@@ -65,7 +65,11 @@ const MaxBucketCap = extsort.PartMax
 type Config struct {
 	Inputs  []string // files, folders, globs, "-" for standard input
 	Against []string // reference documents: whatever is like one of them is removed
-	Output  string   // folder that Run fills; must not exist or be empty
+	// With are the right of two collections, of which Inputs are the left: Pairs lists
+	// pairs of a document of Inputs with one of With only, the first of them as Pair.A.
+	// No other call knows it, and it excludes Against.
+	With   []string
+	Output string // folder that Run fills; must not exist or be empty
 	// Outputs are other files that the caller writes ("-": standard output), Reads other
 	// files that it has read. As Output and Work, none of the first may be an input, be
 	// in an input folder, be one of the second, or be a file of another output; a run of
@@ -138,6 +142,7 @@ type limits struct {
 	retain   int64       // see retainMax
 	together int64       // see togetherKeys
 	index    int         // see indexMost
+	members  int         // see membersMax; lsh.Hubs or more
 	part     int64       // see partShare
 	hot      float64     // see hotBudget
 	output   int64       // see noteBytes
@@ -168,6 +173,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.limits.retain, retainMax)
 	setDefault(&c.limits.together, togetherKeys)
 	setDefault(&c.limits.index, indexMost)
+	setDefault(&c.limits.members, membersMax)
 	setDefault(&c.limits.output, noteBytes)
 	setDefault(&c.limits.text, recipe.LongText)
 	if c.fs == nil {
@@ -275,6 +281,12 @@ func (c Config) validateReading() error {
 	}
 	if slices.Contains(c.Inputs, "-") && slices.Contains(c.Against, "-") {
 		checks = append(checks, errors.New("standard input cannot be both an input and a reference: put one of them into a file"))
+	}
+	if slices.Contains(c.Inputs, "-") && slices.Contains(c.With, "-") {
+		checks = append(checks, errors.New("standard input cannot be on both sides: put one of them into a file"))
+	}
+	if len(c.With) > 0 && len(c.Against) > 0 {
+		checks = append(checks, errors.New("pairs are looked for with a second collection or against references, not both: leave one of them out"))
 	}
 	return asUsage(errors.Join(checks...))
 }

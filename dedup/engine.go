@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/measure"
@@ -88,7 +89,8 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 // Pairs calls emit for every pair of documents at or above the threshold, in
 // the order of the input: by the first document, then the second. The first comes
 // before the second or, by a directed measure, is the one that is inside the other: a
-// pair that reaches the threshold in both directions is emitted twice.
+// pair that reaches the threshold in both directions is emitted twice. With config.With
+// it looks for pairs of a document of Inputs with one of With only, the former first.
 func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *Summary, err error) {
 	r, err := newRun(config)
 	if err != nil {
@@ -137,7 +139,9 @@ type run struct {
 	work         *workspace
 
 	refSources int
+	leftFiles  int // sources of Inputs, where With is given
 	sources    []corpus.Source
+	sides      sides.Policy
 	layouts    layouts
 	table      *table
 	classes    *classes
@@ -180,6 +184,9 @@ func newRunOf(config Config, recipe recipe.Recipe) *run {
 // begin finds the inputs, sees that no output is one of them, calls Config.Begin,
 // and opens the work folder. Streams are not read yet.
 func (r *run) begin(ctx context.Context, command string) error {
+	if len(r.config.With) > 0 && command != "pairs" {
+		return fmt.Errorf("%w: only Pairs takes a second collection: Run removes what is like references (Against)", ErrUsage)
+	}
 	r.config.Corpus.Turn = r.work.turn
 	if r.config.Corpus.Context == nil {
 		r.config.Corpus.Context = ctx

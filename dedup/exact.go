@@ -39,9 +39,13 @@ type joining struct {
 // prefix-filter index over the feature sets. Where not all sets fit in memory
 // they are joined by chunks: each with itself, and with all sets behind it. That
 // reads the sets once for each chunk; the pairs are the same.
+//
+// Of two collections the smaller one is indexed, by chunks as well, and each chunk is
+// searched for all sets of the other one.
 type joiner struct {
 	joining
 	r     *run
+	index side // of two collections, the one that is indexed; the other one is searched for
 	edges *extsort.Sorter
 	to    []*extsort.Appender
 	count atomic.Int64 // edges so far
@@ -71,11 +75,15 @@ func (r *run) join(ctx context.Context, what joining) (*extsort.Sorted, error) {
 			return nil, err
 		}
 	}
+	index, err := r.smallerSide(what.docs)
+	if err != nil {
+		return nil, err
+	}
 	edges, err := extsort.New(o)
 	if err != nil {
 		return nil, err
 	}
-	j := &joiner{joining: what, r: r, edges: edges, to: appenders(edges, r.work.threads)}
+	j := &joiner{joining: what, r: r, index: index, edges: edges, to: appenders(edges, r.work.threads)}
 	j.count.Store(before.Count)
 	return r.work.ended(ctx, edges, j.join(ctx, before.Next))
 }
@@ -86,8 +94,13 @@ func (j *joiner) join(ctx context.Context, next uint32) error {
 		if err != nil {
 			return err
 		}
-		if err = j.within(ctx, c); err == nil {
-			err = j.behind(ctx, c)
+		switch {
+		case j.r.sides.Apart():
+			err = j.searchAll(ctx, c, 0)
+		default:
+			if err = j.within(ctx, c); err == nil && c.whole != nil {
+				err = j.searchAll(ctx, c, c.next)
+			}
 		}
 		if err := flush(j.to, err); err != nil {
 			return err
@@ -117,7 +130,7 @@ func (j *joiner) load(next uint32) (*chunk, error) {
 	defer sets.close()
 	features := 0
 	for ; int(next) < r.table.n; next++ {
-		if !j.docs.has(next) {
+		if !j.docs.has(next) || !j.index.has(&r.sides, next) {
 			continue
 		}
 		set, err := sets.set(next)
@@ -137,7 +150,7 @@ func (j *joiner) load(next uint32) (*chunk, error) {
 		c.docs, c.sets = append(c.docs, next), append(c.sets, set)
 	}
 	c.next = next
-	if int(next) == r.table.n {
+	if int(next) == r.table.n && !r.sides.Apart() {
 		c.index = simjoin.NewIndex(c.sets, r.threshold)
 	} else {
 		c.whole = simjoin.NewSearchIndex(c.sets, r.threshold)
@@ -178,14 +191,14 @@ func (j *joiner) addAll(to *extsort.Appender, c *chunk, x uint32, others []uint3
 	return nil
 }
 
-// behind joins a chunk with all sets behind it.
-func (j *joiner) behind(ctx context.Context, c *chunk) error {
+// searchAll joins a chunk with all sets from a document on.
+func (j *joiner) searchAll(ctx context.Context, c *chunk, from uint32) error {
 	t := j.r.table
-	if c.whole == nil {
+	if len(c.docs) == 0 {
 		return nil
 	}
 	var next atomic.Int64
-	next.Store(int64(t.blockOf(c.next)))
+	next.Store(int64(t.blockOf(from)))
 	group, ctx := errgroup.WithContext(ctx)
 	for worker := range j.r.work.threads {
 		group.Go(func() error {
@@ -197,7 +210,7 @@ func (j *joiner) behind(ctx context.Context, c *chunk) error {
 				if i >= len(t.blocks) {
 					return nil
 				}
-				if err := j.search(c, &t.blocks[i], sets, &p, j.to[worker]); err != nil {
+				if err := j.search(c, from, &t.blocks[i], sets, &p, j.to[worker]); err != nil {
 					return err
 				}
 			}
@@ -207,10 +220,11 @@ func (j *joiner) behind(ctx context.Context, c *chunk) error {
 	return group.Wait()
 }
 
-// search joins a chunk with the documents of a block behind it.
-func (j *joiner) search(c *chunk, b *block, sets *setReader, p *simjoin.Prober, to *extsort.Appender) error {
-	for doc := max(b.firstDoc, c.next); doc < b.firstDoc+b.docs; doc++ {
-		if !j.docs.has(doc) {
+// search joins a chunk with the documents of a block from one on.
+func (j *joiner) search(c *chunk, from uint32, b *block, sets *setReader, p *simjoin.Prober, to *extsort.Appender) error {
+	other := j.index.other()
+	for doc := max(b.firstDoc, from); doc < b.firstDoc+b.docs; doc++ {
+		if !j.docs.has(doc) || !other.has(&j.r.sides, doc) {
 			continue
 		}
 		set, err := sets.set(doc)
@@ -219,6 +233,9 @@ func (j *joiner) search(c *chunk, b *block, sets *setReader, p *simjoin.Prober, 
 		}
 		for _, m := range c.whole.Search(p, set) {
 			for _, y := range c.index.Members(m.Group) {
+				if j.metBefore(doc, c.docs[y]) {
+					continue
+				}
 				if err := j.add(to, doc, c.docs[y], uint32(len(set)), m); err != nil {
 					return err
 				}
@@ -254,18 +271,17 @@ func (j *joiner) parallel(ctx context.Context, n int, visit func(to *extsort.App
 	return group.Wait()
 }
 
-// add adds the edges between two documents, unless both are references. size is that of
-// the set of x.
+// add adds the edges between two documents if these may meet. size is that of the set
+// of x.
 func (j *joiner) add(to *extsort.Appender, x, y, size uint32, m simjoin.GroupMatch) error {
-	a, b := min(x, y), max(x, y)
-	if b < uint32(j.r.table.refs) {
+	if !j.r.sides.Meet(x, y) {
 		return nil
 	}
 	if n := j.count.Add(1); j.limit > 0 && n > j.limit {
 		return errManyEdges
 	}
 	match := measure.Match{A: uint64(x), B: uint64(y), Intersection: uint64(m.Intersection), SizeA: uint64(size), SizeB: uint64(m.Size)}
-	if a != x {
+	if x > y {
 		match = turned(match)
 	}
 	return j.r.matchEdges(to, match)

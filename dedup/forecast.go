@@ -13,6 +13,7 @@ import (
 // all pairs of a sample of them.
 type forecast struct {
 	docs, features float64 // of all, features with repeats
+	sides          census  // of all
 	edges          float64 // similar pairs
 	visits         float64 // postings that an exact join goes through
 	votes          float64 // of bands, for pairs
@@ -53,26 +54,35 @@ func (r *run) forecast(ctx context.Context, docs bitset) (f forecast, err error)
 		if err != nil {
 			return f, err
 		}
-		o.add(set)
+		o.add(doc, set)
 	}
 	r.judge(&f, &o)
 	return f, ctx.Err()
 }
 
-// sampleOf chooses documents by a hash of their numbers and counts all.
+// sampleOf chooses documents by a hash of their numbers and counts all. Of two
+// collections it takes a sample each: one may be much smaller than the other.
 func (r *run) sampleOf(docs bitset) (sample bitset, f forecast, err error) {
 	c := r.table.scanner()
+	var of [2]struct{ docs, features, share float64 } // by sides.Policy.Side
+	var all census
 	for doc := range uint32(r.table.n) {
 		if docs.has(doc) {
-			f.docs++
-			f.features += float64(c.doc(doc).features)
+			s := &of[r.sides.Side(doc)]
+			s.docs++
+			s.features += float64(c.doc(doc).features)
+			all.add(&r.sides, doc)
 		}
 	}
-	least := max(sampleLeast, f.docs/sampleShare)
-	share := min(least, sampleMost, max(sampleFeatures*f.docs/max(f.features, 1), sampleLeast/2)) / max(f.docs, 1)
+	for i := range of {
+		s := &of[i]
+		least := max(sampleLeast, s.docs/sampleShare)
+		s.share = min(least, sampleMost, max(sampleFeatures*s.docs/max(s.features, 1), sampleLeast/2)) / max(s.docs, 1)
+	}
+	f = forecast{docs: of[0].docs + of[1].docs, features: of[0].features + of[1].features, sides: all}
 	sample = newBitset(r.table.n)
 	for doc := range uint32(r.table.n) {
-		if docs.has(doc) && float64(hashing.Mix(uint64(doc)+1)>>32) < share*(1<<32) {
+		if docs.has(doc) && float64(hashing.Mix(uint64(doc)+1)>>32) < of[r.sides.Side(doc)].share*(1<<32) {
 			sample.add(doc)
 		}
 	}
@@ -83,13 +93,23 @@ func (r *run) sampleOf(docs bitset) (sample bitset, f forecast, err error) {
 // many pairs of all documents.
 func (r *run) judge(f *forecast, o *overlaps) {
 	n := float64(len(o.sizes))
-	if n < 2 {
+	var sampled census
+	for _, doc := range o.docs {
+		sampled.add(&r.sides, doc)
+	}
+	if sampled.pairs() < 1 {
 		return
 	}
 	o.count()
-	scale := f.docs * (f.docs - 1) / (n * (n - 1))
+	scale := f.sides.pairs() / sampled.pairs()
 	hot := r.hotWeights(o, (f.docs-1)/(n-1))
+	if r.sides.Apart() {
+		hot = r.hotWeightsAcross(o, f.sides.left/sampled.left, f.sides.right/sampled.right)
+	}
 	o.eachPair(func(a, b, inter int) {
+		if r.sides.Apart() && !r.sides.Meet(o.docs[a], o.docs[b]) {
+			return
+		}
 		union := o.sizes[a] + o.sizes[b] - inter
 		alike := r.threshold.Reached(uint64(inter), uint64(o.sizes[a]), uint64(o.sizes[b]))
 		if alike {
@@ -104,7 +124,11 @@ func (r *run) judge(f *forecast, o *overlaps) {
 			f.metAlike += met
 		}
 	})
-	f.visits = scale * o.visits(r.threshold.Prefix, r.threshold.IndexPrefix)
+	if r.sides.Apart() {
+		f.visits = scale * o.visitsAcross(&r.sides, r.threshold.Prefix)
+	} else {
+		f.visits = scale * o.visits(r.threshold.Prefix, r.threshold.IndexPrefix)
+	}
 }
 
 // agreement is the probability that components of two signatures agree.
@@ -134,6 +158,7 @@ func (r *run) hotWeights(o *overlaps, each float64) []float64 {
 // overlaps is a small collection of sets whose pairs are all compared, by what they
 // share: feature after feature, so that pairs which share nothing cost nothing.
 type overlaps struct {
+	docs   []uint32 // whose sets they are
 	sizes  []int
 	tokens []uint64 // a token's bits but the lowest setBits, and the number of a set that holds it
 	shared []uint32 // tokens of sets a < b at a·len(sizes) + b
@@ -144,7 +169,8 @@ type overlaps struct {
 // others matters to nothing: two in 2⁴⁸ pass for one.
 const setBits = 16
 
-func (o *overlaps) add(set []uint64) {
+func (o *overlaps) add(doc uint32, set []uint64) {
+	o.docs = append(o.docs, doc)
 	for _, token := range set {
 		o.tokens = append(o.tokens, hashing.Mix(token)>>setBits<<setBits|uint64(len(o.sizes)))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 )
@@ -53,10 +54,13 @@ func (r *run) findHot(ctx context.Context, members *extsort.Sorted) (h hotPairs,
 func (r *run) hotLevels(ctx context.Context, members *extsort.Sorted) (*extsort.Sorted, error) {
 	all, err := r.work.sorted(ctx, r.work.sorting("memberships", 8, bitLen(r.table.n)), func(to *extsort.Appender) error {
 		behind := members.Reader()
-		err := eachCount(members, func(n int64) error {
+		err := eachBucket(members, &r.sides, func(n int64, meet bool) error {
 			level := uint64(r.level(n))
 			for range n {
 				e, _ := behind.Next()
+				if !meet {
+					continue
+				}
 				if err := to.Add(e.Value, level); err != nil {
 					return err
 				}
@@ -84,22 +88,25 @@ func (r *run) hotLevels(ctx context.Context, members *extsort.Sorted) (*extsort.
 // noDoc is no document.
 const noDoc = 1 << 32
 
-// eachCount visits the numbers of entries with one key, key after key.
-func eachCount(s *extsort.Sorted, visit func(n int64) error) error {
+// eachBucket visits buckets by how many members they have and whether any of these may
+// meet.
+func eachBucket(members *extsort.Sorted, policy *sides.Policy, visit func(n int64, meet bool) error) error {
 	key, n := uint64(0), int64(0)
-	err := each(s, func(e extsort.Entry) error {
+	var s sided
+	err := each(members, func(e extsort.Entry) error {
 		if n > 0 && e.Key != key {
-			if err := visit(n); err != nil {
+			if err := visit(n, s.meet()); err != nil {
 				return err
 			}
-			n = 0
+			n, s = 0, sided{}
 		}
 		key = e.Key
+		s.add(policy, uint32(e.Value))
 		n++
 		return nil
 	})
 	if err == nil && n > 0 {
-		err = visit(n)
+		err = visit(n, s.meet())
 	}
 	return err
 }

@@ -104,7 +104,10 @@ func (r *run) level(n int64) int { return bits.Len64(uint64((n - 1) / int64(r.co
 func (r *run) hotBudget(members *extsort.Sorted) (b hotBudget, err error) {
 	b.compare = 2 + costWord*float64(r.recipe.Words())
 	var cost, sizes [levelsEnd]float64
-	err = eachCount(members, func(n int64) error {
+	err = eachBucket(members, &r.sides, func(n int64, meet bool) error {
+		if !meet {
+			return nil
+		}
 		cost[r.level(n)] += b.compare * float64(n) * float64(n-1) / 2
 		sizes[r.level(n)] += float64(n)
 		return nil
@@ -125,7 +128,7 @@ func (r *run) hotBudget(members *extsort.Sorted) (b hotBudget, err error) {
 // eachHot sends the buckets within the budget, and notes the members of the others.
 func (r *run) eachHot(ctx context.Context, members *extsort.Sorted, budget hotBudget, left bitset, to chan<- hotBucketSignatures) error {
 	behind := members.Reader()
-	err := eachCount(members, func(n int64) error {
+	err := eachBucket(members, &r.sides, func(n int64, meet bool) error {
 		within := r.level(n) < budget.levels
 		var docs []uint32
 		for range n {
@@ -135,11 +138,11 @@ func (r *run) eachHot(ctx context.Context, members *extsort.Sorted, budget hotBu
 				return behind.Err()
 			case within:
 				docs = append(docs, uint32(e.Value))
-			default:
+			case meet:
 				left.addShared(uint32(e.Value))
 			}
 		}
-		if !within {
+		if !within || !meet {
 			return ctx.Err()
 		}
 		select {
@@ -160,9 +163,9 @@ type hotComparer struct {
 	signatures []uint32 // of a bucket's members, one after the other
 }
 
-// compare adds the pairs of a bucket. References are not compared among themselves.
+// compare adds the pairs of a bucket whose documents may meet.
 func (w *hotComparer) compare(ctx context.Context, b hotBucketSignatures, left bitset) error {
-	words, refs := w.r.recipe.Words(), uint32(w.r.table.refs)
+	words := w.r.recipe.Words()
 	comparer := w.r.recipe.NewComparer(false)
 	w.signatures = w.signatures[:0]
 	for _, doc := range b.docs {
@@ -173,13 +176,13 @@ func (w *hotComparer) compare(ctx context.Context, b hotBucketSignatures, left b
 	}
 	of := func(i int) []uint32 { return w.signatures[i*words : (i+1)*words] }
 	for i, second := range b.docs {
-		if second < refs {
-			continue
-		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		for j, first := range b.docs[:i] {
+			if !w.r.sides.Meet(first, second) {
+				continue
+			}
 			if _, near := comparer.Signatures(of(j), of(i)); !near {
 				continue
 			}

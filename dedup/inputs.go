@@ -11,60 +11,73 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
 )
 
-// findSources looks up the inputs, references first, and sees that no output is one
-// of them.
+// findSources looks up the inputs, references first or the left before the right, and
+// sees that no output is one of them.
 func (r *run) findSources(ctx context.Context) error {
 	c := &r.config
 	out, err := newOutputs(c)
 	if err != nil {
 		return err
 	}
-	both := &seenTwice{references: map[fileKey][]fs.FileInfo{}}
+	leading, following := c.Against, c.Inputs
+	if len(c.With) > 0 {
+		leading, following = c.Inputs, c.With
+	}
+	twice := &seenTwice{leading: map[fileKey][]fs.FileInfo{}}
 	options := c.Corpus
 	options.Visit = func(path string, info fs.FileInfo) error {
-		both.reference(info)
+		twice.lead(info)
 		return out.check(path, info)
 	}
 	var skipped []corpus.Problem
-	if len(c.Against) > 0 {
-		refs, problems, err := corpus.Find(c.Against, options)
-		if err != nil {
+	if len(leading) > 0 {
+		if r.sources, skipped, err = corpus.Find(leading, options); err != nil {
 			return err
 		}
-		r.sources, r.refSources = refs, len(refs)
-		r.summary.ReferencesSkipped = int64(len(problems))
-		skipped = problems
 	}
 	options.Visit = func(path string, info fs.FileInfo) error {
-		both.input(path, info)
+		twice.follow(path, info)
 		return out.check(path, info)
 	}
-	inputs, problems, err := corpus.Find(c.Inputs, options)
+	sources, problems, err := corpus.Find(following, options)
 	if err != nil {
 		return err
 	}
+	twice.objects(r.sources, sources)
 	r.summary.Skipped = int64(len(problems))
+	if len(c.With) > 0 {
+		r.leftFiles = len(r.sources)
+		r.summary.Skipped += int64(len(skipped))
+	} else {
+		r.refSources = len(r.sources)
+		r.summary.ReferencesSkipped = int64(len(skipped))
+	}
+	r.sources = append(r.sources, sources...)
 	for _, p := range append(skipped, problems...) {
 		if c.OnError == OnErrorFail {
 			return &p
 		}
 		c.OnSkip(&p)
 	}
-	both.objects(r.sources, inputs)
-	both.tell(c.OnNotice)
-	r.sources = append(r.sources, inputs...)
+	if len(c.With) > 0 {
+		twice.tell("on both sides of --with: each of its documents is like itself", "on both sides of --with: each of their documents is like itself", c.OnNotice)
+	} else {
+		twice.tell("an input and a reference: what it holds is like itself and removed", "inputs and references: what they hold is like itself and removed", c.OnNotice)
+	}
 	return nil
 }
 
-// seenTwice counts the files that are references and inputs, by whatever names.
+// seenTwice counts the files that are references and inputs, or left and right, by
+// whatever names.
 type seenTwice struct {
-	references map[fileKey][]fs.FileInfo
-	first      string
-	n          int64
+	leading map[fileKey][]fs.FileInfo // those that come first
+	first   string
+	n       int64
 }
 
 // fileKey is what equal files have in common.
@@ -72,34 +85,34 @@ type fileKey struct{ size, changed int64 }
 
 func keyOf(info fs.FileInfo) fileKey { return fileKey{info.Size(), info.ModTime().UnixNano()} }
 
-func (s *seenTwice) reference(info fs.FileInfo) {
+func (s *seenTwice) lead(info fs.FileInfo) {
 	if info.Mode().IsRegular() {
-		s.references[keyOf(info)] = append(s.references[keyOf(info)], info)
+		s.leading[keyOf(info)] = append(s.leading[keyOf(info)], info)
 	}
 }
 
-func (s *seenTwice) input(path string, info fs.FileInfo) {
-	if len(s.references) == 0 || !info.Mode().IsRegular() {
+func (s *seenTwice) follow(path string, info fs.FileInfo) {
+	if len(s.leading) == 0 || !info.Mode().IsRegular() {
 		return
 	}
-	like := s.references[keyOf(info)]
+	like := s.leading[keyOf(info)]
 	if i := slices.IndexFunc(like, func(other fs.FileInfo) bool { return os.SameFile(info, other) }); i >= 0 {
-		s.references[keyOf(info)] = slices.Delete(like, i, i+1)
+		s.leading[keyOf(info)] = slices.Delete(like, i, i+1)
 		s.add(path)
 	}
 }
 
-// objects is reference and input for what is in object stores.
-func (s *seenTwice) objects(references, inputs []corpus.Source) {
+// objects is lead and follow for what is in object stores.
+func (s *seenTwice) objects(leading, following []corpus.Source) {
 	urls := map[string]bool{}
-	for i := range references {
-		if url := references[i].Path; corpus.IsURL(url) {
+	for i := range leading {
+		if url := leading[i].Path; corpus.IsURL(url) {
 			urls[url] = true
 		}
 	}
-	for i := range inputs {
-		if len(urls) > 0 && urls[inputs[i].Path] {
-			s.add(inputs[i].Path)
+	for i := range following {
+		if len(urls) > 0 && urls[following[i].Path] {
+			s.add(following[i].Path)
 		}
 	}
 }
@@ -110,12 +123,13 @@ func (s *seenTwice) add(name string) {
 	}
 }
 
-func (s *seenTwice) tell(notice func(string)) {
+// tell says what one file is, or several are.
+func (s *seenTwice) tell(one, several string, notice func(string)) {
 	switch {
 	case s.n == 1:
-		notice(fmt.Sprintf("%q is an input and a reference: what it holds is like itself and removed", s.first))
+		notice(fmt.Sprintf("%q is %s", s.first, one))
 	case s.n > 1:
-		notice(fmt.Sprintf("%q and %d more files are inputs and references: what they hold is like itself and removed", s.first, s.n-1))
+		notice(fmt.Sprintf("%q and %d more files are %s", s.first, s.n-1, several))
 	}
 }
 
@@ -213,11 +227,16 @@ func (r *run) read(ctx context.Context) error {
 	}
 	reader.keepSets.Store(r.recipe.BySets())
 	err := r.clock.stage("read", r.inputBytes(), func() (items, bytes int64, err error) {
-		r.table, err = reader.read(ctx, r.refSources)
+		r.table, err = reader.read(ctx, r.refSources, r.leftFiles)
 		return reader.items.Load(), reader.bytes.Load(), err
 	})
 	if err != nil {
 		return err
+	}
+	if r.leftFiles == 0 {
+		r.sides = sides.Against(r.table.refs)
+	} else {
+		r.sides = sides.Between(r.table.left, nil) // see classify
 	}
 	repeated, err := r.uniqueNames(ctx)
 	if err != nil {
@@ -337,7 +356,7 @@ func (p *reporter) report(file int, problem *corpus.Problem) error {
 // countDocuments fills in what was read, and tells what it has in the keep rule's field.
 func (r *run) countDocuments() (fields fieldCount, err error) {
 	s, t := r.summary, r.table
-	usable := int64(0)
+	usable, left := int64(0), int64(0)
 	s.Empty = 0
 	c := t.scanner()
 	for i := t.refs; i < t.n; i++ {
@@ -346,6 +365,9 @@ func (r *run) countDocuments() (fields fieldCount, err error) {
 			continue
 		}
 		usable++
+		if i < t.left {
+			left++
+		}
 		if c.doc(doc).features == 0 {
 			s.Empty++
 		}
@@ -355,6 +377,9 @@ func (r *run) countDocuments() (fields fieldCount, err error) {
 	}
 	s.Read = usable + s.Skipped
 	s.References = int64(t.refs)
+	if len(r.config.With) > 0 {
+		s.Left, s.Right = left, usable-left
+	}
 	return fields, c.err
 }
 
@@ -390,8 +415,13 @@ func (f fieldCount) tell(keep cluster.Keep, documents int64, notice func(string)
 func (r *run) notice(fields fieldCount) {
 	s, c := r.summary, &r.config
 	fields.tell(c.Keep, s.Read-s.Skipped, c.OnNotice)
-	if s.Read == 0 {
+	switch {
+	case s.Read == 0:
 		c.OnNotice("the input holds no records")
+	case len(c.With) > 0 && s.Left == 0:
+		c.OnNotice("the input before --with holds no records: there are no pairs")
+	case len(c.With) > 0 && s.Right == 0:
+		c.OnNotice("the input of --with holds no records: there are no pairs")
 	}
 	switch {
 	case s.Empty == 1:

@@ -90,7 +90,7 @@ func (r *run) matchEdges(to *extsort.Appender, m measure.Match) error {
 // how much of a document is in a reference, or of the smaller document in the larger.
 func (r *run) partEdge(to *extsort.Appender, m measure.Match) error {
 	similarity := m.Similarity(measure.MaxContainment)
-	if m.A < uint64(r.table.refs) {
+	if r.sides.Reference(uint32(m.A)) {
 		inside := turned(m)
 		if !r.threshold.Reached(inside.Intersection, inside.SizeA, inside.SizeB) {
 			return nil

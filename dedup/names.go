@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -19,6 +20,7 @@ import (
 //     document at that place, though: who has it as an id is skipped.
 //   - A reference may have the name of an input. It is named by AgainstPrefix and its
 //     place then.
+//   - Names of two collections are told apart by their columns.
 
 // uniqueNames sees to that. It marks documents as skipped and returns them, each with
 // the one that has its name.
@@ -143,7 +145,7 @@ func (r *run) compareNames(ctx context.Context, places bool, repeated *extsort.S
 	shared := newBitset(t.refs)
 	workers := make([]nameWorker, w.threads)
 	for i := range workers {
-		workers[i] = nameWorker{t: t, shared: shared, to: repeated.Appender(), names: t.cursor()}
+		workers[i] = nameWorker{t: t, sides: &r.sides, shared: shared, to: repeated.Appender(), names: t.cursor()}
 	}
 	err = hashes.Each(ctx, w.threads, func(worker int, part []extsort.Entry, more bool) error {
 		return workers[worker].compare(part)
@@ -162,6 +164,7 @@ func (r *run) compareNames(ctx context.Context, places bool, repeated *extsort.S
 // nameWorker finds equal names for one goroutine.
 type nameWorker struct {
 	t      *table
+	sides  *sides.Policy
 	to     *extsort.Appender
 	names  *cursor
 	shared bitset // references that have names of inputs
@@ -196,11 +199,11 @@ func (w *nameWorker) add(doc uint32) error {
 		if w.names.err != nil {
 			return w.names.err
 		}
-		if !bytes.Equal(w.name, w.other) {
+		if w.sides.Side(doc) != w.sides.Side(earlier) || !bytes.Equal(w.name, w.other) {
 			continue
 		}
-		switch isReference := int(earlier) < w.t.refs; {
-		case isReference && int(doc) >= w.t.refs && !w.t.namedByPlace(earlier):
+		switch {
+		case w.sides.Reference(earlier) && !w.sides.Reference(doc) && !w.t.namedByPlace(earlier):
 			w.shared.addShared(earlier)
 			w.found = true
 		case w.names.made(doc) && !w.names.made(earlier):

@@ -1,11 +1,14 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
@@ -13,10 +16,10 @@ import (
 
 // expander turns edges between representatives into pairs of documents: each
 // member of one class with each of the other, and the members of a class with
-// each other.
+// each other, as far as they may meet.
 //
-// Of a class over the cap all but the first few members are a crowd: pairs of two
-// of a crowd, or of two crowds, are not listed, as those of a hot bucket are not
+// Of a class over the cap all but the first few members of each side are a crowd: pairs
+// of two of a crowd, or of two crowds, are not listed, as those of a hot bucket are not
 // compared.
 type expander struct {
 	r   *run
@@ -24,12 +27,17 @@ type expander struct {
 	to  *extsort.Appender
 
 	classes *extsort.Reader
-	rep     uint64   // whose class is in members
-	members []uint32 // the first of them, at most membersMax
-	size    int      // of the class
+	rep     uint64         // whose class is in sides
+	sides   [2]sideMembers // by sides.Policy.Side
 }
 
-// membersMax is how many members of a class are in memory.
+// sideMembers are the members of a class in one collection.
+type sideMembers struct {
+	first []uint32 // at most limits.members
+	size  int
+}
+
+// membersMax is how many members of a class and side are in memory.
 const membersMax = 1 << 18
 
 // crowded marks a similarity, as the bits of a float, of a document in a crowd.
@@ -81,7 +89,8 @@ func (r *run) expand(ctx context.Context) (*extsort.Sorted, error) {
 		limit = r.config.BucketCap
 	}
 	return r.work.sorted(ctx, r.work.sorting("pairs", 4, r.table.keyBits()), func(to *extsort.Appender) error {
-		if err := r.expandClasses(limit, to); err != nil {
+		crowds, err := r.expandClasses(limit, to)
+		if err != nil {
 			return err
 		}
 		// Half an expansion: Key is b<<32|document of a's class.
@@ -89,7 +98,7 @@ func (r *run) expand(ctx context.Context) (*extsort.Sorted, error) {
 			x := r.newExpander(limit, to)
 			err := each(r.edges, func(e extsort.Entry) error {
 				p := pairOf(e.Key)
-				return x.eachMember(p.a, func(doc uint32, crowd bool) error {
+				return x.eachMember(p.a, r.sides.PartnersOfClass(p.b), false, func(doc uint32, crowd bool) error {
 					value := e.Value
 					if crowd {
 						value |= crowded
@@ -102,16 +111,18 @@ func (r *run) expand(ctx context.Context) (*extsort.Sorted, error) {
 		if err != nil {
 			return err
 		}
-		x := r.newExpander(limit, to)
+		x, last := r.newExpander(limit, to), uint64(math.MaxUint64)
 		err = each(half, func(e extsort.Entry) error {
 			rep, doc := uint32(e.Key>>32), uint32(e.Key)
-			return x.eachMember(rep, func(other uint32, crowd bool) error {
-				if crowd && e.Value&crowded != 0 {
-					return nil
-				}
+			if e.Value&crowded != 0 && uint64(rep) != last && x.hidesFrom(rep, doc) {
+				last = uint64(rep)
+				crowds++
+			}
+			return x.eachMember(rep, r.sides.Partners(doc), e.Value&crowded != 0, func(other uint32, _ bool) error {
 				return r.addPair(to, doc, other, e.Value&^crowded)
 			})
 		})
+		r.tellCrowds(limit, crowds)
 		return errors.Join(err, x.close(), r.work.release(half))
 	})
 }
@@ -122,63 +133,113 @@ func (r *run) newExpander(limit int, to *extsort.Appender) *expander {
 
 func (x *expander) close() error { return errors.Join(x.classes.Err(), x.classes.Close()) }
 
-// eachMember visits the members of a representative's class, and tells whether
-// they belong to a crowd. Representatives must not descend from call to call.
-func (x *expander) eachMember(rep uint32, visit func(doc uint32, crowd bool) error) error {
+// eachMember visits the members of a representative's class that are among some
+// documents, and tells whether they belong to a crowd; those of a crowd not at all if
+// hubs. Representatives must not descend from call to call.
+func (x *expander) eachMember(rep uint32, among sides.Range, hubs bool, visit func(doc uint32, crowd bool) error) error {
 	if x.rep != uint64(rep) {
 		x.load(rep)
 	}
-	crowd := x.cap > 0 && x.size > x.cap
-	for i, doc := range x.members {
-		if err := visit(doc, crowd && i >= lsh.Hubs); err != nil {
-			return err
+	crowd := x.crowd()
+	whole := true
+	for i := range x.sides {
+		s := &x.sides[i]
+		from, _ := slices.BinarySearchFunc(s.first, among.From, func(doc uint32, from uint64) int { return cmp.Compare(uint64(doc), from) })
+		for at, doc := range s.first[from:] {
+			inCrowd := crowd && from+at >= lsh.Hubs
+			if !among.Has(doc) || hubs && inCrowd {
+				break
+			}
+			if err := visit(doc, inCrowd); err != nil {
+				return err
+			}
+		}
+		if s.size > len(s.first) && !(hubs && crowd) {
+			rest := x.r.sides.Of(i).After(s.first[len(s.first)-1])
+			whole = whole && !among.Overlaps(rest)
 		}
 	}
-	if x.size == len(x.members) {
+	if whole {
 		return nil
 	}
-	in, i := x.r.classes.members.ReaderFrom(uint64(rep)), 0
+	return x.eachOther(rep, among, func(doc uint32) error { return visit(doc, crowd) })
+}
+
+// eachOther visits the members among some documents that are not in memory.
+func (x *expander) eachOther(rep uint32, among sides.Range, visit func(doc uint32) error) error {
+	in := x.r.classes.members.ReaderFrom(uint64(rep))
 	for e, ok := in.Next(); ok && e.Key == uint64(rep); e, ok = in.Next() {
-		if i++; i > len(x.members) {
-			if err := visit(uint32(e.Value), crowd); err != nil {
-				return errors.Join(err, in.Close())
-			}
+		doc := uint32(e.Value)
+		s := &x.sides[x.r.sides.Side(doc)]
+		if !among.Has(doc) || doc <= s.first[len(s.first)-1] {
+			continue
+		}
+		if err := visit(doc); err != nil {
+			return errors.Join(err, in.Close())
 		}
 	}
 	return errors.Join(in.Err(), in.Close())
 }
 
+// crowd tells whether the class has crowds.
+func (x *expander) crowd() bool { return x.cap > 0 && x.sides[0].size+x.sides[1].size > x.cap }
+
+// hides tells whether pairs of members of the class are left out.
+func (x *expander) hides() bool {
+	return x.crowd() && (!x.r.sides.Apart() || min(x.sides[0].size, x.sides[1].size) > lsh.Hubs)
+}
+
+// hidesFrom tells whether pairs of a document in the crowd of another class with members
+// of this one are left out, and the class does not hide pairs of its own, which are
+// counted already.
+func (x *expander) hidesFrom(rep, doc uint32) bool {
+	if !x.r.sides.Apart() {
+		return false // it hides some of its own then
+	}
+	if x.rep != uint64(rep) {
+		x.load(rep)
+	}
+	across := 1 - x.r.sides.Side(doc)
+	return x.crowd() && x.sides[across].size > lsh.Hubs && !x.hides()
+}
+
 // load reads the class of a representative, itself alone if it has none.
 func (x *expander) load(rep uint32) {
-	x.rep, x.members, x.size = uint64(rep), x.members[:0], 0
+	x.rep = uint64(rep)
+	for i := range x.sides {
+		x.sides[i] = sideMembers{first: x.sides[i].first[:0]}
+	}
+	alone := true
 	for e, ok := x.classes.Peek(); ok && e.Key <= x.rep; e, ok = x.classes.Peek() {
 		x.classes.Next()
 		if e.Key == x.rep {
-			x.size++
-			if len(x.members) < membersMax {
-				x.members = append(x.members, uint32(e.Value))
-			}
+			alone = false
+			x.add(uint32(e.Value))
 		}
 	}
-	if x.size == 0 {
-		x.members, x.size = append(x.members, rep), 1
+	if alone {
+		x.add(rep)
 	}
 }
 
 // addPair adds a pair of documents, a from the class of an edge's first representative
-// and b from that of its second: in input order or, by a directed measure, as it is.
+// and b from that of its second: in input order or, by a directed measure, as it is, and
+// of two collections only if a is of the left.
 func (r *run) addPair(to *extsort.Appender, a, b uint32, similarity uint64) error {
-	if r.threshold.Measure().Symmetric() {
+	switch {
+	case r.threshold.Measure().Symmetric():
 		a, b = min(a, b), max(a, b)
+	case r.sides.Apart() && r.sides.Side(a) != 0:
+		return nil // only what is inside documents of the right is asked for
 	}
 	return to.Add(pair{a, b}.key(), similarity)
 }
 
-// addCopies adds the pair of two documents of a class, by a directed measure in both
-// directions.
+// addCopies adds the pair of two documents of a class, a before b: by a directed measure
+// in both directions, unless they are of two collections.
 func (r *run) addCopies(to *extsort.Appender, a, b uint32, similarity uint64) error {
 	err := to.Add(pair{a, b}.key(), similarity)
-	if err != nil || r.threshold.Measure().Symmetric() {
+	if err != nil || r.threshold.Measure().Symmetric() || r.sides.Apart() {
 		return err
 	}
 	return to.Add(pair{b, a}.key(), similarity)
@@ -194,41 +255,51 @@ func (r *run) copiesSimilarity(c *cursor, rep uint32) uint64 {
 	return math.Float64bits(r.threshold.Measure().Similarity(size, size, size))
 }
 
-// expandClasses adds the pairs within classes.
-func (r *run) expandClasses(limit int, to *extsort.Appender) error {
+func (x *expander) add(doc uint32) {
+	s := &x.sides[x.r.sides.Side(doc)]
+	s.size++
+	if len(s.first) < x.r.config.limits.members {
+		s.first = append(s.first, doc)
+	}
+}
+
+// expandClasses adds the pairs within classes, and counts those of which some are left
+// out.
+func (r *run) expandClasses(limit int, to *extsort.Appender) (crowds int64, err error) {
 	x := r.newExpander(limit, to)
-	crowds := int64(0)
 	docs := r.table.cursor()
 	for e, ok := x.classes.Peek(); ok; e, ok = x.classes.Peek() {
 		rep := uint32(e.Key)
 		x.load(rep)
-		similarity := r.copiesSimilarity(docs, rep)
-		first := len(x.members)
-		if limit > 0 && x.size > limit {
+		if x.hides() {
 			crowds++
-			first = lsh.Hubs
 		}
-		for i := range first {
-			seen := 0
-			err := x.eachMember(rep, func(doc uint32, _ bool) error {
-				if seen++; seen <= i+1 {
-					return nil
-				}
-				return r.addCopies(to, x.members[i], doc, similarity)
+		if r.sides.Apart() && !r.sides.Both(rep) {
+			continue
+		}
+		similarity := r.copiesSimilarity(docs, rep)
+		err := x.eachMember(rep, r.sides.Of(0), false, func(doc uint32, crowd bool) error {
+			return x.eachMember(rep, r.sides.Partners(doc).After(doc), crowd, func(other uint32, _ bool) error {
+				return r.addCopies(to, doc, other, similarity)
 			})
-			if err != nil {
-				return errors.Join(err, x.close())
-			}
+		})
+		if err != nil {
+			return 0, errors.Join(err, x.close())
 		}
 	}
-	if crowds > 0 {
-		r.summary.BucketsCapped += crowds
-		remedy := "with --candidates exact all"
-		if _, hamming := r.recipe.Distance(); hamming {
-			remedy = "with a larger --bucket-cap all"
-		}
-		r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, %s",
-			limit, crowds, lsh.Hubs, remedy))
+	return crowds, errors.Join(docs.err, x.close())
+}
+
+// tellCrowds tells of classes with crowds.
+func (r *run) tellCrowds(limit int, crowds int64) {
+	if crowds == 0 {
+		return
 	}
-	return errors.Join(docs.err, x.close())
+	r.summary.BucketsCapped += crowds
+	remedy := "with --candidates exact all"
+	if _, hamming := r.recipe.Distance(); hamming {
+		remedy = "with a larger --bucket-cap all"
+	}
+	r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, %s",
+		limit, crowds, lsh.Hubs, remedy))
 }

@@ -70,8 +70,8 @@ func (p position) compare(q position) int {
 var endOfInput = position{file: math.MaxInt}
 
 // read runs the stage over all sources with config.Threads workers.
-func (r *reader) read(ctx context.Context, refSources int) (*table, error) {
-	r.t = &table{sources: r.sources, refSources: refSources, bands: r.recipe.Keys(), hasSets: r.keepSets.Load()}
+func (r *reader) read(ctx context.Context, refSources, leftFiles int) (*table, error) {
+	r.t = &table{sources: r.sources, refSources: refSources, leftFiles: leftFiles, bands: r.recipe.Keys(), hasSets: r.keepSets.Load()}
 	if r.keepSigs {
 		r.t.k = r.recipe.Words()
 	}

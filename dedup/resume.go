@@ -267,6 +267,7 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 			{Name: "block size", Value: fmt.Sprint(c.Corpus.BlockSize)},
 			{Name: "output", Value: c.Output},
 			{Name: "references", Value: fmt.Sprint(r.refSources)},
+			{Name: "--with", Value: withSetting(c, r.leftFiles)},
 		}
 		for _, s := range set {
 			if !yield(s) {
@@ -285,6 +286,14 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 		}
 		yield(journal.Setting{Name: "names of the outputs", Value: fmt.Sprintf("%016x", names)})
 	}
+}
+
+// withSetting says which of the inputs stand before --with.
+func withSetting(c *Config, leftFiles int) string {
+	if len(c.With) == 0 {
+		return "no"
+	}
+	return fmt.Sprintf("after %d files", leftFiles)
 }
 
 // stored is a finished step, or what there is of it: sorted entries on disk and

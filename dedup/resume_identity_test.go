@@ -242,6 +242,7 @@ func fingerprint(t *testing.T, c Config) string {
 var harmless = map[string]string{
 	"Inputs":            "every file that they lead to is a setting with its state; streams are compared",
 	"Against":           "as the inputs; how many there are is a setting",
+	"With":              "as the inputs; after how many they come is a setting, see TestARunWithAnotherSecondSideIsRefused",
 	"Corpus.Stdin":      "streams are compared, byte by byte",
 	"Corpus.Lookups":    "goroutines; the order does not depend on them",
 	"Corpus.Buckets":    "where objects come from; their versions are settings",

@@ -13,6 +13,10 @@ type Summary struct {
 	Skipped int64 `json:"skipped"` // could not be used; each was named
 	Empty   int64 `json:"empty"`   // kept documents without features: like nothing
 
+	// Usable documents of Inputs and of With, for which Read and Skipped count together.
+	Left  int64 `json:"left,omitempty"`
+	Right int64 `json:"right,omitempty"`
+
 	References        int64 `json:"references"`         // documents of Against
 	ReferencesSkipped int64 `json:"references_skipped"` // of them, unusable
 

@@ -35,7 +35,8 @@ type block struct {
 
 func (b *block) position() position { return position{int(b.file), b.seq, b.piece} }
 
-// table is all documents in input order: references first, then the inputs.
+// table is all documents in input order: references first, then the inputs; or the
+// left of two collections first, then the right.
 // The order is that of the sources and, within a file, of the records, whatever
 // worker read them when.
 //
@@ -45,6 +46,8 @@ type table struct {
 	sources    []corpus.Source
 	refSources int   // leading sources that are references
 	refs       int   // leading documents that are references
+	leftFiles  int   // leading sources of the left of two collections; see Config.With
+	left       int   // leading documents of them
 	n          int   // documents
 	features   int64 // of all documents, with repeats
 	bands      int
@@ -75,6 +78,9 @@ func (t *table) number() error {
 		line += b.lines
 		if int(file) < t.refSources {
 			t.refs = int(docs)
+		}
+		if int(file) < t.leftFiles {
+			t.left = int(docs)
 		}
 		s := t.segments[b.segment]
 		s.blocks = append(s.blocks, int32(i))

@@ -142,8 +142,11 @@ type variant struct {
 
 // commands returns what the variant matters to.
 func (v variant) commands() []command {
-	if strings.Contains(v.name, "stars") {
+	switch {
+	case strings.Contains(v.name, "stars"):
 		return commands[:1]
+	case strings.Contains(v.name, "across"):
+		return commands[1:]
 	}
 	return commands
 }
@@ -203,6 +206,17 @@ func variants(t testing.TB) []variant {
 			withReferences(c, references)
 		}},
 		{"sketches, not verified", func(c *Config, _ string) { c.Verify, c.Star = VerifyNone, true }},
+		{"across, banded", func(c *Config, references string) {
+			c.Candidates, c.With = CandidatesLSH, []string{references}
+			fromRecords(c)
+		}},
+		{"across, exact", func(c *Config, references string) {
+			c.Candidates, c.With, c.limits.index = CandidatesExact, []string{references}, 300
+		}},
+		{"across, auto", func(c *Config, references string) {
+			c.Inputs, c.With = []string{references}, c.Inputs
+			fromRecords(c)
+		}},
 	}
 }
 

@@ -6,10 +6,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/exlsh"
-<<<<<<< HEAD:recipe/line_test.go
 	"github.com/alike-dev/alike/lsh"
-=======
->>>>>>> f-bymeasure:recipe_test.go
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
@@ -250,35 +247,6 @@ func TestDifferentRecipesHaveDifferentLinesThatAreParsedBack(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD:recipe/line_test.go
-=======
-// Config has fields that a signature depends on, which Recipe must name, and others.
-func TestEveryFieldOfConfigIsInTheRecipeOrNoPartOfIt(t *testing.T) {
-	inRecipe := fieldsOf[alike.Recipe]()
-	apart := strings.Fields("Inputs Against Output Corpus Measure Threshold Recall Banding Candidates Verify Shared BucketCap Keep Star " +
-		"Threads Memory Timings Work Fresh Outputs Reads Begin OnError OnSkip OnNotice Commit Progress fs limits noPairs")
-	all := map[string]bool{}
-	for _, name := range append(inRecipe, apart...) {
-		all[name] = true
-	}
-	for _, name := range fieldsOf[alike.Config]() {
-		if !all[name] {
-			t.Errorf("Config.%s: do signatures depend on it? then Recipe must have it too", name)
-		}
-	}
-}
-
-// Of measures, one says what signatures are made of.
-func TestARecipeNamesMultisets(t *testing.T) {
-	for _, m := range measure.All() {
-		line := alike.Config{Measure: m}.Recipe()
-		if strings.Contains(line, " multiset ") != (m == measure.WeightedJaccard) {
-			t.Errorf("%v: %s", m, line)
-		}
-	}
-}
-
->>>>>>> f-bymeasure:recipe_test.go
 func TestBadRecipesAreRefusedWithTheRemedy(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                                            "only one half",

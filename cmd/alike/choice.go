@@ -58,6 +58,9 @@ func explainFlag(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
+		if remedy := otherCommand[name][cmd.Name()]; remedy != "" {
+			return usagef("unknown flag --%s: %s", name, remedy)
+		}
 		if near := nearestFlag(cmd, name); near != "" {
 			return usagef("unknown flag --%s: did you mean --%s?", name, near)
 		}
@@ -68,6 +71,16 @@ func explainFlag(cmd *cobra.Command, err error) error {
 		return usagef("--%s lacks its value", bare.GetFlag().Name)
 	}
 	return usageError{err}
+}
+
+// otherCommand says what to use, by flag and command, in place of a flag that another
+// command has.
+var otherCommand = map[string]map[string]string{
+	"with": {
+		"dedup":  "--against removes what is like other documents, alike pairs --with lists pairs across two collections",
+		"sketch": "sketch takes all inputs alike, alike pairs --with lists pairs across two collections",
+	},
+	"against": {"pairs": "--with lists the pairs with a second collection, alike dedup --against removes what is like other documents"},
 }
 
 // wanted says what a flag takes.

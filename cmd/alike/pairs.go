@@ -32,6 +32,9 @@ b_bytes, which are there for no other id. A FILE gets
 its name when it is whole, and is compressed when the name ends in .gz, .zst,
 .bz2 or .xz. It may be a URL, s3://bucket/name or gs://bucket/name.
 
+With --with, the inputs are two collections, and only pairs across are looked for:
+a is a document of an INPUT, b one of a --with. Both sides may use the same ids.
+
 The defaults are for near-duplicates. Programs that were copied and disguised
 share far less: with single words at 0.4 (--ngram 1 --threshold 0.4), 90 % of
 the plagiarised programs of a data set are found, with the defaults 2 %, but
@@ -64,6 +67,7 @@ const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact
   alike pairs corpus/ -o pairs.csv --threshold 0.5
   alike pairs essays/ --measure containment --ngram 3 --threshold 0.1
+  alike pairs articles.jsonl --with press-releases.jsonl > copied.csv
   alike pairs corpus/ --preset broder --timings stages.csv`
 
 // oneDocument says what to do where a whole file was taken for one document.
@@ -72,8 +76,9 @@ const oneDocument = `alike: nothing to compare one document with: a file that is
 func newPairs() *cobra.Command {
 	var flags corpusFlags
 	var output string
+	var with []string
 	cmd := &cobra.Command{
-		Use:     "pairs INPUT... [-o FILE]",
+		Use:     "pairs INPUT... [--with INPUT] [-o FILE]",
 		Short:   "List every pair of similar documents",
 		Long:    pairsHelp,
 		Example: pairsExamples,
@@ -83,6 +88,7 @@ func newPairs() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			c.With = with
 			var out outputFile
 			c.Outputs = append(c.Outputs, cmp.Or(output, "-"))
 			c.Begin = func() error { return out.open(cmd, output) }
@@ -97,13 +103,16 @@ func newPairs() *cobra.Command {
 			}
 			if !flags.input.quiet {
 				documents := summary.Read - summary.Skipped
-				skipped := ""
+				among, skipped := count(documents, "document"), ""
+				if len(with) > 0 {
+					among = humanize.Comma(summary.Left) + " × " + count(summary.Right, "document")
+				}
 				if summary.Skipped > 0 {
 					skipped = fmt.Sprintf(", %s skipped", humanize.Comma(summary.Skipped))
 				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s among %s%s; %s, %s\n", count(rows.n, "pair"), count(documents, "document"), skipped,
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s among %s%s; %s, %s\n", count(rows.n, "pair"), among, skipped,
 					describeSearch(summary), describeCost(summary))
-				if documents == 1 && c.Corpus.Format == corpus.ByName {
+				if documents == 1 && len(with) == 0 && c.Corpus.Format == corpus.ByName {
 					fmt.Fprintln(cmd.ErrOrStderr(), oneDocument)
 				}
 			}
@@ -111,6 +120,7 @@ func newPairs() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the pairs (default: standard output)")
+	cmd.Flags().StringArrayVar(&with, "with", nil, "second collection: an `input` whose documents are compared with those of INPUT only; repeatable")
 	cmd.Flags().BoolVar(&flags.search.shared, "shared", false, "add a column: how many components of the two signatures are the same")
 	flags.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work

@@ -1,0 +1,138 @@
+// Package sides says which documents of a run may be paired with each other.
+//
+// Every document is on the left, on the right or on both sides, and a pair has one
+// document of each side:
+//
+//	              left            right           so that
+//	Self          all             all             all meet all
+//	Against       all             the inputs      references do not meet each other
+//	Between       one collection  the other one   only pairs across are looked for
+//
+// Documents are numbered by side: references before inputs, one collection before the
+// other. A class of equal documents is known by its first member, its representative.
+// Under Between a class may have members in both collections, and its representative is
+// on both sides then. Under Against the class of a reference stays on the left, whatever
+// else it holds: what is equal to a reference needs no other partner.
+package sides
+
+import "math"
+
+// Policy says who may meet whom. The zero Policy is Self.
+type Policy struct {
+	first uint32   // number of references, or of documents of the left collection
+	apart bool     // left and right are two collections
+	both  []uint64 // under Between, a bit for every document of the left: its class has members on the right
+}
+
+// Self lets all documents meet.
+func Self() Policy { return Policy{} }
+
+// Against lets inputs meet each other and references, which are the documents below the
+// number references.
+func Against(references int) Policy { return Policy{first: uint32(references)} }
+
+// Between lets the documents below the number left meet those from it on. Both has bit
+// d%64 of word d/64 set for every representative d of the left whose class has members on
+// the right; nil is none. The Policy keeps it.
+func Between(left int, both []uint64) Policy {
+	return Policy{first: uint32(left), apart: true, both: both}
+}
+
+// Apart tells whether left and right are two collections.
+func (p *Policy) Apart() bool { return p.apart }
+
+// References returns how many documents are references, which come first.
+func (p *Policy) References() uint32 {
+	if p.apart {
+		return 0
+	}
+	return p.first
+}
+
+// Reference tells whether a document is a reference.
+func (p *Policy) Reference(doc uint32) bool { return doc < p.References() }
+
+// Left tells whether the class of a representative is on the left.
+func (p *Policy) Left(rep uint32) bool { return !p.apart || rep < p.first }
+
+// Right tells whether the class of a representative is on the right.
+func (p *Policy) Right(rep uint32) bool { return rep >= p.first || p.Both(rep) }
+
+// Both tells whether a class has members in both of two collections.
+func (p *Policy) Both(rep uint32) bool {
+	return rep < p.first && p.both != nil && p.both[rep/64]&(1<<(rep%64)) != 0
+}
+
+// Crosses tells whether the class of a representative on the left may meet that of
+// another one on the right. A measure with a direction compares a with b then.
+func (p *Policy) Crosses(a, b uint32) bool { return p.Left(a) && p.Right(b) }
+
+// Meet tells whether the classes of two representatives may meet.
+func (p *Policy) Meet(a, b uint32) bool {
+	if !p.apart {
+		return max(a, b) >= p.first
+	}
+	return p.across(a, b)
+}
+
+// across is Meet of two collections, apart from it so that Meet is inlined.
+func (p *Policy) across(a, b uint32) bool { return p.Crosses(a, b) || p.Crosses(b, a) }
+
+// A Range is the documents from From up to To, which is not among them.
+type Range struct{ From, To uint64 }
+
+// Has tells whether a document is in the range.
+func (r Range) Has(doc uint32) bool { return uint64(doc) >= r.From && uint64(doc) < r.To }
+
+// After returns the part of a range behind a document.
+func (r Range) After(doc uint32) Range { return Range{max(r.From, uint64(doc)+1), r.To} }
+
+// Partners returns the documents that a document may meet, itself aside.
+func (p *Policy) Partners(doc uint32) Range {
+	return p.facing(!p.apart || doc < p.first, doc >= p.first)
+}
+
+// PartnersOfClass returns the documents that any member of the class of a representative
+// may meet.
+func (p *Policy) PartnersOfClass(rep uint32) Range { return p.facing(p.Left(rep), p.Right(rep)) }
+
+// facing returns the documents across from one of the sides, or both.
+func (p *Policy) facing(left, right bool) Range {
+	r := Range{0, math.MaxUint32}
+	if !right {
+		r.From = uint64(p.first)
+	}
+	if p.apart && !left {
+		r.To = uint64(p.first)
+	}
+	return r
+}
+
+// Overlaps tells whether two ranges have a document in common.
+func (r Range) Overlaps(o Range) bool { return max(r.From, o.From) < min(r.To, o.To) }
+
+// Side returns the number of the collection that a document is of: 0 or, for the right of
+// two, 1.
+func (p *Policy) Side(doc uint32) int {
+	if p.apart && doc >= p.first {
+		return 1
+	}
+	return 0
+}
+
+// Of returns the documents of a collection by its number.
+func (p *Policy) Of(side int) Range {
+	switch {
+	case !p.apart && side == 0:
+		return Range{0, math.MaxUint32}
+	case side == 0:
+		return Range{0, uint64(p.first)}
+	case p.apart:
+		return Range{uint64(p.first), math.MaxUint32}
+	}
+	return Range{}
+}
+
+// Pairs returns how many pairs there are across classes: left and right are how many
+// are on each side, both how many of these are on both.
+func Pairs[N int | float64](left, right, both N) N { return left*right - both*(both+1)/2 }
