@@ -22,15 +22,24 @@ func main() {
 	distance := flag.Int("distance", 3, "Hamming distance")
 	threads := flag.Int("threads", runtime.GOMAXPROCS(0), "goroutines for all pairs")
 	queries := flag.Int("queries", 100_000, "queries, one after the other")
+	fingerprints := flag.String("fingerprints", "", "instead, check pairs: `file` of alike sketch")
+	pairs := flag.String("pairs", "", "with -fingerprints: `file` of alike pairs --distance")
+	step := flag.Int("step", 997, "with -fingerprints: compare one of so many with all")
 	flag.Parse()
 	log.SetFlags(0)
+	if *fingerprints != "" {
+		if err := checkPairs(*fingerprints, *pairs, *distance, *step); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 
 	random := rand.New(rand.NewPCG(1, uint64(*n)))
-	fingerprints, planted := plant(random, *n, *distance)
-	if err := measurePairs(fingerprints, *distance, *threads, planted); err != nil {
+	random64, planted := plant(random, *n, *distance)
+	if err := measurePairs(random64, *distance, *threads, planted); err != nil {
 		log.Fatal(err)
 	}
-	if err := measureQueries(random, fingerprints, *distance, *queries); err != nil {
+	if err := measureQueries(random, random64, *distance, *queries); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -61,13 +61,19 @@ Presets are settings of published systems. Flags that are given count more:
             With --shingle-hash fnv1 and --permutations it agrees with the program.
   features  pairs that share 2 of 6 groups of 14 minima of shingles of 10 words:
             --ngram 10 --scheme 'kmins k=84' --bands 6 --rows 14 --min-bands 2
-            --threshold 0.95 --verify none --shared`
+            --threshold 0.95 --verify none --shared
+
+Fingerprints that are compared bit by bit, --scheme simhash or fastsimhash and the
+presets hash4j-… and exlsh-… (see alike help sketch), take --distance in place of a
+threshold: pairs that differ in at most so many bits, none of them missed. The
+similarity is the share of equal bits. For 64 bits take 3.`
 
 const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact
   alike pairs corpus/ -o pairs.csv --threshold 0.5
   alike pairs essays/ --measure containment --ngram 3 --threshold 0.1
   alike pairs articles.jsonl --with press-releases.jsonl > copied.csv
+  alike pairs news.jsonl --scheme 'fastsimhash bits=64' --distance 3
   alike pairs corpus/ --preset broder --timings stages.csv`
 
 // oneDocument says what to do where a whole file was taken for one document.

@@ -83,7 +83,7 @@ func (f *corpusFlags) settleBands(flags *pflag.FlagSet, sketch recipe.Scheme) {
 }
 
 // bySimilarity are the flags that say how a pair is decided, and found, by similarity.
-var bySimilarity = []string{"threshold", "recall", "candidates", "verify", "bands", "rows", "min-bands", "shared"}
+var bySimilarity = []string{"measure", "threshold", "recall", "candidates", "verify", "bands", "rows", "min-bands", "shared"}
 
 // settleDistance sets what compares fingerprints by Hamming distance, where that is asked
 // for, and says what does not go together.

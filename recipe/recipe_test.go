@@ -1,0 +1,158 @@
+package recipe_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alike-dev/alike/exlsh"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/simhash"
+)
+
+func Example() {
+	r, err := recipe.Parse("words n=1 | oph k=128 | no keys | jaccard>=0.5 exact")
+	if err != nil {
+		panic(err)
+	}
+	sets := r.NewSetMaker()
+	a := sets.AppendSet(nil, []byte("a rose is a flower"))
+	b := sets.AppendSet(nil, []byte("a rose is a rose"))
+	similarity, wanted := r.NewComparer(false).Sets(a, b)
+	fmt.Println(r)
+	fmt.Println(similarity, wanted)
+	// Output:
+	// text/v2 nfkc fold words n=1 unicode=15.0.0 | minhash/oph/v1 k=128 bits=32 seed=1 | no keys | jaccard>=0.5 exact
+	// 0.75 true
+}
+
+func ExampleNew_distance() {
+	r, err := recipe.New(recipe.Options{Sketch: recipe.SimHash(simhash.Default()), Distance: new(3)})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(r)
+	m := r.NewMaker(recipe.MakerOptions{})
+	m.Make([]byte("a text of some words, and some more"))
+	fmt.Println(len(m.AppendKeys(nil)), "keys")
+	// Output:
+	// text/v2 nfkc fold words n=5 unicode=15.0.0 | simhash/fastsimhash/v1 bits=64 | blocks keys=10 | hamming<=3
+	// 10 keys
+}
+
+// least is a caller's own scheme: the k least features, cut to 32 bits.
+type least int
+
+func (k least) String() string               { return fmt.Sprintf("least/v1 k=%d", int(k)) }
+func (k least) Words() int                   { return int(k) }
+func (k least) NewSketcher() recipe.Sketcher { return k }
+func (k least) HammingBits() int             { return 32 * int(k) }
+func (k least) Sketch(dst []uint32, f []uint64) {
+	f = slices.Clone(f)
+	slices.Sort(f)
+	clear(dst)
+	for i := range min(len(dst), len(f)) {
+		dst[i] = uint32(f[i])
+	}
+}
+
+func (k least) AppendBinary(dst []byte, signature []uint32) []byte {
+	for _, w := range signature {
+		dst = append(dst, byte(w), byte(w>>8), byte(w>>16), byte(w>>24))
+	}
+	return dst
+}
+
+func TestACallersOwnSchemeIsOneAsAllOthers(t *testing.T) {
+	r := made(t, recipe.Options{Sketch: least(2), Distance: new(0)})
+	if !strings.Contains(r.String(), "| least/v1 k=2 | blocks keys=1 | hamming<=0") {
+		t.Errorf("line %q", r)
+	}
+	if _, err := recipe.Parse(r.String()); err == nil {
+		t.Error("a line of a caller's own scheme is parsed")
+	}
+	m := r.NewMaker(recipe.MakerOptions{})
+	m.Make([]byte("some words of a text and more"))
+	a := slices.Clone(m.Signature())
+	m.Make([]byte("Some WORDS of a text and more"))
+	if similarity, wanted := r.NewComparer(false).Signatures(a, m.Signature()); similarity != 1 || !wanted {
+		t.Errorf("equal texts: %v, %v", similarity, wanted)
+	}
+	m.Make([]byte("some words of another text and more"))
+	if _, wanted := r.NewComparer(false).Signatures(a, m.Signature()); wanted {
+		t.Error("different texts are within distance 0")
+	}
+}
+
+// everyKind returns a recipe of every kind.
+func everyKind(t *testing.T) []recipe.Recipe {
+	word, err := recipe.ExLSH(exlsh.Word())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []recipe.Recipe{
+		made(t, recipe.Options{Threshold: threshold(t, 0.8)}),
+		made(t, recipe.Options{Threshold: threshold(t, 0.8), Sketch: sketchOf(t, "kmins"), Verify: recipe.Sketch}),
+		made(t, recipe.Options{Sketch: sketchOf(t, "bottomk")}),
+		made(t, recipe.Options{Sketch: recipe.SimHash(simhash.Default()), Distance: new(3)}),
+		made(t, recipe.Options{Texts: word, Distance: new(3)}),
+	}
+}
+
+func TestADocumentAllocatesNothingOnceAMakerIsWarm(t *testing.T) {
+	text := []byte(strings.Repeat("The quick brown fox, Straße of Σίσυφος; 東京 12 ", 20))
+	for _, r := range everyKind(t) {
+		m := r.NewMaker(recipe.MakerOptions{Signature: true})
+		keys := make([]uint64, 0, r.Keys())
+		do := func() { m.Make(text); keys = m.AppendKeys(keys[:0]) }
+		do()
+		if _, features := r.Features(); !features {
+			continue // what a TextSketcher allocates is its own
+		}
+		if n := testing.AllocsPerRun(50, do); n > 0 {
+			t.Errorf("%s: %v allocations", r, n)
+		}
+	}
+}
+
+// A long text, of which features are made block by block, becomes what a short one does.
+func TestLongTextsBecomeWhatShortOnesDo(t *testing.T) {
+	var b strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&b, "word%d ", i*i%3001)
+	}
+	text := []byte(b.String())
+	for _, r := range everyKind(t) {
+		short := r.NewMaker(recipe.MakerOptions{Signature: true})
+		long := r.NewMaker(recipe.MakerOptions{Signature: true, Long: 100, Whole: func(int) bool { return true }})
+		want, got := short.Make(text), long.Make(text)
+		if got != want || !slices.Equal(long.Signature(), short.Signature()) || !slices.Equal(long.AppendKeys(nil), short.AppendKeys(nil)) {
+			t.Errorf("%s: %+v, want %+v", r, got, want)
+		}
+		if _, features := r.Features(); features && !slices.Equal(long.Set(), short.Set()) {
+			t.Errorf("%s: other sets", r)
+		}
+	}
+}
+
+func TestWhatDoesNotGoTogetherIsRefused(t *testing.T) {
+	hashed := recipe.SimHash(simhash.Default())
+	for want, o := range map[string]recipe.Options{
+		"decides by itself":       {Sketch: hashed, Distance: new(3), Threshold: threshold(t, 0.8)},
+		"not compared by Hamming": {Distance: new(3)},
+		"choose one of":           {Threshold: threshold(t, 0.8), Verify: "so"},
+		"no components to cut":    {Threshold: threshold(t, 0.8), Sketch: hashed, Keys: recipe.Bands},
+		"needs candidates":        {Threshold: threshold(t, 0.8), Verify: recipe.Sketch, Keys: recipe.NoKeys},
+		"hashed by":               {Features: otherFeatures(t)["Hash"][0], Sketch: sketchOf(t, "bottomk hash=fnv1a")},
+		"set a Hamming distance":  {Texts: recipe.Hash4jWords(simhash.Default()), Threshold: threshold(t, 0.8)},
+	} {
+		if _, err := recipe.New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want something about %q", o, err, want)
+		}
+	}
+	if r := made(t, recipe.Options{}); r.Words() != minhash.Default().Words() {
+		t.Error("the default scheme is not that of minhash")
+	}
+}
