@@ -98,26 +98,32 @@ func (s side) other() side {
 	return oneSide
 }
 
+// sideFeatures is how many features the documents of each side have. In one collection all
+// are on both.
+type sideFeatures struct{ left, right int64 }
+
+func (s *sideFeatures) add(policy *sides.Policy, rep uint32, features int64) {
+	if policy.Left(rep) {
+		s.left += features
+	}
+	if policy.Right(rep) || !policy.Apart() {
+		s.right += features
+	}
+}
+
 // smallerSide returns the side on which some representatives have fewer features.
 func (r *run) smallerSide(docs bitset) (side, error) {
 	if !r.sides.Apart() {
 		return oneSide, nil
 	}
-	left, right := int64(0), int64(0)
+	var sum sideFeatures
 	c := r.table.scanner()
 	for doc := range uint32(r.table.n) {
-		if !docs.has(doc) {
-			continue
-		}
-		features := int64(c.doc(doc).features)
-		if r.sides.Left(doc) {
-			left += features
-		}
-		if r.sides.Right(doc) {
-			right += features
+		if docs.has(doc) {
+			sum.add(&r.sides, doc, int64(c.doc(doc).features))
 		}
 	}
-	if left < right {
+	if sum.left < sum.right {
 		return leftSide, c.err
 	}
 	return rightSide, c.err

@@ -160,14 +160,15 @@ func (r *run) joinLevels(ctx context.Context, levels *extsort.Sorted) (edges *ex
 		return nil, 0, err
 	}
 	for end = levelsEnd; end > 0; end-- {
-		if features[end-1] == 0 { // no document is of this level
+		if features[end-1] == (sideFeatures{}) { // no document is of this level
 			continue
 		}
-		sum := int64(0)
+		var sum sideFeatures
 		for _, n := range features[:end] {
-			sum += n
+			sum.left += n.left
+			sum.right += n.right
 		}
-		if sum > hotMost {
+		if min(sum.left, sum.right) > hotMost {
 			continue
 		}
 		docs := newBitset(r.table.n)
@@ -183,10 +184,11 @@ func (r *run) joinLevels(ctx context.Context, levels *extsort.Sorted) (edges *ex
 }
 
 // levelFeatures returns how many features the documents of each level have.
-func (r *run) levelFeatures(levels *extsort.Sorted) (features [levelsEnd]int64, err error) {
+func (r *run) levelFeatures(levels *extsort.Sorted) (features [levelsEnd]sideFeatures, err error) {
 	docs := r.table.scanner()
 	err = each(levels, func(e extsort.Entry) error {
-		features[e.Value] += int64(docs.doc(uint32(e.Key)).features)
+		doc := uint32(e.Key)
+		features[e.Value].add(&r.sides, doc, int64(docs.doc(doc).features))
 		return docs.err
 	})
 	return features, err
@@ -198,7 +200,7 @@ func (r *run) levelFeatures(levels *extsort.Sorted) (features [levelsEnd]int64, 
 const (
 	hotEach = 10_000
 	hotMore = 4e9
-	hotMost = 4 << 20 // features: with little memory it is made by chunks, each a pass over all
+	hotMost = 4 << 20 // features to index: with little memory it is made by chunks, each a pass over all
 )
 
 // joinSome joins documents of hot buckets. The error is errManyEdges if that costs too

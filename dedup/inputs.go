@@ -233,10 +233,10 @@ func (r *run) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.leftFiles == 0 {
-		r.sides = sides.Against(r.table.refs)
-	} else {
+	if len(c.With) > 0 {
 		r.sides = sides.Between(r.table.left, nil) // see classify
+	} else {
+		r.sides = sides.Against(r.table.refs)
 	}
 	repeated, err := r.uniqueNames(ctx)
 	if err != nil {
