@@ -13,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
@@ -101,7 +102,7 @@ type Config struct {
 	// OnSkip, when set, is told of every bad record, in input order.
 	OnSkip func(*corpus.Problem)
 	// OnNotice, when set, is told what a user should know of a run that goes on.
-	OnNotice func(string)
+	OnNotice func(Notice)
 	// Begin, when set, is called by Pairs and Sketch when all inputs are found and no
 	// output is one of them, before anything is read: it can open what Commit completes.
 	Begin func() error
@@ -170,7 +171,7 @@ func (c Config) withDefaults() Config {
 		c.OnSkip = func(*corpus.Problem) {}
 	}
 	if c.OnNotice == nil {
-		c.OnNotice = func(string) {}
+		c.OnNotice = func(Notice) {}
 	}
 	if c.Begin == nil {
 		c.Begin = func() error { return nil }
@@ -191,6 +192,10 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
+// A Notice is a message that is no error. It may name settings: String returns it as Go
+// names them, Explain as a program does.
+type Notice = setting.Text
+
 // ErrUsage marks an error of the configuration, not of the data.
 var ErrUsage = errors.New("wrong usage")
 
@@ -200,15 +205,15 @@ func (c Config) Validate() error {
 	c = c.withDefaults()
 	checks := []error{
 		c.Features.Validate(),
-		among("candidates", c.Candidates, CandidatesAuto, CandidatesLSH, CandidatesExact),
-		among("verify", c.Verify, VerifyExact, VerifySketch, VerifyNone),
-		among("on-error", c.OnError, OnErrorSkip, OnErrorFail),
+		among(setting.Candidates, c.Candidates, CandidatesAuto, CandidatesLSH, CandidatesExact),
+		among(setting.Verify, c.Verify, VerifyExact, VerifySketch, VerifyNone),
+		among(setting.OnError, c.OnError, OnErrorSkip, OnErrorFail),
 	}
 	if !(c.Threshold > 0 && c.Threshold <= 1) {
 		checks = append(checks, fmt.Errorf("threshold %v is not in (0,1]: take 0.8 for near-duplicates", c.Threshold))
 	}
 	if !(c.Recall > 0 && c.Recall < 1) {
-		checks = append(checks, fmt.Errorf("recall %v is not between 0 and 1: use --candidates exact where no pair may be missed", c.Recall))
+		checks = append(checks, setting.Errorf("recall %v is not between 0 and 1: use %s exact where no pair may be missed", c.Recall, setting.Candidates))
 	}
 	if c.Shared && !c.Sketch.HasBands() {
 		checks = append(checks, fmt.Errorf("%s has no components that could be shared: use oph or kmins", c.Sketch))
@@ -220,7 +225,7 @@ func (c Config) Validate() error {
 		checks = append(checks, fmt.Errorf("bucket cap must be 2 to %d, threads at least 1, memory not negative", MaxBucketCap))
 	}
 	if c.Corpus.MaxRecord > math.MaxUint32 {
-		checks = append(checks, fmt.Errorf("max-record is %d: take less than 4 GiB", c.Corpus.MaxRecord))
+		checks = append(checks, setting.Errorf("%s is %d: take less than 4 GiB", setting.MaxRecord, c.Corpus.MaxRecord))
 	}
 	if slices.Contains(c.Inputs, "-") && slices.Contains(c.Against, "-") {
 		checks = append(checks, errors.New("standard input cannot be both an input and a reference: put one of them into a file"))
@@ -238,7 +243,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-func among[T ~string](option string, value T, allowed ...T) error {
+func among[T ~string](option setting.Name, value T, allowed ...T) error {
 	names := make([]string, len(allowed))
 	for i, a := range allowed {
 		if value == a {
@@ -246,5 +251,5 @@ func among[T ~string](option string, value T, allowed ...T) error {
 		}
 		names[i] = string(a)
 	}
-	return fmt.Errorf("%s is %q: choose one of %s", option, value, strings.Join(names, ", "))
+	return setting.Errorf("%s is %q: choose one of %s", option, value, strings.Join(names, ", "))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // findSources looks up the inputs, references first, and sees that no output is one
@@ -110,12 +111,12 @@ func (s *seenTwice) add(name string) {
 	}
 }
 
-func (s *seenTwice) tell(notice func(string)) {
+func (s *seenTwice) tell(notice func(Notice)) {
 	switch {
 	case s.n == 1:
-		notice(fmt.Sprintf("%q is an input and a reference: what it holds is like itself and removed", s.first))
+		notice(setting.Textf("%q is an input and a reference: what it holds is like itself and removed", s.first))
 	case s.n > 1:
-		notice(fmt.Sprintf("%q and %d more files are inputs and references: what they hold is like itself and removed", s.first, s.n-1))
+		notice(setting.Textf("%q and %d more files are inputs and references: what they hold is like itself and removed", s.first, s.n-1))
 	}
 }
 
@@ -372,17 +373,17 @@ func (f *fieldCount) add(m cluster.Meta) {
 
 // tell says where the rule has less to go by than its user may think. Texts alone are
 // fine: dates are.
-func (f fieldCount) tell(keep cluster.Keep, documents int64, notice func(string)) {
+func (f fieldCount) tell(keep cluster.Keep, documents int64, notice func(Notice)) {
 	missing := documents - f.numbers - f.texts
 	switch field := keep.Field(); {
 	case field == "" || documents == 0:
 	case missing == documents:
-		notice(fmt.Sprintf("no document has a field %q: --keep %s does the same as first", field, keep))
+		notice(setting.Textf("no document has a field %q: %s %s does the same as first", field, setting.Keep, keep))
 	case f.numbers > 0 && f.texts > 0:
-		notice(fmt.Sprintf("--keep %s: of %d documents %d have no field %q and %d have no number there; numbers are kept first, then other values",
-			keep, documents, missing, field, f.texts))
+		notice(setting.Textf("%s %s: of %d documents %d have no field %q and %d have no number there; numbers are kept first, then other values",
+			setting.Keep, keep, documents, missing, field, f.texts))
 	case missing > 0:
-		notice(fmt.Sprintf("--keep %s: of %d documents %d have no field %q; they are kept last", keep, documents, missing, field))
+		notice(setting.Textf("%s %s: of %d documents %d have no field %q; they are kept last", setting.Keep, keep, documents, missing, field))
 	}
 }
 
@@ -391,12 +392,12 @@ func (r *run) notice(fields fieldCount) {
 	s, c := r.summary, &r.config
 	fields.tell(c.Keep, s.Read-s.Skipped, c.OnNotice)
 	if s.Read == 0 {
-		c.OnNotice("the input holds no records")
+		c.OnNotice(setting.Textf("the input holds no records"))
 	}
 	switch {
 	case s.Empty == 1:
-		c.OnNotice("1 document has no text to compare: it matches nothing")
+		c.OnNotice(setting.Textf("1 document has no text to compare: it matches nothing"))
 	case s.Empty > 1:
-		c.OnNotice(fmt.Sprintf("%d documents have no text to compare: they match nothing", s.Empty))
+		c.OnNotice(setting.Textf("%d documents have no text to compare: they match nothing", s.Empty))
 	}
 }

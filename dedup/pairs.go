@@ -3,10 +3,10 @@ package dedup
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 )
 
@@ -191,8 +191,8 @@ func (r *run) expandClasses(limit int, to *extsort.Appender) error {
 	}
 	if crowds > 0 {
 		r.summary.BucketsCapped += crowds
-		r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, with --candidates exact all",
-			limit, crowds, lsh.Hubs))
+		r.config.OnNotice(setting.Textf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, with %s exact all",
+			limit, crowds, lsh.Hubs, setting.Candidates))
 	}
 	return x.close()
 }
