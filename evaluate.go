@@ -12,6 +12,7 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/eval"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // PairScores is how well found pairs agree with true ones.
@@ -89,7 +90,7 @@ func pairScores(s eval.PairScores) PairScores {
 }
 
 func newScoring(options []ScoreOption) *scoring {
-	s := &scoring{notice: func(string) {}}
+	s := &scoring{notice: func(Notice) {}}
 	for _, o := range options {
 		o(s)
 	}
@@ -104,7 +105,7 @@ func (s *scoring) selfPairs(r *rows, pairs []eval.Pair) (n uint64) {
 		}
 	}
 	if n > 0 {
-		s.notice(fmt.Sprintf("%s: pairs of an id with itself, which count for nothing: %d", r.path, n))
+		s.notice(setting.Textf("%s: pairs of an id with itself, which count for nothing: %d", r.path, n))
 	}
 	return n
 }

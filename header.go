@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // HeaderMode says whether the first line of a CSV file of pairs or clusters names its
@@ -24,7 +26,7 @@ type ScoreOption func(*scoring)
 // scoring is how files are read to be scored.
 type scoring struct {
 	header HeaderMode
-	notice func(string)
+	notice func(Notice)
 }
 
 // Header tells whether first lines are headers. Without it they are judged.
@@ -32,7 +34,7 @@ func Header(mode HeaderMode) ScoreOption { return func(s *scoring) { s.header = 
 
 // Notices has notice be told what a user should know: what was taken for a header, and
 // which pairs do not count.
-func Notices(notice func(string)) ScoreOption { return func(s *scoring) { s.notice = notice } }
+func Notices(notice func(Notice)) ScoreOption { return func(s *scoring) { s.notice = notice } }
 
 // ownHeaders begin the files that alike writes.
 var ownHeaders = [][]string{
@@ -89,10 +91,10 @@ func (s *scoring) isHeader(r, other *rows) bool {
 	again := r.namesAgain(first) || other.namesAgain(first)
 	switch line := fmt.Sprintf("%s: first line %q", r.path, strings.Join(first, ",")); {
 	case usual || !again && (r.numbersBelow(first) || r.digitsBelow(first)):
-		s.notice(line + " is taken for a header; if it is a pair, say --header no")
+		s.notice(setting.Textf("%s is taken for a header; if it is a pair, say %s no", line, setting.Header))
 		return true
 	case !again && !hasDigit(first[0]) && !hasDigit(first[1]):
-		s.notice(line + " is taken for a pair; if it is a header, say --header yes")
+		s.notice(setting.Textf("%s is taken for a pair; if it is a header, say %s yes", line, setting.Header))
 	}
 	return false
 }

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/valyala/fastjson"
+
+	"github.com/alike-dev/alike/internal/shareddata"
 )
 
 // benchLines makes about size bytes of JSONL: texts of English-like words with a
@@ -100,17 +103,32 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkJSONL parses records in memory, beside a general parser that builds
-// the object (and checks less).
+// BenchmarkJSONL parses records in memory, made lines and articles of Wikipedia, beside a
+// general parser. That one lets control characters and wrong escapes pass; checked, it
+// goes over each line first, and then finds what a Parser does.
 func BenchmarkJSONL(b *testing.B) {
-	for _, textLen := range []int{100, 3000} {
-		data := benchLines(4<<20, textLen)
-		block := &Block{data: data}
-		b.Run(fmt.Sprintf("text=%d/corpus", textLen), func(b *testing.B) {
+	articles := func(lang string) []byte {
+		data, err := io.ReadAll(shareddata.Open(b, "wiki_multilingual", lang+".jsonl.zst"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return data
+	}
+	for _, bm := range []struct {
+		name string
+		data []byte
+	}{
+		{"made/text=100", benchLines(4<<20, 100)},
+		{"made/text=3000", benchLines(4<<20, 3000)},
+		{"wikipedia/en", articles("en")},
+		{"wikipedia/ja", articles("ja")},
+	} {
+		b.Run(bm.name+"/corpus", func(b *testing.B) {
 			p := NewParser(Options{})
 			f := &File{src: Source{Format: JSONL}}
+			block := &Block{data: bm.data}
 			var r Record
-			b.SetBytes(int64(len(data)))
+			b.SetBytes(int64(len(bm.data)))
 			for b.Loop() {
 				p.Start(f, block)
 				for p.Next(&r) {
@@ -120,23 +138,35 @@ func BenchmarkJSONL(b *testing.B) {
 				}
 			}
 		})
-		b.Run(fmt.Sprintf("text=%d/fastjson", textLen), func(b *testing.B) {
-			var p fastjson.Parser
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				for line := range strings.SplitAfterSeq(string(data), "\n") {
-					if line == "" {
-						break
-					}
-					v, err := p.Parse(line)
-					if err != nil {
-						b.Fatal(err)
-					}
-					v.GetStringBytes("text")
-					v.GetStringBytes("id")
-				}
+		for _, checked := range []bool{true, false} {
+			name := "fastjson"
+			if checked {
+				name = "fastjson-checked"
 			}
-		})
+			b.Run(bm.name+"/"+name, func(b *testing.B) {
+				b.SetBytes(int64(len(bm.data)))
+				for b.Loop() {
+					parseFastjson(b, bm.data, checked)
+				}
+			})
+		}
+	}
+}
+
+func parseFastjson(b *testing.B, data []byte, checked bool) {
+	var p fastjson.Parser
+	for line := range bytes.Lines(data) {
+		if checked {
+			if err := fastjson.ValidateBytes(line); err != nil {
+				b.Fatal(err)
+			}
+		}
+		v, err := p.ParseBytes(line)
+		if err != nil {
+			b.Fatal(err)
+		}
+		v.GetStringBytes("text")
+		v.GetStringBytes("id")
 	}
 }
 

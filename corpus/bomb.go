@@ -1,5 +1,7 @@
 package corpus
 
+import "github.com/alike-dev/alike/internal/setting"
+
 const (
 	// bombRecords is how many times MaxRecord a compressed file may go on without a
 	// record. The most that deflate makes of a byte is about a thousand, zstd and
@@ -43,7 +45,7 @@ func (e *expansion) problem(maxRecord, size int64) error {
 	return nil
 }
 
-const bombRemedy = "looks like a decompression bomb; leave it out, or raise the limit (--max-record) if it is none"
+var bombRemedy = setting.Textf("looks like a decompression bomb; leave it out, or raise the limit (%s) if it is none", setting.MaxRecord)
 
 // bomb reports whether the file seems to be made to have no end; then it also ends
 // it.

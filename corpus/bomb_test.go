@@ -263,7 +263,7 @@ func TestBombOfShortRecordsEndsItsFileForAnyWorkers(t *testing.T) {
 			t.Fatalf("%s: %d bytes", c, s.Size)
 		}
 		lines, err := blocksOf(t, s, Options{})
-		if !errors.Is(err, ErrBomb) || lines > most || !strings.Contains(err.Error(), "looks like a decompression bomb; leave it out, or raise the limit (--max-record) if it is none") {
+		if !errors.Is(err, ErrBomb) || lines > most || !strings.Contains(err.Error(), "looks like a decompression bomb; leave it out, or raise the limit (MaxRecord) if it is none") {
 			t.Errorf("%s: %d lines, error %v", c, lines, err)
 		}
 		if lines, err := blocksOf(t, s, Options{MaxRecord: 128 << 20}); err != nil || lines != 6<<20 {

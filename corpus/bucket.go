@@ -3,7 +3,6 @@ package corpus
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
@@ -12,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // An Object is one object of a bucket.
@@ -206,6 +207,6 @@ func IsOutage(err error) bool {
 
 // unavailable is the error when all tries were in vain.
 func unavailable(tries int, err error) error {
-	return &reason{kind: ErrUnavailable, cause: err, text: fmt.Sprintf(
+	return &reason{kind: ErrUnavailable, cause: err, text: setting.Textf(
 		"the object storage does not deliver (%v; tried %d times); check the network and run again", err, tries)}
 }

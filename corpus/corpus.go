@@ -43,10 +43,9 @@
 //
 // Any number of goroutines may read one file. Plain jsonl, tsv and lines are
 // read without a lock; csv is cut under one, which is quick; zstd files of
-// several frames of at most 8 MiB (what a Writer makes, and pzstd), xz files of
-// several streams of that size, and bzip2 files are decoded in parallel; gzip,
-// and a zstd or xz file that is one large piece, are decoded by one goroutine at
-// a time, while others parse. Of a parquet file only the wanted columns are
+// several frames of at most 8 MiB (what a Writer makes, and pzstd) and bzip2 files
+// are decoded in parallel; gzip, xz, and a zstd file that is one large piece, are
+// decoded by one goroutine at a time, while others parse. Of a parquet file only the wanted columns are
 // read; their pages are decoded in parallel, in memory of a few pages a
 // goroutine however large the row groups are.
 //

@@ -3,6 +3,8 @@ package corpus
 import (
 	"bytes"
 	"strings"
+
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // csvState is what csvRecord found.
@@ -190,9 +192,9 @@ func readHeader(raw []byte, o Options, f Format) (*columns, error) {
 		c.fields = append(c.fields, c.find(name))
 	}
 	if c.text < 0 {
-		remedy := "name the column with the text (--text-field)"
-		if by := separator(c.names, f); by != "" {
-			remedy = "the columns seem to be separated by " + by
+		remedy := setting.Textf("name the column with the text (%s)", setting.TextField)
+		if by, ok := separator(c.names, f); ok {
+			remedy = setting.Textf("the columns seem to be separated by %s", by)
 		}
 		return c, because(ErrMissingField, "no column %q, there are: %s; %s", o.TextField, listNames(c.names), remedy)
 	}
@@ -200,22 +202,22 @@ func readHeader(raw []byte, o Options, f Format) (*columns, error) {
 }
 
 // separator tells what separates the columns of a table in which the format sees one
-// column, with the remedy; "" if that is not to be seen.
-func separator(names []string, f Format) string {
+// column, with the remedy; ok is false if that is not to be seen.
+func separator(names []string, f Format) (by setting.Text, ok bool) {
 	if len(names) != 1 {
-		return ""
+		return by, false
 	}
 	switch name := names[0]; {
 	case f == CSV && strings.Contains(name, "\t"):
-		return "tabs, not commas: read it with --format tsv"
+		return setting.Textf("tabs, not commas: read it with %s tsv", setting.Format), true
 	case strings.Contains(name, ";"):
-		return "semicolons: save it with commas, or as .jsonl"
+		return setting.Textf("semicolons: save it with commas, or as .jsonl"), true
 	case strings.Contains(name, "|"):
-		return "vertical bars: save it with commas, or as .jsonl"
+		return setting.Textf("vertical bars: save it with commas, or as .jsonl"), true
 	case f == TSV && strings.Contains(name, ","):
-		return "commas, not tabs: read it with --format csv"
+		return setting.Textf("commas, not tabs: read it with %s csv", setting.Format), true
 	}
-	return ""
+	return by, false
 }
 
 func (c *columns) find(name string) int {

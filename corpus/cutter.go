@@ -11,6 +11,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
+
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // A cutter divides a decoded stream into blocks of whole records. What follows
@@ -76,12 +78,12 @@ func (c *cutter) damage(cause error) error {
 	var unread *objectError
 	if errors.As(cause, &unread) { // its text has a remedy
 		return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: &reason{
-			kind: unread, text: fmt.Sprintf("%v (%s)", unread, where)}}
+			kind: unread, text: setting.Textf("%v (%s)", unread, where)}}
 	}
 	if cause == io.EOF { // to a caller that would be the regular end
 		cause = io.ErrUnexpectedEOF
 	}
-	r := &reason{kind: kind, cause: cause, text: fmt.Sprintf("%s %s; %s", text, where, remedy)}
+	r := &reason{kind: kind, cause: cause, text: setting.Textf("%s %s; %s", text, where, remedy)}
 	return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: r}
 }
 

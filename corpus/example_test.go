@@ -56,7 +56,7 @@ func Example() {
 	}
 	// Output:
 	// 1: Call me Ishmael.
-	// skipped stdin.jsonl:2: no field "text", there are: id, body; name the field with the text (--text-field)
+	// skipped stdin.jsonl:2: no field "text", there are: id, body; name the field with the text (TextField)
 	// skipped stdin.jsonl:3: malformed JSON at byte 39 of the line: the line ends inside a string; correct or remove it
 	// stdin.jsonl:4: having little or no money
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // Find finds the files of the inputs. An input is a file, a folder (with all
@@ -127,7 +128,7 @@ func (w *walk) add(input string) error {
 			return openError(input, err)
 		}
 		if len(matches) == 0 {
-			return &Problem{Path: input, Err: &reason{kind: fs.ErrNotExist, text: "the pattern matches no file; check it"}}
+			return &Problem{Path: input, Err: &reason{kind: fs.ErrNotExist, text: setting.Textf("the pattern matches no file; check it")}}
 		}
 		paths = matches // sorted
 	}
@@ -372,7 +373,7 @@ func linkError(path string, err error) error {
 	if st, lerr := os.Lstat(path); lerr == nil && st.Mode()&fs.ModeSymlink != 0 {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return &Problem{Path: path, Err: &reason{kind: fs.ErrNotExist, text: "a symbolic link to nothing; remove it or restore its target"}}
+			return &Problem{Path: path, Err: &reason{kind: fs.ErrNotExist, text: setting.Textf("a symbolic link to nothing; remove it or restore its target")}}
 		case !errors.Is(err, fs.ErrPermission):
 			return &Problem{Path: path, Err: because(ErrLoop, "a symbolic link that leads back to itself; remove it")}
 		}

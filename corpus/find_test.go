@@ -269,7 +269,7 @@ func TestAStreamIsSpooledAgainOnlyAsTheSame(t *testing.T) {
 	} {
 		_, err := Respool(vfs.Default, s, Options{Stdin: strings.NewReader(other)}, path, spooled.Version)
 		var p *Problem
-		if !errors.Is(err, ErrChanged) || !errors.As(err, &p) || !strings.HasPrefix(err.Error(), "stdin.jsonl: ") || !strings.Contains(err.Error(), "--fresh") {
+		if !errors.Is(err, ErrChanged) || !errors.As(err, &p) || !strings.HasPrefix(err.Error(), "stdin.jsonl: ") || !strings.Contains(err.Error(), "Fresh") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

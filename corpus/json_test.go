@@ -79,7 +79,7 @@ func TestJSONRecordThatIsSkipped(t *testing.T) {
 		{"single quotes", `{'text':'a'}`, ErrMalformed, "expected a key"},
 		{"brackets that do not match", `{"x":[1},"text":"a"}`, ErrMalformed, "expected ',' or the end of an object or array"},
 		{"nested too deeply", `{"x":` + strings.Repeat("[", 10000) + strings.Repeat("]", 10000) + `}`, ErrMalformed, "nested too deeply"},
-		{"no text", `{"a":1,"b\n":{},"c":"\u00e9"}`, ErrMissingField, `no field "text", there are: a, "b\n", c; name the field with the text (--text-field)`},
+		{"no text", `{"a":1,"b\n":{},"c":"\u00e9"}`, ErrMissingField, `no field "text", there are: a, "b\n", c; name the field with the text (TextField)`},
 		{"no fields", ` { } `, ErrMissingField, `the record has no fields`},
 		{"null text", `{"text":null}`, ErrMissingField, `field "text" is null`},
 		{"text is a number", `{"text":5}`, ErrNotString, `field "text" is a number, not a string`},

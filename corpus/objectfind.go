@@ -6,6 +6,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // object is where the bytes of a source are when that is an object store.
@@ -63,11 +65,11 @@ func (w *walk) addURL(at location) error {
 	case denied != nil:
 		return problem(denied)
 	case isPattern(at.key):
-		return problem(&reason{kind: fs.ErrNotExist, text: "the pattern matches no object; check it"})
+		return problem(&reason{kind: fs.ErrNotExist, text: setting.Textf("the pattern matches no object; check it")})
 	case at.key == "" || strings.HasSuffix(at.key, "/"):
 		return problem(because(ErrNoFiles, "no objects there; name a prefix that has some"))
 	}
-	return problem(&reason{kind: fs.ErrNotExist, text: "no such object, and none below it; check the name"})
+	return problem(&reason{kind: fs.ErrNotExist, text: setting.Textf("no such object, and none below it; check the name")})
 }
 
 // addRoot notes a folder that was named itself.

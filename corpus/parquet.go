@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/alike-dev/alike/internal/parquetfile"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // Parquet files keep the values of a column together, so a record has no bytes
@@ -140,13 +141,13 @@ func (f *File) checkColumn(pf *parquetfile.File, name string, at int, text bool)
 		return problem(ErrNotString, "column %q is a group of columns: %s; name one of them", name, listNames(below))
 	}
 	if at < 0 {
-		return problem(ErrMissingField, "no column %q, there are: %s; name the column with the text (--text-field)", name, listNames(pf.Names()))
+		return problem(ErrMissingField, "no column %q, there are: %s; name the column with the text (%s)", name, listNames(pf.Names()), setting.TextField)
 	}
 	switch leaf := &pf.Leaves[at]; {
 	case leaf.IsList():
 		return problem(ErrNotString, "column %q is %s; name a column with one value a row", name, leaf.Type())
 	case text && !leaf.IsText():
-		return problem(ErrNotString, "column %q is %s, not a string; name the column with the text (--text-field)", name, leaf.Type())
+		return problem(ErrNotString, "column %q is %s, not a string; name the column with the text (%s)", name, leaf.Type(), setting.TextField)
 	}
 	return nil
 }
@@ -154,18 +155,18 @@ func (f *File) checkColumn(pf *parquetfile.File, name string, at int, text bool)
 // parquetProblem words an error of package parquetfile. row is the first that is
 // lost, -1 where all are.
 func (f *File) parquetProblem(err error, row int64) *Problem {
-	kind, remedy := ErrCorrupt, "get a whole copy of the file"
+	kind, remedy := ErrCorrupt, setting.Textf("get a whole copy of the file")
 	switch {
 	case errors.Is(err, parquetfile.ErrNotParquet):
-		remedy = "check its name, or give --format"
+		remedy = setting.Textf("check its name, or give %s", setting.Format)
 	case errors.Is(err, parquetfile.ErrTruncated):
 		kind = ErrTruncated
 	case errors.Is(err, parquetfile.ErrEncrypted):
-		kind, remedy = ErrUnsupported, "decrypt it"
+		kind, remedy = ErrUnsupported, setting.Textf("decrypt it")
 	case errors.Is(err, parquetfile.ErrUnsupported):
-		kind, remedy = ErrUnsupported, "write it anew with other settings, or convert it to JSONL"
+		kind, remedy = ErrUnsupported, setting.Textf("write it anew with other settings, or convert it to JSONL")
 	case errors.Is(err, parquetfile.ErrChanged):
-		kind, remedy = ErrChanged, "run again when nothing writes to it"
+		kind, remedy = ErrChanged, setting.Textf("run again when nothing writes to it")
 	}
 	lost := ""
 	if row == 0 {
@@ -173,18 +174,18 @@ func (f *File) parquetProblem(err error, row int64) *Problem {
 	} else if row > 0 {
 		lost = fmt.Sprintf("records after row %d are lost", row)
 	}
-	text := err.Error()
+	var text setting.Text
 	var unread *objectError
 	switch isUnread := errors.As(err, &unread); {
 	case isUnread: // its text has a remedy
-		kind, text = unread, unread.Error()
+		kind, text = unread, setting.Textf("%v", unread)
 		if lost != "" {
-			text += " (" + lost + ")"
+			text = setting.Textf("%v (%s)", unread, lost)
 		}
 	case lost != "":
-		text += ", " + lost + "; " + remedy
+		text = setting.Textf("%v, %s; %s", err, lost, remedy)
 	default:
-		text += "; " + remedy
+		text = setting.Textf("%v; %s", err, remedy)
 	}
 	return &Problem{Path: f.src.Label(), Line: max(row, 0), Err: &reason{kind: kind, cause: err, text: text}}
 }

@@ -219,12 +219,12 @@ func TestParquetFilesThatCannotBeRead(t *testing.T) {
 		kind error
 		says string
 	}{
-		"a missing column":        {sound, Options{TextField: "body"}, ErrMissingField, `no column "body", there are: id, text, meta.id, meta.lang, tags.list.element, n, flag; name the column with the text (--text-field)`},
+		"a missing column":        {sound, Options{TextField: "body"}, ErrMissingField, `no column "body", there are: id, text, meta.id, meta.lang, tags.list.element, n, flag; name the column with the text (TextField)`},
 		"a group":                 {sound, Options{TextField: "meta"}, ErrNotString, `column "meta" is a group of columns: meta.id, meta.lang; name one of them`},
 		"an id that is a group":   {sound, Options{IDField: "meta"}, ErrNotString, `column "meta" is a group`},
 		"a list":                  {sound, Options{TextField: "tags.list.element"}, ErrNotString, `column "tags.list.element" is a list of BYTE_ARRAY; name a column with one value a row`},
 		"a number":                {sound, Options{TextField: "n"}, ErrNotString, `column "n" is DOUBLE, not a string`},
-		"nothing":                 {nil, Options{}, ErrCorrupt, "not a Parquet file: it has 0 bytes; check its name, or give --format"},
+		"nothing":                 {nil, Options{}, ErrCorrupt, "not a Parquet file: it has 0 bytes; check its name, or give Format"},
 		"something else":          {[]byte(`{"text":"a"}{"text":"b"}`), Options{}, ErrCorrupt, "not a Parquet file: it starts with"},
 		"a file without its end":  {sound[:len(sound)/2], Options{}, ErrTruncated, "a Parquet file without its end; get a whole copy of the file"},
 		"an encrypted file":       {secret(true), Options{}, ErrUnsupported, "encrypted Parquet file; decrypt it"},

@@ -3,6 +3,8 @@ package corpus
 import (
 	"bytes"
 	"slices"
+
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // A Record is one record of a file. Its slices are views that stand until the
@@ -246,7 +248,7 @@ func (p *Parser) parseJSON(r *Record) {
 		r.Err = p.missingText(line, text.kind)
 		return
 	default:
-		r.Err = because(ErrNotString, "field %q is %v, not a string; name the field with the text (--text-field)", p.o.TextField, text.kind)
+		r.Err = because(ErrNotString, "field %q is %v, not a string; name the field with the text (%s)", p.o.TextField, text.kind, setting.TextField)
 		return
 	}
 	for i := range p.fields {

@@ -2,8 +2,9 @@ package corpus
 
 import (
 	"bytes"
-	"fmt"
 	"io"
+
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // Plain files of lines need no lock: block k is the range
@@ -133,7 +134,7 @@ func (f *File) readAt(p []byte, off int64) error {
 	if err == io.EOF {
 		err = because(ErrChanged, "the file became shorter while it was read (no byte %d), some of its records are lost; run again when nothing writes to it", off)
 	} else {
-		err = &reason{kind: ErrCorrupt, cause: err, text: fmt.Sprintf("cannot read on at byte %d: %v; some of its records are lost", off, err)}
+		err = &reason{kind: ErrCorrupt, cause: err, text: setting.Textf("cannot read on at byte %d: %v; some of its records are lost", off, err)}
 	}
 	return &Problem{Path: f.src.Label(), Offset: off, Err: err}
 }

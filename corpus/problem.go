@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // What can be wrong, for errors.Is.
@@ -66,12 +68,15 @@ func (p *Problem) Unwrap() error { return p.Err }
 // for errors.Is.
 type reason struct {
 	kind error
-	text string
+	text setting.Text
 	// cause is the error of the operating system or a decoder, if there is one.
 	cause error
 }
 
-func (r *reason) Error() string { return r.text }
+func (r *reason) Error() string { return r.text.String() }
+
+// Explain returns the text with every setting as name says, see alike.Explain.
+func (r *reason) Explain(name func(field string) string) string { return r.text.Explain(name) }
 
 func (r *reason) Unwrap() []error {
 	if r.cause != nil {
@@ -81,19 +86,19 @@ func (r *reason) Unwrap() []error {
 }
 
 func because(kind error, format string, args ...any) error {
-	return &reason{kind: kind, text: fmt.Sprintf(format, args...)}
+	return &reason{kind: kind, text: setting.Textf(format, args...)}
 }
 
 func tooLong(limit int64) error {
-	return because(ErrTooLong, "record is longer than %d bytes; raise the limit (--max-record) to read it", limit)
+	return because(ErrTooLong, "record is longer than %d bytes; raise the limit (%s) to read it", limit, setting.MaxRecord)
 }
 
 func missingField(want string, have []string) error {
 	if len(have) == 0 {
 		return because(ErrMissingField, "no field %q: the record has no fields", want)
 	}
-	return because(ErrMissingField, "no field %q, there are: %s; name the field with the text (--text-field)",
-		want, listNames(have))
+	return because(ErrMissingField, "no field %q, there are: %s; name the field with the text (%s)",
+		want, listNames(have), setting.TextField)
 }
 
 // listNames joins names for a message, not more of them than one can read.

@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // A Source is one file or object to read, found by Find.
@@ -206,5 +207,5 @@ func openError(path string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		text = "permission denied; make it readable or leave it out"
 	}
-	return &Problem{Path: path, Err: &reason{kind: cause, text: text, cause: err}}
+	return &Problem{Path: path, Err: &reason{kind: cause, text: setting.Textf("%s", text), cause: err}}
 }

@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // Spool copies the bytes of a stream to a new file at path of a file system and
@@ -70,7 +70,7 @@ func Respool(on vfs.FS, s Source, o Options, path, version string) (Source, erro
 	}
 	if err != nil {
 		return s, &Problem{Path: s.Label(), Err: &reason{kind: ErrChanged, cause: err,
-			text: fmt.Sprintf("its copy in the work folder cannot be read (%v); start over with --fresh", err)}}
+			text: setting.Textf("its copy in the work folder cannot be read (%v); start over with %s", err, setting.Fresh)}}
 	}
 	defer before.Close()
 	in, err := s.open(o)
@@ -90,10 +90,10 @@ func Respool(on vfs.FS, s Source, o Options, path, version string) (Source, erro
 	case same < 0 && now.version() == version:
 		return spooled, nil
 	case same < 0:
-		return s, &Problem{Path: s.Label(), Err: because(ErrChanged, "its copy in the work folder is not the one that was made of it; start over with --fresh")}
+		return s, &Problem{Path: s.Label(), Err: because(ErrChanged, "its copy in the work folder is not the one that was made of it; start over with %s", setting.Fresh)}
 	}
 	return s, &Problem{Path: s.Label(), Offset: same, Err: because(ErrChanged,
-		"the stream differs from byte %d on from what the unfinished run has read of it; give the same stream again, or start over with --fresh", same+1)}
+		"the stream differs from byte %d on from what the unfinished run has read of it; give the same stream again, or start over with %s", same+1, setting.Fresh)}
 }
 
 // firstDifference returns how many bytes two streams have in common, -1 if they are the
@@ -136,7 +136,7 @@ func (s Source) spooled(on vfs.FS, path, version string) (Source, error) {
 
 // broken is the error of a stream that cannot be read on.
 func (s Source) broken(offset int64, err error) error {
-	return &Problem{Path: s.Label(), Offset: offset, Err: &reason{kind: ErrCorrupt, cause: err, text: fmt.Sprintf("cannot read on (%v)", err)}}
+	return &Problem{Path: s.Label(), Offset: offset, Err: &reason{kind: ErrCorrupt, cause: err, text: setting.Textf("cannot read on (%v)", err)}}
 }
 
 // watched keeps the error of a reader, and sums up what it gives.

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Compressed files whose parts decode independently (zstd frames, xz streams, bzip2 blocks)
+// Compressed files whose parts decode independently (zstd frames, bzip2 blocks)
 // are decoded in parallel, without goroutines of their own. Each call of Next:
 //
 //	claim   under the lock: read the next unit's compressed bytes
@@ -65,9 +65,7 @@ type place struct {
 func newUnitReader(f *File) unitReader {
 	switch f.src.Compression {
 	case Zstd:
-		return &frameUnits{f: f, kind: zstdFrames{}, guess: 1 << 20}
-	case Xz:
-		return &frameUnits{f: f, kind: xzStreams{}, guess: 1 << 20}
+		return &zstdUnits{f: f, guess: 1 << 20}
 	case Bzip2:
 		return &bzip2Units{f: f, chunk: 1 << 20}
 	}

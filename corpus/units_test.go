@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	dsnet "github.com/dsnet/compress/bzip2"
@@ -257,5 +258,23 @@ func TestStreamCheckSumOfBzip2IsChecked(t *testing.T) {
 	s.Format = Lines
 	if _, err := readAll(t, s, Options{}, 1); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestSmallArchivesTakeLittleMemoryWhateverTheyAskFor(t *testing.T) {
+	data := []byte("\x28\xb5\x2f\xfd\x00\x88\x11\x00\x00a\n") // a window of 128 MiB
+	for _, parts := range []int{1, 5} {
+		for _, f := range []Format{Lines, Text} {
+			s := sourceOf(t, "a.zst", bytes.Repeat(data, parts))
+			s.Format = f
+			used, err := allocated(t, s, Options{})
+			must(t, err)
+			if used > 20<<20 {
+				t.Errorf("%d parts as %s: %d MiB allocated", parts, f, used>>20)
+			}
+			have, err := readAll(t, s, Options{}, 2)
+			must(t, err)
+			compare(t, "a.zst", have, twin([]byte(strings.Repeat("a\n", parts)), f, Options{}))
+		}
 	}
 }

@@ -33,8 +33,8 @@ type Destination interface {
 //
 // Compressed output is cut every 4 MiB of input into gzip members, zstd frames
 // or bzip2 or xz streams of their own. So they are compressed in parallel, the bytes
-// do not depend on the number of threads, and the file can be read in parallel
-// again. A Writer belongs to one goroutine.
+// do not depend on the number of threads, and the file, unless it is xz, can be
+// read in parallel again. A Writer belongs to one goroutine.
 type Writer struct {
 	to       Destination
 	compress *compressor // nil: plain

@@ -171,7 +171,7 @@ func TestHotBucketsKeepTheirPairsAcross(t *testing.T) {
 		for _, threads := range []int{1, 7} {
 			var notices []string
 			c := base
-			c.Threads, c.OnNotice = threads, func(notice string) { notices = append(notices, notice) }
+			c.Threads, c.OnNotice = threads, func(notice Notice) { notices = append(notices, notice.String()) }
 			size(&c)
 			got, s := pairLines(t, c)
 			if first == nil {
@@ -206,7 +206,7 @@ func TestAHotBucketOfOneSideCostsNothing(t *testing.T) {
 			}
 			c := docs.write(t, "left.jsonl", "right.jsonl")
 			c.BucketCap, c.Candidates, c.Banding = cap, CandidatesLSH, lsh.Params{Bands: 20, Rows: 5, MinBands: 1}
-			c.OnNotice = func(notice string) { t.Errorf("%d: notice %q", few, notice) }
+			c.OnNotice = func(notice Notice) { t.Errorf("%d: notice %q", few, notice) }
 			got, s := pairLines(t, c)
 			if want := docs.bruteForce(t, 0.8); !slices.Equal(got, want) {
 				t.Errorf("%d against %d: %d pairs, want %d", few, n, len(got), len(want))
@@ -250,9 +250,9 @@ func TestCopiesOnBothSidesArePairs(t *testing.T) {
 				var notices []string
 				config := docs.write(t, "left.jsonl", "right.jsonl")
 				config.Threshold, config.BucketCap, config.Candidates = 0.95, 50, candidates
-				config.OnNotice = func(notice string) {
-					if strings.Contains(notice, "copies") {
-						notices = append(notices, notice)
+				config.OnNotice = func(notice Notice) {
+					if strings.Contains(notice.String(), "copies") {
+						notices = append(notices, notice.String())
 					}
 				}
 				size(&config)
@@ -280,7 +280,7 @@ func TestPairsOfTwoCrowdsAreTold(t *testing.T) {
 	for _, limit := range []int{20, 40} {
 		c := docs.write(t, "left.jsonl", "right.jsonl")
 		var notices []string
-		c.BucketCap, c.OnNotice = limit, func(notice string) { notices = append(notices, notice) }
+		c.BucketCap, c.OnNotice = limit, func(notice Notice) { notices = append(notices, notice.String()) }
 		got, _ := pairLines(t, c)
 		want, told := 30*30, 0
 		if limit < 30 {

@@ -13,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
@@ -120,7 +121,7 @@ type Config struct {
 	// OnSkip, when set, is told of every bad record, in input order.
 	OnSkip func(*corpus.Problem)
 	// OnNotice, when set, is told what a user should know of a run that goes on.
-	OnNotice func(string)
+	OnNotice func(Notice)
 	// Begin, when set, is called by Pairs and Sketch when all inputs are found and no
 	// output is one of them, before anything is read: it can open what Commit completes.
 	Begin func() error
@@ -183,7 +184,7 @@ func (c Config) withDefaults() Config {
 		c.OnSkip = func(*corpus.Problem) {}
 	}
 	if c.OnNotice == nil {
-		c.OnNotice = func(string) {}
+		c.OnNotice = func(Notice) {}
 	}
 	if c.Begin == nil {
 		c.Begin = func() error { return nil }
@@ -221,6 +222,10 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
+// A Notice is a message that is no error. It may name settings: String returns it as Go
+// names them, Explain as a program does.
+type Notice = setting.Text
+
 // ErrUsage marks an error of the configuration, not of the data.
 var ErrUsage = errors.New("wrong usage")
 
@@ -244,11 +249,11 @@ func (c Config) Validate() error {
 func (c *Config) validateThreshold() error {
 	checks := []error{
 		c.checkMeasure(),
-		among("candidates", c.Candidates, CandidatesAuto, CandidatesLSH, CandidatesExact),
-		among("verify", c.Verify, VerifyExact, VerifySketch, VerifyNone),
+		among(setting.Candidates, c.Candidates, CandidatesAuto, CandidatesLSH, CandidatesExact),
+		among(setting.Verify, c.Verify, VerifyExact, VerifySketch, VerifyNone),
 	}
 	if !(c.Recall > 0 && c.Recall < 1) {
-		checks = append(checks, fmt.Errorf("recall %v is not between 0 and 1: use --candidates exact where no pair may be missed", c.Recall))
+		checks = append(checks, setting.Errorf("recall %v is not between 0 and 1: use %s exact where no pair may be missed", c.Recall, setting.Candidates))
 	}
 	if c.Shared && !hasBands(c.Sketch) {
 		checks = append(checks, fmt.Errorf("%s has no components that could be shared: use oph or kmins", c.Sketch))
@@ -268,7 +273,7 @@ func (c Config) validateReading() error {
 	c = c.withDefaults()
 	checks := []error{
 		c.Features.Validate(),
-		among("on-error", c.OnError, OnErrorSkip, OnErrorFail),
+		among(setting.OnError, c.OnError, OnErrorSkip, OnErrorFail),
 	}
 	if len(c.Inputs) == 0 {
 		checks = append(checks, errors.New("no input: name files, folders or - for standard input"))
@@ -277,7 +282,7 @@ func (c Config) validateReading() error {
 		checks = append(checks, errors.New("threads must be at least 1, memory not negative"))
 	}
 	if c.Corpus.MaxRecord > math.MaxUint32 {
-		checks = append(checks, fmt.Errorf("max-record is %d: take less than 4 GiB", c.Corpus.MaxRecord))
+		checks = append(checks, setting.Errorf("%s is %d: take less than 4 GiB", setting.MaxRecord, c.Corpus.MaxRecord))
 	}
 	if slices.Contains(c.Inputs, "-") && slices.Contains(c.Against, "-") {
 		checks = append(checks, errors.New("standard input cannot be both an input and a reference: put one of them into a file"))
@@ -329,7 +334,7 @@ func hasBands(s recipe.Scheme) bool {
 	return ok && banded.HasBands()
 }
 
-func among[T ~string](option string, value T, allowed ...T) error {
+func among[T ~string](option setting.Name, value T, allowed ...T) error {
 	names := make([]string, len(allowed))
 	for i, a := range allowed {
 		if value == a {
@@ -337,5 +342,5 @@ func among[T ~string](option string, value T, allowed ...T) error {
 		}
 		names[i] = string(a)
 	}
-	return fmt.Errorf("%s is %q: choose one of %s", option, value, strings.Join(names, ", "))
+	return setting.Errorf("%s is %q: choose one of %s", option, value, strings.Join(names, ", "))
 }

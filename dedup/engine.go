@@ -28,6 +28,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
 )
@@ -228,7 +229,7 @@ func (r *run) close(succeeded bool) error {
 		err = errors.Join(err, l.journal.Close())
 	}
 	if succeeded && err != nil { // the results are there
-		r.config.OnNotice(fmt.Sprintf("the work folder is not empty: %v; remove it", err))
+		r.config.OnNotice(setting.Textf("the work folder is not empty: %v; remove it", err))
 		return nil
 	}
 	return err

@@ -109,7 +109,7 @@ func TestPairsWithinADistanceAreThoseOfBruteForce(t *testing.T) {
 			for i, c := range []Config{{Threads: 1}, {Threads: 3, BucketCap: 25}, {Threads: 2, BucketCap: 25, limits: limits{memory: 1, segment: 1 << 10}}} {
 				c.Inputs, c.Texts, c.Distance = []string{path}, hexWords(size), &d
 				var notices, got []string
-				c.OnNotice = func(s string) { notices = append(notices, s) }
+				c.OnNotice = func(n Notice) { notices = append(notices, n.String()) }
 				summary, err := Pairs(context.Background(), c, func(p Pair) error {
 					got = append(got, fmt.Sprintf("%s %s %.6f", p.A, p.B, p.Similarity))
 					return nil
@@ -142,14 +142,14 @@ func TestHotBucketsOfFingerprintsThatCostTooMuchAreTold(t *testing.T) {
 		var notices []string
 		c := Config{
 			Inputs: []string{writeHex(t, all)}, Texts: hexWords(8), Distance: new(2), BucketCap: 10,
-			limits: limits{hot: budget}, OnNotice: func(s string) { notices = append(notices, s) },
+			limits: limits{hot: budget}, OnNotice: func(n Notice) { notices = append(notices, n.String()) },
 		}
 		n := 0
 		if _, err := Pairs(context.Background(), c, func(Pair) error { n++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		told := slices.ContainsFunc(notices, func(s string) bool {
-			return strings.Contains(s, "buckets of more than 10: 200 ") && strings.Contains(s, "--bucket-cap")
+			return strings.Contains(s, "buckets of more than 10: 200 ") && strings.Contains(s, "BucketCap")
 		})
 		if complete == told || complete != (n == len(want)) {
 			t.Errorf("budget %v: %d of %d pairs, notices %q", budget, n, len(want), notices)

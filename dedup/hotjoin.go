@@ -7,6 +7,7 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 )
 
@@ -42,8 +43,8 @@ func (r *run) findHot(ctx context.Context, members *extsort.Sorted) (h hotPairs,
 		missed, err = r.hotFrom(levels, 0, func(uint32) {})
 	}
 	if missed > 0 {
-		r.config.OnNotice(fmt.Sprintf("documents in buckets of more than %d: %d were compared with the first %d of their buckets only, "+
-			"so pairs of them may be missing; raise --bucket-cap, or find them with --candidates exact", r.config.BucketCap, missed, lsh.Hubs))
+		r.config.OnNotice(setting.Textf("documents in buckets of more than %d: %d were compared with the first %d of their buckets only, "+
+			"so pairs of them may be missing; raise %s, or find them with %s exact", r.config.BucketCap, missed, lsh.Hubs, setting.BucketCap, setting.Candidates))
 	}
 	return h, errors.Join(err, r.work.release(levels))
 }

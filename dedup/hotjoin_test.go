@@ -54,7 +54,7 @@ func TestHotBucketsOfDocumentsReallyAlikeKeepTheirPairs(t *testing.T) {
 	want, _ := pairLines(t, exact)
 	for _, retain := range []int64{0, 1} { // sets in the table, from records
 		var notices []string
-		config.limits.retain, config.OnNotice = retain, func(notice string) { notices = append(notices, notice) }
+		config.limits.retain, config.OnNotice = retain, func(notice Notice) { notices = append(notices, notice.String()) }
 		got, s := pairLines(t, config)
 		if float64(len(got)) < DefaultRecall*float64(len(want)) || s.BucketsCapped == 0 || len(notices) > 0 {
 			t.Errorf("%d of %d pairs, %d buckets capped, notices %q", len(got), len(want), s.BucketsCapped, notices)
@@ -87,7 +87,7 @@ func TestPairsOfHotBucketsThatAreGivenUpAreTold(t *testing.T) {
 		{Config{Inputs: []string{few}, BucketCap: 20, Candidates: CandidatesLSH, Banding: lsh.Params{Bands: 20, Rows: 5, MinBands: 2}}, 30},
 	} {
 		var notices []string
-		c.config.OnNotice = func(notice string) { notices = append(notices, notice) }
+		c.config.OnNotice = func(notice Notice) { notices = append(notices, notice.String()) }
 		s, err := Pairs(context.Background(), c.config, func(Pair) error { return nil })
 		if err != nil {
 			t.Fatal(err)

@@ -3,12 +3,12 @@ package dedup
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/bits"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 )
 
@@ -62,8 +62,8 @@ func (r *run) withHotPairs(ctx context.Context, met, members *extsort.Sorted) (p
 		return pairs.Len(), 0, nil
 	})
 	if missed > 0 {
-		r.config.OnNotice(fmt.Sprintf("documents in buckets of more than %d: %d were not compared with all of their buckets, only with the first %d and some others, "+
-			"so pairs of them may be missing; raise --bucket-cap, or take a smaller --distance", r.config.BucketCap, missed, lsh.Hubs))
+		r.config.OnNotice(setting.Textf("documents in buckets of more than %d: %d were not compared with all of their buckets, only with the first %d and some others, "+
+			"so pairs of them may be missing; raise %s, or take a smaller %s", r.config.BucketCap, missed, lsh.Hubs, setting.BucketCap, setting.Distance))
 	}
 	return pairs, err
 }

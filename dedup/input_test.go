@@ -258,7 +258,7 @@ func TestPairsOfManyCopiesAreListedWithTheFirstFew(t *testing.T) {
 	for _, candidates := range []Candidates{CandidatesLSH, CandidatesAuto} {
 		notices := 0
 		got, s := pairLines(t, Config{
-			Inputs: []string{path}, Candidates: candidates, BucketCap: 20, OnNotice: func(string) { notices++ },
+			Inputs: []string{path}, Candidates: candidates, BucketCap: 20, OnNotice: func(Notice) { notices++ },
 		})
 		crowd := 2 * (copies - lsh.Hubs)
 		if want := 2*copies*(2*copies-1)/2 - crowd*(crowd-1)/2; len(got) != want || s.BucketsCapped != 2 || notices != 1 {

@@ -14,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // findSources looks up the inputs, references first or the left before the right, and
@@ -65,9 +66,11 @@ func (r *run) findSources(ctx context.Context) error {
 		c.OnSkip(&p)
 	}
 	if len(c.With) > 0 {
-		twice.tell("on both sides of --with: each of its documents is like itself", "on both sides of --with: each of their documents is like itself", c.OnNotice)
+		twice.tell(setting.Textf("on both sides of %s: each of its documents is like itself", setting.With),
+			setting.Textf("on both sides of %s: each of their documents is like itself", setting.With), c.OnNotice)
 	} else {
-		twice.tell("an input and a reference: what it holds is like itself and removed", "inputs and references: what they hold is like itself and removed", c.OnNotice)
+		twice.tell(setting.Textf("an input and a reference: what it holds is like itself and removed"),
+			setting.Textf("inputs and references: what they hold is like itself and removed"), c.OnNotice)
 	}
 	return nil
 }
@@ -124,12 +127,12 @@ func (s *seenTwice) add(name string) {
 }
 
 // tell says what one file is, or several are.
-func (s *seenTwice) tell(one, several string, notice func(string)) {
+func (s *seenTwice) tell(one, several setting.Text, notice func(Notice)) {
 	switch {
 	case s.n == 1:
-		notice(fmt.Sprintf("%q is %s", s.first, one))
+		notice(setting.Textf("%q is %s", s.first, one))
 	case s.n > 1:
-		notice(fmt.Sprintf("%q and %d more files are %s", s.first, s.n-1, several))
+		notice(setting.Textf("%q and %d more files are %s", s.first, s.n-1, several))
 	}
 }
 
@@ -397,17 +400,17 @@ func (f *fieldCount) add(m cluster.Meta) {
 
 // tell says where the rule has less to go by than its user may think. Texts alone are
 // fine: dates are.
-func (f fieldCount) tell(keep cluster.Keep, documents int64, notice func(string)) {
+func (f fieldCount) tell(keep cluster.Keep, documents int64, notice func(Notice)) {
 	missing := documents - f.numbers - f.texts
 	switch field := keep.Field(); {
 	case field == "" || documents == 0:
 	case missing == documents:
-		notice(fmt.Sprintf("no document has a field %q: --keep %s does the same as first", field, keep))
+		notice(setting.Textf("no document has a field %q: %s %s does the same as first", field, setting.Keep, keep))
 	case f.numbers > 0 && f.texts > 0:
-		notice(fmt.Sprintf("--keep %s: of %d documents %d have no field %q and %d have no number there; numbers are kept first, then other values",
-			keep, documents, missing, field, f.texts))
+		notice(setting.Textf("%s %s: of %d documents %d have no field %q and %d have no number there; numbers are kept first, then other values",
+			setting.Keep, keep, documents, missing, field, f.texts))
 	case missing > 0:
-		notice(fmt.Sprintf("--keep %s: of %d documents %d have no field %q; they are kept last", keep, documents, missing, field))
+		notice(setting.Textf("%s %s: of %d documents %d have no field %q; they are kept last", setting.Keep, keep, documents, missing, field))
 	}
 }
 
@@ -417,16 +420,16 @@ func (r *run) notice(fields fieldCount) {
 	fields.tell(c.Keep, s.Read-s.Skipped, c.OnNotice)
 	switch {
 	case s.Read == 0:
-		c.OnNotice("the input holds no records")
+		c.OnNotice(setting.Textf("the input holds no records"))
 	case len(c.With) > 0 && s.Left == 0:
-		c.OnNotice("the input before --with holds no records: there are no pairs")
+		c.OnNotice(setting.Textf("the input before %s holds no records: there are no pairs", setting.With))
 	case len(c.With) > 0 && s.Right == 0:
-		c.OnNotice("the input of --with holds no records: there are no pairs")
+		c.OnNotice(setting.Textf("the input of %s holds no records: there are no pairs", setting.With))
 	}
 	switch {
 	case s.Empty == 1:
-		c.OnNotice("1 document has no text to compare: it matches nothing")
+		c.OnNotice(setting.Textf("1 document has no text to compare: it matches nothing"))
 	case s.Empty > 1:
-		c.OnNotice(fmt.Sprintf("%d documents have no text to compare: they match nothing", s.Empty))
+		c.OnNotice(setting.Textf("%d documents have no text to compare: they match nothing", s.Empty))
 	}
 }

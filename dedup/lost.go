@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // Of a Parquet file the first pass reads the columns that it needs, and the last
@@ -23,7 +24,7 @@ type lostRows struct {
 	Rows int64 // whole ones, before them
 	Line int64 // of the problem
 	Kind byte
-	Text string
+	Text string // by setting.Mark
 }
 
 // mayLoseRows tells whether another round may be needed.
@@ -108,7 +109,7 @@ func (k *keptWriter) cannotCopy(ctx context.Context, file int, path string, reas
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.lost = append(k.lost, lostRows{File: file, Rows: rows, Line: damage.Line, Kind: kindOf(damage.Err), Text: damage.Err.Error()})
+	k.lost = append(k.lost, lostRows{File: file, Rows: rows, Line: damage.Line, Kind: kindOf(damage.Err), Text: setting.Mark(damage.Err)})
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -23,8 +24,8 @@ func (c *Config) checkMeasure() error {
 		return fmt.Errorf("signatures estimate the similarities jaccard and weighted-jaccard only: by measure %s leave verify at exact, and shared out", c.Measure)
 	}
 	if _, bounded := t.LeastJaccard(); !bounded && c.Candidates == CandidatesLSH {
-		return fmt.Errorf("pairs of measure %s may have any Jaccard similarity, so bands of signatures can miss them: "+
-			"take --candidates exact or auto, and no --bands", c.Measure)
+		return setting.Errorf("pairs of measure %s may have any Jaccard similarity, so bands of signatures can miss them: "+
+			"take %s exact or auto, and no %s", c.Measure, setting.Candidates, setting.Banding)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // Outputs name a document by its id or, if it has none, by its path and line (a text
@@ -36,7 +37,7 @@ func (r *run) uniqueNames(ctx context.Context) (*extsort.Sorted, error) {
 	shared, err := r.compareNames(ctx, true, repeated)
 	if err == nil && shared != nil {
 		r.table.byPlace = shared
-		r.config.OnNotice(fmt.Sprintf("references that have the name of an input: %d; outputs name them %sFILE:LINE", shared.count(), AgainstPrefix))
+		r.config.OnNotice(setting.Textf("references that have the name of an input: %d; outputs name them %sFILE:LINE", shared.count(), AgainstPrefix))
 		_, err = r.compareNames(ctx, false, repeated) // the new names may be ids of inputs
 	}
 	return r.work.ended(ctx, repeated, err)
@@ -234,11 +235,11 @@ func repeatedProblem(c *cursor, doc, other uint32) *corpus.Problem {
 	case c.made(doc):
 		p.Err = fmt.Errorf("its name %q is that of another document without an id (%s) too; give one of the files another name", name, place(other))
 	case c.made(other):
-		p.Err = fmt.Errorf("id %q is the name of a document without an id of its own (%s); make ids unique, or name documents by file and line with --id-field %s",
-			name, place(other), corpus.NoID)
+		p.Err = setting.Errorf("id %q is the name of a document without an id of its own (%s); make ids unique, or name documents by file and line with %s %s",
+			name, place(other), setting.IDField, corpus.NoID)
 	default:
-		p.Err = fmt.Errorf("id %q was there before (%s); make ids unique, or name documents by file and line with --id-field %s",
-			name, place(other), corpus.NoID)
+		p.Err = setting.Errorf("id %q was there before (%s); make ids unique, or name documents by file and line with %s %s",
+			name, place(other), setting.IDField, corpus.NoID)
 	}
 	return p
 }

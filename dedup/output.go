@@ -24,6 +24,7 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // Names of what a run leaves in its output folder.
@@ -328,7 +329,7 @@ func (o *outputDir) move(name string) error {
 		return nil
 	}
 	if _, err := o.fs.Stat(place); err != nil {
-		return fmt.Errorf("%w; what was staged is gone: start over with --fresh", err)
+		return setting.Errorf("%w; what was staged is gone: start over with %s", err, setting.Fresh)
 	}
 	return nil
 }

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 )
@@ -296,10 +296,10 @@ func (r *run) tellCrowds(limit int, crowds int64) {
 		return
 	}
 	r.summary.BucketsCapped += crowds
-	remedy := "with --candidates exact all"
+	remedy := setting.Textf("with %s exact all", setting.Candidates)
 	if _, hamming := r.recipe.Distance(); hamming {
-		remedy = "with a larger --bucket-cap all"
+		remedy = setting.Textf("with a larger %s all", setting.BucketCap)
 	}
-	r.config.OnNotice(fmt.Sprintf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, %s",
+	r.config.OnNotice(setting.Textf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, %s",
 		limit, crowds, lsh.Hubs, remedy))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // A part is a file of the work folder with segments that one worker has filled,
@@ -269,7 +270,7 @@ func appendProblem(dst []byte, line int64, err error) []byte {
 	dst = append(dst, 0, 0, 0, 0)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(line))
 	dst = append(dst, kindOf(err))
-	dst = append(dst, err.Error()...)
+	dst = append(dst, setting.Mark(err)...)
 	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
 	return dst
 }

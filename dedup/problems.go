@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // kinds are the reasons for which records and files are skipped. Their order is
@@ -28,16 +29,20 @@ func kindOf(err error) byte {
 // restored is an error that reads as one met earlier and is of the same kind.
 type restored struct {
 	kind error
-	text string
+	text setting.Text
 }
 
-func (r *restored) Error() string { return r.text }
+func (r *restored) Error() string { return r.text.String() }
+
+// Explain returns the text with every setting as name says, see alike.Explain.
+func (r *restored) Explain(name func(field string) string) string { return r.text.Explain(name) }
 
 func (r *restored) Unwrap() error { return r.kind }
 
+// restoredError returns the error of a kind that setting.Mark has given the text of.
 func restoredError(kind byte, text string) error {
 	if int(kind) >= len(kinds) {
 		kind = 0
 	}
-	return &restored{kinds[kind], text}
+	return &restored{kinds[kind], setting.Unmark(text)}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // log is the journal of a run that can be resumed. A nil log does nothing: then
@@ -150,7 +151,7 @@ func (r *run) openLog(ctx context.Context, command string) error {
 		}
 	}
 	if j.Resumed() {
-		r.config.OnNotice(fmt.Sprintf("going on with the run that %s holds", w.parent))
+		r.config.OnNotice(setting.Textf("going on with the run that %s holds", w.parent))
 	}
 	return w.clean(func(name string) bool { return named[name] })
 }
@@ -234,7 +235,7 @@ func (w *workspace) clean(keep func(name string) bool) error {
 
 // engineVersion changes with what a work folder holds: a run of another version is
 // refused by it.
-const engineVersion = "3"
+const engineVersion = "4"
 
 // inputSetting begins the names of the settings of inputs.
 const inputSetting = "input "
@@ -248,26 +249,26 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 		set := []journal.Setting{
 			{Name: "command", Value: command},
 			{Name: "engine", Value: engineVersion},
-			{Name: "--measure", Value: c.Measure.String()},
-			{Name: "--threshold", Value: fmt.Sprint(c.Threshold)},
-			{Name: "--recall", Value: fmt.Sprint(c.Recall)},
-			{Name: "--candidates", Value: string(c.Candidates)},
-			{Name: "--verify", Value: string(c.Verify)},
-			{Name: "--shared", Value: strconv.FormatBool(c.Shared)},
+			{Name: string(setting.Measure), Value: c.Measure.String()},
+			{Name: string(setting.Threshold), Value: fmt.Sprint(c.Threshold)},
+			{Name: string(setting.Recall), Value: fmt.Sprint(c.Recall)},
+			{Name: string(setting.Candidates), Value: string(c.Candidates)},
+			{Name: string(setting.Verify), Value: string(c.Verify)},
+			{Name: string(setting.Shared), Value: strconv.FormatBool(c.Shared)},
 			{Name: "recipe", Value: r.recipe.String()},
-			{Name: "--bucket-cap", Value: fmt.Sprint(c.BucketCap)},
-			{Name: "--keep", Value: c.Keep.String()},
-			{Name: "--cluster star", Value: fmt.Sprint(c.Star)},
-			{Name: "--on-error", Value: string(c.OnError)},
-			{Name: "--format", Value: string(c.Corpus.Format)},
-			{Name: "--text-field", Value: c.Corpus.TextField},
-			{Name: "--id-field", Value: c.Corpus.IDField},
+			{Name: string(setting.BucketCap), Value: fmt.Sprint(c.BucketCap)},
+			{Name: string(setting.Keep), Value: c.Keep.String()},
+			{Name: string(setting.Star), Value: fmt.Sprint(c.Star)},
+			{Name: string(setting.OnError), Value: string(c.OnError)},
+			{Name: string(setting.Format), Value: string(c.Corpus.Format)},
+			{Name: string(setting.TextField), Value: c.Corpus.TextField},
+			{Name: string(setting.IDField), Value: c.Corpus.IDField},
 			{Name: "fields", Value: fmt.Sprintf("%q", c.Corpus.Fields)},
-			{Name: "--max-record", Value: fmt.Sprint(c.Corpus.MaxRecord)},
+			{Name: string(setting.MaxRecord), Value: fmt.Sprint(c.Corpus.MaxRecord)},
 			{Name: "block size", Value: fmt.Sprint(c.Corpus.BlockSize)},
 			{Name: "output", Value: c.Output},
 			{Name: "references", Value: fmt.Sprint(r.refSources)},
-			{Name: "--with", Value: withSetting(c, r.leftFiles)},
+			{Name: string(setting.With), Value: withSetting(c, r.leftFiles)},
 		}
 		for _, s := range set {
 			if !yield(s) {

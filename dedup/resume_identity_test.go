@@ -50,7 +50,7 @@ func TestAStreamThatIsAnotherOneIsRefused(t *testing.T) {
 				"another": strings.ToUpper(stream), "empty": "", "shorter": stream[:len(stream)-1], "longer": stream + "\n",
 			} {
 				_, err := commands[0].on(t, context.Background(), copyOf(t, left), config(other, v.resumable(inputs, references, 2)))
-				if !errors.Is(err, corpus.ErrChanged) || !strings.Contains(err.Error(), "stdin.jsonl") || !strings.Contains(err.Error(), "--fresh") {
+				if !errors.Is(err, corpus.ErrChanged) || !strings.Contains(err.Error(), "stdin.jsonl") || !strings.Contains(err.Error(), "Fresh") {
 					t.Errorf("%s, %d records, %s: error %v", as, n, what, err)
 				}
 			}
@@ -93,7 +93,7 @@ func TestAFileInThePlaceOfAnotherOneIsRefused(t *testing.T) {
 				got, err := command.on(t, context.Background(), on, v.resumable(inputs, references, 2))
 				if err != nil {
 					refused[kind]++
-					if !strings.Contains(err.Error(), "--fresh") {
+					if !strings.Contains(err.Error(), "Fresh") {
 						t.Errorf("%s over %s: error %v", other, name, err)
 					}
 					continue
@@ -182,7 +182,7 @@ func TestAnInputWithItsOldSizeAndTimeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = dedupOn(t, context.Background(), left, v.resumable(inputs, references, 2))
-	if err == nil || !strings.Contains(err.Error(), "table.csv") || !strings.Contains(err.Error(), "--fresh") || !strings.Contains(err.Error(), "permissions") {
+	if err == nil || !strings.Contains(err.Error(), "table.csv") || !strings.Contains(err.Error(), "Fresh") || !strings.Contains(err.Error(), "permissions") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -94,21 +94,21 @@ func TestARunOfOtherSettingsIsRefusedWithTheNameOfWhatChanged(t *testing.T) {
 		names  string
 		change func(c *Config)
 	}{
-		{"--threshold", func(c *Config) { c.Threshold = 0.71 }},
-		{"--recall", func(c *Config) { c.Recall = 0.9 }},
+		{"Threshold", func(c *Config) { c.Threshold = 0.71 }},
+		{"Recall", func(c *Config) { c.Recall = 0.9 }},
 		{"bands", func(c *Config) { c.Banding = lsh.Params{Bands: 30, Rows: 4} }},
-		{"--candidates", func(c *Config) { c.Candidates = CandidatesAuto }},
-		{"--verify", func(c *Config) { c.Verify = VerifySketch }},
-		{"--bucket-cap", func(c *Config) { c.BucketCap++ }},
-		{"--keep", func(c *Config) { c.Keep = keepRule(t, "longest") }},
+		{"Candidates", func(c *Config) { c.Candidates = CandidatesAuto }},
+		{"Verify", func(c *Config) { c.Verify = VerifySketch }},
+		{"BucketCap", func(c *Config) { c.BucketCap++ }},
+		{"Keep", func(c *Config) { c.Keep = keepRule(t, "longest") }},
 		{"star", func(c *Config) { c.Star = true }},
-		{"--on-error", func(c *Config) { c.OnError = OnErrorFail }},
+		{"OnError", func(c *Config) { c.OnError = OnErrorFail }},
 		{"words n=", func(c *Config) { c.Features.N = 4 }},
 		{"seed=7", func(c *Config) { c.Sketch = otherSketch }},
-		{"--format", func(c *Config) { c.Corpus.Format = corpus.Lines }},
-		{"--text-field", func(c *Config) { c.Corpus.TextField = "title" }},
-		{"--id-field", func(c *Config) { c.Corpus.IDField = corpus.NoID }},
-		{"--max-record", func(c *Config) { c.Corpus.MaxRecord = 1 << 20 }},
+		{"Format", func(c *Config) { c.Corpus.Format = corpus.Lines }},
+		{"TextField", func(c *Config) { c.Corpus.TextField = "title" }},
+		{"IDField", func(c *Config) { c.Corpus.IDField = corpus.NoID }},
+		{"MaxRecord", func(c *Config) { c.Corpus.MaxRecord = 1 << 20 }},
 		{"references", func(c *Config) { c.Against = []string{references} }},
 		{"plain.jsonl", func(c *Config) { c.Inputs = []string{filepath.Join(inputs, "a", "b")} }},
 		{"r.jsonl", func(c *Config) { c.Inputs = append(c.Inputs, references) }},
@@ -119,7 +119,7 @@ func TestARunOfOtherSettingsIsRefusedWithTheNameOfWhatChanged(t *testing.T) {
 		change.change(&c)
 		_, err := commands[0].on(t, context.Background(), on, c)
 		var mismatch *journal.MismatchError
-		if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), change.names) || !strings.Contains(err.Error(), "--fresh") {
+		if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), change.names) || !strings.Contains(err.Error(), "Fresh") {
 			t.Errorf("%s: error %v", change.names, err)
 		}
 		if err := left.Remove(workFolder + "/alike.lock"); err != nil && !errors.Is(err, os.ErrNotExist) { // of the killed process
@@ -150,7 +150,7 @@ func TestAChangedInputIsRefusedByName(t *testing.T) {
 	refused := func(what string) {
 		t.Helper()
 		_, err := dedupOn(t, context.Background(), copyOf(t, left), v.resumable(inputs, references, 2))
-		if err == nil || !strings.Contains(err.Error(), "table.csv") || !strings.Contains(err.Error(), "--fresh") {
+		if err == nil || !strings.Contains(err.Error(), "table.csv") || !strings.Contains(err.Error(), "Fresh") {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}
@@ -361,7 +361,7 @@ func TestADamagedWorkFolderGivesAnErrorOrTheSameResult(t *testing.T) {
 			got, err := command.on(t, context.Background(), on, v.resumable(inputs, references, 2))
 			if err != nil {
 				refused++
-				if !strings.Contains(err.Error(), "--fresh") {
+				if !strings.Contains(err.Error(), "Fresh") {
 					t.Errorf("%s: byte %d of %s: error %v", v.name, at, name, err)
 				}
 				continue

@@ -2,11 +2,11 @@ package dedup
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // document is what the engine keeps of a document while it works: 64 bytes,
@@ -227,7 +227,7 @@ func (p *part) readDocument(b []byte, offset int64, d *document) error {
 }
 
 // errDamaged says that a file of the work folder is not what was written.
-var errDamaged = errors.New("the work folder is damaged: start over with --fresh, or without --work")
+var errDamaged = setting.Errorf("the work folder is damaged: start over with %s, or without %s", setting.Fresh, setting.Work)
 
 // sum is the checksum of what stands at offset in a part. It is another one in every
 // other part, and in every other place: what was put there from elsewhere is damage.

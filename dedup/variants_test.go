@@ -299,7 +299,9 @@ func dedupOn(t testing.TB, ctx context.Context, on vfs.FS, c Config) (o outcome,
 	t.Helper()
 	c.fs, c.Output = on, outFolder
 	c.OnSkip = func(p *corpus.Problem) { o.skipped = append(o.skipped, p.Error()) }
-	c.OnNotice = func(notice string) { o.untidy = o.untidy || strings.Contains(notice, "the work folder is not empty") }
+	c.OnNotice = func(notice Notice) {
+		o.untidy = o.untidy || strings.Contains(notice.String(), "the work folder is not empty")
+	}
 	s, err := Run(ctx, c)
 	if err != nil {
 		return o, err
@@ -321,7 +323,9 @@ func pairsOn(t testing.TB, ctx context.Context, on vfs.FS, c Config) (o outcome,
 	t.Helper()
 	c.fs = on
 	c.OnSkip = func(p *corpus.Problem) { o.skipped = append(o.skipped, p.Error()) }
-	c.OnNotice = func(notice string) { o.untidy = o.untidy || strings.Contains(notice, "the work folder is not empty") }
+	c.OnNotice = func(notice Notice) {
+		o.untidy = o.untidy || strings.Contains(notice.String(), "the work folder is not empty")
+	}
 	s, err := Pairs(ctx, c, func(p Pair) error {
 		o.lines = append(o.lines, fmt.Sprintf("%s,%s,%.6f", p.A, p.B, p.Similarity))
 		return nil

@@ -43,7 +43,7 @@ func newEval() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options := []alike.ScoreOption{
 				alike.Header(alike.HeaderMode(header.value)),
-				alike.Notices(func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s\n", s) }),
+				alike.Notices(func(n alike.Notice) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s\n", n.Explain(flagOf)) }),
 			}
 			if asClusters {
 				if cmd.Flags().Changed("min-similarity") {

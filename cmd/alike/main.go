@@ -70,7 +70,7 @@ func report(cmd *cobra.Command, err error) int {
 	case errors.Is(err, errSkipped):
 		return exitSkipped
 	case errors.As(err, &usage) || errors.Is(err, alike.ErrUsage):
-		say(err.Error())
+		say(alike.Explain(err, flagOf))
 		say("see " + cmd.CommandPath() + " --help")
 		return exitUsage
 	case errors.Is(err, context.Canceled):
@@ -78,9 +78,9 @@ func report(cmd *cobra.Command, err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		// Whoever reads the output has had enough.
 	case vfs.IsNoSpaceError(err):
-		say(err.Error() + "; make room, or name another disk (temporary files: --work)")
+		say(alike.Explain(err, flagOf) + "; make room, or name another disk (temporary files: --work)")
 	default:
-		say(err.Error())
+		say(alike.Explain(err, flagOf))
 	}
 	return exitFailed
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 )
 
@@ -24,7 +25,7 @@ func (s *skips) add(p *corpus.Problem) {
 		return
 	}
 	s.flush()
-	s.say(p.Error())
+	s.say(alike.Explain(p, flagOf))
 	if p.Line > 0 && (errors.Is(p, corpus.ErrMissingField) || errors.Is(p, corpus.ErrNotString)) {
 		s.told, s.last = p, p.Line
 	}
@@ -33,7 +34,7 @@ func (s *skips) add(p *corpus.Problem) {
 // flush tells of those that were not told yet.
 func (s *skips) flush() {
 	if p := s.told; s.more == 1 {
-		s.say((&corpus.Problem{Path: p.Path, Line: s.last, Err: p.Err}).Error())
+		s.say(alike.Explain(&corpus.Problem{Path: p.Path, Line: s.last, Err: p.Err}, flagOf))
 	} else if s.more > 1 {
 		s.say(fmt.Sprintf("%s:%d to %d: the same, %s", corpus.Shown(p.Path), p.Line+1, s.last, count(s.more, "record")))
 	}

@@ -76,9 +76,9 @@ func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) {
 	c.Progress = w
 	skipped := &skips{say: func(message string) { w.printf("alike: skipped %s\n", visible(message)) }}
 	c.OnSkip = skipped.add
-	c.OnNotice = func(s string) {
+	c.OnNotice = func(n alike.Notice) {
 		skipped.flush()
-		w.printf("alike: %s\n", visible(s))
+		w.printf("alike: %s\n", visible(n.Explain(flagOf)))
 	}
 	return func(err error) {
 		skipped.flush()

@@ -113,7 +113,7 @@ func TestFullDiskIsToldWithTheRunAndARemedy(t *testing.T) {
 		return nil
 	}))
 	_, err := workout(dir)
-	if !errors.Is(err, full) || !strings.Contains(err.Error(), "x-000003.run") || !strings.Contains(err.Error(), "--work") {
+	if !errors.Is(err, full) || !strings.Contains(err.Error(), "x-000003.run") || !strings.Contains(err.Error(), "Work") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -200,7 +200,7 @@ func TestEveryFlippedBitIsDetected(t *testing.T) {
 			version := i >= 12 && i < 16
 			if want := ErrCorrupt; !errors.Is(err, want) && !(version && errors.Is(err, ErrVersion)) {
 				t.Fatalf("bit %#x of byte %d: error %v", bit, i, err)
-			} else if !strings.Contains(err.Error(), "y.run") || !strings.Contains(err.Error(), "--fresh") {
+			} else if !strings.Contains(err.Error(), "y.run") || !strings.Contains(err.Error(), "Fresh") {
 				t.Fatalf("error %q names no run or no remedy", err)
 			}
 		}

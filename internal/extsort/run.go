@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // A run is a file of sorted entries. All numbers are little-endian; checksums are
@@ -42,7 +43,7 @@ const (
 var swapBytes = binary.NativeEndian.Uint16([]byte{1, 0}) != 1
 
 // remedy ends the messages about runs that cannot be used.
-const remedy = "start over with --fresh"
+var remedy = setting.Textf("start over with %s", setting.Fresh)
 
 // run is a finished run.
 type run struct {
@@ -60,7 +61,7 @@ type run struct {
 }
 
 func corrupt(name, format string, args ...any) error {
-	return fmt.Errorf("%s: %w: %s; %s", name, ErrCorrupt, fmt.Sprintf(format, args...), remedy)
+	return setting.Errorf("%s: %w: %s; %s", name, ErrCorrupt, fmt.Sprintf(format, args...), remedy)
 }
 
 // checksum is that of what stands in the run behind its header.
@@ -124,7 +125,7 @@ func newRunWriter(st *store, name string) (*runWriter, error) {
 }
 
 func writeError(name string, err error) error {
-	return fmt.Errorf("write %s: %w; make room there, or name another folder with --work", name, err)
+	return setting.Errorf("write %s: %w; make room there, or name another folder with %s", name, err, setting.Work)
 }
 
 func (w *runWriter) write(b []byte) error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // openRun opens a run and checks everything but its blocks, which are checked
@@ -15,7 +16,7 @@ import (
 func openRun(dir Dir, named Run, scheme string, sum bool) (*run, error) {
 	file, err := dir.Open(named.Name)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w; %s", named.Name, err, remedy)
+		return nil, setting.Errorf("open %s: %w; %s", named.Name, err, remedy)
 	}
 	r, err := parseRun(file, named.Name, scheme, sum)
 	if err == nil && r.id != named.ID {
@@ -85,7 +86,7 @@ func (r *run) parseHeader(file RunFile, size int64, scheme string, sum bool) err
 	}
 	number := func(i int) uint32 { return binary.LittleEndian.Uint32(header[8+4*i:]) }
 	if v := number(1); v != runVersion {
-		return fmt.Errorf("%s: %w: %d, this program reads %d; %s", r.name, ErrVersion, v, runVersion, remedy)
+		return setting.Errorf("%s: %w: %d, this program reads %d; %s", r.name, ErrVersion, v, runVersion, remedy)
 	}
 	checksum, unit, flags, length := number(0), number(2), number(3), number(4)
 	r.start = (headerFixed + int64(length) + entryBytes - 1) / entryBytes * entryBytes
@@ -100,10 +101,10 @@ func (r *run) parseHeader(file RunFile, size int64, scheme string, sum bool) err
 		return corrupt(r.name, "the checksum of its header does not match")
 	}
 	if got := string(rest[:length]); got != scheme {
-		return fmt.Errorf("%s: %w: it was made with %q, this is %q; %s", r.name, ErrScheme, got, scheme, remedy)
+		return setting.Errorf("%s: %w: it was made with %q, this is %q; %s", r.name, ErrScheme, got, scheme, remedy)
 	}
 	if (flags&flagSum != 0) != sum {
-		return fmt.Errorf("%s: %w: sums of equal keys in it: %t, wanted: %t; %s", r.name, ErrScheme, flags&flagSum != 0, sum, remedy)
+		return setting.Errorf("%s: %w: sums of equal keys in it: %t, wanted: %t; %s", r.name, ErrScheme, flags&flagSum != 0, sum, remedy)
 	}
 	r.unit, r.id = int(unit), binary.LittleEndian.Uint64(header[32:])
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // The names in a work folder that are the journal's; it touches no others.
@@ -182,16 +183,16 @@ func All[T any](j *Journal, kind string) iter.Seq2[T, error] {
 
 func (j *Journal) decode(kind string, payload json.RawMessage, into any) error {
 	if err := json.Unmarshal(payload, into); err != nil {
-		return fmt.Errorf("%s: record of kind %s: %w; %s", j.path, kind, err, startOver)
+		return setting.Errorf("%s: record of kind %s: %w; %s", j.path, kind, err, startOver)
 	}
 	return nil
 }
 
 // startOver is the remedy for a journal that is of no use.
-const startOver = "start over with --fresh, or name another work folder"
+var startOver = setting.Textf("start over with %s, or name another work folder", setting.Fresh)
 
 func (j *Journal) corrupt(at int64) error {
-	return fmt.Errorf("%w: %s at byte %d; %s", ErrCorrupt, j.path, at, startOver)
+	return setting.Errorf("%w: %s at byte %d; %s", ErrCorrupt, j.path, at, startOver)
 }
 
 // Close releases the folder and keeps the journal, for the run to go on later. A

@@ -150,7 +150,7 @@ func TestRecordsAreThereAgainAfterClose(t *testing.T) {
 		t.Errorf("parts %v", numbers)
 	}
 	var wrong int
-	if _, err := j.Last("stage", &wrong); err == nil || !strings.Contains(err.Error(), "--fresh") {
+	if _, err := j.Last("stage", &wrong); err == nil || !strings.Contains(err.Error(), "Fresh") {
 		t.Errorf("a text read as a number: %v", err)
 	}
 	for range All[part](j, "part") {
@@ -261,7 +261,7 @@ func TestOtherSettingsAreRefusedByName(t *testing.T) {
 			if !errors.As(err, &mismatch) {
 				t.Fatalf("not a mismatch: %v", err)
 			}
-			for _, want := range []string{folder, c.want, "--fresh", "another work folder"} {
+			for _, want := range []string{folder, c.want, "Fresh", "another work folder"} {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("%q does not say %q", err, want)
 				}
@@ -339,7 +339,7 @@ func TestFreshStartsOverAndTouchesOwnNamesOnly(t *testing.T) {
 			writeFile(t, fs, newName, []byte("left over"))
 			writeFile(t, fs, lockName, nil)
 			writeFile(t, fs, journalName, []byte(content))
-			if _, err := Open(fs, folder, someSettings, false); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "--fresh") {
+			if _, err := Open(fs, folder, someSettings, false); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "Fresh") {
 				t.Errorf("opened as it was: %v", err)
 			}
 			j, err := Open(fs, folder, someSettings, true)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // Setting is one of the things that a run's results depend on: an option, the
@@ -21,11 +22,13 @@ import (
 type Setting struct{ Name, Value string }
 
 // String is for messages.
-func (s Setting) String() string {
+func (s Setting) String() string { return s.text().String() }
+
+func (s Setting) text() setting.Text {
 	if s == (Setting{}) {
-		return "nothing more"
+		return setting.Textf("nothing more")
 	}
-	return s.Name + " " + s.Value
+	return setting.Textf("%s %s", setting.Name(s.Name), s.Value)
 }
 
 // MismatchError says that the work folder holds a run with other settings. One of
@@ -36,19 +39,25 @@ type MismatchError struct {
 	Is  Setting // asked for now
 }
 
-func (e *MismatchError) Error() string {
-	var what string
+func (e *MismatchError) Error() string { return e.text().String() }
+
+// Explain returns the text with every setting as name says, see alike.Explain.
+func (e *MismatchError) Explain(name func(field string) string) string { return e.text().Explain(name) }
+
+func (e *MismatchError) text() setting.Text {
+	was, is := e.Was.text(), e.Is.text()
+	var what setting.Text
 	switch zero := (Setting{}); {
 	case e.Is == zero:
-		what = fmt.Sprintf("with %v, which is not there now", e.Was)
+		what = setting.Textf("with %s, which is not there now", was)
 	case e.Was == zero:
-		what = fmt.Sprintf("without %v", e.Is)
+		what = setting.Textf("without %s", is)
 	case e.Was.Name == e.Is.Name:
-		what = fmt.Sprintf("with %v, and it is %s now", e.Was, e.Is.Value)
+		what = setting.Textf("with %s, and it is %s now", was, e.Is.Value)
 	default:
-		what = fmt.Sprintf("with %v where there is %v now", e.Was, e.Is)
+		what = setting.Textf("with %s where there is %s now", was, is)
 	}
-	return fmt.Sprintf("work folder %s holds an unfinished run %s; %s", e.Dir, what, startOver)
+	return setting.Textf("work folder %s holds an unfinished run %s; %s", e.Dir, what, startOver)
 }
 
 // Open locks a work folder, makes it if need be, and opens its journal, or creates

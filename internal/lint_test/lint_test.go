@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -218,6 +219,43 @@ func checkNoGoroutines(t *testing.T, set *token.FileSet, f *ast.FuncDecl) {
 			t.Errorf("%v: core packages start no goroutines; their callers do", set.Position(g.Pos()))
 		}
 		return true
+	})
+}
+
+// flagLike is what a flag of a command looks like in a message.
+var flagLike = regexp.MustCompile(`--[a-z]`)
+
+// foreignFlags are those of other programs, which messages may name.
+var foreignFlags = map[string]string{"--long": "zstd"}
+
+// TestTheLibraryNamesNoFlags holds that only the command knows how settings are called on
+// the command line: see package setting.
+func TestTheLibraryNamesNoFlags(t *testing.T) {
+	walk(t, func(name string, content []byte) {
+		top, _, _ := strings.Cut(name, "/")
+		if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || slices.Contains([]string{"cmd", "bench", "examples"}, top) {
+			return
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, content, parser.SkipObjectResolution)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			text, ok := n.(*ast.BasicLit)
+			if !ok || text.Kind != token.STRING {
+				return true
+			}
+			value := text.Value
+			for flag := range foreignFlags {
+				value = strings.ReplaceAll(value, flag, "")
+			}
+			if flagLike.MatchString(value) {
+				t.Errorf("%v: %s names a flag: name the setting (internal/setting), and let the command say how it calls it", set.Position(n.Pos()), text.Value)
+			}
+			return true
+		})
 	})
 }
 

@@ -1,0 +1,36 @@
+package main
+
+import "github.com/alike-dev/alike/internal/setting"
+
+// flags are the settings of the library that messages name, as the command line has
+// them.
+var flags = map[setting.Name]string{
+	setting.Banding:    "--bands",
+	setting.BucketCap:  "--bucket-cap",
+	setting.Candidates: "--candidates",
+	setting.Format:     "--format",
+	setting.Distance:   "--distance",
+	setting.Fresh:      "--fresh",
+	setting.Header:     "--header",
+	setting.IDField:    "--id-field",
+	setting.Keep:       "--keep",
+	setting.MaxRecord:  "--max-record",
+	setting.Measure:    "--measure",
+	setting.OnError:    "--on-error",
+	setting.Recall:     "--recall",
+	setting.Shared:     "--shared",
+	setting.Star:       "--cluster star",
+	setting.TextField:  "--text-field",
+	setting.Threshold:  "--threshold",
+	setting.Verify:     "--verify",
+	setting.With:       "--with",
+	setting.Work:       "--work",
+}
+
+// flagOf names a setting in messages, for alike.Explain.
+func flagOf(field string) string {
+	if flag, ok := flags[setting.Name(field)]; ok {
+		return flag
+	}
+	return field
+}

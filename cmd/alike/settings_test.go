@@ -1,0 +1,25 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/alike-dev/alike/internal/setting"
+)
+
+func TestEverySettingThatMessagesNameIsAFlag(t *testing.T) {
+	known := map[string]bool{}
+	for _, c := range newRoot().Commands() {
+		for name := range flags {
+			flag, _, _ := strings.Cut(flagOf(string(name)), " ")
+			if c.Flags().Lookup(strings.TrimPrefix(flag, "--")) != nil {
+				known[string(name)] = true
+			}
+		}
+	}
+	for _, name := range setting.Names {
+		if !known[string(name)] {
+			t.Errorf("messages name the setting %s, and no command has a flag %q", name, flagOf(string(name)))
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/mikelolasagasti/xz"
+)
+
+// maxXzDictionary is the memory an xz stream may ask for, twice that of xz -9.
+const maxXzDictionary = 128 << 20
+
+// xzDecoder is a pooled decoder. It keeps its dictionary.
+type xzDecoder struct{ *xz.Reader }
+
+func (d *xzDecoder) Read(p []byte) (int, error) {
+	n, err := d.Reader.Read(p)
+	if err == xz.ErrBuf {
+		err = errXzEnd
+	}
+	return n, err
+}
+
+var errXzEnd = because(ErrTruncated, "the data end in the middle")
+
+var xzPool sync.Pool
+
+// getXz begins to decode r.
+func getXz(r io.Reader) (*xzDecoder, error) {
+	d, _ := xzPool.Get().(*xzDecoder)
+	if d == nil {
+		x, err := xz.NewReader(nil, maxXzDictionary)
+		if err != nil {
+			return nil, err
+		}
+		d = &xzDecoder{x}
+	}
+	if err := d.Reset(r); err != nil {
+		d.release()
+		if errors.Is(err, xz.ErrBuf) {
+			err = errXzEnd
+		}
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *xzDecoder) release() {
+	_ = d.Reset(bytes.NewReader(nil)) // the end of no data is what is expected
+	xzPool.Put(d)
+}

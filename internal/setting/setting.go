@@ -1,0 +1,149 @@
+// Package setting makes messages that name settings, for programs to show under their
+// own names for them.
+//
+// The library knows a setting as a field of a Go struct; the user of a program knows it
+// as a flag. A message that tells the user to change one carries its Name apart from the
+// text, so that a program can put the flag in its place:
+//
+//	err := setting.Errorf("%w; start over with %s", cause, setting.Fresh)
+//	err.Error()                            // …; start over with Fresh
+//	setting.Explain(err, flagOf)           // …; start over with --fresh
+package setting
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Name is the name of a field of dedup.Config, of corpus.Options, or of what else a
+// caller of the library sets.
+type Name string
+
+// All settings that messages name.
+const (
+	Banding    Name = "Banding"
+	BucketCap  Name = "BucketCap"
+	Candidates Name = "Candidates"
+	Format     Name = "Format"
+	Distance   Name = "Distance"
+	Fresh      Name = "Fresh"
+	Header     Name = "Header"
+	IDField    Name = "IDField"
+	Keep       Name = "Keep"
+	MaxRecord  Name = "MaxRecord"
+	Measure    Name = "Measure"
+	OnError    Name = "OnError"
+	Recall     Name = "Recall"
+	Shared     Name = "Shared"
+	Star       Name = "Star"
+	TextField  Name = "TextField"
+	Threshold  Name = "Threshold"
+	Verify     Name = "Verify"
+	With       Name = "With"
+	Work       Name = "Work"
+)
+
+// Names are all of them.
+var Names = []Name{
+	Banding, BucketCap, Candidates, Distance, Format, Fresh, Header, IDField, Keep, MaxRecord, Measure, OnError, Recall, Shared, Star, TextField, Threshold,
+	Verify, With, Work,
+}
+
+// A Text is a message that may name settings. The zero value is an empty one.
+type Text struct{ marked string }
+
+// mark stands before and behind every Name in a marked text. Data that have it can at
+// worst be taken for a setting that has the same name.
+const mark = "\x00"
+
+func marked(field string) string { return mark + field + mark }
+
+// Textf is fmt.Sprintf for a message. Arguments may be Names and Texts.
+func Textf(format string, args ...any) Text {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case Name:
+			if slices.Contains(Names, arg) { // a journal has other settings too
+				args[i] = marked(string(arg))
+			}
+		case Text:
+			args[i] = arg.marked
+		}
+	}
+	return Text{fmt.Errorf(format, args...).Error()} // unlike Sprintf it knows %w
+}
+
+// String returns the message with settings as Go names them.
+func (t Text) String() string { return t.Explain(func(field string) string { return field }) }
+
+// Explain returns the message with every setting as name says, which gets the name of
+// its field.
+func (t Text) Explain(name func(field string) string) string {
+	pieces := strings.Split(t.marked, mark)
+	for i := 1; i+1 < len(pieces); i++ {
+		if slices.Contains(Names, Name(pieces[i])) {
+			pieces[i-1] += name(pieces[i]) + pieces[i+1]
+			pieces = slices.Delete(pieces, i, i+2)
+			i--
+		}
+	}
+	return strings.Join(pieces, mark)
+}
+
+// Mark returns the text of an error in a form to be kept, from which Unmark makes a
+// message that names the same settings.
+func Mark(err error) string { return Explain(err, marked) }
+
+// Unmark is the message that Mark has returned.
+func Unmark(text string) Text { return Text{text} }
+
+// An Error is an error whose text may name settings.
+type Error struct {
+	Text
+	err error
+}
+
+// Errorf is fmt.Errorf with Names and Texts among the arguments.
+func Errorf(format string, args ...any) error {
+	return &Error{Textf(format, args...), fmt.Errorf(format, args...)}
+}
+
+func (e *Error) Error() string { return e.err.Error() }
+
+// Unwrap returns the error that wraps what was formatted with %w.
+func (e *Error) Unwrap() error { return e.err }
+
+// An Explainer is an error whose text may name settings.
+type Explainer interface {
+	error
+	// Explain returns the text with every setting as name says.
+	Explain(name func(field string) string) string
+}
+
+// Explain returns the text of an error, and of all that it wraps, with settings as name
+// says. Where an error words what it wraps anew, settings stay as they are there.
+func Explain(err error, name func(field string) string) string {
+	return explain(err.Error(), err, name)
+}
+
+// explain puts what err and the errors in it explain in the place of their texts.
+func explain(text string, err error, name func(field string) string) string {
+	if e, ok := err.(Explainer); ok {
+		text = strings.Replace(text, e.Error(), e.Explain(name), 1)
+	}
+	switch wraps := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := wraps.Unwrap(); inner != nil {
+			text = explain(text, inner, name)
+		}
+	case interface{ Unwrap() []error }:
+		for _, inner := range wraps.Unwrap() {
+			if inner != nil {
+				text = explain(text, inner, name)
+			}
+		}
+	}
+	return text
+}
