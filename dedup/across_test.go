@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/shareddata"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 )
 
 // twoSides are documents of two collections.
@@ -403,6 +404,45 @@ func TestAnExactJoinAcrossIndexesTheSmallerSideAlone(t *testing.T) {
 		}
 		if err := r.close(true); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Of all pairs of both collections together those are listed whose first document is on
+// the left and whose second one is on the right: by a directed measure what is inside
+// documents of the right.
+func TestPairsAcrossByEveryMeasureAreThoseOfBothTogetherThatCross(t *testing.T) {
+	docs := nested(3, 240)
+	rand.New(rand.NewPCG(3, 3)).Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+	sides := twoSides{docs[:100], docs[100:]}
+	isLeft := map[string]bool{}
+	for _, d := range sides.left {
+		isLeft[d.id] = true
+	}
+	across := sides.write(t, "left.jsonl", "right.jsonl")
+	for _, m := range measure.All() {
+		value := 0.6
+		if m == measure.Overlap {
+			value = 8
+		}
+		together := Config{Inputs: append(slices.Clone(across.Inputs), across.With...), Measure: m, Threshold: value, Candidates: CandidatesExact}
+		all, _ := pairLines(t, together)
+		var want []string
+		for _, line := range all {
+			if row := strings.Split(line, ","); isLeft[row[0]] && !isLeft[row[1]] {
+				want = append(want, line)
+			}
+		}
+		if len(want) == 0 || len(want) == len(all) {
+			t.Errorf("%v: %d of %d pairs cross", m, len(want), len(all))
+		}
+		for name, size := range sizes() {
+			c := across
+			c.Measure, c.Threshold, c.Candidates = m, value, CandidatesExact
+			size(&c)
+			if got, _ := pairLines(t, c); !slices.Equal(got, want) {
+				t.Errorf("%v, %s: %d pairs, want %d, or others", m, name, len(got), len(want))
+			}
 		}
 	}
 }
