@@ -350,6 +350,9 @@ func TestARunWithAnotherSecondSideIsRefused(t *testing.T) {
 
 // The pairs across of two halves of a real corpus are those of all of it that cross.
 func TestPairsAcrossHalvesOfNewsAreThoseOfAllNewsThatCross(t *testing.T) {
+	if raceEnabled {
+		t.Skip("it goes through all news six times, which takes long under the race detector")
+	}
 	var docs []testDoc
 	for i, text := range shareddata.Texts(t, 0, "reuters21578", "docs.jsonl.zst") {
 		docs = append(docs, testDoc{fmt.Sprint(i), string(text)})

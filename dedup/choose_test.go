@@ -31,6 +31,9 @@ func writeHotWords(t testing.TB, path string, n int) {
 
 // The number of features alone would not tell: there are more than a run keeps.
 func TestAutoJoinsExactlyWhereBandsProposeMuchInVain(t *testing.T) {
+	if raceEnabled {
+		t.Skip("it takes a minute under the race detector, and the ways that it goes are those of other tests")
+	}
 	path := filepath.Join(t.TempDir(), "words.jsonl")
 	writeHotWords(t, path, 1500)
 	config := Config{Inputs: []string{path}, Threshold: 0.5, Features: shingle.Options{N: 1}}

@@ -36,6 +36,9 @@ func sharedDocs(t *testing.T, name string) (docs []testDoc) {
 }
 
 func TestContainmentMissesNothingOfRealData(t *testing.T) {
+	if raceEnabled {
+		t.Skip("comparing all with all takes minutes under the race detector")
+	}
 	for _, name := range []string{"ir_plag", "versioned_etcd", "wiki_folders"} {
 		t.Run(name, func(t *testing.T) {
 			docs := sharedDocs(t, name)

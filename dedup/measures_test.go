@@ -210,7 +210,11 @@ func removalByDefinition(docs []testDoc, refs int, sets []simjoin.Weighted, limi
 }
 
 func TestRemovalByContainmentKeepsTheLargerDocument(t *testing.T) {
-	for seed := range uint64(6) {
+	seeds := uint64(6)
+	if raceEnabled {
+		seeds = 1
+	}
+	for seed := range seeds {
 		docs := nested(20+seed, 220)
 		for _, refs := range []int{0, 60} {
 			dir := t.TempDir()
