@@ -50,8 +50,7 @@ func (r *run) findHot(ctx context.Context, members *extsort.Sorted) (h hotPairs,
 }
 
 // hotLevels returns the documents of hot buckets: Key is the document, Value the level
-// of the smallest one that it lies in. A level is how often the cap was doubled to reach
-// the bucket's size.
+// of the smallest one that it lies in.
 func (r *run) hotLevels(ctx context.Context, members *extsort.Sorted) (*extsort.Sorted, error) {
 	all, err := r.work.sorted(ctx, r.work.sorting("memberships", 8, bitLen(r.table.n)), func(to *extsort.Appender) error {
 		behind := members.Reader()

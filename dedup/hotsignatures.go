@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // hotBucketSignatures is a hot bucket whose members are compared by their signatures, all
@@ -22,9 +23,8 @@ type hotBucketSignatures struct {
 // hotBudget is what comparing the members of hot buckets may cost, linear in documents; see
 // hotEach.
 type hotBudget struct {
-	levels  int     // buckets of levels from here on are left out
-	pairs   float64 // that may be found for each member of the buckets that are not
-	compare float64 // nanoseconds a pair
+	levels int     // buckets of levels from here on are left out
+	pairs  float64 // that may be found for each member of the buckets that are not
 }
 
 // costWord is what comparing a word of two signatures costs, in nanoseconds; costNear what
@@ -84,7 +84,7 @@ func (r *run) compareHot(ctx context.Context, members *extsort.Sorted, to []*ext
 	})
 	for _, pairs := range to {
 		group.Go(func() error {
-			w := hotComparer{r: r, pairs: pairs, rows: r.table.cursor()}
+			w := hotComparer{r: r, pairs: pairs, rows: r.table.cursor(), comparer: r.recipe.NewComparer(false)}
 			for b := range buckets {
 				if err := w.compare(ctx, b, left); err != nil {
 					return err
@@ -102,13 +102,13 @@ func (r *run) level(n int64) int { return bits.Len64(uint64((n - 1) / int64(r.co
 
 // hotBudget takes as many levels of buckets, the smaller ones first, as can be afforded.
 func (r *run) hotBudget(members *extsort.Sorted) (b hotBudget, err error) {
-	b.compare = 2 + costWord*float64(r.recipe.Words())
+	compare := 2 + costWord*float64(r.recipe.Words())
 	var cost, sizes [levelsEnd]float64
 	err = eachBucket(members, &r.sides, func(n int64, meet bool) error {
 		if !meet {
 			return nil
 		}
-		cost[r.level(n)] += b.compare * float64(n) * float64(n-1) / 2
+		cost[r.level(n)] += compare * float64(n) * float64(n-1) / 2
 		sizes[r.level(n)] += float64(n)
 		return nil
 	})
@@ -159,6 +159,7 @@ func (r *run) eachHot(ctx context.Context, members *extsort.Sorted, budget hotBu
 type hotComparer struct {
 	r          *run
 	rows       *cursor
+	comparer   *recipe.Comparer
 	pairs      *extsort.Appender
 	signatures []uint32 // of a bucket's members, one after the other
 }
@@ -166,7 +167,6 @@ type hotComparer struct {
 // compare adds the pairs of a bucket whose documents may meet.
 func (w *hotComparer) compare(ctx context.Context, b hotBucketSignatures, left bitset) error {
 	words := w.r.recipe.Words()
-	comparer := w.r.recipe.NewComparer(false)
 	w.signatures = w.signatures[:0]
 	for _, doc := range b.docs {
 		w.signatures = append(w.signatures, w.rows.signature(doc)...)
@@ -183,7 +183,7 @@ func (w *hotComparer) compare(ctx context.Context, b hotBucketSignatures, left b
 			if !w.r.sides.Meet(first, second) {
 				continue
 			}
-			if _, near := comparer.Signatures(of(j), of(i)); !near {
+			if _, near := w.comparer.Signatures(of(j), of(i)); !near {
 				continue
 			}
 			if b.most--; b.most < 0 {

@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"encoding/binary"
 	"iter"
 
 	"github.com/alike-dev/alike/internal/hashing"
@@ -151,8 +152,7 @@ func (m *Maker) makeText(text []byte) (features int) {
 	}
 	m.bytes = append(m.bytes, 0, 0, 0) // the last word may be a part
 	for i := range m.signature {
-		b := m.bytes[4*i:]
-		m.signature[i] = uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+		m.signature[i] = binary.LittleEndian.Uint32(m.bytes[4*i:])
 	}
 	return features
 }
