@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 )
@@ -8,6 +9,9 @@ import (
 // Reached reports whether sets A and B of sizeA and sizeB that have inter in common
 // reach the threshold. Where inter is 0 they do not.
 func (t Threshold) Reached(inter, sizeA, sizeB uint64) bool {
+	if t.measure == Cosine {
+		return inter > 0 && t.cosineReached(inter, sizeA, sizeB)
+	}
 	return inter >= t.MinOverlap(sizeA, sizeB)
 }
 
@@ -41,11 +45,42 @@ func (t Threshold) MinOverlap(sizeA, sizeB uint64) uint64 {
 
 // cosineOverlap returns the least i with (i·q)² ≥ p²·a·b.
 func (t Threshold) cosineOverlap(a, b uint64) uint64 {
+	if high, low := bits.Mul64(a, b); high == 0 {
+		carry, product := bits.Mul64(low, t.num*t.num) // < 2⁶⁰ · 2⁶⁴
+		return (ceilSqrt(carry, product) + t.den - 1) / t.den
+	}
+	// The float is only where the search begins, with an error below 2⁻⁴⁹ of it.
+	guess := uint64(t.Float() * math.Sqrt(float64(a)) * math.Sqrt(float64(b)))
+	low, high := guess-min(guess, guess>>49+2), guess+guess>>49+2
+	for low < high {
+		if i := low + (high-low)/2; t.cosineReached(i, a, b) {
+			high = i
+		} else {
+			low = i + 1
+		}
+	}
+	return low
+}
+
+// cosineReached reports whether (i·q)² ≥ p²·a·b, for i, a and b up to 2⁶³.
+func (t Threshold) cosineReached(i, a, b uint64) bool {
+	return compareProducts(i, i, t.den*t.den, a, b, t.num*t.num) >= 0
+}
+
+// compareProducts compares a·b·c with x·y·z, in 192 bits.
+func compareProducts(a, b, c, x, y, z uint64) int {
+	a2, a1, a0 := product(a, b, c)
+	x2, x1, x0 := product(x, y, z)
+	return cmp.Or(cmp.Compare(a2, x2), cmp.Compare(a1, x1), cmp.Compare(a0, x0))
+}
+
+// product returns a·b·c in three words, the highest first.
+func product(a, b, c uint64) (p2, p1, p0 uint64) {
 	high, low := bits.Mul64(a, b)
-	square := t.num * t.num // < 2⁶⁰
-	carry, product := bits.Mul64(low, square)
-	root := ceilSqrt(high*square+carry, product)
-	return (root + t.den - 1) / t.den
+	carry, p0 := bits.Mul64(low, c)
+	p2, p1 = bits.Mul64(high, c)
+	p1, over := bits.Add64(p1, carry, 0)
+	return p2 + over, p1, p0
 }
 
 // sizeRatio returns the fraction, in lowest or other terms, that the smaller of two

@@ -29,13 +29,10 @@ func anyThreshold(t *rapid.T) (Threshold, *big.Rat) {
 	return th, r
 }
 
-// anySize draws sizes up to the documented limit of the measure.
-func anySize(t *rapid.T, m Measure, name string) uint64 {
-	limit := uint64(1 << 48)
-	if m == Cosine {
-		limit = 1 << 32
-	}
-	return rapid.OneOf(rapid.Uint64Range(0, 50), rapid.Uint64Range(0, 1000), rapid.Uint64Range(0, 1<<31),
+// anySize draws sizes up to the documented limit.
+func anySize(t *rapid.T, name string) uint64 {
+	const limit = uint64(1 << 62)
+	return rapid.OneOf(rapid.Uint64Range(0, 50), rapid.Uint64Range(0, 1000), rapid.Uint64Range(0, 1<<33), rapid.Uint64Range(0, 1<<48),
 		rapid.Uint64Range(limit-3, limit), rapid.Uint64Range(0, limit)).Draw(t, name)
 }
 
@@ -73,7 +70,7 @@ func eitherReached(m Measure, r *big.Rat, inter, a, b uint64) bool {
 func TestReachedEqualsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		th, r := anyThreshold(t)
-		a, b := anySize(t, th.measure, "a"), anySize(t, th.measure, "b")
+		a, b := anySize(t, "a"), anySize(t, "b")
 		near := th.MinOverlap(a, b) + rapid.Uint64Range(0, 4).Draw(t, "off")
 		inter := min(near-min(near, 2), a, b)
 		if got, want := th.Reached(inter, a, b), reached(th.measure, r, inter, a, b); got != want {
@@ -86,10 +83,50 @@ func TestReachedEqualsTheDefinition(t *testing.T) {
 	})
 }
 
+func TestCompareOrdersBySimilarity(t *testing.T) {
+	similarity := func(m Measure, inter, a, b uint64) *big.Rat { // of Cosine the square
+		i, size := whole(inter), new(big.Rat)
+		switch m {
+		case Containment:
+			size = whole(a)
+		case MaxContainment:
+			size = whole(min(a, b))
+		case Cosine:
+			i.Mul(i, i)
+			size.Mul(whole(a), whole(b))
+		case Dice:
+			i.Add(i, i)
+			size.Add(whole(a), whole(b))
+		case Overlap:
+			size = whole(1)
+		default:
+			size.Sub(size.Add(whole(a), whole(b)), i)
+		}
+		return i.Quo(i, size)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.SampledFrom(All()).Draw(t, "measure")
+		size := 1 + anySize(t, "size")
+		draw := func(name string) (inter, other uint64) {
+			other = 1 + anySize(t, name)
+			return rapid.Uint64Range(1, min(size, other)).Draw(t, name+" in common"), other
+		}
+		interA, a := draw("a")
+		interB, b := draw("b")
+		if k := rapid.Uint64Range(2, 9).Draw(t, "times"); rapid.Bool().Draw(t, "as alike by cosine") && a < 1<<50 && interA < 1<<50 {
+			interB, b = interA*k, a*k*k
+		}
+		want := similarity(m, interA, size, a).Cmp(similarity(m, interB, size, b))
+		if got := m.Compare(size, interA, a, interB, b); got != want {
+			t.Errorf("%v of %d: %d of %d against %d of %d: %d, want %d", m, size, interA, a, interB, b, got, want)
+		}
+	})
+}
+
 func TestMinOverlapIsTheLeastThatReaches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		th, r := anyThreshold(t)
-		a, b := anySize(t, th.measure, "a"), anySize(t, th.measure, "b")
+		a, b := anySize(t, "a"), anySize(t, "b")
 		n := th.MinOverlap(a, b)
 		if n == 0 || !reached(th.measure, r, n, a, b) || n > 1 && reached(th.measure, r, n-1, a, b) {
 			t.Errorf("%v: MinOverlap(%d, %d) = %d", th, a, b, n)
@@ -105,7 +142,7 @@ func TestMinOverlapIsTheLeastThatReaches(t *testing.T) {
 func TestSizesAreTheSmallestAndLargestThatReach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		th, r := anyThreshold(t)
-		a := anySize(t, th.measure, "a")
+		a := anySize(t, "a")
 		possible := func(b uint64) bool { return eitherReached(th.measure, r, min(a, b), a, b) }
 		least, most := th.MinSize(a), th.MaxSize(a)
 		if least == 0 || least > 1 && possible(least-1) {
@@ -164,7 +201,7 @@ func TestPrefixesAreTheShortestThatSuffice(t *testing.T) {
 func TestLargePrefixesLeaveLessThanTheLeastOverlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		th, _ := anyThreshold(t)
-		a, b := anySize(t, th.measure, "a"), anySize(t, th.measure, "b")
+		a, b := anySize(t, "a"), anySize(t, "b")
 		a, b = min(a, b), max(a, b)
 		need := th.Undirected().MinOverlap(a, b)
 		if need > a {

@@ -7,7 +7,10 @@
 // The package knows nothing of sets themselves: package simjoin counts, and package lsh
 // finds candidates.
 //
-// Sizes are numbers of features, or sums of integer weights for weighted sets. All
+// Sizes are numbers of features, or sums of integer weights for weighted sets. The cosine
+// of weighted sets takes other counts of the same kind: Σ of the products of weights for
+// the intersection and Σ of their squares for sizes, which for weights of 1 are the plain
+// ones, so that [Cosine] is the measure of both. All
 // decisions and bounds are taken in integers, so that a pair exactly on the threshold is
 // judged alike everywhere; floats are for display. The empty set is similar to nothing,
 // not even to itself.
@@ -33,6 +36,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -104,6 +108,23 @@ func (m Measure) Similarity(inter, sizeA, sizeB uint64) float64 {
 		return i
 	}
 	return i / float64(sizeA+sizeB-inter)
+}
+
+// Compare compares the similarities of one set of the given size to two others:
+// it returns −1 if the first one is less alike, 0 if both are as alike, and +1 if it is
+// more. It is exact for sizes up to 2⁶². Where the measure has a direction, it is how much
+// of the set is in the others.
+func (m Measure) Compare(size, interA, sizeA, interB, sizeB uint64) int {
+	switch m {
+	case Cosine: // i²/b, as all have the same a
+		return compareProducts(interA, interA, sizeB, interB, interB, sizeA)
+	case Containment, Overlap:
+		return cmp.Compare(interA, interB)
+	case MaxContainment:
+		return compareProducts(interA, min(size, sizeB), 1, interB, min(size, sizeA), 1)
+	}
+	// i/(a+b−i) and 2i/(a+b) both rise with i/(a+b).
+	return compareProducts(interA, size+sizeB, 1, interB, size+sizeA, 1)
 }
 
 // Match is a pair of sets with the counts from which every measure follows. A and B are

@@ -9,7 +9,7 @@ import (
 
 const (
 	// maxDecimals bounds the denominator of a fraction by 10⁹ < 2³⁰, so that its square
-	// times the product of two sizes below 2³² fits 128 bits.
+	// times the product of two sizes up to 2⁶² fits 192 bits.
 	maxDecimals = 9
 	// maxOverlap is the largest whole number up to which floats hold all.
 	maxOverlap = 1 << 53
@@ -17,8 +17,8 @@ const (
 
 // Threshold is a measure with the value that a pair must reach, an exact fraction in
 // lowest terms: above 0 and at most 1, or for Overlap a whole number from 1 on. Its
-// methods decide in integers and are exact for sizes up to 2³², and but for Cosine for
-// sizes, as sums of weights are, up to 2⁴⁸. They cost O(1) and do not allocate.
+// methods decide in integers and are exact for sizes up to 2⁶². They cost O(1) and do not
+// allocate.
 //
 // The zero value is not a threshold: its methods may panic. Values compare with ==.
 type Threshold struct {

@@ -1,6 +1,10 @@
 package simjoin
 
-import "github.com/alike-dev/alike/measure"
+import (
+	"math"
+
+	"github.com/alike-dev/alike/measure"
+)
 
 // Weighted is a set whose features have integer weights: features ascending without
 // repeats, each with its weight, from 1 on, and the sum of the weights, below 2⁴⁸. Make
@@ -24,7 +28,7 @@ func NewWeighted(features []uint64, weights []uint32) Weighted {
 // IntersectionWeighted returns the sum of the lesser weights of the features that two
 // weighted sets share. O(len(a.Features) + len(b.Features)). It does not allocate.
 func IntersectionWeighted(a, b Weighted) uint64 {
-	n, _ := overlapWeighted(a, b, 0)
+	n, _ := overlapWeighted(a.Features, a.Weights, b.Features, b.Weights, noSpare, noSpare)
 	return n
 }
 
@@ -34,8 +38,16 @@ func IntersectionWeighted(a, b Weighted) uint64 {
 // IntersectionWeighted; otherwise it is only a lower bound, because VerifyWeighted stops
 // as soon as either set has more weight without a partner than the threshold allows it.
 func VerifyWeighted(a, b Weighted, t measure.Threshold) (inter uint64, ok bool) {
-	return overlapWeighted(a, b, t.MinOverlap(a.Size, b.Size))
+	need := t.MinOverlap(a.Size, b.Size)
+	if need > a.Size || need > b.Size {
+		return 0, false
+	}
+	inter, ok = overlapWeighted(a.Features, a.Weights, b.Features, b.Weights, a.Size-need, b.Size-need)
+	return inter, ok && inter >= need
 }
+
+// noSpare is as much weight as no set can have.
+const noSpare = math.MaxUint64
 
 // overlapWeighted is overlap for weighted sets: the merge without branches that depend
 // on the data.
@@ -46,14 +58,10 @@ func VerifyWeighted(a, b Weighted, t measure.Threshold) (inter uint64, ok bool) 
 //	    passedA += x ≤ y ? v : 0;  passedB += y ≤ x ? w : 0
 //	    i += x ≤ y;  j += y ≤ x
 //
-// What of a is passed without a partner is passedA − common, of b passedB − common.
-func overlapWeighted(a, b Weighted, need uint64) (uint64, bool) {
-	if need > a.Size || need > b.Size {
-		return 0, false
-	}
-	spareA, spareB := a.Size-need, b.Size-need
-	fa, fb := a.Features, b.Features
-	wa, wb := a.Weights[:len(fa)], b.Weights[:len(fb)]
+// What of a is passed without a partner is passedA − common, of b passedB − common. It
+// gives up, and says so, when that is more than spareA or spareB.
+func overlapWeighted[T uint32 | uint64](fa []T, wa []uint32, fb []T, wb []uint32, spareA, spareB uint64) (uint64, bool) {
+	wa, wb = wa[:len(fa)], wb[:len(fb)]
 	var common, passedA, passedB uint64
 	i, j := 0, 0
 	for {
@@ -74,5 +82,5 @@ func overlapWeighted(a, b Weighted, need uint64) (uint64, bool) {
 			return common, false
 		}
 	}
-	return common, common >= need
+	return common, true
 }

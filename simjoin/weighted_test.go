@@ -70,9 +70,6 @@ func TestVerifyWeightedDecidesAsTheDefinitionDoes(t *testing.T) {
 			}
 		}
 		for _, th := range thresholds {
-			if th.Measure() == measure.Cosine && max(a.Size, b.Size) > 1<<32 {
-				continue // beyond what its thresholds promise
-			}
 			want := th.Reached(inter, a.Size, b.Size)
 			if got, ok := VerifyWeighted(a, b, th); ok != want || ok && got != inter || got > inter {
 				t.Errorf("VerifyWeighted at %v = %d, %v; want %d, %v", th, got, ok, inter, want)

@@ -36,7 +36,7 @@ const (
 // core packages are pure: data in, data out. They may import each other, and
 // nothing else of this module.
 var core = []string{
-	"text", "shingle", "minhash", "simhash", "exlsh", "lsh", "simjoin", "measure", "cluster", "eval", "passage", "recipe",
+	"text", "shingle", "minhash", "simhash", "exlsh", "lsh", "simjoin", "topk", "measure", "cluster", "eval", "passage", "recipe",
 	"internal/distinct", "internal/hashing", "internal/simd", "dedup/internal/sides",
 }
 
@@ -44,7 +44,7 @@ var core = []string{
 // 64-bit words, whatever they stand for.
 var (
 	makers    = []string{"text", "shingle"}
-	comparers = []string{"minhash", "simhash", "measure", "lsh", "simjoin", "cluster"}
+	comparers = []string{"minhash", "simhash", "measure", "lsh", "simjoin", "topk", "cluster"}
 )
 
 // impure are the packages of files, network, clocks, logging and global

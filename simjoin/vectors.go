@@ -1,0 +1,142 @@
+package simjoin
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/alike-dev/alike/measure"
+)
+
+// MaxSquare bounds the sum of the squared weights of a vector. Sums of products of two
+// vectors' weights then stay below it too (Cauchy-Schwarz), and measure.Threshold is
+// exact for them: 1000 features may weigh up to 2²⁶ each, and a million 2²¹.
+const MaxSquare = 1 << 62
+
+// Vector is a weighted set of a collection with a dictionary of its own: features are
+// small numbers, ascending without repeats, each with its weight, from 1 on. See Weighted
+// for sets of hashes.
+type Vector struct{ Features, Weights []uint32 }
+
+// Sum returns the sum of the weights, the size of a set for every measure but Cosine.
+func (v Vector) Sum() (n uint64) {
+	for _, w := range v.Weights {
+		n += uint64(w)
+	}
+	return n
+}
+
+// Square returns the sum of the squared weights, the size of a set for Cosine.
+func (v Vector) Square() (n uint64) {
+	for _, w := range v.Weights {
+		n += uint64(w) * uint64(w)
+	}
+	return n
+}
+
+// Size returns Square for Cosine and Sum for all other measures.
+func (v Vector) Size(m measure.Measure) uint64 {
+	if m == measure.Cosine {
+		return v.Square()
+	}
+	return v.Sum()
+}
+
+// Overlap returns what two vectors have in common: the sum of the products of weights
+// for Cosine, and of the lesser weights for all other measures. With the vectors' sizes
+// it is what a measure.Threshold decides about. O(features), without allocation.
+func Overlap(a, b Vector, m measure.Measure) uint64 {
+	if m == measure.Cosine {
+		return dot(a, b)
+	}
+	n, _ := overlapWeighted(a.Features, a.Weights, b.Features, b.Weights, noSpare, noSpare)
+	return n
+}
+
+// dot is the merge of overlap with products in place of counts.
+func dot(a, b Vector) (sum uint64) {
+	fa, fb := a.Features, b.Features
+	wa, wb := a.Weights[:len(fa)], b.Weights[:len(fb)]
+	for i, j := 0, 0; i < len(fa) && j < len(fb); {
+		x, y := fa[i], fb[j]
+		left, right := one(x <= y), one(y <= x)
+		sum += uint64(wa[i]) * uint64(wb[j]) & -uint64(left&right)
+		i += left
+		j += right
+	}
+	return sum
+}
+
+// Vectors is a collection of vectors, one behind the other: 8 bytes a feature and 8 a
+// vector. The zero value is an empty collection. Any number of goroutines may read it
+// while none appends.
+//
+// Feature numbers index arrays in what is made of a collection: number the features of a
+// dictionary from 0 on. Collections that are joined share one dictionary.
+type Vectors struct {
+	ends     []int // of each vector
+	features []uint32
+	weights  []uint32
+}
+
+// Append adds a vector, which is copied. It fails, and adds nothing, if the slices differ
+// in length, features do not ascend, a weight is 0, or the sum of the squared weights
+// exceeds MaxSquare. A vector without features is similar to nothing.
+func (v *Vectors) Append(features, weights []uint32) error {
+	if err := checkVector(features, weights); err != nil {
+		return err
+	}
+	v.features = append(v.features, features...)
+	v.weights = append(v.weights, weights...)
+	v.ends = append(v.ends, len(v.features))
+	return nil
+}
+
+func checkVector(features, weights []uint32) error {
+	if len(features) != len(weights) {
+		return fmt.Errorf("simjoin: %d features with %d weights", len(features), len(weights))
+	}
+	square := uint64(0)
+	for i, f := range features {
+		w := uint64(weights[i])
+		if w == 0 {
+			return fmt.Errorf("simjoin: feature %d has weight 0: leave it out", f)
+		}
+		if i > 0 && f <= features[i-1] {
+			return fmt.Errorf("simjoin: feature %d behind %d: features must ascend", f, features[i-1])
+		}
+		sum, carry := bits.Add64(square, w*w, 0)
+		if carry != 0 || sum > MaxSquare {
+			return fmt.Errorf("simjoin: the squared weights of %d features exceed 2^62: use smaller weights", len(features))
+		}
+		square = sum
+	}
+	return nil
+}
+
+// Len returns the number of vectors.
+func (v *Vectors) Len() int { return len(v.ends) }
+
+// Features returns the number of features of all vectors together.
+func (v *Vectors) Features() int { return len(v.features) }
+
+// At returns vector i. It holds until Reset, and the caller must not change it.
+func (v *Vectors) At(i int) Vector {
+	start, end := 0, v.ends[i]
+	if i > 0 {
+		start = v.ends[i-1]
+	}
+	return Vector{v.features[start:end:end], v.weights[start:end:end]}
+}
+
+// Reset removes all vectors and keeps the memory.
+func (v *Vectors) Reset() {
+	v.ends, v.features, v.weights = v.ends[:0], v.features[:0], v.weights[:0]
+}
+
+// Grow makes room for so many vectors more, with so many features in all.
+func (v *Vectors) Grow(vectors, features int) {
+	v.ends = slices.Grow(v.ends, vectors)
+	v.features = slices.Grow(v.features, features)
+	v.weights = slices.Grow(v.weights, features)
+}

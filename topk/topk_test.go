@@ -1,0 +1,206 @@
+package topk
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/simjoin"
+	"pgregory.net/rapid"
+)
+
+// naive is the definition: all vectors, sorted by similarity in exact arithmetic.
+func naive(t testing.TB, vectors *simjoin.Vectors, o Options, query simjoin.Vector, self int) []Match {
+	m := o.Measure
+	var all []Match
+	for i := range vectors.Len() {
+		v := vectors.At(i)
+		c := Match{uint32(i), simjoin.Overlap(v, query, m), v.Size(m)}
+		if i == self || c.Overlap == 0 {
+			continue
+		}
+		if o.MinSimilarity > 0 {
+			th, err := measure.NewThreshold(m, o.MinSimilarity)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !th.Reached(c.Overlap, query.Size(m), c.Size) {
+				continue
+			}
+		}
+		all = append(all, c)
+	}
+	slices.SortStableFunc(all, func(a, b Match) int {
+		return -m.Compare(query.Size(m), a.Overlap, a.Size, b.Overlap, b.Size)
+	})
+	if o.K > 0 {
+		all = all[:min(o.K, len(all))]
+	}
+	return all
+}
+
+// anyVectors draws a collection: few features and many ties, or many; weights of
+// features, or any.
+func anyVectors(t *rapid.T, name string, features, most int) *simjoin.Vectors {
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, name), 1))
+	n := rapid.IntRange(0, most).Draw(t, name+" vectors")
+	length := rapid.SampledFrom([]int{1, 3, 12, 200}).Draw(t, name+" length")
+	skew := rapid.SampledFrom([]float64{1, 3, 8}).Draw(t, name+" skew")
+	ofFeature := rapid.Bool().Draw(t, name+" weights of features")
+	largest := rapid.SampledFrom([]uint32{1, 3, 1000, 1 << 24}).Draw(t, name+" weights up to")
+	v := new(simjoin.Vectors)
+	for range n {
+		set := map[uint32]uint32{}
+		for range r.IntN(length + 1) {
+			f := uint32(pow(r.Float64(), skew) * float64(features))
+			w := 1 + r.Uint32N(largest)
+			if ofFeature {
+				w = 1 + (f*0x9e3779b1>>8)%largest
+			}
+			set[f] = w
+		}
+		if v.Len() > 0 && r.IntN(4) == 0 { // a near copy of one before
+			old := v.At(r.IntN(v.Len()))
+			clear(set)
+			for i, f := range old.Features {
+				if r.IntN(5) > 0 {
+					set[f] = old.Weights[i]
+				}
+			}
+		}
+		appendMap(t, v, set)
+	}
+	return v
+}
+
+func pow(x, y float64) float64 {
+	p := 1.0
+	for ; y > 0; y-- {
+		p *= x
+	}
+	return p
+}
+
+func appendMap(t interface{ Fatal(...any) }, v *simjoin.Vectors, set map[uint32]uint32) {
+	var features, weights []uint32
+	for f := range set {
+		features = append(features, f)
+	}
+	slices.Sort(features)
+	for _, f := range features {
+		weights = append(weights, set[f])
+	}
+	if err := v.Append(features, weights); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func anyOptions(t *rapid.T) Options {
+	o := Options{
+		Measure:       rapid.SampledFrom([]measure.Measure{measure.Cosine, measure.WeightedJaccard}).Draw(t, "measure"),
+		K:             rapid.SampledFrom([]int{0, 1, 2, 10, 1000}).Draw(t, "k"),
+		MinSimilarity: rapid.SampledFrom([]float64{0, 0.000001, 0.1, 0.333333333, 0.5, 0.8, 1}).Draw(t, "least"),
+	}
+	if o.K == 0 && o.MinSimilarity == 0 {
+		o.K = 3
+	}
+	return o
+}
+
+func TestSearchFindsWhatBruteForceFinds(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		features := rapid.SampledFrom([]int{3, 30, 1000}).Draw(rt, "features")
+		vectors := anyVectors(rt, "index", features, 60)
+		queries := anyVectors(rt, "queries", features+5, 20)
+		o := anyOptions(rt)
+		x, err := NewIndex(vectors, o)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		s := x.NewSearcher()
+		for i := range queries.Len() {
+			got, want := s.Search(nil, queries.At(i)), naive(t, vectors, o, queries.At(i), -1)
+			if !slices.Equal(got, want) {
+				rt.Fatalf("%+v: query %d:\n got %v\nwant %v", o, i, got, want)
+			}
+		}
+		for i := range vectors.Len() {
+			got, want := s.Others(nil, i), naive(t, vectors, o, vectors.At(i), i)
+			if !slices.Equal(got, want) {
+				rt.Fatalf("%+v: others of %d:\n got %v\nwant %v", o, i, got, want)
+			}
+		}
+	})
+}
+
+func TestSearchersOfOneIndexWorkAtOnce(t *testing.T) {
+	vectors := zipf(t, 2000, 12, 5000)
+	x, err := NewIndex(vectors, Options{Measure: measure.Cosine, K: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := make([][][]Match, 4)
+	var wg sync.WaitGroup
+	for w := range results {
+		wg.Go(func() {
+			s := x.NewSearcher()
+			for i := range x.Len() {
+				results[w] = append(results[w], s.Others(nil, i))
+			}
+		})
+	}
+	wg.Wait()
+	for _, r := range results[1:] {
+		if !reflect.DeepEqual(r, results[0]) {
+			t.Error("searchers disagree")
+		}
+	}
+}
+
+func TestSearchDoesNotAllocate(t *testing.T) {
+	vectors := zipf(t, 2000, 40, 5000)
+	x, err := NewIndex(vectors, Options{Measure: measure.Cosine, K: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := x.NewSearcher()
+	var dst []Match
+	all := func() {
+		for i := range x.Len() {
+			dst = s.Others(dst[:0], i)
+		}
+	}
+	all()
+	if n := testing.AllocsPerRun(1, all); n != 0 {
+		t.Errorf("%v allocations for %d searches", n, x.Len())
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, o := range []Options{
+		{}, {K: -1}, {Measure: measure.Dice, K: 1}, {MinSimilarity: 1.5}, {MinSimilarity: -0.5, K: 1},
+	} {
+		if _, err := NewIndex(new(simjoin.Vectors), o); err == nil || o.Validate() == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+}
+
+// zipf makes vectors of features of which a few are in many of them.
+func zipf(t testing.TB, n, length, features int) *simjoin.Vectors {
+	r := rand.New(rand.NewPCG(1, 2))
+	z := rand.NewZipf(r, 1.1, 2, uint64(features-1))
+	v := new(simjoin.Vectors)
+	for range n {
+		set := map[uint32]uint32{}
+		for range length {
+			f := uint32(z.Uint64())
+			set[f] = 1 + 1000*f/uint32(features)
+		}
+		appendMap(t, v, set)
+	}
+	return v
+}
