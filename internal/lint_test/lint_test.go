@@ -37,7 +37,7 @@ const (
 // nothing else of this module.
 var core = []string{
 	"text", "shingle", "minhash", "simhash", "exlsh", "lsh", "simjoin", "topk", "measure", "cluster", "eval", "passage", "recipe",
-	"internal/distinct", "internal/hashing", "internal/simd", "dedup/internal/sides",
+	"internal/bloom", "internal/distinct", "internal/hashing", "internal/simd", "dedup/internal/sides",
 }
 
 // What makes features and what compares them know nothing of each other: features are
