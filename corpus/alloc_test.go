@@ -31,7 +31,7 @@ func TestNothingIsAllocatedPerRecordOnceWarm(t *testing.T) {
 		var r Record
 		records := 0
 		read := func() {
-			file, err := Open(s, o)
+			file, err := Open(t.Context(), s, o)
 			must(t, err)
 			defer file.Close()
 			for {
@@ -53,7 +53,7 @@ func TestNothingIsAllocatedPerRecordOnceWarm(t *testing.T) {
 			t.Errorf("%s: %d records", f, records)
 		}
 
-		file, err := Open(s, o)
+		file, err := Open(t.Context(), s, o)
 		must(t, err)
 		must(t, file.Next(&b))
 		n := testing.AllocsPerRun(10, func() {

@@ -34,7 +34,7 @@ func benchLines(size, textLen int) []byte {
 
 // readBlocks reads a source on so many goroutines.
 func readBlocks(b *testing.B, s Source, o Options, workers int) {
-	f, err := Open(s, o)
+	f, err := Open(b.Context(), s, o)
 	if err != nil {
 		b.Fatal(err)
 	}

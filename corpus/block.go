@@ -1,6 +1,8 @@
 package corpus
 
-import "bytes"
+import (
+	"bytes"
+)
 
 // A Block is a run of whole records of one file, with the buffer that holds
 // them. The zero value is ready. Its contents stand until it is given to Next
@@ -17,7 +19,7 @@ type Block struct {
 	// not kept.
 	tail bool
 
-	release func() // ends its turn; nil: it has none
+	release func() // of Options.Admit; nil: nothing to release
 	buf     []byte // memory of data
 	scratch []byte // memory of compressed units, and of the search for the end of a long record
 }
@@ -46,14 +48,14 @@ func (b *Block) reset(keep int) {
 	b.data, b.firstLine, b.whole, b.tail = nil, 0, false, false
 }
 
-// Release gives the memory of the block back, and its Turn. The block can be given
-// to Next again.
+// Release gives the memory of the block back, and what Options.Admit has given. The
+// block can be given to Next again.
 func (b *Block) Release() { b.reset(0) }
 
-// takeTurn waits until the block may grow to so many bytes.
-func (b *Block) takeTurn(o *Options, bytes int) (err error) {
-	if b.release == nil && o.Turn != nil && bytes > o.Turn.bytes {
-		b.release, err = o.Turn.Take(o.context(), bytes)
+// admit waits until the block may grow to so many bytes.
+func (b *Block) admit(f *File, bytes int) (err error) {
+	if b.release == nil && f.o.Admit != nil {
+		b.release, err = f.o.Admit(f.ctx, bytes)
 	}
 	return err
 }

@@ -1,6 +1,9 @@
 package corpus
 
-import "github.com/alike-dev/alike/internal/setting"
+import (
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/setting"
+)
 
 const (
 	// bombRecords is how many times MaxRecord a compressed file may go on without a
@@ -37,10 +40,10 @@ func (e *expansion) add(records, bytes int64) {
 // maxRecord is Options.MaxRecord, size that of the file.
 func (e *expansion) problem(maxRecord, size int64) error {
 	if e.idle/bombRecords > maxRecord {
-		return because(ErrBomb, "expands to more than %d bytes without a record; %s", bombRecords*maxRecord, bombRemedy)
+		return fault.Because(ErrBomb, "expands to more than %d bytes without a record; %s", bombRecords*maxRecord, bombRemedy)
 	}
 	if over := e.bytes + recordCost*e.records - max(bombAnyway, bombRecords*maxRecord); over > 0 && over/bombRatio > size {
-		return because(ErrBomb, "expands to %d records of %d bytes so far, from a file of %d bytes; %s", e.records, e.bytes, size, bombRemedy)
+		return fault.Because(ErrBomb, "expands to %d records of %d bytes so far, from a file of %d bytes; %s", e.records, e.bytes, size, bombRemedy)
 	}
 	return nil
 }

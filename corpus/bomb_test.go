@@ -81,7 +81,7 @@ func TestBombCostsNoMemoryAndEndsSoon(t *testing.T) {
 func allocated(t *testing.T, s Source, o Options) (int64, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	f, err := Open(s, o)
+	f, err := Open(t.Context(), s, o)
 	if err != nil {
 		return 0, err
 	}
@@ -158,7 +158,7 @@ func TestLargeBlocksOfBzip2AreReadPieceByPiece(t *testing.T) {
 	have, err := readAll(t, s, Options{}, 4)
 	must(t, err)
 	compare(t, "large blocks", have, want)
-	f, err := Open(s, Options{})
+	f, err := Open(t.Context(), s, Options{})
 	must(t, err)
 	defer f.Close()
 	var block Block
@@ -239,7 +239,7 @@ func TestWhatIsHeldIsGivenBack(t *testing.T) {
 // lines in them.
 func blocksOf(t *testing.T, s Source, o Options) (lines int64, err error) {
 	t.Helper()
-	f, err := Open(s, o)
+	f, err := Open(t.Context(), s, o)
 	must(t, err)
 	defer f.Close()
 	var b Block

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"io"
 	"slices"
+
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // bzip2Units takes the blocks of a bzip2 file as units. A stream is
@@ -108,12 +110,12 @@ func (z *bzip2Units) claim(b *Block) ([]byte, error) {
 			return unit, nil
 		case endMagic:
 			if sum != z.combined {
-				return nil, because(ErrCorrupt, "check sum of a stream does not match")
+				return nil, fault.Because(ErrCorrupt, "check sum of a stream does not match")
 			}
 			z.bit = (z.bit + magicBits + 32 + 7) &^ 7
 			z.level, z.combined = 0, 0
 		default:
-			return nil, because(ErrCorrupt, "no block where one should start")
+			return nil, fault.Because(ErrCorrupt, "no block where one should start")
 		}
 	}
 }
@@ -128,7 +130,7 @@ func (z *bzip2Units) streamHeader() error {
 	}
 	h := z.buf[z.bit>>3:]
 	if h[0] != 'B' || h[1] != 'Z' || h[2] != 'h' || h[3] < '1' || h[3] > '9' {
-		return because(ErrCorrupt, "no bzip2 header")
+		return fault.Because(ErrCorrupt, "no bzip2 header")
 	}
 	z.level, z.begun = h[3], true
 	z.bit += 32
@@ -183,7 +185,7 @@ func (z *bzip2Units) nextMagic(at int) (int, error) {
 			return found, nil
 		}
 		if len(z.buf)*8-z.bit > maxBlockBytes*8 {
-			return 0, because(ErrCorrupt, "a block does not end")
+			return 0, fault.Because(ErrCorrupt, "a block does not end")
 		}
 		searched := max(at, len(z.buf)*8-magicBits+1)
 		if err := z.fill(); err != nil {

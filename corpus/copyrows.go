@@ -4,43 +4,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/parquetfile"
 )
 
-// CopyRows writes a Parquet file without some of its rows to path on a file
-// system, as a Writer does: under another name until it is whole and on disk.
-// keep is asked once for each row, in ascending order; row is 0-based and counts
-// over the file.
+// RowCopy says how [CopyRows] works. The zero value means the defaults.
+type RowCopy struct {
+	Threads    int   // 0 = GOMAXPROCS
+	PageMemory int64 // about how many bytes of pages are in hand at once, if none is larger; 0 = 48 MiB a thread
+}
+
+// CopyRows writes a Parquet file without some of its rows. keep is asked once for each
+// row, in ascending order; row is 0-based and counts over the file.
 //
 // Schema, key/value metadata, codecs and encodings stay as they are, row groups
 // stay row groups (those without rows are left out), and a file of which all
 // rows are kept is copied byte for byte. Statistics are made anew for what has
 // lost rows, and values that only lost rows had are no longer in dictionaries.
-// The bytes do not depend on threads (0 = GOMAXPROCS).
+// The bytes do not depend on threads.
 //
-// It reads page by page, with Options.PageMemory of them in memory unless a page
+// It reads page by page, with RowCopy.PageMemory of them in memory unless a page
 // is larger, and in a row group nothing behind the last row that is kept. Damage in a
 // column of which rows are kept is a *Problem, also where the column is not one
 // that Next reads; how many rows can be copied, WholeRows tells. An error of
-// writing is that of the file system.
-func CopyRows(ctx context.Context, s Source, o Options, fs vfs.FS, path string, threads int, keep func(row int64) bool) error {
-	f, err := openRows(s, o)
+// writing is that of to.
+func CopyRows(ctx context.Context, to io.Writer, s Source, o Options, c RowCopy, keep func(row int64) bool) error {
+	f, err := openRows(ctx, s, o)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
+	if c.Threads <= 0 {
+		c.Threads = runtime.GOMAXPROCS(0)
 	}
-	w, err := CreateOn(fs, path, Plain, threads)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
 	pf := f.parquet.f
 	var known []int // columns that Next has read
 	for _, name := range append([]string{f.o.TextField, f.o.IDField}, f.o.Fields...) {
@@ -48,21 +47,19 @@ func CopyRows(ctx context.Context, s Source, o Options, fs vfs.FS, path string, 
 			known = append(known, at)
 		}
 	}
-	pf.Room = o.PageMemory
-	if err := pf.Copy(ctx, w, threads, f.o.MaxRecord, known, keep); err != nil {
-		if isParquetProblem(err) {
-			return f.parquetProblem(fmt.Errorf("rows cannot be copied: %w", err), -1)
-		}
-		return err
+	pf.Room = c.PageMemory
+	err = pf.Copy(ctx, to, c.Threads, f.o.MaxRecord, known, keep)
+	if err != nil && isParquetProblem(err) {
+		return f.parquetProblem(fmt.Errorf("rows cannot be copied: %w", err), -1)
 	}
-	return w.Commit()
+	return err
 }
 
 // WholeRows returns how many rows from the start of a Parquet file CopyRows can
 // copy, whichever of them are kept, and the damage behind them, nil if there is none.
 // Every page of every column up to there is read and decoded, by one goroutine.
 func WholeRows(ctx context.Context, s Source, o Options) (rows int64, damage *Problem, err error) {
-	f, err := openRows(s, o)
+	f, err := openRows(ctx, s, o)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -71,21 +68,21 @@ func WholeRows(ctx context.Context, s Source, o Options) (rows int64, damage *Pr
 	switch {
 	case err == nil:
 		return rows, nil, nil
-	case !isParquetProblem(err) || IsOutage(err):
+	case !isParquetProblem(err) || errors.Is(err, ErrUnavailable):
 		return 0, nil, err
 	}
 	return rows, f.parquetProblem(err, rows), nil
 }
 
 // openRows opens a Parquet file for all of its columns.
-func openRows(s Source, o Options) (*File, error) {
+func openRows(ctx context.Context, s Source, o Options) (*File, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	if s.Format != Parquet {
-		return nil, &Problem{Path: s.Label(), Err: because(ErrUnsupported, "cannot be copied by rows: its format is %s", s.Format)}
+		return nil, &Problem{Path: s.Label(), Err: fault.Because(ErrUnsupported, "cannot be copied by rows: its format is %s", s.Format)}
 	}
-	f := &File{src: s, o: o.withDefaults()}
+	f := &File{ctx: ctx, src: s, o: o.withDefaults()}
 	if _, err := f.parquetBytes(); err != nil {
 		f.Close()
 		return nil, err
@@ -96,6 +93,6 @@ func openRows(s Source, o Options) (*File, error) {
 // isParquetProblem tells whether an error is one of what a Parquet file holds or of
 // reading it, and not one of writing.
 func isParquetProblem(err error) bool {
-	var unread *objectError
+	var unread *fault.Unread
 	return parquetfile.IsDamage(err) || errors.As(err, &unread)
 }

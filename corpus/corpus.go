@@ -9,7 +9,7 @@
 // The way of the data:
 //
 //	Find  inputs (files, folders, globs, URLs, "-")  → []Source, what was skipped
-//	Open  a Source                             → *File
+//	Open  a Source                                     → *File
 //	File.Next    one call a block, from any number of goroutines
 //	Parser.Next  one call a record, one Parser a goroutine
 //	Create       a Writer for what is kept
@@ -63,7 +63,8 @@
 // With Options.Buckets, inputs may be URLs: s3://bucket/prefix. An object is read
 // front to back as a compressed file is: fetched a few ranges ahead by
 // goroutines of its own, decoded by one worker at a time, parsed by all. It must
-// be the version that Find has seen. Prefix is for writing to a bucket.
+// be the version that Find has seen. The Writer of an object is NewWriter for what
+// BucketWriter.Create returns.
 //
 // # Accounting
 //
@@ -146,17 +147,14 @@ type Options struct {
 	// s3://bucket?region=eu-west-1; package corpus/objects has one. It may be asked
 	// for the same bucket again. nil: URLs are refused.
 	Buckets func(ctx context.Context, url string) (Bucket, error)
-	// Context ends requests to object stores; nil = context.Background(). Reading
-	// files does not look at it.
-	Context context.Context
 	// ReadAhead is how many bytes of an open object are fetched before they are
 	// asked for; 0 = 8 MiB.
 	ReadAhead int
-	// Turn, if set, bounds how many long records are in memory at once.
-	Turn *Turn
-	// PageMemory is about how many bytes of pages CopyRows has in hand at once, if no
-	// page is larger; 0 = 48 MiB a thread.
-	PageMemory int64
+	// Admit, if set, is asked by File.Next before a Block grows to so many bytes, so
+	// that a caller can bound how many long records are in memory at once: it may wait.
+	// release, if not nil, is called when the block is given to Next again, or released;
+	// until then nothing more is asked for it.
+	Admit func(ctx context.Context, bytes int) (release func(), err error)
 }
 
 // Validate tells what in o is not usable.
@@ -177,9 +175,6 @@ func (o Options) Validate() error {
 	}
 	if o.ReadAhead < 0 {
 		return fmt.Errorf("read-ahead %d is negative; use 0 for the default of 8 MiB", o.ReadAhead)
-	}
-	if o.PageMemory < 0 {
-		return fmt.Errorf("memory for pages %d is negative; use 0 for the default of 48 MiB a thread", o.PageMemory)
 	}
 	if o.TextField == NoID {
 		return fmt.Errorf("the text field cannot be %q; name the field that holds the text", NoID)

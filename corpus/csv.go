@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
@@ -178,7 +179,7 @@ func readHeader(raw []byte, o Options, f Format) (*columns, error) {
 	} else {
 		var ok bool
 		if cells, ok = splitCSV(nil, line); !ok {
-			return c, because(ErrMalformed, "malformed header: a quoted name is not closed or has text beside its quotes; correct it")
+			return c, fault.Because(ErrMalformed, "malformed header: a quoted name is not closed or has text beside its quotes; correct it")
 		}
 	}
 	for _, cell := range cells {
@@ -196,7 +197,7 @@ func readHeader(raw []byte, o Options, f Format) (*columns, error) {
 		if by, ok := separator(c.names, f); ok {
 			remedy = setting.Textf("the columns seem to be separated by %s", by)
 		}
-		return c, because(ErrMissingField, "no column %q, there are: %s; %s", o.TextField, listNames(c.names), remedy)
+		return c, fault.Because(ErrMissingField, "no column %q, there are: %s; %s", o.TextField, fault.List(c.names), remedy)
 	}
 	return c, nil
 }
@@ -263,10 +264,10 @@ func (p *Parser) parseRow(r *Record) {
 	cols := p.columns
 	switch {
 	case !ok:
-		r.Err = because(ErrMalformed, "malformed CSV: a quoted field is not closed or has text beside its quotes; correct or remove the line")
+		r.Err = fault.Because(ErrMalformed, "malformed CSV: a quoted field is not closed or has text beside its quotes; correct or remove the line")
 		return
 	case len(cells) != len(cols.names):
-		r.Err = because(ErrFieldCount, "%d fields where the header has %d; correct or remove the record", len(cells), len(cols.names))
+		r.Err = fault.Because(ErrFieldCount, "%d fields where the header has %d; correct or remove the record", len(cells), len(cols.names))
 		return
 	}
 	p.unquoted = p.unquoted[:0]

@@ -61,25 +61,25 @@ func TestTableHeader(t *testing.T) {
 				content, header, field = strings.ReplaceAll(content, ",", "\t"), strings.ReplaceAll(header, ",", "\t"), `"the ""text"""`
 			}
 			s := sourceOf(t, "a."+string(f)+suffix[c], pack(t, c, []byte(content), 3))
-			file, err := Open(s, Options{TextField: field})
+			file, err := Open(t.Context(), s, Options{TextField: field})
 			must(t, err)
 			if string(file.Header()) != header || fmt.Sprint(file.Columns()) != fmt.Sprint([]string{"id", field, "n"}) {
 				t.Errorf("%s %q: header %q columns %q", f, c, file.Header(), file.Columns())
 			}
 			file.Close()
 
-			_, err = Open(s, Options{})
+			_, err = Open(t.Context(), s, Options{})
 			if !errors.Is(err, ErrMissingField) || !strings.Contains(err.Error(), "1: no column \"text\", there are: id, "+field+", n; name") {
 				t.Errorf("%s %q: error %v", f, c, err)
 			}
 		}
 	}
 	s := sourceOf(t, "a.csv", []byte("a,\"b\nc,d\n"))
-	if _, err := Open(s, Options{}); !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), "malformed header") {
+	if _, err := Open(t.Context(), s, Options{}); !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), "malformed header") {
 		t.Errorf("unclosed quote in the header: %v", err)
 	}
 	s = sourceOf(t, "a.csv", []byte(strings.Repeat("a", 2000)+"\n"))
-	if _, err := Open(s, Options{MaxRecord: 1000}); !errors.Is(err, ErrMissingField) && !errors.Is(err, ErrMalformed) {
+	if _, err := Open(t.Context(), s, Options{MaxRecord: 1000}); !errors.Is(err, ErrMissingField) && !errors.Is(err, ErrMalformed) {
 		t.Errorf("header over the limit: %v", err)
 	}
 }
@@ -93,7 +93,7 @@ func TestHeaderOfOddForm(t *testing.T) {
 		{"\n\n", ""},
 	} {
 		for _, c := range []Compression{Plain, Zstd} {
-			f, err := Open(sourceOf(t, "a.csv"+suffix[c], pack(t, c, []byte(tt.data), 2)), Options{BlockSize: 1})
+			f, err := Open(t.Context(), sourceOf(t, "a.csv"+suffix[c], pack(t, c, []byte(tt.data), 2)), Options{BlockSize: 1})
 			must(t, err)
 			if have := strings.Join(f.Columns(), " "); have != tt.columns || string(f.Header()) != tt.data {
 				t.Errorf("%q: columns %q, header %q", tt.data, have, f.Header())
@@ -114,7 +114,7 @@ func TestHeaderOfOddForm(t *testing.T) {
 
 func TestErrorOfATableRow(t *testing.T) {
 	s := sourceOf(t, "a.csv", []byte("text,n\n"))
-	f, err := Open(s, Options{})
+	f, err := Open(t.Context(), s, Options{})
 	must(t, err)
 	defer f.Close()
 	if r := parseLine(f, Options{}, "a,b,c\n"); !errors.Is(r.Err, ErrFieldCount) || !strings.Contains(r.Err.Error(), "3 fields where the header has 2") {

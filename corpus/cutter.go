@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
 
-	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // A cutter divides a decoded stream into blocks of whole records. What follows
@@ -75,16 +75,14 @@ func (c *cutter) damage(cause error) error {
 		where = fmt.Sprintf("any of the records up to line %d may be wrong, those after it are lost", c.lines)
 		text += ","
 	}
-	var unread *objectError
+	var unread *fault.Unread
 	if errors.As(cause, &unread) { // its text has a remedy
-		return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: &reason{
-			kind: unread, text: setting.Textf("%v (%s)", unread, where)}}
+		return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: fault.Because(unread, "%v (%s)", unread, where)}
 	}
 	if cause == io.EOF { // to a caller that would be the regular end
 		cause = io.ErrUnexpectedEOF
 	}
-	r := &reason{kind: kind, cause: cause, text: setting.Textf("%s %s; %s", text, where, remedy)}
-	return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: r}
+	return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: fault.Caused(kind, cause, "%s %s; %s", text, where, remedy)}
 }
 
 // unchecked reports whether damage was found by a check sum of all that was
@@ -177,7 +175,7 @@ func (c *cutter) join(b *Block, buf []byte, eof bool) ([]byte, error) {
 	if c.held.size == 0 || !ends || c.held.size+int64(line) > c.f.o.MaxRecord {
 		return buf, nil
 	}
-	if err := b.takeTurn(&c.f.o, int(c.held.size)+len(buf)); err != nil {
+	if err := b.admit(c.f, int(c.held.size)+len(buf)); err != nil {
 		return nil, err
 	}
 	all := c.held.appendTo(make([]byte, 0, int(c.held.size)+len(buf)))

@@ -196,7 +196,7 @@ func TestLineOverTheLimitTakesNoMemory(t *testing.T) {
 	f.Close()
 	s := mustFind(t, path)
 	o := Options{BlockSize: 64 << 10, MaxRecord: 32 << 20}
-	file, err := Open(s, o)
+	file, err := Open(t.Context(), s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestFileThatBecomesShorterIsAnError(t *testing.T) {
 	for _, name := range []string{"a.jsonl", "a.csv", "a.txt", "a.jsonl.zst", "a.jsonl.bz2", "a.jsonl.gz"} {
 		_, c, _ := NameFormat(name)
 		s := sourceOf(t, name, pack(t, c, append([]byte("text\n"), small(200)...), 1))
-		f, err := Open(s, Options{BlockSize: 1000})
+		f, err := Open(t.Context(), s, Options{BlockSize: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestFileClosedHalfWayLeavesNothingBehind(t *testing.T) {
 	data := benchLines(300<<10, 100)
 	for _, c := range append([]Compression{Plain}, compressions...) {
 		s := sourceOf(t, "a.jsonl"+suffix[c], pack(t, c, data, 3))
-		f, err := Open(s, Options{})
+		f, err := Open(t.Context(), s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
+
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // A decoder is a decoded stream. Read returns io.EOF only where the data ends
@@ -95,7 +97,7 @@ func (e *nonEmpty) Read(p []byte) (int, error) {
 	return n, err
 }
 
-var errNoBytes = because(ErrTruncated, "the file has no bytes")
+var errNoBytes = fault.Because(ErrTruncated, "the file has no bytes")
 
 func getZstd() (*zstdDecoder, error) {
 	if d, ok := zstdPool.Get().(*zstdDecoder); ok {

@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -19,11 +20,11 @@ func Example() {
 			`{"id": 2, "body": "Some years ago"}` + "\n" +
 			`{"id": 3, "text": "never mind how long` + "\n" +
 			`{"text": "having little or no money"}` + "\n")}
-	sources, _, err := corpus.Find([]string{"-"}, o)
+	sources, _, err := corpus.Find(context.Background(), []string{"-"}, o)
 	if err != nil {
 		log.Fatal(err)
 	}
-	file, err := corpus.Open(sources[0], o)
+	file, err := corpus.Open(context.Background(), sources[0], o)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func ExampleFind() {
 			log.Fatal(err)
 		}
 	}
-	sources, _, err := corpus.Find([]string{dir}, corpus.Options{})
+	sources, _, err := corpus.Find(context.Background(), []string{dir}, corpus.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 // The counter tells how many there were.
 func brokenDisk(s Source, n int64, stays bool, broken error) (Source, *atomic.Int64) {
 	var seen atomic.Int64
-	s.on = errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
+	on := errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind == errorfs.OpFileClose { // of a file that was only read
 			return nil
 		}
@@ -28,9 +28,26 @@ func brokenDisk(s Source, n int64, stays bool, broken error) (Source, *atomic.In
 		}
 		return nil
 	}))
-	s.at = s.Path
-	return s, &seen
+	return s.WithCopy(s.Size, "", func() (RandomAccess, error) {
+		f, err := on.Open(s.Path)
+		if err != nil {
+			return nil, openError(s.Path, err)
+		}
+		st, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(openError(s.Path, err), f.Close())
+		}
+		return &vfsFile{f, st.Size()}, nil
+	}), &seen
 }
+
+// vfsFile is an open file of a vfs.FS.
+type vfsFile struct {
+	vfs.File
+	size int64
+}
+
+func (f *vfsFile) Size() int64 { return f.size }
 
 func TestEveryReadThatFailsIsToldOnceAndWhatIsReadIsRight(t *testing.T) {
 	broken := errors.New("the disk is broken")
@@ -82,11 +99,11 @@ func TestFileThatChangesAfterFindIsRefused(t *testing.T) {
 		"rewritten": func(path string) { writeTo(t, path, "{\"text\":\"b\"}\n") },
 	} {
 		s := sourceOf(t, "a.jsonl", []byte("{\"text\":\"a\"}\n"))
-		f, err := Open(s, Options{})
+		f, err := Open(t.Context(), s, Options{})
 		must(t, err)
 		must(t, f.Close())
 		change(s.Path)
-		if _, err := Open(s, Options{}); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "a.jsonl: the file has changed since it was looked up; run again") {
+		if _, err := Open(t.Context(), s, Options{}); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "a.jsonl: the file has changed since it was looked up; run again") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -2,20 +2,25 @@ package corpus
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"sync"
 	"sync/atomic"
+
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // A File is an open source. Next may be called by many goroutines at once;
 // Close when all of them have returned.
 type File struct {
+	ctx  context.Context // of Open
 	src  Source
 	o    Options
-	file handle // nil for a reader that is no file
-	size int64  // of a regular file or an object; -1 for a stream
-	// object is what an object is read by; nil: it is none.
-	object io.Closer
+	file RandomAccess // nil for a reader that is no regular file
+	size int64        // of a regular file or an object; -1 for a stream
+	// stream closes what is read front to back: an object, a FIFO; nil: nothing.
+	closer io.Closer
+	remote bool // an object is read
 	skip   func(seq int64) bool
 
 	header      []byte
@@ -42,13 +47,15 @@ type File struct {
 	read    atomic.Int64 // bytes of the file that were taken
 }
 
-// Open opens a source. It reads the header of a table. The error is a *Problem
-// that says what to do: unreadable file, header without the column of the text.
-func Open(s Source, o Options) (*File, error) {
+// Open opens a source. It reads the header of a table. ctx holds until the file is
+// closed: it ends requests to object stores, and what waits for Options.Admit; reading
+// files does not look at it. The error is a *Problem that says what to do: unreadable
+// file, header without the column of the text.
+func Open(ctx context.Context, s Source, o Options) (*File, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &File{src: s, o: o.withDefaults(), columns: &columns{}}
+	f := &File{ctx: ctx, src: s, o: o.withDefaults(), columns: &columns{}}
 	if s.Format == Parquet {
 		if err := f.openParquet(); err != nil {
 			f.Close()
@@ -56,21 +63,41 @@ func Open(s Source, o Options) (*File, error) {
 		}
 		return f, nil
 	}
-	in, err := s.open(o)
+	r, err := f.openBytes()
 	if err != nil {
 		return nil, err
 	}
-	f.file, f.size, f.object = in.file, in.size, in.object
-	if err := f.setUp(in.r); err != nil {
+	if err := f.setUp(r); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
+// openBytes opens the bytes of the source, and returns them front to back.
+func (f *File) openBytes() (io.Reader, error) {
+	if f.src.Stream || f.src.object != nil {
+		if f.size, f.remote = -1, f.src.object != nil; f.remote {
+			f.size = f.src.Size
+		}
+		r, err := f.src.OpenBytes(f.ctx, f.o)
+		if err != nil {
+			return nil, err
+		}
+		f.closer = r
+		return r, nil
+	}
+	at, err := f.src.OpenAt(f.ctx, f.o)
+	if err != nil {
+		return nil, err
+	}
+	f.file, f.closer, f.size = at, at, at.Size()
+	return &wholeFile{io.NewSectionReader(at, 0, f.size), f.size}, nil
+}
+
 // setUp chooses the way of reading and reads the header.
 func (f *File) setUp(r io.Reader) error {
-	regular := f.file != nil && f.size >= 0
+	regular := f.file != nil
 	f.cut.init(f)
 	f.turn.init()
 	compressed := f.src.Compression != Plain
@@ -79,15 +106,12 @@ func (f *File) setUp(r io.Reader) error {
 		f.units = newUnitReader(f)
 	}
 	if f.units == nil {
-		if regular {
-			r = &wholeFile{io.NewSectionReader(f.file, 0, f.size), f.size}
-		}
 		if regular && compressed {
 			f.stream = f.smallText()
 		}
 		if f.stream != nil {
 			// All of it is there.
-		} else if f.object != nil {
+		} else if f.remote {
 			f.stream = &lazyDecoder{r: &counter{r, &f.read}, c: f.src.Compression}
 		} else if d, err := newDecoder(&counter{r, &f.read}, f.src.Compression); err != nil {
 			return f.cut.damage(err)
@@ -118,16 +142,11 @@ func (f *File) Close() error {
 		f.failed.Store(true)
 		return f.parquet.close()
 	}
-	if f.object != nil {
-		err := f.object.Close()
-		f.object = nil
-		return err
-	}
-	if f.file == nil {
+	if f.closer == nil {
 		return nil
 	}
-	err := f.file.Close()
-	f.file = nil
+	err := f.closer.Close()
+	f.closer, f.file = nil, nil
 	return err
 }
 
@@ -162,7 +181,7 @@ func (f *File) BytesRead() int64 {
 // records lie at Record.Offset; nil for streams, compressed files and Parquet
 // files.
 func (f *File) ReaderAt() io.ReaderAt {
-	if f.file == nil || f.size < 0 || f.src.Compression != Plain {
+	if f.file == nil || f.src.Compression != Plain {
 		return nil
 	}
 	return f.file
@@ -190,8 +209,8 @@ func (f *File) Problem(line, offset int64, err error) *Problem {
 // the window that it asks for). Of a record in a compressed file or a CSV file
 // whose end has not come yet, what was read is held, compressed and up to
 // MaxRecord: a line of any length costs no more. A quoted CSV field that has
-// line ends is held as it is. With Options.Turn, Next waits until a long record
-// may be in memory; if Options.Context ends before, its error is returned. Of a Parquet file a page of each column is held: most
+// line ends is held as it is. With Options.Admit, Next waits until a long record
+// may be in memory; if the context of Open ends before, its error is returned. Of a Parquet file a page of each column is held: most
 // writers make them of about 1 MiB; at most 256 MiB, or MaxRecord if that is more.
 func (f *File) Next(b *Block) error {
 	for {
@@ -285,7 +304,7 @@ func (w *wholeFile) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	w.left -= int64(n)
 	if err == io.EOF && w.left > 0 {
-		err = because(ErrChanged, "the file became shorter while it was read")
+		err = fault.Because(ErrChanged, "the file became shorter while it was read")
 	}
 	return n, err
 }

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,14 +14,15 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
-	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // Find finds the files of the inputs. An input is a file, a folder (with all
 // below it), a glob that matches files or folders, the URL of an object, of a
 // prefix (as of a folder), or a glob in the key of a URL, or "-" for standard
-// input. URLs need Options.Buckets, but for file:// (see LocalPath).
+// input. URLs need Options.Buckets, but for file://, which names a path.
 // In a folder *.jsonl, *.ndjson, *.csv, *.tsv (also with .gz, .zst, .bz2, .xz) and
 // *.parquet are files of records, and every other file is one document;
 // Options.Format overrides that.
@@ -37,15 +39,15 @@ import (
 //
 // The error is a *Problem for an input that does not exist (fs.ErrNotExist), a
 // folder with nothing in it (ErrNoFiles), or a socket or device that is named
-// itself (ErrNotRegular), save terminals and the null device.
-func Find(inputs []string, o Options) (sources []Source, skipped []Problem, err error) {
+// itself (ErrNotRegular), save terminals and the null device; or that of ctx.
+func Find(ctx context.Context, inputs []string, o Options) (sources []Source, skipped []Problem, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, nil, err
 	}
 	if len(inputs) == 0 {
-		return nil, nil, because(ErrNoFiles, "no input; name a file, a folder, or - for standard input")
+		return nil, nil, fault.Because(ErrNoFiles, "no input; name a file, a folder, or - for standard input")
 	}
-	w := &walk{o: o, seen: map[string]bool{}, files: map[int]int{}}
+	w := &walk{ctx: ctx, o: o, seen: map[string]bool{}, files: map[int]int{}}
 	for i, input := range inputs {
 		w.input = i
 		err := w.add(input)
@@ -68,6 +70,7 @@ func Find(inputs []string, o Options) (sources []Source, skipped []Problem, err 
 
 // walk collects what Find finds.
 type walk struct {
+	ctx   context.Context
 	o     Options
 	input int // the current one
 	found []found
@@ -76,7 +79,7 @@ type walk struct {
 	roots []root
 	files map[int]int // by input: files in it, also those another input has reached first
 	stdin bool
-	// stopped is the error of Options.Visit: nothing more is found.
+	// stopped is the error of Options.Visit or the context: nothing more is found.
 	stopped error
 	// seen has the real path of every file and folder that was reached.
 	seen map[string]bool
@@ -117,8 +120,8 @@ func (w *walk) add(input string) error {
 		}
 		return nil
 	}
-	input = LocalPath(input)
-	if at, ok := parseURL(input); ok {
+	input = bucketurl.LocalPath(input)
+	if at, ok := bucketurl.Parse(input); ok {
 		return w.addURL(at)
 	}
 	paths := []string{input}
@@ -128,7 +131,7 @@ func (w *walk) add(input string) error {
 			return openError(input, err)
 		}
 		if len(matches) == 0 {
-			return &Problem{Path: input, Err: &reason{kind: fs.ErrNotExist, text: setting.Textf("the pattern matches no file; check it")}}
+			return &Problem{Path: input, Err: fault.Because(fs.ErrNotExist, "the pattern matches no file; check it")}
 		}
 		paths = matches // sorted
 	}
@@ -204,6 +207,9 @@ func (w *walk) once(real string) bool {
 
 // visit shows a file or folder to Options.Visit and reports whether to go on.
 func (w *walk) visit(path string, st fs.FileInfo) bool {
+	if w.stopped == nil {
+		w.stopped = w.ctx.Err()
+	}
 	if w.stopped == nil && w.o.Visit != nil {
 		w.stopped = w.o.Visit(path, st)
 	}
@@ -330,7 +336,7 @@ func notRegular(t fs.FileMode) error {
 	case t&fs.ModeSocket != 0:
 		what = "a socket"
 	}
-	return because(ErrNotRegular, "%s, not a file; leave it out", what)
+	return fault.Because(ErrNotRegular, "%s, not a file; leave it out", what)
 }
 
 // followLinks follows the symbolic links, in the order in which they were
@@ -351,7 +357,7 @@ func (w *walk) followLinks() {
 		}
 		switch {
 		case st.IsDir() && within(l.real, real):
-			w.problem(l.path, because(ErrLoop, "a symbolic link to the folder that it is in; leave it out"))
+			w.problem(l.path, fault.Because(ErrLoop, "a symbolic link to the folder that it is in; leave it out"))
 		case st.IsDir():
 			w.folder(l.path, real, st)
 		case st.Mode().IsRegular():
@@ -373,9 +379,9 @@ func linkError(path string, err error) error {
 	if st, lerr := os.Lstat(path); lerr == nil && st.Mode()&fs.ModeSymlink != 0 {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return &Problem{Path: path, Err: &reason{kind: fs.ErrNotExist, text: setting.Textf("a symbolic link to nothing; remove it or restore its target")}}
+			return &Problem{Path: path, Err: fault.Because(fs.ErrNotExist, "a symbolic link to nothing; remove it or restore its target")}
 		case !errors.Is(err, fs.ErrPermission):
-			return &Problem{Path: path, Err: because(ErrLoop, "a symbolic link that leads back to itself; remove it")}
+			return &Problem{Path: path, Err: fault.Because(ErrLoop, "a symbolic link that leads back to itself; remove it")}
 		}
 	}
 	return openError(path, err)
@@ -388,7 +394,7 @@ func (w *walk) checkEmpty() error {
 	}
 	for _, r := range w.roots {
 		if w.files[r.input] == 0 {
-			return &Problem{Path: r.path, Err: because(ErrNoFiles, "no files in the folder; name one that has some")}
+			return &Problem{Path: r.path, Err: fault.Because(ErrNoFiles, "no files in the folder; name one that has some")}
 		}
 	}
 	return nil
@@ -490,8 +496,8 @@ func underRoot(path string, isRoot map[string]bool) bool {
 // pathParts returns the names on the absolute path, a volume's first, and of a
 // URL its scheme and bucket.
 func pathParts(path string) []string {
-	if at, ok := parseURL(path); ok {
-		return at.nameParts()
+	if at, ok := bucketurl.Parse(path); ok {
+		return at.NameParts()
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // tree makes files (content = their path), folders (path with a slash at the
@@ -120,7 +118,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tree(t, tt.tree...)
-			sources, skipped, err := Find(tt.inputs, tt.o)
+			sources, skipped, err := Find(t.Context(), tt.inputs, tt.o)
 			must(t, err)
 			var have []string
 			for _, s := range sources {
@@ -161,20 +159,20 @@ func TestFindRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tree(t, "d/a.txt", "empty/sub/", "a.parquet.zst", "dangling -> nothing")
-			_, _, err := Find(tt.inputs, Options{})
+			_, _, err := Find(t.Context(), tt.inputs, Options{})
 			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error %v", err)
 			}
 		})
 	}
-	if _, _, err := Find([]string{"-"}, Options{Format: "xml"}); err == nil {
+	if _, _, err := Find(t.Context(), []string{"-"}, Options{Format: "xml"}); err == nil {
 		t.Error("unknown format accepted")
 	}
 }
 
 func TestNamesAreUnique(t *testing.T) {
 	tree(t, "d/stdin.jsonl", "d/stdin-1.jsonl")
-	sources, _, err := Find([]string{"d", "-"}, Options{})
+	sources, _, err := Find(t.Context(), []string{"d", "-"}, Options{})
 	must(t, err)
 	if have := sources[2].Name; have != "stdin-2.jsonl" {
 		t.Errorf("standard input is named %s", have)
@@ -213,79 +211,14 @@ func TestUnreadableFolderAndFileAreToldAndCanBeAvoided(t *testing.T) {
 	must(t, os.Chmod("d/secret", 0))
 	must(t, os.Chmod("d/c.txt", 0))
 	defer os.Chmod("d/secret", 0o777)
-	sources, skipped, err := Find([]string{"d"}, Options{})
+	sources, skipped, err := Find(t.Context(), []string{"d"}, Options{})
 	must(t, err)
 	if len(sources) != 2 || len(skipped) != 1 || !errors.Is(&skipped[0], fs.ErrPermission) {
 		t.Fatalf("%v, skipped %v", sources, skipped)
 	}
 	var p *Problem
-	if _, err := Open(sources[1], Options{}); !errors.As(err, &p) || !errors.Is(err, fs.ErrPermission) {
+	if _, err := Open(t.Context(), sources[1], Options{}); !errors.As(err, &p) || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("Open: %v", err)
-	}
-}
-
-func TestStreamIsSpooledAndReadTwice(t *testing.T) {
-	data := small(50)
-	o := Options{Stdin: strings.NewReader(string(data))}
-	s := mustFind(t, "-")
-	if !s.Stream || s.Size != -1 {
-		t.Fatalf("standard input is %+v", s)
-	}
-	path := filepath.Join(t.TempDir(), "new", "spool")
-	spooled, err := Spool(vfs.Default, s, o, path, true)
-	must(t, err)
-	if spooled.Stream || spooled.Size != int64(len(data)) || spooled.Path != "-" {
-		t.Fatalf("spooled is %+v", spooled)
-	}
-	for range 2 {
-		have, err := readAll(t, spooled, o, 2)
-		must(t, err)
-		compare(t, "spooled", have, twin(data, JSONL, o))
-	}
-	if again, err := Spool(vfs.Default, spooled, o, path, true); err != nil || again != spooled {
-		t.Errorf("a file was spooled: %v, %v", again, err)
-	}
-}
-
-// An interrupted run goes on with the copy of a stream only if the stream is the same.
-func TestAStreamIsSpooledAgainOnlyAsTheSame(t *testing.T) {
-	data := strings.Repeat("all the same line\n", 50_000)
-	s := mustFind(t, "-")
-	path := filepath.Join(t.TempDir(), "spool")
-	spooled, err := Spool(vfs.Default, s, Options{Stdin: strings.NewReader(data)}, path, true)
-	must(t, err)
-	again, err := Respool(vfs.Default, s, Options{Stdin: strings.NewReader(data)}, path, spooled.Version)
-	if err != nil || again != spooled {
-		t.Fatalf("the same stream: %+v, %v", again, err)
-	}
-	for name, other := range map[string]string{
-		"the first byte":       "A" + data[1:],
-		"the last byte":        data[:len(data)-1] + " ",
-		"a byte in the middle": data[:600_000] + "#" + data[600_001:],
-		"longer":               data + "a",
-		"shorter":              data[:len(data)-1],
-		"shorter by a block":   data[:512<<10],
-		"empty":                "",
-	} {
-		_, err := Respool(vfs.Default, s, Options{Stdin: strings.NewReader(other)}, path, spooled.Version)
-		var p *Problem
-		if !errors.Is(err, ErrChanged) || !errors.As(err, &p) || !strings.HasPrefix(err.Error(), "stdin.jsonl: ") || !strings.Contains(err.Error(), "Fresh") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	// The copy was changed, and the stream in the same way.
-	must(t, os.WriteFile(path, []byte("A"+data[1:]), 0o666))
-	_, err = Respool(vfs.Default, s, Options{Stdin: strings.NewReader("A" + data[1:])}, path, spooled.Version)
-	if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "copy") {
-		t.Errorf("a changed copy: %v", err)
-	}
-	must(t, os.Remove(path))
-	if _, err := Respool(vfs.Default, s, Options{Stdin: strings.NewReader(data)}, path, spooled.Version); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the copy is gone, but: %v", err)
-	}
-	_, err = Respool(vfs.Default, s, Options{Stdin: failing{strings.NewReader(data[:9])}}, path, spooled.Version)
-	if err == nil {
-		t.Error("a stream that breaks passes")
 	}
 }
 
@@ -303,13 +236,13 @@ func TestManyLookupsAtOnceFindTheSame(t *testing.T) {
 			must(t, os.WriteFile(name, make([]byte, i), 0o600))
 		}
 	}
-	want, wrong, err := Find([]string{dir}, Options{})
+	want, wrong, err := Find(t.Context(), []string{dir}, Options{})
 	must(t, err)
 	if len(want) != 693 || len(wrong) != 7 {
 		t.Errorf("%d files and %d problems", len(want), len(wrong))
 	}
 	for _, n := range []int{1, 2, 3, 16} {
-		sources, problems, err := Find([]string{dir}, Options{Lookups: n})
+		sources, problems, err := Find(t.Context(), []string{dir}, Options{Lookups: n})
 		must(t, err)
 		if !reflect.DeepEqual(sources, want) || !reflect.DeepEqual(problems, wrong) {
 			t.Errorf("%d at once: %d files and %d problems, or others", n, len(sources), len(problems))

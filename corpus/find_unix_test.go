@@ -20,7 +20,7 @@ func TestFIFOAndSocketInAFolderAreSkippedWithoutWaiting(t *testing.T) {
 	}
 	defer l.Close()
 	must(t, os.Symlink("fifo", "d/link"))
-	sources, skipped, err := Find([]string{"d"}, Options{})
+	sources, skipped, err := Find(t.Context(), []string{"d"}, Options{})
 	must(t, err)
 	if len(sources) != 1 || len(skipped) != 3 {
 		t.Fatalf("%v, skipped %v", sources, skipped)
@@ -58,7 +58,7 @@ func TestFileThatBecameAFIFOIsRefused(t *testing.T) {
 	s := mustFind(t, "a.jsonl")
 	must(t, os.Remove("a.jsonl"))
 	must(t, syscall.Mkfifo("a.jsonl", 0o666))
-	if _, err := Open(s, Options{}); !errors.Is(err, ErrNotRegular) {
+	if _, err := Open(t.Context(), s, Options{}); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("Open: %v", err)
 	}
 }

@@ -1,17 +1,17 @@
 package corpus
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // memBucket is a bucket in memory that fails as it is told to.
@@ -77,7 +77,7 @@ func (b *memBucket) Stat(_ context.Context, key string) (Object, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, ok := b.objects[key]; !ok {
-		return Object{}, because(fs.ErrNotExist, "no such object")
+		return Object{}, fault.Because(fs.ErrNotExist, "no such object")
 	}
 	return b.object(key), nil
 }
@@ -88,9 +88,9 @@ func (b *memBucket) Read(ctx context.Context, o Object, offset, length int64) (i
 	data, ok := b.objects[o.Key]
 	switch {
 	case !ok:
-		return nil, because(fs.ErrNotExist, "no such object any more")
+		return nil, fault.Because(fs.ErrNotExist, "no such object any more")
 	case b.object(o.Key).Version != o.Version:
-		return nil, because(ErrChanged, "the object was changed")
+		return nil, fault.Because(ErrChanged, "the object was changed")
 	case offset < 0 || length <= 0 || offset+length > int64(len(data)):
 		return nil, errors.New("a range beyond the object")
 	}
@@ -140,48 +140,6 @@ func (r *memReader) Close() error {
 	r.b.mu.Unlock()
 	return nil
 }
-
-func (b *memBucket) Upload(_ context.Context, key string, r io.ReaderAt, size int64) error {
-	data := make([]byte, size)
-	if _, err := r.ReadAt(data, 0); err != nil && err != io.EOF {
-		return err
-	}
-	b.put(key, data)
-	return nil
-}
-
-func (b *memBucket) Create(_ context.Context, key string) (Destination, error) {
-	return &memDestination{b: b, key: key}, nil
-}
-
-func (b *memBucket) Remove(_ context.Context, key string) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.objects, key)
-	return nil
-}
-
-func (b *memBucket) keys() []string {
-	var keys []string
-	for key := range b.objects {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-type memDestination struct {
-	bytes.Buffer
-	b   *memBucket
-	key string
-}
-
-func (d *memDestination) Commit() error {
-	d.b.put(d.key, d.Bytes())
-	return nil
-}
-
-func (d *memDestination) Abort() {}
 
 // impatient makes waiting short for a test.
 func impatient(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 func noise(size int) []byte {
@@ -26,7 +28,7 @@ func noise(size int) []byte {
 // findOne finds the source of a URL.
 func findOne(t testing.TB, url string, o Options) Source {
 	t.Helper()
-	sources, skipped, err := Find([]string{url}, o)
+	sources, skipped, err := Find(t.Context(), []string{url}, o)
 	must(t, err)
 	if len(sources) != 1 || len(skipped) != 0 {
 		t.Fatalf("%s: sources %v, skipped %v", url, sources, skipped)
@@ -114,7 +116,7 @@ func TestHeaderOfATableCostsOneSmallRequest(t *testing.T) {
 	b := newMemBucket()
 	b.put("a.csv", append([]byte("id,text\n"), bytes.Repeat([]byte("1,some text\n"), 1<<18)...))
 	o := b.options(Options{})
-	f, err := Open(findOne(t, "s3://b/a.csv", o), o)
+	f, err := Open(t.Context(), findOne(t, "s3://b/a.csv", o), o)
 	must(t, err)
 	if got := strings.Join(f.Columns(), " "); got != "id text" {
 		t.Errorf("columns %s", got)
@@ -153,9 +155,9 @@ func TestObjectThatBreaksOffGivesItsRecordsAndOneErrorWithAWayOut(t *testing.T) 
 	}{
 		"the network is down":   {errors.New("connection refused"), ErrUnavailable, "the object storage does not deliver (connection refused; tried 8 times); check the network and run again (after line "},
 		"the server hangs":      {errHang, ErrUnavailable, "no data for too long; tried 8 times); check the network"},
-		"the object is another": {because(ErrChanged, "the object was changed; run again"), ErrChanged, "the object was changed; run again (after line "},
-		"access ends":           {because(fs.ErrPermission, "access denied; check the credentials"), fs.ErrPermission, "access denied; check the credentials (after line "},
-		"the object is gone":    {because(fs.ErrNotExist, "no such object any more"), fs.ErrNotExist, "no such object any more (after line "},
+		"the object is another": {fault.Because(ErrChanged, "the object was changed; run again"), ErrChanged, "the object was changed; run again (after line "},
+		"access ends":           {fault.Because(fs.ErrPermission, "access denied; check the credentials"), fs.ErrPermission, "access denied; check the credentials (after line "},
+		"the object is gone":    {fault.Because(fs.ErrNotExist, "no such object any more"), fs.ErrNotExist, "no such object any more (after line "},
 	} {
 		for _, c := range append([]Compression{Plain}, compressions...) {
 			file := "lines.jsonl" + suffix[c]
@@ -168,8 +170,8 @@ func TestObjectThatBreaksOffGivesItsRecordsAndOneErrorWithAWayOut(t *testing.T) 
 			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("%s, %s: %v, want %q", name, file, err, tt.text)
 			}
-			if outage := tt.kind == ErrUnavailable || tt.kind == fs.ErrPermission; IsOutage(err) != outage {
-				t.Errorf("%s, %s: an outage: %v", name, file, IsOutage(err))
+			if outage := tt.kind == ErrUnavailable || tt.kind == fs.ErrPermission; errors.Is(err, ErrUnavailable) != outage {
+				t.Errorf("%s, %s: an outage: %v", name, file, errors.Is(err, ErrUnavailable))
 			}
 			if n == 0 || n > 1900 {
 				t.Errorf("%s, %s: %d records", name, file, n)
@@ -196,18 +198,16 @@ func TestReadingEndsWithItsContextAndWithClose(t *testing.T) {
 	s := findOne(t, "s3://b/k.txt", o)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	o.Context = ctx
-	f, err := Open(s, o)
+	f, err := Open(ctx, s, o)
 	must(t, err)
 	time.AfterFunc(10*time.Millisecond, cancel)
 	var block Block
-	if err := f.Next(&block); !errors.Is(err, context.Canceled) || !IsOutage(err) {
+	if err := f.Next(&block); !errors.Is(err, context.Canceled) || !errors.Is(err, ErrUnavailable) {
 		t.Errorf("after the end of the context: %v", err)
 	}
 	must(t, f.Close())
 
-	o.Context = nil
-	f, err = Open(s, o)
+	f, err = Open(t.Context(), s, o)
 	must(t, err)
 	must(t, f.Close()) // with a request under way; the leak test sees its goroutine
 }
@@ -224,7 +224,7 @@ func TestRandomAccessReadsAsTheObject(t *testing.T) {
 		return 0, nil
 	}
 	o := b.options(Options{})
-	r, err := findOne(t, "s3://b/k", o).OpenAt(o)
+	r, err := findOne(t, "s3://b/k", o).OpenAt(t.Context(), o)
 	must(t, err)
 	defer r.Close()
 	if r.Size() != int64(len(data)) {
@@ -308,7 +308,7 @@ func TestManyGoroutinesMayReadAtOnce(t *testing.T) {
 func TestFilesGiveRandomAccessToo(t *testing.T) {
 	tree(t, "a/b.txt")
 	s := mustFind(t, "a/b.txt")
-	r, err := s.OpenAt(Options{})
+	r, err := s.OpenAt(t.Context(), Options{})
 	must(t, err)
 	defer r.Close()
 	p := make([]byte, 3)
@@ -316,7 +316,7 @@ func TestFilesGiveRandomAccessToo(t *testing.T) {
 		t.Errorf("%q of %d, error %v", p, r.Size(), err)
 	}
 	s.Stream = true
-	if _, err := s.OpenAt(Options{}); !errors.Is(err, ErrUnsupported) {
+	if _, err := s.OpenAt(t.Context(), Options{}); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("stream: %v", err)
 	}
 }

@@ -8,41 +8,6 @@ import (
 	"sync"
 )
 
-// RandomAccess is the bytes of a source, as they are stored, in any order. It
-// is safe for concurrent use. No ReadAt may be under way in Close.
-type RandomAccess interface {
-	io.ReaderAt
-	io.Closer
-	// Size is the number of bytes.
-	Size() int64
-}
-
-// OpenAt opens a source that is no stream for random access to its bytes,
-// compressed ones as they are. An object of an object store is read in pages
-// of 1 MiB, of which the last 8 are kept; a read of 2 MiB or more is one
-// request of its own. Its ReadAt fails with ErrChanged when the object is not
-// the one that Find has found any more.
-func (s Source) OpenAt(o Options) (RandomAccess, error) {
-	if s.Stream {
-		return nil, &Problem{Path: s.Label(), Err: because(ErrUnsupported, "a stream cannot be read at any place; copy it to a file")}
-	}
-	if s.object != nil {
-		return newObjectAt(o.context(), s.object.fetcher()), nil
-	}
-	in, err := s.open(o)
-	if err != nil {
-		return nil, err
-	}
-	return &fileAt{in.file, in.size}, nil
-}
-
-type fileAt struct {
-	handle
-	size int64
-}
-
-func (f *fileAt) Size() int64 { return f.size }
-
 const (
 	objectPage  = 1 << 20
 	pagesCached = 8

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 func TestFindInObjectStores(t *testing.T) {
@@ -89,7 +90,7 @@ func TestFindInObjectStores(t *testing.T) {
 		for _, mark := range []string{"data/", "data/x/", "marks/"} {
 			b.put(mark, nil)
 		}
-		sources, skipped, err := Find(tt.inputs, b.options(tt.o))
+		sources, skipped, err := Find(t.Context(), tt.inputs, b.options(tt.o))
 		if err != nil || len(skipped) > 0 {
 			t.Errorf("%s: skipped %v, error %v", tt.name, skipped, err)
 		}
@@ -111,7 +112,7 @@ func TestBucketsAndFilesMix(t *testing.T) {
 	dir, err := filepath.Abs("local")
 	must(t, err)
 	b := newMemBucket("p/a.jsonl")
-	sources, _, err := Find([]string{"local", "s3://b/p", "file:///" + strings.TrimPrefix(filepath.ToSlash(dir), "/")}, b.options(Options{}))
+	sources, _, err := Find(t.Context(), []string{"local", "s3://b/p", "file:///" + strings.TrimPrefix(filepath.ToSlash(dir), "/")}, b.options(Options{}))
 	must(t, err)
 	if len(sources) != 2 || sources[0].Path != filepath.Join("local", "a.jsonl") || sources[1].Name != "s3/b/p/a.jsonl" {
 		t.Errorf("%+v", sources)
@@ -131,19 +132,19 @@ func TestFindInObjectStoresRefuses(t *testing.T) {
 		"s3://bucket/*.jsonl": {fs.ErrNotExist, "s3://bucket/*.jsonl: the pattern matches no object; check it"},
 		"s3:///a":             {fs.ErrInvalid, "s3:///a: no bucket in the URL; write it as s3://bucket/prefix"},
 	} {
-		_, _, err := Find([]string{input}, b.options(Options{}))
+		_, _, err := Find(t.Context(), []string{input}, b.options(Options{}))
 		var p *Problem
 		if !errors.As(err, &p) || !errors.Is(err, want.kind) || !strings.HasPrefix(err.Error(), want.text) {
 			t.Errorf("%s: %v, want %s", input, err, want.text)
 		}
 	}
-	if _, _, err := Find([]string{"s3://b/c"}, Options{}); !errors.Is(err, ErrUnsupported) {
+	if _, _, err := Find(t.Context(), []string{"s3://b/c"}, Options{}); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("without buckets: %v", err)
 	}
 	o := Options{Buckets: func(context.Context, string) (Bucket, error) {
-		return nil, because(fs.ErrPermission, "no credentials; set some")
+		return nil, fault.Because(fs.ErrPermission, "no credentials; set some")
 	}}
-	if _, _, err := Find([]string{"s3://b/c"}, o); !errors.Is(err, fs.ErrPermission) || err.Error() != "s3://b/c: no credentials; set some" {
+	if _, _, err := Find(t.Context(), []string{"s3://b/c"}, o); !errors.Is(err, fs.ErrPermission) || err.Error() != "s3://b/c: no credentials; set some" {
 		t.Errorf("without credentials: %v", err)
 	}
 }
@@ -156,12 +157,12 @@ type closedBucket struct {
 }
 
 func (b closedBucket) Stat(context.Context, string) (Object, error) {
-	return Object{}, because(fs.ErrPermission, "access denied to the key")
+	return Object{}, fault.Because(fs.ErrPermission, "access denied to the key")
 }
 
 func (b closedBucket) List(ctx context.Context, prefix string, each func(Object) error) error {
 	if !b.list {
-		return because(fs.ErrPermission, "access denied to the list")
+		return fault.Because(fs.ErrPermission, "access denied to the list")
 	}
 	return b.memBucket.List(ctx, prefix, each)
 }
@@ -172,18 +173,18 @@ func TestAccessDeniedToOneKeyLeavesTheList(t *testing.T) {
 	if s := findOne(t, "s3://b/a", o); s.Path != "s3://b/a/b.jsonl" {
 		t.Errorf("%+v", s)
 	}
-	if _, _, err := Find([]string{"s3://b/none"}, o); !errors.Is(err, fs.ErrPermission) {
+	if _, _, err := Find(t.Context(), []string{"s3://b/none"}, o); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("nothing below: %v", err)
 	}
 	b.list = false
-	if _, _, err := Find([]string{"s3://b/a"}, o); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "list") {
+	if _, _, err := Find(t.Context(), []string{"s3://b/a"}, o); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "list") {
 		t.Errorf("no list: %v", err)
 	}
 }
 
 func TestObjectNamedLikeAFolderIsAProblem(t *testing.T) {
 	b := newMemBucket("a/b.jsonl", "a/c/")
-	sources, skipped, err := Find([]string{"s3://b/a"}, b.options(Options{}))
+	sources, skipped, err := Find(t.Context(), []string{"s3://b/a"}, b.options(Options{}))
 	must(t, err)
 	if len(sources) != 1 || len(skipped) != 1 || skipped[0].Path != "s3://b/a/c/" || !errors.Is(&skipped[0], ErrNotRegular) {
 		t.Errorf("sources %v, skipped %v", sources, skipped)
@@ -198,72 +199,11 @@ func TestChangedObjectHasAnotherVersion(t *testing.T) {
 	if after := findOne(t, "s3://b/a.txt", o); after.Version == before.Version || after.Size != before.Size {
 		t.Errorf("%+v and %+v", before, after)
 	}
-	f, err := Open(before, o)
+	f, err := Open(t.Context(), before, o)
 	must(t, err)
 	defer f.Close()
 	var block Block
 	if err := f.Next(&block); !errors.Is(err, ErrChanged) {
 		t.Errorf("reading the version before: %v", err)
-	}
-}
-
-func TestURLs(t *testing.T) {
-	for url, want := range map[string]location{
-		"s3://b":                        {scheme: "s3", bucket: "b"},
-		"S3://b/":                       {scheme: "s3", bucket: "b"},
-		"s3://b/k%20 ü/#x":              {scheme: "s3", bucket: "b", key: "k%20 ü/#x"},
-		"s3://b/p?.jsonl":               {scheme: "s3", bucket: "b", key: "p?.jsonl"},
-		"s3://b/year=20?4/m":            {scheme: "s3", bucket: "b", key: "year=20?4/m"},
-		"s3://b/k?endpoint=http://h:1/": {scheme: "s3", bucket: "b", key: "k", query: "endpoint=http://h:1/"},
-		"s3://b?x=1":                    {scheme: "s3", bucket: "b", query: "x=1"},
-	} {
-		if at, ok := parseURL(url); !ok || at != want {
-			t.Errorf("%s: %+v, want %+v", url, at, want)
-		}
-	}
-	for _, path := range []string{"a", "/a/b", "-", "", "a:b", `c:\a`, "C:/a", "://x", "1s://b"} {
-		if IsURL(path) || LocalPath(path) != path {
-			t.Errorf("%q is a URL", path)
-		}
-	}
-	if !IsURL("s3://b/c") || !IsURL("http://x") || IsURL("file:///a") {
-		t.Error("IsURL")
-	}
-}
-
-func TestLocalPath(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("paths of Unix")
-	}
-	for url, want := range map[string]string{
-		"file:///a/b.txt": "/a/b.txt", "file://localhost/a": "/a", "file://./a/b": "a/b", "file:///a%20b": "/a b",
-		"file:///100%/x": "/100%/x", "file:///a?create_dir=1": "/a", "file:///p?.txt": "/p?.txt", "file:///": "/",
-	} {
-		if got := LocalPath(url); got != want {
-			t.Errorf("%s: %s, want %s", url, got, want)
-		}
-	}
-}
-
-func TestInsideURL(t *testing.T) {
-	for _, tt := range []struct {
-		object, input string
-		want          bool
-	}{
-		{"s3://b/in/x.csv", "s3://b/in", true},
-		{"s3://b/in/x.csv", "s3://b", true},
-		{"s3://b/in/x.csv", "s3://b/in/*.csv", true},
-		{"s3://b/in/x.csv", "s3://b/in/x.csv", true},
-		{"s3://b/in/x.csv", "s3://b/i*", true},
-		{"s3://b/in/x.csv", "s3://b/in/*.jsonl", false},
-		{"s3://b/in.csv", "s3://b/in", false},
-		{"s3://c/in/x.csv", "s3://b/in", false},
-		{"gs://b/in/x.csv", "s3://b/in", false},
-		{"s3://b/in/x.csv", "in", false},
-		{"in/x.csv", "s3://b/in", false},
-	} {
-		if got := InsideURL(tt.object, tt.input); got != tt.want {
-			t.Errorf("%s in %s: %v", tt.object, tt.input, got)
-		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // An object is read front to back by requests for ranges, of which several are
@@ -51,7 +53,7 @@ type objectFetcher struct {
 
 var errIdle = errors.New("no data for too long")
 
-// fetch fills buf with the bytes from offset on. The error is an *objectError.
+// fetch fills buf with the bytes from offset on. The error is an *fault.Unread.
 func (f *objectFetcher) fetch(ctx context.Context, offset int64, buf []byte) error {
 	have, pause := 0, f.pause
 	for try := 1; ; try++ {
@@ -61,17 +63,18 @@ func (f *objectFetcher) fetch(ctx context.Context, offset int64, buf []byte) err
 		case have == len(buf):
 			return nil
 		case ctx.Err() != nil:
-			return &objectError{ctx.Err()}
+			return &fault.Unread{Err: ctx.Err()}
 		case isFinal(err):
-			return &objectError{err}
+			return &fault.Unread{Err: err}
 		case n > 0: // it goes on
 			try, pause = 1, f.pause
 		case try == f.tries:
-			return &objectError{unavailable(f.tries, err)}
+			return &fault.Unread{Err: fault.Caused(ErrUnavailable, err,
+				"the object storage does not deliver (%v; tried %d times); check the network and run again", err, f.tries)}
 		}
 		select {
 		case <-ctx.Done():
-			return &objectError{ctx.Err()}
+			return &fault.Unread{Err: ctx.Err()}
 		case <-time.After(max(pause/2+rand.N(pause/2+1), askedPause(err))):
 		}
 		pause = min(2*pause, f.longest)

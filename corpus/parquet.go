@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/parquetfile"
 	"github.com/alike-dev/alike/internal/setting"
 )
@@ -95,9 +96,9 @@ func (f *File) parquetBytes() (*parquetRows, error) {
 	case f.src.Compression != Plain:
 		return nil, &Problem{Path: f.src.Label(), Err: errPacked}
 	case f.src.Stream:
-		return nil, &Problem{Path: f.src.Label(), Err: because(ErrUnsupported, "a Parquet file cannot be read from a stream, its description stands at its end; copy it to a file")}
+		return nil, &Problem{Path: f.src.Label(), Err: fault.Because(ErrUnsupported, "a Parquet file cannot be read from a stream, its description stands at its end; copy it to a file")}
 	}
-	at, err := f.src.OpenAt(f.o)
+	at, err := f.src.OpenAt(f.ctx, f.o)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func (p *parquetRows) close() error {
 	return err
 }
 
-var errPacked = because(ErrUnsupported, "a compressed Parquet file; decompress it: Parquet compresses inside of its files")
+var errPacked = fault.Because(ErrUnsupported, "a compressed Parquet file; decompress it: Parquet compresses inside of its files")
 
 // isPackedParquet tells by its name whether a file is a compressed Parquet
 // file.
@@ -129,7 +130,7 @@ func isPackedParquet(path string) bool {
 // checkColumn checks that a column can be read.
 func (f *File) checkColumn(pf *parquetfile.File, name string, at int, text bool) error {
 	problem := func(kind error, format string, args ...any) error {
-		return &Problem{Path: f.src.Label(), Err: because(kind, format, args...)}
+		return &Problem{Path: f.src.Label(), Err: fault.Because(kind, format, args...)}
 	}
 	if at < 0 && pf.Holds(name) {
 		var below []string
@@ -138,10 +139,10 @@ func (f *File) checkColumn(pf *parquetfile.File, name string, at int, text bool)
 				below = append(below, n)
 			}
 		}
-		return problem(ErrNotString, "column %q is a group of columns: %s; name one of them", name, listNames(below))
+		return problem(ErrNotString, "column %q is a group of columns: %s; name one of them", name, fault.List(below))
 	}
 	if at < 0 {
-		return problem(ErrMissingField, "no column %q, there are: %s; name the column with the text (%s)", name, listNames(pf.Names()), setting.TextField)
+		return problem(ErrMissingField, "no column %q, there are: %s; name the column with the text (%s)", name, fault.List(pf.Names()), setting.TextField)
 	}
 	switch leaf := &pf.Leaves[at]; {
 	case leaf.IsList():
@@ -175,7 +176,7 @@ func (f *File) parquetProblem(err error, row int64) *Problem {
 		lost = fmt.Sprintf("records after row %d are lost", row)
 	}
 	var text setting.Text
-	var unread *objectError
+	var unread *fault.Unread
 	switch isUnread := errors.As(err, &unread); {
 	case isUnread: // its text has a remedy
 		kind, text = unread, setting.Textf("%v", unread)
@@ -187,7 +188,7 @@ func (f *File) parquetProblem(err error, row int64) *Problem {
 	default:
 		text = setting.Textf("%v; %s", err, remedy)
 	}
-	return &Problem{Path: f.src.Label(), Line: max(row, 0), Err: &reason{kind: kind, cause: err, text: text}}
+	return &Problem{Path: f.src.Label(), Line: max(row, 0), Err: fault.Caused(kind, err, "%v", text)}
 }
 
 // nextParquet claims, decodes and frames some rows.
@@ -341,7 +342,7 @@ func (p *Parser) parseFrame(r *Record) {
 	value := func() (v []byte) {
 		size, n := binary.Uvarint(rest)
 		if n <= 0 || size > uint64(len(rest)-n)+1 {
-			r.Err = because(ErrMalformed, "no record of a Parquet file")
+			r.Err = fault.Because(ErrMalformed, "no record of a Parquet file")
 			rest = nil
 			return nil
 		}
@@ -360,6 +361,6 @@ func (p *Parser) parseFrame(r *Record) {
 	r.Fields = p.fields
 	r.Text = value()
 	if r.Err == nil && r.Text == nil {
-		r.Err = because(ErrMissingField, "column %q is null; give it a text or remove the row", p.o.TextField)
+		r.Err = fault.Because(ErrMissingField, "column %q is null; give it a text or remove the row", p.o.TextField)
 	}
 }

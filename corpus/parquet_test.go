@@ -125,7 +125,7 @@ func TestParquetRowsAreRecordsForAnyWorkersAndBlocks(t *testing.T) {
 func TestParquetRecordIsFoundInItsBlockAgain(t *testing.T) {
 	s := sourceOf(t, "a.parquet", parquetFileOf(t, someParquetRows(700)))
 	o := Options{BlockSize: 3000}
-	f, err := Open(s, o)
+	f, err := Open(t.Context(), s, o)
 	must(t, err)
 	defer f.Close()
 	if f.ReaderAt() != nil || s.InPlace() || f.Header() != nil {
@@ -171,7 +171,7 @@ func TestParquetRowsThatAreSkipped(t *testing.T) {
 	text, long := "short", strings.Repeat("long ", 10)
 	s := sourceOf(t, "a.parquet", parquetFileOf(t, []row{{"a", &text}, {"b", nil}, {"c", &long}, {strings.Repeat("d", 30), &text}, {"e", &text}}))
 	o := Options{MaxRecord: 20}
-	f, err := Open(s, o)
+	f, err := Open(t.Context(), s, o)
 	must(t, err)
 	defer f.Close()
 	var b Block
@@ -232,7 +232,7 @@ func TestParquetFilesThatCannotBeRead(t *testing.T) {
 		"a footer that is broken": {append(bytes.Repeat([]byte("PAR1"), 20), "\x20\x00\x00\x00PAR1"...), Options{}, ErrCorrupt, "get a whole copy"},
 	} {
 		s := sourceOf(t, "a.parquet", tt.data)
-		_, err := Open(s, tt.o)
+		_, err := Open(t.Context(), s, tt.o)
 		var p *Problem
 		if !errors.As(err, &p) || !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), "a.parquet: ") {
 			t.Errorf("%s: %v", name, err)
@@ -240,29 +240,32 @@ func TestParquetFilesThatCannotBeRead(t *testing.T) {
 	}
 	packed := sourceOf(t, "a.gz", pack(t, Gzip, sound, 1))
 	packed.Format = Parquet
-	if _, err := Open(packed, Options{}); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "a compressed Parquet file") {
+	if _, err := Open(t.Context(), packed, Options{}); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "a compressed Parquet file") {
 		t.Errorf("compressed: %v", err)
 	}
-	if _, err := Open(Source{Path: "-", Name: "stdin.parquet", Format: Parquet, Stream: true, Size: -1}, Options{Stdin: bytes.NewReader(sound)}); !errors.Is(err, ErrUnsupported) ||
+	if _, err := Open(t.Context(), Source{Path: "-", Name: "stdin.parquet", Format: Parquet, Stream: true, Size: -1}, Options{Stdin: bytes.NewReader(sound)}); !errors.Is(err, ErrUnsupported) ||
 		!strings.Contains(err.Error(), "stdin.parquet: a Parquet file cannot be read from a stream") {
 		t.Errorf("a stream: %v", err)
 	}
 }
 
-func TestParquetFromStandardInputIsSpooled(t *testing.T) {
+func TestParquetFromStandardInputIsReadFromItsCopy(t *testing.T) {
 	rows := someParquetRows(100)
 	o := Options{Format: Parquet, Stdin: bytes.NewReader(parquetFileOf(t, rows))}
-	sources, _, err := Find([]string{"-"}, o)
+	sources, _, err := Find(t.Context(), []string{"-"}, o)
 	must(t, err)
 	if sources[0].Name != "stdin.parquet" {
 		t.Errorf("named %s", sources[0].Name)
 	}
-	s, err := Spool(vfs.Default, sources[0], o, filepath.Join(t.TempDir(), "spool"), false)
+	data, err := io.ReadAll(o.Stdin)
 	must(t, err)
+	path := filepath.Join(t.TempDir(), "copy")
+	must(t, os.WriteFile(path, data, 0o666))
+	s := sources[0].WithCopy(int64(len(data)), "", func() (RandomAccess, error) { return Source{Path: path}.openFile() })
 	for range 2 {
 		have, err := readAll(t, s, o, 2)
 		must(t, err)
-		compare(t, "spooled", withoutPlaces(have), twinParquet(rows, func(*parquetRow) string { return "" }))
+		compare(t, "copied", withoutPlaces(have), twinParquet(rows, func(*parquetRow) string { return "" }))
 	}
 }
 
@@ -277,21 +280,21 @@ func TestParquetInAnObjectStoreIsReadByRanges(t *testing.T) {
 	must(t, err)
 	compare(t, "object", withoutPlaces(have), twinParquet(rows, func(*parquetRow) string { return "" }))
 	mem := vfs.NewMem()
-	must(t, CopyRows(context.Background(), s, o, mem, "out.parquet", 2, func(row int64) bool { return row%2 == 0 }))
+	must(t, copyRows(context.Background(), s, o, mem, "out.parquet", func(row int64) bool { return row%2 == 0 }))
 
 	impatient(t)
 	b.fault = func(int, int64, int64) (int64, error) { return 0, errors.New("connection refused") }
-	if _, err := Open(s, o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "p/a.parquet: the object storage does not deliver") {
+	if _, err := Open(t.Context(), s, o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "p/a.parquet: the object storage does not deliver") {
 		t.Errorf("a store that is down: %v", err)
 	}
-	if err := CopyRows(context.Background(), s, o, mem, "out.parquet", 2, func(int64) bool { return true }); !errors.Is(err, ErrUnavailable) {
+	if err := copyRows(context.Background(), s, o, mem, "out.parquet", func(int64) bool { return true }); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("a store that is down: %v", err)
 	}
 }
 
 func TestBlocksOfParquetThatWereReadAreLeftOut(t *testing.T) {
 	s := sourceOf(t, "a.parquet", parquetFileOf(t, someParquetRows(1000)))
-	f, err := Open(s, Options{BlockSize: 1500})
+	f, err := Open(t.Context(), s, Options{BlockSize: 1500})
 	must(t, err)
 	defer f.Close()
 	f.Skip(func(seq int64) bool { return seq != 3 })
@@ -344,7 +347,7 @@ func TestParsingParquetAllocatesNothing(t *testing.T) {
 		rows[i].Text = &rows[i].Meta.ID
 	}
 	o := Options{Fields: []string{"n", "meta.id"}}
-	f, err := Open(sourceOf(t, "a.parquet", parquetFileOf(t, rows)), o)
+	f, err := Open(t.Context(), sourceOf(t, "a.parquet", parquetFileOf(t, rows)), o)
 	must(t, err)
 	defer f.Close()
 	var b Block
@@ -373,7 +376,7 @@ func FuzzParquet(f *testing.F) {
 		if err != nil && !errors.As(err, &p) {
 			t.Fatalf("no Problem: %v", err)
 		}
-		err = CopyRows(context.Background(), s, o, vfs.NewMem(), "a", 2, func(row int64) bool { return row%3 != 1 })
+		err = copyRows(context.Background(), s, o, vfs.NewMem(), "a", func(row int64) bool { return row%3 != 1 })
 		if err != nil && !errors.As(err, &p) {
 			t.Fatalf("no Problem: %v", err)
 		}
@@ -393,7 +396,7 @@ func TestCopyOfRowsIsReadAsTheRowsThatWereKept(t *testing.T) {
 		"all":        func(int64) bool { return true },
 	} {
 		path := filepath.Join(dir, "sub", name+".parquet")
-		must(t, CopyRows(context.Background(), s, Options{}, vfs.Default, path, 2, keep))
+		must(t, copyRows(context.Background(), s, Options{}, vfs.Default, path, keep))
 		have, err := readAll(t, mustFind(t, path), Options{}, 2)
 		must(t, err)
 		var want []got
@@ -436,7 +439,7 @@ func TestCopyOfRowsThatFailsLeavesNothing(t *testing.T) {
 		"a file that is gone": {Source{Path: filepath.Join(t.TempDir(), "d.parquet"), Format: Parquet}, context.Background(), half, "no such file"},
 	} {
 		mem := vfs.NewMem()
-		err := CopyRows(tt.ctx, tt.s, Options{}, mem, "out.parquet", 2, tt.keep)
+		err := copyRows(tt.ctx, tt.s, Options{}, mem, "out.parquet", tt.keep)
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -461,7 +464,7 @@ func TestCopyOfRowsTellsOfADiskThatFails(t *testing.T) {
 			renamed = renamed || op.Kind == errorfs.OpRename
 			return nil
 		}))
-		err := CopyRows(context.Background(), s, Options{}, on, "out.parquet", 2, func(row int64) bool { return row%2 == 0 })
+		err := copyRows(context.Background(), s, Options{}, on, "out.parquet", func(row int64) bool { return row%2 == 0 })
 		if seen <= fail { // all of them went well
 			must(t, err)
 			if fail < 4 {
@@ -499,7 +502,7 @@ func TestParquetThatRepeatsALongValueIsABomb(t *testing.T) {
 	}
 	var first int64
 	for _, skip := range []bool{false, true} {
-		f, err := Open(s, Options{})
+		f, err := Open(t.Context(), s, Options{})
 		must(t, err)
 		if skip {
 			f.Skip(func(seq int64) bool { return seq%2 == 0 })
@@ -523,4 +526,17 @@ func TestParquetThatRepeatsALongValueIsABomb(t *testing.T) {
 	if lines, err := blocksOf(t, sourceOf(t, "b.parquet", parquetFileOf(t, rows)), Options{}); err != nil || lines != 40_000 {
 		t.Errorf("%d rows of few short texts: %v", lines, err)
 	}
+}
+
+// copyRows copies rows to a file, by two threads.
+func copyRows(ctx context.Context, s Source, o Options, on vfs.FS, path string, keep func(row int64) bool) error {
+	w, err := create(on, path, Plain, 1, partSize)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if err := CopyRows(ctx, w, s, o, RowCopy{Threads: 2}, keep); err != nil {
+		return err
+	}
+	return w.Commit()
 }

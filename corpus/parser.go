@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
@@ -238,7 +239,7 @@ func (p *Parser) parseJSON(r *Record) {
 	line := bytes.TrimPrefix(content, byteOrderMark)
 	if !p.json.object(line, p.names, p.vals) {
 		column := p.json.at + 1 + len(content) - len(line)
-		r.Err = because(ErrMalformed, "malformed JSON at byte %d of the line: %s; correct or remove it", column, p.json.why)
+		r.Err = fault.Because(ErrMalformed, "malformed JSON at byte %d of the line: %s; correct or remove it", column, p.json.why)
 		return
 	}
 	switch text := &p.vals[0]; text.kind {
@@ -248,7 +249,7 @@ func (p *Parser) parseJSON(r *Record) {
 		r.Err = p.missingText(line, text.kind)
 		return
 	default:
-		r.Err = because(ErrNotString, "field %q is %v, not a string; name the field with the text (%s)", p.o.TextField, text.kind, setting.TextField)
+		r.Err = fault.Because(ErrNotString, "field %q is %v, not a string; name the field with the text (%s)", p.o.TextField, text.kind, setting.TextField)
 		return
 	}
 	for i := range p.fields {
@@ -273,7 +274,7 @@ func (p *Parser) value(at int) []byte {
 // missingText tells which fields the object has instead of the text.
 func (p *Parser) missingText(line []byte, k kind) error {
 	if k == kindNull {
-		return because(ErrMissingField, "field %q is null; give it a text or remove the record", p.o.TextField)
+		return fault.Because(ErrMissingField, "field %q is null; give it a text or remove the record", p.o.TextField)
 	}
 	var names []string
 	i := skipSpace(line, skipSpace(line, 0)+1)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // Plain files of lines need no lock: block k is the range
@@ -87,7 +87,7 @@ func (f *File) recordEnd(b *Block, buf *[]byte, from int64, begin int, hi int64)
 		return start, nil
 	}
 	have := len(*buf)
-	if err := b.takeTurn(&f.o, int(end-from)); err != nil {
+	if err := b.admit(f, int(end-from)); err != nil {
 		return 0, err
 	}
 	*buf = b.extend(*buf, int(end-from))
@@ -132,9 +132,9 @@ func (f *File) readAt(p []byte, off int64) error {
 	}
 	off += int64(n)
 	if err == io.EOF {
-		err = because(ErrChanged, "the file became shorter while it was read (no byte %d), some of its records are lost; run again when nothing writes to it", off)
+		err = fault.Because(ErrChanged, "the file became shorter while it was read (no byte %d), some of its records are lost; run again when nothing writes to it", off)
 	} else {
-		err = &reason{kind: ErrCorrupt, cause: err, text: setting.Textf("cannot read on at byte %d: %v; some of its records are lost", off, err)}
+		err = fault.Caused(ErrCorrupt, err, "cannot read on at byte %d: %v; some of its records are lost", off, err)
 	}
 	return &Problem{Path: f.src.Label(), Offset: off, Err: err}
 }

@@ -130,7 +130,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		if o.Validate() == nil {
 			t.Errorf("%+v is accepted", o)
 		}
-		if _, err := Open(Source{Path: "-"}, o); err == nil {
+		if _, err := Open(t.Context(), Source{Path: "-"}, o); err == nil {
 			t.Errorf("Open accepts %+v", o)
 		}
 	}
@@ -141,7 +141,7 @@ func TestPlainFileGivesRandomAccessAndProgress(t *testing.T) {
 	for _, name := range []string{"a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.jsonl.bz2"} {
 		_, c, _ := NameFormat(name)
 		packed := pack(t, c, data, 2)
-		f, err := Open(sourceOf(t, name, packed), Options{BlockSize: 500})
+		f, err := Open(t.Context(), sourceOf(t, name, packed), Options{BlockSize: 500})
 		must(t, err)
 		var b Block
 		var r Record
@@ -170,7 +170,7 @@ func TestPlainFileGivesRandomAccessAndProgress(t *testing.T) {
 func TestMemoryOfAnUncommonRecordIsGivenBack(t *testing.T) {
 	data := append(small(10), `{"text":"`+strings.Repeat("x", 8<<20)+`"}`+"\n"...)
 	data = append(data, small(10)...)
-	f, err := Open(sourceOf(t, "a.jsonl", data), Options{BlockSize: 1000})
+	f, err := Open(t.Context(), sourceOf(t, "a.jsonl", data), Options{BlockSize: 1000})
 	must(t, err)
 	defer f.Close()
 	var b Block
@@ -189,7 +189,7 @@ func TestSkippedBlocksAreLeftOutAndTheOthersKeepTheirNumbers(t *testing.T) {
 		data               string
 	}
 	blocks := func(s Source, o Options, done func(int64) bool) (all []key) {
-		f, err := Open(s, o)
+		f, err := Open(t.Context(), s, o)
 		must(t, err)
 		defer f.Close()
 		if done != nil {
@@ -231,10 +231,10 @@ func TestSkippedBlocksAreLeftOutAndTheOthersKeepTheirNumbers(t *testing.T) {
 
 func TestSkippedBlocksOfAPlainFileAreNotRead(t *testing.T) {
 	s := sourceOf(t, "a.jsonl", small(1000))
-	f, err := Open(s, Options{BlockSize: 1000})
+	f, err := Open(t.Context(), s, Options{BlockSize: 1000})
 	must(t, err)
 	defer f.Close()
-	counted := &countedReads{handle: f.file}
+	counted := &countedReads{RandomAccess: f.file}
 	f.file = counted
 	f.Skip(func(seq int64) bool { return seq != 7 })
 	var b Block
@@ -245,11 +245,11 @@ func TestSkippedBlocksOfAPlainFileAreNotRead(t *testing.T) {
 }
 
 type countedReads struct {
-	handle
+	RandomAccess
 	reads int
 }
 
 func (c *countedReads) ReadAt(p []byte, off int64) (int, error) {
 	c.reads++
-	return c.handle.ReadAt(p, off)
+	return c.RandomAccess.ReadAt(p, off)
 }

@@ -11,10 +11,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/durable"
-	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // A Source is one file or object to read, found by Find.
@@ -25,16 +23,15 @@ type Source struct {
 	Compression Compression
 	Size        int64     // bytes of the file; -1 for a stream
 	ModTime     time.Time // zero for a stream
-	Version     string    // of an object: another one after every change; of a stream that was spooled durably: of its bytes; "" for a file
-	Stream      bool      // standard input, FIFO or device: can be read once only (see Spool)
+	Version     string    // of an object: another one after every change; of a copied stream as WithCopy was told; "" for a file
+	Stream      bool      // standard input, FIFO or device: can be read once only (see WithCopy)
 
 	// Of a file, where the system has them: its number, and when the system has last
 	// changed anything of it, in nanoseconds since 1970. 0: not known.
 	inode   uint64
 	changed int64
 
-	on vfs.FS // of a spooled stream: the file system where its bytes are
-	at string // … and the path there
+	copied *copied // of a stream: the copy of its bytes; nil: there is none
 
 	object *object // where the bytes are in an object store; nil: elsewhere
 }
@@ -70,9 +67,9 @@ func (s Source) ReadRange(ctx context.Context, p []byte, off int64) error {
 	var err error
 	switch {
 	case s.object == nil:
-		err = because(ErrUnsupported, "not an object of an object store; use OpenAt")
+		err = fault.Because(ErrUnsupported, "not an object of an object store; use OpenAt")
 	case off < 0 || int64(len(p)) > s.Size-off:
-		err = because(fs.ErrInvalid, "bytes %d to %d of an object of %d", off, off+int64(len(p)), s.Size)
+		err = fault.Because(fs.ErrInvalid, "bytes %d to %d of an object of %d", off, off+int64(len(p)), s.Size)
 	case len(p) > 0:
 		f := s.object.fetcher()
 		err = f.fetch(ctx, off, p)
@@ -123,89 +120,100 @@ func (s Source) Label() string {
 	return filepath.ToSlash(s.Path)
 }
 
-// handle is an open file, of the operating system or of a vfs.FS.
-type handle interface {
-	io.ReadCloser
+// WithCopy returns the source of a stream whose bytes were copied: from now on they are
+// read from what open returns, any number of times, with path, name and ids unchanged.
+// version tells them from those of other streams, "" if nobody asks.
+func (s Source) WithCopy(size int64, version string, open func() (RandomAccess, error)) Source {
+	s.copied, s.Size, s.Stream, s.Version = &copied{open}, size, false, version
+	return s
+}
+
+// copied is the copy of a stream's bytes.
+type copied struct {
+	open func() (RandomAccess, error)
+}
+
+// RandomAccess is the bytes of a source, as they are stored, in any order. It
+// is safe for concurrent use. No ReadAt may be under way in Close.
+type RandomAccess interface {
 	io.ReaderAt
+	io.Closer
+	// Size is the number of bytes.
+	Size() int64
 }
 
-// opened is an open source.
-type opened struct {
-	r    io.Reader
-	file handle // to be closed; nil: nothing
-	size int64  // of a regular file, which is read at any place; -1 for a stream
-
-	object io.Closer // what an object is read by, to be closed; nil: it is none
-}
-
-// open opens the bytes of s.
-func (s Source) open(o Options) (opened, error) {
-	if s.on != nil {
-		return s.openOn(s.on, s.at)
-	}
-	if s.object != nil {
-		r := newObjectReader(o.context(), s.object.fetcher(), o.ReadAhead)
-		return opened{r: r, object: r, size: s.Size}, nil
-	}
-	if s.Path == "-" {
-		if o.Stdin != nil {
-			return opened{r: o.Stdin, size: -1}, nil
+// OpenBytes opens the bytes of a source, as they are stored, front to back. An object
+// is read ahead (Options.ReadAhead) until ctx ends. The error is a *Problem.
+func (s Source) OpenBytes(ctx context.Context, o Options) (io.ReadCloser, error) {
+	switch {
+	case s.object != nil:
+		return newObjectReader(ctx, s.object.fetcher(), o.ReadAhead), nil
+	case !s.Stream:
+		at, err := s.OpenAt(ctx, o)
+		if err != nil {
+			return nil, err
 		}
-		return opened{r: os.Stdin, size: -1}, nil
-	}
-	if !s.Stream { // what has become a FIFO since Find would wait for a writer
-		if st, err := os.Stat(s.Path); err == nil && !st.Mode().IsRegular() {
-			return opened{}, &Problem{Path: s.Label(), Err: because(ErrNotRegular, "not a regular file any more; leave it out")}
-		}
+		return struct {
+			io.Reader
+			io.Closer
+		}{io.NewSectionReader(at, 0, at.Size()), at}, nil
+	case s.Path == "-" && o.Stdin != nil:
+		return io.NopCloser(o.Stdin), nil
+	case s.Path == "-":
+		return io.NopCloser(os.Stdin), nil
 	}
 	f, err := os.Open(s.Path)
 	if err != nil {
-		return opened{}, openError(s.Label(), err)
+		return nil, openError(s.Label(), err)
 	}
-	if s.Stream {
-		return opened{r: f, file: f, size: -1}, nil
+	return f, nil
+}
+
+// OpenAt opens a source that is no stream for random access to its bytes,
+// compressed ones as they are. An object of an object store is read, until ctx ends, in
+// pages of 1 MiB, of which the last 8 are kept; a read of 2 MiB or more is one
+// request of its own. Its ReadAt fails with ErrChanged when the object is not
+// the one that Find has found any more. The error is a *Problem.
+func (s Source) OpenAt(ctx context.Context, _ Options) (RandomAccess, error) {
+	switch {
+	case s.Stream:
+		return nil, &Problem{Path: s.Label(), Err: fault.Because(ErrUnsupported, "a stream cannot be read at any place; copy it to a file")}
+	case s.object != nil:
+		return newObjectAt(ctx, s.object.fetcher()), nil
+	case s.copied != nil:
+		return s.copied.open()
+	}
+	return s.openFile()
+}
+
+// openFile opens a regular file.
+func (s Source) openFile() (RandomAccess, error) {
+	// What has become a FIFO since Find would wait for a writer.
+	if st, err := os.Stat(s.Path); err == nil && !st.Mode().IsRegular() {
+		return nil, &Problem{Path: s.Label(), Err: fault.Because(ErrNotRegular, "not a regular file any more; leave it out")}
+	}
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return nil, openError(s.Label(), err)
 	}
 	st, err := f.Stat()
 	if err != nil {
-		return opened{}, errors.Join(openError(s.Label(), err), f.Close())
+		return nil, errors.Join(openError(s.Label(), err), f.Close())
 	}
 	// What was counted, numbered or copied of another version must not be mixed
 	// with this one. New links and permissions leave a file the same during a run.
 	now := durable.StateOf(st)
 	if !s.ModTime.IsZero() && (st.Size() != s.Size || !st.ModTime().Equal(s.ModTime) || s.inode != 0 && now.Inode != s.inode) {
-		changed := because(ErrChanged, "the file has changed since it was looked up; run again when nothing writes to it")
-		return opened{}, errors.Join(&Problem{Path: s.Label(), Err: changed}, f.Close())
+		changed := fault.Because(ErrChanged, "the file has changed since it was looked up; run again when nothing writes to it")
+		return nil, errors.Join(&Problem{Path: s.Label(), Err: changed}, f.Close())
 	}
-	return opened{r: f, file: f, size: st.Size()}, nil
+	return &fileAt{f, st.Size()}, nil
 }
 
-// openOn opens the file at that a stream was spooled to.
-func (s Source) openOn(on vfs.FS, at string) (opened, error) {
-	f, err := on.Open(at)
-	if err != nil {
-		return opened{}, openError(at, err)
-	}
-	st, err := f.Stat()
-	if err != nil {
-		return opened{}, errors.Join(openError(at, err), f.Close())
-	}
-	return opened{r: f, file: f, size: st.Size()}, nil
+// fileAt is a regular file.
+type fileAt struct {
+	*os.File
+	size int64
 }
 
-// openError turns an error of the operating system into a Problem that tells
-// the remedy.
-func openError(path string, err error) error {
-	cause := err
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		cause = pe.Err
-	}
-	text := cause.Error()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		text = "no such file or folder; check the name"
-	case errors.Is(err, fs.ErrPermission):
-		text = "permission denied; make it readable or leave it out"
-	}
-	return &Problem{Path: path, Err: &reason{kind: cause, text: setting.Textf("%s", text), cause: err}}
-}
+func (f *fileAt) Size() int64 { return f.size }

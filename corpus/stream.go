@@ -3,6 +3,8 @@ package corpus
 import (
 	"bytes"
 	"io"
+
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // nextStream cuts the next block off the stream. The caller has the lock.
@@ -15,7 +17,7 @@ func (f *File) nextStream(b *Block) error {
 		c.take(b, nil, 0, true)
 		return nil
 	}
-	if err := b.takeTurn(&f.o, c.firstRead()+len(c.carry)); err != nil {
+	if err := b.admit(f, c.firstRead()+len(c.carry)); err != nil {
 		return err
 	}
 	buf := b.room(c.firstRead() + len(c.carry))
@@ -59,7 +61,7 @@ func (f *File) nextStream(b *Block) error {
 		searched = have
 		if have == len(buf) {
 			size := c.larger(len(buf))
-			if err := b.takeTurn(&f.o, size); err != nil {
+			if err := b.admit(f, size); err != nil {
 				return err
 			}
 			buf = b.extend(buf, size)
@@ -128,7 +130,7 @@ func (c *cutter) header() ([]byte, error) {
 			return buf[:n:n], nil
 		}
 		if c.eof || int64(len(buf)) > c.f.o.MaxRecord {
-			return nil, &Problem{Path: c.f.src.Label(), Line: 1, Err: because(ErrMalformed, "the header does not end; correct it")}
+			return nil, &Problem{Path: c.f.src.Label(), Line: 1, Err: fault.Because(ErrMalformed, "the header does not end; correct it")}
 		}
 		buf = append(buf, 0)[:len(buf)]
 	}

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/alike-dev/alike/internal/turn"
 )
 
 // longRecords are short records with long ones between, of 20 to 40 kB.
@@ -52,7 +54,7 @@ func TestOneLongRecordAtATimeIsInMemory(t *testing.T) {
 			s.Format, s.Compression = format, packed
 			want, err := readAll(t, s, o, 1)
 			must(t, err)
-			o.Turn = NewTurn(long)
+			o.Admit = turn.New(long).Take
 			got, err := readAll(t, s, o, 4)
 			must(t, err)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -77,7 +79,7 @@ func countLong(t *testing.T, s Source, o Options, long int) (largest, most int64
 	var now, peak, size atomic.Int64
 	var wait sync.WaitGroup
 	for range 2 {
-		f, err := Open(s, o)
+		f, err := Open(t.Context(), s, o)
 		must(t, err)
 		var readers sync.WaitGroup
 		for range 2 {
@@ -118,12 +120,12 @@ func raise(most *atomic.Int64, n int64) {
 func TestWhoWaitsForATurnCanBeCancelled(t *testing.T) {
 	for _, packed := range []Compression{Plain, Gzip} {
 		ctx, cancel := context.WithCancel(context.Background())
-		o := Options{BlockSize: 1 << 10, Turn: NewTurn(10 << 10), Context: ctx}
+		o := Options{BlockSize: 1 << 10, Admit: turn.New(10 << 10).Take}
 		s := sourceOf(t, "a.jsonl", pack(t, packed, longRecords(JSONL, 10), 1))
 		s.Format, s.Compression = JSONL, packed
-		first, err := Open(s, o)
+		first, err := Open(ctx, s, o)
 		must(t, err)
-		second, err := Open(s, o)
+		second, err := Open(ctx, s, o)
 		must(t, err)
 		long := func(f *File, b *Block) (err error) {
 			for err == nil && len(b.Data()) <= 10<<10 {
@@ -160,7 +162,7 @@ func TestOverwritingGivesTheSameRecords(t *testing.T) {
 	s.Format = JSONL
 	o := Options{Fields: []string{"n"}}
 	read := func(overwrite bool) (all []string) {
-		f, err := Open(s, o)
+		f, err := Open(t.Context(), s, o)
 		must(t, err)
 		defer f.Close()
 		p := NewParser(o)
@@ -179,7 +181,7 @@ func TestOverwritingGivesTheSameRecords(t *testing.T) {
 	if got := read(true); !slices.Equal(got, want) || len(got) != 32 {
 		t.Errorf("%d records, want %d; or they differ", len(got), len(want))
 	}
-	f, err := Open(s, o)
+	f, err := Open(t.Context(), s, o)
 	must(t, err)
 	defer f.Close()
 	p := NewParser(o)

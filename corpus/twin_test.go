@@ -53,7 +53,7 @@ func showFields(fields [][]byte) string {
 // The second result is the error of Next other than io.EOF.
 func readAll(t testing.TB, s Source, o Options, workers int) ([]got, error) {
 	t.Helper()
-	f, err := Open(s, o)
+	f, err := Open(t.Context(), s, o)
 	if err != nil {
 		return nil, err
 	}
@@ -364,7 +364,7 @@ func sourceOf(t testing.TB, name string, data []byte) Source {
 
 func mustFind(t testing.TB, path string) Source {
 	t.Helper()
-	sources, skipped, err := Find([]string{path}, Options{})
+	sources, skipped, err := Find(t.Context(), []string{path}, Options{})
 	if err != nil || len(skipped) > 0 || len(sources) != 1 {
 		t.Fatalf("Find(%s) = %v, %v, %v", path, sources, skipped, err)
 	}

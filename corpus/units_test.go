@@ -50,7 +50,7 @@ func TestZstdFramesAreFoundAndDecodedApart(t *testing.T) {
 		pieces = append(pieces, data[cuts[i]:cuts[i+1]])
 	}
 	s := sourceOf(t, "a.jsonl.zst", zstdFile(t, pieces...))
-	f, err := Open(s, Options{})
+	f, err := Open(t.Context(), s, Options{})
 	must(t, err)
 	defer f.Close()
 	var b Block
@@ -69,10 +69,10 @@ func TestZstdFramesAreFoundAndDecodedApart(t *testing.T) {
 func TestSmallZstdFramesAreReadTogether(t *testing.T) {
 	data := small(3000)
 	s := sourceOf(t, "a.jsonl.zst", pack(t, Zstd, data, 1000))
-	f, err := Open(s, Options{})
+	f, err := Open(t.Context(), s, Options{})
 	must(t, err)
 	defer f.Close()
-	counted := &countedReads{handle: f.file}
+	counted := &countedReads{RandomAccess: f.file}
 	f.file = counted
 	var b Block
 	blocks := 0
@@ -212,7 +212,7 @@ func TestBzip2OfManyBlocksAndStreamsIsReadInParts(t *testing.T) {
 	must(t, w.Close())
 	s := sourceOf(t, "a.jsonl.bz2", append(packed.Bytes(), pack(t, Bzip2, data[:1000], 1)...))
 	for _, chunk := range []int{1, 1000, 1 << 20} {
-		f, err := Open(s, Options{})
+		f, err := Open(t.Context(), s, Options{})
 		must(t, err)
 		f.units.(*bzip2Units).chunk = chunk
 		var b Block

@@ -64,35 +64,24 @@ type part struct {
 	ready   sync.WaitGroup
 }
 
-// Create is CreateOn the file system of the operating system.
+// Create begins to write the file path, and makes its folder if need be. threads bounds
+// how many parts are compressed at once (0 = GOMAXPROCS). There are threads+1 of them,
+// unless Limit says less, and each takes about 10 MiB (gzip), 16 MiB (zstd) or 28 MiB
+// (bzip2, xz) with its compressor. Nothing stands under the name path until Commit; what
+// stood there before stays until then.
 func Create(path string, c Compression, threads int) (*Writer, error) {
-	return CreateOn(vfs.Default, path, c, threads)
-}
-
-// CreateOn begins to write path on a file system, and makes its folder if need
-// be. threads bounds how many parts are compressed at once (0 = GOMAXPROCS).
-// There are threads+1 of them, unless Limit says less, and each takes about 10
-// MiB (gzip), 16 MiB (zstd) or 28 MiB (bzip2, xz) with its compressor. Nothing
-// stands under the name path until Commit; what stood there before stays until
-// then.
-func CreateOn(fs vfs.FS, path string, c Compression, threads int) (*Writer, error) {
-	return create(fs, path, c, threads, partSize)
-}
-
-func create(fs vfs.FS, path string, c Compression, threads, partSize int) (*Writer, error) {
-	compress, err := compressorOf(c)
+	if _, err := compressorOf(c); err != nil {
+		return nil, err
+	}
+	to, err := durable.Create(vfs.Default, path)
 	if err != nil {
 		return nil, err
 	}
-	to, err := durable.Create(fs, path)
-	if err != nil {
-		return nil, err
-	}
-	return newWriter(to, compress, threads, partSize), nil
+	return NewWriter(to, c, threads)
 }
 
-// NewWriter is Create for an output that is no file: the same bytes. The Writer
-// commits or aborts it.
+// NewWriter is Create for any output, such as an object of a [BucketWriter]: the same
+// bytes. The Writer commits or aborts it.
 func NewWriter(to Destination, c Compression, threads int) (*Writer, error) {
 	compress, err := compressorOf(c)
 	if err != nil {

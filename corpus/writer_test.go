@@ -73,7 +73,7 @@ func TestPartsAreOf4MiB(t *testing.T) {
 	must(t, w.Commit())
 	s := mustFind(t, path)
 	s.Format = Lines
-	f, err := Open(s, Options{})
+	f, err := Open(t.Context(), s, Options{})
 	must(t, err)
 	defer f.Close()
 	var b Block

@@ -3,14 +3,13 @@ package corpus
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io/fs"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // listAll returns the paths of all files of a memory file system.
@@ -40,6 +39,19 @@ func contents(t *testing.T, on vfs.FS, path string) []byte {
 	_, err = b.ReadFrom(f)
 	must(t, err)
 	return b.Bytes()
+}
+
+// create is Create on a file system, with parts of another size.
+func create(on vfs.FS, path string, c Compression, threads, partSize int) (*Writer, error) {
+	compress, err := compressorOf(c)
+	if err != nil {
+		return nil, err
+	}
+	to, err := durable.Create(on, path)
+	if err != nil {
+		return nil, err
+	}
+	return newWriter(to, compress, threads, partSize), nil
 }
 
 // writeOn writes data to path as a caller does.
@@ -158,46 +170,6 @@ func TestLimitOfMemoryBoundsThePartsAndChangesNoByte(t *testing.T) {
 		}
 		if !bytes.Equal(have, want) {
 			t.Errorf("other bytes with %d bytes of memory", limit)
-		}
-	}
-}
-
-func TestStreamThatBreaksIsNotTakenForAFailureOfTheDisk(t *testing.T) {
-	mem := vfs.NewMem()
-	s := mustFind(t, "-")
-	_, err := Spool(mem, s, Options{Stdin: failing{strings.NewReader("half a li")}}, "/spool", true)
-	var p *Problem
-	if !errors.As(err, &p) || p.Path != "stdin.jsonl" || !strings.Contains(err.Error(), "the cable is cut") {
-		t.Errorf("error %v", err)
-	}
-	full := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpFileWrite {
-			return fmt.Errorf("no space: %w", fs.ErrInvalid)
-		}
-		return nil
-	}))
-	_, err = Spool(full, s, Options{Stdin: strings.NewReader("a line\n")}, "/spool", true)
-	if errors.As(err, &p) || !errors.Is(err, fs.ErrInvalid) {
-		t.Errorf("error %v", err)
-	}
-	if left := listAll(t, mem, "/"); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
-func TestSpooledStreamIsReadFromTheFileSystemItIsOn(t *testing.T) {
-	mem := vfs.NewCrashableMem()
-	s := mustFind(t, "-")
-	data := benchLines(20_000, 200)
-	for _, durable := range []bool{true, false} {
-		path := fmt.Sprintf("/dir/spool-%v", durable)
-		spooled, err := Spool(mem, s, Options{Stdin: bytes.NewReader(data)}, path, durable)
-		must(t, err)
-		have, err := readAll(t, spooled, Options{BlockSize: 1000}, 3)
-		must(t, err)
-		compare(t, path, have, twin(data, JSONL, Options{}))
-		if _, err := crash(mem, 0).Stat(path); (err == nil) != durable {
-			t.Errorf("durable %v, after a power failure: %v", durable, err)
 		}
 	}
 }

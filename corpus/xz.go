@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/mikelolasagasti/xz"
+
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // maxXzDictionary is the memory an xz stream may ask for, twice that of xz -9.
@@ -23,7 +25,7 @@ func (d *xzDecoder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-var errXzEnd = because(ErrTruncated, "the data end in the middle")
+var errXzEnd = fault.Because(ErrTruncated, "the data end in the middle")
 
 var xzPool sync.Pool
 

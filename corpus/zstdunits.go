@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // zstdUnits takes the frames of a zstd file as units: each begins with a header and
@@ -93,7 +95,7 @@ func (z *zstdUnits) small(data []byte, most int) (n int64) {
 // shortFile is the error for a file that has fewer bytes than it had.
 func shortFile(err error) error {
 	if err == io.EOF {
-		return because(ErrChanged, "the file became shorter while it was read")
+		return fault.Because(ErrChanged, "the file became shorter while it was read")
 	}
 	return err
 }

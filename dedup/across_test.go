@@ -391,7 +391,7 @@ func TestAnExactJoinAcrossIndexesTheSmallerSideAlone(t *testing.T) {
 		if j.index, err = r.smallerSide(j.docs); err != nil || j.index != want {
 			t.Errorf("%v on the left: side %d is indexed, error %v", share, j.index, err)
 		}
-		chunk, err := j.load(0)
+		chunk, err := j.load(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/journal"
 )
 
@@ -47,7 +48,7 @@ func (o *output) String() string {
 	if o.name == "" {
 		return o.what
 	}
-	return o.what + " " + corpus.Shown(o.name)
+	return o.what + " " + fault.Shown(o.name)
 }
 
 // newOutputs returns the outputs of a run, or an error if two of them meet, or one of
@@ -94,8 +95,8 @@ func (o *outputs) addFolder(what, name string, names []string) error {
 	if name == "" {
 		return nil
 	}
-	out := output{what: what, name: name, kind: "folder", path: corpus.LocalPath(name)}
-	if corpus.IsURL(name) {
+	out := output{what: what, name: name, kind: "folder", path: bucketurl.LocalPath(name)}
+	if bucketurl.Is(name) {
 		out = output{what: "output", name: name, kind: "place", path: name}
 		for _, n := range names {
 			out.owned = append(out.owned, strings.TrimSuffix(name, "/")+"/"+n)
@@ -116,14 +117,14 @@ func (o *outputs) addFolder(what, name string, names []string) error {
 // addFile adds a file, the object of a URL, or standard output for "-". Devices and
 // pipes keep nothing, and a folder is refused when it is opened.
 func (o *outputs) addFile(name string) error {
-	out := output{what: "output", name: name, kind: "file", path: corpus.LocalPath(name)}
+	out := output{what: "output", name: name, kind: "file", path: bucketurl.LocalPath(name)}
 	switch {
 	case name == "-":
 		out = output{what: "standard output", kind: "file", path: name, owned: []string{name}}
 		if at, err := os.Stdout.Stat(); err == nil && at.Mode().IsRegular() {
 			out.at = at
 		}
-	case corpus.IsURL(name):
+	case bucketurl.Is(name):
 		out = output{what: "output", name: name, kind: "place", path: name, owned: []string{name}}
 	default:
 		if err := out.look(); err != nil {
@@ -191,7 +192,7 @@ func (out *output) checkOther(other *output) error {
 // same tells whether two resolved paths, or URLs, are one. Names that differ by case
 // only are one file on some systems, and nobody needs two such outputs.
 func same(a, b string) bool {
-	if corpus.IsURL(a) || corpus.IsURL(b) {
+	if bucketurl.Is(a) || bucketurl.Is(b) {
 		return a == b
 	}
 	return a == b || filepath.Dir(a) == filepath.Dir(b) && strings.EqualFold(filepath.Base(a), filepath.Base(b))
@@ -199,8 +200,8 @@ func same(a, b string) bool {
 
 // below tells whether a path is one in the folder, at any depth, or the folder.
 func below(path, folder string) bool {
-	if corpus.IsURL(path) || corpus.IsURL(folder) {
-		return corpus.InsideURL(path, folder)
+	if bucketurl.Is(path) || bucketurl.Is(folder) {
+		return bucketurl.Inside(path, folder)
 	}
 	for !same(path, folder) {
 		up := filepath.Dir(path)
@@ -218,12 +219,12 @@ func (out *output) checkURL(input string) error {
 	if out.kind != "place" {
 		return nil
 	}
-	if corpus.InsideURL(out.name, input) {
-		return apartf("%s is or lies inside the input %s: name another place", out, corpus.Shown(input))
+	if bucketurl.Inside(out.name, input) {
+		return apartf("%s is or lies inside the input %s: name another place", out, fault.Shown(input))
 	}
 	for _, url := range out.owned {
-		if corpus.InsideURL(input, url) {
-			return apartf("%s holds the input %s: name another place", out, corpus.Shown(input))
+		if bucketurl.Inside(input, url) {
+			return apartf("%s holds the input %s: name another place", out, fault.Shown(input))
 		}
 	}
 	return nil
@@ -238,9 +239,9 @@ func (o *outputs) check(path string, info fs.FileInfo) error {
 		case out.at != nil && os.SameFile(out.at, info):
 			return apartf("%s is also an input: name another %s", out, out.kind)
 		case info.IsDir() && out.parent != nil && os.SameFile(out.parent, info):
-			return apartf("%s lies inside the input %s: name a %s outside of it", out, corpus.Shown(path), out.kind)
+			return apartf("%s lies inside the input %s: name a %s outside of it", out, fault.Shown(path), out.kind)
 		case out.holds(info):
-			return apartf("%s holds the input %s: name another %s", out, corpus.Shown(path), out.kind)
+			return apartf("%s holds the input %s: name another %s", out, fault.Shown(path), out.kind)
 		}
 	}
 	if folder := filepath.Dir(path); folder != o.folder {
@@ -270,7 +271,7 @@ func (o *outputs) checkAbove(path, folder string) error {
 		}
 		for i := range o.all {
 			if out := &o.all[i]; out.holds(info) {
-				return apartf("%s holds the input %s: name another %s", out, corpus.Shown(path), out.kind)
+				return apartf("%s holds the input %s: name another %s", out, fault.Shown(path), out.kind)
 			}
 		}
 		o.clear[at] = true

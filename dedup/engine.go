@@ -188,9 +188,8 @@ func (r *run) begin(ctx context.Context, command string) error {
 	if len(r.config.With) > 0 && command != "pairs" {
 		return fmt.Errorf("%w: only Pairs takes a second collection: Run removes what is like references (Against)", ErrUsage)
 	}
-	r.config.Corpus.Turn = r.work.turn
-	if r.config.Corpus.Context == nil {
-		r.config.Corpus.Context = ctx
+	if r.work.turn != nil {
+		r.config.Corpus.Admit = r.work.turn.Take
 	}
 	if err := r.findSources(ctx); err != nil {
 		return err

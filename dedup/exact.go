@@ -90,7 +90,7 @@ func (r *run) join(ctx context.Context, what joining) (*extsort.Sorted, error) {
 
 func (j *joiner) join(ctx context.Context, next uint32) error {
 	for int(next) < j.r.table.n {
-		c, err := j.load(next)
+		c, err := j.load(ctx, next)
 		if err != nil {
 			return err
 		}
@@ -122,11 +122,11 @@ func (j *joiner) join(ctx context.Context, next uint32) error {
 
 // load reads sets from a document on, as many as may be in memory, and indexes
 // them.
-func (j *joiner) load(next uint32) (*chunk, error) {
+func (j *joiner) load(ctx context.Context, next uint32) (*chunk, error) {
 	r := j.r
 	limit := r.work.share(2)
 	c := &chunk{}
-	sets := r.newSetReader()
+	sets := r.newSetReader(ctx)
 	defer sets.close()
 	features := 0
 	for ; int(next) < r.table.n; next++ {
@@ -203,7 +203,7 @@ func (j *joiner) searchAll(ctx context.Context, c *chunk, from uint32) error {
 	for worker := range j.r.work.threads {
 		group.Go(func() error {
 			var p simjoin.Prober
-			sets := j.r.newSetReader()
+			sets := j.r.newSetReader(ctx)
 			defer sets.close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1

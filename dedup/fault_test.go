@@ -44,25 +44,25 @@ func (c command) sites(t *testing.T, config Config) map[site]int {
 	return counts
 }
 
-// fault is the nth operation of a site that fails, once.
-type fault struct {
+// failure is the nth operation of a site that fails, once.
+type failure struct {
 	site
 	n   int
 	err error
 }
 
-// faults returns a fault for some of each site's operations.
-func faults(rng *rand.Rand, sites map[site]int, share int) (all []fault) {
+// faults returns a failure for some of each site's operations.
+func faults(rng *rand.Rand, sites map[site]int, share int) (all []failure) {
 	reasons := []error{syscall.ENOSPC, syscall.EIO}
 	for _, s := range slices.SortedFunc(maps.Keys(sites), func(a, b site) int {
 		return strings.Compare(a.kind+a.file, b.kind+b.file)
 	}) {
 		if thorough {
 			for n := range sites[s] {
-				all = append(all, fault{s, n + 1, reasons[n%2]})
+				all = append(all, failure{s, n + 1, reasons[n%2]})
 			}
 		} else if rng.IntN(share) == 0 {
-			all = append(all, fault{s, 1 + rng.IntN(sites[s]), reasons[rng.IntN(2)]})
+			all = append(all, failure{s, 1 + rng.IntN(sites[s]), reasons[rng.IntN(2)]})
 		}
 	}
 	return all
@@ -103,7 +103,7 @@ func TestEveryFailingOperationIsAnErrorThatLeavesNothingHalfDone(t *testing.T) {
 }
 
 // meets runs a command that meets a fault, and again without it.
-func (c command) meets(t *testing.T, f fault, config Config, want outcome, temp string) {
+func (c command) meets(t *testing.T, f failure, config Config, want outcome, temp string) {
 	t.Helper()
 	on := vfs.NewMem()
 	count := 0

@@ -43,7 +43,7 @@ func (r *run) forecast(ctx context.Context, docs bitset) (f forecast, err error)
 			return f, err
 		}
 	}
-	sets := r.newSetReader()
+	sets := r.newSetReader(ctx)
 	defer sets.close()
 	var o overlaps
 	for doc := range uint32(r.table.n) {

@@ -12,9 +12,11 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/streams"
 )
 
 // findSources looks up the inputs, references first or the left before the right, and
@@ -37,7 +39,7 @@ func (r *run) findSources(ctx context.Context) error {
 	}
 	var skipped []corpus.Problem
 	if len(leading) > 0 {
-		if r.sources, skipped, err = corpus.Find(leading, options); err != nil {
+		if r.sources, skipped, err = corpus.Find(ctx, leading, options); err != nil {
 			return err
 		}
 	}
@@ -45,7 +47,7 @@ func (r *run) findSources(ctx context.Context) error {
 		twice.follow(path, info)
 		return out.check(path, info)
 	}
-	sources, problems, err := corpus.Find(following, options)
+	sources, problems, err := corpus.Find(ctx, following, options)
 	if err != nil {
 		return err
 	}
@@ -109,7 +111,7 @@ func (s *seenTwice) follow(path string, info fs.FileInfo) {
 func (s *seenTwice) objects(leading, following []corpus.Source) {
 	urls := map[string]bool{}
 	for i := range leading {
-		if url := leading[i].Path; corpus.IsURL(url) {
+		if url := leading[i].Path; bucketurl.Is(url) {
 			urls[url] = true
 		}
 	}
@@ -172,7 +174,7 @@ func (r *run) spoolStreams(ctx context.Context) error {
 		r.config.Progress.Stage("spool", 0)
 		if was, found := before[i]; found {
 			r.sources[i], err = uninterrupted(ctx, func() (corpus.Source, error) {
-				return corpus.Respool(r.work.fs, s, r.config.Corpus, path, was.Version)
+				return streams.Again(ctx, r.work.fs, s, r.config.Corpus, path, was.Version)
 			})
 			if err != nil {
 				return err
@@ -180,7 +182,7 @@ func (r *run) spoolStreams(ctx context.Context) error {
 			continue
 		}
 		r.sources[i], err = uninterrupted(ctx, func() (corpus.Source, error) {
-			return corpus.Spool(r.work.fs, s, r.config.Corpus, path, r.work.log != nil)
+			return streams.Copy(ctx, r.work.fs, s, r.config.Corpus, path, r.work.log != nil)
 		})
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"context"
 	"sync"
 
 	"github.com/alike-dev/alike/corpus"
@@ -33,7 +34,7 @@ func (l *layouts) keep(index int, file *corpus.File) {
 
 // find returns the layout of a source, for which that is opened if need be: when
 // another process has read it.
-func (l *layouts) find(index int, source corpus.Source, o corpus.Options) (corpus.Layout, error) {
+func (l *layouts) find(ctx context.Context, index int, source corpus.Source, o corpus.Options) (corpus.Layout, error) {
 	if layout, ok := source.Layout(); ok {
 		return layout, nil
 	}
@@ -43,7 +44,7 @@ func (l *layouts) find(index int, source corpus.Source, o corpus.Options) (corpu
 	if ok {
 		return layout, nil
 	}
-	file, err := corpus.Open(source, o)
+	file, err := corpus.Open(ctx, source, o)
 	if err != nil {
 		return layout, err
 	}

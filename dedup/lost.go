@@ -130,7 +130,7 @@ func (k *keptWriter) rowBehind(file int) (int64, error) {
 // isLost tells whether an error of copying rows lies in the file, and stays there:
 // it is neither an outage nor a change.
 func isLost(err error) bool {
-	return !corpus.IsOutage(err) &&
+	return !errors.Is(err, corpus.ErrUnavailable) &&
 		(errors.Is(err, corpus.ErrCorrupt) || errors.Is(err, corpus.ErrTruncated) || errors.Is(err, corpus.ErrUnsupported))
 }
 

@@ -114,7 +114,7 @@ func checkDamaged(t *testing.T, what, dir string) (skipped []string) {
 // checkParquet checks that all rows of a file can be copied.
 func checkParquet(t *testing.T, what, path string) {
 	t.Helper()
-	sources, _, err := corpus.Find([]string{path}, corpus.Options{})
+	sources, _, err := corpus.Find(t.Context(), []string{path}, corpus.Options{})
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
@@ -228,7 +229,7 @@ func (c *cursor) made(doc uint32) bool { return c.t.namedByPlace(doc) || c.doc(d
 
 // repeatedProblem says that a document has the name of another one.
 func repeatedProblem(c *cursor, doc, other uint32) *corpus.Problem {
-	place := func(doc uint32) string { return fmt.Sprintf("%s:%d", corpus.Shown(c.label(doc)), c.line(doc)) }
+	place := func(doc uint32) string { return fmt.Sprintf("%s:%d", fault.Shown(c.label(doc)), c.line(doc)) }
 	name := c.id(doc)
 	p := &corpus.Problem{Path: c.label(doc), Line: c.line(doc), Offset: c.doc(doc).offset}
 	switch {

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"context"
 	"sync"
 
 	"github.com/alike-dev/alike/corpus"
@@ -16,6 +17,7 @@ import (
 //
 // It is safe for concurrent use; each source may be opened once.
 type opener struct {
+	ctx     context.Context // of the files, until they are closed
 	sources []corpus.Source
 	options corpus.Options
 	room    int64               // bytes that those opened ahead may hold
@@ -47,18 +49,18 @@ const (
 
 // newOpener returns an opener for the wanted sources. What it opens ahead holds no
 // more than limit bytes of memory, if that is not 0.
-func newOpener(sources []corpus.Source, options corpus.Options, limit int64, wanted func(file int) bool) *opener {
+func newOpener(ctx context.Context, sources []corpus.Source, options corpus.Options, limit int64, wanted func(file int) bool) *opener {
 	room := int64(openBytes)
 	if limit > 0 {
 		room = min(room, limit)
 	}
-	return &opener{sources: sources, options: options, room: room, wanted: wanted, ahead: map[int]*opening{}, end: len(sources)}
+	return &opener{ctx: ctx, sources: sources, options: options, room: room, wanted: wanted, ahead: map[int]*opening{}, end: len(sources)}
 }
 
 // open opens a source. The caller closes the file.
 func (o *opener) open(file int) (*corpus.File, error) {
 	if !o.sources[file].Remote() {
-		return corpus.Open(o.sources[file], o.options)
+		return corpus.Open(o.ctx, o.sources[file], o.options)
 	}
 	o.mu.Lock()
 	asked := o.ahead[file]
@@ -94,7 +96,7 @@ func (o *opener) begin(file int) *opening {
 	o.ahead[file] = begun
 	o.bytes += o.holds(file)
 	o.wg.Go(func() {
-		begun.file, begun.err = corpus.Open(o.sources[file], o.options)
+		begun.file, begun.err = corpus.Open(o.ctx, o.sources[file], o.options)
 		close(begun.done)
 	})
 	return begun

@@ -21,9 +21,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/internal/remote"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
@@ -52,7 +55,7 @@ const (
 type outputDir struct {
 	fs      vfs.FS
 	path    string         // that holds the staging folder
-	remote  *corpus.Prefix // nil: the output is path
+	remote  *remote.Prefix // nil: the output is path
 	created string         // the topmost folder that this run has made; "" if the output's was there
 	lock    *filelock.Lock // nil: not taken
 
@@ -63,12 +66,12 @@ type outputDir struct {
 // openOutput returns the output of a run. Nothing is made yet: inputs that are globs
 // must not find it.
 func openOutput(ctx context.Context, config *Config) (*outputDir, error) {
-	o := &outputDir{fs: config.fs, path: corpus.LocalPath(config.Output)}
-	if !corpus.IsURL(config.Output) {
+	o := &outputDir{fs: config.fs, path: bucketurl.LocalPath(config.Output)}
+	if !bucketurl.Is(config.Output) {
 		return o, nil
 	}
 	var err error
-	o.remote, err = corpus.OpenPrefix(ctx, config.Output, config.Corpus)
+	o.remote, err = remote.Open(ctx, config.Output, config.Corpus.Buckets)
 	return o, err
 }
 
@@ -96,7 +99,7 @@ func (o *outputDir) checkEmpty(ctx context.Context, goesOn bool) error {
 		if name == stagingFolder || name == stagingLock || goesOn && slices.Contains(outputNames, name) {
 			continue
 		}
-		return fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", corpus.Shown(o.name()), corpus.Shown(name))
+		return fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", fault.Shown(o.name()), fault.Shown(name))
 	}
 	return nil
 }
@@ -154,7 +157,7 @@ func (o *outputDir) prepare(ctx context.Context, w *workspace, published bool, s
 func (o *outputDir) takeLock() (err error) {
 	o.lock, err = filelock.Take(o.fs, filepath.Join(o.path, stagingLock))
 	if errors.Is(err, filelock.ErrTaken) {
-		return fmt.Errorf("output folder %s is %w: wait for it to end, or name another folder", corpus.Shown(o.path), err)
+		return fmt.Errorf("output folder %s is %w: wait for it to end, or name another folder", fault.Shown(o.path), err)
 	}
 	return folderError(err)
 }

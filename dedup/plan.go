@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // Plan is what a run will take, judged by a sample of its input.
@@ -75,7 +76,7 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 	start := time.Now()
 	for i := 0; i < len(r.sources) && time.Since(start) < sampleTime; i += step {
 		if r.sources[i].Stream {
-			return nil, fmt.Errorf("%s is a stream: what it holds is known only when it is read; put it into a file first", corpus.Shown(r.sources[i].Label()))
+			return nil, fmt.Errorf("%s is a stream: what it holds is known only when it is read; put it into a file first", fault.Shown(r.sources[i].Label()))
 		}
 		if err := r.sample(ctx, i, &s, start); err != nil {
 			return nil, err
@@ -88,7 +89,7 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 // the run will tell.
 func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) error {
 	source := r.sources[i]
-	file, err := corpus.Open(source, r.config.Corpus)
+	file, err := corpus.Open(ctx, source, r.config.Corpus)
 	if err != nil {
 		return nil
 	}

@@ -78,7 +78,7 @@ func (r *reader) read(ctx context.Context, refSources, leftFiles int) (*table, e
 	if err := r.restore(); err != nil {
 		return r.t, err
 	}
-	opener := newOpener(r.sources, r.config.Corpus, r.work.share(8), r.resume.wanted)
+	opener := newOpener(ctx, r.sources, r.config.Corpus, r.work.share(8), r.resume.wanted)
 	r.feeder = newFeeder(r.sources, opener, r.layouts, r.resume.wanted, r.resume.done)
 	defer r.feeder.close()
 	r.cutoff = endOfInput
@@ -123,7 +123,7 @@ func (w *sketchWorker) read(ctx context.Context) error {
 		if err := ctx.Err(); err != nil { // perhaps while it waited for its turn
 			return err
 		}
-		if corpus.IsOutage(err) { // not a property of the file: nothing of it may be taken for its end
+		if errors.Is(err, corpus.ErrUnavailable) { // not a property of the file: nothing of it may be taken for its end
 			return err
 		}
 		var goOn bool

@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // recordStore gives single records again after the first pass. Plain files are
@@ -100,7 +101,7 @@ func (s *recordStore) prepareAll(ctx context.Context, wanted bitset) error {
 // spoolRecords reads files once more, with all workers, and keeps the records
 // of wanted documents.
 func (s *recordStore) spoolRecords(ctx context.Context, inFiles func(file int) bool, wanted bitset) error {
-	opener := newOpener(s.r.sources, s.r.config.Corpus, s.r.work.share(8), inFiles)
+	opener := newOpener(ctx, s.r.sources, s.r.config.Corpus, s.r.work.share(8), inFiles)
 	f := newFeeder(s.r.sources, opener, &s.r.layouts, inFiles, nil)
 	defer f.close()
 	group, ctx := errgroup.WithContext(ctx)
@@ -114,7 +115,7 @@ func (s *recordStore) spoolRecords(ctx context.Context, inFiles func(file int) b
 				var err error
 				if file, err = f.take(file, &b); err == io.EOF {
 					return nil
-				} else if corpus.IsOutage(err) {
+				} else if errors.Is(err, corpus.ErrUnavailable) {
 					return err
 				} else if err != nil {
 					file = nil // reported by the first pass, which saw the same records before it
@@ -248,11 +249,12 @@ func (s *spool) close() {
 }
 
 func changed(path string) error {
-	return fmt.Errorf("%s: %w: leave the input alone during a run and start it again", corpus.Shown(path), corpus.ErrChanged)
+	return fmt.Errorf("%s: %w: leave the input alone during a run and start it again", fault.Shown(path), corpus.ErrChanged)
 }
 
 // fetcher reads single records for one goroutine.
 type fetcher struct {
+	ctx    context.Context // of the files that it opens
 	s      *recordStore
 	c      *cursor
 	parser *corpus.Parser
@@ -277,8 +279,8 @@ const (
 	aheadBytes = 128 << 10
 )
 
-func (s *recordStore) newFetcher() *fetcher {
-	return &fetcher{s: s, c: s.r.table.cursor(), parser: corpus.NewParser(s.r.config.Corpus), file: -1}
+func (s *recordStore) newFetcher(ctx context.Context) *fetcher {
+	return &fetcher{ctx: ctx, s: s, c: s.r.table.cursor(), parser: corpus.NewParser(s.r.config.Corpus), file: -1}
 }
 
 func (f *fetcher) close() {
@@ -323,7 +325,7 @@ func (f *fetcher) readSpooled(file int, doc uint32, d *document) (raw []byte, l 
 	if !f.s.has(doc) {
 		return nil, l, false, changed(r.sources[file].Label()) // its spooling has met an earlier end
 	}
-	if l, err = r.layouts.find(file, r.sources[file], r.config.Corpus); err != nil {
+	if l, err = r.layouts.find(f.ctx, file, r.sources[file], r.config.Corpus); err != nil {
 		return nil, l, false, err
 	}
 	f.raw = f.room(f.raw, int(d.length))
@@ -335,7 +337,7 @@ func (f *fetcher) readSpooled(file int, doc uint32, d *document) (raw []byte, l 
 func (f *fetcher) readInPlace(file int, d *document) (raw []byte, l corpus.Layout, own bool, err error) {
 	if file != f.file {
 		f.close()
-		opened, err := corpus.Open(f.s.r.sources[file], f.s.r.config.Corpus)
+		opened, err := corpus.Open(f.ctx, f.s.r.sources[file], f.s.r.config.Corpus)
 		if err != nil {
 			return nil, l, false, err
 		}

@@ -159,7 +159,7 @@ func lastBeforeTheEnd(t *testing.T, v variant, inputs, references string) *vfs.M
 func TestAnInputWithItsOldSizeAndTimeIsRefused(t *testing.T) {
 	inputs, references := troubleCorpus(t, 7)
 	path := filepath.Join(inputs, "table.csv")
-	s, _, err := corpus.Find([]string{path}, corpus.Options{})
+	s, _, err := corpus.Find(t.Context(), []string{path}, corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

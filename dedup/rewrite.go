@@ -5,7 +5,10 @@ import (
 	"errors"
 	"io"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // rewrite copies the kept records of a file that cannot be read in place.
@@ -23,7 +26,7 @@ func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err er
 		return unlessEmpty(first, end, err)
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	w, err := corpus.CreateOn(k.out.fs, path, source.Compression, k.r.config.Threads)
+	w, err := createOn(k.out.fs, path, source.Compression, k.r.config.Threads)
 	if err != nil {
 		return outputError(err)
 	}
@@ -75,15 +78,16 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 
 // copyRows copies the kept rows of a Parquet file, or finds that some are lost.
 func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error {
-	source, o := k.r.sources[file], k.r.config.Corpus
+	source := k.r.sources[file]
+	how := corpus.RowCopy{Threads: k.r.config.Threads}
 	var err error
-	if o.PageMemory, err = k.room.take(ctx, 0, copyRowsBytes*int64(k.r.config.Threads)); err != nil {
+	if how.PageMemory, err = k.room.take(ctx, 0, copyRowsBytes*int64(how.Threads)); err != nil {
 		return err
 	}
-	defer k.room.giveBack(o.PageMemory)
+	defer k.room.giveBack(how.PageMemory)
 	doc, end := k.r.table.docsOfFile(file)
 	if doc == end { // perhaps none of its columns is the text: then it has no output
-		in, err := corpus.Open(source, k.r.config.Corpus)
+		in, err := corpus.Open(ctx, source, k.r.config.Corpus)
 		if err != nil {
 			return unlessEmpty(doc, end, err)
 		}
@@ -102,7 +106,14 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error 
 		bytes += int64(c.doc(doc).length)
 		return c.err == nil
 	}
-	err = corpus.CopyRows(ctx, source, o, k.out.fs, path, k.r.config.Threads, keep)
+	w, err := createOn(k.out.fs, path, corpus.Plain, 1)
+	if err != nil {
+		return outputError(err)
+	}
+	defer w.Abort()
+	if err = corpus.CopyRows(ctx, w, source, k.r.config.Corpus, how, keep); err == nil && c.err == nil {
+		err = w.Commit()
+	}
 	var reason *corpus.Problem
 	switch {
 	case c.err != nil:
@@ -114,6 +125,15 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error 
 	}
 	k.count(items, bytes, source.Size)
 	return k.whole(ctx, file, path)
+}
+
+// createOn is corpus.Create on a file system.
+func createOn(on vfs.FS, path string, c corpus.Compression, threads int) (*corpus.Writer, error) {
+	to, err := durable.Create(on, path)
+	if err != nil {
+		return nil, err
+	}
+	return corpus.NewWriter(to, c, threads)
 }
 
 // unlessEmpty returns err if the first pass has found documents where reading

@@ -1,6 +1,10 @@
 package dedup
 
-import "github.com/alike-dev/alike/recipe"
+import (
+	"context"
+
+	"github.com/alike-dev/alike/recipe"
+)
 
 // setReader gives the feature sets of documents to one goroutine: from the table
 // where it keeps them, else made again from the records.
@@ -13,10 +17,10 @@ type setReader struct {
 
 // newSetReader returns a reader for ascending documents. Where the table has no sets,
 // the records that are asked for must have been prepared; see recordStore.
-func (r *run) newSetReader() *setReader {
+func (r *run) newSetReader(ctx context.Context) *setReader {
 	s := &setReader{rows: r.table.scanner()}
 	if !r.table.hasSets {
-		s.maker, s.fetch = r.recipe.NewSetMaker(), r.verifier.records.newFetcher()
+		s.maker, s.fetch = r.recipe.NewSetMaker(), r.verifier.records.newFetcher(ctx)
 	}
 	return s
 }

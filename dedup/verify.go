@@ -123,7 +123,7 @@ func (v *verifier) round(ctx context.Context, rate bool, c *cutter, to []*extsor
 	for worker, edges := range to {
 		group.Go(func() error {
 			defer v.r.clock.meter.since("verify", worker, v.r.clock.meter.now())
-			w := v.newWorker(rate, edges)
+			w := v.newWorker(ctx, rate, edges)
 			defer w.close()
 			for u := range units {
 				if err := w.verify(ctx, u); err != nil {
@@ -264,13 +264,13 @@ type verifyWorker struct {
 	ends     []int
 }
 
-func (v *verifier) newWorker(rate bool, edges *extsort.Appender) *verifyWorker {
+func (v *verifier) newWorker(ctx context.Context, rate bool, edges *extsort.Appender) *verifyWorker {
 	r := v.r
 	w := &verifyWorker{
 		v: v, bySets: r.recipe.BySets(), comparer: r.recipe.NewComparer(rate), edges: edges, a: r.table.cursor(), b: r.table.cursor(),
 	}
 	if v.fromRecords() {
-		w.maker, w.fetch = r.recipe.NewSetMaker(), v.records.newFetcher()
+		w.maker, w.fetch = r.recipe.NewSetMaker(), v.records.newFetcher(ctx)
 	}
 	return w
 }
@@ -288,7 +288,9 @@ func (w *verifyWorker) verify(ctx context.Context, u unit) error {
 	if err != nil {
 		return err
 	}
-	defer release()
+	if release != nil {
+		defer release()
+	}
 	defer w.trim()
 	if w.fetch != nil {
 		if err := w.load(u.docs); err != nil {

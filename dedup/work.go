@@ -12,9 +12,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/turn"
 )
 
 // workspace is a run's share of memory and its folder for what exceeds it. The
@@ -27,7 +27,7 @@ type workspace struct {
 	log     *log   // nil: nothing is kept for another process
 	memory  int64  // for data; 0: no limit
 	threads int
-	turn    *corpus.Turn // for what a single record takes out of proportion; nil: there is no limit
+	turn    *turn.Turn // for what a single record takes out of proportion; nil: there is no limit
 
 	mu     sync.Mutex
 	path   string        // "" until made
@@ -59,7 +59,7 @@ func newWorkspace(config *Config, scheme string) *workspace {
 		w.memory = config.limits.memory
 	}
 	if w.memory > 0 {
-		w.turn = corpus.NewTurn(largeFrom(config, w.memory))
+		w.turn = turn.New(largeFrom(config, w.memory))
 	}
 	return w
 }

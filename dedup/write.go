@@ -218,7 +218,7 @@ func (k *keptWriter) path(file int) string {
 
 // write copies all record files of the inputs.
 func (k *keptWriter) write(ctx context.Context) error {
-	k.opener = newOpener(k.r.sources, k.r.config.Corpus, k.r.work.share(8), k.rewrites)
+	k.opener = newOpener(ctx, k.r.sources, k.r.config.Corpus, k.r.work.share(8), k.rewrites)
 	defer k.opener.close()
 	jobs := make(chan func(buf *[]byte) error)
 	group, ctx := errgroup.WithContext(ctx)
@@ -288,7 +288,7 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 // job too: its output has the header, or is empty.
 func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send func(copyJob) error) (err error) {
 	first, end := k.r.table.docsOfFile(file)
-	out, err := k.open(file, path, first, end)
+	out, err := k.open(ctx, file, path, first, end)
 	if out == nil || err != nil {
 		return err
 	}
@@ -334,8 +334,8 @@ func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send
 // open opens a plain file and its output, behind what an earlier process has
 // written there. It returns nil for a file that cannot be read, if it had no
 // documents.
-func (k *keptWriter) open(file int, path string, first, end uint32) (*outputFile, error) {
-	in, err := corpus.Open(k.r.sources[file], k.r.config.Corpus)
+func (k *keptWriter) open(ctx context.Context, file int, path string, first, end uint32) (*outputFile, error) {
+	in, err := corpus.Open(ctx, k.r.sources[file], k.r.config.Corpus)
 	if err != nil {
 		return nil, unlessEmpty(first, end, err)
 	}

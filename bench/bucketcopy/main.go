@@ -22,6 +22,8 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/corpus/objects"
+	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/remote"
 )
 
 func main() {
@@ -40,21 +42,21 @@ func run(ctx context.Context, create bool, args []string) (err error) {
 	switch {
 	case create && len(args) == 1:
 		return makeBucket(ctx, strings.TrimPrefix(args[0], "s3://"))
-	case len(args) != 2 || corpus.IsURL(args[0]) == corpus.IsURL(args[1]):
+	case len(args) != 2 || bucketurl.Is(args[0]) == bucketurl.Is(args[1]):
 		return errors.New("name a folder and a URL, in the order from and to")
-	case corpus.IsURL(args[1]):
-		to, err := corpus.OpenPrefix(ctx, args[1], o)
+	case bucketurl.Is(args[1]):
+		to, err := remote.Open(ctx, args[1], o.Buckets)
 		if err != nil {
 			return err
 		}
 		return to.UploadFolder(ctx, vfs.Default, args[0], "")
 	}
-	sources, _, err := corpus.Find(args[:1], o)
+	sources, _, err := corpus.Find(ctx, args[:1], o)
 	if err != nil {
 		return err
 	}
 	for _, s := range sources {
-		if err := download(s, o, filepath.Join(args[1], filepath.FromSlash(s.Name))); err != nil {
+		if err := download(ctx, s, o, filepath.Join(args[1], filepath.FromSlash(s.Name))); err != nil {
 			return err
 		}
 	}
@@ -72,11 +74,11 @@ func makeBucket(ctx context.Context, name string) error {
 	return err
 }
 
-func download(s corpus.Source, o corpus.Options, path string) error {
+func download(ctx context.Context, s corpus.Source, o corpus.Options, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	from, err := s.OpenAt(o)
+	from, err := s.OpenAt(ctx, o)
 	if err != nil {
 		return err
 	}

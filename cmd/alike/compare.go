@@ -12,6 +12,8 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
@@ -138,18 +140,18 @@ func printMeasure(w io.Writer, c *alike.Comparison, m measure.Measure) {
 func readText(cmd *cobra.Command, path string) ([]byte, error) {
 	options := corpus.Options{Format: corpus.Text, MaxRecord: math.MaxInt32}
 	useObjects(cmd, &options)
-	path = corpus.LocalPath(path)
+	path = bucketurl.LocalPath(path)
 	if at, err := os.Stat(path); err == nil && at.IsDir() {
-		return nil, fmt.Errorf("%s: a folder, not a text; name a file", corpus.Shown(path))
+		return nil, fmt.Errorf("%s: a folder, not a text; name a file", fault.Shown(path))
 	}
-	sources, _, err := corpus.Find([]string{path}, options)
+	sources, _, err := corpus.Find(cmd.Context(), []string{path}, options)
 	if err != nil {
 		return nil, err
 	}
 	if len(sources) != 1 {
-		return nil, fmt.Errorf("%s: the pattern matches %d files; name one", corpus.Shown(path), len(sources))
+		return nil, fmt.Errorf("%s: the pattern matches %d files; name one", fault.Shown(path), len(sources))
 	}
-	file, err := corpus.Open(sources[0], options)
+	file, err := corpus.Open(cmd.Context(), sources[0], options)
 	if err != nil {
 		return nil, err
 	}

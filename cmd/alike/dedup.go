@@ -11,8 +11,8 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/cluster"
-	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -119,7 +119,7 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 	fmt.Fprintf(stderr, "%s read: %s kept, %s removed in %s, %s skipped\n", count(s.Read, "document"),
 		humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"), humanize.Comma(s.Skipped))
 	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
-	fmt.Fprintf(stderr, "output in %s after %s\n", corpus.Shown(output), describeCost(s))
+	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(output), describeCost(s))
 	return nil
 }
 

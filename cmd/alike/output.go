@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // outputFile is where a command's results go: standard output, a device or
@@ -26,12 +28,12 @@ func (o *outputFile) open(cmd *cobra.Command, path string) error {
 		o.Writer = cmd.OutOrStdout()
 		return nil
 	}
-	if corpus.IsURL(path) {
+	if bucketurl.Is(path) {
 		return o.openObject(cmd, path)
 	}
-	path, at := resolve(corpus.LocalPath(path))
+	path, at := resolve(bucketurl.LocalPath(path))
 	if at != nil && at.IsDir() {
-		return fmt.Errorf("output %s is a folder: name a file", corpus.Shown(path))
+		return fmt.Errorf("output %s is a folder: name a file", fault.Shown(path))
 	}
 	if at != nil && !at.Mode().IsRegular() { // renaming a file to its name would replace it
 		device, err := os.OpenFile(path, os.O_WRONLY, 0)

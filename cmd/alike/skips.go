@@ -6,6 +6,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // skips tells of records that were skipped, each by file and line. Where records that
@@ -36,7 +37,7 @@ func (s *skips) flush() {
 	if p := s.told; s.more == 1 {
 		s.say(alike.Explain(&corpus.Problem{Path: p.Path, Line: s.last, Err: p.Err}, flagOf))
 	} else if s.more > 1 {
-		s.say(fmt.Sprintf("%s:%d to %d: the same, %s", corpus.Shown(p.Path), p.Line+1, s.last, count(s.more, "record")))
+		s.say(fmt.Sprintf("%s:%d to %d: the same, %s", fault.Shown(p.Path), p.Line+1, s.last, count(s.more, "record")))
 	}
 	s.told, s.more = nil, 0
 }

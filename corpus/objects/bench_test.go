@@ -19,11 +19,11 @@ func BenchmarkReadFromS3(b *testing.B) {
 	data := bytes.Repeat(line, 64<<20/len(line))
 	server.Put("bucket", "lines.txt", data)
 	o := corpus.Options{Buckets: newStore(b).Bucket, Format: corpus.Lines}
-	sources, _, err := corpus.Find([]string{"s3://bucket/lines.txt"}, o)
+	sources, _, err := corpus.Find(b.Context(), []string{"s3://bucket/lines.txt"}, o)
 	must(b, err)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		f, err := corpus.Open(sources[0], o)
+		f, err := corpus.Open(b.Context(), sources[0], o)
 		must(b, err)
 		var block corpus.Block
 		for err == nil {

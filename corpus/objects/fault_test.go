@@ -106,7 +106,7 @@ func (s faultyStore) use(t *testing.T) {
 	s.put("bucket", "in/b", []byte("text"))
 	s.put("bucket", "gone", []byte("text"))
 	o := corpus.Options{Buckets: func(context.Context, string) (corpus.Bucket, error) { return s, nil }}
-	sources, _, err := corpus.Find([]string{"s3://bucket/in"}, o)
+	sources, _, err := corpus.Find(t.Context(), []string{"s3://bucket/in"}, o)
 	if err != nil || len(sources) != 2 {
 		t.Fatalf("listing: %d objects, %v", len(sources), err)
 	}

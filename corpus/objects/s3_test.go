@@ -38,7 +38,7 @@ func status(code int, name string) bucketserver.Fault {
 // readAll reads an object as a document of a corpus.
 func readAll(t *testing.T, s corpus.Source, o corpus.Options) (string, error) {
 	t.Helper()
-	f, err := corpus.Open(s, o)
+	f, err := corpus.Open(t.Context(), s, o)
 	must(t, err)
 	defer f.Close()
 	var b corpus.Block
@@ -51,7 +51,7 @@ func readAll(t *testing.T, s corpus.Source, o corpus.Options) (string, error) {
 // find finds one document.
 func find(t *testing.T, url string, o corpus.Options) corpus.Source {
 	t.Helper()
-	sources, _, err := corpus.Find([]string{url}, o)
+	sources, _, err := corpus.Find(t.Context(), []string{url}, o)
 	must(t, err)
 	if len(sources) != 1 {
 		t.Fatalf("sources %v", sources)
@@ -226,7 +226,7 @@ func TestErrorsOfS3HaveARemedy(t *testing.T) {
 		}, fs.ErrInvalid, "the bucket is in another region; set AWS_REGION to eu-west-3"},
 	} {
 		server.Fail(tt.fault)
-		_, _, err := corpus.Find([]string{tt.url}, corpus.Options{Buckets: newStore(t).Bucket})
+		_, _, err := corpus.Find(t.Context(), []string{tt.url}, corpus.Options{Buckets: newStore(t).Bucket})
 		var p *corpus.Problem
 		if !errors.As(err, &p) || !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.text) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.text)

@@ -1,4 +1,5 @@
-package corpus
+// Package remote writes to object stores: folders of files, and single objects.
+package remote
 
 import (
 	"context"
@@ -10,6 +11,10 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // A Prefix is a place in an object store that output is written to: all keys
@@ -17,26 +22,29 @@ import (
 // file system, except that nothing makes several objects appear at once:
 // write last what says that all is there.
 type Prefix struct {
-	bucket BucketWriter
-	at     location
+	bucket corpus.BucketWriter
+	at     bucketurl.URL
 	marked bool // the URL ends in a slash
 }
 
-// OpenPrefix opens the place that a URL names. The error is a *Problem.
-func OpenPrefix(ctx context.Context, url string, o Options) (*Prefix, error) {
-	at, ok := parseURL(url)
+// Buckets opens the bucket of a URL without its key, see corpus.Options.
+type Buckets = func(ctx context.Context, url string) (corpus.Bucket, error)
+
+// Open opens the place that a URL names. The error is a *corpus.Problem.
+func Open(ctx context.Context, url string, buckets Buckets) (*Prefix, error) {
+	at, ok := bucketurl.Parse(url)
 	if !ok {
-		return nil, &Problem{Path: url, Err: because(fs.ErrInvalid, "not a URL of an object store; write it as s3://bucket/prefix")}
+		return nil, &corpus.Problem{Path: url, Err: fault.Because(fs.ErrInvalid, "not a URL of an object store; write it as s3://bucket/prefix")}
 	}
 	p := &Prefix{at: at}
-	p.at.key, p.marked = strings.CutSuffix(at.key, "/")
-	bucket, err := at.open(ctx, o)
+	p.at.Key, p.marked = strings.CutSuffix(at.Key, "/")
+	bucket, err := bucketurl.Open(ctx, at, buckets)
 	if err != nil {
 		return nil, p.problem("", err)
 	}
-	p.bucket, ok = bucket.(BucketWriter)
+	p.bucket, ok = bucket.(corpus.BucketWriter)
 	if !ok {
-		return nil, p.problem("", because(ErrUnsupported, "this bucket can only be read; write to another one"))
+		return nil, p.problem("", fault.Because(corpus.ErrUnsupported, "this bucket can only be read; write to another one"))
 	}
 	return p, nil
 }
@@ -44,22 +52,22 @@ func OpenPrefix(ctx context.Context, url string, o Options) (*Prefix, error) {
 // URL returns the URL of the object name, or of the prefix itself for "".
 func (p *Prefix) URL(name string) string {
 	at := p.at
-	at.key = p.key(name)
-	return strings.TrimSuffix(at.path(), "/")
+	at.Key = p.key(name)
+	return strings.TrimSuffix(at.String(), "/")
 }
 
 func (p *Prefix) key(name string) string {
-	if p.at.key == "" {
+	if p.at.Key == "" {
 		return name
 	}
-	return p.at.key + "/" + name
+	return p.at.Key + "/" + name
 }
 
 func (p *Prefix) problem(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Problem{Path: p.URL(name), Err: err}
+	return &corpus.Problem{Path: p.URL(name), Err: err}
 }
 
 // List calls each for the names and sizes of the objects below the prefix, in
@@ -67,7 +75,7 @@ func (p *Prefix) problem(name string, err error) error {
 func (p *Prefix) List(ctx context.Context, each func(name string, size int64) error) error {
 	var own error
 	prefix := p.key("")
-	err := p.bucket.List(ctx, prefix, func(o Object) error {
+	err := p.bucket.List(ctx, prefix, func(o corpus.Object) error {
 		own = each(o.Key[len(prefix):], o.Size)
 		return own
 	})
@@ -106,33 +114,33 @@ func (p *Prefix) Remove(ctx context.Context, name string) error {
 	return p.problem(name, p.bucket.Remove(ctx, p.key(name)))
 }
 
-// CreateObject is Create for the object that a URL names, which is there when
-// the Writer is committed. It is compressed when its name says so. Whether the
-// bucket is there is asked at once, whether it may be written to is not known
-// before the first bytes are sent. The error is a *Problem.
-func CreateObject(ctx context.Context, url string, o Options, threads int) (*Writer, error) {
-	p, err := OpenPrefix(ctx, url, o)
+// Create begins to write the object that a URL names, which is there when the Writer is
+// committed. It is compressed when its name says so, by threads at once (0 =
+// GOMAXPROCS). Whether the bucket is there is asked at once, whether it may be written
+// to is not known before the first bytes are sent. The error is a *corpus.Problem.
+func Create(ctx context.Context, url string, buckets Buckets, threads int) (*corpus.Writer, error) {
+	p, err := Open(ctx, url, buckets)
 	if err != nil {
 		return nil, err
 	}
-	if p.at.key == "" || p.marked {
-		return nil, p.problem("", because(fs.ErrInvalid, "names no object; write it as s3://bucket/name"))
+	if p.at.Key == "" || p.marked {
+		return nil, p.problem("", fault.Because(fs.ErrInvalid, "names no object; write it as s3://bucket/name"))
 	}
-	err = p.bucket.List(ctx, p.at.key, func(Object) error { return io.EOF })
+	err = p.bucket.List(ctx, p.at.Key, func(corpus.Object) error { return io.EOF })
 	if err != nil && err != io.EOF && !errors.Is(err, fs.ErrPermission) { // who may write need not be allowed to list
 		return nil, p.problem("", err)
 	}
-	to, err := p.bucket.Create(ctx, p.at.key)
+	to, err := p.bucket.Create(ctx, p.at.Key)
 	if err != nil {
 		return nil, p.problem("", err)
 	}
-	_, c, _ := NameFormat(p.at.key)
-	return NewWriter(&namedDestination{to, p}, c, threads)
+	_, c, _ := corpus.NameFormat(p.at.Key)
+	return corpus.NewWriter(&namedDestination{to, p}, c, threads)
 }
 
 // namedDestination names the object in its errors.
 type namedDestination struct {
-	Destination
+	corpus.Destination
 	at *Prefix
 }
 

@@ -1,4 +1,6 @@
-package corpus
+// Package turn lets those who hold a long record take turns, so that workers that meet
+// long records do not have them in memory all at once.
+package turn
 
 import (
 	"context"
@@ -7,13 +9,11 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// A Turn lets one Block at a time hold a record longer than so many bytes, so that
-// workers that meet long records do not have them in memory all at once. Files
-// opened with it in their Options share it.
+// A Turn is held by one at a time, as long as it holds a record longer than so many
+// bytes.
 //
-// Nobody can be stuck: a Block takes the turn once, inside of Next, and from there
-// on Next waits for no other Block. Whoever has a Block lets go of the turn by
-// giving the Block to Next again, or by Block.Release.
+// Nobody can be stuck: whoever has the turn must wait for no other record before it
+// lets go.
 type Turn struct {
 	bytes int
 	one   *semaphore.Weighted
@@ -24,14 +24,15 @@ type Turn struct {
 // is called. It comes by itself, but only while the next record is read already.
 const collectAfter = 16 << 20
 
-// NewTurn returns a turn for records longer than so many bytes.
-func NewTurn(bytes int) *Turn { return &Turn{bytes: bytes, one: semaphore.NewWeighted(1)} }
+// New returns a turn for records longer than so many bytes.
+func New(bytes int) *Turn { return &Turn{bytes: bytes, one: semaphore.NewWeighted(1)} }
 
-// Take waits for the turn if a record is that long, and returns what ends it. The
-// error is that of ctx.
+// Take waits for the turn if a record is that long, and returns what ends it; else nil,
+// as of a nil Turn. It can be Options.Admit of package corpus. The error is that of
+// ctx.
 func (t *Turn) Take(ctx context.Context, bytes int) (release func(), err error) {
 	if t == nil || bytes <= t.bytes {
-		return func() {}, nil
+		return nil, nil
 	}
 	if err := t.one.Acquire(ctx, 1); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package corpus
+package remote
 
 import (
 	"bytes"
@@ -6,12 +6,17 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/corpus"
 )
 
 func TestPrefixHoldsWhatIsUploaded(t *testing.T) {
@@ -26,7 +31,7 @@ func TestPrefixHoldsWhatIsUploaded(t *testing.T) {
 			b = newMemBucket()
 		}
 		others := b.keys()
-		p, err := OpenPrefix(ctx, tt.url, b.options(Options{}))
+		p, err := Open(ctx, tt.url, opens(b))
 		must(t, err)
 		if first, err := p.First(ctx); first != "" || err != nil {
 			t.Errorf("%s: holds %q, error %v", tt.url, first, err)
@@ -54,7 +59,7 @@ func TestPrefixHoldsWhatIsUploaded(t *testing.T) {
 func TestMarkOfAFolderLeavesItEmpty(t *testing.T) {
 	b := newMemBucket()
 	b.put("out/", nil)
-	p, err := OpenPrefix(t.Context(), "s3://b/out", b.options(Options{}))
+	p, err := Open(t.Context(), "s3://b/out", opens(b))
 	must(t, err)
 	if first, err := p.First(t.Context()); first != "" || err != nil {
 		t.Errorf("holds %q, error %v", first, err)
@@ -62,32 +67,30 @@ func TestMarkOfAFolderLeavesItEmpty(t *testing.T) {
 }
 
 // readOnly hides what a bucket can besides being read.
-type readOnly struct{ Bucket }
+type readOnly struct{ corpus.Bucket }
 
 func TestPlacesThatCannotBeWrittenTo(t *testing.T) {
 	b := newMemBucket()
-	ctx, o := t.Context(), b.options(Options{})
-	if _, err := OpenPrefix(ctx, "a/b", o); !errors.Is(err, fs.ErrInvalid) {
+	ctx, buckets := t.Context(), opens(b)
+	if _, err := Open(ctx, "a/b", buckets); !errors.Is(err, fs.ErrInvalid) {
 		t.Errorf("a path: %v", err)
 	}
 	for _, url := range []string{"s3://b", "s3://b/", "s3://b/a/"} {
-		if _, err := CreateObject(ctx, url, o, 1); !errors.Is(err, fs.ErrInvalid) {
+		if _, err := Create(ctx, url, buckets, 1); !errors.Is(err, fs.ErrInvalid) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	o.Buckets = func(context.Context, string) (Bucket, error) { return readOnly{b}, nil }
-	if _, err := OpenPrefix(ctx, "s3://b/a", o); !errors.Is(err, ErrUnsupported) {
+	if _, err := Open(ctx, "s3://b/a", opens(readOnly{b})); !errors.Is(err, corpus.ErrUnsupported) {
 		t.Errorf("a bucket to read from: %v", err)
 	}
 }
 
 func TestWriterToAnObjectMakesTheBytesOfAFile(t *testing.T) {
 	for _, name := range []string{"x", "x.gz", "x.zst", "x.bz2", "x.xz"} {
-		_, c, _ := NameFormat(name)
+		_, c, _ := corpus.NameFormat(name)
 		b := newMemBucket()
-		o := b.options(Options{})
-		data := sample(JSONL, 1000)
-		w, err := CreateObject(t.Context(), "s3://b/"+name+"?region=x", o, 2)
+		data := bytes.Repeat([]byte("some records\n"), 1000)
+		w, err := Create(t.Context(), "s3://b/"+name+"?region=x", opens(b), 2)
 		must(t, err)
 		_, err = w.Write(data)
 		must(t, err)
@@ -95,8 +98,15 @@ func TestWriterToAnObjectMakesTheBytesOfAFile(t *testing.T) {
 			t.Error("it is there before Commit")
 		}
 		must(t, w.Commit())
-		if !bytes.Equal(unpack(t, c, b.objects[name]), data) {
-			t.Errorf("%q: not what was written", c)
+		path := filepath.Join(t.TempDir(), name)
+		file, err := corpus.Create(path, c, 1)
+		must(t, err)
+		_, err = file.Write(data)
+		must(t, errors.Join(err, file.Commit()))
+		want, err := os.ReadFile(path)
+		must(t, err)
+		if !bytes.Equal(b.objects[name], want) {
+			t.Errorf("%q: not the bytes of a file", c)
 		}
 	}
 }
@@ -111,8 +121,7 @@ func TestFolderIsUploadedWithOneFileLast(t *testing.T) {
 		must(t, errors.Join(err, f.Close()))
 	}
 	b := &recordingBucket{memBucket: newMemBucket("p/other")}
-	o := Options{Buckets: func(context.Context, string) (Bucket, error) { return b, nil }}
-	p, err := OpenPrefix(t.Context(), "s3://b/p", o)
+	p, err := Open(t.Context(), "s3://b/p", opens(b))
 	must(t, err)
 	must(t, p.UploadFolder(t.Context(), on, "out", "summary.json"))
 	want := []string{"p/kept/a/x.jsonl", "p/kept/y.jsonl", "p/other", "p/removed.csv", "p/summary.json"}
@@ -134,6 +143,92 @@ func TestFolderIsUploadedWithOneFileLast(t *testing.T) {
 		t.Error("the last one is there, though not all others are")
 	}
 }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// opens returns what opens a bucket, whatever the URL.
+func opens(b corpus.Bucket) Buckets {
+	return func(context.Context, string) (corpus.Bucket, error) { return b, nil }
+}
+
+// memBucket is a bucket in memory to be written to.
+type memBucket struct {
+	mu      sync.Mutex
+	objects map[string][]byte
+}
+
+func newMemBucket(keys ...string) *memBucket {
+	b := &memBucket{objects: map[string][]byte{}}
+	for _, key := range keys {
+		b.put(key, []byte(key))
+	}
+	return b
+}
+
+func (b *memBucket) put(key string, data []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.objects[key] = data
+}
+
+func (b *memBucket) keys() []string { return slices.Sorted(maps.Keys(b.objects)) }
+
+func (b *memBucket) List(_ context.Context, prefix string, each func(corpus.Object) error) error {
+	for _, key := range b.keys() {
+		if strings.HasPrefix(key, prefix) {
+			if err := each(corpus.Object{Key: key, Size: int64(len(b.objects[key]))}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *memBucket) Stat(context.Context, string) (corpus.Object, error) {
+	return corpus.Object{}, errors.ErrUnsupported
+}
+
+func (b *memBucket) Read(context.Context, corpus.Object, int64, int64) (io.ReadCloser, error) {
+	return nil, errors.ErrUnsupported
+}
+
+func (b *memBucket) Upload(_ context.Context, key string, r io.ReaderAt, size int64) error {
+	data := make([]byte, size)
+	if _, err := r.ReadAt(data, 0); err != nil && err != io.EOF {
+		return err
+	}
+	b.put(key, data)
+	return nil
+}
+
+func (b *memBucket) Create(_ context.Context, key string) (corpus.Destination, error) {
+	return &memDestination{b: b, key: key}, nil
+}
+
+func (b *memBucket) Remove(_ context.Context, key string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.objects, key)
+	return nil
+}
+
+type memDestination struct {
+	bytes.Buffer
+	b   *memBucket
+	key string
+}
+
+func (d *memDestination) Commit() error {
+	d.b.put(d.key, d.Bytes())
+	return nil
+}
+
+func (d *memDestination) Abort() {}
 
 // recordingBucket notes the order of uploads, and fails one.
 type recordingBucket struct {

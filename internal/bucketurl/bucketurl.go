@@ -1,0 +1,178 @@
+// Package bucketurl takes the URLs of object stores apart, s3://bucket/key, and tells
+// which objects they name.
+package bucketurl
+
+import (
+	"context"
+	"io/fs"
+	"net/url"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/alike-dev/alike/internal/fault"
+)
+
+// A URL names a place in an object store: scheme://bucket/key?query. The key is taken
+// as it stands, without percent-decoding.
+type URL struct {
+	Scheme, Bucket, Key string
+	Query               string // settings for who opens the bucket
+}
+
+var (
+	schemePattern = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+)://`)
+	// queryPattern tells a query from the ? of a glob: a name and an equals sign
+	// follow it.
+	queryPattern = regexp.MustCompile(`\?[A-Za-z][A-Za-z0-9_.-]*=`)
+)
+
+// Parse takes a URL apart; ok is false for a path.
+func Parse(s string) (at URL, ok bool) {
+	m := schemePattern.FindStringSubmatch(s)
+	if m == nil {
+		return at, false
+	}
+	rest := s[len(m[0]):]
+	if i := queryPattern.FindStringIndex(rest); i != nil {
+		rest, at.Query = rest[:i[0]], rest[i[0]+1:]
+	}
+	at.Scheme = strings.ToLower(m[1])
+	at.Bucket, at.Key, _ = strings.Cut(rest, "/")
+	return at, true
+}
+
+// Is reports whether an input or output names a place in an object store, such as
+// s3://bucket/prefix. A file:// URL names a path (see LocalPath).
+func Is(s string) bool {
+	at, ok := Parse(s)
+	return ok && at.Scheme != "file"
+}
+
+// LocalPath returns the path that a file:// URL names; every other name is
+// returned as it is. file:///a/b and file://localhost/a/b are /a/b, file://./a is
+// a below the working folder, and file:///c:/a is c:\a on Windows.
+func LocalPath(s string) string {
+	at, ok := Parse(s)
+	if !ok || at.Scheme != "file" {
+		return s
+	}
+	path := "/" + at.Key
+	if at.Bucket == "." || runtime.GOOS == "windows" {
+		path = at.Key
+	}
+	if decoded, err := url.PathUnescape(path); err == nil {
+		path = decoded
+	}
+	return filepath.FromSlash(path)
+}
+
+// String is the URL as ids and messages name it, without the query.
+func (u URL) String() string {
+	if u.Key == "" {
+		return u.Scheme + "://" + u.Bucket
+	}
+	return u.Scheme + "://" + u.Bucket + "/" + u.Key
+}
+
+// BucketURL is what the bucket is opened by: the URL without its key.
+func (u URL) BucketURL() string {
+	s := u.Scheme + "://" + u.Bucket
+	if u.Query != "" {
+		s += "?" + u.Query
+	}
+	return s
+}
+
+// Open opens the bucket by a function that may be nil, for which there is an error.
+func Open[B any](ctx context.Context, u URL, buckets func(ctx context.Context, url string) (B, error)) (b B, err error) {
+	switch {
+	case buckets == nil:
+		return b, fault.Because(fault.ErrUnsupported, "no access to object storage is set up (Options.Buckets); copy the data to a folder")
+	case u.Bucket == "":
+		return b, fault.Because(fs.ErrInvalid, "no bucket in the URL; write it as %s://bucket/prefix", u.Scheme)
+	}
+	return buckets(ctx, u.BucketURL())
+}
+
+// Inside reports whether the object that a URL names is, or lies in, what an
+// input URL names, so that a later reader of the input would find it.
+func Inside(object, input string) bool {
+	at, ok := Parse(object)
+	in, inOK := Parse(input)
+	if !ok || !inOK || at.Scheme != in.Scheme || at.Bucket != in.Bucket {
+		return false
+	}
+	if at.Key == in.Key {
+		return true
+	}
+	_, inside := in.Match(at.Key)
+	return inside
+}
+
+// IsPattern reports whether the key is a glob.
+func (u URL) IsPattern() bool { return strings.ContainsAny(u.Key, "*?[") }
+
+// ListPrefix is what all keys that Match accepts begin with.
+func (u URL) ListPrefix() string {
+	if u.IsPattern() {
+		return u.Key[:strings.IndexAny(u.Key, `*?[\`)]
+	}
+	if u.Key == "" || strings.HasSuffix(u.Key, "/") {
+		return u.Key
+	}
+	return u.Key + "/"
+}
+
+// Match reports whether a key is what the URL names, or lies below that; root is the
+// key or the folder that was named. In a pattern, * and ? do not match a slash (see
+// path.Match).
+func (u URL) Match(key string) (root string, ok bool) {
+	folder := strings.TrimSuffix(u.Key, "/")
+	if !u.IsPattern() {
+		return folder, folder == "" || strings.HasPrefix(key, folder+"/")
+	}
+	end := 0 // of as many names of the key as the pattern has
+	for range strings.Count(folder, "/") + 1 {
+		i := strings.IndexByte(key[end:], '/')
+		if i < 0 {
+			end = len(key) + 1
+			break
+		}
+		end += i + 1
+	}
+	root = key[:end-1]
+	ok, err := path.Match(folder, root)
+	return root, ok && err == nil && (root != key || folder == u.Key)
+}
+
+// NameParts returns the names on the way to an object, each one that a file can
+// have: a key may hold anything, "../../etc" too.
+func (u URL) NameParts() []string {
+	parts := []string{u.Scheme, u.Bucket}
+	if u.Key == "" {
+		return parts
+	}
+	for name := range strings.SplitSeq(u.Key, "/") {
+		if name == "" || name == "." || name == ".." {
+			name = strings.Repeat("_", max(1, len(name)))
+		}
+		parts = append(parts, strings.Map(func(r rune) rune {
+			if unsafe(r) {
+				return '_'
+			}
+			return r
+		}, name))
+	}
+	return parts
+}
+
+// unsafe reports whether a character cannot stand in the name of a file.
+func unsafe(r rune) bool {
+	if runtime.GOOS == "windows" {
+		return r < ' ' || strings.ContainsRune(`<>:"|?*\`, r)
+	}
+	return r == 0
+}

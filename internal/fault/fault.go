@@ -1,0 +1,127 @@
+// Package fault words what is wrong with inputs and outputs: errors that read as a
+// reason and a remedy, and are one of a few kinds for errors.Is.
+//
+// Package corpus exports the kinds. The rooms below it, and what the engine has beside
+// it, word their errors here, so that all messages read alike.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/alike-dev/alike/internal/setting"
+)
+
+// The kinds. Their meaning is told where package corpus exports them.
+var (
+	ErrMalformed    = errors.New("malformed record")
+	ErrMissingField = errors.New("missing field")
+	ErrNotString    = errors.New("text is not a string")
+	ErrTooLong      = errors.New("record too long")
+	ErrFieldCount   = errors.New("wrong number of fields")
+	ErrTruncated    = errors.New("unexpected end of data")
+	ErrCorrupt      = errors.New("corrupt data")
+	ErrChanged      = errors.New("file changed while it was read")
+	ErrNoFiles      = errors.New("no files")
+	ErrLoop         = errors.New("symbolic link loop")
+	ErrNotRegular   = errors.New("not a regular file")
+	ErrUnsupported  = errors.New("unsupported format")
+	ErrUnavailable  = errors.New("object storage does not deliver")
+	ErrBomb         = errors.New("decompression bomb")
+)
+
+// reason is an error that reads as its own text and is of a kind.
+type reason struct {
+	kind error
+	text setting.Text
+	// cause is the error of the operating system or a decoder, if there is one.
+	cause error
+}
+
+func (r *reason) Error() string { return r.text.String() }
+
+// Explain returns the text with every setting as name says, see setting.Explain.
+func (r *reason) Explain(name func(field string) string) string { return r.text.Explain(name) }
+
+func (r *reason) Unwrap() []error {
+	if r.cause != nil {
+		return []error{r.kind, r.cause}
+	}
+	return []error{r.kind}
+}
+
+// Because returns an error of a kind. Arguments may be setting.Names and setting.Texts.
+func Because(kind error, format string, args ...any) error {
+	return &reason{kind: kind, text: setting.Textf(format, args...)}
+}
+
+// Caused is Because for an error that another one has caused, which errors.Is and
+// errors.As find too.
+func Caused(kind, cause error, format string, args ...any) error {
+	return &reason{kind: kind, text: setting.Textf(format, args...), cause: cause}
+}
+
+// File words an error of the operating system about a file, with the remedy.
+func File(err error) error {
+	cause := err
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		cause = pe.Err
+	}
+	text := cause.Error()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		text = "no such file or folder; check the name"
+	case errors.Is(err, fs.ErrPermission):
+		text = "permission denied; make it readable or leave it out"
+	}
+	return Caused(cause, err, "%s", text)
+}
+
+// Stream words the error of a stream that cannot be read on.
+func Stream(err error) error { return Caused(ErrCorrupt, err, "cannot read on (%v)", err) }
+
+// Unread marks an error of reading an object of an object store among those of
+// decoders. It is ErrUnavailable if it tells of the way to the store and not of what
+// lies there: then another run may read the object.
+type Unread struct{ Err error }
+
+func (u *Unread) Error() string { return u.Err.Error() }
+func (u *Unread) Unwrap() error { return u.Err }
+
+// Is reports whether the error is ErrUnavailable.
+func (u *Unread) Is(target error) bool {
+	return target == ErrUnavailable && !errors.Is(u.Err, ErrChanged) && !errors.Is(u.Err, fs.ErrNotExist) && !errors.Is(u.Err, fs.ErrInvalid)
+}
+
+// Shown returns a name that comes from data (of a file, a column, a field) as it
+// is fit for a message: in quotes, as Go writes them, if it has line ends, control
+// characters, invisible ones or those that turn the direction of writing, or bytes
+// that are not UTF-8.
+func Shown(name string) string {
+	for _, r := range name {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			return strconv.Quote(name)
+		}
+	}
+	return name
+}
+
+// List joins names for a message, not more of them than one can read.
+func List(names []string) string {
+	const most = 20
+	list := make([]string, 0, most)
+	for _, name := range names[:min(len(names), most)] {
+		list = append(list, Shown(name))
+	}
+	text := strings.Join(list, ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
+}
