@@ -71,6 +71,9 @@ type Config struct {
 	// No other call knows it, and it excludes Against.
 	With   []string
 	Output string // folder that Run fills; must not exist or be empty
+	// IDsOnly has Run write the ids of what is kept, to KeptIDsFile, in place of the records:
+	// for callers that hold the records themselves.
+	IDsOnly bool
 	// Outputs are other files that the caller writes ("-": standard output), Reads other
 	// files that it has read. As Output and Work, none of the first may be an input, be
 	// in an input folder, be one of the second, or be a file of another output; a run of

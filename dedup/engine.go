@@ -320,7 +320,11 @@ func (r *run) write(ctx context.Context, out *outputDir, clusters *clustering) (
 	if err != nil {
 		return nil, err
 	}
-	err = r.clock.stage("write", r.inputBytes(), func() (items, bytes int64, err error) {
+	total := r.inputBytes()
+	if r.config.IDsOnly {
+		total = 0
+	}
+	err = r.clock.stage("write", total, func() (items, bytes int64, err error) {
 		err = r.writeAll(ctx, out, kept, clusters)
 		return kept.items.Load(), kept.bytes.Load(), err
 	})
@@ -331,9 +335,13 @@ func (r *run) write(ctx context.Context, out *outputDir, clusters *clustering) (
 // not quick, so they are written beside the records.
 func (r *run) writeAll(ctx context.Context, out *outputDir, kept *keptWriter, c *clustering) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return kept.write(ctx) })
 	group.Go(func() error { return out.writeRemoved(ctx, r.table, c) })
 	group.Go(func() error { return out.writeClusters(ctx, r.table, c) })
+	if r.config.IDsOnly {
+		group.Go(func() error { return out.writeKeptIDs(ctx, kept) })
+		return group.Wait()
+	}
+	group.Go(func() error { return kept.write(ctx) })
 	if slices.ContainsFunc(r.sources[r.refSources:], func(s corpus.Source) bool { return s.Format == corpus.Text }) {
 		group.Go(func() error { return out.writeKeptList(ctx, kept) })
 	}

@@ -29,7 +29,7 @@ type lostRows struct {
 
 // mayLoseRows tells whether another round may be needed.
 func (r *run) mayLoseRows() bool {
-	return slices.ContainsFunc(r.sources[r.refSources:], func(s corpus.Source) bool { return s.Format == corpus.Parquet })
+	return !r.config.IDsOnly && slices.ContainsFunc(r.sources[r.refSources:], func(s corpus.Source) bool { return s.Format == corpus.Parquet })
 }
 
 // restoreLost leaves out what earlier processes have found to be lost.

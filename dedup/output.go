@@ -34,6 +34,7 @@ import (
 const (
 	KeptFolder   = "kept"
 	KeptList     = "kept.txt"
+	KeptIDsFile  = "kept.csv"
 	RemovedFile  = "removed.csv"
 	ClustersFile = "clusters.csv"
 	SummaryFile  = "summary.json"
@@ -113,7 +114,7 @@ func (o *outputDir) name() string {
 
 // outputNames are what a run puts into its output folder, in the order in which it
 // does.
-var outputNames = []string{KeptFolder, KeptList, RemovedFile, ClustersFile, SummaryFile}
+var outputNames = []string{KeptFolder, KeptList, KeptIDsFile, RemovedFile, ClustersFile, SummaryFile}
 
 // prepare makes the output folder, locks it, sees that it is empty, and makes a
 // staging folder in it, empty unless a run goes on that has begun to fill it. A run
@@ -328,7 +329,7 @@ func (o *outputDir) move(name string) error {
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if name == KeptFolder || name == KeptList { // not every run has them
+	if name == KeptFolder || name == KeptList || name == KeptIDsFile { // not every run has them
 		return nil
 	}
 	if _, err := o.fs.Stat(place); err != nil {
@@ -460,6 +461,28 @@ func (o *outputDir) writeKeptList(ctx context.Context, k *keptWriter) error {
 			if _, err := w.Write(line); err != nil {
 				return outputError(err)
 			}
+		}
+		return nil
+	})
+}
+
+// writeKeptIDs writes kept.csv: id of the kept documents, in input order.
+func (o *outputDir) writeKeptIDs(ctx context.Context, k *keptWriter) error {
+	return o.rows(KeptIDsFile, []string{"id"}, func(write func(row ...string)) error {
+		docs := k.r.table.scanner()
+		for i := k.r.table.refs; i < k.r.table.n; i++ {
+			doc := uint32(i)
+			if i%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if !k.keeps(doc) {
+				continue
+			}
+			write(docs.id(doc))
+			if docs.err != nil {
+				return docs.err
+			}
+			k.items.Add(1)
 		}
 		return nil
 	})

@@ -19,7 +19,7 @@ type Plan struct {
 	MemoryBytes   int64   `json:"memory_bytes"`  // resident, at most
 	CeilingBytes  int64   `json:"ceiling_bytes"` // Config.Memory
 	WorkBytes     int64   `json:"work_bytes"`    // on disk while it runs
-	OutputBytes   int64   `json:"output_bytes"`  // if nothing is removed
+	OutputBytes   int64   `json:"output_bytes"`  // of records, if nothing is removed
 	Seconds       float64 `json:"seconds"`
 	SampledBytes  int64   `json:"sampled_bytes"`
 	SampleSeconds float64 `json:"sample_seconds"`
@@ -144,7 +144,7 @@ func (r *run) estimate(s *sample) *Plan {
 		SampledBytes: s.taken, SampleSeconds: s.seconds,
 	}
 	for _, source := range r.sources[r.refSources:] {
-		if source.Format != corpus.Text {
+		if source.Format != corpus.Text && !r.config.IDsOnly {
 			e.OutputBytes += source.Size
 		}
 	}

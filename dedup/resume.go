@@ -267,6 +267,7 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 			{Name: string(setting.MaxRecord), Value: fmt.Sprint(c.Corpus.MaxRecord)},
 			{Name: "block size", Value: fmt.Sprint(c.Corpus.BlockSize)},
 			{Name: "output", Value: c.Output},
+			{Name: "ids only", Value: strconv.FormatBool(c.IDsOnly)},
 			{Name: "references", Value: fmt.Sprint(r.refSources)},
 			{Name: string(setting.With), Value: withSetting(c, r.leftFiles)},
 		}

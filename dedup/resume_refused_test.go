@@ -102,6 +102,7 @@ func TestARunOfOtherSettingsIsRefusedWithTheNameOfWhatChanged(t *testing.T) {
 		{"BucketCap", func(c *Config) { c.BucketCap++ }},
 		{"Keep", func(c *Config) { c.Keep = keepRule(t, "longest") }},
 		{"star", func(c *Config) { c.Star = true }},
+		{"ids only", func(c *Config) { c.IDsOnly = true }},
 		{"OnError", func(c *Config) { c.OnError = OnErrorFail }},
 		{"words n=", func(c *Config) { c.Features.N = 4 }},
 		{"seed=7", func(c *Config) { c.Sketch = otherSketch }},

@@ -205,6 +205,10 @@ func variants(t testing.TB) []variant {
 			c.Verify = VerifySketch
 			withReferences(c, references)
 		}},
+		{"ids only", func(c *Config, references string) {
+			c.IDsOnly = true
+			withReferences(c, references)
+		}},
 		{"sketches, not verified", func(c *Config, _ string) { c.Verify, c.Star = VerifyNone, true }},
 		{"across, banded", func(c *Config, references string) {
 			c.Candidates, c.With = CandidatesLSH, []string{references}

@@ -29,6 +29,9 @@ cluster. The output folder gets
   clusters.csv   id,cluster: the members of clusters of two or more
   summary.json   the account of the run, written last: where it is, all is there
 
+With --ids-only there is kept.csv, the ids of what is kept, in place of kept/ and
+kept.txt: for who has the records at hand, in a table or a database.
+
 By --measure containment, or max-containment, what is inside another document
 goes: largest texts first, by their number of different shingles, each is kept
 unless --threshold of it is in one that is kept. A text is never removed for a
@@ -53,7 +56,7 @@ func newDedup() *cobra.Command {
 	var output, keep string
 	mode := choose("components", "star")
 	var against []string
-	var dryRun bool
+	var dryRun, idsOnly bool
 	cmd := &cobra.Command{
 		Use:     "dedup INPUT... -o DIR",
 		Short:   "Keep one document of every cluster of near-duplicates",
@@ -68,7 +71,7 @@ func newDedup() *cobra.Command {
 			if output == "" {
 				return usagef("-o DIR is missing: name a folder for the output")
 			}
-			c.Output, c.Against = output, against
+			c.Output, c.Against, c.IDsOnly = output, against, idsOnly
 			if flags.input.json {
 				c.Outputs = append(c.Outputs, "-")
 			}
@@ -99,6 +102,7 @@ func newDedup() *cobra.Command {
 	own.StringVar(&keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
 	own.StringArrayVar(&against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
 	own.Var(&mode, "cluster", "components (whatever is connected) or star (only what is similar to the kept document itself)")
+	own.BoolVar(&idsOnly, "ids-only", false, "write the ids of what is kept, kept.csv, and no records")
 	own.BoolVar(&dryRun, "dry-run", false, "say what documents, memory, disk and time it will take, and do nothing")
 	flags.add(own)
 	cmd.Flags().SortFlags = false // in the order of the work
@@ -112,7 +116,7 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 	if f.json {
 		return printJSON(cmd, s)
 	}
-	if f.quiet {
+	if !f.talks() {
 		return nil
 	}
 	stderr := cmd.ErrOrStderr()

@@ -173,6 +173,7 @@ type inputFlags struct {
 	work      string
 	fresh     bool
 	timings   string
+	progress  choice
 	quiet     bool
 	json      bool
 }
@@ -191,6 +192,8 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.work, "work", "", "`folder` for what goes to disk; killed, the same command goes on from there (default: a temporary one)")
 	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
 	flags.StringVar(&f.timings, "timings", "", "write what every stage took, and its slowest thread, to this CSV `file`, and a table to standard error")
+	f.progress = choose(progressText, progressJSON)
+	flags.Var(&f.progress, "progress", "standard error while it runs: text for people, or json for programs, an object a line (progress, skip, notice, summary)")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress, no list of skipped records")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 }

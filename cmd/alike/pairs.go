@@ -107,7 +107,7 @@ func newPairs() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !flags.input.quiet {
+			if flags.input.talks() {
 				documents := summary.Read - summary.Skipped
 				among, skipped := count(documents, "document"), ""
 				if len(with) > 0 {

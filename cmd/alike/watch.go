@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -20,8 +21,32 @@ import (
 	"github.com/alike-dev/alike"
 )
 
-// logInterval is how often a run that is not on a terminal says how far it is.
-const logInterval = 10 * time.Second
+// logInterval is how often a run that is not on a terminal says how far it is, and
+// eventInterval how often it says so to a program.
+const (
+	logInterval   = 10 * time.Second
+	eventInterval = 250 * time.Millisecond
+)
+
+// The ways of reporting progress.
+const (
+	progressText = "text"
+	progressJSON = "json"
+)
+
+// An event is a line of --progress json, a stable contract. Standard error has lines of
+// other kinds too: errors are plain text.
+type event struct {
+	Event   string   `json:"event"`             // progress, skip, notice or, last and after success, summary
+	Stage   string   `json:"stage,omitempty"`   // of progress
+	Items   *int64   `json:"items,omitempty"`   // done in the stage
+	Bytes   *int64   `json:"bytes,omitempty"`   // of the input, gone through in the stage
+	Total   int64    `json:"total,omitempty"`   // bytes that the stage goes through; missing: unknown
+	Seconds *float64 `json:"seconds,omitempty"` // that the stage has taken
+	Message string   `json:"message,omitempty"` // of a skip or notice
+
+	Summary *alike.Summary `json:"summary,omitempty"`
+}
 
 // watch shows a run on standard error: a line a stage on a terminal, with a bar
 // where the end is known, else a line now and then. It is the run's
@@ -29,6 +54,8 @@ const logInterval = 10 * time.Second
 type watch struct {
 	out   io.Writer
 	bars  *mpb.Progress // nil: lines
+	json  bool          // lines are events
+	lines sync.Mutex    // events are written from several goroutines
 	stop  chan struct{} // ends the lines
 	ended chan struct{} // closed when the last one is written
 
@@ -68,17 +95,20 @@ func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) {
 	}
 	var w *watch
 	stderr, ok := cmd.ErrOrStderr().(*os.File)
-	if ok && term.IsTerminal(int(stderr.Fd())) {
+	switch {
+	case f.progress.value == progressJSON:
+		w = watchEvents(cmd.ErrOrStderr(), eventInterval)
+	case ok && term.IsTerminal(int(stderr.Fd())):
 		w = watchTerminal(stderr)
-	} else {
+	default:
 		w = watchLines(cmd.ErrOrStderr(), logInterval)
 	}
 	c.Progress = w
-	skipped := &skips{say: func(message string) { w.printf("alike: skipped %s\n", visible(message)) }}
+	skipped := &skips{say: func(message string) { w.tell("skip", "skipped ", message) }}
 	c.OnSkip = skipped.add
 	c.OnNotice = func(n alike.Notice) {
 		skipped.flush()
-		w.printf("alike: %s\n", visible(n.Explain(flagOf)))
+		w.tell("notice", "", n.Explain(flagOf))
 	}
 	return func(err error) {
 		skipped.flush()
@@ -92,6 +122,12 @@ func watchTerminal(out io.Writer) *watch {
 
 func watchLines(out io.Writer, interval time.Duration) *watch {
 	w := &watch{out: out, stop: make(chan struct{}), ended: make(chan struct{})}
+	go w.log(interval)
+	return w
+}
+
+func watchEvents(out io.Writer, interval time.Duration) *watch {
+	w := &watch{out: out, json: true, stop: make(chan struct{}), ended: make(chan struct{})}
 	go w.log(interval)
 	return w
 }
@@ -113,6 +149,9 @@ func (w *watch) Stage(name string, total int64) {
 	s.began = time.Now()
 	s.mu.Unlock()
 	w.current.Store(s)
+	if w.json {
+		w.sendProgress(s)
+	}
 }
 
 func (w *watch) newStage(name string, total int64) *stageState {
@@ -146,6 +185,8 @@ func (w *watch) pause(whole bool) {
 	s.final = s.line(s.took, true)
 	s.mu.Unlock()
 	switch {
+	case w.json:
+		w.sendProgress(s)
 	case s.bar == nil:
 	case whole:
 		s.bar.SetTotal(-1, false)
@@ -198,6 +239,9 @@ func (s *stageState) line(took time.Duration, ended bool) string {
 	return strings.Join(append(parts, residentMemory()), ", ")
 }
 
+// talks tells whether standard error is for people.
+func (f *inputFlags) talks() bool { return !f.quiet && f.progress.value != progressJSON }
+
 // close ends the report of a run.
 func (w *watch) close(err error) {
 	w.pause(err == nil)
@@ -220,6 +264,44 @@ func (w *watch) closeBars() {
 	w.bars = nil
 }
 
+// tell tells people or a program of something that was met. label stands before it
+// for people.
+func (w *watch) tell(kind, label, message string) {
+	if w.json {
+		w.send(event{Event: kind, Message: message})
+		return
+	}
+	w.printf("alike: %s%s\n", label, visible(message))
+}
+
+// send writes an event.
+func (w *watch) send(e event) {
+	w.lines.Lock()
+	defer w.lines.Unlock()
+	writeEvent(w.out, e)
+}
+
+// writeEvent writes an event in one piece.
+func writeEvent(out io.Writer, e event) {
+	line, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // numbers and strings: a bug of this program
+	}
+	_, _ = out.Write(append(line, '\n')) // a run does not end for want of a listener
+}
+
+// sendProgress says how far a stage is.
+func (w *watch) sendProgress(s *stageState) {
+	s.mu.Lock()
+	took := s.took
+	if !s.began.IsZero() {
+		took += time.Since(s.began)
+	}
+	s.mu.Unlock()
+	items, bytes, seconds := s.items.Load(), s.bytes.Load(), took.Seconds()
+	w.send(event{Event: "progress", Stage: s.name, Items: &items, Bytes: &bytes, Total: s.total, Seconds: &seconds})
+}
+
 // printf writes a message above the bars.
 func (w *watch) printf(format string, args ...any) {
 	if w.bars != nil {
@@ -239,7 +321,12 @@ func (w *watch) log(interval time.Duration) {
 		case <-w.stop:
 			return
 		case <-tick.C:
-			if s := w.current.Load(); s != nil {
+			s := w.current.Load()
+			switch {
+			case s == nil:
+			case w.json:
+				w.sendProgress(s)
+			default:
 				fmt.Fprintf(w.out, "alike: %s: %s\n", s.name, s.describe())
 			}
 		}
@@ -271,11 +358,14 @@ func (f *inputFlags) finish(cmd *cobra.Command, s *alike.Summary) error {
 		if err := writeTimings(cmd, f.timings, s); err != nil {
 			return fmt.Errorf("--timings: %w", err)
 		}
-		if !f.quiet {
+		if f.talks() {
 			if err := printTimings(cmd.ErrOrStderr(), s); err != nil {
 				return err
 			}
 		}
+	}
+	if f.progress.value == progressJSON && !f.quiet {
+		writeEvent(cmd.ErrOrStderr(), event{Event: "summary", Summary: s})
 	}
 	if s.Skipped > 0 || s.ReferencesSkipped > 0 {
 		return errSkipped

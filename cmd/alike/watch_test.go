@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"regexp"
 	"strings"
@@ -49,6 +50,43 @@ func TestOffATerminalALineIsLoggedNowAndThen(t *testing.T) {
 	time.Sleep(10 * time.Millisecond)
 	if len(out.String()) > length {
 		t.Error("lines come after the end")
+	}
+}
+
+func TestEventsAreObjectsOfALineEach(t *testing.T) {
+	var out buffer
+	w := watchEvents(&out, time.Millisecond)
+	w.Stage("read", 1000)
+	var workers sync.WaitGroup
+	for range 4 {
+		workers.Go(func() {
+			for range 100 {
+				w.Advance(1, 2)
+				w.tell("skip", "skipped ", "a line\n\x00")
+			}
+		})
+	}
+	workers.Wait()
+	w.Stage("group", 0)
+	w.close(nil)
+	var last event // of the stage read
+	messages := 0
+	for line := range strings.Lines(out.String()) {
+		var e event
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		switch {
+		case e.Event == "skip" && e.Message == "a line\n\x00":
+			messages++
+		case e.Event == "progress" && e.Stage == "read":
+			last = e
+		case e.Event != "progress" || e.Stage != "group":
+			t.Errorf("unexpected %q", line)
+		}
+	}
+	if messages != 400 || *last.Items != 400 || *last.Bytes != 800 || last.Total != 1000 || !(*last.Seconds > 0) {
+		t.Errorf("%d messages, the last of the stage is %+v", messages, last)
 	}
 }
 
