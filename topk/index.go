@@ -1,7 +1,6 @@
 package topk
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -28,17 +27,28 @@ import (
 // similarity the entries that no query can need are not in the lists at all, which is the
 // prefix filter.
 //
-// Memory: 5 bytes a feature of the vectors, 8 for each feature number, 8 a vector. The
-// vectors are kept, not copied.
+// Lists of some length have a sieve, which leaves few vectors to be compared.
+//
+// Memory, for f features of all vectors together: 8 bytes each, 5 each in the lists, and 16
+// (32 where vectors have more than 24 features) each in lists of 16 vectors and more, which
+// have up to three times as much below 64; 16 for each feature number and 16 a vector; while it is built 8 a
+// feature more.
 type Index struct {
 	rule
-	vectors *simjoin.Vectors
+	ends    []uint32 // of each vector's entries
+	entries []entry  // of the vectors, by rank in each
 	sizes   []uint64 // of each vector
+
 	rank    []uint32 // of each feature, absent where no vector holds it
+	largest []uint32 // of each rank: the largest weight
 	starts  []uint32 // of each rank's list
 	ids     []uint32 // the lists: vectors by falling share, then number
 	shares  []uint8  // of their tails, in shareUnits, rounded up
+	sieve
 }
+
+// entry is a feature of a vector.
+type entry struct{ rank, weight uint32 }
 
 const (
 	absent     = math.MaxUint32
@@ -48,8 +58,8 @@ const (
 	below = 1 - 1e-9
 )
 
-// NewIndex builds the index of vectors, which must not change while it is in use. There
-// may be up to 2³²−1 features in all. O(features).
+// NewIndex builds the index of vectors, which it does not keep. There may be up to 2³²−2
+// features in all. O(features).
 func NewIndex(vectors *simjoin.Vectors, o Options) (*Index, error) {
 	r, err := o.rule()
 	if err != nil {
@@ -58,27 +68,37 @@ func NewIndex(vectors *simjoin.Vectors, o Options) (*Index, error) {
 	if vectors.Features() >= math.MaxUint32 {
 		return nil, errors.New("topk: more than 2^32-2 features: index the collection in parts")
 	}
-	x := &Index{rule: r, vectors: vectors, sizes: make([]uint64, vectors.Len())}
-	x.order()
+	x := &Index{rule: r}
+	x.order(vectors)
+	x.store(vectors)
 	x.post()
 	return x, nil
 }
 
 // Len returns the number of vectors.
-func (x *Index) Len() int { return x.vectors.Len() }
+func (x *Index) Len() int { return len(x.ends) }
+
+// at returns the entries of vector i.
+func (x *Index) at(i int) []entry {
+	start := uint32(0)
+	if i > 0 {
+		start = x.ends[i-1]
+	}
+	return x.entries[start:x.ends[i]]
+}
 
 // order ranks the features by the number of vectors that hold them, then by number.
-func (x *Index) order() {
+func (x *Index) order(vectors *simjoin.Vectors) {
 	largest := -1
-	for i := range x.vectors.Len() {
-		if f := x.vectors.At(i).Features; len(f) > 0 {
+	for i := range vectors.Len() {
+		if f := vectors.At(i).Features; len(f) > 0 {
 			largest = max(largest, int(f[len(f)-1]))
 		}
 	}
 	x.rank = make([]uint32, largest+1)
 	count, most := x.rank, uint32(0)
-	for i := range x.vectors.Len() {
-		for _, f := range x.vectors.At(i).Features {
+	for i := range vectors.Len() {
+		for _, f := range vectors.At(i).Features {
 			count[f]++
 			most = max(most, count[f])
 		}
@@ -104,18 +124,36 @@ func (x *Index) order() {
 	}
 }
 
-// entry is a feature of a vector while its tails are computed.
-type entry struct{ rank, weight uint32 }
-
-// tails appends the features that the index knows, by rank.
-func (x *Index) tails(dst []entry, v simjoin.Vector) []entry {
-	for i, f := range v.Features {
-		if int(f) < len(x.rank) && x.rank[f] != absent {
-			dst = append(dst, entry{x.rank[f], v.Weights[i]})
+// store copies the vectors' features by rank, and notes their sizes and the features'
+// largest weights.
+func (x *Index) store(vectors *simjoin.Vectors) {
+	x.entries = make([]entry, 0, vectors.Features())
+	x.ends, x.sizes = make([]uint32, vectors.Len()), make([]uint64, vectors.Len())
+	x.largest = make([]uint32, len(x.starts)-1)
+	var keys []uint64
+	for i := range vectors.Len() {
+		v := vectors.At(i)
+		x.sizes[i] = v.Size(x.measure)
+		x.entries, keys = x.known(x.entries, keys[:0], v)
+		x.ends[i] = uint32(len(x.entries))
+		for _, e := range x.at(i) {
+			x.largest[e.rank] = max(x.largest[e.rank], e.weight)
 		}
 	}
-	slices.SortFunc(dst, func(a, b entry) int { return cmp.Compare(a.rank, b.rank) })
-	return dst
+}
+
+// known appends the features of a vector that the index knows, by rank. keys is scratch.
+func (x *Index) known(dst []entry, keys []uint64, v simjoin.Vector) ([]entry, []uint64) {
+	for i, f := range v.Features {
+		if int(f) < len(x.rank) && x.rank[f] != absent {
+			keys = append(keys, uint64(x.rank[f])<<32|uint64(v.Weights[i]))
+		}
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		dst = append(dst, entry{uint32(k >> 32), uint32(k)})
+	}
+	return dst, keys
 }
 
 // size is what a weight adds to the size of a vector.
@@ -139,57 +177,74 @@ func (r *rule) share(tail, size uint64) float64 {
 // both times by counting, which keeps the order of before where those are equal.
 func (x *Index) post() {
 	var byShare [shareUnits + 2]uint32
-	x.eachPosting(func(_, rank uint32, share uint8) {
-		byShare[shareUnits-share+1]++
-		x.starts[rank+1]++
-	})
+	var shares []uint8
+	least := x.classOf(x.needed(1, x.leastNear))
+	for i := range x.Len() {
+		shares = x.tails(shares[:0], i, least)
+		for k, share := range shares {
+			byShare[shareUnits-share+1]++
+			x.starts[x.at(i)[k].rank+1]++
+		}
+	}
 	for i := range shareUnits + 1 {
 		byShare[i+1] += byShare[i]
 	}
 	for r := range len(x.starts) - 1 {
 		x.starts[r+1] += x.starts[r]
 	}
-	type posting struct {
-		rank, id uint32
-	}
+	type posting struct{ rank, id uint32 }
 	total := byShare[shareUnits+1]
 	postings := make([]posting, total)
 	ends := byShare
-	x.eachPosting(func(id, rank uint32, share uint8) {
-		postings[ends[shareUnits-share]] = posting{rank, id}
-		ends[shareUnits-share]++
-	})
+	for i := range x.Len() {
+		shares = x.tails(shares[:0], i, least)
+		for k, share := range shares {
+			at := &ends[shareUnits-share]
+			postings[*at] = posting{x.at(i)[k].rank, uint32(i)}
+			*at++
+		}
+	}
 	x.ids, x.shares = make([]uint32, total), make([]uint8, total)
 	next := slices.Clone(x.starts)
 	for c := range shareUnits + 1 {
-		for _, p := range postings[byShare[c]:byShare[c+1]] {
-			x.ids[next[p.rank]], x.shares[next[p.rank]] = p.id, uint8(shareUnits-c)
+		for k := byShare[c]; k < byShare[c+1]; k++ {
+			p := &postings[k]
+			at := next[p.rank]
+			x.ids[at], x.shares[at] = p.id, uint8(shareUnits-c)
 			next[p.rank]++
+			p.id = at // which the sieve asks for
 		}
 	}
+	x.sieve.prepare(x)
+	var places []uint32
+	ends = byShare
+	for i := range x.Len() {
+		shares = x.tails(shares[:0], i, least)
+		places = places[:0]
+		for _, share := range shares {
+			at := &ends[shareUnits-share]
+			places = append(places, postings[*at].id)
+			*at++
+		}
+		x.sieve.put(x, i, places)
+	}
+	x.sieve.transpose()
 }
 
-// eachPosting emits all that belongs into the lists, and notes the vectors' sizes.
-func (x *Index) eachPosting(emit func(id, rank uint32, share uint8)) {
-	var entries []entry
-	leastShare := x.classOf(x.needed(1, x.leastNear))
-	for i := range x.vectors.Len() {
-		entries = x.tails(entries[:0], x.vectors.At(i))
-		tail := uint64(0)
-		for _, e := range entries {
-			tail += x.size(e.weight)
+// tails appends the shares of the tails of vector i, which fall, from the first on down to
+// the least that lists have.
+func (x *Index) tails(dst []uint8, i, least int) []uint8 {
+	size := x.sizes[i]
+	tail := size // all features are known
+	for _, e := range x.at(i) {
+		share := uint8(math.Ceil(x.share(tail, size) * shareUnits))
+		if int(share) < least {
+			break
 		}
-		size := tail // all features are known
-		x.sizes[i] = size
-		for _, e := range entries {
-			share := uint8(math.Ceil(x.share(tail, size) * shareUnits))
-			if int(share) < leastShare {
-				break
-			}
-			emit(uint32(i), e.rank, share)
-			tail -= x.size(e.weight)
-		}
+		dst = append(dst, share)
+		tail -= x.size(e.weight)
 	}
+	return dst
 }
 
 // needed returns the share that the tail of a vector must have to reach a similarity with

@@ -14,11 +14,30 @@ import (
 // what a query and its matches take. It belongs to one goroutine.
 type Searcher struct {
 	x       *Index
-	seen    []uint64 // a bit for each vector
-	touched []uint32 // those with a bit
+	seen    []uint64  // a bit for each vector
+	touched []uint32  // those with a bit
+	pending []pending // to be compared, all at once
+	touch   uint64    // keeps the loads of compare
 	query   prepared
 	found   matches
+	guess   float64 // see rounds
+	work    Work
 }
+
+// pending is a vector with the most that it may have in common with the query.
+type pending struct {
+	id   uint32
+	most float64
+}
+
+// Work is what searches have done.
+type Work struct {
+	Entries  int // of lists that were looked at
+	Compared int // vectors that were compared in full
+}
+
+// Work returns what all searches of s have done.
+func (s *Searcher) Work() Work { return s.work }
 
 // NewSearcher returns a searcher.
 func (x *Index) NewSearcher() *Searcher {
@@ -29,35 +48,75 @@ func (x *Index) NewSearcher() *Searcher {
 // The query's features are of the dictionary of the index; it may have some that no vector
 // of the index has. It does not allocate once the searcher is warm and dst long enough.
 func (s *Searcher) Search(dst []Match, query simjoin.Vector) []Match {
-	return s.search(dst, query, absent)
+	q := &s.query
+	q.known, q.keys = s.x.known(q.known[:0], q.keys[:0], query)
+	return s.search(dst, q.known, query.Size(s.x.measure))
 }
 
 // Others is Search with vector i of the index, which is left out itself.
 func (s *Searcher) Others(dst []Match, i int) []Match {
-	return s.search(dst, s.x.vectors.At(i), uint32(i))
+	s.mark(uint32(i))
+	return s.search(dst, s.x.at(i), s.x.sizes[i])
 }
 
-// search leaves out vector self.
-func (s *Searcher) search(dst []Match, v simjoin.Vector, self uint32) []Match {
-	s.query.prepare(s.x, v)
-	s.found.reset(&s.x.rule, s.query.size)
-	if self != absent {
-		s.mark(self)
-	}
-	for i, e := range s.query.entries {
-		class := s.x.classOf(s.x.needed(s.query.shares[i], s.found.least()))
-		if class > shareUnits {
-			break
-		}
-		from, to := s.x.starts[e.rank], s.x.starts[e.rank+1]
-		s.list(s.x.ids[from:to], s.x.shares[from:to], s.query.shares[i], class)
-	}
+// search finds the best for a query of known entries.
+func (s *Searcher) search(dst []Match, entries []entry, size uint64) []Match {
+	s.query.prepare(s.x, entries, size)
+	s.found.reset(&s.x.rule, size)
+	s.rounds()
 	for _, id := range s.touched {
 		s.seen[id>>6] = 0
 	}
 	s.touched = s.touched[:0]
 	s.query.release()
 	return s.found.appendTo(dst)
+}
+
+// rounds goes through the lists until the best are certain.
+//
+// The first k vectors that come along are far from the best k, and until there are some of
+// these nearly everything must be compared. So a round looks only for what is at least as
+// similar as a guess, a little below the k-th best of the last queries. If the k-th best is
+// then below the guess, there is another round with what is certain now, or half the guess.
+// A round compares nothing that was compared before.
+func (s *Searcher) rounds() {
+	if s.x.k == 0 {
+		s.round(0)
+		return
+	}
+	for guess := s.guess; ; guess /= 2 {
+		if guess < leastGuess {
+			guess = 0
+		}
+		s.round(guess)
+		if s.found.least() >= guess {
+			break
+		}
+		if s.found.full() {
+			s.round(0)
+			break
+		}
+	}
+	s.guess += (s.found.least()*0.9 - s.guess) / 4
+}
+
+// leastGuess is the guess below which none is worth a round.
+const leastGuess = 1. / 64
+
+// round goes through the lists as far as vectors of a similarity of at least guess, and
+// what was found before, need it.
+func (s *Searcher) round(guess float64) {
+	s.found.guess = guess
+	for i, e := range s.query.entries {
+		if s.class(i) > shareUnits {
+			break
+		}
+		if first := s.x.first[e.rank]; first == absent {
+			s.list(i)
+		} else {
+			s.sieved(i, int(first))
+		}
+	}
 }
 
 // mark notes a vector as seen and reports whether it was not before.
@@ -71,48 +130,128 @@ func (s *Searcher) mark(id uint32) bool {
 	return true
 }
 
-// list compares the query with those of a list whose share is at least class, which rises
-// with what is found.
-func (s *Searcher) list(ids []uint32, shares []uint8, share float64, class int) {
-	for k, id := range ids {
+// class is the least share of the vectors in the list of feature i that may be among the
+// best.
+func (s *Searcher) class(i int) int {
+	return s.x.classOf(s.x.needed(s.query.shares[i], s.found.wanted()))
+}
+
+// list compares the query with the vectors in the list of feature i whose share is large
+// enough.
+func (s *Searcher) list(i int) {
+	rank, class := s.query.entries[i].rank, s.class(i)
+	from, to := s.x.starts[rank], s.x.starts[rank+1]
+	shares := s.x.shares[from:to]
+	for k, id := range s.x.ids[from:to] {
 		if int(shares[k]) < class {
-			return
+			break
 		}
-		if !s.mark(id) {
-			continue
+		s.work.Entries++
+		s.pending = append(s.pending, pending{id, math.MaxFloat64})
+	}
+	s.compare()
+}
+
+// sieved is list with blocks from first on.
+func (s *Searcher) sieved(i, first int) {
+	rank, class := s.query.entries[i].rank, s.class(i)
+	from, to := s.x.starts[rank], s.x.starts[rank+1]
+	ids, shares := s.x.ids[from:to], s.x.shares[from:to]
+	own, most, bit := s.query.most[i], s.query.most[i+1:], s.query.bits[i+1:]
+	for ; len(ids) > 0 && int(shares[0]) >= class; first++ {
+		n := min(len(ids), blockLength)
+		s.work.Entries += n
+		left := s.x.sieve.pass(first, most, bit, s.need(s.x.sieve.least[first])-own)
+		for ; left != 0; left &= left - 1 {
+			k := bits.TrailingZeros64(left)
+			if k >= n || int(shares[k]) < class {
+				break
+			}
+			s.pending = append(s.pending, pending{ids[k], own + s.x.sieve.sum(first, k, most, bit)})
 		}
-		overlap := s.query.overlap(s.x.vectors.At(int(id)), s.x.measure)
-		if s.found.offer(Match{id, overlap, s.x.sizes[id]}) {
-			class = s.x.classOf(s.x.needed(share, s.found.least()))
+		if len(s.pending) >= batch {
+			s.compare()
+			class = s.class(i)
+		}
+		ids, shares = ids[n:], shares[n:]
+	}
+	s.compare()
+}
+
+// batch is how many vectors are worth to be compared together.
+const batch = 16
+
+// compare compares the query with the pending vectors. They lie anywhere in a memory
+// larger than caches: all sizes, and then all vectors, are touched first, for the processor
+// to wait for all of them together.
+func (s *Searcher) compare() {
+	touch := uint64(0)
+	for _, p := range s.pending {
+		touch += s.x.sizes[p.id]
+	}
+	left := s.pending[:0]
+	for _, p := range s.pending {
+		if p.most >= s.need(float64(s.x.sizes[p.id])) && s.mark(p.id) {
+			left = append(left, p)
 		}
 	}
+	for _, p := range left {
+		if v := s.x.at(int(p.id)); len(v) > 0 {
+			touch += uint64(v[0].rank) + uint64(v[len(v)-1].rank)
+		}
+	}
+	s.touch = touch
+	for _, p := range left {
+		overlap := s.query.overlap(s.x.at(int(p.id)), s.x.measure)
+		s.found.offer(Match{p.id, overlap, s.x.sizes[p.id]})
+	}
+	s.work.Compared += len(left)
+	s.pending = s.pending[:0]
+}
+
+// need is a little less than what the query must have in common with a vector of a size.
+func (s *Searcher) need(size float64) float64 {
+	if s.x.measure == measure.Cosine {
+		return s.found.wanted() * s.query.root * math.Sqrt(size) * below
+	}
+	return s.found.wanted() * (float64(s.query.size) + size) * below
 }
 
 // prepared is a query with what the search asks of it.
 type prepared struct {
-	vector  simjoin.Vector
 	size    uint64
+	root    float64   // of it
 	entries []entry   // its features that the index knows, by rank
+	known   []entry   // those of a query from outside
+	keys    []uint64  // scratch
 	shares  []float64 // of its tails there
+	most    []float64 // what each of its entries may have in common with a vector
+	bits    []uint16  // of its entries in the sieve
 
-	// slots holds the features at places that no two of them share, where there are few;
-	// the others are free and have a feature and weight of 0.
-	slots      []feature
+	// slots holds the entries at places that no two of them share, where they are few;
+	// the others are free and have a rank and weight of 0.
+	slots      []entry
 	shift      int
 	multiplier uint32
 	places     []uint32
 }
 
-type feature struct{ number, weight uint32 }
-
-func (q *prepared) prepare(x *Index, v simjoin.Vector) {
-	q.vector, q.size = v, v.Size(x.measure)
-	q.entries = x.tails(q.entries[:0], v)
-	q.shares = slices.Grow(q.shares[:0], len(q.entries))[:len(q.entries)]
+func (q *prepared) prepare(x *Index, entries []entry, size uint64) {
+	q.entries, q.size, q.root = entries, size, math.Sqrt(float64(size))
+	q.most, q.bits = q.most[:0], q.bits[:0]
+	for _, e := range entries {
+		most := float64(min(e.weight, x.largest[e.rank]))
+		if x.measure == measure.Cosine {
+			most = float64(e.weight) * float64(x.largest[e.rank])
+		}
+		q.most = append(q.most, most)
+		q.bits = append(q.bits, x.sieve.bit(e.rank))
+	}
+	q.shares = slices.Grow(q.shares[:0], len(entries))[:len(entries)]
 	tail := uint64(0)
-	for i := len(q.entries) - 1; i >= 0; i-- {
-		tail += x.size(q.entries[i].weight)
-		q.shares[i] = x.share(tail, q.size)
+	for i := len(entries) - 1; i >= 0; i-- {
+		tail += x.size(entries[i].weight)
+		q.shares[i] = x.share(tail, size)
 	}
 	q.places = q.places[:0]
 	q.spread()
@@ -129,12 +268,12 @@ const (
 // spread gives every feature a slot of its own, if that is found soon: of slots for the
 // square of their number, two in five choices of the multiplier succeed.
 func (q *prepared) spread() {
-	n := len(q.vector.Features)
+	n := len(q.entries)
 	if n > mostSpread {
 		return
 	}
 	if q.slots == nil {
-		q.slots = make([]feature, 1<<mostSlotsBits)
+		q.slots = make([]entry, 1<<mostSlotsBits)
 	}
 	q.shift = 32 - min(2*bits.Len(uint(n)), mostSlotsBits)
 	q.multiplier = 0x9e3779b1 // 2³² over the golden ratio, odd
@@ -143,15 +282,15 @@ func (q *prepared) spread() {
 	}
 }
 
-// fill puts the features into the slots; none if two meet.
+// fill puts the entries into the slots; none if two meet.
 func (q *prepared) fill() bool {
-	for i, f := range q.vector.Features {
-		at := f * q.multiplier >> q.shift
+	for _, e := range q.entries {
+		at := e.rank * q.multiplier >> q.shift
 		if q.slots[at].weight != 0 {
 			q.release()
 			return false
 		}
-		q.slots[at] = feature{f, q.vector.Weights[i]}
+		q.slots[at] = e
 		q.places = append(q.places, at)
 	}
 	return true
@@ -160,28 +299,48 @@ func (q *prepared) fill() bool {
 // release frees the slots.
 func (q *prepared) release() {
 	for _, at := range q.places {
-		q.slots[at] = feature{}
+		q.slots[at] = entry{}
 	}
 	q.places = q.places[:0]
 }
 
 // overlap is simjoin.Overlap of the query and a vector. With the query spread out it costs
-// a step for each feature of the vector, and no step waits for the one before.
-func (q *prepared) overlap(v simjoin.Vector, m measure.Measure) (sum uint64) {
+// a step for each entry of the vector, and no step waits for the one before.
+func (q *prepared) overlap(v []entry, m measure.Measure) (sum uint64) {
 	if len(q.places) == 0 {
-		return simjoin.Overlap(q.vector, v, m)
+		return overlap(q.entries, v, m)
 	}
-	slots, weights := q.slots, v.Weights[:len(v.Features)]
-	for i, f := range v.Features {
-		slot := slots[f*q.multiplier>>q.shift]
+	slots := q.slots
+	for _, e := range v {
+		slot := slots[e.rank*q.multiplier>>q.shift]
 		w := uint64(0)
-		if slot.number == f {
+		if slot.rank == e.rank {
 			w = uint64(slot.weight)
 		}
 		if m == measure.Cosine {
-			sum += w * uint64(weights[i])
+			sum += w * uint64(e.weight)
 		} else {
-			sum += min(w, uint64(weights[i]))
+			sum += min(w, uint64(e.weight))
+		}
+	}
+	return sum
+}
+
+// overlap merges two vectors.
+func overlap(a, b []entry, m measure.Measure) (sum uint64) {
+	for len(a) > 0 && len(b) > 0 {
+		switch v, w := a[0], b[0]; {
+		case v.rank < w.rank:
+			a = a[1:]
+		case w.rank < v.rank:
+			b = b[1:]
+		default:
+			if m == measure.Cosine {
+				sum += uint64(v.weight) * uint64(w.weight)
+			} else {
+				sum += uint64(min(v.weight, w.weight))
+			}
+			a, b = a[1:], b[1:]
 		}
 	}
 	return sum
@@ -189,45 +348,50 @@ func (q *prepared) overlap(v simjoin.Vector, m measure.Measure) (sum uint64) {
 
 // matches keeps the best of what is offered.
 type matches struct {
-	rule *rule
-	size uint64  // of the query
-	near float64 // see least
-	heap []Match // when k are there, the worst first
+	rule  *rule
+	size  uint64  // of the query
+	near  float64 // see least
+	guess float64 // see Searcher.rounds
+	heap  []Match // when k are there, the worst first
 }
 
 func (m *matches) reset(r *rule, size uint64) {
-	m.rule, m.size, m.near, m.heap = r, size, r.leastNear, m.heap[:0]
+	m.rule, m.size, m.near, m.guess, m.heap = r, size, r.leastNear, 0, m.heap[:0]
 }
 
 // least is a little less than the similarity that another match must have, 0 if any will
 // do. For Jaccard it is i/(a+b).
 func (m *matches) least() float64 { return m.near }
 
+// wanted is least, or what the round looks for.
+func (m *matches) wanted() float64 { return max(m.near, m.guess) }
+
+func (m *matches) full() bool { return len(m.heap) == m.rule.k }
+
 // better orders matches: the more similar one, then the smaller number.
 func (m *matches) better(a, b Match) int {
 	return cmp.Or(-m.rule.measure.Compare(m.size, a.Overlap, a.Size, b.Overlap, b.Size), cmp.Compare(a.Index, b.Index))
 }
 
-// offer keeps a match if it is among the best so far. It reports whether least has risen.
-func (m *matches) offer(c Match) bool {
+// offer keeps a match if it is among the best so far.
+func (m *matches) offer(c Match) {
 	if c.Overlap == 0 || m.rule.hasLeast && !m.rule.least.Reached(c.Overlap, m.size, c.Size) {
-		return false
+		return
 	}
 	switch k := m.rule.k; {
 	case k == 0 || len(m.heap) < k:
 		m.heap = append(m.heap, c)
 		if len(m.heap) != k {
-			return false
+			return
 		}
 		slices.SortFunc(m.heap, func(a, b Match) int { return m.better(b, a) }) // which is a heap
 	case m.better(c, m.heap[0]) < 0:
 		m.heap[0] = c
 		m.sink()
 	default:
-		return false
+		return
 	}
 	m.near = max(m.near, m.similarity(m.heap[0])*below)
-	return true
 }
 
 // sink moves the first match down to where it belongs.

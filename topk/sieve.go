@@ -1,0 +1,157 @@
+package topk
+
+import (
+	"math"
+)
+
+// sieve tells, for 64 vectors of a list at once, which of them may have enough in common
+// with a query. Most vectors of a list share little more with the query than the list's
+// feature, and to look at each of them costs a cache miss or two.
+//
+// A vector's tail behind the list's feature has a signature of 64·words bits, one for each
+// feature (by hash, so that several share a bit). The signatures of 64 vectors make a
+// block, which is stored by bits: word b says which of the 64 have bit b.
+//
+//	for each feature of the query's tail, the most it may have in common with a vector:
+//	    add that to the counters of those vectors that have its bit
+//	what reaches the need in all, passes
+//
+// The counters are bit slices: word s of the sum has bit s of all 64 counters, and adding
+// is five steps of a ripple-carry adder in words, for 64 vectors together.
+type sieve struct {
+	words  int       // 64 bits each of a signature
+	first  []uint32  // of each rank: its first block, absent if its list has none
+	blocks []uint64  // words·64 words each
+	least  []float64 // of each block: the least size of its vectors, rounded down
+}
+
+const (
+	blockLength = 64
+	// leastSieved is the length from which on a list has blocks.
+	leastSieved = 16
+	mostWords   = 4
+)
+
+func (s *sieve) prepare(x *Index) {
+	s.words = 2
+	if len(x.entries) > 24*x.Len() {
+		s.words = mostWords
+	}
+	s.first = make([]uint32, len(x.starts)-1)
+	count := uint32(0)
+	for r := range s.first {
+		s.first[r] = absent
+		if n := x.starts[r+1] - x.starts[r]; n >= leastSieved {
+			s.first[r] = count
+			count += (n + blockLength - 1) / blockLength
+		}
+	}
+	s.blocks = make([]uint64, int(count)*s.words*blockLength)
+	s.least = make([]float64, count)
+	for i := range s.least {
+		s.least[i] = math.MaxFloat64
+	}
+}
+
+// bit returns the bit of a feature by its rank.
+func (s *sieve) bit(rank uint32) uint16 {
+	return uint16(uint64(rank*0x9e3779b1) * uint64(s.words*64) >> 32)
+}
+
+// put notes the signatures of the first entries of vector i, whose places in the lists are
+// given, by vectors for the time being.
+func (s *sieve) put(x *Index, i int, places []uint32) {
+	var signature [mostWords]uint64
+	entries, size := x.at(i), float64(x.sizes[i])*below
+	for k := len(entries) - 1; k >= 0; k-- {
+		rank := entries[k].rank
+		if k < len(places) && s.first[rank] != absent {
+			place := places[k] - x.starts[rank]
+			block := int(s.first[rank] + place/blockLength)
+			s.least[block] = min(s.least[block], size)
+			copy(s.blocks[(block*blockLength+int(place%blockLength))*s.words:][:s.words], signature[:])
+		}
+		b := s.bit(rank)
+		signature[b>>6&(mostWords-1)] |= 1 << (b & 63)
+	}
+}
+
+// transpose turns all blocks from vectors to bits.
+func (s *sieve) transpose() {
+	size := s.words * blockLength
+	var square [blockLength]uint64
+	old := make([]uint64, size)
+	for block := s.blocks; len(block) > 0; block = block[size:] {
+		copy(old, block)
+		for w := range s.words {
+			for i := range square {
+				square[i] = old[i*s.words+w]
+			}
+			transpose(&square)
+			copy(block[w*blockLength:], square[:])
+		}
+	}
+}
+
+// transpose turns a matrix of bits: bit j of word i changes places with bit i of word j.
+// Blocks of 32×32, 16×16, …, 1×1 are exchanged across the diagonal.
+func transpose(m *[64]uint64) {
+	mask := uint64(0x00000000ffffffff)
+	for width := 32; width > 0; width >>= 1 {
+		for i := 0; i < 64; i = (i + width + 1) &^ width {
+			t := (m[i]>>width ^ m[i+width]) & mask
+			m[i] ^= t << width
+			m[i+width] ^= t
+		}
+		mask ^= mask << (width >> 1)
+	}
+}
+
+// counterBits is the width of the counters: a need is 1<<counterBits.
+const counterBits = 5
+
+// pass returns a bit for each vector of a block that may have the needed amount in common
+// with features that have these bits and add this much at most.
+func (s *sieve) pass(block int, most []float64, bit []uint16, need float64) (passed uint64) {
+	if need <= 0 {
+		return math.MaxUint64
+	}
+	words := s.blocks[block*s.words*blockLength:][:s.words*blockLength]
+	scale := (1 << counterBits) / need
+	var s0, s1, s2, s3, s4 uint64
+	bit = bit[:len(most)]
+	for i, m := range most {
+		has := words[bit[i]]
+		if has == 0 {
+			continue
+		}
+		units := uint64(min(m*scale, 1<<counterBits)) + 1 // rounded up
+		if units >= 1<<counterBits {
+			passed |= has
+			continue
+		}
+		a0, a1, a2, a3, a4 := has&-(units&1), has&-(units>>1&1), has&-(units>>2&1), has&-(units>>3&1), has&-(units>>4&1)
+		carry := s0 & a0
+		s0 ^= a0
+		x := s1 ^ a1
+		s1, carry = x^carry, s1&a1|x&carry
+		x = s2 ^ a2
+		s2, carry = x^carry, s2&a2|x&carry
+		x = s3 ^ a3
+		s3, carry = x^carry, s3&a3|x&carry
+		x = s4 ^ a4
+		s4, carry = x^carry, s4&a4|x&carry
+		passed |= carry
+	}
+	return passed
+}
+
+// sum is what vector k of a block may have in common with the features at most.
+func (s *sieve) sum(block, k int, most []float64, bit []uint16) (sum float64) {
+	words := s.blocks[block*s.words*blockLength:][:s.words*blockLength]
+	bit = bit[:len(most)]
+	for i, m := range most {
+		sum += m * float64(words[bit[i]]>>k&1)
+	}
+	return sum
+}
