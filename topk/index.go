@@ -247,6 +247,31 @@ func (x *Index) tails(dst []uint8, i, least int) []uint8 {
 	return dst
 }
 
+// Order returns the vectors' numbers in an order in which neighbours go through the same
+// long lists: Others of one after the other finds these in the processor's caches.
+// O(features).
+func (x *Index) Order() []uint32 {
+	keys := make([]uint32, x.Len())
+	next := make([]uint32, len(x.starts)+1)
+	var shares []uint8
+	for i := range keys {
+		keys[i] = uint32(len(x.starts)) - 1
+		if shares = x.tails(shares[:0], i, shareUnits/2); len(shares) > 0 {
+			keys[i] = x.at(i)[len(shares)-1].rank
+		}
+		next[keys[i]+1]++
+	}
+	for r := range len(next) - 1 {
+		next[r+1] += next[r]
+	}
+	order := make([]uint32, len(keys))
+	for i, r := range keys {
+		order[next[r]] = uint32(i)
+		next[r]++
+	}
+	return order
+}
+
 // needed returns the share that the tail of a vector must have to reach a similarity with
 // a query whose tail has the given one, and more than 1 if none is enough. For Jaccard the
 // similarity is i/(a+b).

@@ -36,7 +36,7 @@ const (
 // core packages are pure: data in, data out. They may import each other, and
 // nothing else of this module.
 var core = []string{
-	"text", "shingle", "minhash", "simhash", "exlsh", "lsh", "simjoin", "topk", "measure", "cluster", "eval", "passage", "recipe",
+	"text", "shingle", "minhash", "simhash", "exlsh", "lsh", "simjoin", "topk", "countmin", "measure", "cluster", "eval", "passage", "recipe",
 	"internal/bloom", "internal/distinct", "internal/hashing", "internal/simd", "dedup/internal/sides",
 }
 
