@@ -54,6 +54,7 @@ const (
 type page struct {
 	entry       [pageSize]entry
 	replacement *[pageSize][]byte // nil if none of them is replaced
+	class       [pageSize]uint8   // for simd.Cut
 }
 
 // A table has an entry for every code point. Its pages are made when they are
@@ -136,6 +137,14 @@ func (t *table) replacement(b []byte, i int) []byte {
 	return t.page(r).replacement[r%pageSize]
 }
 
+// replacementOf returns what replaces the i-th code point, nil if nothing does.
+func (p *page) replacementOf(i rune) []byte {
+	if p.replacement == nil {
+		return nil
+	}
+	return p.replacement[i]
+}
+
 func (t *table) makePage(number rune) *page {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -156,6 +165,7 @@ func (t *table) makePage(number rune) *page {
 			}
 			p.replacement[i] = bytes.Clone(out)
 		}
+		p.class[i] = t.class(e, utf8.RuneLen(r), p.replacementOf(i))
 	}
 	t.pages[number].Store(p)
 	return p

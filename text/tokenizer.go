@@ -28,6 +28,7 @@ type Tokenizer struct {
 	fast    fastPath
 	stop    map[uint64]struct{}
 
+	wide       *wide       // of the path for all scripts, nil until it is first taken
 	asciiChars [128]uint64 // hashes of the ASCII code points, for fastChars and fastASCII
 	visible    []byte      // of a block, for fastASCII
 	token      []byte      // what scan has of the token in hand, see there
@@ -123,28 +124,32 @@ func (t *Tokenizer) AppendHashesFrom(dst []uint64, doc []byte, from int) ([]uint
 	return dst, next
 }
 
-// appendBlock goes to and fro between the fast path for ASCII and scan.
+// appendBlock goes to and fro between the fast path for ASCII, that for all scripts, and
+// scan.
 func (t *Tokenizer) appendBlock(dst []uint64, doc []byte, at int) ([]uint64, int) {
 	limit := min(at+blockSize, len(doc))
 	for at < limit {
-		begin, n := at, 0
+		begin := at
 		switch t.fast {
 		case fastWords:
 			end := asciiWordEnd(doc, limit)
+			n := 0
 			dst, n = simd.AppendWordHashes(dst, doc[at:end], !t.options.NoFold)
-			if at += n; at == end {
-				return dst, at
-			}
+			at += n
 		case fastChars:
 			dst, at = t.appendASCIIChars(dst, doc, at, limit)
-			if at == limit {
-				return dst, at
-			}
 		}
+		if at >= limit {
+			return dst, at
+		}
+		few := at-begin < fewASCII
 		if t.fast == fastWords && at > begin {
 			// Byte at-1 is a separator. If byte at begins a combining mark the two
 			// may compose: < and U+0338 are ≮.
 			at--
+		}
+		if few {
+			return t.appendWide(dst, doc, at, limit)
 		}
 		dst, at = t.scan(dst, doc, at, limit)
 	}

@@ -1,0 +1,11 @@
+//go:build !purego
+
+package simd
+
+const bestCut = cutGo
+
+func (cutVariant) cut(k *Classes, c *Cuts, src []byte, blocks int) (starts, ends, swaps, stop int) {
+	return cutBlocksGeneric(k, c, src, blocks)
+}
+
+func appendCutHashes(dst []uint64, c *Cuts) []uint64 { return appendCutHashesGeneric(dst, c) }
