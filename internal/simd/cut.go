@@ -52,33 +52,42 @@ const (
 	ASCIIEach                      // every character is a token
 )
 
-// Classes are those of all code points that need up to three bytes.
+// Classes are those of all code points that need up to three bytes. The assembly knows where
+// the fields are.
 type Classes struct {
-	of    [1 << 16]class
-	ascii [128]class
-	fold  [128]byte
-	swar  swarClasses
+	of     [1 << 16]class // from U+0080 on
+	ascii  [128]class
+	fold   [128]byte
+	halves [2][16]byte // by their lower half, the upper halves of bytes of tokens; of capitals that are folded
+	token  [8]class    // of ASCII, eight times the same
+	swar   swarClasses
 }
 
 // NewClasses returns classes by a rule for ASCII, with capitals folded if fold. All
 // others are ClassStop.
 func NewClasses(rule ASCIIRule, fold bool) *Classes {
 	k := new(Classes)
-	for r := 0x80; r < len(k.of); r++ {
+	for r := utf8.RuneSelf; r < len(k.of); r++ {
 		k.of[r] = ClassStop
+	}
+	token := uint8(ClassRun)
+	if rule == ASCIIEach {
+		token = ClassSolo
+	}
+	for i := range k.token {
+		k.token[i] = token
 	}
 	for i := range k.ascii {
 		c := byte(i)
 		k.fold[i] = c
-		switch {
-		case rule == ASCIIEach:
-			k.ascii[i] = ClassSolo
-		case rule == ASCIIWords && isWordByte(c), rule == ASCIINonSpace && c != ' ' && (c < '\t' || c > '\r'):
-			k.ascii[i] = ClassRun
+		if rule == ASCIIEach || rule == ASCIIWords && isWordByte(c) || rule == ASCIINonSpace && c != ' ' && (c < '\t' || c > '\r') {
+			k.ascii[i] = token
+			k.halves[0][c&15] |= 1 << (c >> 4)
 		}
 		if fold && c-'A' < 26 {
 			k.fold[i] |= 0x20
 			k.ascii[i] |= ClassSwap
+			k.halves[1][c&15] |= 1 << (c >> 4)
 		}
 	}
 	k.swar = newSWARClasses(rule, fold)
@@ -88,9 +97,21 @@ func NewClasses(rule ASCIIRule, fold bool) *Classes {
 // PageSize is the number of code points of a page.
 const PageSize = 1 << 8
 
-// SetPage gives classes to the code points from r on, a multiple of PageSize up to U+FF00.
-// What they say of ASCII counts for nothing.
-func (k *Classes) SetPage(r rune, page *[PageSize]class) { copy(k.of[r:], page[:]) }
+// SetPage gives classes to the code points from r on, a multiple of PageSize below U+10000,
+// but for those of ASCII and surrogates.
+func (k *Classes) SetPage(r rune, page *[PageSize]class) {
+	if r == 0 {
+		copy(k.of[utf8.RuneSelf:], page[utf8.RuneSelf:])
+	} else if utf8.ValidRune(r) {
+		copy(k.of[r:], page[:])
+	}
+}
+
+// isLastMark reports whether src[i:] begins with a ClassLastMark.
+func (k *Classes) isLastMark(src []byte, i int) bool {
+	r, w := utf8.DecodeRune(src[i:])
+	return w > 1 && w < 4 && k.of[r]&ClassLastMark != 0
+}
 
 const (
 	// CutBytes is how many bytes are cut at once, at most.
@@ -150,7 +171,7 @@ func (k *Classes) cut(v cutVariant, c *Cuts, src []byte) (used, seen int, stoppe
 	// What comes next may combine with the code point before it, and if that is a mark
 	// (there are no two), with the one before the mark.
 	used = codePointBefore(src, stop)
-	if r, _ := utf8.DecodeRune(src[used:]); uint(r) < uint(len(k.of)) && k.of[r]&ClassLastMark != 0 {
+	if k.isLastMark(src, used) {
 		used = codePointBefore(src, used)
 	}
 	if starts > ends {

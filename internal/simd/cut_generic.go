@@ -72,17 +72,28 @@ func (s *swarClasses) word(x uint64) (in, capital uint64) {
 	return (in&^x | capital) & highBits, capital
 }
 
-// utf8Masks returns which bytes of a block lead a sequence, which continue one, and which
-// are capitals that are folded.
-func (s *swarClasses) utf8Masks(src *[wordBlock]byte) (lead, cont, capital uint64) {
+// A utf8Block says where sequences of a block are.
+type utf8Block struct {
+	two, three uint64 // the first bytes of those of so many bytes
+	cont       uint64 // the others
+	four       uint64 // first bytes of longer ones, and of none at all
+	capital    uint64 // capitals of ASCII that are folded
+}
+
+func (s *swarClasses) utf8(src *[wordBlock]byte) (u utf8Block) {
 	for i := 0; i < wordBlock; i += 8 {
 		x := binary.LittleEndian.Uint64(src[i:])
-		_, c := s.word(x)
-		lead |= gather(x&(x<<1)&highBits) << i
-		cont |= gather(x&^(x<<1)&highBits) << i
-		capital |= gather(c&s.fold) << i
+		_, capital := s.word(x)
+		lead := x & (x << 1) & highBits
+		three := lead & (x << 2)
+		u.two |= gather(lead&^three) << i
+		u.three |= gather(three) << i
+		u.four |= gather(three&(x<<3)) << i
+		u.cont |= gather(x&^(x<<1)&highBits) << i
+		u.capital |= gather(capital&s.fold) << i
 	}
-	return lead, cont, capital
+	u.three &^= u.four
+	return u
 }
 
 // A blockEdge is what one block has to know about the one before.
@@ -109,25 +120,25 @@ func cutBlocksGeneric(k *Classes, c *Cuts, src []byte, blocks int) (starts, ends
 	for base := 0; base < blocks*wordBlock; base += wordBlock {
 		block := (*[wordBlock]byte)(src[base:])
 		token, high := k.swar.ascii((*[wordBlock]byte)(c.text[base:]), block)
+		lastRun, lastToken, lastPlain := edge.lastRun, edge.lastToken, edge.lastPlain
 		m := masks{run: edge.run, solo: edge.solo, changed: edge.changed, spans: edge.spans}
 		var cont uint64
 		if high || edge.spans != 0 {
-			var lead, capital uint64
-			lead, cont, capital = k.swar.utf8Masks(block)
-			m.changed |= capital
-			left := k.sequences(&m, src[base:], lead)
-			m.bad |= cont ^ m.spans&^lead
-			edge.run, edge.solo, edge.spans, edge.changed = left.run, left.solo, left.spans, left.changed
+			u := k.swar.utf8(block)
+			cont = u.cont
+			m.changed |= u.capital
+			m.bad = u.four
+			edge = k.sequences(&m, (*[wordBlock + 4]byte)(src[base:]), &u)
 		} else if k.swar.fold != 0 && block[wordBlock-1]-'A' < 26 {
 			m.changed = 1 << 63
 		}
 		m.run |= token &^ k.swar.solo
 		m.solo |= token & k.swar.solo
 		plain := m.run &^ m.changed
-		m.bad |= m.marks &^ (plain<<1 | edge.lastPlain)
+		m.bad |= m.marks &^ (plain<<1 | lastPlain)
 		all := m.run | m.solo
-		start := m.solo&^cont | m.run&^(m.run<<1|edge.lastRun)
-		end := (all<<1 | edge.lastToken) & (^all | start)
+		start := m.solo&^cont | m.run&^(m.run<<1|lastRun)
+		end := (all<<1 | lastToken) & (^all | start)
 		if m.bad != 0 {
 			valid := m.bad&-m.bad - 1
 			start, end, m.swaps = start&valid, end&valid, m.swaps&valid
@@ -146,53 +157,69 @@ func cutBlocksGeneric(k *Classes, c *Cuts, src []byte, blocks int) (starts, ends
 	return starts, ends, swaps, blocks * wordBlock
 }
 
-// sequences looks up the sequences that the bytes of lead begin, and returns what the
-// last one leaves to the next block.
-func (k *Classes) sequences(m *masks, src []byte, lead uint64) (next blockEdge) {
-	if lead == 0 {
-		return next
-	}
-	var span uint64
-	var c class
-	for l := lead; l != 0; l &= l - 1 {
-		p := bits.TrailingZeros64(l)
-		x := binary.LittleEndian.Uint32(src[p:])
-		d := &utf8Leads[uint8(x)]
-		c = ClassStop
-		if x&d.mask == d.want {
-			c = k.of[uint16((x&d.bits<<12|x>>2&0xfc0|x>>16&0x3f)>>(d.shift&31))]
+// sequences looks up the sequences that begin in a block, and returns what the last one
+// leaves to the next block.
+func (k *Classes) sequences(m *masks, src *[wordBlock + 4]byte, u *utf8Block) (next blockEdge) {
+	var classes [wordBlock]class
+	var run, solo uint64 // of first bytes
+	var any class
+	for l := u.two; l != 0; l &= l - 1 {
+		p := bits.TrailingZeros64(l) & (wordBlock - 1)
+		r := uint(src[p])&0x1f<<6 | uint(src[p+1])&0x3f
+		c := k.of[r&(1<<11-1)]
+		if r < 1<<7 {
+			c = ClassStop // too long
 		}
-		span = d.span
-		here := span << p
-		m.spans |= here
-		m.run |= here & -uint64(c&ClassRun)
-		m.solo |= here & -uint64(c&ClassSolo>>1)
-		if c > ClassRun|ClassSolo {
-			m.special(c, here, 1<<p)
+		classes[p] = c
+		any |= c
+		run |= uint64(c&ClassRun) << p
+		solo |= uint64(c&ClassSolo>>1) << p
+	}
+	for l := u.three; l != 0; l &= l - 1 {
+		p := bits.TrailingZeros64(l) & (wordBlock - 1)
+		x := binary.LittleEndian.Uint32(src[p : p+4])
+		r := uint16(x<<12 | x>>2&0xfc0 | x>>16&0x3f)
+		c := k.of[r]
+		if r < 1<<11 {
+			c = ClassStop
 		}
+		classes[p] = c
+		any |= c
+		run |= uint64(c&ClassRun) << p
+		solo |= uint64(c&ClassSolo>>1) << p
 	}
-	next.spans = span >> (bits.LeadingZeros64(lead) + 1)
-	next.run = next.spans & -uint64(c&ClassRun)
-	next.solo = next.spans & -uint64(c&ClassSolo>>1)
-	if c&(ClassSwap|ClassLastMark) != 0 {
-		next.changed = next.spans
+	lead := u.two | u.three
+	if any > ClassRun|ClassSolo {
+		m.special(&classes, lead)
 	}
+	m.bad |= u.cont ^ (m.spans | lead<<1 | u.three<<2)
+	m.run |= run | run<<1 | run&u.three<<2
+	m.solo |= solo | solo<<1 | solo&u.three<<2
+	next.spans = lead>>63 | u.three>>62
+	next.run = run>>63 | run&u.three>>62
+	next.solo = solo>>63 | solo&u.three>>62
+	next.changed = m.changed&lead>>63 | m.changed&u.three>>62
+	m.changed |= m.changed&lead<<1 | m.changed&u.three<<2
 	return next
 }
 
-// special notes what is special about a code point of some bytes.
-func (m *masks) special(c class, bytes, lead uint64) {
-	if c&ClassStop != 0 {
-		m.bad |= lead
-	}
-	if c&ClassSwap != 0 {
-		m.swaps |= lead
-	}
-	if c&(ClassMark|ClassLastMark) != 0 {
-		m.marks |= lead
-	}
-	if c&(ClassSwap|ClassLastMark) != 0 {
-		m.changed |= bytes
+// special notes what is special about code points.
+func (m *masks) special(classes *[wordBlock]class, leads uint64) {
+	for ; leads != 0; leads &= leads - 1 {
+		lead := leads & -leads
+		c := classes[bits.TrailingZeros64(leads)&(wordBlock-1)]
+		if c&ClassStop != 0 {
+			m.bad |= lead
+		}
+		if c&ClassSwap != 0 {
+			m.swaps |= lead
+		}
+		if c&(ClassMark|ClassLastMark) != 0 {
+			m.marks |= lead
+		}
+		if c&(ClassSwap|ClassLastMark) != 0 {
+			m.changed |= lead
+		}
 	}
 }
 
@@ -207,32 +234,3 @@ func appendPlaces(list *[CutBytes + 2*wordBlock]uint16, n, base int, m uint64) i
 	}
 	return n + i
 }
-
-// utf8Lead says by its first byte how to decode a sequence of two or three bytes from four
-// bytes x, read as a little-endian word: it is valid if x&mask == want, and its number is
-// what is left of the bits of three bytes, strung together, when those behind the
-// sequence's own are shifted out.
-type utf8Lead struct {
-	mask, want, bits uint32
-	shift            uint8
-	span             uint64 // one bit for each of its bytes
-}
-
-var utf8Leads = func() (t [256]utf8Lead) {
-	for c := range t {
-		l := &t[c]
-		switch {
-		case c >= 0xc2 && c < 0xe0:
-			*l = utf8Lead{mask: 0xc000, want: 0x8000, bits: 0x1f, shift: 6, span: 3}
-		case c == 0xe0: // the second byte is at least 0xa0, else it were too long
-			*l = utf8Lead{mask: 0xc0e000, want: 0x80a000, bits: 0x0f, span: 7}
-		case c == 0xed: // the second byte is below 0xa0, else it were a surrogate
-			*l = utf8Lead{mask: 0xc0e000, want: 0x808000, bits: 0x0f, span: 7}
-		case c > 0xe0 && c < 0xf0:
-			*l = utf8Lead{mask: 0xc0c000, want: 0x808000, bits: 0x0f, span: 7}
-		default: // four bytes, or not UTF-8: never equal
-			*l = utf8Lead{want: 1, span: 1}
-		}
-	}
-	return t
-}()

@@ -458,55 +458,55 @@ closed:
 	MOVQ  DI, used+40(FP)
 	TESTQ DX, DX
 	JZ    done
-	LEAQ  wordMasks<>+0(SB), SI
-	MOVQ  $0x6a09e667f3bcc909, R10
+	LEAQ  wordMasks<>+0(SB), R10
+	MOVQ  $0x6a09e667f3bcc909, R11
 
 	// The number of the word runs from -words up to 0.
-	LEAQ (SP)(DX*4), R12
+	LEAQ (SP)(DX*4), DI
 	LEAQ (AX)(DX*8), AX
-	MOVQ DX, DI
-	NEGQ DI
+	MOVQ DX, SI
+	NEGQ SI
 
 word:
-	MOVWQZX (R12)(DI*4), R8
-	MOVWQZX 2(R12)(DI*4), R9
+	MOVWQZX (DI)(SI*4), R8
+	MOVWQZX 2(DI)(SI*4), R9
 	SUBQ    R8, R9
 	CMPQ    R9, $0x10
 	JA      long
 	MOVQ    (CX)(R8*1), DX
 	ORQ     BX, DX
-	ANDQ    (SI)(R9*8), DX
-	XORQ    R10, DX
-	MOVQ    8(CX)(R8*1), R11
-	ORQ     BX, R11
-	ANDQ    136(SI)(R9*8), R11
-	XORQ    272(SI)(R9*8), R11
+	ANDQ    (R10)(R9*8), DX
+	XORQ    R11, DX
+	MOVQ    8(CX)(R8*1), R12
+	ORQ     BX, R12
+	ANDQ    136(R10)(R9*8), R12
+	XORQ    272(R10)(R9*8), R12
 
 multiply:
-	MULXQ R11, R11, DX
-	XORQ  R11, DX
-	MOVQ  DX, (AX)(DI*8)
-	INCQ  DI
+	MULXQ R12, R12, DX
+	XORQ  R12, DX
+	MOVQ  DX, (AX)(SI*8)
+	INCQ  SI
 	JNZ   word
 	JMP   done
 
 long:
 	// As hashing.Bytes: 16 bytes a step go into both keys.
-	MOVQ R9, R11
-	SHLQ $0x38, R11
+	MOVQ R9, R12
+	SHLQ $0x38, R12
 	MOVQ $0xbb67ae8584caa73b, R14
-	XORQ R11, R14
-	MOVQ R10, R13
+	XORQ R12, R14
+	MOVQ R11, R13
 
 longer:
 	MOVQ  (CX)(R8*1), DX
 	ORQ   BX, DX
 	XORQ  R13, DX
-	MOVQ  8(CX)(R8*1), R11
-	ORQ   BX, R11
-	XORQ  R14, R11
-	MULXQ R11, R11, DX
-	XORQ  R11, DX
+	MOVQ  8(CX)(R8*1), R12
+	ORQ   BX, R12
+	XORQ  R14, R12
+	MULXQ R12, R12, DX
+	XORQ  R12, DX
 	XORQ  DX, R13
 	ADDQ  DX, R14
 	ADDQ  $0x10, R8
@@ -515,12 +515,12 @@ longer:
 	JA    longer
 	MOVQ  (CX)(R8*1), DX
 	ORQ   BX, DX
-	ANDQ  (SI)(R9*8), DX
+	ANDQ  (R10)(R9*8), DX
 	XORQ  R13, DX
-	MOVQ  8(CX)(R8*1), R11
-	ORQ   BX, R11
-	ANDQ  136(SI)(R9*8), R11
-	XORQ  R14, R11
+	MOVQ  8(CX)(R8*1), R12
+	ORQ   BX, R12
+	ANDQ  136(R10)(R9*8), R12
+	XORQ  R14, R12
 	JMP   multiply
 
 done:
@@ -740,55 +740,55 @@ closed:
 	MOVQ  DI, used+40(FP)
 	TESTQ DX, DX
 	JZ    done
-	LEAQ  wordMasks<>+0(SB), SI
-	MOVQ  $0x6a09e667f3bcc909, R10
+	LEAQ  wordMasks<>+0(SB), R10
+	MOVQ  $0x6a09e667f3bcc909, R11
 
 	// The number of the word runs from -words up to 0.
-	LEAQ (SP)(DX*4), R12
+	LEAQ (SP)(DX*4), DI
 	LEAQ (AX)(DX*8), AX
-	MOVQ DX, DI
-	NEGQ DI
+	MOVQ DX, SI
+	NEGQ SI
 
 word:
-	MOVWQZX (R12)(DI*4), R8
-	MOVWQZX 2(R12)(DI*4), R9
+	MOVWQZX (DI)(SI*4), R8
+	MOVWQZX 2(DI)(SI*4), R9
 	SUBQ    R8, R9
 	CMPQ    R9, $0x10
 	JA      long
 	MOVQ    (CX)(R8*1), DX
 	ORQ     BX, DX
-	ANDQ    (SI)(R9*8), DX
-	XORQ    R10, DX
-	MOVQ    8(CX)(R8*1), R11
-	ORQ     BX, R11
-	ANDQ    136(SI)(R9*8), R11
-	XORQ    272(SI)(R9*8), R11
+	ANDQ    (R10)(R9*8), DX
+	XORQ    R11, DX
+	MOVQ    8(CX)(R8*1), R12
+	ORQ     BX, R12
+	ANDQ    136(R10)(R9*8), R12
+	XORQ    272(R10)(R9*8), R12
 
 multiply:
-	MULXQ R11, R11, DX
-	XORQ  R11, DX
-	MOVQ  DX, (AX)(DI*8)
-	INCQ  DI
+	MULXQ R12, R12, DX
+	XORQ  R12, DX
+	MOVQ  DX, (AX)(SI*8)
+	INCQ  SI
 	JNZ   word
 	JMP   done
 
 long:
 	// As hashing.Bytes: 16 bytes a step go into both keys.
-	MOVQ R9, R11
-	SHLQ $0x38, R11
+	MOVQ R9, R12
+	SHLQ $0x38, R12
 	MOVQ $0xbb67ae8584caa73b, R14
-	XORQ R11, R14
-	MOVQ R10, R13
+	XORQ R12, R14
+	MOVQ R11, R13
 
 longer:
 	MOVQ  (CX)(R8*1), DX
 	ORQ   BX, DX
 	XORQ  R13, DX
-	MOVQ  8(CX)(R8*1), R11
-	ORQ   BX, R11
-	XORQ  R14, R11
-	MULXQ R11, R11, DX
-	XORQ  R11, DX
+	MOVQ  8(CX)(R8*1), R12
+	ORQ   BX, R12
+	XORQ  R14, R12
+	MULXQ R12, R12, DX
+	XORQ  R12, DX
 	XORQ  DX, R13
 	ADDQ  DX, R14
 	ADDQ  $0x10, R8
@@ -797,12 +797,12 @@ longer:
 	JA    longer
 	MOVQ  (CX)(R8*1), DX
 	ORQ   BX, DX
-	ANDQ  (SI)(R9*8), DX
+	ANDQ  (R10)(R9*8), DX
 	XORQ  R13, DX
-	MOVQ  8(CX)(R8*1), R11
-	ORQ   BX, R11
-	ANDQ  136(SI)(R9*8), R11
-	XORQ  R14, R11
+	MOVQ  8(CX)(R8*1), R12
+	ORQ   BX, R12
+	ANDQ  136(R10)(R9*8), R12
+	XORQ  R14, R12
 	JMP   multiply
 
 done:

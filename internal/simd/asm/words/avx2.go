@@ -6,6 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/alike-dev/alike/internal/simd/asm/tokens"
 )
 
 // avx2 classifies by the two halves of each byte, and finds positions by a table
@@ -37,19 +39,9 @@ func newAVX2() *avx2 {
 	nibbles[32+5], nibbles[32+7] = 4, 4
 	copy(nibbles[16:32], nibbles[:16])
 	copy(nibbles[48:64], nibbles[32:48])
-	c.nibbles = bytesData("wordNibbles", nibbles[:])
-	c.numbers = bytesData("wordFifteen", bytes.Repeat([]byte{15}, 32))
-	var places [256 * 8]byte // the bits that are set, lowest first, then zeros
-	for b := range 256 {
-		n := 0
-		for i := range 8 {
-			if b>>i&1 == 1 {
-				places[8*b+n] = byte(i)
-				n++
-			}
-		}
-	}
-	c.bits = bytesData("wordBits", places[:])
+	c.nibbles = tokens.Bytes("wordNibbles", nibbles[:])
+	c.numbers = tokens.Bytes("wordFifteen", bytes.Repeat([]byte{15}, 32))
+	c.bits = tokens.BitPlaces("wordBits")
 	return c
 }
 

@@ -3,18 +3,14 @@
 package main
 
 import (
-	"encoding/binary"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-	"github.com/mmcloughlin/avo/x86"
+
+	"github.com/alike-dev/alike/internal/simd/asm/tokens"
 )
 
 const (
-	key0 = 0x6a09e667f3bcc909 // hashing.Key0
-	key1 = 0xbb67ae8584caa73b // hashing.Key1
-
 	block     = 64   // bytes classified at once
 	prefetch  = 2048 // bytes ahead, the stretch of one call
 	maxBlocks = 32   // of one call: wordBlocks in words_amd64.go
@@ -22,7 +18,7 @@ const (
 
 func main() {
 	ConstraintExpr("!purego")
-	masks := wordMasks()
+	masks := tokens.Masks("wordMasks")
 	with512, with2 := newAVX512(), newAVX2()
 	generate("wordHashesAVX512", "AVX-512 (BW, VBMI, VBMI2)", masks, with512)
 	generate("wordHashesAVX2", "AVX2", masks, with2)
@@ -46,22 +42,6 @@ type classifier interface {
 	done()
 }
 
-// wordMasks lays out what hashing.Bytes needs for each length 0…16: the mask of
-// the first eight bytes, that of the second, and the second key.
-func wordMasks() Mem {
-	var rows [3 * 17]uint64
-	for l := range 17 {
-		rows[l] = 1<<(8*min(l, 8)) - 1
-		rows[17+l] = 1<<(8*(max(l, 8)-8)) - 1
-		rows[34+l] = key1 ^ uint64(l)<<56
-	}
-	m := GLOBL("wordMasks", RODATA|NOPTR)
-	for i, v := range rows {
-		DATA(8*i, U64(v))
-	}
-	return m
-}
-
 func generate(name, isa string, masks Mem, c classifier) {
 	TEXT(name, 0, "func(dst *uint64, src *byte, blocks int, or uint64) (words, used int, ascii bool)")
 	Pragma("noescape")
@@ -70,7 +50,7 @@ func generate(name, isa string, masks Mem, c classifier) {
 	k := kernel{
 		dst: Load(Param("dst"), GP64()), src: Load(Param("src"), GP64()),
 		blocks: Load(Param("blocks"), GP64()), or: Load(Param("or"), GP64()),
-		count: GP64(), index: AllocLocal(2 * block * maxBlocks), masks: GP64(), at: GP64(),
+		count: GP64(), index: AllocLocal(2 * block * maxBlocks), at: GP64(),
 		c: c,
 	}
 	k.findEdges()
@@ -95,7 +75,6 @@ func generateEdges(name, isa string, c classifier) {
 
 type kernel struct {
 	dst, src, blocks, or reg.Register
-	masks                reg.GPVirtual
 	count                reg.GPVirtual // positions found
 	at                   reg.GPVirtual // bytes looked at
 	index                Mem
@@ -157,70 +136,27 @@ func (k *kernel) findEdges() {
 
 // hashWords hashes the words between the edges.
 func (k *kernel) hashWords(masks Mem) {
-	i, start, l, k0 := GP64(), GP64(), GP64(), GP64()
-	a, b, hi, lo, edges := reg.RDX, GP64(), GP64(), GP64(), GP64()
+	i, edges := GP64(), GP64()
+	h := tokens.Hash{Text: k.src, Or: k.or, Start: GP64(), Length: GP64()}
 	TESTQ(k.count, k.count)
 	JZ(LabelRef("done"))
-	LEAQ(masks, k.masks)
-	MOVQ(U64(key0), k0)
+	h.Prepare(masks)
 	Comment("The number of the word runs from -words up to 0.")
 	LEAQ(k.index.Idx(k.count, 4), edges)
 	LEAQ(Mem{Base: k.dst, Index: k.count, Scale: 8}, k.dst)
 	MOVQ(k.count, i)
 	NEGQ(i)
 
-	mask := func(row int) Mem { return Mem{Base: k.masks, Index: l, Scale: 8, Disp: row * 17 * 8} }
 	Label("word")
-	MOVWQZX(Mem{Base: edges, Index: i, Scale: 4}, start)
-	MOVWQZX(Mem{Base: edges, Index: i, Scale: 4, Disp: 2}, l)
-	SUBQ(start, l)
-	CMPQ(l, Imm(16))
-	JA(LabelRef("long"))
-	first, second := Mem{Base: k.src, Index: start, Scale: 1}, Mem{Base: k.src, Index: start, Scale: 1, Disp: 8}
-	load := func(from Mem, to reg.Register) {
-		MOVQ(from, to)
-		ORQ(k.or, to)
-	}
-	upTo16 := func(firstKey, secondKey Op) {
-		load(first, a)
-		ANDQ(mask(0), a)
-		XORQ(firstKey, a)
-		load(second, b)
-		ANDQ(mask(1), b)
-		XORQ(secondKey, b)
-	}
-	upTo16(k0, mask(2))
-	Label("multiply")
-	MULXQ(b, lo, hi)
-	XORQ(lo, hi)
-	MOVQ(hi, Mem{Base: k.dst, Index: i, Scale: 8})
-	INCQ(i)
-	JNZ(LabelRef("word"))
-	JMP(LabelRef("done"))
-
-	Label("long")
-	Comment("As hashing.Bytes: 16 bytes a step go into both keys.")
-	c0, c1 := GP64(), GP64()
-	MOVQ(l, b)
-	SHLQ(Imm(56), b)
-	MOVQ(U64(key1), c1)
-	XORQ(b, c1)
-	MOVQ(k0, c0)
-	Label("longer")
-	load(first, a)
-	XORQ(c0, a)
-	load(second, b)
-	XORQ(c1, b)
-	MULXQ(b, lo, hi)
-	XORQ(lo, hi)
-	XORQ(hi, c0)
-	ADDQ(hi, c1)
-	ADDQ(Imm(16), start)
-	SUBQ(Imm(16), l)
-	CMPQ(l, Imm(16))
-	JA(LabelRef("longer"))
-	upTo16(c0, c1)
-	JMP(LabelRef("multiply"))
+	MOVWQZX(Mem{Base: edges, Index: i, Scale: 4}, h.Start)
+	MOVWQZX(Mem{Base: edges, Index: i, Scale: 4, Disp: 2}, h.Length)
+	SUBQ(h.Start, h.Length)
+	h.Write(func(hash reg.GPVirtual) {
+		MOVQ(hash, Mem{Base: k.dst, Index: i, Scale: 8})
+		INCQ(i)
+		JNZ(LabelRef("word"))
+		JMP(LabelRef("done"))
+	})
 	Label("done")
 }
 
@@ -239,12 +175,8 @@ func newAVX512() *avx512 {
 			table[i] = 0x80
 		}
 	}
-	c.table = bytesData("wordTable", table[:])
-	var numbers [block]byte
-	for i := range numbers {
-		numbers[i] = byte(i)
-	}
-	c.iota = bytesData("wordIota", numbers[:])
+	c.table = tokens.Bytes("wordTable", table[:])
+	c.iota = tokens.Numbers("wordIota")
 	return c
 }
 
@@ -273,11 +205,11 @@ func (c *avx512) load(src Mem, word, high reg.GPVirtual) {
 }
 
 func (c *avx512) positions(t reg.GPVirtual, index Mem, count reg.GPVirtual) {
-	label := uniqueLabel("positions")
+	label := tokens.Unique("positions")
 	n, packed, wide, upper := GP64(), ZMM(), ZMM(), YMM()
 	k := K()
 	KMOVQ(t, k)
-	compressBytes(c.numbers, k, packed)
+	tokens.CompressBytes(c.numbers, k, packed)
 	POPCNTQ(t, n)
 	VPMOVZXBW(packed.AsY(), wide)
 	VPADDW(c.base, wide, wide)
@@ -294,30 +226,3 @@ func (c *avx512) positions(t reg.GPVirtual, index Mem, count reg.GPVirtual) {
 }
 
 func (c *avx512) done() { VZEROUPPER() }
-
-// compressBytes is VPCOMPRESSB.Z, which avo does not have: of the shape of
-// VPCOMPRESSD.Z.
-func compressBytes(from reg.Register, k reg.Register, to reg.Register) {
-	i, err := x86.VPCOMPRESSD_Z(from, k, to)
-	if err != nil {
-		panic(err)
-	}
-	i.Opcode, i.ISA = "VPCOMPRESSB", []string{"AVX512VBMI2"}
-	Instruction(i)
-}
-
-// bytesData defines a constant of a multiple of eight bytes.
-func bytesData(name string, b []byte) Mem {
-	m := GLOBL(name, RODATA|NOPTR)
-	for i := 0; i < len(b); i += 8 {
-		DATA(i, U64(binary.LittleEndian.Uint64(b[i:])))
-	}
-	return m
-}
-
-var labels int
-
-func uniqueLabel(s string) string {
-	labels++
-	return s + string(rune('0'+labels))
-}
