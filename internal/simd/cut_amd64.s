@@ -438,24 +438,24 @@ TEXT ·cutAVX2Blocks(SB), $3000-88
 	LEAQ           776(SP), SI
 
 look:
-	VPXOR    Y11, Y11, Y11
+	VPXOR    Y10, Y10, Y10
 	VMOVDQU  (AX)(BX*1), Y7
 	VPSRLW   $0x04, Y7, Y8
 	VPAND    Y4, Y8, Y8
 	VPSHUFB  Y8, Y2, Y8
 	VPSHUFB  Y7, Y0, Y9
 	VPAND    Y8, Y9, Y9
-	VPCMPEQB Y11, Y9, Y9
+	VPCMPEQB Y10, Y9, Y9
 	VPANDN   Y3, Y9, Y9
-	VPSHUFB  Y7, Y1, Y10
-	VPAND    Y8, Y10, Y10
-	VPCMPEQB Y11, Y10, Y10
-	VPANDN   cutSwap<>+0(SB), Y10, Y8
+	VPSHUFB  Y7, Y1, Y11
+	VPAND    Y8, Y11, Y11
+	VPCMPEQB Y10, Y11, Y11
+	VPANDN   cutSwap<>+0(SB), Y11, Y8
 	VPOR     Y8, Y9, Y9
 	VMOVDQU  Y9, (SI)(BX*1)
-	VPANDN   cutCase<>+0(SB), Y10, Y10
-	VPOR     Y7, Y10, Y10
-	VMOVDQU  Y10, (CX)(BX*1)
+	VPANDN   cutCase<>+0(SB), Y11, Y11
+	VPOR     Y7, Y11, Y11
+	VMOVDQU  Y11, (CX)(BX*1)
 
 	// Bit 7 is set and bit 6 not: cont. All of 7, 6 and 5: three. Of 7 to 4: wrong.
 	VPCMPGTB  Y7, Y5, Y9
@@ -465,38 +465,39 @@ look:
 	VPSLLW    $0x01, Y7, Y8
 	VPAND     Y8, Y9, Y9
 	VPMOVMSKB Y9, R9
-	VPSLLW    $0x03, Y7, Y10
-	VPAND     Y9, Y10, Y9
+	VPSLLW    $0x03, Y7, Y11
+	VPAND     Y9, Y11, Y9
 
 	// Wrong as well: C0, C1, and E0 before a byte below A0.
-	VPAND     cutFE<>+0(SB), Y7, Y10
-	VPCMPEQB  cutC0<>+0(SB), Y10, Y10
-	VPOR      Y10, Y9, Y9
-	VPCMPEQB  cutE0<>+0(SB), Y7, Y10
-	VMOVDQU   cutA0<>+0(SB), Y8
-	VPCMPGTB  1(AX)(BX*1), Y8, Y8
-	VPAND     Y8, Y10, Y10
-	VPOR      Y10, Y9, Y9
+	VPAND     cutFE<>+0(SB), Y7, Y11
+	VPCMPEQB  cutC0<>+0(SB), Y11, Y11
+	VPOR      Y11, Y9, Y9
+	VPCMPEQB  cutE0<>+0(SB), Y7, Y11
+	VMOVDQU   1(AX)(BX*1), Y8
+	VPMINUB   cut9F<>+0(SB), Y8, Y10
+	VPCMPEQB  Y8, Y10, Y8
+	VPAND     Y8, Y11, Y11
+	VPOR      Y11, Y9, Y9
 	VPMOVMSKB Y9, R10
 	VPMOVMSKB Y7, R8
-	VPXOR     Y11, Y11, Y11
+	VPXOR     Y10, Y10, Y10
 	VMOVDQU   32(AX)(BX*1), Y7
 	VPSRLW    $0x04, Y7, Y8
 	VPAND     Y4, Y8, Y8
 	VPSHUFB   Y8, Y2, Y8
 	VPSHUFB   Y7, Y0, Y9
 	VPAND     Y8, Y9, Y9
-	VPCMPEQB  Y11, Y9, Y9
+	VPCMPEQB  Y10, Y9, Y9
 	VPANDN    Y3, Y9, Y9
-	VPSHUFB   Y7, Y1, Y10
-	VPAND     Y8, Y10, Y10
-	VPCMPEQB  Y11, Y10, Y10
-	VPANDN    cutSwap<>+0(SB), Y10, Y8
+	VPSHUFB   Y7, Y1, Y11
+	VPAND     Y8, Y11, Y11
+	VPCMPEQB  Y10, Y11, Y11
+	VPANDN    cutSwap<>+0(SB), Y11, Y8
 	VPOR      Y8, Y9, Y9
 	VMOVDQU   Y9, 32(SI)(BX*1)
-	VPANDN    cutCase<>+0(SB), Y10, Y10
-	VPOR      Y7, Y10, Y10
-	VMOVDQU   Y10, 32(CX)(BX*1)
+	VPANDN    cutCase<>+0(SB), Y11, Y11
+	VPOR      Y7, Y11, Y11
+	VMOVDQU   Y11, 32(CX)(BX*1)
 
 	// Bit 7 is set and bit 6 not: cont. All of 7, 6 and 5: three. Of 7 to 4: wrong.
 	VPCMPGTB  Y7, Y5, Y9
@@ -510,18 +511,19 @@ look:
 	VPMOVMSKB Y9, R12
 	SHLQ      $0x20, R12
 	ORQ       R12, R9
-	VPSLLW    $0x03, Y7, Y10
-	VPAND     Y9, Y10, Y9
+	VPSLLW    $0x03, Y7, Y11
+	VPAND     Y9, Y11, Y9
 
 	// Wrong as well: C0, C1, and E0 before a byte below A0.
-	VPAND     cutFE<>+0(SB), Y7, Y10
-	VPCMPEQB  cutC0<>+0(SB), Y10, Y10
-	VPOR      Y10, Y9, Y9
-	VPCMPEQB  cutE0<>+0(SB), Y7, Y10
-	VMOVDQU   cutA0<>+0(SB), Y8
-	VPCMPGTB  33(AX)(BX*1), Y8, Y8
-	VPAND     Y8, Y10, Y10
-	VPOR      Y10, Y9, Y9
+	VPAND     cutFE<>+0(SB), Y7, Y11
+	VPCMPEQB  cutC0<>+0(SB), Y11, Y11
+	VPOR      Y11, Y9, Y9
+	VPCMPEQB  cutE0<>+0(SB), Y7, Y11
+	VMOVDQU   33(AX)(BX*1), Y8
+	VPMINUB   cut9F<>+0(SB), Y8, Y10
+	VPCMPEQB  Y8, Y10, Y8
+	VPAND     Y8, Y11, Y11
+	VPOR      Y11, Y9, Y9
 	VPMOVMSKB Y9, R12
 	SHLQ      $0x20, R12
 	ORQ       R12, R10
@@ -1115,11 +1117,11 @@ DATA cutE0<>+16(SB)/8, $0xe0e0e0e0e0e0e0e0
 DATA cutE0<>+24(SB)/8, $0xe0e0e0e0e0e0e0e0
 GLOBL cutE0<>(SB), RODATA|NOPTR, $32
 
-DATA cutA0<>+0(SB)/8, $0xa0a0a0a0a0a0a0a0
-DATA cutA0<>+8(SB)/8, $0xa0a0a0a0a0a0a0a0
-DATA cutA0<>+16(SB)/8, $0xa0a0a0a0a0a0a0a0
-DATA cutA0<>+24(SB)/8, $0xa0a0a0a0a0a0a0a0
-GLOBL cutA0<>(SB), RODATA|NOPTR, $32
+DATA cut9F<>+0(SB)/8, $0x9f9f9f9f9f9f9f9f
+DATA cut9F<>+8(SB)/8, $0x9f9f9f9f9f9f9f9f
+DATA cut9F<>+16(SB)/8, $0x9f9f9f9f9f9f9f9f
+DATA cut9F<>+24(SB)/8, $0x9f9f9f9f9f9f9f9f
+GLOBL cut9F<>(SB), RODATA|NOPTR, $32
 
 DATA cutFE<>+0(SB)/8, $0xfefefefefefefefe
 DATA cutFE<>+8(SB)/8, $0xfefefefefefefefe

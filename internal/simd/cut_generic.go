@@ -180,8 +180,8 @@ func (k *Classes) sequences(m *masks, src *[wordBlock + 4]byte, u *utf8Block) (n
 		x := binary.LittleEndian.Uint32(src[p : p+4])
 		r := uint16(x<<12 | x>>2&0xfc0 | x>>16&0x3f)
 		c := k.of[r]
-		if r < 1<<11 {
-			c = ClassStop
+		if src[p] == 0xe0 && src[p+1] < 0xa0 {
+			c = ClassStop // too long
 		}
 		classes[p] = c
 		any |= c

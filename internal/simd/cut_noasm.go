@@ -4,6 +4,8 @@ package simd
 
 const bestCut = cutGo
 
+func availableCuts() []cutVariant { return []cutVariant{cutGo} }
+
 func (cutVariant) cut(k *Classes, c *Cuts, src []byte, blocks int) (starts, ends, swaps, stop int) {
 	return cutBlocksGeneric(k, c, src, blocks)
 }

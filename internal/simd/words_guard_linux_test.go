@@ -23,7 +23,7 @@ func guarded(t *testing.T) []byte {
 }
 
 func TestNothingOutsideTheTextIsRead(t *testing.T) {
-	mem := guarded(t)
+	mem, classes := guarded(t), plainClasses()
 	copy(mem, prose(rand.New(rand.NewPCG(5, 5)), len(mem)))
 	for n := range len(mem) + 1 {
 		if n > 400 && n%61 != 0 {
@@ -31,6 +31,8 @@ func TestNothingOutsideTheTextIsRead(t *testing.T) {
 		}
 		checkWords(t, mem[:n])
 		checkWords(t, mem[len(mem)-n:])
+		checkCuts(t, classes, mem[:n])
+		checkCuts(t, classes, mem[len(mem)-n:])
 	}
 	for i := range mem {
 		mem[i] = 'a' // one word

@@ -13,13 +13,13 @@ import (
 // avx2 looks code points up one after the other where they are, and notes the classes of
 // all bytes.
 type avx2 struct {
-	lower, capitals, upper  reg.VecVirtual // bits of halves of bytes, see front
-	token                   reg.VecVirtual // its class
-	fifteen, c0             reg.VecVirtual
-	caseBit, swap           Mem
-	e0, a0, sameC0, allBut1 Mem
-	bits                    Mem
-	eight                   reg.VecVirtual
+	lower, capitals, upper     reg.VecVirtual // bits of halves of bytes, see front
+	token                      reg.VecVirtual // its class
+	fifteen, c0                reg.VecVirtual
+	caseBit, swap              Mem
+	e0, below, sameC0, allBut1 Mem
+	bits                       Mem
+	eight                      reg.VecVirtual
 }
 
 // both loads 16 bytes into both halves of a register.
@@ -43,7 +43,7 @@ func (c *avx2) constants(k *kernel) {
 	VMOVDQU(all32("cutFifteen", 15), c.fifteen)
 	VMOVDQU(c.sameC0, c.c0)
 	c.caseBit, c.swap = all32("cutCase", 0x20), all32("cutSwap", classSwap)
-	c.e0, c.a0, c.allBut1 = all32("cutE0", 0xe0), all32("cutA0", 0xa0), all32("cutFE", 0xfe)
+	c.e0, c.below, c.allBut1 = all32("cutE0", 0xe0), all32("cut9F", 0x9f), all32("cutFE", 0xfe)
 	c.bits = tokens.BitPlaces("cutBits")
 	c.eight = XMM()
 	r := GP32()
@@ -57,7 +57,7 @@ func (c *avx2) constants(k *kernel) {
 func (c *avx2) front(k *kernel, lead, three, wrong, cont reg.GPVirtual) {
 	for i := range 2 {
 		at := Mem{Base: k.src, Index: k.at, Scale: 1, Disp: 32 * i}
-		x, upper, t, u := YMM(), YMM(), YMM(), YMM()
+		x, upper, t, t2, u := YMM(), YMM(), YMM(), YMM(), YMM()
 		zero := YMM()
 		VPXOR(zero, zero, zero)
 		VMOVDQU(at, x)
@@ -93,8 +93,9 @@ func (c *avx2) front(k *kernel, lead, three, wrong, cont reg.GPVirtual) {
 		VPCMPEQB(c.sameC0, u, u)
 		VPOR(u, t, t)
 		VPCMPEQB(c.e0, x, u)
-		VMOVDQU(c.a0, upper)
-		VPCMPGTB(at.Offset(1), upper, upper)
+		VMOVDQU(at.Offset(1), upper)
+		VPMINUB(c.below, upper, t2)
+		VPCMPEQB(upper, t2, upper)
 		VPAND(upper, u, u)
 		VPOR(u, t, t)
 		addMask(i, t, wrong)
