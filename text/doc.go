@@ -62,11 +62,12 @@
 //
 // # How it runs
 //
-// Stretches of ASCII go to the vector kernel of internal/simd. From a word that
-// touches any other byte on, a loop takes over that looks every code point up in
-// a table made lazily from the tables of unicode, x/text/unicode/norm and
-// x/text/cases. Nearly every code point is either left as it is by the whole
-// pipeline, or replaced by something that depends on it alone; only sequences
-// with combining code points go through all steps, a few bytes at a time, cut
-// where Unicode guarantees that nothing combines across (UAX 15, section 9).
+// Stretches of ASCII go to the vector kernel of internal/simd. A block in which they are
+// short goes to its other one, which cuts tokens of all scripts: it looks every code point's
+// class up in a table made lazily from the tables of unicode, x/text/unicode/norm and
+// x/text/cases. Nearly every code point is either left as it is by the whole pipeline, or
+// replaced by something of the same length; where one is not, a loop takes over that does
+// one code point after the other, for as long as it has to. Only sequences with combining
+// code points go through all steps, a few bytes at a time, cut where Unicode guarantees that
+// nothing combines across (UAX 15, section 9).
 package text
