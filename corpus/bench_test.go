@@ -169,18 +169,3 @@ func parseFastjson(b *testing.B, data []byte, checked bool) {
 		v.GetStringBytes("id")
 	}
 }
-
-// BenchmarkSpecial looks for the end of a string without escapes.
-func BenchmarkSpecial(b *testing.B) {
-	for _, n := range []int{10, 100, 10000} {
-		s := []byte(strings.Repeat("x", n) + `"`)
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			b.SetBytes(int64(n))
-			for b.Loop() {
-				if special(s, 0) != n {
-					b.Fatal("wrong place")
-				}
-			}
-		})
-	}
-}

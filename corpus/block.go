@@ -2,6 +2,8 @@ package corpus
 
 import (
 	"bytes"
+
+	"github.com/alike-dev/alike/corpus/internal/lines"
 )
 
 // A Block is a run of whole records of one file, with the buffer that holds
@@ -82,7 +84,7 @@ func (b *Block) extend(buf []byte, n int) []byte {
 
 // setLines counts the lines that the block owns.
 func (b *Block) setLines() {
-	b.Lines = b.firstLine + int64(bytes.Count(b.data, newline))
+	b.Lines = b.firstLine + int64(bytes.Count(b.data, lines.End))
 	if n := len(b.data); n > 0 && b.data[n-1] != '\n' {
 		b.Lines++
 	}
@@ -90,5 +92,3 @@ func (b *Block) setLines() {
 		b.Lines++
 	}
 }
-
-var newline = []byte{'\n'}

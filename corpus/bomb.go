@@ -49,19 +49,3 @@ func (e *expansion) problem(maxRecord, size int64) error {
 }
 
 var bombRemedy = setting.Textf("looks like a decompression bomb; leave it out, or raise the limit (%s) if it is none", setting.MaxRecord)
-
-// bomb reports whether the file seems to be made to have no end; then it also ends
-// it.
-func (c *cutter) bomb() bool {
-	f := c.f
-	if f.src.Compression == Plain && f.src.Format != Parquet {
-		return false
-	}
-	err := c.expanded.problem(f.o.MaxRecord, max(f.size, f.read.Load()))
-	if err == nil {
-		return false
-	}
-	c.err = &Problem{Path: f.src.Label(), Line: c.lines, Offset: c.offset, Err: err}
-	f.failed.Store(true)
-	return true
-}

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/corpus/internal/units"
 )
 
 // zstdRuns makes a zstd frame of so many blocks of 128 KiB of one byte: 4 bytes
@@ -40,8 +41,8 @@ func bombs(t *testing.T, head []byte, b byte, size int) map[string][]byte {
 	for _, c := range []Compression{Gzip, Bzip2} {
 		files["members"+suffix[c]] = append(pack(t, c, head, 1), bytes.Repeat(pack(t, c, run, 1), size/piece)...)
 	}
-	// One block of more than maxUnit a stream.
-	files["blocks.bz2"] = append(pack(t, Bzip2, head, 1), pack(t, Bzip2, bytes.Repeat(run, maxUnit/piece+1), 1)...)
+	// One block of more than units.Max a stream.
+	files["blocks.bz2"] = append(pack(t, Bzip2, head, 1), pack(t, Bzip2, bytes.Repeat(run, units.Max/piece+1), 1)...)
 	return files
 }
 
@@ -143,10 +144,10 @@ func TestRecordsBetweenManyBlankLinesAreNoBomb(t *testing.T) {
 }
 
 func TestLargeBlocksOfBzip2AreReadPieceByPiece(t *testing.T) {
-	// Runs of 250 bytes take 5: a block of 900 kB becomes more than maxUnit.
+	// Runs of 250 bytes take 5: a block of 900 kB becomes more than units.Max.
 	run := strings.Repeat("x", 250)
 	var b strings.Builder
-	for i := 0; b.Len() < maxUnit+maxUnit/4; i++ {
+	for i := 0; b.Len() < units.Max+units.Max/4; i++ {
 		fmt.Fprintf(&b, "%s%s%s%d\n", run, strings.Repeat("y", 200), strings.Repeat("z", 250), i)
 	}
 	data := append(benchLines(400<<10, 500), b.String()...)
@@ -195,7 +196,7 @@ func TestWrongCheckSumOfAZstdFrameTakesTheFrame(t *testing.T) {
 	}
 	compare(t, "before", have, twin(data, JSONL, Options{})[:len(have)])
 
-	large := pack(t, Zstd, bytes.Repeat(data, 2*maxUnit/len(data)), 1)
+	large := pack(t, Zstd, bytes.Repeat(data, 2*units.Max/len(data)), 1)
 	large[len(large)-1] ^= 1
 	s := sourceOf(t, "b.jsonl.zst", large)
 	s.Format = Lines
@@ -216,23 +217,6 @@ func TestZstdThatAsksForTooMuchIsToldWithTheRemedy(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-}
-
-func TestWhatIsHeldIsGivenBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var h held
-		var want []byte
-		for _, p := range rapid.SliceOf(rapid.SliceOfN(rapid.Byte(), 0, 300)).Draw(t, "pieces") {
-			h.add(p)
-			want = append(want, p...)
-			if h.size != int64(len(want)) {
-				t.Fatalf("size %d, want %d", h.size, len(want))
-			}
-		}
-		if have := h.appendTo([]byte("before")); string(have) != "before"+string(want) || h.size != 0 || len(h.pieces) > 0 {
-			t.Fatalf("%q, want %q", have, want)
-		}
-	})
 }
 
 // blocksOf goes through the blocks of a source without parsing them, and returns the

@@ -85,6 +85,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+
+	"github.com/alike-dev/alike/corpus/internal/codec"
 )
 
 // Format says how a file is divided into records. The zero value means: by the
@@ -107,12 +109,23 @@ type Compression string
 
 // The compressions.
 const (
-	Plain Compression = ""
-	Gzip  Compression = "gzip"
-	Zstd  Compression = "zstd"
-	Bzip2 Compression = "bzip2"
-	Xz    Compression = "xz"
+	Plain = Compression(codec.Plain)
+	Gzip  = Compression(codec.Gzip)
+	Zstd  = Compression(codec.Zstd)
+	Bzip2 = Compression(codec.Bzip2)
+	Xz    = Compression(codec.Xz)
 )
+
+// Memory returns about how many bytes it takes to read a file of this compression
+// from front to back, its block included, and each part that a [Writer] of it has
+// under way (0 for Plain). What a file asks for itself, a larger zstd window or xz
+// dictionary than usual, comes on top.
+func (c Compression) Memory() (reading, part int64) {
+	if z, err := codec.CompressorOf(codec.Name(c)); err == nil && z != nil {
+		part = z.Memory
+	}
+	return codec.ReadingMemory(codec.Name(c)), part
+}
 
 // NoID as Options.IDField says that records have no id of their own.
 const NoID = "-"

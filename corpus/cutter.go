@@ -7,11 +7,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-	"github.com/mikelolasagasti/xz"
-
+	"github.com/alike-dev/alike/corpus/internal/codec"
+	"github.com/alike-dev/alike/corpus/internal/held"
+	"github.com/alike-dev/alike/corpus/internal/table"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -27,7 +25,7 @@ import (
 // It belongs to whoever has the File's lock, or the turn among units.
 type cutter struct {
 	f        *File
-	held     held
+	held     held.Bytes
 	carry    []byte
 	offset   int64 // of what is held and of the carry in the decoded stream
 	lines    int64 // before that
@@ -48,7 +46,7 @@ func (c *cutter) init(f *File) { c.f = f }
 // finish is the result of Next when nothing is left.
 func (c *cutter) finish() error {
 	c.done = true
-	c.held.drop()
+	c.held.Drop()
 	if err := c.err; err != nil {
 		c.err = nil
 		return err
@@ -59,7 +57,7 @@ func (c *cutter) finish() error {
 // damage makes the error for a stream that cannot be read on. The carry, a
 // record without its end, is lost.
 func (c *cutter) damage(cause error) error {
-	text, remedy, kind := decodeDamage(c.f.src.Compression, cause)
+	text, remedy, kind := codec.Damage(codec.Name(c.f.src.Compression), cause)
 	if errors.Is(cause, ErrChanged) {
 		text, remedy, kind = cause.Error(), "run again when nothing writes to it", ErrChanged
 	} else if c.f.src.Compression == Plain {
@@ -89,16 +87,8 @@ func (c *cutter) damage(cause error) error {
 // read, so that its place is not known, or after bytes that no check sum
 // covers.
 func (c *cutter) unchecked(damage error) bool {
-	var corrupt flate.CorruptInputError
-	if errors.Is(damage, gzip.ErrChecksum) || errors.As(damage, &corrupt) {
-		return true
-	}
-	for _, err := range []error{zstd.ErrCRCMismatch, xz.ErrData, xz.ErrFormat, xz.ErrOptions} {
-		if errors.Is(damage, err) {
-			return c.f.stream != nil // among units a damaged one is not used
-		}
-	}
-	return false
+	unchecked, summed := codec.IsUnchecked(damage)
+	return unchecked || summed && c.f.stream != nil // among units a damaged one is not used
 }
 
 // boundary returns the length of the whole records at the start of buf.
@@ -106,8 +96,8 @@ func (c *cutter) unchecked(damage error) bool {
 // MaxRecord.
 func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 	limit := c.f.o.MaxRecord
-	if c.held.size > 0 {
-		return 0, c.held.size+int64(c.lineLength(buf)) > limit
+	if c.held.Size > 0 {
+		return 0, c.held.Size+int64(c.lineLength(buf)) > limit
 	}
 	switch c.f.src.Format {
 	case Text:
@@ -120,11 +110,11 @@ func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 		return n, false
 	case CSV:
 		for n < len(buf) {
-			m, state := csvRecord(buf[n:], limit, eof)
+			m, state := table.CSVRecord(buf[n:], limit, eof)
 			switch state {
-			case csvMore:
+			case table.More:
 				return n, false
-			case csvLong:
+			case table.Long:
 				return n, true
 			}
 			n += m
@@ -162,7 +152,7 @@ func (c *cutter) hold(buf []byte) bool {
 	if len(buf) < c.holdFrom() || c.f.src.Format == CSV && bytes.IndexByte(buf, '\n') >= 0 {
 		return false
 	}
-	c.held.add(buf)
+	c.held.Add(buf)
 	return true
 }
 
@@ -172,13 +162,13 @@ func (c *cutter) hold(buf []byte) bool {
 func (c *cutter) join(b *Block, buf []byte, eof bool) ([]byte, error) {
 	line := c.lineLength(buf)
 	ends := eof || line > 0 && buf[line-1] == '\n' && c.f.src.Format != Text
-	if c.held.size == 0 || !ends || c.held.size+int64(line) > c.f.o.MaxRecord {
+	if c.held.Size == 0 || !ends || c.held.Size+int64(line) > c.f.o.MaxRecord {
 		return buf, nil
 	}
-	if err := b.admit(c.f, int(c.held.size)+len(buf)); err != nil {
+	if err := b.admit(c.f, int(c.held.Size)+len(buf)); err != nil {
 		return nil, err
 	}
-	all := c.held.appendTo(make([]byte, 0, int(c.held.size)+len(buf)))
+	all := c.held.AppendTo(make([]byte, 0, int(c.held.Size)+len(buf)))
 	b.buf = append(all, buf...)
 	return b.buf, nil
 }
@@ -203,7 +193,7 @@ func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
 	if c.f.src.Format == Text {
 		b.whole, b.Lines = !long, 1
 		c.done = true
-		c.held.drop()
+		c.held.Drop()
 		return
 	}
 	b.setLines()
@@ -211,9 +201,9 @@ func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
 	c.tally(b.data)
 	c.expanded.add(b.Lines, int64(n))
 	if long {
-		c.expanded.idle = c.held.size
-		c.offset += c.held.size
-		c.held.drop()
+		c.expanded.idle = c.held.Size
+		c.offset += c.held.Size
+		c.held.Drop()
 		rest = c.skip(rest)
 	}
 	c.carry = append(c.carry[:0], rest...)
@@ -271,4 +261,20 @@ func (c *cutter) tally(data []byte) {
 		}
 	}
 	c.expanded.idle += int64(len(data))
+}
+
+// bomb reports whether the file seems to be made to have no end; then it also ends
+// it.
+func (c *cutter) bomb() bool {
+	f := c.f
+	if f.src.Compression == Plain && f.src.Format != Parquet {
+		return false
+	}
+	err := c.expanded.problem(f.o.MaxRecord, max(f.size, f.read.Load()))
+	if err == nil {
+		return false
+	}
+	c.err = &Problem{Path: f.src.Label(), Line: c.lines, Offset: c.offset, Err: err}
+	f.failed.Store(true)
+	return true
 }

@@ -7,7 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/corpus/internal/codec"
+	"github.com/alike-dev/alike/corpus/internal/lines"
+	"github.com/alike-dev/alike/corpus/internal/table"
+	"github.com/alike-dev/alike/corpus/internal/units"
 )
 
 // A File is an open source. Next may be called by many goroutines at once;
@@ -25,7 +28,7 @@ type File struct {
 
 	header      []byte
 	headerLines int64
-	columns     *columns
+	columns     *table.Columns
 
 	// Plain files of lines: see plain.go.
 	plain   bool
@@ -37,12 +40,12 @@ type File struct {
 	parquet *parquetRows // see parquet.go
 
 	// Everything else: see stream.go and units.go.
-	mu      sync.Mutex            // held while a unit is claimed, or a stream is read
-	stream  decoder               // what is read now; nil: claim units
-	units   unitReader            // nil: no independent units
-	unitSeq int64                 // of the next unit to claim
-	turn    turnstile             // orders the cutting of units
-	serial  atomic.Pointer[place] // from here on units are too large
+	mu      sync.Mutex                  // held while a unit is claimed, or a stream is read
+	stream  codec.Reader                // what is read now; nil: claim units
+	units   units.Reader                // nil: no independent units
+	unitSeq int64                       // of the next unit to claim
+	turn    turnstile                   // orders the cutting of units
+	serial  atomic.Pointer[units.Place] // from here on units are too large
 	cut     cutter
 	read    atomic.Int64 // bytes of the file that were taken
 }
@@ -55,7 +58,7 @@ func Open(ctx context.Context, s Source, o Options) (*File, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &File{ctx: ctx, src: s, o: o.withDefaults(), columns: &columns{}}
+	f := &File{ctx: ctx, src: s, o: o.withDefaults(), columns: &table.Columns{}}
 	if s.Format == Parquet {
 		if err := f.openParquet(); err != nil {
 			f.Close()
@@ -92,7 +95,7 @@ func (f *File) openBytes() (io.Reader, error) {
 		return nil, err
 	}
 	f.file, f.closer, f.size = at, at, at.Size()
-	return &wholeFile{io.NewSectionReader(at, 0, f.size), f.size}, nil
+	return units.Whole(at, 0, f.size), nil
 }
 
 // setUp chooses the way of reading and reads the header.
@@ -103,20 +106,11 @@ func (f *File) setUp(r io.Reader) error {
 	compressed := f.src.Compression != Plain
 	f.plain = regular && !compressed && (f.src.Format == JSONL || f.src.Format == Lines || f.src.Format == TSV)
 	if regular && compressed && f.src.Format != Text {
-		f.units = newUnitReader(f)
+		f.units = units.Of(codec.Name(f.src.Compression), f.file, f.size, &f.read)
 	}
 	if f.units == nil {
-		if regular && compressed {
-			f.stream = f.smallText()
-		}
-		if f.stream != nil {
-			// All of it is there.
-		} else if f.remote {
-			f.stream = &lazyDecoder{r: &counter{r, &f.read}, c: f.src.Compression}
-		} else if d, err := newDecoder(&counter{r, &f.read}, f.src.Compression); err != nil {
-			return f.cut.damage(err)
-		} else {
-			f.stream = d
+		if err := f.startStream(r); err != nil {
+			return err
 		}
 	}
 	if f.src.Format == CSV || f.src.Format == TSV {
@@ -131,10 +125,29 @@ func (f *File) setUp(r io.Reader) error {
 	return nil
 }
 
+// startStream begins to decode the file front to back.
+func (f *File) startStream(r io.Reader) (err error) {
+	name, small := codec.Name(f.src.Compression), false
+	if f.file != nil && f.src.Format == Text && f.src.Compression == Zstd {
+		f.stream, small = units.Small(f.file, f.size, &f.read)
+	}
+	switch r = units.Counted(r, &f.read); {
+	case small: // all of it is there
+	case f.remote:
+		f.stream = &codec.Lazy{From: r, Name: name}
+	default:
+		if f.stream, err = codec.NewReader(r, name); err != nil {
+			f.stream = nil
+			return f.cut.damage(err)
+		}
+	}
+	return nil
+}
+
 // Close closes the file. No Next may be under way.
 func (f *File) Close() error {
 	if f.stream != nil {
-		f.stream.release()
+		f.stream.Release()
 		f.stream = nil
 	}
 	f.plain, f.cut.done, f.units = false, true, nil
@@ -160,7 +173,7 @@ func (f *File) Header() []byte { return f.header }
 
 // Columns returns the names in the header, of a Parquet file those of all its
 // columns; nil if there are none.
-func (f *File) Columns() []string { return f.columns.names }
+func (f *File) Columns() []string { return f.columns.Names }
 
 // Layout returns what a record of the file is parsed by apart from the file.
 func (f *File) Layout() Layout { return Layout{f.src.Format, f.columns} }
@@ -233,7 +246,7 @@ func (f *File) Skip(done func(seq int64) bool) { f.skip = done }
 func (f *File) next(b *Block) error {
 	keep := 4*f.o.BlockSize + 1<<20
 	if f.units != nil {
-		keep = max(keep, maxUnit+maxUnit/2)
+		keep = max(keep, units.Max+units.Max/2)
 	}
 	b.reset(keep)
 	switch {
@@ -253,13 +266,13 @@ func (f *File) next(b *Block) error {
 func (f *File) readHeader() error {
 	c := &f.cut
 	if f.units != nil { // apart from the units
-		d, err := newDecoder(io.NewSectionReader(f.file, 0, f.size), f.src.Compression)
+		d, err := codec.NewReader(io.NewSectionReader(f.file, 0, f.size), codec.Name(f.src.Compression))
 		if err != nil {
 			return c.damage(err)
 		}
 		f.stream = d
 		defer func() {
-			d.release()
+			d.Release()
 			f.stream = nil
 			c.drop, c.carry, c.eof = len(f.header), nil, false
 		}()
@@ -269,42 +282,19 @@ func (f *File) readHeader() error {
 		return err
 	}
 	f.header = header
-	f.headerLines = int64(bytes.Count(header, newline))
+	f.headerLines = int64(bytes.Count(header, lines.End))
 	if header[len(header)-1] != '\n' {
 		f.headerLines++
 	}
-	if len(bytes.Trim(bytes.TrimPrefix(header, byteOrderMark), "\r\n")) == 0 {
+	if len(bytes.Trim(bytes.TrimPrefix(header, lines.ByteOrderMark), "\r\n")) == 0 {
 		return nil // blank lines only: as an empty file
 	}
-	if f.columns, err = readHeader(header, f.o, f.src.Format); err != nil {
+	id := f.o.IDField
+	if id == NoID {
+		id = ""
+	}
+	if f.columns, err = table.Header(header, f.src.Format == TSV, f.o.TextField, id, f.o.Fields); err != nil {
 		return &Problem{Path: f.src.Label(), Line: f.headerLines, Err: err}
 	}
 	return nil
-}
-
-// counter counts what is read, for progress.
-type counter struct {
-	r io.Reader
-	n *atomic.Int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n.Add(int64(n))
-	return n, err
-}
-
-// wholeFile is a regular file that must have all its bytes.
-type wholeFile struct {
-	r    io.Reader
-	left int64
-}
-
-func (w *wholeFile) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	w.left -= int64(n)
-	if err == io.EOF && w.left > 0 {
-		err = fault.Because(ErrChanged, "the file became shorter while it was read")
-	}
-	return n, err
 }

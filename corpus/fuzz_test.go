@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/mikelolasagasti/xz"
+
+	"github.com/alike-dev/alike/corpus/internal/codec"
 )
 
 func FuzzNameFormat(f *testing.F) {
@@ -23,7 +25,7 @@ func FuzzNameFormat(f *testing.F) {
 		if (Options{Format: format}).Validate() != nil {
 			t.Fatalf("%q is a file of %q", name, format)
 		}
-		if _, err := compressorOf(c); err != nil {
+		if _, err := codec.CompressorOf(codec.Name(c)); err != nil {
 			t.Fatal(err)
 		}
 		if c == Plain && format != Parquet {
@@ -107,7 +109,7 @@ func FuzzXzStreams(f *testing.F) {
 }
 
 func decodeXz(data []byte) ([]byte, error) {
-	d, err := xz.NewReader(bytes.NewReader(data), maxXzDictionary)
+	d, err := xz.NewReader(bytes.NewReader(data), codec.MaxXzDictionary)
 	if err != nil {
 		return nil, err
 	}

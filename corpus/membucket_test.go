@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alike-dev/alike/corpus/internal/ranges"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -54,6 +55,12 @@ func (b *memBucket) options(o Options) Options {
 
 func (b *memBucket) object(key string) Object {
 	return Object{Key: key, Size: int64(len(b.objects[key])), ModTime: time.Unix(1, 0), Version: strconv.Itoa(b.version[key])}
+}
+
+// bytes are those of an object.
+func (b *memBucket) bytes(key string) ranges.Object {
+	o := object{bucket: b, Object: b.object(key)}
+	return o.bytes()
 }
 
 func (b *memBucket) List(_ context.Context, prefix string, each func(Object) error) error {
@@ -143,7 +150,7 @@ func (r *memReader) Close() error {
 
 // impatient makes waiting short for a test.
 func impatient(t *testing.T) {
-	usual := defaultPatience
-	t.Cleanup(func() { defaultPatience = usual })
-	defaultPatience = patience{tries: usual.tries, pause: time.Microsecond, longest: time.Microsecond, idle: usual.idle}
+	usual := ranges.Usual
+	t.Cleanup(func() { ranges.Usual = usual })
+	ranges.Usual.Pause, ranges.Usual.Longest = time.Microsecond, time.Microsecond
 }

@@ -10,12 +10,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/alike-dev/alike/corpus/internal/ranges"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -42,7 +42,7 @@ func TestObjectIsReadWholeWhateverBreaks(t *testing.T) {
 		data := noise(rapid.IntRange(0, 1<<20).Draw(t, "size"))
 		b := newMemBucket()
 		b.put("k", data)
-		breaks := rapid.SliceOfN(rapid.IntRange(0, defaultPatience.tries-1), 7, 7).Draw(t, "breaks of a range")
+		breaks := rapid.SliceOfN(rapid.IntRange(0, ranges.Usual.Tries-1), 7, 7).Draw(t, "breaks of a range")
 		broken := map[int64]int{} // by the end of the range, which stays when it is continued
 		b.fault = func(request int, offset, length int64) (int64, error) {
 			end := offset + length
@@ -52,8 +52,7 @@ func TestObjectIsReadWholeWhateverBreaks(t *testing.T) {
 			broken[end]++
 			return length * int64(request%4) / 4, errors.New("connection reset")
 		}
-		f := objectFetcher{bucket: b, object: b.object("k"), patience: defaultPatience}
-		r := newObjectReader(t.Context(), f, rapid.IntRange(1<<10, 4<<20).Draw(t, "read-ahead"))
+		r := ranges.NewReader(t.Context(), b.bytes("k"), rapid.IntRange(1<<10, 4<<20).Draw(t, "read-ahead"))
 		defer r.Close()
 		got, err := io.ReadAll(r)
 		if err != nil || !bytes.Equal(got, data) {
@@ -89,29 +88,6 @@ func TestEveryFormatAndCompressionReadsFromAnObjectAsFromAFile(t *testing.T) {
 	}
 }
 
-func TestReadingAnObjectNeverHoldsMoreThanTheReadAhead(t *testing.T) {
-	b := newMemBucket()
-	b.put("k", noise(5<<20))
-	r := newObjectReader(t.Context(), objectFetcher{b, b.object("k"), defaultPatience}, 1<<20)
-	defer r.Close()
-	var p [10_000]byte
-	for err := error(nil); err == nil; _, err = r.Read(p[:]) {
-		held := 0
-		for _, q := range r.queue {
-			held += cap(q.data)
-		}
-		for _, f := range r.free {
-			held += cap(f)
-		}
-		if held > 1<<20 {
-			t.Fatalf("%d bytes are held", held)
-		}
-	}
-	if b.most > rangesAhead || b.asked != 5<<20 {
-		t.Errorf("%d requests at once, %d bytes asked for", b.most, b.asked)
-	}
-}
-
 func TestHeaderOfATableCostsOneSmallRequest(t *testing.T) {
 	b := newMemBucket()
 	b.put("a.csv", append([]byte("id,text\n"), bytes.Repeat([]byte("1,some text\n"), 1<<18)...))
@@ -122,7 +98,7 @@ func TestHeaderOfATableCostsOneSmallRequest(t *testing.T) {
 		t.Errorf("columns %s", got)
 	}
 	must(t, f.Close())
-	if b.requests != 1 || b.asked != firstRange {
+	if b.requests != 1 || b.asked != 256<<10 {
 		t.Errorf("%d requests for %d bytes", b.requests, b.asked)
 	}
 }
@@ -147,7 +123,7 @@ func broken(t *testing.T, name string, c Compression, fault func(b *memBucket) e
 
 func TestObjectThatBreaksOffGivesItsRecordsAndOneErrorWithAWayOut(t *testing.T) {
 	impatient(t)
-	defaultPatience.idle = 20 * time.Millisecond
+	ranges.Usual.Idle = 20 * time.Millisecond
 	for name, tt := range map[string]struct {
 		fault error
 		kind  error
@@ -184,8 +160,8 @@ func TestWhatIsFinalIsNotTriedAgain(t *testing.T) {
 	for _, fault := range []error{fs.ErrNotExist, fs.ErrPermission, fs.ErrInvalid, ErrChanged} {
 		b := newMemBucket("k")
 		b.fault = func(int, int64, int64) (int64, error) { return 0, fmt.Errorf("no: %w", fault) }
-		f := objectFetcher{b, b.object("k"), defaultPatience}
-		if err := f.fetch(t.Context(), 0, make([]byte, 1)); !errors.Is(err, fault) || b.requests != 1 {
+		f := b.bytes("k")
+		if err := f.Fetch(t.Context(), 0, make([]byte, 1)); !errors.Is(err, fault) || b.requests != 1 {
 			t.Errorf("%d requests, error %v", b.requests, err)
 		}
 	}
@@ -241,22 +217,6 @@ func TestRandomAccessReadsAsTheObject(t *testing.T) {
 			t.Fatalf("%d bytes, want %d; error %v, want %v", n, m, err, werr)
 		}
 	})
-	if n := len(r.(*objectAt).pages); n > pagesCached {
-		t.Errorf("%d pages are kept", n)
-	}
-}
-
-func TestRandomAccessInOrderCostsOneRequestAPage(t *testing.T) {
-	b := newMemBucket()
-	b.put("k", noise(12<<20))
-	r := newObjectAt(t.Context(), objectFetcher{b, b.object("k"), defaultPatience})
-	defer r.Close()
-	if _, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{io.NewSectionReader(r, 0, r.Size())}, make([]byte, 5000)); err != nil {
-		t.Error(err)
-	}
-	if b.requests != 12 {
-		t.Errorf("%d requests", b.requests)
-	}
 }
 
 func TestPageThatFailedIsTriedAgainByTheNextRead(t *testing.T) {
@@ -269,7 +229,7 @@ func TestPageThatFailedIsTriedAgainByTheNextRead(t *testing.T) {
 		}
 		return 0, nil
 	}
-	r := newObjectAt(t.Context(), objectFetcher{b, b.object("key"), defaultPatience})
+	r := ranges.NewPages(t.Context(), b.bytes("key"))
 	defer r.Close()
 	var p [3]byte
 	if _, err := r.ReadAt(p[:], 0); !errors.Is(err, ErrUnavailable) {
@@ -281,28 +241,6 @@ func TestPageThatFailedIsTriedAgainByTheNextRead(t *testing.T) {
 	if _, err := r.ReadAt(p[:], 0); err != nil || string(p[:]) != "key" {
 		t.Errorf("%q, error %v", p, err)
 	}
-}
-
-func TestManyGoroutinesMayReadAtOnce(t *testing.T) {
-	data := noise(15 << 20)
-	b := newMemBucket()
-	b.put("k", data)
-	r := newObjectAt(t.Context(), objectFetcher{b, b.object("k"), defaultPatience})
-	defer r.Close()
-	var wg sync.WaitGroup
-	for w := range 4 {
-		wg.Go(func() {
-			rnd := rand.New(rand.NewPCG(2, uint64(w)))
-			p := make([]byte, 100_000)
-			for range 40 {
-				off := rnd.Int64N(int64(len(data) - len(p)))
-				if _, err := r.ReadAt(p, off); err != nil || !bytes.Equal(p, data[off:off+int64(len(p))]) {
-					t.Errorf("at %d: error %v", off, err)
-				}
-			}
-		})
-	}
-	wg.Wait()
 }
 
 func TestFilesGiveRandomAccessToo(t *testing.T) {

@@ -1,11 +1,14 @@
 package corpus
 
 import (
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
 
+	"github.com/alike-dev/alike/corpus/internal/ranges"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
 )
@@ -16,8 +19,11 @@ type object struct {
 	Object
 }
 
-func (o *object) fetcher() objectFetcher {
-	return objectFetcher{bucket: o.bucket, object: o.Object, patience: defaultPatience}
+// bytes are the object's to be read.
+func (o *object) bytes() ranges.Object {
+	return ranges.Object{Size: o.Size, Open: func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+		return o.bucket.Read(ctx, o.Object, offset, length)
+	}}
 }
 
 // addURL adds what a URL of an object store names: the object of that very key,

@@ -85,7 +85,7 @@ func (f *File) openParquet() error {
 	if p.r, err = pf.NewReader(columns, f.o.BlockSize, f.o.MaxRecord); err != nil {
 		return f.parquetProblem(err, -1)
 	}
-	f.columns.names = pf.Names()
+	f.columns.Names = pf.Names()
 	return nil
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/alike-dev/alike/corpus/internal/codec"
 )
 
 // parquetRow is a row of the test files.
@@ -530,7 +532,7 @@ func TestParquetThatRepeatsALongValueIsABomb(t *testing.T) {
 
 // copyRows copies rows to a file, by two threads.
 func copyRows(ctx context.Context, s Source, o Options, on vfs.FS, path string, keep func(row int64) bool) error {
-	w, err := create(on, path, Plain, 1, partSize)
+	w, err := create(on, path, Plain, 1, codec.PartSize)
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,10 @@ package corpus
 
 import (
 	"bytes"
-	"slices"
 
+	"github.com/alike-dev/alike/corpus/internal/jsonline"
+	"github.com/alike-dev/alike/corpus/internal/lines"
+	"github.com/alike-dev/alike/corpus/internal/table"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 )
@@ -25,26 +27,22 @@ type Record struct {
 type Parser struct {
 	o       Options
 	format  Format
-	columns *columns // of a table
+	columns *table.Columns // of a table
 	block   *Block
 	data    []byte // of the block
 	pos     int    // in data
 	line    int64
 	done    bool // the tail of the block, or its only record, was delivered
 
-	json    jsonScanner
-	names   [][]byte    // wanted fields of JSON, each once; the text is the first
-	vals    []jsonValue // one for each name
-	fieldAt []int       // where Options.Fields are in names
-	idAt    int         // where the id is in names; -1 = none wanted
+	json    jsonline.Scanner
+	names   [][]byte         // wanted fields of JSON, each once; the text is the first
+	vals    []jsonline.Value // one for each name
+	fieldAt []int            // where Options.Fields are in names
+	idAt    int              // where the id is in names; -1 = none wanted
 
-	cells    []cell   // of one CSV or TSV record
-	unquoted []byte   // scratch for cells with doubled quotes
-	fields   [][]byte // becomes Record.Fields
+	row    table.Row
+	fields [][]byte // becomes Record.Fields
 }
-
-// byteOrderMark is U+FEFF in UTF-8.
-var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // NewParser returns a parser for files opened with the same options.
 func NewParser(o Options) *Parser {
@@ -57,14 +55,14 @@ func NewParser(o Options) *Parser {
 	if o.IDField != NoID {
 		p.idAt = p.want(o.IDField)
 	}
-	p.vals = make([]jsonValue, len(p.names))
+	p.vals = make([]jsonline.Value, len(p.names))
 	return p
 }
 
 // Overwrite allows the parser to unescape a long text where it stands, in the memory
 // of Block or ParseRaw, so that it is not there twice: Record.Raw then has its length
 // only, and is not to be parsed again.
-func (p *Parser) Overwrite(allowed bool) { p.vals[0].over = allowed }
+func (p *Parser) Overwrite(allowed bool) { p.vals[0].Over = allowed }
 
 // want adds a field to the wanted ones and returns its place.
 func (p *Parser) want(name string) int {
@@ -88,17 +86,9 @@ func (p *Parser) Start(f *File, b *Block) {
 func (p *Parser) Trim() {
 	p.block, p.data = nil, nil
 	for i := range p.vals {
-		p.vals[i].val = nil
-		if cap(p.vals[i].buf) > scratchMax {
-			p.vals[i].buf = nil
-		}
+		p.vals[i].Trim(scratchMax)
 	}
-	if cap(p.unquoted) > scratchMax {
-		p.unquoted = nil
-	}
-	if len(p.cells) > scratchMax/32 {
-		p.cells = nil
-	}
+	p.row.Trim(scratchMax)
 }
 
 // scratchMax is the scratch memory of each kind that a parser keeps.
@@ -125,16 +115,12 @@ func (p *Parser) NextRaw(r *Record) bool { return p.next(r) }
 // goroutines.
 type Layout struct {
 	format  Format
-	columns *columns
+	columns *table.Columns
 }
 
 // Equal tells whether records are parsed alike by both.
 func (l Layout) Equal(other Layout) bool {
-	a, b := l.columns, other.columns
-	if l.format != other.format || (a == nil) != (b == nil) {
-		return false
-	}
-	return a == b || slices.Equal(a.names, b.names) && a.text == b.text && a.id == b.id && slices.Equal(a.fields, b.fields)
+	return l.format == other.format && l.columns.Equal(other.columns)
 }
 
 // ParseRaw parses one record of a file again from its raw bytes, as Next has
@@ -164,13 +150,13 @@ func (p *Parser) next(r *Record) bool {
 			p.line++
 			continue
 		}
-		n, lines := p.length()
+		n, count := p.length()
 		blank := p.isBlank(p.data[p.pos : p.pos+n])
 		if !blank {
 			p.cut(r, n, p.line)
 		}
 		p.pos += n
-		p.line += lines
+		p.line += count
 		if !blank {
 			return true
 		}
@@ -184,11 +170,11 @@ func (p *Parser) next(r *Record) bool {
 }
 
 // length of the record at pos, and how many lines it has.
-func (p *Parser) length() (n int, lines int64) {
+func (p *Parser) length() (n int, count int64) {
 	rest := p.data[p.pos:]
 	if p.format == CSV {
-		n, _ = csvRecord(rest, p.o.MaxRecord, true)
-		return n, int64(max(1, bytes.Count(rest[:n], newline)))
+		n, _ = table.CSVRecord(rest, p.o.MaxRecord, true)
+		return n, int64(max(1, bytes.Count(rest[:n], lines.End)))
 	}
 	if n = bytes.IndexByte(rest, '\n') + 1; n == 0 {
 		n = len(rest)
@@ -217,10 +203,10 @@ func (p *Parser) parse(r *Record) {
 	case Parquet:
 		p.parseFrame(r)
 	case Lines:
-		r.Text = bytes.TrimPrefix(withoutLineEnd(r.Raw), byteOrderMark)
+		r.Text = bytes.TrimPrefix(lines.WithoutEnd(r.Raw), lines.ByteOrderMark)
 		r.Fields = p.noFields()
 	default:
-		r.Text = bytes.TrimPrefix(r.Raw, byteOrderMark)
+		r.Text = bytes.TrimPrefix(r.Raw, lines.ByteOrderMark)
 		r.Fields = p.noFields()
 	}
 }
@@ -231,25 +217,32 @@ func (p *Parser) noFields() [][]byte {
 	return p.fields
 }
 
+// parseRow fills r from a record of a table.
+func (p *Parser) parseRow(r *Record) {
+	if r.Text, r.ID, r.Err = p.row.Parse(p.columns, p.format == TSV, r.Raw, p.fields); r.Err == nil {
+		r.Fields = p.fields
+	}
+}
+
 func (p *Parser) parseJSON(r *Record) {
 	for i := range p.vals {
-		p.vals[i].kind, p.vals[i].val = kindNone, nil
+		p.vals[i].Kind, p.vals[i].Val = jsonline.KindNone, nil
 	}
-	content := withoutLineEnd(r.Raw)
-	line := bytes.TrimPrefix(content, byteOrderMark)
-	if !p.json.object(line, p.names, p.vals) {
-		column := p.json.at + 1 + len(content) - len(line)
-		r.Err = fault.Because(ErrMalformed, "malformed JSON at byte %d of the line: %s; correct or remove it", column, p.json.why)
+	content := lines.WithoutEnd(r.Raw)
+	line := bytes.TrimPrefix(content, lines.ByteOrderMark)
+	if !p.json.Object(line, p.names, p.vals) {
+		column := p.json.At + 1 + len(content) - len(line)
+		r.Err = fault.Because(ErrMalformed, "malformed JSON at byte %d of the line: %s; correct or remove it", column, p.json.Why)
 		return
 	}
-	switch text := &p.vals[0]; text.kind {
-	case kindString:
-		r.Text = text.val
-	case kindNone, kindNull:
-		r.Err = p.missingText(line, text.kind)
+	switch text := &p.vals[0]; text.Kind {
+	case jsonline.KindString:
+		r.Text = text.Val
+	case jsonline.KindNone, jsonline.KindNull:
+		r.Err = p.missingText(line, text.Kind)
 		return
 	default:
-		r.Err = fault.Because(ErrNotString, "field %q is %v, not a string; name the field with the text (%s)", p.o.TextField, text.kind, setting.TextField)
+		r.Err = fault.Because(ErrNotString, "field %q is %v, not a string; name the field with the text (%s)", p.o.TextField, text.Kind, setting.TextField)
 		return
 	}
 	for i := range p.fields {
@@ -265,29 +258,18 @@ func (p *Parser) parseJSON(r *Record) {
 
 // value returns a wanted field, nil if absent or null.
 func (p *Parser) value(at int) []byte {
-	if v := &p.vals[at]; v.kind != kindNone && v.kind != kindNull {
-		return v.val
+	if v := &p.vals[at]; v.Kind != jsonline.KindNone && v.Kind != jsonline.KindNull {
+		return v.Val
 	}
 	return nil
 }
 
 // missingText tells which fields the object has instead of the text.
-func (p *Parser) missingText(line []byte, k kind) error {
-	if k == kindNull {
+func (p *Parser) missingText(line []byte, k jsonline.Kind) error {
+	if k == jsonline.KindNull {
 		return fault.Because(ErrMissingField, "field %q is null; give it a text or remove the record", p.o.TextField)
 	}
-	var names []string
-	i := skipSpace(line, skipSpace(line, 0)+1)
-	for line[i] == '"' {
-		key, next, _ := p.json.text(line, i, &p.json.key, "")
-		names = append(names, string(key))
-		i = skipSpace(line, skipSpace(line, next)+1)
-		i, _ = p.json.value(line, i, nil)
-		if i = skipSpace(line, i); line[i] == ',' {
-			i = skipSpace(line, i+1)
-		}
-	}
-	return missingField(p.o.TextField, names)
+	return missingField(p.o.TextField, p.json.Keys(line))
 }
 
 // isBlank tells whether a line is no record: in jsonl one of white space, in
@@ -298,19 +280,10 @@ func (p *Parser) isBlank(line []byte) bool {
 		if c := line[0]; c == '{' {
 			return false
 		}
-		line = bytes.TrimPrefix(line, byteOrderMark)
-		return skipSpace(line, 0) == len(line)
+		line = bytes.TrimPrefix(line, lines.ByteOrderMark)
+		return jsonline.Blank(line)
 	case CSV, TSV:
-		return len(withoutLineEnd(line)) == 0
+		return len(lines.WithoutEnd(line)) == 0
 	}
 	return false
-}
-
-// withoutLineEnd cuts LF or CRLF, or a CR at the end of the file, off a line.
-func withoutLineEnd(line []byte) []byte {
-	line = bytes.TrimSuffix(line, newline)
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
-	}
-	return line
 }

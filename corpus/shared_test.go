@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/alike-dev/alike/corpus/internal/table"
 	"github.com/alike-dev/alike/internal/shareddata"
 )
 
@@ -25,8 +26,8 @@ func TestRealFilesReadAsTheTwinWithNothingSkipped(t *testing.T) {
 		o := Options{BlockSize: 100_000}
 		if s.Format != JSONL { // any column will do
 			c := cutter{f: &File{src: s, o: o.withDefaults()}, eof: true}
-			header, _ := readHeader(data[:c.headerLength(data)], o.withDefaults(), s.Format)
-			o.TextField = header.names[0]
+			header, _ := table.Header(data[:c.headerLength(data)], s.Format == TSV, "", "", nil)
+			o.TextField = header.Names[0]
 		}
 		have, err := readAll(t, s, o, 2)
 		must(t, err)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/alike-dev/alike/corpus/internal/ranges"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fault"
 )
@@ -71,8 +72,8 @@ func (s Source) ReadRange(ctx context.Context, p []byte, off int64) error {
 	case off < 0 || int64(len(p)) > s.Size-off:
 		err = fault.Because(fs.ErrInvalid, "bytes %d to %d of an object of %d", off, off+int64(len(p)), s.Size)
 	case len(p) > 0:
-		f := s.object.fetcher()
-		err = f.fetch(ctx, off, p)
+		o := s.object.bytes()
+		err = o.Fetch(ctx, off, p)
 	}
 	if err != nil {
 		return &Problem{Path: s.Label(), Offset: off, Err: err}
@@ -147,7 +148,7 @@ type RandomAccess interface {
 func (s Source) OpenBytes(ctx context.Context, o Options) (io.ReadCloser, error) {
 	switch {
 	case s.object != nil:
-		return newObjectReader(ctx, s.object.fetcher(), o.ReadAhead), nil
+		return ranges.NewReader(ctx, s.object.bytes(), o.ReadAhead), nil
 	case !s.Stream:
 		at, err := s.OpenAt(ctx, o)
 		if err != nil {
@@ -179,7 +180,7 @@ func (s Source) OpenAt(ctx context.Context, _ Options) (RandomAccess, error) {
 	case s.Stream:
 		return nil, &Problem{Path: s.Label(), Err: fault.Because(ErrUnsupported, "a stream cannot be read at any place; copy it to a file")}
 	case s.object != nil:
-		return newObjectAt(ctx, s.object.fetcher()), nil
+		return ranges.NewPages(ctx, s.object.bytes()), nil
 	case s.copied != nil:
 		return s.copied.open()
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 
+	"github.com/alike-dev/alike/corpus/internal/lines"
+	"github.com/alike-dev/alike/corpus/internal/table"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -140,8 +142,8 @@ func (c *cutter) header() ([]byte, error) {
 // does not end there.
 func (c *cutter) headerLength(buf []byte) int {
 	pos := 0
-	if bytes.HasPrefix(buf, byteOrderMark) {
-		pos = len(byteOrderMark)
+	if bytes.HasPrefix(buf, lines.ByteOrderMark) {
+		pos = len(lines.ByteOrderMark)
 	}
 	for pos < len(buf) {
 		n := bytes.IndexByte(buf[pos:], '\n') + 1
@@ -151,12 +153,12 @@ func (c *cutter) headerLength(buf []byte) int {
 		if n == 0 {
 			return 0
 		}
-		if len(withoutLineEnd(buf[pos:pos+n])) == 0 {
+		if len(lines.WithoutEnd(buf[pos:pos+n])) == 0 {
 			pos += n
 			continue
 		}
 		if c.f.src.Format == CSV {
-			n, _ = csvRecord(buf[pos:], c.f.o.MaxRecord, c.eof)
+			n, _ = table.CSVRecord(buf[pos:], c.f.o.MaxRecord, c.eof)
 			if n == 0 {
 				return 0
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alike-dev/alike/corpus/internal/jsonline"
 	"github.com/alike-dev/alike/internal/turn"
 )
 
@@ -190,7 +191,7 @@ func TestOverwritingGivesTheSameRecords(t *testing.T) {
 	must(t, f.Next(&b))
 	var r Record
 	p.Start(f, &b)
-	if p.Next(&r); len(r.Text) < longString || &r.Text[0] != &r.Raw[bytes.Index(r.Raw, []byte(`"text":"`))+len(`"text":"`)] {
+	if p.Next(&r); len(r.Text) < jsonline.LongString || &r.Text[0] != &r.Raw[bytes.Index(r.Raw, []byte(`"text":"`))+len(`"text":"`)] {
 		t.Error("a long text is not unescaped where it stands")
 	}
 }

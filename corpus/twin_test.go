@@ -311,13 +311,13 @@ func pack(t testing.TB, c Compression, data []byte, parts int) []byte {
 			w.Write(piece)
 			w.Close()
 		case Bzip2:
-			b, err := bzip2Part(nil, piece)
+			b, err := compressed(Bzip2, piece)
 			if err != nil {
 				t.Fatal(err)
 			}
 			out.Write(b)
 		case Xz:
-			b, err := xzPart(nil, piece)
+			b, err := compressed(Xz, piece)
 			if err != nil {
 				t.Fatal(err)
 			}

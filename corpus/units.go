@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/alike-dev/alike/corpus/internal/units"
 )
 
 // Compressed files whose parts decode independently (zstd frames, bzip2 blocks)
@@ -19,58 +21,15 @@ import (
 // before, and these wait for no lock. After an error the rest of the units are
 // let through without being used.
 //
-// Where a file is not divided into units, or one is larger than maxUnit, all
-// from there on is decoded in one stream. So a worker holds maxUnit of decoded
+// Where a file is not divided into units, or one is larger than units.Max, all
+// from there on is decoded in one stream. So a worker holds units.Max of decoded
 // bytes at most, whatever the file.
-
-// maxUnit is the largest decoded size of a unit: that of what pzstd makes at its
-// default level.
-const maxUnit = 8 << 20
 
 // unitRoom is left free in front of a decoded unit for the carry.
 const unitRoom = 64 << 10
 
-var (
-	// errSerial says that the rest of a file is no sequence of units.
-	errSerial = errors.New("not divided into units")
-	// errLarge says that a unit is larger than maxUnit.
-	errLarge = errors.New("unit is too large")
-	// errAgain says that the way of reading has changed.
-	errAgain = errors.New("to be read in another way")
-)
-
-// A unitReader finds the units of one file.
-type unitReader interface {
-	// claim reads the next unit into the scratch of b: io.EOF at the end, errSerial
-	// where the rest must be decoded in one stream.
-	claim(b *Block) (unit []byte, err error)
-	// decode appends the decoded unit to dst; with an error, as much of it as
-	// there is and can be relied on. errLarge: it is larger than maxUnit. Safe for
-	// concurrent use.
-	decode(dst, unit []byte) ([]byte, error)
-	// place is that of the next unit.
-	place() place
-	// stream decodes everything from a place on.
-	stream(from place) (decoder, error)
-}
-
-// place is where a unit of a file starts, with what must be known to go on
-// there.
-type place struct {
-	bit      int64
-	level    byte   // of bzip2Units
-	combined uint32 // of bzip2Units
-}
-
-func newUnitReader(f *File) unitReader {
-	switch f.src.Compression {
-	case Zstd:
-		return &zstdUnits{f: f, guess: 1 << 20}
-	case Bzip2:
-		return &bzip2Units{f: f, chunk: 1 << 20}
-	}
-	return nil
-}
+// errAgain says that the way of reading has changed.
+var errAgain = errors.New("to be read in another way")
 
 // A turnstile lets numbered calls through in order.
 type turnstile struct {
@@ -106,12 +65,12 @@ func (f *File) nextUnit(b *Block) error {
 	}
 	var unit []byte
 	err := io.EOF
-	at := f.units.place()
+	at := f.units.Place()
 	switch {
 	case f.serial.Load() != nil:
-		err = errSerial
+		err = units.ErrSerial
 	case !f.failed.Load():
-		unit, err = f.units.claim(b)
+		unit, err = f.units.Claim(&b.scratch)
 	}
 	if err != nil {
 		defer f.mu.Unlock()
@@ -123,14 +82,14 @@ func (f *File) nextUnit(b *Block) error {
 	f.read.Add(int64(len(unit)))
 	f.mu.Unlock()
 
-	buf, err := f.units.decode(b.room(unitRoom), unit)
+	buf, err := f.units.Decode(b.room(unitRoom), unit)
 	b.buf = buf
 	f.turn.wait(seq)
 	defer f.turn.leave()
 	switch {
 	case f.serial.Load() != nil:
 		return errAgain
-	case err == errLarge:
+	case err == units.ErrLarge:
 		f.serial.Store(&at)
 		return errAgain
 	}
@@ -194,10 +153,10 @@ func (f *File) cutUnit(b *Block, buf []byte, damage error) error {
 // needs to be copied or looked at again: a file of tiny units would else cost
 // the square of the length of a record.
 func (c *cutter) waits(fresh []byte) bool {
-	if c.held.size+int64(len(c.carry)+len(fresh)) > c.f.o.MaxRecord {
+	if c.held.Size+int64(len(c.carry)+len(fresh)) > c.f.o.MaxRecord {
 		return false
 	}
-	if c.f.src.Format == CSV && c.held.size == 0 {
+	if c.f.src.Format == CSV && c.held.Size == 0 {
 		return len(c.carry)+len(fresh) < 2*c.tried
 	}
 	return bytes.IndexByte(fresh, '\n') < 0
@@ -205,17 +164,17 @@ func (c *cutter) waits(fresh []byte) bool {
 
 // endUnits ends the file, or goes over to one stream, from the place on where
 // claiming has ended. The caller has the lock, and all claimed units were cut.
-func (f *File) endUnits(b *Block, at place, err error) error {
+func (f *File) endUnits(b *Block, at units.Place, err error) error {
 	c := &f.cut
 	if from := f.serial.Load(); from != nil {
-		at, err = *from, errSerial
+		at, err = *from, units.ErrSerial
 	}
 	switch {
 	case c.done || c.err != nil || c.bomb():
 		return c.finish()
-	case err == errSerial:
-		f.read.Store(at.bit / 8)
-		d, err := f.units.stream(at)
+	case err == units.ErrSerial:
+		f.read.Store(at.Bit / 8)
+		d, err := f.units.Stream(at)
 		if err != nil {
 			c.err = c.damage(err)
 			return c.finish()
@@ -225,7 +184,7 @@ func (f *File) endUnits(b *Block, at place, err error) error {
 	case err != io.EOF:
 		c.err = c.damage(err)
 		return c.finish()
-	case len(c.carry) == 0 && c.held.size == 0:
+	case len(c.carry) == 0 && c.held.Size == 0:
 		return c.finish()
 	}
 	buf := b.room(len(c.carry))

@@ -3,7 +3,6 @@ package corpus
 import (
 	"bytes"
 	"compress/bzip2"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,9 @@ import (
 
 	dsnet "github.com/dsnet/compress/bzip2"
 	"github.com/klauspost/compress/zstd"
-	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/corpus/internal/codec"
+	"github.com/alike-dev/alike/corpus/internal/units"
 )
 
 // zstdFile makes a file of frames: of every kind of block, with and without content
@@ -29,11 +30,11 @@ func zstdFile(t testing.TB, pieces ...[]byte) []byte {
 			w.Write(p[len(p)/2:])
 			must(t, w.Close())
 		case 1:
-			b, err := zstdPart(nil, p)
+			b, err := compressed(Zstd, p)
 			must(t, err)
 			out.Write(b)
 		case 2:
-			b, err := zstdPart(nil, p)
+			b, err := compressed(Zstd, p)
 			must(t, err)
 			out.Write(b)
 			out.WriteString("\x50\x2a\x4d\x18\x05\x00\x00\x00skip!") // skippable frame
@@ -88,10 +89,10 @@ func TestSmallZstdFramesAreReadTogether(t *testing.T) {
 }
 
 func TestLargeZstdFrameIsReadAsAStream(t *testing.T) {
-	data := bytes.Repeat(benchLines(1<<20, 5000), maxUnit>>20+2)
+	data := bytes.Repeat(benchLines(1<<20, 5000), units.Max>>20+2)
 	head := small(1000)
 	for _, size := range []bool{false, true} {
-		big, err := zstdPart(nil, data)
+		big, err := compressed(Zstd, data)
 		must(t, err)
 		if !size {
 			big = pack(t, Zstd, data, 1)
@@ -127,7 +128,7 @@ func FuzzZstdFrames(f *testing.F) {
 	f.Add([]byte("\x28\xb5\x2f\xfd"))
 	write := rewriter(f, "a.txt.zst")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderLowmem(true))
+		d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(codec.MaxZstdWindow), zstd.WithDecoderLowmem(true))
 		must(t, err)
 		defer d.Close()
 		plain, err := io.ReadAll(io.LimitReader(d, 8<<20))
@@ -175,34 +176,6 @@ func checkUnits(t *testing.T, s Source, data, plain []byte, err error) {
 	compare(t, fmt.Sprintf("%x", data), have, want)
 }
 
-func TestMagicNumbersAreFoundAtEveryBit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		bits := rapid.IntRange(0, 200).Draw(t, "bits before")
-		after := rapid.IntRange(0, 200).Draw(t, "bits after")
-		magic := rapid.SampledFrom([]uint64{blockMagic, endMagic}).Draw(t, "magic")
-		at := rapid.IntRange(0, bits).Draw(t, "from")
-		noise := byte(rapid.SampledFrom([]int{0, 0xff, 0x31, 0x55}).Draw(t, "noise"))
-		buf := bytes.Repeat([]byte{noise}, (bits+magicBits+after+7)/8)
-		for i := range magicBits {
-			p := bits + i
-			buf[p/8] &^= 0x80 >> (p % 8)
-			buf[p/8] |= byte(magic>>(magicBits-1-i)&1) << (7 - p%8)
-		}
-		slow := -1
-		for i := at; slow < 0 && i+magicBits <= len(buf)*8; i++ {
-			var w [16]byte
-			copy(w[:], buf[i/8:])
-			m := binary.BigEndian.Uint64(w[:]) << (i % 8) >> 16
-			if m == blockMagic || m == endMagic {
-				slow = i
-			}
-		}
-		if have := findMagic(buf, at); have != slow {
-			t.Fatalf("found at %d, want %d", have, slow)
-		}
-	})
-}
-
 func TestBzip2OfManyBlocksAndStreamsIsReadInParts(t *testing.T) {
 	data := benchLines(250<<10, 900)
 	var packed bytes.Buffer
@@ -214,7 +187,7 @@ func TestBzip2OfManyBlocksAndStreamsIsReadInParts(t *testing.T) {
 	for _, chunk := range []int{1, 1000, 1 << 20} {
 		f, err := Open(t.Context(), s, Options{})
 		must(t, err)
-		f.units.(*bzip2Units).chunk = chunk
+		f.units = units.Bzip2(f.file, f.size, &f.read, chunk)
 		var b Block
 		var read []byte
 		blocks := 0
@@ -277,4 +250,13 @@ func TestSmallArchivesTakeLittleMemoryWhateverTheyAskFor(t *testing.T) {
 			compare(t, "a.zst", have, twin([]byte(strings.Repeat("a\n", parts)), f, Options{}))
 		}
 	}
+}
+
+// compressed is one part of a compressed file.
+func compressed(c Compression, data []byte) ([]byte, error) {
+	z, err := codec.CompressorOf(codec.Name(c))
+	if err != nil {
+		return nil, err
+	}
+	return z.Part(nil, data)
 }

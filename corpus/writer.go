@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/internal/durable"
 )
 
@@ -37,7 +38,7 @@ type Destination interface {
 // read in parallel again. A Writer belongs to one goroutine.
 type Writer struct {
 	to       Destination
-	compress *compressor // nil: plain
+	compress *codec.Compressor // nil: plain
 	partSize int
 	part     *part         // being filled
 	parts    int           // sent
@@ -48,10 +49,6 @@ type Writer struct {
 	failed atomic.Pointer[error]
 	ended  bool
 }
-
-// partSize is how much input becomes one member, frame or stream. It is part of
-// what makes the bytes of an output.
-const partSize = 4 << 20
 
 // plainSize is how much of a plain file is written at once.
 const plainSize = 1 << 20
@@ -70,7 +67,7 @@ type part struct {
 // (bzip2, xz) with its compressor. Nothing stands under the name path until Commit; what
 // stood there before stays until then.
 func Create(path string, c Compression, threads int) (*Writer, error) {
-	if _, err := compressorOf(c); err != nil {
+	if _, err := codec.CompressorOf(codec.Name(c)); err != nil {
 		return nil, err
 	}
 	to, err := durable.Create(vfs.Default, path)
@@ -83,14 +80,14 @@ func Create(path string, c Compression, threads int) (*Writer, error) {
 // NewWriter is Create for any output, such as an object of a [BucketWriter]: the same
 // bytes. The Writer commits or aborts it.
 func NewWriter(to Destination, c Compression, threads int) (*Writer, error) {
-	compress, err := compressorOf(c)
+	compress, err := codec.CompressorOf(codec.Name(c))
 	if err != nil {
 		return nil, err
 	}
-	return newWriter(to, compress, threads, partSize), nil
+	return newWriter(to, compress, threads, codec.PartSize), nil
 }
 
-func newWriter(to Destination, compress *compressor, threads, partSize int) *Writer {
+func newWriter(to Destination, compress *codec.Compressor, threads, partSize int) *Writer {
 	w := &Writer{to: to, compress: compress, partSize: partSize}
 	if compress == nil {
 		w.partSize, w.part = plainSize, &part{}
@@ -116,7 +113,7 @@ func (w *Writer) Limit(memory int64) {
 	if w.compress == nil {
 		return
 	}
-	for int64(len(w.free)) > max(1, memory/w.compress.memory) {
+	for int64(len(w.free)) > max(1, memory/w.compress.Memory) {
 		<-w.free
 	}
 }
@@ -157,7 +154,7 @@ func (w *Writer) send() {
 	p := w.part
 	w.part = nil
 	w.parts++
-	p.ready.Go(func() { p.out, p.err = w.compress.part(p.out[:0], p.in) })
+	p.ready.Go(func() { p.out, p.err = w.compress.Part(p.out[:0], p.in) })
 	w.queue <- p
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/alike-dev/alike/corpus/internal/codec"
 )
 
 // writeFile writes data in pieces of uneven sizes.
@@ -166,7 +168,7 @@ func BenchmarkWrite(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "a")
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				writeFile(b, path, c, 1, partSize, data)
+				writeFile(b, path, c, 1, codec.PartSize, data)
 			}
 		})
 	}

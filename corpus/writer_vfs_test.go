@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/internal/durable"
 )
 
@@ -43,7 +44,7 @@ func contents(t *testing.T, on vfs.FS, path string) []byte {
 
 // create is Create on a file system, with parts of another size.
 func create(on vfs.FS, path string, c Compression, threads, partSize int) (*Writer, error) {
-	compress, err := compressorOf(c)
+	compress, err := codec.CompressorOf(codec.Name(c))
 	if err != nil {
 		return nil, err
 	}

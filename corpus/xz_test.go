@@ -9,6 +9,8 @@ import (
 	"hash/crc32"
 	"strings"
 	"testing"
+
+	"github.com/alike-dev/alike/corpus/internal/units"
 )
 
 // xzByTheProgram is a file of two records as XZ Utils 5.4 compress it, with
@@ -75,7 +77,7 @@ func TestXzOfAnyKindIsReadAndCutAndFlippedFound(t *testing.T) {
 
 func TestLargeXzStreamIsReadPieceByPiece(t *testing.T) {
 	head := small(100)
-	data := bytes.Repeat([]byte(strings.Repeat("the same words ", 100)+"\n"), maxUnit/1500+100)
+	data := bytes.Repeat([]byte(strings.Repeat("the same words ", 100)+"\n"), units.Max/1500+100)
 	packed := append(pack(t, Xz, head, 1), pack(t, Xz, data, 1)...)
 	packed = append(packed, pack(t, Xz, head, 1)...)
 	s := sourceOf(t, "a.xz", packed)
@@ -95,7 +97,7 @@ func TestLargeXzStreamIsReadPieceByPiece(t *testing.T) {
 }
 
 func TestXzThatAsksForTooMuchIsToldWithTheRemedy(t *testing.T) {
-	packed := pack(t, Xz, bytes.Repeat([]byte("a line of a large file\n"), maxUnit/23+1000), 1)
+	packed := pack(t, Xz, bytes.Repeat([]byte("a line of a large file\n"), units.Max/23+1000), 1)
 	h := packed[12 : 12+(int(packed[12])+1)*4] // of the block: size, flags, LZMA2, one byte of properties
 	h[4] = 32                                  // 256 MiB
 	binary.LittleEndian.PutUint32(h[len(h)-4:], crc32.ChecksumIEEE(h[:len(h)-4]))

@@ -1,4 +1,4 @@
-package corpus
+package units
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -20,7 +21,7 @@ import (
 // while claiming. (A magic number stands inside a block by chance once in 2⁴⁸
 // bits; that block is then reported as corrupt.)
 type bzip2Units struct {
-	f        *File
+	file
 	buf      []byte // of the file
 	base     int64  // of buf in the file
 	chunk    int    // bytes to read at once
@@ -40,14 +41,14 @@ const (
 	maxBlockBytes = 2 << 20
 )
 
-func (z *bzip2Units) place() place {
-	return place{z.base*8 + int64(z.bit), z.level, z.combined}
+func (z *bzip2Units) Place() Place {
+	return Place{z.base*8 + int64(z.bit), z.level, z.combined}
 }
 
 // stream goes on with the same blocks, one after the other and each piece by
 // piece.
-func (z *bzip2Units) stream(from place) (decoder, error) {
-	z.buf, z.base, z.bit = z.buf[:0], from.bit/8, int(from.bit%8)
+func (z *bzip2Units) Stream(from Place) (codec.Reader, error) {
+	z.buf, z.base, z.bit = z.buf[:0], from.Bit/8, int(from.Bit%8)
 	z.level, z.combined = from.level, from.combined
 	return &bzip2Stream{z: z}, nil
 }
@@ -56,24 +57,24 @@ func (z *bzip2Units) stream(from place) (decoder, error) {
 // match is not used, so each is decoded twice: this is the way for blocks that
 // are too large to be kept.
 type bzip2Stream struct {
-	z    *bzip2Units
-	b    Block
-	unit io.Reader // nil between blocks
+	z       *bzip2Units
+	scratch []byte
+	unit    io.Reader // nil between blocks
 }
 
-func (s *bzip2Stream) release() {}
+func (s *bzip2Stream) Release() {}
 
 func (s *bzip2Stream) Read(p []byte) (int, error) {
 	for {
 		if s.unit == nil {
-			unit, err := s.z.claim(&s.b)
+			unit, err := s.z.Claim(&s.scratch)
 			if err != nil {
 				return 0, err
 			}
 			if _, err := io.Copy(io.Discard, bzip2.NewReader(bytes.NewReader(unit))); err != nil {
 				return 0, err
 			}
-			s.z.f.read.Add(int64(len(unit)))
+			s.z.read.Add(int64(len(unit)))
 			s.unit = bzip2.NewReader(bytes.NewReader(unit))
 		}
 		n, err := s.unit.Read(p)
@@ -87,7 +88,7 @@ func (s *bzip2Stream) Read(p []byte) (int, error) {
 	}
 }
 
-func (z *bzip2Units) claim(b *Block) ([]byte, error) {
+func (z *bzip2Units) Claim(scratch *[]byte) ([]byte, error) {
 	for {
 		if z.level == 0 {
 			if err := z.streamHeader(); err != nil {
@@ -105,17 +106,17 @@ func (z *bzip2Units) claim(b *Block) ([]byte, error) {
 				return nil, err
 			}
 			z.combined = (z.combined<<1 | z.combined>>31) ^ sum
-			unit := z.asStream(b.scratch[:0], end, sum)
-			b.scratch, z.bit = unit, end
+			unit := z.asStream((*scratch)[:0], end, sum)
+			*scratch, z.bit = unit, end
 			return unit, nil
 		case endMagic:
 			if sum != z.combined {
-				return nil, fault.Because(ErrCorrupt, "check sum of a stream does not match")
+				return nil, fault.Because(fault.ErrCorrupt, "check sum of a stream does not match")
 			}
 			z.bit = (z.bit + magicBits + 32 + 7) &^ 7
 			z.level, z.combined = 0, 0
 		default:
-			return nil, fault.Because(ErrCorrupt, "no block where one should start")
+			return nil, fault.Because(fault.ErrCorrupt, "no block where one should start")
 		}
 	}
 }
@@ -123,14 +124,14 @@ func (z *bzip2Units) claim(b *Block) ([]byte, error) {
 // streamHeader reads the header of the next stream; io.EOF if there is none.
 func (z *bzip2Units) streamHeader() error {
 	if err := z.need(32); err != nil {
-		if at := z.base + int64(z.bit>>3); at == z.f.size && z.begun {
+		if at := z.base + int64(z.bit>>3); at == z.size && z.begun {
 			return io.EOF
 		}
 		return err
 	}
 	h := z.buf[z.bit>>3:]
 	if h[0] != 'B' || h[1] != 'Z' || h[2] != 'h' || h[3] < '1' || h[3] > '9' {
-		return fault.Because(ErrCorrupt, "no bzip2 header")
+		return fault.Because(fault.ErrCorrupt, "no bzip2 header")
 	}
 	z.level, z.begun = h[3], true
 	z.bit += 32
@@ -156,13 +157,13 @@ func (z *bzip2Units) fill() error {
 		z.bit &= 7
 	}
 	from := z.base + int64(len(z.buf))
-	n := int(min(int64(z.chunk), z.f.size-from))
+	n := int(min(int64(z.chunk), z.size-from))
 	if n == 0 {
 		return io.ErrUnexpectedEOF
 	}
 	have := len(z.buf)
 	z.buf = slices.Grow(z.buf, n)[:have+n]
-	if got, err := z.f.file.ReadAt(z.buf[have:], from); got < n {
+	if got, err := z.at.ReadAt(z.buf[have:], from); got < n {
 		z.buf = z.buf[:have]
 		return shortFile(err)
 	}
@@ -185,7 +186,7 @@ func (z *bzip2Units) nextMagic(at int) (int, error) {
 			return found, nil
 		}
 		if len(z.buf)*8-z.bit > maxBlockBytes*8 {
-			return 0, fault.Because(ErrCorrupt, "a block does not end")
+			return 0, fault.Because(fault.ErrCorrupt, "a block does not end")
 		}
 		searched := max(at, len(z.buf)*8-magicBits+1)
 		if err := z.fill(); err != nil {
@@ -257,16 +258,16 @@ func (z *bzip2Units) asStream(dst []byte, end int, sum uint32) []byte {
 	return dst
 }
 
-// decode decodes one block. Of a damaged one nothing is used. The run lengths
+// Decode decodes one block. Of a damaged one nothing is used. The run lengths
 // of the format let a block of a few dozen bytes become 46 MB.
-func (z *bzip2Units) decode(dst, unit []byte) ([]byte, error) {
+func (z *bzip2Units) Decode(dst, unit []byte) ([]byte, error) {
 	have := len(dst)
-	out, err := readOn(dst, io.LimitReader(bzip2.NewReader(bytes.NewReader(unit)), maxUnit+1))
+	out, err := readOn(dst, io.LimitReader(bzip2.NewReader(bytes.NewReader(unit)), Max+1))
 	switch {
 	case err != nil:
 		return out[:have], err
-	case len(out)-have > maxUnit:
-		return out[:have], errLarge
+	case len(out)-have > Max:
+		return out[:have], ErrLarge
 	}
 	return out, nil
 }

@@ -1,4 +1,4 @@
-package corpus
+package ranges
 
 import (
 	"context"
@@ -9,47 +9,49 @@ import (
 )
 
 const (
-	objectPage  = 1 << 20
+	pageSize    = 1 << 20
 	pagesCached = 8
-	directRead  = 2 * objectPage // reads of so many bytes go past the cache
+	directRead  = 2 * pageSize // reads of so many bytes go past the cache
 )
 
-// objectAt reads pages of an object and keeps the last ones. When pages are
-// read in order, the next one is fetched beforehand.
-type objectAt struct {
-	objectFetcher
+// Pages read an object in any order: in pages, of which the last ones are kept. When
+// pages are read in order, the next one is fetched beforehand. They are safe for
+// concurrent use, but no ReadAt may be under way in Close.
+type Pages struct {
+	object Object
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
 	mu    sync.Mutex
-	pages map[int64]*objectPageData
+	pages map[int64]*page
 	clock int64 // counts uses
 }
 
-type objectPageData struct {
+type page struct {
 	data  []byte
 	ready chan struct{} // closed when data is full or err is set
 	err   error
 	used  int64
 }
 
-func newObjectAt(ctx context.Context, f objectFetcher) *objectAt {
-	r := &objectAt{objectFetcher: f, pages: map[int64]*objectPageData{}}
+// NewPages opens an object until ctx ends.
+func NewPages(ctx context.Context, o Object) *Pages {
+	r := &Pages{object: o, pages: map[int64]*page{}}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	return r
 }
 
-func (r *objectAt) Size() int64 { return r.object.Size }
+func (r *Pages) Size() int64 { return r.object.Size }
 
 // Close ends all requests and waits for their goroutines.
-func (r *objectAt) Close() error {
+func (r *Pages) Close() error {
 	r.cancel()
 	r.wg.Wait()
 	return nil
 }
 
-func (r *objectAt) ReadAt(p []byte, off int64) (n int, err error) {
+func (r *Pages) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, fmt.Errorf("%w: offset %d", fs.ErrInvalid, off)
 	}
@@ -58,27 +60,27 @@ func (r *objectAt) ReadAt(p []byte, off int64) (n int, err error) {
 		p, atEnd = p[:max(left, 0)], io.EOF
 	}
 	if len(p) >= directRead {
-		if err := r.fetch(r.ctx, off, p); err != nil {
+		if err := r.object.Fetch(r.ctx, off, p); err != nil {
 			return 0, err
 		}
 		return len(p), atEnd
 	}
 	for n < len(p) {
 		at := off + int64(n)
-		data, err := r.page(at / objectPage)
+		data, err := r.page(at / pageSize)
 		if err != nil {
 			return n, err
 		}
-		n += copy(p[n:], data[at%objectPage:])
+		n += copy(p[n:], data[at%pageSize:])
 	}
 	return n, atEnd
 }
 
 // page returns a page, which stays as it is.
-func (r *objectAt) page(number int64) ([]byte, error) {
+func (r *Pages) page(number int64) ([]byte, error) {
 	r.mu.Lock()
 	page := r.ask(number)
-	if r.pages[number-1] != nil && (number+1)*objectPage < r.object.Size {
+	if r.pages[number-1] != nil && (number+1)*pageSize < r.object.Size {
 		r.ask(number + 1)
 	}
 	r.mu.Unlock()
@@ -94,7 +96,7 @@ func (r *objectAt) page(number int64) ([]byte, error) {
 }
 
 // ask returns a page that is here or under way. The caller has the lock.
-func (r *objectAt) ask(number int64) *objectPageData {
+func (r *Pages) ask(number int64) *page {
 	r.clock++
 	if page := r.pages[number]; page != nil {
 		page.used = r.clock
@@ -109,11 +111,11 @@ func (r *objectAt) ask(number int64) *objectPageData {
 		}
 		delete(r.pages, oldest) // who reads it still has it
 	}
-	start := number * objectPage
-	page := &objectPageData{data: make([]byte, min(objectPage, r.object.Size-start)), ready: make(chan struct{}), used: r.clock}
+	start := number * pageSize
+	page := &page{data: make([]byte, min(pageSize, r.object.Size-start)), ready: make(chan struct{}), used: r.clock}
 	r.pages[number] = page
 	r.wg.Go(func() {
-		page.err = r.fetch(r.ctx, start, page.data)
+		page.err = r.object.Fetch(r.ctx, start, page.data)
 		close(page.ready)
 	})
 	return page

@@ -1,4 +1,5 @@
-package corpus
+// Package ranges reads objects of object stores by requests for ranges of bytes.
+package ranges
 
 import (
 	"context"
@@ -35,27 +36,31 @@ const (
 	firstRange       = 256 << 10
 )
 
-// patience is how long a request is waited for, and how often it is repeated.
-type patience struct {
-	tries          int           // in a row without a byte
-	pause, longest time.Duration // before the second try, doubling up to longest
-	idle           time.Duration // without a byte, until a request is given up
+// Patience is how long a request is waited for, and how often it is repeated.
+type Patience struct {
+	Tries          int           // in a row without a byte
+	Pause, Longest time.Duration // before the second try, doubling up to Longest
+	Idle           time.Duration // without a byte, until a request is given up
 }
 
-var defaultPatience = patience{tries: 8, pause: 200 * time.Millisecond, longest: 5 * time.Second, idle: 30 * time.Second}
+// Usual is the patience with all objects.
+var Usual = Patience{Tries: 8, Pause: 200 * time.Millisecond, Longest: 5 * time.Second, Idle: 30 * time.Second}
 
-// objectFetcher reads ranges of one object. It is safe for concurrent use.
-type objectFetcher struct {
-	bucket Bucket
-	object Object
-	patience
+// An Object is what is read. It is safe for concurrent use if its function is.
+type Object struct {
+	Size int64
+	// Open opens length > 0 bytes from an offset on. An error that errors.Is ErrNotExist,
+	// ErrPermission or ErrInvalid of io/fs, or ErrChanged, is final; others are worth
+	// another try, after RetryAfter() if they have that method.
+	Open func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
 }
 
 var errIdle = errors.New("no data for too long")
 
-// fetch fills buf with the bytes from offset on. The error is an *fault.Unread.
-func (f *objectFetcher) fetch(ctx context.Context, offset int64, buf []byte) error {
-	have, pause := 0, f.pause
+// Fetch fills buf with the bytes from offset on. What breaks off is continued, as Usual
+// says. The error is a *fault.Unread.
+func (f *Object) Fetch(ctx context.Context, offset int64, buf []byte) error {
+	have, pause, p := 0, Usual.Pause, Usual
 	for try := 1; ; try++ {
 		n, err := f.request(ctx, offset+int64(have), buf[have:])
 		have += n
@@ -67,17 +72,17 @@ func (f *objectFetcher) fetch(ctx context.Context, offset int64, buf []byte) err
 		case isFinal(err):
 			return &fault.Unread{Err: err}
 		case n > 0: // it goes on
-			try, pause = 1, f.pause
-		case try == f.tries:
-			return &fault.Unread{Err: fault.Caused(ErrUnavailable, err,
-				"the object storage does not deliver (%v; tried %d times); check the network and run again", err, f.tries)}
+			try, pause = 1, p.Pause
+		case try == p.Tries:
+			return &fault.Unread{Err: fault.Caused(fault.ErrUnavailable, err,
+				"the object storage does not deliver (%v; tried %d times); check the network and run again", err, p.Tries)}
 		}
 		select {
 		case <-ctx.Done():
 			return &fault.Unread{Err: ctx.Err()}
 		case <-time.After(max(pause/2+rand.N(pause/2+1), askedPause(err))):
 		}
-		pause = min(2*pause, f.longest)
+		pause = min(2*pause, p.Longest)
 	}
 }
 
@@ -93,17 +98,17 @@ func askedPause(err error) time.Duration {
 // isFinal reports whether another try would give the same error.
 func isFinal(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrInvalid) ||
-		errors.Is(err, ErrChanged)
+		errors.Is(err, fault.ErrChanged)
 }
 
 // request makes one request and returns how many bytes of buf it has filled. It
 // gives up when no byte comes for a while.
-func (f *objectFetcher) request(ctx context.Context, offset int64, buf []byte) (have int, err error) {
+func (f *Object) request(ctx context.Context, offset int64, buf []byte) (have int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(f.idle, func() { cancel(errIdle) })
+	watch := time.AfterFunc(Usual.Idle, func() { cancel(errIdle) })
 	defer watch.Stop()
-	body, err := f.bucket.Read(ctx, f.object, offset, int64(len(buf)))
+	body, err := f.Open(ctx, offset, int64(len(buf)))
 	if err == nil {
 		defer body.Close()
 	}
@@ -112,7 +117,7 @@ func (f *objectFetcher) request(ctx context.Context, offset int64, buf []byte) (
 		n, err = body.Read(buf[have:])
 		if n > 0 {
 			have += n
-			watch.Reset(f.idle)
+			watch.Reset(Usual.Idle)
 		}
 	}
 	if err == io.EOF {
@@ -124,37 +129,37 @@ func (f *objectFetcher) request(ctx context.Context, offset int64, buf []byte) (
 	return have, err
 }
 
-// objectReader reads an object front to back. It belongs to one goroutine.
-type objectReader struct {
-	objectFetcher
+// A Reader reads an object front to back. It belongs to one goroutine.
+type Reader struct {
+	object Object
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // of the goroutines that fetch
 
-	queue []*objectRange // in the order of the object; the first is being read
-	pos   int            // read of the first
-	asked int64          // bytes of the object that ranges were made for
-	size  int            // of the next range
-	most  int            // bytes of a range
-	ahead int            // ranges that may be in the queue
-	free  [][]byte       // buffers of ranges that were read
-	err   error          // of all further calls
+	queue []*piece // in the order of the object; the first is being read
+	pos   int      // read of the first
+	asked int64    // bytes of the object that ranges were made for
+	size  int      // of the next range
+	most  int      // bytes of a range
+	ahead int      // ranges that may be in the queue
+	free  [][]byte // buffers of ranges that were read
+	err   error    // of all further calls
 }
 
-type objectRange struct {
+type piece struct {
 	data  []byte
 	ready chan error // one value, when data is full or cannot be
 	here  bool
 }
 
-// newObjectReader begins to read an object.
-func newObjectReader(ctx context.Context, f objectFetcher, readAhead int) *objectReader {
+// NewReader begins to read an object, readAhead bytes ahead (0 = 8 MiB), until ctx ends.
+func NewReader(ctx context.Context, o Object, readAhead int) *Reader {
 	if readAhead == 0 {
 		readAhead = defaultReadAhead
 	}
-	r := &objectReader{objectFetcher: f, most: max(readAhead/rangesAhead, 1), ahead: 1}
+	r := &Reader{object: o, most: max(readAhead/rangesAhead, 1), ahead: 1}
 	r.size = min(firstRange, r.most)
-	if f.object.Size <= int64(r.most) {
+	if o.Size <= int64(r.most) {
 		r.size = r.most // one request is all that it takes
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
@@ -163,18 +168,18 @@ func newObjectReader(ctx context.Context, f objectFetcher, readAhead int) *objec
 }
 
 // ask begins to fetch as many ranges as may be under way.
-func (r *objectReader) ask() {
+func (r *Reader) ask() {
 	for len(r.queue) < r.ahead && r.asked < r.object.Size {
 		offset := r.asked
-		q := &objectRange{data: r.buffer(int(min(int64(r.size), r.object.Size-offset))), ready: make(chan error, 1)}
-		r.wg.Go(func() { q.ready <- r.fetch(r.ctx, offset, q.data) })
+		q := &piece{data: r.buffer(int(min(int64(r.size), r.object.Size-offset))), ready: make(chan error, 1)}
+		r.wg.Go(func() { q.ready <- r.object.Fetch(r.ctx, offset, q.data) })
 		r.queue = append(r.queue, q)
 		r.asked += int64(len(q.data))
 		r.size = min(2*r.size, r.most)
 	}
 }
 
-func (r *objectReader) buffer(n int) []byte {
+func (r *Reader) buffer(n int) []byte {
 	for i, b := range r.free {
 		if cap(b) >= n {
 			r.free = append(r.free[:i], r.free[i+1:]...)
@@ -185,7 +190,7 @@ func (r *objectReader) buffer(n int) []byte {
 	return make([]byte, n)
 }
 
-func (r *objectReader) Read(p []byte) (int, error) {
+func (r *Reader) Read(p []byte) (int, error) {
 	for r.err == nil {
 		if len(r.queue) == 0 {
 			r.err = io.EOF
@@ -213,34 +218,9 @@ func (r *objectReader) Read(p []byte) (int, error) {
 }
 
 // Close ends all requests and waits for their goroutines.
-func (r *objectReader) Close() error {
+func (r *Reader) Close() error {
 	r.cancel()
 	r.wg.Wait()
 	r.queue, r.free, r.err = nil, nil, fs.ErrClosed
 	return nil
-}
-
-// A lazyDecoder makes its decoder when it is read first: decoders read the start
-// of their stream at once, and opening a source shall not wait for a network.
-type lazyDecoder struct {
-	r io.Reader
-	c Compression
-	decoder
-	err error
-}
-
-func (l *lazyDecoder) Read(p []byte) (int, error) {
-	if l.decoder == nil && l.err == nil {
-		l.decoder, l.err = newDecoder(l.r, l.c)
-	}
-	if l.err != nil {
-		return 0, l.err
-	}
-	return l.decoder.Read(p)
-}
-
-func (l *lazyDecoder) release() {
-	if l.decoder != nil {
-		l.decoder.release()
-	}
 }

@@ -1,4 +1,5 @@
-package corpus
+// Package held keeps the beginnings of long records in little memory.
+package held
 
 import (
 	"slices"
@@ -6,29 +7,29 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// held keeps the beginning of a long record until its end is seen, or until it
+// Bytes keep the beginning of a long record until its end is seen, or until it
 // proves to be over MaxRecord. A stream cannot be read twice, so all of a
 // record that may yet be legitimate must be kept; it is kept compressed, as
 // whole files of one line tend to be very repetitive. The code is S2, which
 // costs less than the decoders of the formats here.
-type held struct {
+type Bytes struct {
 	pieces  [][]byte
-	size    int64 // uncompressed
+	Size    int64 // uncompressed
 	scratch []byte
 }
 
-// add keeps a copy of p behind what is kept already.
-func (h *held) add(p []byte) {
+// Add keeps a copy of p behind what is kept already.
+func (h *Bytes) Add(p []byte) {
 	if len(p) == 0 {
 		return
 	}
 	h.scratch = s2.Encode(h.scratch[:cap(h.scratch)], p)
 	h.pieces = append(h.pieces, slices.Clone(h.scratch))
-	h.size += int64(len(p))
+	h.Size += int64(len(p))
 }
 
-// appendTo appends all that is kept to dst and forgets it, piece by piece.
-func (h *held) appendTo(dst []byte) []byte {
+// AppendTo appends all that is kept to dst and forgets it, piece by piece.
+func (h *Bytes) AppendTo(dst []byte) []byte {
 	for i, piece := range h.pieces {
 		n, err := s2.DecodedLen(piece)
 		if err == nil {
@@ -41,9 +42,9 @@ func (h *held) appendTo(dst []byte) []byte {
 		dst = dst[:len(dst)+n]
 		h.pieces[i] = nil
 	}
-	h.drop()
+	h.Drop()
 	return dst
 }
 
-// drop forgets what is kept.
-func (h *held) drop() { *h = held{} }
+// Drop forgets what is kept.
+func (h *Bytes) Drop() { *h = Bytes{} }

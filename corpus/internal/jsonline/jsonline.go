@@ -1,4 +1,6 @@
-package corpus
+// Package jsonline checks a line that is one JSON object, and picks wanted fields out of
+// it.
+package jsonline
 
 import (
 	"encoding/binary"
@@ -26,55 +28,65 @@ import (
 // maxDepth of nested objects and arrays, the limit of encoding/json.
 const maxDepth = 10000
 
-// kind of a JSON value.
-type kind uint8
+// Kind of a JSON value.
+type Kind uint8
 
 const (
-	kindNone kind = iota // no such field
-	kindString
-	kindNumber
-	kindObject
-	kindArray
-	kindTrue
-	kindFalse
-	kindNull
+	KindNone Kind = iota // no such field
+	KindString
+	KindNumber
+	KindObject
+	KindArray
+	KindTrue
+	KindFalse
+	KindNull
 )
 
-func (k kind) String() string {
+func (k Kind) String() string {
 	return [...]string{"nothing", "a string", "a number", "an object", "an array", "true", "false", "null"}[k]
 }
 
-// jsonValue is one wanted field: val is its text, of a string without quotes and
-// escapes. buf is scratch for strings with escapes; over says that a long one may
-// be unescaped where it stands instead.
-type jsonValue struct {
-	val  []byte
-	kind kind
+// A Value is one wanted field: Val is its text, of a string without quotes and
+// escapes. Over says that a long one with escapes may be unescaped where it stands, and
+// not in scratch memory, which is the Value's.
+type Value struct {
+	Val  []byte
+	Kind Kind
+	Over bool
 	buf  []byte
-	over bool
 }
 
-// longString is the length from which on a string with escapes is not unescaped
+// Trim forgets the value, and gives back scratch memory of more than most bytes.
+func (v *Value) Trim(most int) {
+	v.Val = nil
+	if cap(v.buf) > most {
+		v.buf = nil
+	}
+}
+
+// LongString is the length from which on a string with escapes is not unescaped
 // into scratch memory that grows step by step: of one of 60 MiB that would be three
 // times as much.
-const longString = 256 << 10
+const LongString = 256 << 10
 
-// jsonScanner holds the scratch and the place of a syntax error.
-type jsonScanner struct {
+// A Scanner holds scratch memory and the place of a syntax error. It belongs to one
+// goroutine.
+type Scanner struct {
 	stack []byte // of '{' and '['
 	key   []byte // scratch for a key with escapes
-	at    int    // where the error is
-	why   string // what it is
+	At    int    // where the error is
+	Why   string // what it is
 }
 
-func (j *jsonScanner) fail(at int, why string) bool {
-	j.at, j.why = at, why
+func (j *Scanner) fail(at int, why string) bool {
+	j.At, j.Why = at, why
 	return false
 }
 
-// object scans one object with nothing but white space around it. find tells
-// which of vals a key stands for, or -1.
-func (j *jsonScanner) object(s []byte, names [][]byte, vals []jsonValue) bool {
+// Object scans one object with nothing but white space around it, and sets those of
+// vals whose names it has; of a repeated name the last one counts. If it is not valid,
+// At and Why tell where and why. O(length), no memory but for strings with escapes.
+func (j *Scanner) Object(s []byte, names [][]byte, vals []Value) bool {
 	i := skipSpace(s, 0)
 	if i == len(s) || s[i] != '{' {
 		return j.fail(i, "not a JSON object")
@@ -88,7 +100,7 @@ func (j *jsonScanner) object(s []byte, names [][]byte, vals []jsonValue) bool {
 		if !ok {
 			return false
 		}
-		var v *jsonValue
+		var v *Value
 		for n := range names {
 			if string(names[n]) == string(key) {
 				v = &vals[n]
@@ -119,7 +131,7 @@ func (j *jsonScanner) object(s []byte, names [][]byte, vals []jsonValue) bool {
 }
 
 // ending checks that nothing but white space follows the object.
-func (j *jsonScanner) ending(s []byte, i int) bool {
+func (j *Scanner) ending(s []byte, i int) bool {
 	if i = skipSpace(s, i); i < len(s) {
 		return j.fail(i, "something follows the object")
 	}
@@ -128,11 +140,11 @@ func (j *jsonScanner) ending(s []byte, i int) bool {
 
 // value scans the value at s[i] into v, which may be nil, and returns the place
 // after it.
-func (j *jsonScanner) value(s []byte, i int, v *jsonValue) (int, bool) {
+func (j *Scanner) value(s []byte, i int, v *Value) (int, bool) {
 	if i == len(s) {
 		return i, j.fail(i, "the line ends before a value")
 	}
-	var k kind
+	var k Kind
 	var next int
 	var ok bool
 	switch c := s[i]; c {
@@ -141,24 +153,24 @@ func (j *jsonScanner) value(s []byte, i int, v *jsonValue) (int, bool) {
 			_, next, ok = j.text(s, i, nil, "")
 			return next, ok
 		}
-		v.kind = kindString
+		v.Kind = KindString
 		buf := &v.buf
-		if rest := len(s) - i; rest > max(longString, cap(v.buf)) {
+		if rest := len(s) - i; rest > max(LongString, cap(v.buf)) {
 			buf = v.room(s, i)
 		}
-		v.val, next, ok = j.text(s, i, buf, "")
+		v.Val, next, ok = j.text(s, i, buf, "")
 		return next, ok
 	case '{', '[':
-		k = kindObject
+		k = KindObject
 		if c == '[' {
-			k = kindArray
+			k = KindArray
 		}
 		next, ok = j.nested(s, i)
 	default:
 		k, next, ok = j.scalar(s, i)
 	}
 	if ok && v != nil {
-		v.kind, v.val = k, s[i:next]
+		v.Kind, v.Val = k, s[i:next]
 	}
 	return next, ok
 }
@@ -166,7 +178,7 @@ func (j *jsonScanner) value(s []byte, i int, v *jsonValue) (int, bool) {
 // room returns where to unescape the string at s[i]: if it is long and has escapes,
 // over its own bytes or, if those must stay, in scratch memory that suffices. What
 // is unescaped is no longer than what it stands for.
-func (v *jsonValue) room(s []byte, i int) *[]byte {
+func (v *Value) room(s []byte, i int) *[]byte {
 	i++
 	end := special(s, i)
 	if end == len(s) || s[end] == '"' {
@@ -179,8 +191,8 @@ func (v *jsonValue) room(s []byte, i int) *[]byte {
 		end = special(s, min(end+1, len(s)))
 	}
 	switch {
-	case end-i <= max(longString, cap(v.buf)):
-	case v.over:
+	case end-i <= max(LongString, cap(v.buf)):
+	case v.Over:
 		over := s[i:i:end]
 		return &over
 	default:
@@ -190,26 +202,44 @@ func (v *jsonValue) room(s []byte, i int) *[]byte {
 }
 
 // scalar scans a number, true, false or null.
-func (j *jsonScanner) scalar(s []byte, i int) (kind, int, bool) {
+func (j *Scanner) scalar(s []byte, i int) (Kind, int, bool) {
 	switch c := s[i]; {
 	case c == '-' || '0' <= c && c <= '9':
 		n := numberEnd(s, i)
 		if n < 0 {
-			return kindNumber, i, j.fail(i, "not a number as JSON writes it")
+			return KindNumber, i, j.fail(i, "not a number as JSON writes it")
 		}
-		return kindNumber, n, true
+		return KindNumber, n, true
 	case hasPrefix(s, i, "true"):
-		return kindTrue, i + 4, true
+		return KindTrue, i + 4, true
 	case hasPrefix(s, i, "false"):
-		return kindFalse, i + 5, true
+		return KindFalse, i + 5, true
 	case hasPrefix(s, i, "null"):
-		return kindNull, i + 4, true
+		return KindNull, i + 4, true
 	}
-	return kindNone, i, j.fail(i, "expected a value")
+	return KindNone, i, j.fail(i, "expected a value")
 }
 
+// Keys returns the names in an object that Object has found to be valid.
+func (j *Scanner) Keys(s []byte) (names []string) {
+	i := skipSpace(s, skipSpace(s, 0)+1)
+	for s[i] == '"' {
+		key, next, _ := j.text(s, i, &j.key, "")
+		names = append(names, string(key))
+		i = skipSpace(s, skipSpace(s, next)+1)
+		i, _ = j.value(s, i, nil)
+		if i = skipSpace(s, i); s[i] == ',' {
+			i = skipSpace(s, i+1)
+		}
+	}
+	return names
+}
+
+// Blank tells whether a line has nothing but white space.
+func Blank(s []byte) bool { return skipSpace(s, 0) == len(s) }
+
 // nested checks the object or array at s[i] and returns the place after it.
-func (j *jsonScanner) nested(s []byte, i int) (int, bool) {
+func (j *Scanner) nested(s []byte, i int) (int, bool) {
 	j.stack = append(j.stack[:0], '{') // the outermost object
 	for {
 		// s[i] is the first byte of a value.
@@ -272,7 +302,7 @@ func (j *jsonScanner) nested(s []byte, i int) (int, bool) {
 }
 
 // nestedKey scans a key and its colon and returns the place of the value.
-func (j *jsonScanner) nestedKey(s []byte, i int) (int, bool) {
+func (j *Scanner) nestedKey(s []byte, i int) (int, bool) {
 	_, i, ok := j.text(s, i, nil, "expected a key in quotes")
 	if !ok {
 		return i, false
@@ -287,7 +317,7 @@ func (j *jsonScanner) nestedKey(s []byte, i int) (int, bool) {
 // text scans the string at s[i] and returns its value, unescaped in *buf where
 // need be, and the place after it. With buf = nil it only checks. missing says
 // what is wrong when there is no string.
-func (j *jsonScanner) text(s []byte, i int, buf *[]byte, missing string) ([]byte, int, bool) {
+func (j *Scanner) text(s []byte, i int, buf *[]byte, missing string) ([]byte, int, bool) {
 	if i == len(s) || s[i] != '"' {
 		return nil, i, j.fail(i, missing)
 	}

@@ -1,4 +1,4 @@
-package corpus
+package codec
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// maxXzDictionary is the memory an xz stream may ask for, twice that of xz -9.
-const maxXzDictionary = 128 << 20
+// MaxXzDictionary is the memory an xz stream may ask for, twice that of xz -9.
+const MaxXzDictionary = 128 << 20
 
 // xzDecoder is a pooled decoder. It keeps its dictionary.
 type xzDecoder struct{ *xz.Reader }
@@ -25,7 +25,7 @@ func (d *xzDecoder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-var errXzEnd = fault.Because(ErrTruncated, "the data end in the middle")
+var errXzEnd = fault.Because(fault.ErrTruncated, "the data end in the middle")
 
 var xzPool sync.Pool
 
@@ -33,14 +33,14 @@ var xzPool sync.Pool
 func getXz(r io.Reader) (*xzDecoder, error) {
 	d, _ := xzPool.Get().(*xzDecoder)
 	if d == nil {
-		x, err := xz.NewReader(nil, maxXzDictionary)
+		x, err := xz.NewReader(nil, MaxXzDictionary)
 		if err != nil {
 			return nil, err
 		}
 		d = &xzDecoder{x}
 	}
 	if err := d.Reset(r); err != nil {
-		d.release()
+		d.Release()
 		if errors.Is(err, xz.ErrBuf) {
 			err = errXzEnd
 		}
@@ -49,7 +49,7 @@ func getXz(r io.Reader) (*xzDecoder, error) {
 	return d, nil
 }
 
-func (d *xzDecoder) release() {
+func (d *xzDecoder) Release() {
 	_ = d.Reset(bytes.NewReader(nil)) // the end of no data is what is expected
 	xzPool.Put(d)
 }

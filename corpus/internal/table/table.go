@@ -1,50 +1,54 @@
-package corpus
+// Package table cuts tables of comma- or tab-separated values into records, and records
+// into cells.
+package table
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
+	"github.com/alike-dev/alike/corpus/internal/lines"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// csvState is what csvRecord found.
-type csvState uint8
+// State is what CSVRecord has found.
+type State uint8
 
 const (
-	csvOK   csvState = iota
-	csvBad           // malformed: costs the line on which it starts
-	csvMore          // does not end here; more data must be read
-	csvLong          // the line on which it starts is over the limit
+	OK   State = iota
+	Bad        // malformed: costs the line on which it starts
+	More       // does not end here; more data must be read
+	Long       // the line on which it starts is over the limit
 )
 
-// csvRecord finds the end of the CSV record at the start of s. n is its length
+// CSVRecord finds the end of the CSV record at the start of s. n is its length
 // with its line end; of a malformed or too long one that of its first line; 0
-// with csvMore. With eof the data ends with s.
+// with More. With eof the data ends with s.
 //
 // A record that does not end within limit bytes is malformed if it has several
 // lines: an unclosed quote is far more likely than a field of that size, and
 // so it costs one line instead of all that follow.
-func csvRecord(s []byte, limit int64, eof bool) (n int, state csvState) {
+func CSVRecord(s []byte, limit int64, eof bool) (n int, state State) {
 	line := bytes.IndexByte(s, '\n') + 1
 	if line == 0 {
 		line = len(s)
 		if !eof && int64(line) <= limit {
-			return 0, csvMore
+			return 0, More
 		}
 	}
 	if int64(line) > limit {
-		return line, csvLong
+		return line, Long
 	}
 	if bytes.IndexByte(s[:line], '"') < 0 {
-		return line, csvOK
+		return line, OK
 	}
 	// open is what it means when the data ends before the record does.
-	open, end := csvMore, eof
+	open, end := More, eof
 	if int64(len(s)) > limit {
-		s, open, end = s[:limit], csvBad, false
+		s, open, end = s[:limit], Bad, false
 	} else if eof {
-		open = csvBad
+		open = Bad
 	}
 	i := 0
 	for {
@@ -56,29 +60,29 @@ func csvRecord(s []byte, limit int64, eof bool) (n int, state csvState) {
 			}
 			i = q + 1
 		} else if i = cellEnd(s, i); i < len(s) && s[i] == '"' {
-			return line, csvBad
+			return line, Bad
 		}
 		switch {
 		case i == len(s) || s[i] == '\r' && i+1 == len(s):
 			if end {
-				return len(s), csvOK
+				return len(s), OK
 			}
 			return cost(open, line)
 		case s[i] == ',':
 			i++
 		case s[i] == '\n':
-			return i + 1, csvOK
+			return i + 1, OK
 		case s[i] == '\r' && s[i+1] == '\n':
-			return i + 2, csvOK
+			return i + 2, OK
 		default:
-			return line, csvBad
+			return line, Bad
 		}
 	}
 }
 
 // cost is the result for a record that does not end in the data.
-func cost(open csvState, line int) (int, csvState) {
-	if open == csvMore {
+func cost(open State, line int) (int, State) {
+	if open == More {
 		line = 0
 	}
 	return line, open
@@ -119,7 +123,7 @@ type cell struct {
 // splitCSV appends the cells of one record to dst; ok is false if it is
 // malformed.
 func splitCSV(dst []cell, raw []byte) (cells []cell, ok bool) {
-	s := withoutLineEnd(raw)
+	s := lines.WithoutEnd(raw)
 	i := 0
 	for {
 		if i < len(s) && s[i] == '"' {
@@ -148,7 +152,7 @@ func splitCSV(dst []cell, raw []byte) (cells []cell, ok bool) {
 
 // splitTSV appends the cells of one record to dst.
 func splitTSV(dst []cell, raw []byte) []cell {
-	s := withoutLineEnd(raw)
+	s := lines.WithoutEnd(raw)
 	from := 0
 	for {
 		tab := bytes.IndexByte(s[from:], '\t')
@@ -160,75 +164,79 @@ func splitTSV(dst []cell, raw []byte) []cell {
 	}
 }
 
-// columns are the header of a table and where the wanted columns are; -1 = not
+// Columns are the header of a table and where the wanted columns are; -1 = not
 // there.
-type columns struct {
-	names    []string
+type Columns struct {
+	Names    []string
 	text, id int
 	fields   []int
 }
 
-// readHeader parses the header line. A byte order mark and blank lines may
-// stand before it.
-func readHeader(raw []byte, o Options, f Format) (*columns, error) {
-	c := &columns{}
-	line := bytes.TrimLeft(bytes.TrimPrefix(raw, byteOrderMark), "\r\n")
+// Header parses the header line. A byte order mark and blank lines may stand before it.
+// text, id and fields name the wanted columns; id = "": none.
+func Header(raw []byte, tabs bool, text, id string, fields []string) (*Columns, error) {
+	c := &Columns{}
+	line := bytes.TrimLeft(bytes.TrimPrefix(raw, lines.ByteOrderMark), "\r\n")
 	var cells []cell
-	if f == TSV {
+	if tabs {
 		cells = splitTSV(nil, line)
 	} else {
 		var ok bool
 		if cells, ok = splitCSV(nil, line); !ok {
-			return c, fault.Because(ErrMalformed, "malformed header: a quoted name is not closed or has text beside its quotes; correct it")
+			return c, fault.Because(fault.ErrMalformed, "malformed header: a quoted name is not closed or has text beside its quotes; correct it")
 		}
 	}
 	for _, cell := range cells {
-		c.names = append(c.names, string(cell.value(line, new([]byte))))
+		c.Names = append(c.Names, string(cell.value(line, new([]byte))))
 	}
-	c.text, c.id = c.find(o.TextField), -1
-	if o.IDField != NoID {
-		c.id = c.find(o.IDField)
+	c.text, c.id = slices.Index(c.Names, text), -1
+	if id != "" {
+		c.id = slices.Index(c.Names, id)
 	}
-	for _, name := range o.Fields {
-		c.fields = append(c.fields, c.find(name))
+	for _, name := range fields {
+		c.fields = append(c.fields, slices.Index(c.Names, name))
 	}
 	if c.text < 0 {
 		remedy := setting.Textf("name the column with the text (%s)", setting.TextField)
-		if by, ok := separator(c.names, f); ok {
+		if by, ok := separator(c.Names, tabs); ok {
 			remedy = setting.Textf("the columns seem to be separated by %s", by)
 		}
-		return c, fault.Because(ErrMissingField, "no column %q, there are: %s; %s", o.TextField, fault.List(c.names), remedy)
+		return c, fault.Because(fault.ErrMissingField, "no column %q, there are: %s; %s", text, fault.List(c.Names), remedy)
 	}
 	return c, nil
 }
 
+// Equal tells whether records are parsed alike by both, which may be nil.
+func (c *Columns) Equal(other *Columns) bool {
+	if c == nil || other == nil {
+		return c == other
+	}
+	return c == other || slices.Equal(c.Names, other.Names) && c.text == other.text && c.id == other.id && slices.Equal(c.fields, other.fields)
+}
+
 // separator tells what separates the columns of a table in which the format sees one
 // column, with the remedy; ok is false if that is not to be seen.
-func separator(names []string, f Format) (by setting.Text, ok bool) {
+func separator(names []string, tabs bool) (by setting.Text, ok bool) {
 	if len(names) != 1 {
 		return by, false
 	}
 	switch name := names[0]; {
-	case f == CSV && strings.Contains(name, "\t"):
+	case !tabs && strings.Contains(name, "\t"):
 		return setting.Textf("tabs, not commas: read it with %s tsv", setting.Format), true
 	case strings.Contains(name, ";"):
 		return setting.Textf("semicolons: save it with commas, or as .jsonl"), true
 	case strings.Contains(name, "|"):
 		return setting.Textf("vertical bars: save it with commas, or as .jsonl"), true
-	case f == TSV && strings.Contains(name, ","):
+	case tabs && strings.Contains(name, ","):
 		return setting.Textf("commas, not tabs: read it with %s csv", setting.Format), true
 	}
 	return by, false
 }
 
-func (c *columns) find(name string) int {
-	for i, have := range c.names {
-		if have == name {
-			return i
-		}
-	}
-	return -1
-}
+// longCell is the length from which on a cell with doubled quotes does not go into
+// scratch memory that grows step by step: of one of 60 MiB that would be three times as
+// much.
+const longCell = 256 << 10
 
 // value returns the content of a cell, a view of raw or of buf.
 func (c cell) value(raw []byte, buf *[]byte) []byte {
@@ -237,7 +245,7 @@ func (c cell) value(raw []byte, buf *[]byte) []byte {
 		return v
 	}
 	start := len(*buf)
-	if need := start + len(v); need > max(longString, cap(*buf)) {
+	if need := start + len(v); need > max(longCell, cap(*buf)) {
 		*buf = append(make([]byte, 0, need), *buf...)
 	}
 	for {
@@ -252,36 +260,51 @@ func (c cell) value(raw []byte, buf *[]byte) []byte {
 	return (*buf)[start:len(*buf):len(*buf)]
 }
 
-// parseRow fills r from a record of a table.
-func (p *Parser) parseRow(r *Record) {
-	cells, ok := p.cells[:0], true
-	if p.format == TSV {
-		cells = splitTSV(cells, r.Raw)
+// A Row parses records. It has scratch memory and belongs to one goroutine.
+type Row struct {
+	cells    []cell
+	unquoted []byte // scratch for cells with doubled quotes
+}
+
+// Parse returns the wanted cells of a record, views of raw or of the Row's memory: the
+// id is nil if it is empty or there is none, and so is a field that is not there, of
+// which fields has as many as were wanted.
+func (r *Row) Parse(c *Columns, tabs bool, raw []byte, fields [][]byte) (text, id []byte, err error) {
+	ok := true
+	if tabs {
+		r.cells = splitTSV(r.cells[:0], raw)
 	} else {
-		cells, ok = splitCSV(cells, r.Raw)
+		r.cells, ok = splitCSV(r.cells[:0], raw)
 	}
-	p.cells = cells
-	cols := p.columns
+	cells := r.cells
 	switch {
 	case !ok:
-		r.Err = fault.Because(ErrMalformed, "malformed CSV: a quoted field is not closed or has text beside its quotes; correct or remove the line")
-		return
-	case len(cells) != len(cols.names):
-		r.Err = fault.Because(ErrFieldCount, "%d fields where the header has %d; correct or remove the record", len(cells), len(cols.names))
-		return
+		return nil, nil, fault.Because(fault.ErrMalformed, "malformed CSV: a quoted field is not closed or has text beside its quotes; correct or remove the line")
+	case len(cells) != len(c.Names):
+		return nil, nil, fault.Because(fault.ErrFieldCount, "%d fields where the header has %d; correct or remove the record", len(cells), len(c.Names))
 	}
-	p.unquoted = p.unquoted[:0]
-	r.Text = cells[cols.text].value(r.Raw, &p.unquoted)
-	if cols.id >= 0 {
-		if id := cells[cols.id].value(r.Raw, &p.unquoted); len(id) > 0 {
-			r.ID = id
+	r.unquoted = r.unquoted[:0]
+	text = cells[c.text].value(raw, &r.unquoted)
+	if c.id >= 0 {
+		if v := cells[c.id].value(raw, &r.unquoted); len(v) > 0 {
+			id = v
 		}
 	}
-	for i, at := range cols.fields {
-		p.fields[i] = nil
+	for i, at := range c.fields {
+		fields[i] = nil
 		if at >= 0 {
-			p.fields[i] = cells[at].value(r.Raw, &p.unquoted)
+			fields[i] = cells[at].value(raw, &r.unquoted)
 		}
 	}
-	r.Fields = p.fields
+	return text, id, nil
+}
+
+// Trim gives back scratch memory of more than most bytes.
+func (r *Row) Trim(most int) {
+	if cap(r.unquoted) > most {
+		r.unquoted = nil
+	}
+	if len(r.cells) > most/32 {
+		r.cells = nil
+	}
 }

@@ -1,22 +1,24 @@
-package corpus
+package units
 
 import (
 	"bytes"
 	"errors"
 	"io"
 	"slices"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
 // zstdUnits takes the frames of a zstd file as units: each begins with a header and
 // can be walked over without decoding it. Small ones that follow each other are one
-// unit. One that decodes to more than maxUnit, or anything odd, is left to the stream
+// unit. One that decodes to more than Max, or anything odd, is left to the stream
 // decoder, which says exactly what is wrong.
 type zstdUnits struct {
-	f     *File
+	file
 	pos   int64 // of the next frame
 	guess int   // compressed bytes to read at first
 }
@@ -32,19 +34,17 @@ type frame struct {
 // unit costs a read of the file and a turn.
 const groupSize = 1 << 20
 
-func (z *zstdUnits) place() place { return place{bit: z.pos * 8} }
+func (z *zstdUnits) Place() Place { return Place{Bit: z.pos * 8} }
 
-func (z *zstdUnits) stream(from place) (decoder, error) {
-	at := from.bit / 8
-	left := z.f.size - at
-	r := &wholeFile{io.NewSectionReader(z.f.file, at, left), left}
-	return newDecoder(&counter{r, &z.f.read}, z.f.src.Compression)
+func (z *zstdUnits) Stream(from Place) (codec.Reader, error) {
+	at := from.Bit / 8
+	return codec.NewReader(Counted(Whole(z.at, at, z.size-at), z.read), codec.Zstd)
 }
 
-func (z *zstdUnits) claim(b *Block) ([]byte, error) {
+func (z *zstdUnits) Claim(scratch *[]byte) ([]byte, error) {
 	want := z.guess
 	for {
-		left := z.f.size - z.pos
+		left := z.size - z.pos
 		if left == 0 {
 			if z.pos == 0 {
 				return nil, io.ErrUnexpectedEOF // an empty file
@@ -52,17 +52,17 @@ func (z *zstdUnits) claim(b *Block) ([]byte, error) {
 			return nil, io.EOF
 		}
 		want = int(min(int64(want), left))
-		if cap(b.scratch) < want {
-			b.scratch = make([]byte, want+want/8)
+		if cap(*scratch) < want {
+			*scratch = make([]byte, want+want/8)
 		}
-		data := b.scratch[:want]
-		if n, err := z.f.file.ReadAt(data, z.pos); n < want {
+		data := (*scratch)[:want]
+		if n, err := z.at.ReadAt(data, z.pos); n < want {
 			return nil, shortFile(err)
 		}
 		fr, err := lookZstd(data)
 		switch {
 		case err != nil:
-			return nil, errSerial
+			return nil, ErrSerial
 		case fr.skip && fr.length <= left:
 			z.pos += fr.length
 			want = z.guess
@@ -71,10 +71,10 @@ func (z *zstdUnits) claim(b *Block) ([]byte, error) {
 			z.pos += int64(len(unit))
 			z.guess = max(len(unit)+len(unit)/8, 64<<10)
 			return unit, nil
-		case fr.length > left || fr.skip || fr.length > maxUnit+maxUnit/8:
-			return nil, errSerial
+		case fr.length > left || fr.skip || fr.length > Max+Max/8:
+			return nil, ErrSerial
 		default:
-			want = max(int(fr.length), min(2*want, maxUnit))
+			want = max(int(fr.length), min(2*want, Max))
 		}
 	}
 }
@@ -95,13 +95,13 @@ func (z *zstdUnits) small(data []byte, most int) (n int64) {
 // shortFile is the error for a file that has fewer bytes than it had.
 func shortFile(err error) error {
 	if err == io.EOF {
-		return fault.Because(ErrChanged, "the file became shorter while it was read")
+		return fault.Because(fault.ErrChanged, "the file became shorter while it was read")
 	}
 	return err
 }
 
-// decode decodes the frames of a unit; if one is damaged, those before it.
-func (z *zstdUnits) decode(dst, unit []byte) ([]byte, error) {
+// Decode decodes the frames of a unit; if one is damaged, those before it.
+func (z *zstdUnits) Decode(dst, unit []byte) ([]byte, error) {
 	out, err := decodeZstd(dst, unit)
 	if err == nil {
 		return out, nil
@@ -120,24 +120,23 @@ func (z *zstdUnits) decode(dst, unit []byte) ([]byte, error) {
 	return dst, err
 }
 
-// smallText decodes a document that is a short compressed file at once, which
-// takes no more memory than it needs, whatever its frames ask for; nil if it is
-// not that, or is damaged.
-func (f *File) smallText() decoder {
-	z, ok := newUnitReader(f).(*zstdUnits)
-	if !ok || f.src.Format != Text || f.size == 0 || f.size > maxUnit/4 {
-		return nil
+// Small decodes a short zstd file at once, which takes no more memory than it needs,
+// whatever its frames ask for; ok is false if it is not that, or is damaged.
+func Small(at io.ReaderAt, size int64, read *atomic.Int64) (r codec.Reader, ok bool) {
+	if size == 0 || size > Max/4 {
+		return nil, false
 	}
-	data := make([]byte, f.size)
-	if _, err := f.file.ReadAt(data, 0); err != nil || z.small(data, maxUnit) < f.size {
-		return nil
+	data := make([]byte, size)
+	z := &zstdUnits{}
+	if _, err := at.ReadAt(data, 0); err != nil || z.small(data, Max) < size {
+		return nil, false
 	}
 	out, err := decodeZstd(nil, data)
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	f.read.Store(f.size)
-	return plainDecoder{bytes.NewReader(out)}
+	read.Store(size)
+	return codec.Stored{Reader: bytes.NewReader(out)}, true
 }
 
 // readOn appends what r gives to dst; the error is nil at io.EOF.
@@ -161,7 +160,7 @@ const (
 )
 
 // lookZstd finds the end of the frame at the start of data, by walking the headers of
-// its blocks (RFC 8878, section 3.1.1). errSerial: it is no unit.
+// its blocks (RFC 8878, section 3.1.1). ErrSerial: it is no unit.
 //
 //	magic 4 │ frame header 2–14 │ { block header 3 │ block }… │ [checksum 4]
 func lookZstd(data []byte) (frame, error) {
@@ -170,13 +169,13 @@ func lookZstd(data []byte) (frame, error) {
 		if len(data) < zstdHeaderMax {
 			return frame{length: zstdHeaderMax}, nil
 		}
-		return frame{}, errSerial
+		return frame{}, ErrSerial
 	}
 	if h.Skippable {
 		return frame{length: int64(h.HeaderSize) + int64(h.SkippableSize), skip: true}, nil
 	}
-	if h.DictionaryID != 0 || h.HasFCS && h.FrameContentSize > maxUnit || h.WindowSize > maxZstdWindow {
-		return frame{}, errSerial
+	if h.DictionaryID != 0 || h.HasFCS && h.FrameContentSize > Max || h.WindowSize > codec.MaxZstdWindow {
+		return frame{}, ErrSerial
 	}
 	decoded := 0
 	for p := h.HeaderSize; ; {
@@ -192,10 +191,10 @@ func lookZstd(data []byte) (frame, error) {
 		case 2: // compressed
 			size = zstdBlockMax
 		case 3: // reserved
-			return frame{}, errSerial
+			return frame{}, ErrSerial
 		}
-		if decoded += size; decoded > maxUnit && !h.HasFCS || stored > zstdBlockMax {
-			return frame{}, errSerial
+		if decoded += size; decoded > Max && !h.HasFCS || stored > zstdBlockMax {
+			return frame{}, ErrSerial
 		}
 		p += 3 + stored
 		if last {
@@ -212,11 +211,11 @@ func lookZstd(data []byte) (frame, error) {
 
 // decodeZstd appends a decoded unit to dst, or gives dst with an error.
 func decodeZstd(dst, unit []byte) ([]byte, error) {
-	d, err := getZstd()
+	d, err := codec.GetZstd()
 	if err != nil {
 		return dst, err
 	}
-	defer d.release()
+	defer d.Release()
 	out, err := d.DecodeAll(unit, dst)
 	if err != nil {
 		return dst, err
@@ -230,11 +229,11 @@ func salvageZstd(dst, unit []byte, damage error) ([]byte, error) {
 	if errors.Is(damage, zstd.ErrCRCMismatch) {
 		return dst, damage
 	}
-	d, err := getZstd()
+	d, err := codec.GetZstd()
 	if err != nil {
 		return dst, err
 	}
-	defer d.release()
+	defer d.Release()
 	if err := d.Reset(bytes.NewReader(unit)); err != nil {
 		return dst, err
 	}

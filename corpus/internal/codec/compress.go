@@ -1,4 +1,4 @@
-package corpus
+package codec
 
 import (
 	"bytes"
@@ -13,46 +13,44 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// A compressor makes the parts of a compressed file.
-type compressor struct {
-	// part appends src, compressed as a member, frame or stream of its own, to
+// PartSize is how much of an output becomes one member, frame or stream of its own. It
+// is part of what makes the bytes of an output.
+const PartSize = 4 << 20
+
+// A Compressor makes the parts of a compressed file.
+type Compressor struct {
+	// Part appends src, compressed as a member, frame or stream of its own, to
 	// dst. It may be called by many goroutines at once.
-	part func(dst, src []byte) ([]byte, error)
-	// memory is about what a part takes while it is made, in bytes: itself, the
+	Part func(dst, src []byte) ([]byte, error)
+	// Memory is about what a part takes while it is made, in bytes: itself, the
 	// result if it did not shrink, and what the compressor holds.
-	memory int64
+	Memory int64
 }
 
-// Memory returns about how many bytes it takes to read a file of this compression
-// from front to back, its block included, and each part that a [Writer] of it has
-// under way (0 for Plain). What a file asks for itself, a larger zstd window or xz
-// dictionary than usual, comes on top.
-func (c Compression) Memory() (reading, part int64) {
-	if z, err := compressorOf(c); err == nil && z != nil {
-		part = z.memory
-	}
+// ReadingMemory is about how many bytes it takes to read a file front to back.
+func ReadingMemory(c Name) int64 {
 	switch c {
 	case Zstd, Xz: // a unit and what it is decoded from, or a window of 8 MiB
-		return 16 << 20, part
+		return 16 << 20
 	case Bzip2:
-		return 8 << 20, part
+		return 8 << 20
 	}
-	return 2 << 20, part
+	return 2 << 20
 }
 
-// compressorOf returns the compressor of a compression; nil for none.
-func compressorOf(c Compression) (*compressor, error) {
+// CompressorOf returns the compressor of a compression; nil for none.
+func CompressorOf(c Name) (*Compressor, error) {
 	switch c {
 	case Plain:
 		return nil, nil
 	case Gzip:
-		return &compressor{gzipPart, 10 << 20}, nil
+		return &Compressor{gzipPart, 10 << 20}, nil
 	case Zstd:
-		return &compressor{zstdPart, 16 << 20}, nil
+		return &Compressor{zstdPart, 16 << 20}, nil
 	case Bzip2:
-		return &compressor{bzip2Part, 28 << 20}, nil
+		return &Compressor{bzip2Part, 28 << 20}, nil
 	case Xz:
-		return &compressor{xzPart, 28 << 20}, nil
+		return &Compressor{xzPart, 28 << 20}, nil
 	}
 	return nil, fmt.Errorf("unknown compression %q", string(c))
 }
@@ -75,7 +73,7 @@ func zstdPart(dst, src []byte) ([]byte, error) {
 	if z == nil {
 		var err error
 		z, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true),
-			zstd.WithWindowSize(partSize), zstd.WithLowerEncoderMem(true)) // a third of the memory, for the same bytes
+			zstd.WithWindowSize(PartSize), zstd.WithLowerEncoderMem(true)) // a third of the memory, for the same bytes
 		if err != nil {
 			return dst, err
 		}
