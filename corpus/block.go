@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/alike-dev/alike/corpus/internal/lines"
 )
@@ -55,9 +56,9 @@ func (b *Block) reset(keep int) {
 func (b *Block) Release() { b.reset(0) }
 
 // admit waits until the block may grow to so many bytes.
-func (b *Block) admit(f *File, bytes int) (err error) {
-	if b.release == nil && f.o.Admit != nil {
-		b.release, err = f.o.Admit(f.ctx, bytes)
+func (b *Block) admit(ctx context.Context, o *Options, bytes int) (err error) {
+	if b.release == nil && o.Admit != nil {
+		b.release, err = o.Admit(ctx, bytes)
 	}
 	return err
 }

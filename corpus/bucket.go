@@ -47,3 +47,13 @@ type BucketWriter interface {
 	// Remove removes an object; that there is none is no error.
 	Remove(ctx context.Context, key string) error
 }
+
+// A Destination takes the bytes of one output, which is there when it is whole.
+type Destination interface {
+	io.Writer
+	// Commit makes the output durable and visible. After an error nothing is there
+	// that was not there before. Called once.
+	Commit() error
+	// Abort leaves nothing behind. After Commit, or a second time, it does nothing.
+	Abort()
+}

@@ -84,9 +84,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/alike-dev/alike/corpus/internal/codec"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // Format says how a file is divided into records. The zero value means: by the
@@ -241,4 +243,13 @@ func cutCompression(name string) (base string, c Compression) {
 		}
 	}
 	return name, Plain
+}
+
+var errPacked = fault.Because(ErrUnsupported, "a compressed Parquet file; decompress it: Parquet compresses inside of its files")
+
+// isPackedParquet tells by its name whether a file is a compressed Parquet
+// file.
+func isPackedParquet(path string) bool {
+	base, c := cutCompression(filepath.Base(path))
+	return c != Plain && strings.HasSuffix(base, ".parquet")
 }

@@ -165,7 +165,7 @@ func (c *cutter) join(b *Block, buf []byte, eof bool) ([]byte, error) {
 	if c.held.Size == 0 || !ends || c.held.Size+int64(line) > c.f.o.MaxRecord {
 		return buf, nil
 	}
-	if err := b.admit(c.f, int(c.held.Size)+len(buf)); err != nil {
+	if err := b.admit(c.f.ctx, &c.f.o, int(c.held.Size)+len(buf)); err != nil {
 		return nil, err
 	}
 	all := c.held.AppendTo(make([]byte, 0, int(c.held.Size)+len(buf)))

@@ -480,6 +480,16 @@ func (w *walk) name(sources []Source) {
 	}
 }
 
+// parentOf returns the folder that a path or URL lies in, itself at the top.
+func parentOf(name string) string {
+	at, ok := bucketurl.Parse(name)
+	if !ok {
+		return filepath.Dir(name)
+	}
+	at.Key = at.Key[:max(0, strings.LastIndexByte(at.Key, '/'))]
+	return at.String()
+}
+
 func underRoot(path string, isRoot map[string]bool) bool {
 	for {
 		dir := parentOf(path)

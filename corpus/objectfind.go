@@ -1,30 +1,13 @@
 package corpus
 
 import (
-	"context"
 	"errors"
-	"io"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
-	"github.com/alike-dev/alike/corpus/internal/ranges"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
 )
-
-// object is where the bytes of a source are when that is an object store.
-type object struct {
-	bucket Bucket
-	Object
-}
-
-// bytes are the object's to be read.
-func (o *object) bytes() ranges.Object {
-	return ranges.Object{Size: o.Size, Open: func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
-		return o.bucket.Read(ctx, o.Object, offset, length)
-	}}
-}
 
 // addURL adds what a URL of an object store names: the object of that very key,
 // or else every object below it as in a folder, or what matches it as a glob.
@@ -100,14 +83,4 @@ func (w *walk) addObject(at bucketurl.URL, bucket Bucket, o Object) {
 		return
 	}
 	w.regular(s, at.BucketURL()+" "+o.Key)
-}
-
-// parentOf returns the folder that a path or URL lies in, itself at the top.
-func parentOf(name string) string {
-	at, ok := bucketurl.Parse(name)
-	if !ok {
-		return filepath.Dir(name)
-	}
-	at.Key = at.Key[:max(0, strings.LastIndexByte(at.Key, '/'))]
-	return at.String()
 }

@@ -1,44 +1,30 @@
 package corpus
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"path/filepath"
 	"strings"
 
+	"github.com/alike-dev/alike/corpus/internal/rowframe"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/parquetfile"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// Parquet files keep the values of a column together, so a record has no bytes
-// of its own in the file. The reader puts the wanted values of a row into a
-// frame, which is the record's Raw:
-//
-//	frame  size of what follows, 4 bytes little-endian │ id │ fields … │ text
-//	value  uvarint(0) for null, else uvarint(1 + length) and the bytes
-//
-// A frame of size 0 is a row with a value over MaxRecord. A block is the frames
-// of some thousand rows, at the invented offset Seq<<offsetBits. Pages are
-// decoded and framed in parallel, and blocks handed out as those of compressed
-// units are (see units.go), so that damage ends the file at the same row for
-// any number of workers.
-const (
-	offsetBits = 36
-	frameHead  = 4
-)
+// Parquet files keep the values of a column together, so a record has no bytes of its
+// own in the file: its Raw is a frame (package rowframe). A block is the frames of some
+// thousand rows, at the invented offset Seq<<offsetBits. Pages are decoded and framed in
+// parallel, and blocks handed out as those of compressed units are (see units.go), so
+// that damage ends the file at the same row for any number of workers.
+const offsetBits = 36
 
 // parquetRows are the rows of one file.
 type parquetRows struct {
-	bytes  RandomAccess // nil when closed
-	f      *parquetfile.File
-	r      *parquetfile.Reader
-	text   int   // columns of a piece
-	id     int   // -1: none
-	fields []int // -1: not there
+	bytes RandomAccess // nil when closed
+	f     *parquetfile.File
+	r     *parquetfile.Reader
+	rowframe.Columns
 }
 
 // openParquet reads the description at the end of the file.
@@ -67,11 +53,11 @@ func (f *File) openParquet() error {
 		columns = append(columns, at)
 		return len(columns) - 1, nil
 	}
-	if p.text, err = want(f.o.TextField, true); err != nil {
+	if p.Text, err = want(f.o.TextField, true); err != nil {
 		return err
 	}
 	if f.o.IDField != NoID {
-		if p.id, err = want(f.o.IDField, false); err != nil {
+		if p.ID, err = want(f.o.IDField, false); err != nil {
 			return err
 		}
 	}
@@ -80,7 +66,7 @@ func (f *File) openParquet() error {
 		if err != nil {
 			return err
 		}
-		p.fields = append(p.fields, at)
+		p.Fields = append(p.Fields, at)
 	}
 	if p.r, err = pf.NewReader(columns, f.o.BlockSize, f.o.MaxRecord); err != nil {
 		return f.parquetProblem(err, -1)
@@ -102,7 +88,7 @@ func (f *File) parquetBytes() (*parquetRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.parquet, f.size = &parquetRows{bytes: at, id: -1}, at.Size()
+	f.parquet, f.size = &parquetRows{bytes: at, Columns: rowframe.Columns{ID: -1}}, at.Size()
 	if f.parquet.f, err = parquetfile.Open(at, at.Size()); err != nil {
 		return nil, f.parquetProblem(err, -1)
 	}
@@ -116,15 +102,6 @@ func (p *parquetRows) close() error {
 	err := p.bytes.Close()
 	p.bytes = nil
 	return err
-}
-
-var errPacked = fault.Because(ErrUnsupported, "a compressed Parquet file; decompress it: Parquet compresses inside of its files")
-
-// isPackedParquet tells by its name whether a file is a compressed Parquet
-// file.
-func isPackedParquet(path string) bool {
-	base, c := cutCompression(filepath.Base(path))
-	return c != Plain && strings.HasSuffix(base, ".parquet")
 }
 
 // checkColumn checks that a column can be read.
@@ -217,7 +194,8 @@ func (f *File) nextParquet(b *Block) error {
 	rows, err := piece.Load()
 	var frames []byte
 	if f.skip == nil || !f.skip(seq) { // damage and bytes count in any case
-		frames = f.parquet.frame(b, piece, rows, f.o.MaxRecord)
+		frames = f.parquet.Append(b.buf[:0], piece, rows, f.o.MaxRecord)
+		b.buf = frames
 	}
 	bytes := piece.Bytes(rows)
 	f.turn.wait(seq)
@@ -239,128 +217,4 @@ func (f *File) nextParquet(b *Block) error {
 	}
 	b.Seq, b.Offset, b.Lines, b.data = seq, seq<<offsetBits, int64(rows), frames
 	return nil
-}
-
-// frame makes the frames of the first rows of a piece, in the block's memory.
-func (p *parquetRows) frame(b *Block, piece *parquetfile.Piece, rows int, limit int64) []byte {
-	cells := make([]parquetfile.Cells, 0, 2+len(p.fields))
-	order := make([]int, 0, cap(cells)) // of the values in a frame: places in cells, -1 = null
-	place := map[int]int{}
-	add := func(column int) {
-		at := -1
-		if column >= 0 {
-			var there bool
-			if at, there = place[column]; !there {
-				at = len(cells)
-				place[column] = at
-				cells = append(cells, piece.Cells(column))
-			}
-		}
-		order = append(order, at)
-	}
-	add(p.id)
-	for _, column := range p.fields {
-		add(column)
-	}
-	add(p.text)
-	values := make([]frameValue, len(cells))
-	buf := b.buf[:0]
-	for range rows {
-		for i := range cells {
-			v, ok := cells[i].Next()
-			values[i] = frameValue{v, ok}
-		}
-		start := len(buf)
-		buf = append(buf, 0, 0, 0, 0)
-		for k, at := range order {
-			if at < 0 || !values[at].ok {
-				buf = append(buf, 0)
-				continue
-			}
-			long := false
-			if buf, long = appendValue(buf, cells[at].Leaf, values[at].v, k == len(order)-1, limit); long {
-				buf = buf[:start+frameHead]
-				break
-			}
-		}
-		size := len(buf) - start - frameHead
-		if size > math.MaxUint32 {
-			buf, size = buf[:start+frameHead], 0
-		}
-		binary.LittleEndian.PutUint32(buf[start:], uint32(size))
-	}
-	b.buf = buf
-	return buf
-}
-
-type frameValue struct {
-	v  []byte
-	ok bool
-}
-
-// appendValue appends a value to a frame; the text as it is, others in their
-// canonical text form.
-func appendValue(buf []byte, leaf *parquetfile.Leaf, v []byte, text bool, limit int64) (_ []byte, long bool) {
-	if int64(len(v)) > limit {
-		return buf, true
-	}
-	if text || leaf.IsText() {
-		buf = binary.AppendUvarint(buf, uint64(len(v))+1)
-		return append(buf, v...), false
-	}
-	var scratch [64]byte
-	shown := leaf.AppendText(scratch[:0], v)
-	if int64(len(shown)) > limit {
-		return buf, true
-	}
-	buf = binary.AppendUvarint(buf, uint64(len(shown))+1)
-	return append(buf, shown...), false
-}
-
-// nextFrame cuts the next frame off the block.
-func (p *Parser) nextFrame(r *Record) bool {
-	rest := p.data[p.pos:]
-	if len(rest) < frameHead {
-		return false
-	}
-	size := int(binary.LittleEndian.Uint32(rest))
-	n := frameHead + size
-	*r = Record{Offset: p.block.Offset + int64(p.pos), Line: p.line}
-	if size == 0 {
-		r.Err = tooLong(p.o.MaxRecord)
-	} else {
-		r.Raw = rest[:n:n]
-	}
-	p.pos += n
-	p.line++
-	return true
-}
-
-// parseFrame fills r from a frame.
-func (p *Parser) parseFrame(r *Record) {
-	rest := r.Raw[min(frameHead, len(r.Raw)):]
-	value := func() (v []byte) {
-		size, n := binary.Uvarint(rest)
-		if n <= 0 || size > uint64(len(rest)-n)+1 {
-			r.Err = fault.Because(ErrMalformed, "no record of a Parquet file")
-			rest = nil
-			return nil
-		}
-		rest = rest[n:]
-		if size > 0 {
-			v, rest = rest[:size-1:size-1], rest[size-1:]
-		}
-		return v
-	}
-	if id := value(); len(id) > 0 {
-		r.ID = id
-	}
-	for i := range p.fields {
-		p.fields[i] = value()
-	}
-	r.Fields = p.fields
-	r.Text = value()
-	if r.Err == nil && r.Text == nil {
-		r.Err = fault.Because(ErrMissingField, "column %q is null; give it a text or remove the row", p.o.TextField)
-	}
 }

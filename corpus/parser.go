@@ -5,6 +5,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus/internal/jsonline"
 	"github.com/alike-dev/alike/corpus/internal/lines"
+	"github.com/alike-dev/alike/corpus/internal/rowframe"
 	"github.com/alike-dev/alike/corpus/internal/table"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
@@ -286,4 +287,44 @@ func (p *Parser) isBlank(line []byte) bool {
 		return len(lines.WithoutEnd(line)) == 0
 	}
 	return false
+}
+
+// nextFrame cuts the next row of a Parquet file off the block.
+func (p *Parser) nextFrame(r *Record) bool {
+	frame, long := rowframe.Cut(p.data[p.pos:])
+	if len(frame) == 0 {
+		return false
+	}
+	*r = Record{Offset: p.block.Offset + int64(p.pos), Line: p.line}
+	if long {
+		r.Err = tooLong(p.o.MaxRecord)
+	} else {
+		r.Raw = frame
+	}
+	p.pos += len(frame)
+	p.line++
+	return true
+}
+
+// parseFrame fills r from a row of a Parquet file.
+func (p *Parser) parseFrame(r *Record) {
+	rest := rowframe.Values(r.Raw)
+	value := func() (v []byte) {
+		var ok bool
+		if v, rest, ok = rowframe.Next(rest); !ok {
+			r.Err = fault.Because(ErrMalformed, "no record of a Parquet file")
+		}
+		return v
+	}
+	if id := value(); len(id) > 0 {
+		r.ID = id
+	}
+	for i := range p.fields {
+		p.fields[i] = value()
+	}
+	r.Fields = p.fields
+	r.Text = value()
+	if r.Err == nil && r.Text == nil {
+		r.Err = fault.Because(ErrMissingField, "column %q is null; give it a text or remove the row", p.o.TextField)
+	}
 }

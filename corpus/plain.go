@@ -87,7 +87,7 @@ func (f *File) recordEnd(b *Block, buf *[]byte, from int64, begin int, hi int64)
 		return start, nil
 	}
 	have := len(*buf)
-	if err := b.admit(f, int(end-from)); err != nil {
+	if err := b.admit(f.ctx, &f.o, int(end-from)); err != nil {
 		return 0, err
 	}
 	*buf = b.extend(*buf, int(end-from))

@@ -37,6 +37,19 @@ type Source struct {
 	object *object // where the bytes are in an object store; nil: elsewhere
 }
 
+// object is where the bytes of a source are when that is an object store.
+type object struct {
+	bucket Bucket
+	Object
+}
+
+// bytes are the object's to be read.
+func (o *object) bytes() ranges.Object {
+	return ranges.Object{Size: o.Size, Open: func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+		return o.bucket.Read(ctx, o.Object, offset, length)
+	}}
+}
+
 // InPlace tells whether records can be read again at their Record.Offset, by
 // File.ReaderAt: in plain files. Streams, compressed files, Parquet files and
 // objects of an object store are read again from front to back, or see ByRange.

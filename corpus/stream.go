@@ -19,7 +19,7 @@ func (f *File) nextStream(b *Block) error {
 		c.take(b, nil, 0, true)
 		return nil
 	}
-	if err := b.admit(f, c.firstRead()+len(c.carry)); err != nil {
+	if err := b.admit(f.ctx, &f.o, c.firstRead()+len(c.carry)); err != nil {
 		return err
 	}
 	buf := b.room(c.firstRead() + len(c.carry))
@@ -63,7 +63,7 @@ func (f *File) nextStream(b *Block) error {
 		searched = have
 		if have == len(buf) {
 			size := c.larger(len(buf))
-			if err := b.admit(f, size); err != nil {
+			if err := b.admit(f.ctx, &f.o, size); err != nil {
 				return err
 			}
 			buf = b.extend(buf, size)

@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"io"
 	"io/fs"
 	"runtime"
 	"sync"
@@ -12,16 +11,6 @@ import (
 	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/internal/durable"
 )
-
-// A Destination takes the bytes of one output, which is there when it is whole.
-type Destination interface {
-	io.Writer
-	// Commit makes the output durable and visible. After an error nothing is there
-	// that was not there before. Called once.
-	Commit() error
-	// Abort leaves nothing behind. After Commit, or a second time, it does nothing.
-	Abort()
-}
 
 // A Writer writes one file under a temporary name beside the target, and gives
 // it its name when it is whole:
