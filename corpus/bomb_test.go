@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"github.com/alike-dev/alike/corpus/internal/units"
 )
 
