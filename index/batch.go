@@ -1,0 +1,220 @@
+package index
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// A Document is what an index takes. Its slices are read by Batch.Add only.
+type Document struct {
+	ID, Text []byte
+	// Time is that of the event, for windows with an age. The zero time stands for the
+	// newest time so far.
+	Time    time.Time
+	Columns [][]byte // values to keep beside it, nil for none
+}
+
+// A Verdict is what Check has found of a document.
+type Verdict struct {
+	New  bool   // it was added
+	Slot uint64 // its slot if it was added, else that of what it is like
+	// Of one that is not new: the id of what it is like, which holds until the batch is
+	// reset, and how like that is.
+	Of         []byte
+	Similarity float64
+	// Late tells that it came too late to be added: see Window.Late. It is new then, or
+	// like what is still there.
+	Late bool
+}
+
+// A Batch makes documents ready to be checked or added, which is nearly all of the work, and
+// needs no lock: any number of batches may be filled at the same time. It owns scratch memory
+// and belongs to one goroutine.
+type Batch struct {
+	x        *Index
+	check    bool
+	view     *view // of the candidates
+	docs     []prepared
+	keys     []uint64
+	words    []uint32
+	bytes    []byte
+	given    bool // the index keeps bytes
+	verdicts []Verdict
+	err      error // of a document that could not be compared
+
+	maker  *recipe.Maker
+	finder *finder
+	scaled minhash.Scaled
+	set    []uint64
+	ids    []byte
+
+	columns []byte
+}
+
+// prepared is a document of a batch. Ranges are places in the batch's memory.
+type prepared struct {
+	keys, record, words span
+	ways                int // keys before those of containment
+	id                  span
+	digest              [2]uint64
+	sum                 uint32 // of the record
+	time                int64
+	timed               bool
+
+	found      bool // something like it, in the batch's view
+	slot       uint64
+	similarity float64
+}
+
+type span struct{ from, to int }
+
+func of[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
+
+// NewBatch returns an empty batch, for Check or for Add.
+func (x *Index) newBatch(check bool) *Batch {
+	b := &Batch{x: x, check: check, maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true}), finder: newFinder(x)}
+	if x.options.Containment > 0 {
+		b.scaled = x.options.scaled()
+	}
+	return b
+}
+
+// Len returns the number of documents in the batch.
+func (b *Batch) Len() int { return len(b.docs) }
+
+// Size returns the bytes that the batch holds of its documents.
+func (b *Batch) Size() int { return len(b.bytes) + 8*len(b.keys) }
+
+// Reset empties the batch.
+func (b *Batch) Reset() {
+	b.docs, b.keys, b.words, b.bytes, b.ids = b.docs[:0], b.keys[:0], b.words[:0], b.bytes[:0], b.ids[:0]
+	b.view, b.err = nil, nil
+	b.maker.Trim()
+	if b.given {
+		b.bytes, b.given = make([]byte, 0, cap(b.bytes)), false
+	}
+	if cap(b.bytes) > mostScratch {
+		b.bytes = nil
+	}
+	if cap(b.set) > mostScratch/8 {
+		b.set = nil
+	}
+}
+
+// mostScratch is how many bytes a batch keeps for the next documents.
+const mostScratch = 8 << 20
+
+// Add makes a document ready. O(length), and for what is like something O(length) of that.
+func (b *Batch) Add(d Document) {
+	p := prepared{timed: !d.Time.IsZero()}
+	if p.timed {
+		p.time = d.Time.UnixNano()
+	}
+	made := b.maker.Make(d.Text)
+	p.digest = made.Digest
+	from := len(b.keys)
+	if made.Features > 0 {
+		b.keys = append(b.maker.AppendKeys(b.keys), digestKey(made.Digest))
+	}
+	p.ways = len(b.keys) - from
+	set := b.sets(d.Text)
+	if b.x.options.Containment > 0 && made.Features > 0 {
+		b.keys = appendScaled(b.keys, b.scaled, set())
+	}
+	p.keys = span{from, len(b.keys)}
+	from = len(b.words)
+	b.words = b.x.judge.appendWords(b.words, b.maker.Signature())
+	p.words = span{from, len(b.words)}
+	b.addRecord(&p, d, set)
+	if b.check {
+		b.look(&p, set)
+	}
+	b.docs = append(b.docs, p)
+}
+
+// sets returns a function that returns the set of the text that the maker has made last.
+func (b *Batch) sets(text []byte) func() []uint64 {
+	if len(text) <= recipe.LongText {
+		return b.maker.Set
+	}
+	made := false
+	return func() []uint64 {
+		if !made {
+			b.set, made = b.finder.sets.AppendSet(b.set[:0], text), true
+		}
+		return b.set
+	}
+}
+
+func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {
+	r := record{id: d.ID}
+	b.columns = appendColumns(b.columns[:0], d.Columns)
+	r.columns = b.columns
+	from := len(b.bytes)
+	switch b.x.options.Keep {
+	case KeepText:
+		r.kind, r.body = bodyText, d.Text
+		b.bytes = appendRecord(b.bytes, r)
+	case KeepFeatures:
+		r.kind = bodyFeatures
+		b.bytes = b.appendKeys(appendRecord(b.bytes, r), p)
+		b.bytes = appendNumbers(b.bytes, set())
+	case KeepNothing:
+		r.kind = bodyKeys
+		b.bytes = b.appendKeys(appendRecord(b.bytes, r), p)
+	}
+	p.record = span{from, len(b.bytes)}
+	p.sum = durable.Checksum(0, b.bytes[from:])
+	from = len(b.ids)
+	b.ids = append(b.ids, d.ID...)
+	p.id = span{from, len(b.ids)}
+}
+
+func (b *Batch) appendKeys(dst []byte, p *prepared) []byte {
+	keys := of(b.keys, p.keys)
+	return appendNumbers(binary.LittleEndian.AppendUint64(dst, uint64(len(keys))), keys)
+}
+
+// look looks for what the document is like, in the collection as it is now.
+func (b *Batch) look(p *prepared, set func() []uint64) {
+	if b.view == nil {
+		b.view = b.x.view.Load()
+	}
+	if !p.timed {
+		p.time = b.x.clock.Load()
+	}
+	slot, similarity, found, err := b.finder.oldest(b.view, b.view.Range, b.query(p, set), b.finder.read(b.view))
+	if err != nil && b.err == nil {
+		b.err = err
+	}
+	p.slot, p.similarity, p.found = slot, similarity, found
+}
+
+// query returns what to look for the document by.
+func (b *Batch) query(p *prepared, set func() []uint64) *query {
+	return &query{keys: of(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: of(b.words, p.words), time: p.time, set: set}
+}
+
+// digestKey returns the key that only equal documents share.
+func digestKey(digest [2]uint64) uint64 { return hashing.Mix(digest[0] ^ hashing.Key3 ^ digest[1]<<32) }
+
+// appendScaled appends the keys of containment of a set.
+func appendScaled(dst []uint64, scheme minhash.Scaled, set []uint64) []uint64 {
+	n := len(dst)
+	dst = scheme.AppendSketch(dst, set)
+	for i := n; i < len(dst); i++ {
+		dst[i] = hashing.Mix(dst[i]) // hashes below a bound have equal top bits
+	}
+	return dst
+}
+
+// after returns the slots of a range that came after a view.
+func (v *view) after(now table.Range) table.Range {
+	return table.Range{First: max(v.Next, now.First), Next: now.Next}
+}

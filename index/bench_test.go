@@ -1,0 +1,127 @@
+package index
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// newsMaker makes texts of about 2 KB of which no two share a shingle: in each fifth word of
+// one text it writes a number.
+type newsMaker struct {
+	text   []byte
+	stamps []int // where numbers stand
+}
+
+const stampDigits = 9
+
+func newNewsMaker() *newsMaker {
+	m, random := &newsMaker{}, rand.New(rand.NewPCG(1, 1))
+	for i := 0; len(m.text) < 2048; i++ {
+		if i%5 == 0 {
+			m.stamps = append(m.stamps, len(m.text))
+			m.text = append(m.text, "000000000 "...)
+			continue
+		}
+		for range 2 + random.IntN(8) {
+			m.text = append(m.text, 'a'+byte(random.IntN(26)))
+		}
+		m.text = append(m.text, ' ')
+	}
+	return m
+}
+
+func (m *newsMaker) make(n int) []byte {
+	digits := strconv.AppendInt(nil, int64(n)+100_000_000, 10)
+	for _, at := range m.stamps {
+		copy(m.text[at:at+stampDigits], digits)
+	}
+	return m.text
+}
+
+// feed checks documents from to to on so many goroutines, in order.
+func feed(x *Index, workers, from, to, size int) error {
+	var turn sync.Mutex
+	ready := sync.NewCond(&turn)
+	taken, next := from, from
+	var failed error
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			b, news := x.NewCheck(), newNewsMaker()
+			for {
+				turn.Lock()
+				start := taken
+				end := min(start+size, to)
+				taken = end
+				turn.Unlock()
+				if start == end {
+					return
+				}
+				b.Reset()
+				for n := start; n < end; n++ {
+					b.Add(Document{ID: strconv.AppendInt(nil, int64(n), 10), Text: news.make(n)})
+				}
+				turn.Lock()
+				for next != start {
+					ready.Wait()
+				}
+				if _, err := x.Check(b, nil); err != nil {
+					failed = err
+				}
+				next = end
+				turn.Unlock()
+				ready.Broadcast()
+			}
+		})
+	}
+	group.Wait()
+	return failed
+}
+
+func defaultRecipe(b testing.TB) recipe.Recipe {
+	t, err := measure.NewThreshold(measure.Jaccard, 0.8)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := recipe.New(recipe.Options{Threshold: t})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+// BenchmarkCheck checks and adds texts of 2 KB in a window that is full. ALIKE_WINDOW sets its
+// documents.
+func BenchmarkCheck(b *testing.B) {
+	window := 100_000
+	if n, err := strconv.Atoi(os.Getenv("ALIKE_WINDOW")); err == nil {
+		window = n
+	}
+	for workers := 1; workers <= runtime.GOMAXPROCS(0); workers++ {
+		b.Run(fmt.Sprintf("window=%d/workers=%d", window, workers), func(b *testing.B) {
+			x, err := New(Options{Recipe: defaultRecipe(b), Window: Window{Docs: window}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := feed(x, workers, 0, window, 64); err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(2048)
+			b.ResetTimer()
+			if err := feed(x, workers, window, window+b.N, 64); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "docs/s")
+			s := x.Stats()
+			b.ReportMetric(float64(s.TableBytes+s.SlotBytes)/float64(s.Documents), "bytes/doc")
+		})
+	}
+}

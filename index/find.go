@@ -1,0 +1,204 @@
+package index
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/simhash"
+)
+
+// query is a text that was made ready to be looked for.
+type query struct {
+	keys   []uint64
+	digest [2]uint64
+	words  []uint32 // as memory holds them of documents
+	time   int64
+	set    func() []uint64 // ascending; called when a candidate needs it
+}
+
+// A finder looks for documents like a query. It owns scratch memory and belongs to one
+// goroutine.
+type finder struct {
+	x     *Index
+	sets  *recipe.SetMaker // nil: recipes without sets
+	slots []uint64
+	other []uint64 // set of a document
+	mine  []uint64 // of the query
+	value []byte
+	maker *recipe.Maker // nil: not needed yet
+}
+
+func newFinder(x *Index) *finder {
+	f := &finder{x: x}
+	if _, features := x.options.Recipe.Features(); features {
+		f.sets = x.options.Recipe.NewSetMaker()
+	}
+	return f
+}
+
+// errGone says that a document is not there any more.
+var errGone = errors.New("document is gone")
+
+// candidates returns the slots of a range, ascending, that share so many keys as the recipe
+// asks for with the query and that its sketch admits. They hold until the next call.
+func (f *finder) candidates(v *view, r table.Range, keys []uint64, votes int, admits func(slot uint64) bool) []uint64 {
+	f.slots = f.slots[:0]
+	t := f.x.table
+	t.Touch(keys)
+	for _, key := range keys {
+		from := len(f.slots)
+		f.slots = t.Append(f.slots, key, r)
+		if len(f.slots)-from >= f.x.options.BucketCap {
+			slices.Sort(f.slots[from:])
+			f.slots = f.slots[:from+lsh.Hubs]
+		}
+		if votes > 1 {
+			continue // strangers count votes too, until all are in
+		}
+		f.slots = admitted(f.slots, from, v, admits)
+	}
+	if len(f.slots) < 2 && votes < 2 {
+		return f.slots
+	}
+	slices.Sort(f.slots)
+	kept := 0
+	for i := 0; i < len(f.slots); {
+		j := i
+		for j < len(f.slots) && f.slots[j] == f.slots[i] {
+			j++
+		}
+		if j-i >= votes {
+			f.slots[kept] = f.slots[i]
+			kept++
+		}
+		i = j
+	}
+	f.slots = f.slots[:kept]
+	if votes > 1 {
+		f.slots = admitted(f.slots, 0, v, admits)
+	}
+	return f.slots
+}
+
+// admitted drops what is dead or not admitted from slots[from:].
+func admitted(slots []uint64, from int, v *view, admits func(slot uint64) bool) []uint64 {
+	kept := slots[:from]
+	for _, slot := range slots[from:] {
+		if !v.chunk(slot).isDead(slot) && admits(slot) {
+			kept = append(kept, slot)
+		}
+	}
+	return kept
+}
+
+// oldest returns the document of the range with the smallest slot that is like the query.
+// The view must reach as far as the range. record reads what is kept of a document.
+func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint64) (record, error)) (slot uint64, similarity float64, found bool, err error) {
+	if len(q.keys) == 0 || r.First >= r.Next {
+		return 0, 0, false, nil
+	}
+	x := f.x
+	for _, slot := range f.candidates(v, r, q.keys, x.options.Recipe.MinKeys(), func(slot uint64) bool {
+		at := v.chunk(slot).times[slot%chunkDocs]
+		return x.inTime(q.time, at) && !x.tooLate(at) && f.near(v, slot, q, x.apart)
+	}) {
+		similarity, found, err = f.compare(v, slot, q, record)
+		if found || err != nil && !errors.Is(err, errGone) {
+			return slot, similarity, found, err
+		}
+	}
+	return 0, 0, false, nil
+}
+
+// near tells whether the sketches of a document and a query admit that they are alike.
+func (f *finder) near(v *view, slot uint64, q *query, apart int) bool {
+	j := &f.x.judge
+	return !j.bySets || simhash.Distance(q.words, v.chunk(slot).signature(slot, j.words)) <= apart
+}
+
+// compare decides about one document.
+func (f *finder) compare(v *view, slot uint64, q *query, read func(slot uint64) (record, error)) (similarity float64, alike bool, err error) {
+	c, j := v.chunk(slot), &f.x.judge
+	switch {
+	case c.digests[slot%chunkDocs] == q.digest:
+		return 1, true, nil
+	case !j.bySets:
+		similarity, alike = j.comparer.Signatures(q.words, c.signature(slot, j.words))
+		return similarity, alike, nil
+	}
+	r, err := read(slot)
+	if err != nil {
+		return 0, false, err
+	}
+	similarity, alike = j.comparer.Sets(q.set(), f.setOf(r))
+	return similarity, alike, nil
+}
+
+// setOf returns the set of a document, which holds until the next call.
+func (f *finder) setOf(r record) []uint64 {
+	if r.kind == bodyText {
+		f.other = f.sets.AppendSet(f.other[:0], r.body)
+	} else {
+		f.other = numbers(f.other[:0], r.body[keysSize(r.body):])
+	}
+	return f.other
+}
+
+// read reads a document of a view from the store.
+func (f *finder) read(v *view) func(slot uint64) (record, error) {
+	return func(slot uint64) (r record, err error) {
+		if f.value, err = f.x.store.get(v, slot, f.value[:0]); err != nil {
+			return r, err
+		}
+		return parseRecord(f.value)
+	}
+}
+
+// querySet returns the set of a text of which this record is kept. It holds until the next
+// call of querySet.
+func (f *finder) querySet(value []byte) []uint64 {
+	r, err := parseRecord(value)
+	if err != nil {
+		panic("index: a record that was just made cannot be read: " + err.Error())
+	}
+	f.other, f.mine = f.mine, f.other
+	defer func() { f.other, f.mine = f.mine, f.other }()
+	return f.setOf(r)
+}
+
+// copies returns the documents of a view that have the digest, ascending.
+func (f *finder) copies(v *view, key uint64, digest [2]uint64) []uint64 {
+	return f.candidates(v, v.Range, []uint64{key}, 1, func(slot uint64) bool { return v.chunk(slot).digests[slot%chunkDocs] == digest })
+}
+
+// again makes of what is kept of a document what it was when it came.
+func (f *finder) again(v *view, slot uint64, r record) (a arrival) {
+	c := v.chunk(slot)
+	a = arrival{
+		digest: c.digests[slot%chunkDocs], time: c.times[slot%chunkDocs], words: c.signature(slot, f.x.judge.words),
+		record: appendRecord(nil, r), id: bytes.Clone(r.id),
+	}
+	a.sum = durable.Checksum(0, a.record)
+	if r.kind != bodyText {
+		a.keys = numbers(nil, r.body[8:keysSize(r.body)])
+	} else {
+		if f.maker == nil {
+			f.maker = f.x.options.Recipe.NewMaker(recipe.MakerOptions{})
+		}
+		if f.maker.Make(r.body).Features > 0 {
+			a.keys = append(f.maker.AppendKeys(nil), digestKey(a.digest))
+			if f.x.options.Containment > 0 {
+				a.keys = appendScaled(a.keys, f.x.scaled, f.setOf(r))
+			}
+		}
+	}
+	if len(a.keys) > 0 {
+		a.ways = f.x.options.Recipe.Keys() + 1
+	}
+	return a
+}

@@ -1,0 +1,472 @@
+package index
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/minhash"
+)
+
+// ErrReadOnly says that an index takes no more writes: an earlier one has failed, so that
+// what is on disk is not known, or it was opened to be read only.
+var ErrReadOnly = errors.New("index is read-only")
+
+// ErrClosed says that an index was closed.
+var ErrClosed = errors.New("index is closed")
+
+// An Index is a collection of documents. It is made by New, Create or Open. Its methods are
+// safe for concurrent use.
+type Index struct {
+	options Options
+	judge   judge
+	apart   int // see judge.mostApart
+	scaled  minhash.Scaled
+	table   *table.Table
+	store   store
+	view    atomic.Pointer[view]
+	clock   atomic.Int64 // the newest time, in nanoseconds
+	counts  counts
+
+	batches sync.Pool // of *Batch, for single documents
+
+	write   sync.Mutex // held by the writer, and for all below
+	failed  error
+	next    uint64            // slots given out: the view's Next and those of the batch at hand
+	growing view              // the view with room for them
+	batch   *Batch            // at hand; nil: none
+	pending []arrival         // of these slots
+	named   map[string]uint64 // with ByID: their slots
+	dropped [][]byte          // with ByID: ids of what is dead
+	dead    []uint64          // slots buried by the batch at hand
+	most    uint64            // see expire
+	finder  *finder
+	marks   []mark
+}
+
+// counts are what has happened since the index was opened.
+type counts struct {
+	checked, added, duplicates, late, refreshed, expired, deleted, full atomic.Int64
+	live                                                                atomic.Int64
+}
+
+// arrival is a document on its way into the collection.
+type arrival struct {
+	keys   []uint64
+	ways   int
+	record []byte // without checksum
+	sum    uint32
+	id     []byte
+	digest [2]uint64
+	words  []uint32
+	time   int64
+}
+
+// mark says that all documents before a slot are of the time clock, or older.
+type mark struct {
+	slot  uint64
+	clock int64
+}
+
+// New returns an empty index in memory.
+func New(o Options) (*Index, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	x := newIndex(o.withDefaults())
+	x.store = newMemory(o.ByID)
+	return x, nil
+}
+
+func newIndex(o Options) *Index {
+	x := &Index{options: o, judge: newJudge(o.Recipe), table: table.New(o.BucketCap), named: map[string]uint64{}}
+	x.apart = x.judge.mostApart(o.Recipe.Threshold())
+	if o.Containment > 0 {
+		x.scaled = o.scaled()
+	}
+	x.view.Store(&view{})
+	x.clock.Store(math.MinInt64)
+	x.finder = newFinder(x)
+	return x
+}
+
+// NewBatch returns an empty batch for Add.
+func (x *Index) NewBatch() *Batch { return x.newBatch(false) }
+
+// NewCheck returns an empty batch for Check.
+func (x *Index) NewCheck() *Batch { return x.newBatch(true) }
+
+// Check decides about the documents of a batch of NewCheck, one after the other: one that is
+// like nothing in the collection is added, and the next ones may be like it. With emit it is
+// told of the verdicts before anything is stored, so that what emit has made of them is there
+// whenever the documents are; if emit fails, nothing is stored and the index is read-only from
+// then on. Verdicts hold until the batch is reset.
+//
+// What is added is seen by Search when Check has returned, and survives when Sync has. The
+// documents of one call survive together or not at all.
+func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
+	if !b.check {
+		panic("index: Check wants a batch of NewCheck")
+	}
+	x.write.Lock()
+	defer x.write.Unlock()
+	if x.failed != nil {
+		return nil, x.failed
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	x.begin(b)
+	b.verdicts = b.verdicts[:0]
+	for i := range b.docs {
+		v, err := x.decide(b, &b.docs[i])
+		if err != nil {
+			return nil, x.fail(err)
+		}
+		b.verdicts = append(b.verdicts, v)
+	}
+	if emit != nil {
+		if err := emit(b.verdicts); err != nil {
+			return nil, x.fail(err)
+		}
+	}
+	return b.verdicts, x.commit()
+}
+
+// CheckOne is Check for one document.
+func (x *Index) CheckOne(d Document) (Verdict, error) {
+	b, _ := x.batches.Get().(*Batch)
+	if b == nil {
+		b = x.NewCheck()
+	}
+	defer x.batches.Put(b)
+	b.Reset()
+	b.Add(d)
+	verdicts, err := x.Check(b, nil)
+	if err != nil {
+		return Verdict{}, err
+	}
+	v := verdicts[0]
+	v.Of = bytes.Clone(v.Of)
+	return v, nil
+}
+
+// Add adds the documents of a batch of NewBatch, whatever they are like. With
+// Options.ByID a document takes the place of one with the same id. See Check for when it is
+// seen and survives.
+func (x *Index) Add(b *Batch) error {
+	x.write.Lock()
+	defer x.write.Unlock()
+	if x.failed != nil {
+		return x.failed
+	}
+	x.begin(b)
+	for i := range b.docs {
+		p := &b.docs[i]
+		x.tick(p)
+		if x.tooLate(p.time) {
+			x.counts.late.Add(1)
+			continue
+		}
+		a := b.arrival(p)
+		if x.options.ByID {
+			if err := x.replace(a.id); err != nil {
+				return x.fail(err)
+			}
+		}
+		x.insert(a)
+	}
+	return x.commit()
+}
+
+// Delete removes the documents with the ids, which needs Options.ByID, and returns how many
+// there were.
+func (x *Index) Delete(ids ...[]byte) (n int, err error) {
+	if !x.options.ByID {
+		return 0, errors.New("index: documents are not known by their ids here: set ByID")
+	}
+	x.write.Lock()
+	defer x.write.Unlock()
+	if x.failed != nil {
+		return 0, x.failed
+	}
+	x.begin(nil)
+	for _, id := range ids {
+		before := len(x.dead)
+		if err := x.replace(id); err != nil {
+			return 0, x.fail(err)
+		}
+		n += len(x.dead) - before
+	}
+	x.counts.deleted.Add(int64(n))
+	return n, x.commit()
+}
+
+// Sync returns when all that was added and deleted before survives a failure of the power.
+// Calls at the same time share one wait for the disk.
+func (x *Index) Sync() error {
+	if err := x.store.sync(); err != nil {
+		x.write.Lock()
+		defer x.write.Unlock()
+		return x.fail(err)
+	}
+	return nil
+}
+
+// Err returns why the index takes no more writes, nil if it does.
+func (x *Index) Err() error {
+	x.write.Lock()
+	defer x.write.Unlock()
+	return x.failed
+}
+
+// Close ends the use of the index. What was added survives. No other call may be under way.
+func (x *Index) Close() error {
+	x.write.Lock()
+	defer x.write.Unlock()
+	if errors.Is(x.failed, ErrClosed) {
+		return nil
+	}
+	err := x.store.close(x.failed == nil)
+	x.failed = ErrClosed
+	return err
+}
+
+// fail makes the index read-only. What the batch at hand has begun is never shown.
+func (x *Index) fail(err error) error {
+	if x.failed == nil {
+		x.failed = fmt.Errorf("%w: %w", ErrReadOnly, err)
+	}
+	return x.failed
+}
+
+func (x *Index) begin(b *Batch) {
+	v := x.view.Load()
+	x.batch = b
+	x.next, x.growing = v.Next, *v
+	x.most = v.First + slotsAtOnce
+	x.pending, x.dead = x.pending[:0], x.dead[:0]
+	x.dropped = x.dropped[:0]
+	clear(x.named)
+}
+
+// decide decides about one document of a batch.
+func (x *Index) decide(b *Batch, p *prepared) (v Verdict, err error) {
+	x.counts.checked.Add(1)
+	wasTimed := p.timed
+	x.tick(p)
+	now := table.Range{First: x.growing.First, Next: x.next}
+	grown := x.growing
+	grown.Range = now
+	q := b.query(p, func() []uint64 { return x.finder.querySet(of(b.bytes, p.record)) })
+	look := b.view.after(now)
+	if !wasTimed && x.options.Window.Age > 0 || p.found && (!grown.has(p.slot) || x.tooLate(grown.chunk(p.slot).times[p.slot%chunkDocs])) {
+		look, p.found = now, false // its time is another one, or what it was like is gone
+	}
+	if !p.found {
+		p.slot, p.similarity, p.found, err = x.finder.oldest(&grown, look, q, x.read)
+		if err != nil {
+			return v, err
+		}
+	}
+	if !p.found {
+		if x.tooLate(p.time) {
+			x.counts.late.Add(1)
+			return Verdict{New: true, Late: true}, nil
+		}
+		v = Verdict{New: true, Slot: x.next}
+		x.insert(b.arrival(p))
+		return v, nil
+	}
+	x.counts.duplicates.Add(1)
+	v = Verdict{Slot: p.slot, Similarity: p.similarity, Late: x.tooLate(p.time)}
+	r, err := x.read(p.slot)
+	if err != nil {
+		return v, err
+	}
+	from := len(b.ids)
+	b.ids = append(b.ids, r.id...)
+	v.Of = b.ids[from:len(b.ids):len(b.ids)]
+	if x.options.Window.Refresh && !v.Late {
+		err = x.refresh(p.slot, p.time, r)
+	}
+	return v, err
+}
+
+// read reads a document that is there or on its way.
+func (x *Index) read(slot uint64) (record, error) {
+	if shown := x.view.Load(); slot < shown.Next {
+		return x.finder.read(shown)(slot)
+	}
+	return parseRecord(x.pending[slot-x.view.Load().Next].record)
+}
+
+// arrival returns a document of the batch as insert takes it.
+func (b *Batch) arrival(p *prepared) arrival {
+	return arrival{
+		keys: of(b.keys, p.keys), ways: p.ways, record: of(b.bytes, p.record), sum: p.sum, id: of(b.ids, p.id),
+		digest: p.digest, words: of(b.words, p.words), time: p.time,
+	}
+}
+
+// insert gives a document the next slot.
+func (x *Index) insert(a arrival) {
+	slot := x.next
+	x.growing = x.growing.extended(slot, x.judge.words, x.store.inMemory())
+	c := x.growing.chunk(slot)
+	c.times[slot%chunkDocs], c.digests[slot%chunkDocs] = a.time, a.digest
+	copy(c.signature(slot, x.judge.words), a.words)
+	now := table.Range{First: x.growing.First, Next: slot}
+	for _, key := range x.keysOf(&a, now) {
+		if !x.table.Insert(key, slot, now) {
+			x.counts.full.Add(1)
+		}
+	}
+	x.pending = append(x.pending, a)
+	if x.options.ByID {
+		x.named[string(a.id)] = slot
+	}
+	x.next++
+	defer x.expire()
+	x.counts.added.Add(1)
+	x.counts.live.Add(1)
+	if last := len(x.marks) - 1; x.options.Window.Age > 0 && (last < 0 || x.clock.Load()-x.marks[last].clock >= x.markEvery()) {
+		x.marks = append(x.marks, mark{x.next, x.clock.Load()})
+	} else if last >= 0 && x.marks[last].clock == x.clock.Load() {
+		x.marks[last].slot = x.next
+	}
+}
+
+// keysOf returns the keys that a document gets in the table. Where nothing expires, one that
+// equals an earlier one is found by that, and only the digest leads from there to it: a
+// million copies do not fill buckets that others need.
+func (x *Index) keysOf(a *arrival, now table.Range) []uint64 {
+	if a.ways == 0 || x.expires() {
+		return a.keys
+	}
+	grown := x.growing
+	grown.Range = now
+	if len(x.finder.copies(&grown, a.keys[a.ways-1], a.digest)) > 0 {
+		return a.keys[a.ways-1 : a.ways]
+	}
+	return a.keys
+}
+
+func (x *Index) expires() bool { return x.options.Window.Docs > 0 || x.options.Window.Age > 0 }
+
+// bury takes a document of which r is kept out of the collection.
+func (x *Index) bury(slot uint64, keys []uint64) {
+	now := table.Range{First: x.growing.First, Next: x.next}
+	if !x.growing.chunk(slot).bury(slot) {
+		return
+	}
+	for _, key := range keys {
+		x.table.Remove(key, slot, now)
+	}
+	x.dead = append(x.dead, slot)
+	x.counts.live.Add(-1)
+}
+
+// refresh moves a document to the end of the window.
+func (x *Index) refresh(slot uint64, at int64, r record) error {
+	a := x.finder.again(&x.growing, slot, r)
+	a.time = max(a.time, at)
+	x.bury(slot, a.keys)
+	x.insert(a)
+	x.counts.added.Add(-1)
+	x.counts.refreshed.Add(1)
+	return nil
+}
+
+// replace removes the document with an id, if there is one.
+func (x *Index) replace(id []byte) error {
+	slot, found := x.named[string(id)]
+	if !found {
+		var err error
+		if slot, found, err = x.store.slotOf(id); err != nil {
+			return err
+		}
+	}
+	if !found || x.growing.chunk(slot).isDead(slot) {
+		return nil
+	}
+	r, err := x.read(slot)
+	if err != nil {
+		return err
+	}
+	a := x.finder.again(&x.growing, slot, r)
+	x.bury(slot, a.keys)
+	x.promote(&a)
+	x.dropped = append(x.dropped, a.id)
+	delete(x.named, string(id))
+	return nil
+}
+
+// promote gives the first copy of a document that has gone the keys by which it was found.
+// See keysOf.
+func (x *Index) promote(gone *arrival) {
+	if gone.ways == 0 {
+		return
+	}
+	grown := x.growing
+	grown.Range = table.Range{First: x.growing.First, Next: x.next}
+	copies := x.finder.copies(&grown, gone.keys[gone.ways-1], gone.digest)
+	if len(copies) == 0 {
+		return
+	}
+	for i, key := range gone.keys {
+		if i != gone.ways-1 {
+			x.table.Remove(key, copies[0], grown.Range) // it has them already if it is older
+			x.table.Insert(key, copies[0], grown.Range)
+		}
+	}
+}
+
+// commit stores what the batch has brought, and shows it.
+func (x *Index) commit() error {
+	if err := x.store.apply(x); err != nil {
+		return x.fail(err)
+	}
+	shown := x.growing
+	shown.Next = x.next
+	x.view.Store(&shown)
+	return nil
+}
+
+// A Stats tells what an index holds and has done since it was opened.
+type Stats struct {
+	Documents  int64     // there are
+	First      uint64    // smallest slot that is not expired
+	Next       uint64    // slot of the next document
+	Newest     time.Time // newest time of a document; zero if none has one
+	TableBytes int64     // memory of the keys
+	SlotBytes  int64     // memory of the rest that is held of each document
+	StoreBytes int64     // documents: memory, or disk
+
+	Checked, Added, Duplicates, Late, Refreshed, Expired, Deleted int64
+	Full                                                          int64 // keys that documents did not get since their bucket was full
+}
+
+// Stats returns what the index holds. O(slots/64).
+func (x *Index) Stats() Stats {
+	v := x.view.Load()
+	s := Stats{
+		Documents: x.counts.live.Load(), First: v.First, Next: v.Next,
+		TableBytes: x.table.Bytes(), SlotBytes: int64(len(v.chunks)) * chunkDocs * int64(8+16+4*x.judge.words),
+		StoreBytes: x.store.bytes(v),
+		Checked:    x.counts.checked.Load(), Added: x.counts.added.Load(), Duplicates: x.counts.duplicates.Load(), Late: x.counts.late.Load(),
+		Refreshed: x.counts.refreshed.Load(), Expired: x.counts.expired.Load(), Deleted: x.counts.deleted.Load(), Full: x.counts.full.Load(),
+	}
+	if clock := x.clock.Load(); clock != math.MinInt64 {
+		s.Newest = time.Unix(0, clock).UTC()
+	}
+	return s
+}
+
+// Options returns what the index was made with, defaults filled in.
+func (x *Index) Options() Options { return x.options }

@@ -1,0 +1,124 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// DefaultBucketCap is how many documents a bucket takes if Options do not say.
+const DefaultBucketCap = 128
+
+// Keep says what is kept of a document besides its id.
+type Keep string
+
+// What is kept.
+const (
+	KeepNeeded   Keep = ""         // the text if pairs are decided by sets, else nothing
+	KeepText     Keep = "text"     // the text, for exact similarities and passages
+	KeepFeatures Keep = "features" // the feature set, for exact similarities without the text
+	KeepNothing  Keep = "nothing"  // nothing, where signatures decide
+)
+
+// Options say what an index is. Those of an index in a folder stand in its header.
+type Options struct {
+	// Recipe says what is alike. It must find candidates by keys.
+	Recipe recipe.Recipe
+	Keep   Keep
+	// Containment, if set, gives documents keys by which a passage is found in a long text:
+	// about one in so many features is a key. 16 finds a passage of 80 common features with
+	// probability 0.99; a document of 2 KB has 20 such keys. 0: no search by containment.
+	Containment int
+	BucketCap   int // 0: DefaultBucketCap
+	Window      Window
+	// ByID makes ids names: a document replaces one with the same id, and Delete finds it.
+	ByID bool
+}
+
+// Window bounds the collection. The zero Window keeps all.
+type Window struct {
+	// Docs, if set, is how many documents there are at most: the last ones.
+	Docs int
+	// Age, if set, is how far apart in time documents may be to be alike, and so how long
+	// they are kept, by the time of the events: Document.Time.
+	Age time.Duration
+	// Late is by how much a document may be older than the newest one so far and still be
+	// treated as if it had come in time. One that is later than Age+Late is compared with
+	// what is there, but not kept.
+	Late time.Duration
+	// Refresh moves a document to the end of the window, with the time of its duplicate,
+	// when that comes.
+	Refresh bool
+	// Now, if set, bounds the clock: a document from the future does not make others old.
+	Now func() time.Time
+}
+
+// withDefaults returns o with every zero field replaced by its default.
+func (o Options) withDefaults() Options {
+	if o.BucketCap == 0 {
+		o.BucketCap = DefaultBucketCap
+	}
+	if o.Keep == KeepNeeded {
+		o.Keep = KeepNothing
+		if o.Recipe.BySets() || o.Containment > 0 {
+			o.Keep = KeepText
+		}
+	}
+	return o
+}
+
+// Validate says what does not go together.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("index: "+format, args...)) }
+	if o.Recipe.Keys() == 0 {
+		bad("documents of %q have no keys to be found by: take a higher threshold, or signatures with more components", o.Recipe)
+	}
+	_, features := o.Recipe.Features()
+	switch o.Keep {
+	case KeepText:
+	case KeepFeatures:
+		if !features {
+			bad("signatures that are made of texts have no features: keep the text or nothing")
+		}
+	case KeepNothing:
+		if o.Recipe.BySets() || o.Containment > 0 {
+			bad("exact similarities need what they are made of: keep text or features")
+		}
+	default:
+		bad("keep is %q: choose one of %s, %s, %s", o.Keep, KeepText, KeepFeatures, KeepNothing)
+	}
+	if o.Containment < 0 || o.Containment > 0 && !features {
+		bad("containment keys are one in so many features, from 1 on, of texts that have features")
+	}
+	if o.BucketCap < 2 || o.BucketCap > 1<<16 {
+		bad("bucket cap is %d: take 2 to 65536", o.BucketCap)
+	}
+	w := o.Window
+	if w.Docs < 0 || w.Docs > 1<<31 || w.Age < 0 || w.Late < 0 {
+		bad("a window has up to 2³¹ documents, and no negative times")
+	}
+	if w.Late > 0 && w.Age == 0 {
+		bad("without an age of the window nothing is late: leave Late out")
+	}
+	if w.Refresh && w.Docs == 0 && w.Age == 0 {
+		bad("without a window there is nothing to refresh: leave Refresh out")
+	}
+	if o.ByID && (w.Docs > 0 || w.Age > 0) {
+		bad("documents that expire are not found by id: leave ByID or the window out")
+	}
+	return errors.Join(errs...)
+}
+
+// scaled returns the scheme of the keys of containment.
+func (o Options) scaled() minhash.Scaled {
+	s, err := minhash.NewScaled(uint64(o.Containment), 1)
+	if err != nil {
+		panic("index: a scale that was valid is not: " + err.Error())
+	}
+	return s
+}

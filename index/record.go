@@ -1,0 +1,144 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/alike-dev/alike/internal/durable"
+)
+
+// A record is what is kept of a document, as it stands in the store:
+//
+//	┌───────────┬────────────┬─────────┬────┬───────────────────────┬──────┬──────────────────┐
+//	│ version 1 │ kind 1     │ id size │ id │ columns, see columns  │ body │ CRC-32C, slot in │
+//	│           │ text, …    │ uvarint │    │ size uvarint          │      │ 4 bytes          │
+//	└───────────┴────────────┴─────────┴────┴───────────────────────┴──────┴──────────────────┘
+//
+// The checksum is over all before it and the slot, eight bytes. These constants are part of
+// the format.
+const recordVersion = 1
+
+type bodyKind byte
+
+const (
+	bodyText     bodyKind = 't'
+	bodyFeatures bodyKind = 'f' // the number of keys; keys; features, ascending: 8 bytes each
+	bodyKeys     bodyKind = 'k' // the number of keys; keys
+)
+
+// errDamaged says that what is stored is not what was written.
+var errDamaged = errors.New("damaged")
+
+// record is a record taken apart. Its slices are views.
+type record struct {
+	kind    bodyKind
+	id      []byte
+	columns []byte
+	body    []byte
+}
+
+func appendRecord(dst []byte, r record) []byte {
+	dst = append(dst, recordVersion, byte(r.kind))
+	dst = binary.AppendUvarint(dst, uint64(len(r.id)))
+	dst = append(dst, r.id...)
+	dst = binary.AppendUvarint(dst, uint64(len(r.columns)))
+	dst = append(dst, r.columns...)
+	return append(dst, r.body...)
+}
+
+// seal appends the checksum of what stands in dst from start on, for a slot. sum is the
+// checksum of these bytes, which can be made before the slot is known.
+func seal(dst []byte, sum uint32, slot uint64) []byte {
+	var at [8]byte
+	binary.LittleEndian.PutUint64(at[:], slot)
+	return binary.LittleEndian.AppendUint32(dst, durable.Checksum(sum, at[:]))
+}
+
+// unseal checks and takes off the checksum.
+func unseal(value []byte, slot uint64) ([]byte, error) {
+	n := len(value) - durable.ChecksumSize
+	if n < 0 {
+		return nil, fmt.Errorf("%w: %d bytes", errDamaged, len(value))
+	}
+	if sealed := seal(nil, durable.Checksum(0, value[:n]), slot); string(sealed) != string(value[n:]) {
+		return nil, fmt.Errorf("%w: checksum", errDamaged)
+	}
+	return value[:n], nil
+}
+
+// parseRecord takes a record without its checksum apart.
+func parseRecord(value []byte) (r record, err error) {
+	if len(value) < 2 || value[0] != recordVersion {
+		return r, fmt.Errorf("%w: no record of version %d", errDamaged, recordVersion)
+	}
+	r.kind = bodyKind(value[1])
+	rest := value[2:]
+	for _, part := range []*[]byte{&r.id, &r.columns} {
+		size, n := binary.Uvarint(rest)
+		if n <= 0 || size > uint64(len(rest)-n) {
+			return r, fmt.Errorf("%w: record is cut", errDamaged)
+		}
+		*part, rest = rest[n:n+int(size)], rest[n+int(size):]
+	}
+	r.body = rest
+	switch r.kind {
+	case bodyText:
+	case bodyFeatures, bodyKeys:
+		if len(rest)%8 != 0 || len(rest) < 8 || binary.LittleEndian.Uint64(rest) > uint64(len(rest)/8-1) {
+			return r, fmt.Errorf("%w: %d bytes of numbers", errDamaged, len(rest))
+		}
+	default:
+		return r, fmt.Errorf("%w: record of kind %q", errDamaged, r.kind)
+	}
+	return r, nil
+}
+
+// keysSize returns how many bytes of a body that is no text its keys are, their number
+// included.
+func keysSize(body []byte) int { return 8 + 8*int(binary.LittleEndian.Uint64(body)) }
+
+func appendNumbers(dst []byte, numbers []uint64) []byte {
+	for _, n := range numbers {
+		dst = binary.LittleEndian.AppendUint64(dst, n)
+	}
+	return dst
+}
+
+func numbers(dst []uint64, b []byte) []uint64 {
+	for ; len(b) >= 8; b = b[8:] {
+		dst = append(dst, binary.LittleEndian.Uint64(b))
+	}
+	return dst
+}
+
+// appendColumns appends the values of columns, nil for a missing one.
+func appendColumns(dst []byte, values [][]byte) []byte {
+	for _, v := range values {
+		size := 0
+		if v != nil {
+			size = len(v) + 1
+		}
+		dst = binary.AppendUvarint(dst, uint64(size))
+		dst = append(dst, v...)
+	}
+	return dst
+}
+
+// parseColumns is the inverse of appendColumns.
+func parseColumns(b []byte) (values [][]byte, err error) {
+	for len(b) > 0 {
+		size, n := binary.Uvarint(b)
+		if n <= 0 || size > uint64(len(b)-n)+1 {
+			return nil, fmt.Errorf("%w: columns are cut", errDamaged)
+		}
+		b = b[n:]
+		if size == 0 {
+			values = append(values, nil)
+			continue
+		}
+		values = append(values, b[:size-1:size-1])
+		b = b[size-1:]
+	}
+	return values, nil
+}

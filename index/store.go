@@ -1,0 +1,101 @@
+package index
+
+import "fmt"
+
+// A store keeps the records. get may be called by any number of goroutines, everything else
+// by the writer only; sync at any time.
+type store interface {
+	inMemory() bool
+	// get appends the record of a slot that the view has, without its checksum; errGone if
+	// it has expired meanwhile.
+	get(v *view, slot uint64, dst []byte) ([]byte, error)
+	slotOf(id []byte) (slot uint64, found bool, err error)
+	// apply stores what the writer's batch has brought: pending, dead, and the start of the
+	// window.
+	apply(x *Index) error
+	sync() error
+	close(whole bool) error
+	bytes(v *view) int64
+}
+
+// memory keeps records in the chunks.
+type memory struct {
+	slots map[string]uint64 // with ByID
+}
+
+func newMemory(byID bool) *memory {
+	m := &memory{}
+	if byID {
+		m.slots = map[string]uint64{}
+	}
+	return m
+}
+
+func (m *memory) inMemory() bool { return true }
+
+func (m *memory) get(v *view, slot uint64, dst []byte) ([]byte, error) {
+	value := v.chunk(slot).records[slot%chunkDocs]
+	if value == nil {
+		return dst, fmt.Errorf("slot %d: %w", slot, errGone)
+	}
+	return append(dst, value...), nil
+}
+
+func (m *memory) slotOf(id []byte) (slot uint64, found bool, err error) {
+	slot, found = m.slots[string(id)]
+	return slot, found, nil
+}
+
+func (m *memory) apply(x *Index) error {
+	from := x.view.Load().Next
+	whole := x.adopts(from)
+	for i := range x.pending {
+		slot := from + uint64(i)
+		if slot < x.growing.First {
+			continue
+		}
+		c, record := x.growing.chunk(slot), x.pending[i].record
+		if whole {
+			c.adopt(slot, record)
+			c.size.Add(int64(len(record)))
+		} else {
+			c.put(slot, record)
+		}
+	}
+	for _, id := range x.dropped {
+		delete(m.slots, string(id))
+	}
+	for id, slot := range x.named {
+		m.slots[id] = slot
+	}
+	return nil
+}
+
+// adopts decides whether records stay where the batch has them, which spares a copy, and
+// takes that memory from the batch: if it is of some size, and most of it is needed.
+func (x *Index) adopts(from uint64) bool {
+	b, size := x.batch, 0
+	if b == nil || cap(b.bytes) > 2*len(b.bytes) || len(b.bytes) < blockSize/8 {
+		return false
+	}
+	for i := range x.pending {
+		if from+uint64(i) >= x.growing.First {
+			size += len(x.pending[i].record)
+		}
+	}
+	if size < cap(b.bytes)/4*3 {
+		return false
+	}
+	b.given = true
+	return true
+}
+
+func (m *memory) sync() error      { return nil }
+func (m *memory) close(bool) error { return nil }
+
+func (m *memory) bytes(v *view) (n int64) {
+	for _, c := range v.chunks {
+		n += c.size.Load()
+	}
+	return n
+}

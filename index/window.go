@@ -1,0 +1,87 @@
+package index
+
+import (
+	"math"
+	"time"
+)
+
+// slotsAtOnce is how many documents expire with one batch beside as many as it brings, so
+// that a pause of the stream is not followed by one of the index.
+const slotsAtOnce = 1 << 14
+
+// marksPerAge is how finely the age of documents is known for expiry. What is alike does not
+// depend on it: see inTime.
+const marksPerAge = 128
+
+// inTime tells whether two documents of these times may be alike.
+func (x *Index) inTime(a, b int64) bool {
+	age := int64(x.options.Window.Age)
+	return age == 0 || a-b <= age && b-a <= age
+}
+
+// tick sets the time of a document that has none, and lets the clock follow it.
+func (x *Index) tick(p *prepared) {
+	clock := x.clock.Load()
+	if !p.timed {
+		if clock == math.MinInt64 {
+			clock = 0
+			if now := x.options.Window.Now; now != nil {
+				clock = now().UnixNano()
+			}
+		}
+		p.time = clock
+	}
+	to := p.time
+	if now := x.options.Window.Now; now != nil {
+		to = min(to, now().Add(x.options.Window.Late).UnixNano())
+	}
+	if to > x.clock.Load() {
+		x.clock.Store(to)
+	}
+}
+
+// stay is how long a document stays.
+func (x *Index) stay() int64 {
+	w := x.options.Window
+	return int64(min(w.Age, math.MaxInt64/2)) + int64(min(w.Late, math.MaxInt64/2))
+}
+
+// tooLate tells whether a document of this time would expire at once.
+func (x *Index) tooLate(at int64) bool {
+	return x.options.Window.Age > 0 && x.clock.Load()-at > x.stay()
+}
+
+func (x *Index) markEvery() int64 {
+	return max(int64(x.options.Window.Age)/marksPerAge, int64(time.Nanosecond))
+}
+
+// expire moves the start of the window. It costs O(1) a document that expires.
+func (x *Index) expire() {
+	if !x.expires() {
+		return
+	}
+	first := x.growing.First
+	most := x.most + uint64(len(x.pending))
+	step := func() {
+		if c := x.growing.chunk(first); !c.isDead(first) {
+			x.counts.live.Add(-1)
+			x.counts.expired.Add(1)
+		}
+		first++
+	}
+	for docs := int64(x.options.Window.Docs); docs > 0 && x.counts.live.Load() > docs && first < most; {
+		step()
+	}
+	for len(x.marks) > 0 && x.clock.Load()-x.marks[0].clock > x.stay() {
+		for first < x.marks[0].slot && first < most {
+			step()
+		}
+		if first < x.marks[0].slot {
+			break
+		}
+		x.marks = x.marks[1:]
+	}
+	if first > x.growing.First {
+		x.growing = x.growing.shortened(first)
+	}
+}
