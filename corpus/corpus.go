@@ -165,6 +165,9 @@ type Options struct {
 	// ReadAhead is how many bytes of an open object are fetched before they are
 	// asked for; 0 = 8 MiB.
 	ReadAhead int
+	// AtOnce ends a block of a stream where no more bytes are there yet, so that records
+	// are delivered as they come.
+	AtOnce bool
 	// Admit, if set, is asked by File.Next before a Block grows to so many bytes, so
 	// that a caller can bound how many long records are in memory at once: it may wait.
 	// release, if not nil, is called when the block is given to Next again, or released;

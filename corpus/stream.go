@@ -95,7 +95,7 @@ func (c *cutter) firstRead() int {
 	return c.f.o.BlockSize
 }
 
-// fill reads until p is full. err is io.EOF where the stream ends as it should.
+// fill reads until p is full or, with AtOnce, something has come. err is io.EOF where the stream ends as it should.
 func (c *cutter) fill(p []byte) (n int, err error) {
 	if c.eof {
 		return 0, io.EOF
@@ -106,6 +106,9 @@ func (c *cutter) fill(p []byte) (n int, err error) {
 		n += m
 		if idle++; m > 0 {
 			idle = 0
+			if c.f.o.AtOnce {
+				break
+			}
 		} else if idle == 100 && err == nil {
 			err = io.ErrNoProgress
 		}

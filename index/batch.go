@@ -14,8 +14,8 @@ import (
 // A Document is what an index takes. Its slices are read by Batch.Add only.
 type Document struct {
 	ID, Text []byte
-	// Time is that of the event, for windows with an age. The zero time stands for the
-	// newest time so far.
+	// Time is that of the event, for windows with an age. The zero time stands for
+	// Window.Now or, if that is not set, for the newest time so far.
 	Time    time.Time
 	Columns [][]byte // values to keep beside it, nil for none
 }
@@ -187,7 +187,7 @@ func (b *Batch) look(p *prepared, set func() []uint64) {
 		b.view = b.x.view.Load()
 	}
 	if !p.timed {
-		p.time = b.x.clock.Load()
+		p.time = b.x.untimed()
 	}
 	slot, similarity, found, err := b.finder.oldest(b.view, b.view.Range, b.query(p, set), b.finder.read(b.view))
 	if err != nil && b.err == nil {

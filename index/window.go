@@ -21,15 +21,8 @@ func (x *Index) inTime(a, b int64) bool {
 
 // tick sets the time of a document that has none, and lets the clock follow it.
 func (x *Index) tick(p *prepared) {
-	clock := x.clock.Load()
 	if !p.timed {
-		if clock == math.MinInt64 {
-			clock = 0
-			if now := x.options.Window.Now; now != nil {
-				clock = now().UnixNano()
-			}
-		}
-		p.time = clock
+		p.time = x.untimed()
 	}
 	to := p.time
 	if now := x.options.Window.Now; now != nil {
@@ -38,6 +31,14 @@ func (x *Index) tick(p *prepared) {
 	if to > x.clock.Load() {
 		x.clock.Store(to)
 	}
+}
+
+// untimed returns the time of a document that has none.
+func (x *Index) untimed() int64 {
+	if now := x.options.Window.Now; now != nil {
+		return now().UnixNano()
+	}
+	return max(x.clock.Load(), 0)
 }
 
 // stay is how long a document stays.

@@ -179,6 +179,17 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) add(flags *pflag.FlagSet) {
+	f.addReading(flags)
+	flags.StringVar(&f.work, "work", "", "`folder` for what goes to disk; killed, the same command goes on from there (default: a temporary one)")
+	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
+	flags.StringVar(&f.timings, "timings", "", "write what every stage took, and its slowest thread, to this CSV `file`, and a table to standard error")
+	f.progress = choose(progressText, progressJSON)
+	flags.Var(&f.progress, "progress", "standard error while it runs: text for people, or json for programs, an object a line (progress, skip, notice, summary)")
+	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
+}
+
+// addReading adds the flags of all commands that read records.
+func (f *inputFlags) addReading(flags *pflag.FlagSet) {
 	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Parquet, corpus.Lines, corpus.Text)
 	f.format.value = ""
 	flags.Var(&f.format, "format", "jsonl, csv, tsv, parquet, lines (a document a line) or text (a document a file); default: by file name, jsonl for standard input")
@@ -189,13 +200,7 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and go on (exit status 3), or fail")
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 256MiB; more goes to disk (default: half of what there is)")
-	flags.StringVar(&f.work, "work", "", "`folder` for what goes to disk; killed, the same command goes on from there (default: a temporary one)")
-	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
-	flags.StringVar(&f.timings, "timings", "", "write what every stage took, and its slowest thread, to this CSV `file`, and a table to standard error")
-	f.progress = choose(progressText, progressJSON)
-	flags.Var(&f.progress, "progress", "standard error while it runs: text for people, or json for programs, an object a line (progress, skip, notice, summary)")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress, no list of skipped records")
-	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 }
 
 func (f *inputFlags) apply(c *alike.Config) error {
@@ -286,18 +291,23 @@ type searchFlags struct {
 }
 
 func (f *searchFlags) add(flags *pflag.FlagSet) {
+	f.addDecision(flags, dedup.DefaultBucketCap)
+	f.candidates = choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
+	flags.Var(&f.candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto")
+}
+
+// addDecision adds the flags of all commands that decide about pairs.
+func (f *searchFlags) addDecision(flags *pflag.FlagSet, bucketCap int) {
 	addMeasure(flags, &f.measure)
 	flags.Float64Var(&f.threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1; of overlap, a number of shingles, without a default")
 	flags.IntVar(&f.distance, "distance", 0, "with SimHash and presets of fingerprints: most bits in which a pair differs, in place of a threshold")
 	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found: an average over seeds; with one seed a family of near-copies may have less")
-	f.candidates = choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
-	flags.Var(&f.candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto")
 	f.verify = choose(dedup.VerifyExact, dedup.VerifySketch, dedup.VerifyNone)
 	flags.Var(&f.verify, "verify", "similarity of a pair: exact, sketch (estimated) or none")
 	flags.IntVar(&f.bands, "bands", 0, "bands of the signature (default: tuned, see alike tune)")
 	flags.IntVar(&f.rows, "rows", 0, "components a band (default: tuned)")
 	flags.IntVar(&f.minBands, "min-bands", 1, "bands in which a pair must agree")
-	flags.IntVar(&f.bucketCap, "bucket-cap", dedup.DefaultBucketCap, "documents in a bucket up to which all its pairs are compared")
+	flags.IntVar(&f.bucketCap, "bucket-cap", bucketCap, "documents in a bucket up to which all its pairs are compared")
 }
 
 func (f *searchFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/index"
+)
+
+// livingFlags are the flags of the commands that make a living collection: what is alike in
+// it, and how to read what comes.
+type livingFlags struct{ corpusFlags }
+
+func (f *livingFlags) add(flags *pflag.FlagSet) {
+	f.preset.add(flags)
+	f.search.addDecision(flags, index.DefaultBucketCap)
+	f.search.candidates.value = string(dedup.CandidatesLSH) // there is no other way to look up one document
+	f.text.add(flags)
+	f.scheme.add(flags)
+	f.fingerprint.addParameters(flags)
+	f.input.addReading(flags)
+}
+
+// options builds the options of an index, and the configuration of reading.
+func (f *livingFlags) options(cmd *cobra.Command, inputs []string) (index.Options, alike.Config, error) {
+	c, err := f.config(cmd, inputs)
+	if err != nil {
+		return index.Options{}, c, err
+	}
+	o := index.Options{BucketCap: c.BucketCap}
+	if o.Recipe, err = c.Recipe(); err != nil {
+		return o, c, err
+	}
+	return o, c, nil
+}
+
+// windowFlags bound a collection.
+type windowFlags struct {
+	age     string
+	late    string
+	docs    int
+	refresh bool
+}
+
+func (f *windowFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.age, "window", "", "records are alike only if so far apart in time at most, such as 90m, 24h or 7d; older ones are forgotten")
+	flags.StringVar(&f.late, "late", "0s", "by how much a record may be older than the newest one and still be treated as if it had come in time")
+	flags.IntVar(&f.docs, "window-docs", 0, "remember so many kept records (default: 1000000 without --window, else as many as there are)")
+	flags.BoolVar(&f.refresh, "refresh", false, "a duplicate lets the record that it is like stay as long as if it had come just now")
+}
+
+// defaultWindowDocs bounds the memory of a stream without a window.
+const defaultWindowDocs = 1_000_000
+
+func (f *windowFlags) window(flags *pflag.FlagSet) (w index.Window, err error) {
+	if w.Age, err = parseDuration("window", f.age); err != nil {
+		return w, err
+	}
+	if w.Late, err = parseDuration("late", f.late); err != nil {
+		return w, err
+	}
+	switch {
+	case flags.Changed("window") && w.Age == 0:
+		return w, usagef("--window is %q: take a time above 0, such as 24h", f.age)
+	case w.Late > 0 && w.Age == 0:
+		return w, usagef("--late is about a --window in time: add one, or leave --late out")
+	case flags.Changed("window-docs") && (f.docs < 1 || f.docs > 1<<31):
+		return w, usagef("--window-docs is %d: take 1 or more, such as %d", f.docs, defaultWindowDocs)
+	}
+	w.Docs, w.Refresh = f.docs, f.refresh
+	if w.Docs == 0 && w.Age == 0 {
+		w.Docs = defaultWindowDocs
+	}
+	w.Now = time.Now
+	return w, nil
+}
+
+// parseDuration reads a time span as people write it: Go's, and days and weeks.
+func parseDuration(flag, s string) (time.Duration, error) {
+	if s == "" {
+		return 0, nil
+	}
+	for suffix, unit := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
+		if number, ok := strings.CutSuffix(s, suffix); ok {
+			if n, err := strconv.ParseFloat(number, 64); err == nil && n >= 0 && n*float64(unit) < 1<<62 {
+				return time.Duration(n * float64(unit)), nil
+			}
+		}
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, usagef("--%s is %q: take a time span, such as 30s, 90m, 24h or 7d", flag, s)
+	}
+	return d, nil
+}

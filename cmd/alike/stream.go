@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/index/stream"
+)
+
+const streamHelp = `Drop near-duplicates from a stream.
+
+Records are read from standard input, and those that are like no record that was kept
+go to standard output: at once, in order, byte for byte. A record goes if it is like
+one that was kept and is still in the window; of several, the first one counts.
+
+The window is the last 1,000,000 kept records, or --window-docs, or --window, a span
+of time: with --time-field by the time of the event that stands in the record, else by
+the time at which it comes. Times are RFC 3339 and similar, or numbers of seconds,
+milli-, micro- or nanoseconds since 1970. Two records may be alike if their times are
+not further apart than the window. Records may come --late by so much; one that is
+older than window and --late together is compared with what is there, and passed on,
+but not remembered. A time ahead of the clock of this machine by more than --late does
+not make other records old.
+
+With --state, what was kept is in a folder and outlives the process: a group of
+records at a time, 50 ms apart at most. A kept record is written out first. Killed at any
+moment and started again, with the input from the place where it was or from before, no
+kept record is missing in both outputs together, and none is there twice but those of
+the last group. A record that was kept, is older than the window, and comes once more
+is new, as any other.
+
+Similarity is that of alike pairs: MinHash finds, the sets of shingles decide. With
+--scheme fastsimhash, or a --preset of fingerprints, and --distance it is the Hamming
+distance of fingerprints.
+
+--duplicates lists what is dropped, a JSON object a line: id, duplicate_of, similarity.
+With --tag records of JSON are not dropped: they are passed on with two more fields,
+duplicate_of and similarity. A record that cannot be read is skipped and named.`
+
+const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
+  alike stream --window 24h --time-field published --late 10m < feed.jsonl > kept.jsonl
+  alike stream --state /var/lib/alike/news --duplicates dropped.jsonl < feed.jsonl >> kept.jsonl
+  alike stream --format lines --scheme fastsimhash --distance 3 < titles.txt`
+
+// streamFlags are the flags of the command itself.
+type streamFlags struct {
+	livingFlags
+	window     windowFlags
+	timeField  string
+	duplicates string
+	tag        bool
+	metrics    string
+}
+
+func newStream() *cobra.Command {
+	var f streamFlags
+	cmd := &cobra.Command{
+		Use:     "stream",
+		Short:   "Drop near-duplicates from a stream on standard input",
+		Long:    streamHelp,
+		Example: streamExamples,
+		Args:    exactly(0, "the stream comes from standard input"),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	cmd.Flags().SortFlags = false // in the order of the work
+	f.window.add(cmd.Flags())
+	cmd.Flags().StringVar(&f.timeField, "time-field", "", "field or column with the time of the event, for --window (default: the time at which a record comes)")
+	cmd.Flags().StringVar(&f.duplicates, "duplicates", "", "list what is dropped in this `file`, which grows")
+	cmd.Flags().BoolVar(&f.tag, "tag", false, "mark duplicates with duplicate_of and similarity in place of dropping them")
+	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at this `address`, such as :9090, under /metrics")
+	f.add(cmd.Flags())
+	completeChoices(cmd)
+	return cmd
+}
+
+func (f *streamFlags) run(cmd *cobra.Command) (err error) {
+	o, c, err := f.options(cmd, []string{"-"})
+	if err != nil {
+		return err
+	}
+	if o.Window, err = f.window.window(cmd.Flags()); err != nil {
+		return err
+	}
+	if f.timeField != "" && o.Window.Age == 0 {
+		return usagef("--time-field is for a --window in time: add one, or leave --time-field out")
+	}
+	if f.tag && cmp.Or(c.Corpus.Format, corpus.JSONL) != corpus.JSONL {
+		return usagef("--tag adds fields to JSON objects: for --format %s take --duplicates", c.Corpus.Format)
+	}
+	sources, _, err := corpus.Find(c.Inputs, c.Corpus)
+	if err != nil {
+		return err
+	}
+	x, err := index.New(o)
+	if err != nil {
+		return usageError{err}
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	config := stream.Config{
+		Index: x, Source: sources[0], Corpus: c.Corpus, TimeField: f.timeField, Out: cmd.OutOrStdout(), Tag: f.tag, Threads: c.Threads,
+	}
+	if f.duplicates != "" {
+		list, err := os.OpenFile(f.duplicates, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+		if err != nil {
+			return fmt.Errorf("--duplicates: %w", err)
+		}
+		defer func() { err = errors.Join(err, list.Close()) }()
+		config.Duplicates = list
+	}
+	if f.metrics != "" {
+		stop, err := serveMetrics(f.metrics, x)
+		if err != nil {
+			return fmt.Errorf("--metrics: %w", err)
+		}
+		defer stop()
+	}
+	return f.follow(cmd, config, c.OnError)
+}
+
+// follow runs the stream and tells how it goes on.
+func (f *streamFlags) follow(cmd *cobra.Command, config stream.Config, onError dedup.OnError) error {
+	say := newLineWriter(cmd.ErrOrStderr())
+	skipped := &skips{say: func(message string) { say.printf("alike: skipped %s\n", visible(message)) }}
+	config.OnSkip = func(p *corpus.Problem) error {
+		if onError == dedup.OnErrorFail {
+			return p
+		}
+		if !f.input.quiet {
+			say.mu.Lock()
+			defer say.mu.Unlock()
+			skipped.add(p)
+		}
+		return nil
+	}
+	counters := startCounters(say, config.Index, f.input.quiet)
+	summary, err := stream.Run(cmd.Context(), config)
+	counters()
+	skipped.flush()
+	if !f.input.quiet {
+		say.printf("%s; %s in the window\n", describeStream(summary), count(config.Index.Stats().Documents, "record"))
+	}
+	if err == nil && summary.Skipped > 0 {
+		return errSkipped
+	}
+	return err
+}
+
+func describeStream(s stream.Summary) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s read, %s kept", humanize.Comma(s.Read), humanize.Comma(s.Kept))
+	for _, more := range []struct {
+		n    int64
+		what string
+	}{{s.Dropped, "dropped"}, {s.Tagged, "tagged"}, {s.Skipped, "skipped"}, {s.Late, "came too late"}} {
+		if more.n > 0 {
+			fmt.Fprintf(&b, ", %s %s", humanize.Comma(more.n), more.what)
+		}
+	}
+	return b.String()
+}
+
+// lineWriter writes lines from several goroutines.
+type lineWriter struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func newLineWriter(out io.Writer) *lineWriter { return &lineWriter{out: out} }
+
+func (w *lineWriter) printf(format string, args ...any) {
+	fmt.Fprintf(w.out, format, args...)
+}
+
+// startCounters tells now and then how far the stream is, until the function that it returns
+// is called.
+func startCounters(say *lineWriter, x *index.Index, quiet bool) (stop func()) {
+	if quiet {
+		return func() {}
+	}
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(logInterval)
+		defer tick.Stop()
+		for before := int64(0); ; {
+			select {
+			case <-end:
+				return
+			case <-tick.C:
+				s := x.Stats()
+				say.mu.Lock()
+				say.printf("stream: %s, %s/s, %s dropped, %s in the window, %s\n", count(s.Checked, "record"),
+					humanize.Comma((s.Checked-before)/int64(logInterval/time.Second)), humanize.Comma(s.Duplicates),
+					humanize.Comma(s.Documents), humanize.IBytes(uint64(s.TableBytes+s.SlotBytes+s.StoreBytes)))
+				say.mu.Unlock()
+				before = s.Checked
+			}
+		}
+	}()
+	return func() {
+		close(end)
+		<-ended
+	}
+}

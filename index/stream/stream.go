@@ -1,0 +1,297 @@
+// Package stream drops near-duplicates from a stream of records: what is like a record that
+// was kept, within the window of an index, goes; everything else is written on at once, byte
+// for byte, in order.
+//
+//	in → blocks → parse, signature, candidates → decision → out → index
+//	              any number of goroutines       in order
+//
+// # Restart
+//
+// A kept record is written out before the index knows it. So of a process that was killed at
+// any moment no kept record is missing in the output; those that the index did not have yet,
+// the ones since the last Sync, are written once more when the input is replayed. With
+// Config.Log the index also remembers what came in, and a replay from any place that the log
+// reaches goes on where the log ends.
+package stream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/index/internal/intake"
+)
+
+// DefaultSyncEvery is how often what was kept is made durable if Config does not say.
+const DefaultSyncEvery = 50 * time.Millisecond
+
+// Config says what to read, by what to decide, and what to write. Index and Out must be set.
+type Config struct {
+	Index  *index.Index
+	Source corpus.Source  // standard input, or a file
+	Corpus corpus.Options // how to read it
+	// TimeField is the field with the time of an event; "": records have none. See ParseTime.
+	TimeField string
+
+	Out        io.Writer // kept records, and the header of a table
+	Duplicates io.Writer // if set: a JSON object a line for each record that is dropped
+	// Tag writes records of JSON that are like a kept one with two more fields,
+	// duplicate_of and similarity, in place of dropping them.
+	Tag bool
+
+	// OnSkip, when set, is told of every record that cannot be read, in order; an error ends
+	// the stream. Such a record is not written.
+	OnSkip    func(*corpus.Problem) error
+	Threads   int           // 0: all processors
+	SyncEvery time.Duration // 0: DefaultSyncEvery
+}
+
+// Summary counts records. Read = Kept + Dropped + Tagged + Skipped.
+type Summary struct {
+	Read, Kept, Dropped, Tagged, Skipped int64
+	Late                                 int64 // of those kept: came too late to be remembered
+}
+
+// blockSize is how much is read at once where a stream never pauses: what one goroutine
+// handles before others see its result.
+const blockSize = 128 << 10
+
+// Run handles the stream until it ends, or ctx does. A read that is under way then is left to
+// itself.
+func Run(ctx context.Context, c Config) (s Summary, err error) {
+	c.Corpus.AtOnce = true
+	if c.Corpus.BlockSize == 0 {
+		c.Corpus.BlockSize = blockSize
+	}
+	if c.TimeField != "" {
+		c.Corpus.Fields = append(c.Corpus.Fields[:len(c.Corpus.Fields):len(c.Corpus.Fields)], c.TimeField)
+	}
+	if c.Tag && c.Source.Format != corpus.JSONL {
+		return s, errors.New("stream: only records of JSON can be tagged")
+	}
+	if c.Source.Format == corpus.Parquet || c.Source.Format == corpus.Text {
+		return s, fmt.Errorf("stream: %s is no format of a stream: take jsonl, csv, tsv or lines", c.Source.Format)
+	}
+	if c.Threads == 0 {
+		c.Threads = runtime.GOMAXPROCS(0)
+	}
+	r := &run{Config: &c}
+	workers := make([]intake.Worker, c.Threads)
+	for i := range workers {
+		workers[i] = &worker{run: r, parser: corpus.NewParser(c.Corpus), batch: c.Index.NewCheck(), timeAt: len(c.Corpus.Fields) - 1}
+	}
+	syncing, stop := context.WithCancel(ctx)
+	synced := make(chan error, 1)
+	go func() { synced <- syncEvery(syncing, stop, c.Index, c.SyncEvery) }()
+	err = intake.Read(syncing, []corpus.Source{c.Source}, c.Corpus, r.begin, workers)
+	stop()
+	if e := <-synced; e != nil {
+		err = e
+	}
+	if err == nil || errors.Is(err, context.Canceled) {
+		err = errors.Join(err, c.Index.Sync())
+	}
+	return r.summary, err
+}
+
+// syncEvery makes durable what was kept, now and then. If that fails it stops the stream.
+func syncEvery(ctx context.Context, stop func(), x *index.Index, every time.Duration) error {
+	if every == 0 {
+		every = DefaultSyncEvery
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if err := x.Sync(); err != nil {
+				stop()
+				return err
+			}
+		}
+	}
+}
+
+// run is what the goroutines share; they use it in their turn only.
+type run struct {
+	*Config
+	summary Summary
+}
+
+// begin writes the header of a table.
+func (r *run) begin(f *corpus.File) error {
+	if header := f.Header(); len(header) > 0 {
+		if _, err := r.Out.Write(header); err != nil {
+			return fmt.Errorf("output: %w", err)
+		}
+	}
+	return nil
+}
+
+// worker handles blocks. It belongs to one goroutine.
+type worker struct {
+	*run
+	parser *corpus.Parser
+	batch  *index.Batch
+	timeAt int // place of the time among the fields
+
+	records []recordOf
+	raw     []byte // of all records, one after the other
+	out     []byte
+	dropped []byte
+	id      []byte
+}
+
+// recordOf is a record of the block.
+type recordOf struct {
+	end     int             // of its bytes in raw
+	ids     int             // end of its id
+	problem *corpus.Problem // if it is to be skipped
+}
+
+func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
+	w.batch.Reset()
+	w.records, w.raw, w.id = w.records[:0], w.raw[:0], w.id[:0]
+	w.parser.Start(f, b)
+	for r := (corpus.Record{}); w.parser.Next(&r); {
+		w.records = append(w.records, w.record(f, &r, line))
+	}
+	w.parser.Trim()
+	return nil
+}
+
+func (w *worker) record(f *corpus.File, r *corpus.Record, line int64) recordOf {
+	problem := func(err error) recordOf {
+		return recordOf{end: len(w.raw), ids: len(w.id), problem: f.Problem(line+r.Line, r.Offset, err)}
+	}
+	if r.Err != nil {
+		return problem(r.Err)
+	}
+	d := index.Document{Text: r.Text}
+	if w.TimeField != "" {
+		at, err := ParseTime(r.Fields[w.timeAt])
+		if err != nil {
+			return problem(fmt.Errorf("field %s: %w", corpus.Shown(w.TimeField), err))
+		}
+		d.Time = at
+	}
+	from := len(w.id)
+	if r.ID != nil {
+		w.id = append(w.id, r.ID...)
+	} else {
+		w.id = f.Source().AppendID(w.id, line+r.Line)
+	}
+	d.ID = w.id[from:]
+	w.batch.Add(d)
+	w.raw = append(w.raw, r.Raw...)
+	return recordOf{end: len(w.raw), ids: len(w.id)}
+}
+
+// Commit decides about the records and writes them.
+func (w *worker) Commit() error {
+	for i := range w.records {
+		w.summary.Read++
+		if p := w.records[i].problem; p != nil {
+			if err := w.skip(p); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := w.Index.Check(w.batch, w.emit)
+	return err
+}
+
+func (w *worker) Damaged(p *corpus.Problem) error {
+	w.summary.Read++
+	return w.skip(p)
+}
+
+func (w *worker) skip(p *corpus.Problem) error {
+	w.summary.Skipped++
+	if w.OnSkip != nil {
+		return w.OnSkip(p)
+	}
+	return nil
+}
+
+// emit writes what the verdicts say, with one call for each output.
+func (w *worker) emit(verdicts []index.Verdict) error {
+	w.out, w.dropped = w.out[:0], w.dropped[:0]
+	from, ids, n := 0, 0, 0
+	for _, r := range w.records {
+		raw, id := w.raw[from:r.end], w.id[ids:r.ids]
+		from, ids = r.end, r.ids
+		if r.problem != nil {
+			continue
+		}
+		w.one(raw, id, &verdicts[n])
+		n++
+	}
+	if len(w.out) > 0 {
+		if _, err := w.Out.Write(w.out); err != nil {
+			return fmt.Errorf("output: %w", err)
+		}
+	}
+	if w.Duplicates != nil && len(w.dropped) > 0 {
+		if _, err := w.Duplicates.Write(w.dropped); err != nil {
+			return fmt.Errorf("list of duplicates: %w", err)
+		}
+	}
+	return nil
+}
+
+func (w *worker) one(raw, id []byte, v *index.Verdict) {
+	switch {
+	case v.New:
+		w.summary.Kept++
+		w.out = append(w.out, raw...)
+		if v.Late {
+			w.summary.Late++
+		}
+		return
+	case w.Tag:
+		w.summary.Tagged++
+		w.out = appendTagged(w.out, raw, v)
+	default:
+		w.summary.Dropped++
+	}
+	if w.Duplicates != nil {
+		w.dropped = appendQuoted(append(w.dropped, `{"id":`...), id)
+		w.dropped = appendQuoted(append(w.dropped, `,"duplicate_of":`...), v.Of)
+		w.dropped = append(appendSimilarity(append(w.dropped, `,"similarity":`...), v.Similarity), "}\n"...)
+	}
+}
+
+// appendTagged appends an object of JSON with two more fields.
+func appendTagged(dst, raw []byte, v *index.Verdict) []byte {
+	end := bytes.LastIndexByte(raw, '}')
+	object := bytes.TrimRight(raw[:end], " \t\r\n")
+	dst = append(dst, object...)
+	if object[len(object)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	dst = appendQuoted(append(dst, `"duplicate_of":`...), v.Of)
+	dst = appendSimilarity(append(dst, `,"similarity":`...), v.Similarity)
+	return append(dst, raw[end:]...)
+}
+
+func appendSimilarity(dst []byte, s float64) []byte { return strconv.AppendFloat(dst, s, 'f', 6, 64) }
+
+// appendQuoted appends a string of JSON. Bytes that are not UTF-8 become U+FFFD.
+func appendQuoted(dst, s []byte) []byte {
+	quoted, err := json.Marshal(string(s))
+	if err != nil {
+		panic("stream: a string cannot be written as JSON: " + err.Error())
+	}
+	return append(dst, quoted...)
+}

@@ -1,0 +1,75 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// layouts of times that are no numbers. Without a zone they are UTC. Fractions of a second
+// may follow the seconds in any of them.
+var layouts = []string{
+	time.RFC3339,
+	"2006-01-02T15:04:05",
+	"2006-01-02T15:04:05Z0700",
+	"2006-01-02 15:04:05",
+	"2006-01-02 15:04:05Z07:00",
+	"2006-01-02 15:04:05 -0700",
+	"2006-01-02 15:04",
+	"2006-01-02",
+	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate,
+	"Mon, 2 Jan 2006 15:04:05 -0700",
+	"2-Jan-2006 15:04:05",
+}
+
+var errNoTime = errors.New("no time")
+
+// Seconds since 1970 that numbers of each unit stand for: times before the year 5000.
+const mostSeconds = 1e11
+
+// ParseTime reads the time of an event: RFC 3339, RFC 1123, ANSI C, "2006-01-02 15:04:05" or a
+// part of that, "2-Jan-2006 15:04:05", or a number since 1970, of seconds, milli-, micro- or
+// nanoseconds, which their size tells apart.
+func ParseTime(value []byte) (time.Time, error) {
+	s := strings.TrimSpace(string(value))
+	if s == "" {
+		return time.Time{}, fmt.Errorf("%w: it is missing or empty", errNoTime)
+	}
+	if n, err := strconv.ParseFloat(s, 64); err == nil {
+		return parseNumber(s, n)
+	}
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return checkRange(t, s)
+		}
+	}
+	return time.Time{}, fmt.Errorf("%w: %s is neither such as 2006-01-02T15:04:05Z nor a number of seconds since 1970", errNoTime, corpus.Shown(s))
+}
+
+func parseNumber(s string, n float64) (time.Time, error) {
+	unit := int64(time.Second)
+	for size := math.Abs(n); size >= mostSeconds && unit > 1; size /= 1000 {
+		unit /= 1000
+	}
+	if whole, err := strconv.ParseInt(s, 10, 64); err == nil && (unit == 1 || whole <= math.MaxInt64/unit && whole >= math.MinInt64/unit) {
+		return time.Unix(0, whole*unit).UTC(), nil
+	}
+	nanoseconds := n * float64(unit)
+	if !(math.Abs(nanoseconds) < math.MaxInt64) {
+		return time.Time{}, fmt.Errorf("%w: %s is out of range", errNoTime, corpus.Shown(s))
+	}
+	return time.Unix(0, int64(nanoseconds)).UTC(), nil
+}
+
+// checkRange refuses what does not fit in 64 bits of nanoseconds.
+func checkRange(t time.Time, s string) (time.Time, error) {
+	if year := t.Year(); year < 1700 || year > 2250 {
+		return time.Time{}, fmt.Errorf("%w: %s is out of range", errNoTime, corpus.Shown(s))
+	}
+	return t.UTC(), nil
+}
