@@ -249,6 +249,7 @@ var harmless = map[string]string{
 	"Corpus.ReadAhead": "when bytes are fetched, not which",
 	"Corpus.Visit":     "is told only",
 	"Corpus.Admit":     "who waits for whom",
+	"Corpus.AtOnce":    "where blocks of a stream end, not what they hold",
 	"Outputs":          "other files of the caller, which the engine does not write",
 	"Reads":            "what they hold is in other settings",
 	"Begin":            "is called before anything is done",

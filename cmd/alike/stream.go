@@ -34,13 +34,6 @@ older than window and --late together is compared with what is there, and passed
 but not remembered. A time ahead of the clock of this machine by more than --late does
 not make other records old.
 
-With --state, what was kept is in a folder and outlives the process: a group of
-records at a time, 50 ms apart at most. A kept record is written out first. Killed at any
-moment and started again, with the input from the place where it was or from before, no
-kept record is missing in both outputs together, and none is there twice but those of
-the last group. A record that was kept, is older than the window, and comes once more
-is new, as any other.
-
 Similarity is that of alike pairs: MinHash finds, the sets of shingles decide. With
 --scheme fastsimhash, or a --preset of fingerprints, and --distance it is the Hamming
 distance of fingerprints.
@@ -51,7 +44,7 @@ duplicate_of and similarity. A record that cannot be read is skipped and named.`
 
 const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
   alike stream --window 24h --time-field published --late 10m < feed.jsonl > kept.jsonl
-  alike stream --state /var/lib/alike/news --duplicates dropped.jsonl < feed.jsonl >> kept.jsonl
+  alike stream --duplicates dropped.jsonl < feed.jsonl > kept.jsonl
   alike stream --format lines --scheme fastsimhash --distance 3 < titles.txt`
 
 // streamFlags are the flags of the command itself.
@@ -99,7 +92,7 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if f.tag && cmp.Or(c.Corpus.Format, corpus.JSONL) != corpus.JSONL {
 		return usagef("--tag adds fields to JSON objects: for --format %s take --duplicates", c.Corpus.Format)
 	}
-	sources, _, err := corpus.Find(c.Inputs, c.Corpus)
+	sources, _, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
 	if err != nil {
 		return err
 	}

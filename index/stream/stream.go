@@ -4,14 +4,6 @@
 //
 //	in → blocks → parse, signature, candidates → decision → out → index
 //	              any number of goroutines       in order
-//
-// # Restart
-//
-// A kept record is written out before the index knows it. So of a process that was killed at
-// any moment no kept record is missing in the output; those that the index did not have yet,
-// the ones since the last Sync, are written once more when the input is replayed. With
-// Config.Log the index also remembers what came in, and a replay from any place that the log
-// reaches goes on where the log ends.
 package stream
 
 import (
@@ -28,6 +20,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/internal/intake"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // DefaultSyncEvery is how often what was kept is made durable if Config does not say.
@@ -181,7 +174,7 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64) recordOf {
 	if w.TimeField != "" {
 		at, err := ParseTime(r.Fields[w.timeAt])
 		if err != nil {
-			return problem(fmt.Errorf("field %s: %w", corpus.Shown(w.TimeField), err))
+			return problem(fmt.Errorf("field %s: %w", fault.Shown(w.TimeField), err))
 		}
 		d.Time = at
 	}

@@ -51,7 +51,7 @@ func newIndex(t testing.TB, o recipe.Options, w index.Window) *index.Index {
 func source(t testing.TB, r io.Reader, format corpus.Format) (corpus.Source, corpus.Options) {
 	t.Helper()
 	o := corpus.Options{Format: format, Stdin: r}
-	sources, _, err := corpus.Find([]string{"-"}, o)
+	sources, _, err := corpus.Find(context.Background(), []string{"-"}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

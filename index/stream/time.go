@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // layouts of times that are no numbers. Without a zone they are UTC. Fractions of a second
@@ -48,7 +48,7 @@ func ParseTime(value []byte) (time.Time, error) {
 			return checkRange(t, s)
 		}
 	}
-	return time.Time{}, fmt.Errorf("%w: %s is neither such as 2006-01-02T15:04:05Z nor a number of seconds since 1970", errNoTime, corpus.Shown(s))
+	return time.Time{}, fmt.Errorf("%w: %s is neither such as 2006-01-02T15:04:05Z nor a number of seconds since 1970", errNoTime, fault.Shown(s))
 }
 
 func parseNumber(s string, n float64) (time.Time, error) {
@@ -61,7 +61,7 @@ func parseNumber(s string, n float64) (time.Time, error) {
 	}
 	nanoseconds := n * float64(unit)
 	if !(math.Abs(nanoseconds) < math.MaxInt64) {
-		return time.Time{}, fmt.Errorf("%w: %s is out of range", errNoTime, corpus.Shown(s))
+		return time.Time{}, fmt.Errorf("%w: %s is out of range", errNoTime, fault.Shown(s))
 	}
 	return time.Unix(0, int64(nanoseconds)).UTC(), nil
 }
@@ -69,7 +69,7 @@ func parseNumber(s string, n float64) (time.Time, error) {
 // checkRange refuses what does not fit in 64 bits of nanoseconds.
 func checkRange(t time.Time, s string) (time.Time, error) {
 	if year := t.Year(); year < 1700 || year > 2250 {
-		return time.Time{}, fmt.Errorf("%w: %s is out of range", errNoTime, corpus.Shown(s))
+		return time.Time{}, fmt.Errorf("%w: %s is out of range", errNoTime, fault.Shown(s))
 	}
 	return t.UTC(), nil
 }

@@ -37,7 +37,7 @@ type Worker interface {
 func Read(ctx context.Context, sources []corpus.Source, o corpus.Options, opened func(*corpus.File) error, workers []Worker) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := &reader{sources: sources, options: o, opened: opened, cancel: cancel}
+	r := &reader{ctx: ctx, sources: sources, options: o, opened: opened, cancel: cancel}
 	r.changed = sync.NewCond(&r.mu)
 	ended := make(chan struct{})
 	left := len(workers)
@@ -68,6 +68,7 @@ func Read(ctx context.Context, sources []corpus.Source, o corpus.Options, opened
 }
 
 type reader struct {
+	ctx     context.Context
 	sources []corpus.Source
 	options corpus.Options
 	opened  func(*corpus.File) error // nil: nobody asks
@@ -167,10 +168,10 @@ func (r *reader) current() (*file, error) {
 		f := &file{lines: map[int64]int64{}, starts: map[int64]int64{}, before: r.file}
 		source := r.sources[r.number]
 		r.number++
-		opened, err := corpus.Open(source, r.options)
+		opened, err := corpus.Open(r.ctx, source, r.options)
 		var problem *corpus.Problem
 		switch {
-		case errors.As(err, &problem) && !corpus.IsOutage(err):
+		case errors.As(err, &problem) && r.lasting(err):
 			f.ended, f.damage = true, problem
 		case err != nil:
 			return nil, err
@@ -219,11 +220,17 @@ func (r *reader) next(f *file, b *corpus.Block) error {
 	return err
 }
 
+// lasting tells whether an error says something of the file, and not of the way to it or of
+// the context: another run would meet it too, so that what is lost is counted as skipped.
+func (r *reader) lasting(err error) bool {
+	return !errors.Is(err, corpus.ErrUnavailable) && r.ctx.Err() == nil
+}
+
 // ending handles the end of a file, whether it is what it should be or damage.
 func (r *reader) ending(f *file, err error, w Worker) error {
 	f.ended = true
 	var problem *corpus.Problem
-	if errors.As(err, &problem) && !corpus.IsOutage(err) {
+	if errors.As(err, &problem) && r.lasting(err) {
 		f.damage = problem
 	} else if err != io.EOF {
 		return err
