@@ -1,0 +1,46 @@
+"""alike finds texts that are nearly, but not exactly, the same.
+
+    kept = alike.dedup(frame)            # the rows without near-duplicates
+    mask = alike.dedup_mask(frame)       # True for the rows that are kept
+    found = alike.pairs(frame)           # every pair of similar rows: a, b, similarity
+    alike.compare(text, other).passages  # what two texts share, and where
+    alike.sketch(frame)                  # MinHash signatures
+
+Data may be a pandas, Polars or pyarrow object, a Hugging Face data set, texts, records
+(dict), an iterator of them, or paths of files. All flags of the command ``alike`` are keyword
+arguments. The work is done by that program, which comes with the package.
+"""
+
+from importlib import metadata as _metadata
+
+from ._api import Summary, compare, dedup, dedup_mask, pairs, sketch
+from ._binary import DISTRIBUTION as _DISTRIBUTION
+from ._compare import Comparison, Estimate, Passage, Span
+from ._errors import AlikeError, SkippedRecords, UsageError
+from ._items import Fingerprint, Pair, SharedPair
+from ._progress import Progress
+
+try:
+    __version__ = _metadata.version(_DISTRIBUTION)
+except _metadata.PackageNotFoundError:  # a source tree
+    __version__ = "0+source"
+
+__all__ = [
+    "AlikeError",
+    "Comparison",
+    "Estimate",
+    "Fingerprint",
+    "Pair",
+    "Passage",
+    "Progress",
+    "SharedPair",
+    "SkippedRecords",
+    "Span",
+    "Summary",
+    "UsageError",
+    "compare",
+    "dedup",
+    "dedup_mask",
+    "pairs",
+    "sketch",
+]

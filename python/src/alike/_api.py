@@ -1,0 +1,348 @@
+"""The functions: what came in goes to the program, and its answer becomes what came in."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import os
+import tempfile
+from array import array
+from collections.abc import Generator, Hashable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from ._call import Call, Folder, Source, plain, source_of
+from ._compare import Comparison, comparison
+from ._errors import UsageError
+from ._items import Fingerprint, Pair, SharedPair, Stream
+from ._options import CompareOptions, DedupOptions, PairsOptions, Path, SketchOptions, arguments, check, documented
+from ._process import Program
+from ._progress import Wanted
+from ._rows import Rows, choose_label
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Data = TypeVar("Data")
+Item = TypeVar("Item")
+Summary = dict[str, Any]  # of a run, with the keys of summary.json
+
+
+@overload
+def dedup(
+    data: Any,
+    *,
+    output: Path,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> Summary: ...
+
+
+@overload
+def dedup(
+    data: Generator[Item, None, None],
+    *,
+    output: None = None,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> Iterator[Item]: ...
+
+
+@overload
+def dedup(
+    data: Data,
+    *,
+    output: None = None,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> Data: ...
+
+
+@documented(DedupOptions)
+def dedup(
+    data: Any,
+    *,
+    output: Path | None = None,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> Any:
+    """Keep one document of every cluster of near-duplicates.
+
+    Of rows in memory (a data frame, a table, a data set, texts, records) it returns those
+    that are kept, as the kind of object that came in and in the same order. Of an iterator it
+    returns an iterator, and holds no more in memory than a byte a row.
+
+    Of paths (a str, a path, or a list of paths) it fills the folder ``output``, as
+    ``alike dedup`` does, and returns the summary.
+
+    text: the column with the texts; else "text", or the only one with strings.
+    id: the column that messages name rows by; else "id", or the rows' own labels.
+    against: rows or paths; whatever is like one of them goes.
+    progress: True, False or a function that is told; else in terminals and notebooks.
+
+    Rows without a text are kept out, with a SkippedRecords warning.
+    """
+    call = Call("dedup", DedupOptions, options, progress)
+    call.name(text, id)
+    source = source_of(data)
+    if isinstance(source, Rows):
+        if output is not None:
+            raise UsageError("output is for files: rows in memory are returned")
+        with call.begin(in_memory=True):
+            kept = source.keep(_kept(call, source, against))
+            return Lasting(kept, call.release()) if type(source) is Stream else kept
+    with call.begin(in_memory=False):
+        sides = _sides(source, "against", against)
+        paths = call.send(sides)
+        to = [] if output is None else [f"--output={os.fspath(output)}"]
+        return call.run("dedup", [*to, *_flags("against", paths)], paths["input"]).summary
+
+
+@documented(DedupOptions)
+def dedup_mask(
+    data: Any,
+    *,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> Any:
+    """Tell of each row whether dedup keeps it.
+
+    The mask is what its library filters by: a Series of booleans with the frame's index
+    (pandas), a Series (Polars), a BooleanArray (pyarrow), else a list; of a mapping a dict.
+    """
+    call = Call("dedup_mask", DedupOptions, options, progress)
+    call.name(text, id)
+    source = source_of(data)
+    if not isinstance(source, Rows):
+        raise UsageError("a mask is for rows in memory: of files, dedup(…, output=…) writes what is kept")
+    with call.begin(in_memory=True):
+        return source.mask(_kept(call, source, against))
+
+
+def _kept(call: Call, rows: Rows, against: Any) -> bytearray:
+    """Return a 1 for every row that is kept, else a 0."""
+    paths = call.send(_sides(rows, "against", against), by_number=True)
+    output = os.path.join(call.folder, "output")
+    call.run("dedup", [f"--output={output}", "--ids-only", *_flags("against", paths)], paths["input"])
+    kept = bytearray(len(rows))
+    with open(os.path.join(output, "kept.csv"), "rb") as numbers:
+        next(numbers)
+        for number in numbers:
+            kept[int(number)] = 1
+    return kept
+
+
+def _sides(source: Source, name: str, other: Any) -> dict[str, Source]:
+    return {"input": source} if other is None else {"input": source, name: source_of(other)}
+
+
+def _flags(name: str, paths: dict[str, list[str]]) -> list[str]:
+    return [f"--{name}={path}" for path in paths.get(name, [])]
+
+
+class Lasting(Iterator[Item]):
+    """An iterator over what lies in a folder, which goes when nobody asks for more."""
+
+    def __init__(self, items: Iterator[Item], folder: Folder) -> None:
+        self._items, self._folder = items, folder
+
+    def __next__(self) -> Item:
+        try:
+            return next(self._items)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Remove the folder; there are no more items then."""
+        self._items = iter(())  # which closes its file
+        self._folder.cleanup()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+@documented(PairsOptions)
+def pairs(
+    data: Any,
+    *,
+    output: Path | None = None,
+    with_: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[PairsOptions],
+) -> Any:
+    """List every pair of documents at or above the threshold.
+
+    Of rows in memory it returns a table of the same kind with the columns a, b and similarity,
+    sorted by a, then b, in the order of the rows; of texts and records a list of Pair, and of
+    an iterator an iterator of them. a and b are values of the column ``id`` (or "id", if it is
+    there), else the frame's row labels, the keys of a mapping, or row numbers.
+
+    Of paths it returns a list of Pair with the documents' ids or, with ``output``, writes the
+    file that ``alike pairs -o`` writes, and returns the summary.
+
+    with_: a second collection, rows or paths: a is of ``data``, b of it.
+    Everything else is as for dedup.
+    """
+    call = Call("pairs", PairsOptions, options, progress)
+    call.name(text, id)
+    source = source_of(data)
+    in_memory = isinstance(source, Rows)
+    if in_memory and output is not None:
+        raise UsageError("output is for files: pairs of rows in memory are returned")
+    with call.begin(in_memory):
+        sides = _sides(source, "with", with_)
+        label = call.id
+        paths = call.send(sides)
+        file = os.path.join(call.folder, "pairs.csv") if output is None else os.fspath(output)
+        outcome = call.run("pairs", [f"--output={file}", *_flags("with", paths)], paths["input"])
+        if output is not None:
+            return outcome.summary
+        if type(source) is Stream:
+            return Lasting(_each_pair(file, sides, label), call.release())
+        return _table(source, _all_pairs(file, sides, label))
+
+
+# A column of numbers of rows, or of ids of files.
+Column = Any
+
+
+def _pair_rows(file: str) -> Iterator[list[str]]:
+    with open(file, encoding="utf-8", errors="surrogateescape", newline="") as lines:
+        yield from csv.reader(lines)
+
+
+def _all_pairs(file: str, sides: dict[str, Source], label: Hashable | None) -> dict[str, Any]:
+    """Read a list of pairs, with rows as the caller knows them."""
+    rows = _pair_rows(file)
+    header = next(rows)
+    left = sides["input"]
+    right = sides.get("with", left)
+    columns: list[Any] = [array("q") if isinstance(s, Rows) else [] for s in (left, right)] + [array("d"), array("q")]
+    kinds = [int if isinstance(s, Rows) else str for s in (left, right)] + [float, int]
+    for row in rows:
+        for column, kind, cell in zip(columns, kinds, row, strict=False):
+            column.append(kind(cell))
+    read = dict(zip(header, columns, strict=False))
+    for name, side in (("a", left), ("b", right)):
+        if isinstance(side, Rows):
+            read[name] = side.labels(read[name], choose_label(side, label))
+    if type(left) is not type(right):
+        read["b"] = plain(read["b"])
+    return read
+
+
+def _table(source: Source, columns: dict[str, Any]) -> Any:
+    if isinstance(source, Rows):
+        return source.table({name: list(c) if isinstance(c, array) else c for name, c in columns.items()})
+    kind = SharedPair if "shared" in columns else Pair
+    return list(map(kind, *map(plain, columns.values())))
+
+
+def _each_pair(file: str, sides: dict[str, Source], label: Hashable | None) -> Iterator[Any]:
+    """Read a list of pairs one by one."""
+    left = sides["input"]
+    right = sides.get("with", left)
+
+    def known(side: Source, cell: str) -> Any:
+        return plain(side.labels([int(cell)], choose_label(side, label)))[0] if isinstance(side, Rows) else cell
+
+    rows = _pair_rows(file)
+    shared = "shared" in next(rows)
+    for a, b, similarity, *rest in rows:
+        pair = known(left, a), known(right, b), float(similarity)
+        yield SharedPair(*pair, int(rest[0])) if shared else Pair(*pair)
+
+
+@documented(SketchOptions)
+def sketch(
+    data: Any,
+    *,
+    output: Path | None = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[SketchOptions],
+) -> Any:
+    """Return the fingerprint of every document.
+
+    Of rows in memory it returns a table of the same kind with the columns id, scheme and
+    signature; of texts, records and paths a list of Fingerprint, and of an iterator an iterator
+    of them. ids are as those of pairs. Signatures are bytes: components packed at their width,
+    least significant bit first. They may be compared if their schemes are equal, and only then.
+
+    With ``output``, for paths, it writes the file that ``alike sketch -o`` writes, and returns
+    the summary. Everything else is as for dedup.
+    """
+    call = Call("sketch", SketchOptions, options, progress)
+    call.name(text, id)
+    source = source_of(data)
+    in_memory = isinstance(source, Rows)
+    if in_memory and output is not None:
+        raise UsageError("output is for files: fingerprints of rows in memory are returned")
+    with call.begin(in_memory):
+        label = call.id
+        paths = call.send({"input": source})
+        file = os.path.join(call.folder, "fingerprints.jsonl") if output is None else os.fspath(output)
+        outcome = call.run("sketch", [f"--output={file}"], paths["input"])
+        if output is not None:
+            return outcome.summary
+        if type(source) is Stream:
+            return Lasting(_each_fingerprint(file, source, label), call.release())
+        if not isinstance(source, Rows):
+            return [Fingerprint(*f) for f in _fingerprints(file)]
+        found = list(zip(*_fingerprints(file), strict=False)) or [(), (), ()]
+        ids = source.labels(list(map(int, found[0])), choose_label(source, label))
+        return source.table({"id": ids, "scheme": list(found[1]), "signature": list(found[2])})
+
+
+def _fingerprints(file: str) -> Iterator[tuple[Any, str, bytes]]:
+    with open(file, encoding="utf-8") as lines:
+        for line in lines:
+            f = json.loads(line)
+            yield f["id"], f["scheme"], base64.b64decode(f["signature"])
+
+
+def _each_fingerprint(file: str, rows: Rows, label: Hashable | None) -> Iterator[Fingerprint]:
+    column = choose_label(rows, label)
+    for number, scheme, signature in _fingerprints(file):
+        yield Fingerprint(plain(rows.labels([int(number)], column))[0], scheme, signature)
+
+
+def compare(a: Path, b: Path, **options: Unpack[CompareOptions]) -> Comparison:
+    """Compare two texts: similarity, estimates, shared passages.
+
+    A str is a text here; a pathlib.Path names a file with one.
+    """
+    check("compare", options, CompareOptions)
+    with tempfile.TemporaryDirectory(prefix="alike-") as folder:
+        texts = [t.encode("utf-8", "surrogatepass") if isinstance(t, str) else None for t in (a, b)]
+        paths = []
+        for name, path, text in zip("ab", (a, b), texts, strict=False):
+            if text is not None:
+                path = os.path.join(folder, name)
+                with open(path, "wb") as file:
+                    file.write(text)
+            paths.append(os.fspath(path))
+        answer = Program(folder).run(["compare", "--json", *arguments(options), "--", *paths]).output
+        return comparison(json.loads(answer), *texts)
+
+
+compare = documented(CompareOptions)(compare)

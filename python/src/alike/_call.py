@@ -1,0 +1,186 @@
+"""One call of the program over rows in memory or paths."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from ._errors import SkippedRecords, UsageError
+from ._frames import rows_of
+from ._items import Stream
+from ._options import arguments, check
+from ._process import Outcome, Program
+from ._progress import Line, Progress, Wanted, listener
+from ._rows import Columns, Names, Rows, check_field, choose_label, choose_text
+
+Source = Rows | list[str]
+Folder: TypeAlias = "tempfile.TemporaryDirectory[str]"
+
+# In files for the program: names that no file of a caller's is likely to have.
+NUMBER, TEXT = "alike_row", "alike_text"
+
+INMEMORY = "is for files: leave it out for rows in memory"
+
+
+def source_of(data: Any) -> Source:
+    """Tell paths from rows: a str or path is an input, and so is each of a list of paths."""
+    if isinstance(data, (str, os.PathLike)):
+        return [os.fspath(data)]
+    if isinstance(data, (list, tuple)) and data and all(isinstance(item, os.PathLike) for item in data):
+        return [os.fspath(item) for item in data]
+    return rows_of(data)
+
+
+class Call:
+    """One call: its options, and the files of it."""
+
+    def __init__(self, function: str, known: type, options: Mapping[str, Any], progress: Wanted) -> None:
+        check(function, options, known)
+        self.options = {name: value for name, value in options.items() if value is not None}
+        self.quiet = bool(self.options.pop("quiet", False))
+        self.text: Hashable | None = self.options.pop("text_field", None)
+        self.id: Hashable | None = self.options.pop("id_field", None)
+        self.listen = listener(progress, self.quiet)
+        self.folder = ""
+        self.labels: dict[str, Callable[[int], Any]] = {}  # of rows, by the path of their file
+
+    def name(self, text: Hashable | None, id: Hashable | None) -> None:
+        """Take the short names of --text-field and --id-field."""
+        for short, long, value in (("text", "text_field", text), ("id", "id_field", id)):
+            if value is None:
+                continue
+            if getattr(self, short) is not None:
+                raise UsageError(f"{short} and {long} are the same: leave one of them out")
+            setattr(self, short, value)
+
+    @contextmanager
+    def begin(self, in_memory: bool) -> Iterator[None]:
+        """Make a folder for temporary files. It goes unless it is released."""
+        where = None
+        if in_memory:
+            for name in ("format", "fresh"):
+                if name in self.options:
+                    raise UsageError(f"{name} {INMEMORY}")
+            where = self.options.pop("work", None)
+            if where is not None:
+                os.makedirs(where, exist_ok=True)
+        self.temporary: Folder | None = tempfile.TemporaryDirectory(prefix="alike-", dir=where)
+        self.folder = os.path.abspath(self.temporary.name)
+        try:
+            yield
+        finally:
+            if isinstance(self.listen, Line):
+                self.listen.close()
+            if self.temporary is not None:
+                self.temporary.cleanup()
+
+    def release(self) -> Folder:
+        """Hand over the folder to a result that reads from it."""
+        assert self.temporary is not None
+        temporary, self.temporary = self.temporary, None
+        return temporary
+
+    def send(self, sources: Mapping[str, Source], by_number: bool = False) -> dict[str, list[str]]:
+        """Write rows to files. Return the paths of all sources.
+
+        sources maps what they are for to them, the input first. by_number says that only
+        numbers of rows are asked for, whatever ids the files among the sources have.
+        """
+        number = NUMBER
+        if not by_number and not all(isinstance(s, Rows) for s in sources.values()):
+            number = "id" if self.id is None else str(self.id)
+            if number == "-" and any(isinstance(s, Rows) for s in sources.values()):
+                raise UsageError("id_field - is for files alone: rows in memory are among the sources")
+        texts = {side: choose_text(s, self.text, self.id) for side, s in sources.items() if isinstance(s, Rows)}
+        names = Names(self._text_name(sources, texts), number)
+        paths = {}
+        for side, source in sources.items():
+            if isinstance(source, Rows):
+                # References have no ids, which could be those of inputs: they are in no result.
+                own = replace(names, number=names.number + "_reference") if side == "against" else names
+                paths[side] = [self._write(side, source, texts[side], own)]
+            else:
+                paths[side] = source
+        self.text, self.number = names.text, names.number
+        return paths
+
+    def _text_name(self, sources: Mapping[str, Source], texts: Mapping[str, Hashable | None]) -> str:
+        """Return a name that the texts can have in all files: the caller's, for messages, if it will do."""
+        if len(texts) < len(sources):  # some have names already
+            return "text" if self.text is None else str(self.text)
+        first = next(iter(texts.values()))
+        if isinstance(first, str) and re.fullmatch(r"\w+", first) and first != NUMBER:
+            return first
+        return TEXT if first is not None else "text"
+
+    def _write(self, side: str, rows: Rows, text: Hashable | None, names: Names) -> str:
+        field = check_field(rows, self.options.get("keep")) if side == "input" else None
+        label = choose_label(rows, self.id)
+        if isinstance(rows, Stream):
+            rows.label = label
+        columns = Columns(text, field if field != names.text else None)
+        started, sent = time.monotonic(), 0
+
+        def tick(more: int) -> None:
+            nonlocal sent
+            sent += more
+            if self.listen is not None:
+                self.listen(Progress("send", sent, 0, None, time.monotonic() - started))
+
+        path = rows.write(os.path.join(self.folder, side), columns, names, tick)
+        self.labels[path] = lambda number: plain(rows.labels([number], label))[0]
+        return path
+
+    def run(self, command: str, arguments_before: Sequence[str], inputs: Sequence[str]) -> Outcome:
+        """Run the program, and warn of what it has skipped."""
+        fields = {"text_field": self.text, "id_field": self.id if not self.labels else self.number}
+        options = arguments({**self.options, **fields})
+        program = Program(self.folder, self.listen, self.quiet, self._rename)
+        outcome = program.run([command, "--progress=json", *options, *arguments_before, "--", *inputs])
+        if not self.quiet:
+            _warn(outcome)
+        return outcome
+
+    def _rename(self, message: str) -> str:
+        """Name rows as the caller does, in place of the lines of a file that he has not seen."""
+        for path, label in self.labels.items():
+            side = os.path.splitext(os.path.basename(path))[0]
+            before = "" if side == "input" else side + " "
+
+            def row(match: re.Match[str], label: Callable[[int], Any] = label, before: str = before) -> str:
+                if match[2] is None:
+                    return f"{before}row {label(int(match[1]) - 1)}"
+                return f"{before}rows {label(int(match[1]) - 1)} to {label(int(match[2]) - 1)}"
+
+            message = re.sub(re.escape(path) + r":(\d+)(?: to (\d+))?", row, message).replace(path, f"{before}rows")
+        return message
+
+
+def _warn(outcome: Outcome) -> None:
+    skipped = outcome.summary.get("skipped", 0) + outcome.summary.get("references_skipped", 0)
+    if not skipped:
+        return
+    lines = list(outcome.skips)
+    if outcome.more_skips:
+        lines.append(f"and {outcome.more_skips} more")
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("alike."):
+        level, frame = level + 1, frame.f_back
+    count = f"{skipped:,} record{'s' if skipped > 1 else ''}"
+    warnings.warn(f"skipped {count}, in no result: " + "\n".join(lines), SkippedRecords, stacklevel=level)
+
+
+def plain(values: Any) -> list[Any]:
+    """Return values of any kind of column as a list of Python's own objects."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)

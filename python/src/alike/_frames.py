@@ -1,0 +1,424 @@
+"""Rows of data frames and tables. None of their libraries is imported before a caller has."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ._errors import UsageError
+from ._items import Items, Stream, Texts
+from ._rows import Columns, Names, Rows, Tick, is_missing, write_json_lines
+
+# The frames are duck-typed: checking a type must not need its library.
+Frame = Any
+Array = Any
+Slice = Callable[[int, int], tuple[Any, Any]]  # texts and fields of rows from one up to another
+
+PIECE = 8 << 20  # bytes of text that are converted at once, and make a row group
+BATCH = 1 << 12  # rows of a data set
+MOST, LEAST = 1 << 16, 1 << 8  # rows
+
+
+def rows_of(data: Any) -> Rows:
+    """Return the adapter for what came in."""
+    for module, name, adapter in (
+        ("pandas", "DataFrame", PandasFrame),
+        ("pandas", "Series", PandasSeries),
+        ("polars", "DataFrame", PolarsFrame),
+        ("polars", "Series", PolarsSeries),
+        ("pyarrow", "Table", ArrowTable),
+        ("pyarrow", "RecordBatch", ArrowTable),
+        ("pyarrow", "ChunkedArray", ArrowArray),
+        ("pyarrow", "Array", ArrowArray),
+        ("datasets", "Dataset", HuggingFace),
+        ("datasets", "IterableDataset", HuggingFaceStream),
+    ):
+        kind = getattr(sys.modules.get(module), name, None)
+        if isinstance(kind, type) and isinstance(data, kind):
+            return adapter(data)
+    return _plain(data)
+
+
+def _plain(data: Any) -> Rows:
+    if isinstance(data, (bytes, bytearray)):
+        raise UsageError("bytes are no texts: decode them")
+    if type(data).__name__ == "LazyFrame":
+        raise UsageError("a LazyFrame has no rows yet: collect() it, or write it to a file and name that")
+    if type(data).__name__ in ("DatasetDict", "IterableDatasetDict"):
+        raise UsageError(f"this is several data sets: take one of them, such as data[{next(iter(data), 'train')!r}]")
+    if isinstance(data, Mapping):
+        return Texts(data)
+    if isinstance(data, Sequence):
+        return Items(data)
+    if isinstance(data, Iterator):
+        return Stream(data)
+    if hasattr(data, "__iter__"):
+        return Stream(iter(data))
+    raise UsageError(f"there are no rows in an object of type {type(data).__name__}: give paths, a data frame, a table, or texts")
+
+
+class PandasFrame(Rows):
+    """A pandas.DataFrame."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise UsageError(f"there are several columns {twice!r}: give them different names")
+
+    def names(self) -> Sequence[Hashable] | None:
+        return list(self.frame.columns)
+
+    def strings(self) -> Sequence[Hashable]:
+        return [name for name in self.frame.columns if _is_pandas_text(self.frame[name])]
+
+    def wrong(self, text: Hashable) -> str | None:
+        column = self.frame[text]
+        return None if _is_pandas_text(column) else f"values of type {column.dtype}"
+
+    def write(self, path: str, columns: Columns, names: Names, tick: Tick) -> str:
+        texts = self.frame[columns.text]
+        field = None if columns.field is None else self.frame[columns.field]
+        if _importable("pyarrow"):
+            objects = isinstance(texts.dtype, sys.modules["pandas"].CategoricalDtype)
+
+            def part(start: int, end: int) -> tuple[Any, Any]:
+                piece = texts.iloc[start:end]
+                return piece.astype(object) if objects else piece, None if field is None else field.iloc[start:end]
+
+            written = write_parquet(path, len(texts), part, columns, names, tick)
+            if written is not None:
+                return written
+        rows = itertools.zip_longest(texts, () if field is None else field)
+        write_json_lines(path + ".jsonl", names, columns.field, rows, tick)
+        return path + ".jsonl"
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def labels(self, numbers: Sequence[int], column: Hashable | None) -> Any:
+        of = self.frame.index if column is None else self.frame[column].array
+        return of.take(list(numbers)) if len(numbers) else of[:0]
+
+    def keep(self, kept: bytearray) -> Any:
+        return self.frame[self.mask(kept)]
+
+    def mask(self, kept: bytearray) -> Any:
+        pandas = sys.modules["pandas"]
+        return pandas.Series(_booleans(kept), index=self.frame.index, name="kept", dtype=bool)
+
+    def table(self, columns: dict[str, Any]) -> Any:
+        return sys.modules["pandas"].DataFrame(columns)
+
+
+class PandasSeries(PandasFrame):
+    """A pandas.Series of texts."""
+
+    def __init__(self, series: Frame) -> None:
+        self.series = series
+        super().__init__(series.to_frame("text"))
+
+    def keep(self, kept: bytearray) -> Any:
+        return self.series[self.mask(kept)]
+
+
+def _is_pandas_text(column: Frame) -> bool:
+    """Tell whether a column holds strings, or nothing but missing values."""
+    types = sys.modules["pandas"].api.types
+    if isinstance(column.dtype, sys.modules["pandas"].CategoricalDtype):
+        column = column.cat.categories
+    if column.dtype == object:
+        return isinstance(next((value for value in column if not is_missing(value)), ""), str)
+    return bool(types.is_string_dtype(column.dtype)) or (len(column) > 0 and bool(column.isna().all()))
+
+
+def _booleans(kept: bytearray) -> Any:
+    """Return the mask as an array, without copying it."""
+    return sys.modules["numpy"].frombuffer(kept, dtype=bool)
+
+
+def _importable(name: str) -> bool:
+    try:
+        __import__(name)
+    except ImportError:
+        return False
+    return True
+
+
+def write_parquet(path: str, count: int, part: Slice, columns: Columns, names: Names, tick: Tick) -> str | None:
+    """Write rows piece by piece. Return None if Arrow cannot hold them: mixed types, lone surrogates."""
+    import pyarrow
+
+    at, rows = 0, LEAST
+    writer: ParquetFile | None = None
+    try:
+        while at < count:
+            end = min(at + rows, count)
+            texts, field = part(at, end)
+            text = pyarrow.array(texts, pyarrow.large_string(), from_pandas=True)
+            arrays = [text] if field is None else [text, pyarrow.array(field, from_pandas=True)]
+            writer = writer or ParquetFile(path, arrays, columns, names)
+            writer.write(arrays, tick)
+            rows = _piece(text.nbytes, end - at)
+            at = end
+    except (pyarrow.ArrowException, UnicodeError):
+        if count and writer is not None:
+            tick(-writer.number)
+        return None
+    finally:
+        if writer is not None:
+            writer.close()
+    return None if writer is None else writer.path
+
+
+def _piece(size: int, rows: int) -> int:
+    """Return how many rows make a piece, where so many bytes are so many rows."""
+    return max(LEAST, min(MOST, rows * PIECE // max(size, 1)))
+
+
+class ParquetFile:
+    """A Parquet file for the program: plain pages, which cost least on both sides."""
+
+    def __init__(self, path: str, arrays: Sequence[Array], columns: Columns, names: Names) -> None:
+        import pyarrow
+        from pyarrow import parquet
+
+        fields = [pyarrow.field(names.number, pyarrow.int64()), pyarrow.field(names.text, arrays[0].type)]
+        if len(arrays) > 1:
+            fields.append(pyarrow.field(str(columns.field), arrays[1].type))
+        self.schema = pyarrow.schema(fields)
+        self.path = path + ".parquet"
+        self.number = 0
+        self.writer = parquet.ParquetWriter(self.path, self.schema, compression="none", use_dictionary=False, write_statistics=False)
+
+    def write(self, arrays: Sequence[Array], tick: Tick) -> None:
+        import pyarrow
+
+        end = self.number + len(arrays[0])
+        numbers = pyarrow.array(range(self.number, end), pyarrow.int64())
+        # A row group of its own for each piece: nothing waits in memory for the next.
+        self.writer.write_table(pyarrow.Table.from_arrays([numbers, *arrays], schema=self.schema))
+        tick(end - self.number)
+        self.number = end
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+class ArrowTable(Rows):
+    """A pyarrow.Table or RecordBatch."""
+
+    def __init__(self, table: Frame) -> None:
+        self.rows = table
+
+    def names(self) -> Sequence[Hashable] | None:
+        return list(self.rows.schema.names)
+
+    def strings(self) -> Sequence[Hashable]:
+        return [f.name for f in self.rows.schema if _is_arrow_text(f.type)]
+
+    def wrong(self, text: Hashable) -> str | None:
+        kind = self.rows.schema.field(text).type
+        return None if _is_arrow_text(kind) or str(kind) == "null" else f"values of type {kind}"
+
+    def write(self, path: str, columns: Columns, names: Names, tick: Tick) -> str:
+        wanted = [columns.text] if columns.field is None else [columns.text, columns.field]
+        return _write_batches(path, len(self), self._batches(wanted), columns, names, tick)
+
+    def _batches(self, wanted: Sequence[Hashable | None]) -> Iterator[Any]:
+        import pyarrow
+
+        rows = self.rows.select(wanted)
+        table = rows if isinstance(rows, pyarrow.Table) else pyarrow.Table.from_batches([rows])
+        yield from table.to_batches(_piece(table.nbytes, table.num_rows))
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+    def labels(self, numbers: Sequence[int], column: Hashable | None) -> Any:
+        import pyarrow
+
+        taken = pyarrow.array(numbers, pyarrow.int64())
+        return taken if column is None else self.rows.column(column).take(taken)
+
+    def keep(self, kept: bytearray) -> Any:
+        return self.rows.filter(self.mask(kept))
+
+    def mask(self, kept: bytearray) -> Any:
+        import pyarrow
+
+        return pyarrow.array(memoryview(kept).cast("?").tolist(), pyarrow.bool_())
+
+    def table(self, columns: dict[str, Any]) -> Any:
+        import pyarrow
+
+        return pyarrow.table(columns)
+
+
+def _is_arrow_text(kind: Any) -> bool:
+    inner = str(getattr(kind, "value_type", kind)) if str(kind).startswith("dictionary") else str(kind)
+    return inner in ("string", "large_string", "string_view")
+
+
+def _write_batches(path: str, count: int, batches: Iterator[Any], columns: Columns, names: Names, tick: Tick) -> str:
+    import pyarrow
+
+    writer: ParquetFile | None = None
+    try:
+        for batch in batches:
+            arrays = [batch.column(0).cast(pyarrow.large_string()), *batch.columns[1:]]
+            writer = writer or ParquetFile(path, arrays, columns, names)
+            writer.write(arrays, tick)
+        if writer is None:
+            writer = ParquetFile(path, [pyarrow.array([], pyarrow.large_string())], columns, names)
+    finally:
+        if writer is not None:
+            writer.close()
+    return writer.path
+
+
+class ArrowArray(ArrowTable):
+    """A pyarrow.Array or ChunkedArray of texts."""
+
+    def __init__(self, array: Frame) -> None:
+        import pyarrow
+
+        super().__init__(pyarrow.table({"text": array}))
+        self.array = array
+
+    def keep(self, kept: bytearray) -> Any:
+        return self.array.filter(self.mask(kept))
+
+
+class HuggingFace(ArrowTable):
+    """A datasets.Dataset. Its rows stay where they are, on disk."""
+
+    def __init__(self, data: Frame) -> None:
+        self.data = data
+
+    def names(self) -> Sequence[Hashable] | None:
+        return list(self.data.column_names)
+
+    def strings(self) -> Sequence[Hashable]:
+        return [f.name for f in self.data.features.arrow_schema if _is_arrow_text(f.type)]
+
+    def wrong(self, text: Hashable) -> str | None:
+        kind = self.data.features.arrow_schema.field(text).type
+        return None if _is_arrow_text(kind) or str(kind) == "null" else f"values of type {kind}"
+
+    def _batches(self, wanted: Sequence[Hashable | None]) -> Iterator[Any]:
+        columns = self.data.select_columns([str(name) for name in wanted]).with_format("arrow")
+        for table in columns.iter(batch_size=BATCH):
+            yield from table.select(wanted).to_batches()
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def labels(self, numbers: Sequence[int], column: Hashable | None) -> Any:
+        if column is None:
+            return list(numbers)
+        return self.data.select_columns([column]).with_format(None).select(list(numbers))[column][:]
+
+    def keep(self, kept: bytearray) -> Any:
+        return self.data.select(list(itertools.compress(range(len(kept)), kept)))
+
+    def mask(self, kept: bytearray) -> Any:
+        return [bool(k) for k in kept]
+
+    def table(self, columns: dict[str, Any]) -> Any:
+        return sys.modules["datasets"].Dataset.from_dict(columns)
+
+
+class HuggingFaceStream(Stream):
+    """A datasets.IterableDataset. What is kept is one again, which reads the source once more."""
+
+    def __init__(self, data: Frame) -> None:
+        self.data = data
+        super().__init__(iter(data))
+
+    def _spooled(self, path: str) -> Iterator[Any]:
+        for item in self.stream:
+            if self.label is not None:
+                self.ids.append(item.get(self.label))
+            yield item
+
+    def keep(self, kept: bytearray) -> Any:
+        return self.data.filter(_Kept(kept), with_indices=True)
+
+    def table(self, columns: dict[str, Any]) -> Any:
+        return sys.modules["datasets"].Dataset.from_dict(columns)
+
+
+class _Kept:
+    """Tells whether a row is kept; a filter that can be pickled."""
+
+    def __init__(self, kept: bytearray) -> None:
+        self.kept = kept
+
+    def __call__(self, _: Any, number: int) -> bool:
+        return bool(self.kept[number])
+
+
+class PolarsFrame(Rows):
+    """A polars.DataFrame."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+
+    def names(self) -> Sequence[Hashable] | None:
+        return list(self.frame.columns)
+
+    def strings(self) -> Sequence[Hashable]:
+        return [name for name, kind in self.frame.schema.items() if _is_polars_text(kind)]
+
+    def wrong(self, text: Hashable) -> str | None:
+        kind = self.frame.schema[text]
+        return None if _is_polars_text(kind) or str(kind) == "Null" else f"values of type {kind}"
+
+    def write(self, path: str, columns: Columns, names: Names, tick: Tick) -> str:
+        polars = sys.modules["polars"]
+        wanted = [polars.col(columns.text).cast(polars.String).alias(names.text)]
+        if columns.field is not None:
+            wanted.append(polars.col(columns.field))
+        self.frame.lazy().select(wanted).with_row_index(names.number).sink_parquet(
+            path + ".parquet",
+            compression="uncompressed",
+            statistics=False,
+            row_group_size=_piece(self.frame[columns.text].estimated_size(), len(self.frame)),
+        )
+        tick(len(self.frame))
+        return path + ".parquet"
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def labels(self, numbers: Sequence[int], column: Hashable | None) -> Any:
+        taken = sys.modules["polars"].Series("", list(numbers), dtype=sys.modules["polars"].Int64)
+        return taken if column is None else self.frame[column].gather(taken)
+
+    def keep(self, kept: bytearray) -> Any:
+        return self.frame.filter(self.mask(kept))
+
+    def mask(self, kept: bytearray) -> Any:
+        polars = sys.modules["polars"]
+        return polars.Series("kept", memoryview(kept).cast("?").tolist(), dtype=polars.Boolean)
+
+    def table(self, columns: dict[str, Any]) -> Any:
+        return sys.modules["polars"].DataFrame(columns)
+
+
+class PolarsSeries(PolarsFrame):
+    """A polars.Series of texts."""
+
+    def __init__(self, series: Frame) -> None:
+        self.series = series
+        super().__init__(series.alias("text").to_frame())
+
+    def keep(self, kept: bytearray) -> Any:
+        return self.series.filter(self.mask(kept))
+
+
+def _is_polars_text(kind: Any) -> bool:
+    return str(kind).partition("(")[0] in ("String", "Categorical", "Enum")

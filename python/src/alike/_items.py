@@ -1,0 +1,178 @@
+"""Rows of Python's own: sequences, iterators and mappings, of texts or of records."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ._errors import UsageError
+from ._rows import Columns, Names, Rows, Tick, read_json_texts, write_json_lines
+
+
+class Pair(NamedTuple):
+    """Two similar documents."""
+
+    a: Any
+    b: Any
+    similarity: float
+
+
+class SharedPair(NamedTuple):
+    """Two similar documents, of which it was asked how many components their signatures share."""
+
+    a: Any
+    b: Any
+    similarity: float
+    shared: int
+
+
+class Fingerprint(NamedTuple):
+    """The signature of a document."""
+
+    id: Any
+    scheme: str
+    signature: bytes
+
+
+ROWS: dict[tuple[str, ...], Any] = {tuple(kind._fields): kind for kind in (Pair, SharedPair, Fingerprint)}
+
+
+def _first(items: Iterable[Any]) -> Any:
+    """Return the first item that says what items are: None says nothing."""
+    return next((item for item in items if item is not None), "")
+
+
+def _check(item: Any) -> None:
+    if not isinstance(item, (str, Mapping)):
+        raise UsageError(f"an item is of type {type(item).__name__}: give texts (str) or records (dict)")
+
+
+class Items(Rows):
+    """A sequence of texts or records."""
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self.items: Sequence[Any] = items
+        self.count = len(items)
+        self._look(_first(items))
+
+    def _look(self, item: Any) -> None:
+        _check(item)
+        self.record: Mapping[Any, Any] | None = item if isinstance(item, Mapping) else None
+
+    def names(self) -> Sequence[Hashable] | None:
+        return None if self.record is None else list(self.record)
+
+    def strings(self) -> Sequence[Hashable]:
+        return [name for name, value in (self.record or {}).items() if isinstance(value, str)]
+
+    def write(self, path: str, columns: Columns, names: Names, tick: Tick) -> str:
+        self.count = write_json_lines(path + ".jsonl", names, columns.field, self._values(self.items, columns), tick)
+        return path + ".jsonl"
+
+    def _values(self, items: Iterable[Any], columns: Columns) -> Iterator[tuple[Any, Any]]:
+        if columns.text is None:
+            return ((item, None) for item in items)
+        return ((item.get(columns.text), item.get(columns.field)) for item in map(_record, items))
+
+    def __len__(self) -> int:
+        return self.count
+
+    def labels(self, numbers: Sequence[int], column: Hashable | None) -> Any:
+        if column is None:
+            return list(numbers)
+        return [_record(self.items[i]).get(column) for i in numbers]
+
+    def keep(self, kept: bytearray) -> Any:
+        rows = itertools.compress(self.items, kept)
+        return tuple(rows) if isinstance(self.items, tuple) else list(rows)
+
+    def table(self, columns: dict[str, Any]) -> Any:
+        kind = ROWS[tuple(columns)]
+        return list(map(kind, *columns.values()))
+
+
+def _record(item: Any) -> Mapping[Any, Any]:
+    if isinstance(item, Mapping):
+        return item
+    if item is None:
+        return {}
+    raise UsageError(f"an item is of type {type(item).__name__}, where others are records (dict)")
+
+
+class Texts(Items):
+    """A mapping of ids to texts."""
+
+    def __init__(self, items: Mapping[Any, Any]) -> None:
+        self.mapping = items
+        self.keys = list(items)
+        super().__init__(list(items.values()))
+        if self.record is not None:
+            raise UsageError("a mapping takes ids to texts: put a record, or several, into a list")
+
+    def labels(self, numbers: Sequence[int], column: Hashable | None) -> Any:
+        return [self.keys[i] for i in numbers]
+
+    def keep(self, kept: bytearray) -> Any:
+        return {key: self.mapping[key] for key in itertools.compress(self.keys, kept)}
+
+    def mask(self, kept: bytearray) -> Any:
+        return {key: bool(k) for key, k in zip(self.keys, kept, strict=False)}
+
+
+class Stream(Items):
+    """An iterator of texts or records, which is read once.
+
+    Nothing of it is held in memory: what was read lies in the run's folder, and results
+    are read from there as they are asked for.
+    """
+
+    def __init__(self, items: Iterator[Any]) -> None:
+        head = []
+        for item in items:
+            head.append(item)
+            if item is not None:
+                break
+        self._look(_first(head))
+        self.stream = itertools.chain(head, items)
+        self.count = 0
+        self.label: Hashable | None = None  # column that labels() will be asked for
+        self.ids: list[Any] = []
+
+    def write(self, path: str, columns: Columns, names: Names, tick: Tick) -> str:
+        self.columns, self.file_names, self.path = columns, names, path
+        if columns.text is None:
+            items: Iterator[Any] = map(_text, self.stream)
+        else:
+            items = self._spooled(path + ".pickle")
+        self.count = write_json_lines(path + ".jsonl", names, columns.field, self._values(items, columns), tick)
+        return path + ".jsonl"
+
+    def _spooled(self, path: str) -> Iterator[Any]:
+        with open(path, "wb") as to:
+            for item in self.stream:
+                if self.label is not None:
+                    self.ids.append(_record(item).get(self.label))
+                pickle.dump(item, to, pickle.HIGHEST_PROTOCOL)
+                yield item
+
+    def labels(self, numbers: Sequence[int], column: Hashable | None) -> Any:
+        return list(numbers) if column is None else [self.ids[i] for i in numbers]
+
+    def keep(self, kept: bytearray) -> Iterator[Any]:
+        return itertools.compress(self._again(), kept)
+
+    def _again(self) -> Iterator[Any]:
+        if self.columns.text is None:
+            yield from read_json_texts(self.path + ".jsonl", self.file_names)
+            return
+        with open(self.path + ".pickle", "rb") as items:
+            for _ in range(self.count):
+                yield pickle.load(items)
+
+
+def _text(item: Any) -> Any:
+    if item is None or isinstance(item, str):
+        return item
+    raise UsageError(f"an item is of type {type(item).__name__}, where others are texts (str)")

@@ -1,0 +1,200 @@
+"""The flags of the commands as keyword arguments.
+
+Each flag has the name and the default that it has on the command line, with ``_`` for ``-``.
+``alike help COMMAND`` says what it does. ``tests/test_options.py`` holds this file against it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+
+from ._errors import UsageError
+
+Path: TypeAlias = "str | os.PathLike[str]"
+Size = int | str  # bytes, or "256MiB"
+
+Measure = Literal["jaccard", "containment", "max-containment", "cosine", "dice", "overlap", "weighted-jaccard"]
+Tokens = Literal["words", "alnum", "uax29", "space", "chars", "graphemes", "ascii"]
+Fingerprint = Literal["hash4j-fastsimhash", "hash4j-simhash", "exlsh-word", "exlsh-char"]
+
+
+class TextOptions(TypedDict, total=False):
+    """How a text becomes features."""
+
+    ngram: int
+    tokens: Tokens
+    normalize: Literal["nfkc", "nfc", "none"]
+    fold: bool
+    strip_diacritics: bool
+    stop_words: Path
+    min_token_length: int
+    shingle_hash: Literal["fnv1"]
+    repetitions: bool
+    text_version: Literal["v2", "v1"]
+
+
+class SchemeOptions(TypedDict, total=False):
+    """How features become a signature."""
+
+    scheme: str
+    seed: int
+    permutations: Path
+
+
+class PresetOptions(TypedDict, total=False):
+    """Parameters of a preset that is the fingerprint of another program."""
+
+    bits: int
+    hash: str
+
+
+class InputOptions(TypedDict, total=False):
+    """What to read, and with what resources."""
+
+    format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]
+    text_field: str
+    id_field: str
+    max_record: Size
+    on_error: Literal["skip", "fail"]
+    threads: int
+    memory: Size
+    work: Path
+    fresh: bool
+    timings: Path
+    quiet: bool
+
+
+class SearchOptions(TypedDict, total=False):
+    """Which pairs are wanted."""
+
+    preset: Literal["broder", "features"] | Fingerprint
+    measure: Measure
+    threshold: float
+    distance: int
+    recall: float
+    candidates: Literal["auto", "lsh", "exact"]
+    verify: Literal["exact", "sketch", "none"]
+    bands: int
+    rows: int
+    min_bands: int
+    bucket_cap: int
+
+
+class CorpusOptions(SearchOptions, TextOptions, SchemeOptions, PresetOptions, InputOptions, total=False):
+    """What dedup and pairs have in common."""
+
+
+class DedupOptions(CorpusOptions, total=False):
+    """Flags of ``alike dedup``."""
+
+    keep: str
+    cluster: Literal["components", "star"]
+
+
+class PairsOptions(CorpusOptions, total=False):
+    """Flags of ``alike pairs``."""
+
+    shared: bool
+
+
+class SketchOptions(TextOptions, SchemeOptions, PresetOptions, InputOptions, total=False):
+    """Flags of ``alike sketch``."""
+
+    preset: Fingerprint
+
+
+class CompareOptions(TextOptions, SchemeOptions, total=False):
+    """Flags of ``alike compare``."""
+
+    measure: Measure
+
+
+# What a flag means when it is not given. None: the command decides, or there is nothing.
+DEFAULTS: Mapping[str, Any] = {
+    "ngram": 5,
+    "tokens": "words",
+    "normalize": "nfkc",
+    "fold": True,
+    "strip_diacritics": False,
+    "stop_words": None,
+    "min_token_length": 0,
+    "shingle_hash": None,
+    "repetitions": False,
+    "text_version": "v2",
+    "scheme": "minhash/oph/v1 k=128 bits=32 seed=1",
+    "seed": 1,
+    "permutations": None,
+    "bits": 64,
+    "hash": "md5",
+    "format": None,
+    "text_field": "text",
+    "id_field": "id",
+    "max_record": "64MiB",
+    "on_error": "skip",
+    "threads": 0,
+    "memory": None,
+    "work": None,
+    "fresh": False,
+    "timings": None,
+    "quiet": False,
+    "preset": None,
+    "measure": "jaccard",
+    "threshold": 0.8,
+    "distance": 0,
+    "recall": 0.99,
+    "candidates": "auto",
+    "verify": "exact",
+    "bands": 0,
+    "rows": 0,
+    "min_bands": 1,
+    "bucket_cap": 1000,
+    "keep": "first",
+    "cluster": "components",
+    "shared": False,
+}
+
+
+def arguments(options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield options as the command takes them. None means not given."""
+    for name, value in options.items():
+        if value is None:
+            continue
+        flag = "--" + name.replace("_", "-")
+        if isinstance(value, bool):
+            yield f"{flag}={str(value).lower()}"
+        elif isinstance(value, (str, int, float, os.PathLike)):
+            yield f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
+        else:
+            raise UsageError(f"{name} is {type(value).__name__}: take a string or a number")
+
+
+def check(function: str, options: Mapping[str, Any], known: type) -> None:
+    """Refuse options that a function does not have, as Python does for those it lists."""
+    for name in options:
+        if name not in known.__annotations__:
+            near = difflib.get_close_matches(name, known.__annotations__, 1)
+            hint = f": did you mean {near[0]}?" if near else ""
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def documented(known: type) -> Callable[[F], F]:
+    """Show the options in the signature of a function that takes them as ``**options``."""
+
+    def decorate(function: F) -> F:
+        signature = inspect.signature(function)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        options = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=annotation)
+            for name, annotation in known.__annotations__.items()
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+        return function
+
+    return decorate

@@ -1,0 +1,192 @@
+"""Rows in memory: how they reach the program, and how results become what came in.
+
+An adapter for each kind of object says what its columns are, writes those that are wanted to
+a file, and makes results of its own kind. Rows are known to the program by their numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import Any, BinaryIO
+
+from ._errors import UsageError
+
+Tick = Callable[[int], None]  # is told how many rows were written
+
+FLUSH = 1 << 20  # characters that are written at once
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of the columns in a file for the program."""
+
+    text: str
+    number: str
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of rows that are wanted; None where rows are texts."""
+
+    text: Hashable | None
+    field: str | None = None  # that a keep rule looks at
+
+
+class Rows(ABC):
+    """What came in. Calls are in the order of the methods."""
+
+    @abstractmethod
+    def names(self) -> Sequence[Hashable] | None:
+        """Return the names of the columns; None where rows are texts."""
+
+    @abstractmethod
+    def strings(self) -> Sequence[Hashable]:
+        """Return the names of those columns that hold strings."""
+
+    def wrong(self, text: Hashable) -> str | None:
+        """Say what a column holds if texts it cannot."""
+        return None
+
+    @abstractmethod
+    def write(self, path: str, columns: Columns, names: Names, tick: Tick) -> str:
+        """Write the numbers and the wanted columns of all rows.
+
+        path has no suffix. Return the path with the suffix of the format that was chosen.
+        """
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of rows that were written."""
+
+    @abstractmethod
+    def labels(self, numbers: Sequence[int], column: Hashable | None) -> Any:
+        """Return what a caller knows rows by: values of a column or, if None, their labels."""
+
+    @abstractmethod
+    def keep(self, kept: bytearray) -> Any:
+        """Return the rows that are kept: those with a 1."""
+
+    def mask(self, kept: bytearray) -> Any:
+        """Return whether each row is kept."""
+        return [bool(k) for k in kept]
+
+    @abstractmethod
+    def table(self, columns: dict[str, Any]) -> Any:
+        """Return a result as a table of the same kind."""
+
+
+def choose_text(rows: Rows, text: Hashable | None, number: Hashable | None) -> Hashable | None:
+    """Return the name of the column with the texts.
+
+    It is the one that is named, else "text", else the only one with strings besides the ids.
+    """
+    names = rows.names()
+    if names is None:
+        return None
+    if text is None and "text" in names:
+        text = "text"
+    if text is None:
+        strings = [name for name in rows.strings() if name != (number or "id")]
+        if len(strings) != 1:
+            which = f"several hold strings ({_listed(strings)})" if strings else f"none holds strings ({_listed(names)})"
+            raise UsageError(f'there is no column "text", and {which}: name the one with the texts, text=…')
+        text = strings[0]
+    if text not in names:
+        raise UsageError(f"there is no column {text!r}: the columns are {_listed(names)}")
+    wrong = rows.wrong(text)
+    if wrong:
+        raise UsageError(f"column {text!r} holds {wrong}, not strings: name the one with the texts, text=…")
+    return text
+
+
+def choose_label(rows: Rows, column: Hashable | None) -> Hashable | None:
+    """Return the column that rows are known by, None for their labels: the column "id" if it is there."""
+    names = rows.names() or ()
+    if column == "-":
+        return None
+    if column is not None and column not in names:
+        raise UsageError(f"there is no column {column!r} with ids: the columns are {_listed(names)}")
+    return column if column is not None else "id" if "id" in names else None
+
+
+def check_field(rows: Rows, keep: object) -> str | None:
+    """Return the column that a keep rule looks at, None if there is none."""
+    match = re.fullmatch("(?:max|min):(.+)", keep) if isinstance(keep, str) else None
+    if match is None:
+        return None
+    names = rows.names() or ()
+    if match[1] not in names:
+        raise UsageError(f"keep is {keep!r}, but there is no column {match[1]!r}: the columns are {_listed(names)}")
+    return match[1]
+
+
+def _listed(names: Iterable[Hashable]) -> str:
+    return ", ".join(map(repr, names)) or "none"
+
+
+def write_json_lines(path: str, names: Names, field: str | None, rows: Iterable[tuple[Any, Any]], tick: Tick) -> int:
+    """Write (text, value of the field) of each row as JSON Lines. Return how many there were."""
+    start = f'{{"{names.number}":'
+    middle = f',"{names.text}":'
+    number = done = size = 0
+    lines: list[str] = []
+    with open(path, "wb") as to:
+        for text, value in rows:
+            end = "}\n" if field is None else f",{json.dumps(field)}:{_value(value)}}}\n"
+            line = f"{start}{number}{middle}{_text(text)}{end}"
+            lines.append(line)
+            number += 1
+            size += len(line)
+            if size >= FLUSH:
+                _put(to, lines)
+                tick(number - done)
+                done, size = number, 0
+        _put(to, lines)
+        tick(number - done)
+    return number
+
+
+def _put(to: BinaryIO, lines: list[str]) -> None:
+    # A lone surrogate becomes bytes that are no UTF-8, which separate words.
+    to.write("".join(lines).encode("utf-8", "surrogatepass"))
+    lines.clear()
+
+
+def _text(text: Any) -> str:
+    if isinstance(text, str):
+        # The encoder that escapes all but ASCII is twice as fast, unless that is most of the text.
+        line = encode_basestring_ascii(text)
+        return line if len(line) < len(text) * 5 // 4 + 8 else encode_basestring(text)
+    return _value(text)
+
+
+def _value(value: Any) -> str:
+    if is_missing(value):
+        return "null"
+    if isinstance(value, str):
+        return encode_basestring_ascii(value)
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    if hasattr(value, "item"):  # a NumPy number
+        return _value(value.item())
+    if hasattr(value, "isoformat"):  # a date
+        return encode_basestring_ascii(value.isoformat())
+    return "{}"  # which no text is: the program says so
+
+
+def is_missing(value: Any) -> bool:
+    """Tell None, NaN and what pandas has for missing values."""
+    return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
+
+
+def read_json_texts(path: str, names: Names) -> Iterator[Any]:
+    """Yield the texts that write_json_lines has written."""
+    with open(path, "rb") as lines:
+        for line in lines:
+            yield json.loads(line.decode("utf-8", "surrogatepass"))[names.text]

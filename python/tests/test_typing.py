@@ -1,0 +1,32 @@
+"""A type checker knows what comes back, and what options there are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+USE = """\
+from collections.abc import Iterator
+from pathlib import Path
+import alike
+kept: list[str] = alike.dedup(["a"], threshold=0.7, keep="longest", memory="1GiB")
+mapping: dict[int, str] = alike.dedup({1: "a"}, against=Path("reference.jsonl"))
+lazy: Iterator[str] = alike.dedup(text for text in kept)
+summary: dict[str, object] = alike.dedup("in.jsonl", output=Path("out"), progress=lambda p: print(p.stage))
+similarity: float = alike.compare("a", Path("b.txt"), measure="containment").similarity
+alike.dedup(kept, threshold="high")
+alike.dedup(kept, treshold=0.7)
+alike.pairs(kept, verify="maybe")
+wrong: list[int] = alike.dedup(["a"])
+"""
+
+
+def test_mypy_finds_the_errors_and_no_others(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    (tmp_path / "use.py").write_text(USE)
+    checked = subprocess.run([sys.executable, "-m", "mypy", "--strict", "use.py"], cwd=tmp_path, capture_output=True, text=True)
+    lines = sorted({int(line.split(":")[1]) for line in checked.stdout.splitlines() if line.startswith("use.py") and ": error:" in line})
+    assert lines == [9, 10, 11, 12], checked.stdout
