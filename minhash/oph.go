@@ -38,23 +38,22 @@ import (
 //  3. In later rounds simd.MixOpen passes on only what falls into a bin that was
 //     empty before the round, by a bit map that fits a vector register (0.3 ns a
 //     feature instead of 1.8).
-//  4. For sets smaller than k most bins are empty for many rounds. These rounds
-//     are thrown at once, without looking what is empty: an earlier round's value
-//     just replaces a later one's (n = 50: 0.75 µs a set instead of 1.4).
-//  5. For the smallest sets the loops change places: a feature is hashed for all
-//     those rounds at once, since h is symmetric in x and key[i] (n = 5: 0.9 µs a
-//     set instead of 3.1).
+//  4. For sets smaller than k most bins are empty for many rounds. simd.MixRounds takes as
+//     many rounds at once as throw some multiple of k, passes on what falls into a bin
+//     that was empty before all of them, with its round beside it, and of what meets in
+//     one bin the earlier round wins, without a branch (see fewRounds for figures).
 type ophSketcher struct {
 	k        int
 	mask     uint32
 	key      []uint64 // 2k keys, one a round
 	bin      []uint64 // least value of each bin, none if it is empty
-	stamp    []uint32 // round of the bin's value, in the first rounds
+	stamp    []uint32 // round of the bin's value, where several are thrown at once
 	open     []uint64 // bit map of the bins that were empty before this round
 	empty    int      // ones in open
 	filled   []uint32 // bins that this round filled
 	distinct []uint64 // scratch of dropRepeats
 	buf      []uint64 // what a kernel passed on
+	bins     []uint64 // and the bins of that
 }
 
 const (
@@ -63,9 +62,6 @@ const (
 	// ophBlock is the number of features that pass through the kernels at once:
 	// 4 KiB in, 4 KiB out.
 	ophBlock = 512
-	// tiny is the size of a set up to which hashing by feature is faster than
-	// hashing by round.
-	tiny = 8
 	// throws is the number of features thrown in the first rounds, as a multiple of
 	// k: e^-throws of the bins stay empty.
 	throws = 4
@@ -85,7 +81,8 @@ func newOPHSketcher(s Scheme) *ophSketcher {
 		stamp:  make([]uint32, k),
 		open:   make([]uint64, max((k+63)/64, simd.OpenWords)),
 		filled: make([]uint32, 0, k),
-		buf:    make([]uint64, max(ophBlock, throws*k+8*tiny)),
+		buf:    make([]uint64, max(ophBlock, throws*k+8)),
+		bins:   make([]uint64, throws*k+8),
 	}
 }
 
@@ -153,8 +150,10 @@ func (s *ophSketcher) fill(features []uint64) {
 		o := s.newOpening()
 		s.firstRound(&o, features)
 		round = 1
-	case s.k == DefaultK:
-		s.firstRounds128(round, features)
+	case s.k&(s.k-1) == 0 && s.k <= simd.MaxOpen && simd.HasVectorMix():
+		round = s.fewRounds(features)
+	case s.k&(s.k-1) == 0:
+		s.roundsInTurn(round, features)
 	default:
 		s.firstRounds(round, features)
 	}
@@ -257,30 +256,18 @@ func (s *ophSketcher) largestFraction() uint64 {
 // are all empty before: the last round first, so that earlier values replace
 // later ones.
 func (s *ophSketcher) firstRounds(rounds int, features []uint64) {
-	if len(features) > tiny {
-		for r := rounds - 1; r >= 0; r-- {
-			n := simd.MixBelow(s.buf, features, s.key[r], uint64(s.k), none)
-			throwBack(s.bin, s.stamp, r, 1, s.buf[:n])
-		}
-		return
-	}
-	n := len(features)
-	stride := (rounds + 7) &^ 7
-	for f, x := range features {
-		simd.MixBelow(s.buf[f*stride:], s.key[:rounds], x, uint64(s.k), none)
-	}
 	for r := rounds - 1; r >= 0; r-- {
-		throwBack(s.bin, s.stamp, r, stride, s.buf[r:(n-1)*stride+r+1])
+		n := simd.MixBelow(s.buf, features, s.key[r], uint64(s.k), none)
+		throwBack(s.bin, s.stamp, r, s.buf[:n])
 	}
 }
 
-// throwBack throws every stride-th of the hashes of a round into bins whose
-// values are of this round or later ones, as their stamps say.
-func throwBack(bin []uint64, stamp []uint32, round, stride int, hashes []uint64) {
+// throwBack throws the hashes of a round into bins whose values are of this round or later
+// ones, as their stamps say.
+func throwBack(bin []uint64, stamp []uint32, round int, hashes []uint64) {
 	k := uint64(len(bin))
 	stamp = stamp[:k]
-	for i := 0; i < len(hashes); i += stride {
-		h := hashes[i]
+	for _, h := range hashes {
 		b, _ := bits.Mul64(h, k)
 		if b >= k { // never; says so to the compiler
 			break
@@ -294,50 +281,51 @@ func throwBack(bin []uint64, stamp []uint32, round, stride int, hashes []uint64)
 	}
 }
 
-// firstRounds128 is firstRounds for k = 128. There all hashes of a bin share their
-// top 7 bits, which gives room for the round, 0 to 127: the least value wins, in
-// whatever order they come.
-func (s *ophSketcher) firstRounds128(rounds int, features []uint64) {
-	bin := (*[DefaultK]uint64)(s.bin)
-	if len(features) > tiny {
-		for r, key := range s.key[:rounds] {
-			n := simd.MixBelow(s.buf, features, key, DefaultK, none)
-			throw128(bin, uint64(r)<<57, 0, s.buf[:n])
-		}
-		return
+// fewRounds throws no more than throws·k features at once, some rounds, until no bin is
+// empty or k rounds are over, and returns their number. All bins are empty before; k is a
+// power of two, so that all hashes of a bin share their top bits, which gives room for the
+// round: the least value wins, in whatever order they come.
+func (s *ophSketcher) fewRounds(features []uint64) int {
+	n := len(features)
+	round, step := 0, s.k
+	for s.findEmpty(); s.empty > 0 && round < s.k; s.findEmpty() {
+		end := min(round+max(step/n, 1), s.k)
+		open := (*[simd.OpenWords]uint64)(s.open)
+		m := simd.MixRounds(s.buf, s.bins, features, s.key[round:end], round, uint(bits.TrailingZeros(uint(s.k))), open)
+		throw(s.bin, s.buf[:m], s.bins[:m])
+		round, step = end, min(2*step, throws*s.k)
 	}
-	for _, x := range features {
-		n := simd.MixBelow(s.buf, s.key[:rounds], x, DefaultK, none)
-		throw128(bin, 0, 1<<57, s.buf[:n])
+	return round
+}
+
+// roundsInTurn is fewRounds for a given number of rounds, without vectors: there looking what
+// is empty takes longer than throwing.
+func (s *ophSketcher) roundsInTurn(rounds int, features []uint64) {
+	shift := 64 - uint(bits.TrailingZeros(uint(s.k)))
+	low := uint64(1)<<shift - 1
+	for r, key := range s.key[:rounds] {
+		tag := uint64(r) << (shift & 63)
+		for _, x := range features {
+			h := hashing.Mix(x ^ key)
+			if b := h >> (shift & 63); b < uint64(len(s.bin)) { // always; says so to the compiler
+				s.bin[b] = min(s.bin[b], h&low|tag)
+			}
+		}
 	}
 }
 
-// throw128 throws hashes of a round, or of consecutive rounds: top holds the round
-// of the first in its top 7 bits, step what to add for each next.
-func throw128(bin *[DefaultK]uint64, top, step uint64, hashes []uint64) {
-	const low = 1<<57 - 1
-	for _, h := range hashes {
-		b := h >> 57
-		bin[b] = min(bin[b], h&low|top)
-		top += step
+// throw lowers bins to values.
+func throw(bin, values, bins []uint64) {
+	bins = bins[:len(values)]
+	for i, v := range values {
+		if b := bins[i]; b < uint64(len(bin)) { // always; says so to the compiler
+			bin[b] = min(bin[b], v)
+		}
 	}
 }
 
 // findEmpty sets open and empty from the bins.
-func (s *ophSketcher) findEmpty() {
-	s.empty = s.k
-	for i := range s.open {
-		var word uint64
-		if first := 64 * i; first < len(s.bin) {
-			for j, h := range s.bin[first:min(first+64, len(s.bin))] {
-				_, full := bits.Sub64(h, none, 0) // 1 if h is below none
-				word |= (full ^ 1) << (j & 63)
-				s.empty -= int(full)
-			}
-		}
-		s.open[i] = word
-	}
-}
+func (s *ophSketcher) findEmpty() { s.empty = simd.EmptyBins(s.open, s.bin) }
 
 // laterRound throws the features into the bins that are empty before the round.
 func (s *ophSketcher) laterRound(round int, features []uint64) {

@@ -1,6 +1,8 @@
 package hotpath
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -107,4 +109,31 @@ func benchSignatures(b *testing.B, shingler *shingle.Shingler, texts [][]byte) {
 		size += all()
 	}
 	b.ReportMetric(float64(size)/1e6/(processorTime()-before).Seconds(), "MB/core-s")
+}
+
+// BenchmarkSmallSets makes signatures of sets of few features, 128 components each, in
+// nanoseconds of processor time a set.
+func BenchmarkSmallSets(b *testing.B) {
+	for _, n := range []int{1, 3, 7, 12, 20, 50, 100, 200} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, uint64(n)))
+			features := make([]uint64, 1<<16)
+			for i := range features {
+				features[i] = rng.Uint64()
+			}
+			scheme := minhash.Default()
+			sketcher := scheme.NewSketcher()
+			signature := make([]uint32, scheme.K())
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			sets, before := 0, processorTime()
+			for b.Loop() {
+				for at := 0; at+n <= len(features); at += n {
+					sketcher.Sketch(signature, features[at:at+n])
+					sets++
+				}
+			}
+			b.ReportMetric(float64((processorTime()-before).Nanoseconds())/float64(sets), "core-ns/set")
+		})
+	}
 }

@@ -48,6 +48,59 @@ func MixOpen(dst, src []uint64, key, k uint64, open *[OpenWords]uint64) int {
 	return mixOpen(dst, src, key, k, open)
 }
 
+// HasVectorMix tells whether there are vector kernels to mix words.
+func HasVectorMix() bool { return hasVectorMix }
+
+// MixRounds mixes every word of src with every key, and writes what falls into a bin with a
+// one in the bit map open to dst, in place of the upper bits that tell the bin the number of
+// the key, counted from first; and the bin to bins. Thus the least word in a bin is
+// that of the earliest key. The number of bins, at most MaxOpen, is 2 to the power of log, no
+// key may have a larger number, and dst and bins must have room for all words and seven more.
+// It returns how many it has written.
+//
+// Eight lanes are eight keys for one word, or eight words for one key, so that few stay
+// unused.
+func MixRounds(dst, bins, src, keys []uint64, first int, log uint, open *[OpenWords]uint64) int {
+	if len(src) == 0 || len(keys) == 0 {
+		return 0
+	}
+	room := len(src)*len(keys) + 7
+	_, _ = dst[room-1], bins[room-1]
+	p := roundPairs(src, keys, first, log, open)
+	return mixPairs(dst, bins, &p)
+}
+
+// pairs are words to be mixed with each other, with a tag for the first pair and by how much
+// it grows from one to the next.
+type pairs struct {
+	inner, outer              []uint64
+	tag, innerStep, outerStep uint64
+	shift                     uint64 // of a word, for its bin
+	open                      *[OpenWords]uint64
+}
+
+func roundPairs(src, keys []uint64, first int, log uint, open *[OpenWords]uint64) pairs {
+	p := pairs{inner: keys, outer: src, shift: 64 - uint64(log), open: open}
+	step := uint64(1) << p.shift
+	p.tag, p.innerStep = uint64(first)*step, step
+	if len(src) > len(keys) {
+		p.inner, p.outer = src, keys
+		p.innerStep, p.outerStep = 0, step
+	}
+	return p
+}
+
+// EmptyBins sets the bits of open, one for each of bins, that are 2⁶⁴−1, clears all others,
+// and returns their number. open has len(bins)/64 words, rounded up, or more.
+func EmptyBins(open, bins []uint64) int {
+	clear(open[len(bins)/64:])
+	if len(bins) == 0 {
+		return 0
+	}
+	_ = open[(len(bins)-1)/64]
+	return emptyBins(open, bins)
+}
+
 // PassOpen writes to dst, in order, the words of src whose upper nine bits are the
 // number of a one in the bit map open, and returns their number. dst is as for
 // MixBelow.

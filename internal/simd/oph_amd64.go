@@ -38,3 +38,18 @@ func passOpen(dst, src []uint64, open *[OpenWords]uint64) int {
 	}
 	return passOpenAVX512(&dst[0], &src[0], len(src), &open[0])
 }
+
+func mixPairs(dst, bins []uint64, p *pairs) int {
+	if !hasVectorMix {
+		return mixPairsGeneric(dst, bins, p)
+	}
+	return mixRoundsAVX512(&dst[0], &bins[0], &p.inner[0], len(p.inner), &p.outer[0], len(p.outer),
+		p.tag, p.innerStep, p.outerStep, p.shift, &p.open[0])
+}
+
+func emptyBins(open, bins []uint64) int {
+	if !hasVectorMix || len(bins)%64 != 0 {
+		return emptyBinsGeneric(open, bins)
+	}
+	return emptyBinsAVX512(&open[0], &bins[0], len(bins)/64)
+}

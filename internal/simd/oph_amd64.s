@@ -10,12 +10,12 @@ TEXT ·mixAllAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         key+24(FP), BX
-	VPBROADCASTQ BX, Z0
 	MOVQ         $0xbf58476d1ce4e5b9, BX
 	VPBROADCASTQ BX, Z1
 	MOVQ         $0x94d049bb133111eb, BX
 	VPBROADCASTQ BX, Z2
+	MOVQ         key+24(FP), BX
+	VPBROADCASTQ BX, Z0
 
 loop:
 	CMPQ      DX, $0x08
@@ -65,12 +65,12 @@ TEXT ·mixBelowAVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         key+24(FP), BX
-	VPBROADCASTQ BX, Z0
 	MOVQ         $0xbf58476d1ce4e5b9, BX
 	VPBROADCASTQ BX, Z1
 	MOVQ         $0x94d049bb133111eb, BX
 	VPBROADCASTQ BX, Z2
+	MOVQ         key+24(FP), BX
+	VPBROADCASTQ BX, Z0
 	MOVQ         k+32(FP), BX
 	VPBROADCASTQ BX, Z3
 	MOVQ         bound+40(FP), BX
@@ -136,12 +136,12 @@ TEXT ·mixOpenAVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         key+24(FP), BX
-	VPBROADCASTQ BX, Z0
 	MOVQ         $0xbf58476d1ce4e5b9, BX
 	VPBROADCASTQ BX, Z1
 	MOVQ         $0x94d049bb133111eb, BX
 	VPBROADCASTQ BX, Z2
+	MOVQ         key+24(FP), BX
+	VPBROADCASTQ BX, Z0
 	MOVQ         k+32(FP), BX
 	VPBROADCASTQ BX, Z3
 	MOVQ         open+40(FP), BX
@@ -270,4 +270,181 @@ tail:
 done:
 	VZEROUPPER
 	MOVQ BX, ret+32(FP)
+	RET
+
+// func mixRoundsAVX512(dst *uint64, bins *uint64, inner *uint64, nInner int, outer *uint64, nOuter int, tag uint64, innerStep uint64, outerStep uint64, shift uint64, open *uint64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, POPCNT
+TEXT ·mixRoundsAVX512(SB), NOSPLIT, $0-96
+	MOVQ         dst+0(FP), AX
+	MOVQ         bins+8(FP), CX
+	MOVQ         inner+16(FP), DX
+	MOVQ         nInner+24(FP), BX
+	MOVQ         outer+32(FP), SI
+	MOVQ         nOuter+40(FP), DI
+	MOVQ         $0xbf58476d1ce4e5b9, R8
+	VPBROADCASTQ R8, Z1
+	MOVQ         $0x94d049bb133111eb, R8
+	VPBROADCASTQ R8, Z2
+	MOVQ         shift+72(FP), R8
+	VMOVQ        R8, X9
+	VPTERNLOGD   $0xff, Z10, Z10, Z10
+	VPSLLQ       X9, Z10, Z10
+
+	// The tags of eight words, and how they go up.
+	MOVQ         innerStep+56(FP), R8
+	VPBROADCASTQ R8, Z5
+	VPMULLQ      mixLanes<>+0(SB), Z5, Z3
+	MOVQ         tag+48(FP), R8
+	VPBROADCASTQ R8, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPSLLQ       $0x03, Z5, Z5
+	MOVQ         outerStep+64(FP), R8
+	VPBROADCASTQ R8, Z6
+	MOVQ         open+80(FP), R8
+	VMOVDQU64    (R8), Z7
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTQ R8, Z8
+
+	// All words but for the last one to eight, and a mask of those.
+	XORQ  R8, R8
+	LEAQ  -1(BX), R9
+	ANDQ  $-8, R9
+	SUBQ  R9, BX
+	MOVQ  $-1, R10
+	BZHIQ BX, R10, R10
+	KMOVB R10, K1
+
+outer:
+	VPBROADCASTQ (SI), Z0
+	VMOVDQA64    Z3, Z4
+	XORL         BX, BX
+	JMP          test
+
+words:
+	VMOVDQU64     (DX)(BX*8), Z11
+	VPXORQ        Z0, Z11, Z11
+	VPSRLQ        $0x1e, Z11, Z12
+	VPXORQ        Z12, Z11, Z11
+	VPMULLQ       Z1, Z11, Z11
+	VPSRLQ        $0x1b, Z11, Z12
+	VPXORQ        Z12, Z11, Z11
+	VPMULLQ       Z2, Z11, Z11
+	VPSRLQ        $0x1f, Z11, Z12
+	VPXORQ        Z12, Z11, Z11
+	VPSRLQ        X9, Z11, Z12
+	VPSRLQ        $0x06, Z12, Z13
+	VPERMQ        Z7, Z13, Z13
+	VPRORVQ       Z12, Z13, Z13
+	VPTESTMQ      Z8, Z13, K2
+	VPCOMPRESSQ.Z Z12, K2, Z12
+	VMOVDQU64     Z12, (CX)(R8*8)
+	VPTERNLOGQ    $0xd8, Z10, Z4, Z11
+	VPCOMPRESSQ.Z Z11, K2, Z11
+	VMOVDQU64     Z11, (AX)(R8*8)
+	KMOVB         K2, R10
+	POPCNTQ       R10, R10
+	ADDQ          R10, R8
+	VPADDQ        Z5, Z4, Z4
+	ADDQ          $0x08, BX
+
+test:
+	CMPQ          BX, R9
+	JB            words
+	VMOVDQU64.Z   (DX)(BX*8), K1, Z11
+	VPXORQ        Z0, Z11, Z11
+	VPSRLQ        $0x1e, Z11, Z0
+	VPXORQ        Z0, Z11, Z11
+	VPMULLQ       Z1, Z11, Z11
+	VPSRLQ        $0x1b, Z11, Z0
+	VPXORQ        Z0, Z11, Z11
+	VPMULLQ       Z2, Z11, Z11
+	VPSRLQ        $0x1f, Z11, Z0
+	VPXORQ        Z0, Z11, Z11
+	VPSRLQ        X9, Z11, Z0
+	VPSRLQ        $0x06, Z0, Z12
+	VPERMQ        Z7, Z12, Z12
+	VPRORVQ       Z0, Z12, Z12
+	VPTESTMQ      Z8, Z12, K1, K2
+	VPCOMPRESSQ.Z Z0, K2, Z0
+	VMOVDQU64     Z0, (CX)(R8*8)
+	VPTERNLOGQ    $0xd8, Z10, Z4, Z11
+	VPCOMPRESSQ.Z Z11, K2, Z0
+	VMOVDQU64     Z0, (AX)(R8*8)
+	KMOVB         K2, BX
+	POPCNTQ       BX, BX
+	ADDQ          BX, R8
+	VPADDQ        Z6, Z3, Z3
+	ADDQ          $0x08, SI
+	DECQ          DI
+	JNZ           outer
+	VZEROUPPER
+	MOVQ          R8, ret+88(FP)
+	RET
+
+DATA mixLanes<>+0(SB)/8, $0x0000000000000000
+DATA mixLanes<>+8(SB)/8, $0x0000000000000001
+DATA mixLanes<>+16(SB)/8, $0x0000000000000002
+DATA mixLanes<>+24(SB)/8, $0x0000000000000003
+DATA mixLanes<>+32(SB)/8, $0x0000000000000004
+DATA mixLanes<>+40(SB)/8, $0x0000000000000005
+DATA mixLanes<>+48(SB)/8, $0x0000000000000006
+DATA mixLanes<>+56(SB)/8, $0x0000000000000007
+GLOBL mixLanes<>(SB), RODATA|NOPTR, $64
+
+// func emptyBinsAVX512(open *uint64, bins *uint64, words int) int
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·emptyBinsAVX512(SB), NOSPLIT, $0-32
+	MOVQ       open+0(FP), AX
+	MOVQ       bins+8(FP), CX
+	MOVQ       words+16(FP), DX
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	XORL       BX, BX
+
+word:
+	VPCMPEQQ (CX), Z0, K1
+	KMOVB    K1, SI
+	MOVB     SI, (AX)
+	POPCNTQ  SI, SI
+	ADDQ     SI, BX
+	VPCMPEQQ 64(CX), Z0, K1
+	KMOVB    K1, SI
+	MOVB     SI, 1(AX)
+	POPCNTQ  SI, SI
+	ADDQ     SI, BX
+	VPCMPEQQ 128(CX), Z0, K1
+	KMOVB    K1, SI
+	MOVB     SI, 2(AX)
+	POPCNTQ  SI, SI
+	ADDQ     SI, BX
+	VPCMPEQQ 192(CX), Z0, K1
+	KMOVB    K1, SI
+	MOVB     SI, 3(AX)
+	POPCNTQ  SI, SI
+	ADDQ     SI, BX
+	VPCMPEQQ 256(CX), Z0, K1
+	KMOVB    K1, SI
+	MOVB     SI, 4(AX)
+	POPCNTQ  SI, SI
+	ADDQ     SI, BX
+	VPCMPEQQ 320(CX), Z0, K1
+	KMOVB    K1, SI
+	MOVB     SI, 5(AX)
+	POPCNTQ  SI, SI
+	ADDQ     SI, BX
+	VPCMPEQQ 384(CX), Z0, K1
+	KMOVB    K1, SI
+	MOVB     SI, 6(AX)
+	POPCNTQ  SI, SI
+	ADDQ     SI, BX
+	VPCMPEQQ 448(CX), Z0, K1
+	KMOVB    K1, SI
+	MOVB     SI, 7(AX)
+	POPCNTQ  SI, SI
+	ADDQ     SI, BX
+	ADDQ     $0x00000200, CX
+	ADDQ     $0x08, AX
+	DECQ     DX
+	JNZ      word
+	VZEROUPPER
+	MOVQ     BX, ret+24(FP)
 	RET

@@ -49,6 +49,41 @@ func mixOpenGeneric(dst, src []uint64, key, k uint64, open *[OpenWords]uint64) i
 	return n
 }
 
+// mixPairsGeneric is the pure Go twin of the assembly.
+func mixPairsGeneric(dst, bins []uint64, p *pairs) int {
+	bins = bins[:len(dst)]
+	low := uint64(1)<<(p.shift&63) - 1
+	n := 0
+	for j, y := range p.outer {
+		tag := p.tag + uint64(j)*p.outerStep
+		for _, x := range p.inner {
+			h := hashing.Mix(x ^ y)
+			b := h >> (p.shift & 63)
+			dst[n], bins[n] = h&low|tag, b
+			n += int(p.open[b>>6&(OpenWords-1)] >> (b & 63) & 1)
+			tag += p.innerStep
+		}
+	}
+	return n
+}
+
+// emptyBinsGeneric is the pure Go twin of the assembly.
+func emptyBinsGeneric(open, bins []uint64) int {
+	empty := len(bins)
+	for i := range open {
+		var word uint64
+		if first := 64 * i; first < len(bins) {
+			for j, h := range bins[first:min(first+64, len(bins))] {
+				_, full := bits.Sub64(h, math.MaxUint64, 0) // 1 if h is below
+				word |= (full ^ 1) << (j & 63)
+				empty -= int(full)
+			}
+		}
+		open[i] = word
+	}
+	return empty
+}
+
 // passOpenGeneric is the pure Go twin of the assembly.
 func passOpenGeneric(dst, src []uint64, open *[OpenWords]uint64) int {
 	n := 0

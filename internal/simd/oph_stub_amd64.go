@@ -23,3 +23,13 @@ func mixOpenAVX512(dst *uint64, src *uint64, n int, key uint64, k uint64, open *
 //
 //go:noescape
 func passOpenAVX512(dst *uint64, src *uint64, n int, open *uint64) int
+
+// mixRoundsAVX512 is mixPairs; both lengths are above 0.
+//
+//go:noescape
+func mixRoundsAVX512(dst *uint64, bins *uint64, inner *uint64, nInner int, outer *uint64, nOuter int, tag uint64, innerStep uint64, outerStep uint64, shift uint64, open *uint64) int
+
+// emptyBinsAVX512 is emptyBins for 64 bins a word, words above 0.
+//
+//go:noescape
+func emptyBinsAVX512(open *uint64, bins *uint64, words int) int

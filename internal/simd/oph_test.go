@@ -98,6 +98,72 @@ func TestMixOpenEqualsItsTwin(t *testing.T) {
 	})
 }
 
+func TestMixRoundsEqualsItsTwinAndTheDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := featureWords(rapid.IntRange(0, 40).Draw(t, "n"), rapid.Uint64().Draw(t, "seed"))
+		keys := featureWords(rapid.IntRange(0, 30).Draw(t, "keys"), rapid.Uint64().Draw(t, "seed of keys"))
+		log := rapid.UintRange(5, 9).Draw(t, "log")
+		first := rapid.IntRange(0, 1<<log-len(keys)).Draw(t, "first")
+		var open [OpenWords]uint64
+		for i := range open {
+			open[i] = rapid.Uint64().Draw(t, "open")
+		}
+		var want [][2]uint64
+		for r, key := range keys {
+			for _, x := range src {
+				h := hashing.Mix(x ^ key)
+				if b := h >> (64 - log); open[b/64]>>(b%64)&1 != 0 {
+					want = append(want, [2]uint64{b, h<<log>>log | uint64(first+r)<<(64-log)})
+				}
+			}
+		}
+		order := func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) }
+		slices.SortFunc(want, order)
+		for name, kernel := range map[string]func(dst, bins []uint64, p *pairs) int{"mixPairs": mixPairs, "mixPairsGeneric": mixPairsGeneric} {
+			dst, guard := paddedDst(len(src)*len(keys) + 7)
+			bins, guardOfBins := paddedDst(len(src)*len(keys) + 7)
+			n := 0
+			if p := roundPairs(src, keys, first, log, &open); len(want) > 0 {
+				n = kernel(dst, bins, &p)
+			}
+			var got [][2]uint64
+			for i := range n {
+				got = append(got, [2]uint64{bins[i], dst[i]})
+			}
+			slices.SortFunc(got, order)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: got %x, want %x", name, got, want)
+			}
+			checkGuard(t, guard)
+			checkGuard(t, guardOfBins)
+		}
+	})
+}
+
+func TestEmptyBinsEqualsItsTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bins := rapid.SliceOfN(rapid.SampledFrom([]uint64{0, 1, math.MaxUint64, math.MaxUint64 - 1}), 0, 300).Draw(t, "bins")
+		if rapid.Bool().Draw(t, "whole words") {
+			bins = bins[:len(bins)/64*64]
+		}
+		got, want := [OpenWords]uint64{5, 6, 7, 8, 9, 10, 11, 12}, [OpenWords]uint64{}
+		count := 0
+		for i, b := range bins {
+			if b == math.MaxUint64 {
+				want[i/64] |= 1 << (i % 64)
+				count++
+			}
+		}
+		twin := got
+		if n := EmptyBins(got[:], bins); n != count || got != want {
+			t.Fatalf("%x: %d, %x; want %d, %x", bins, n, got, count, want)
+		}
+		if n := emptyBinsGeneric(twin[:], bins); n != count || twin != want {
+			t.Fatalf("%x: the twin gives %d, %x; want %d, %x", bins, n, twin, count, want)
+		}
+	})
+}
+
 func BenchmarkOPHKernels(b *testing.B) {
 	src := featureWords(512, 1)
 	dst := make([]uint64, 512)
