@@ -111,6 +111,33 @@ func benchSignatures(b *testing.B, shingler *shingle.Shingler, texts [][]byte) {
 	b.ReportMetric(float64(size)/1e6/(processorTime()-before).Seconds(), "MB/core-s")
 }
 
+// BenchmarkHashes goes from English text, without its other bytes and with them, to
+// features by other hashes, in megabytes a second of processor time.
+func BenchmarkHashes(b *testing.B) {
+	for _, ascii := range []bool{true, false} {
+		docs := articles(b, ascii, 0)
+		for _, hash := range []shingle.Hash{shingle.FNV1a32, shingle.FNV1a64} {
+			b.Run(fmt.Sprintf("%s/ASCII=%v", hash, ascii), func(b *testing.B) {
+				shingler, err := shingle.New(shingle.Options{Hash: hash, N: 3})
+				if err != nil {
+					b.Fatal(err)
+				}
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				var features []uint64
+				size, before := 0, processorTime()
+				for b.Loop() {
+					for _, d := range docs {
+						features = shingler.AppendFeatures(features[:0], d)
+						size += len(d)
+					}
+				}
+				b.ReportMetric(float64(size)/1e6/(processorTime()-before).Seconds(), "MB/core-s")
+			})
+		}
+	}
+}
+
 // BenchmarkSmallSets makes signatures of sets of few features, 128 components each, in
 // nanoseconds of processor time a set.
 func BenchmarkSmallSets(b *testing.B) {

@@ -17,6 +17,7 @@ import "encoding/binary"
 //     is for copying.
 //  2. Gathering the letters from memory takes longer than loading whole rows and
 //     transposing them.
+//  3. Of 64 bits there are 8 lanes, each with 8 letters at a time in a word of its own.
 
 const (
 	// wordFNVLetters is the number of letters of which a row is loaded, at most: what
@@ -35,10 +36,10 @@ type WordFNVScratch struct {
 // worth its while: hashing word by word is as fast.
 func HasWordFNV() bool { return hasWordFNV }
 
-// AppendWordFNV appends the hashes of all runs of n words of src, FNV-1a of 32 bits over
-// their letters without separators, with a zero byte behind each letter. The words
-// are those of WordEdges, at least n of them; n is at least 1.
-func AppendWordFNV(dst []uint64, s *WordFNVScratch, src []byte, edges []uint16, n int) []uint64 {
+// AppendWordFNV appends the hashes of all runs of n words of src, FNV-1a of 32 bits, or of
+// 64 if wide, over their letters without separators, with a zero byte behind each letter.
+// The words are those of WordEdges, at least n of them; n is at least 1.
+func AppendWordFNV(dst []uint64, s *WordFNVScratch, src []byte, edges []uint16, n int, wide bool) []uint64 {
 	words := len(edges) / 2
 	end := 0
 	for i := range words {
@@ -64,16 +65,26 @@ func AppendWordFNV(dst []uint64, s *WordFNVScratch, src []byte, edges []uint16, 
 	if cap(dst)-len(dst) < rounded {
 		dst = append(make([]uint64, 0, 2*(len(dst)+rounded)), dst...)
 	}
-	wordFNV(dst[len(dst):len(dst)+rounded], s.letters[:], s.starts[:], shingles, n)
+	wordFNV(dst[len(dst):len(dst)+rounded], s.letters[:], s.starts[:], shingles, n, wide)
 	return dst[:len(dst)+shingles]
 }
 
 // wordFNVGeneric is the pure Go twin of the assembly.
-func wordFNVGeneric(dst []uint64, letters []byte, starts []uint32, n, words int) {
+func wordFNVGeneric(dst []uint64, letters []byte, starts []uint32, n, words int, wide bool) {
 	const basis, square = uint32(2166136261), uint32(16777619 * 16777619 & (1<<32 - 1))
+	const wideBasis, widePrime = uint64(fnvOffset), uint64(fnvPrime)
 	for i := range n {
+		run := letters[starts[i]:starts[i+words]]
+		if wide {
+			h := wideBasis
+			for _, c := range run {
+				h = (h ^ uint64(c)) * widePrime * widePrime
+			}
+			dst[i] = h
+			continue
+		}
 		h := basis
-		for _, c := range letters[starts[i]:starts[i+words]] {
+		for _, c := range run {
 			h = (h ^ uint32(c)) * square
 		}
 		dst[i] = uint64(h)

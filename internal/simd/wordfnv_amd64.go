@@ -8,9 +8,13 @@ import "golang.org/x/sys/cpu"
 
 var hasWordFNV = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ
 
-func wordFNV(dst []uint64, letters []byte, starts []uint32, n, words int) {
+func wordFNV(dst []uint64, letters []byte, starts []uint32, n, words int, wide bool) {
 	if !hasWordFNV {
-		wordFNVGeneric(dst, letters, starts, n, words)
+		wordFNVGeneric(dst, letters, starts, n, words, wide)
+		return
+	}
+	if wide {
+		wordFNV64AVX512(&dst[0], &letters[0], &starts[0], n, words)
 		return
 	}
 	wordFNVAVX512(&dst[0], &letters[0], &starts[0], n, words)

@@ -163,3 +163,102 @@ letters:
 	JG            shingles
 	VZEROUPPER
 	RET
+
+DATA wordFNV64Places<>+0(SB)/8, $0x0000000000000000
+DATA wordFNV64Places<>+8(SB)/8, $0x0000000000000001
+DATA wordFNV64Places<>+16(SB)/8, $0x0000000000000002
+DATA wordFNV64Places<>+24(SB)/8, $0x0000000000000003
+DATA wordFNV64Places<>+32(SB)/8, $0x0000000000000004
+DATA wordFNV64Places<>+40(SB)/8, $0x0000000000000005
+DATA wordFNV64Places<>+48(SB)/8, $0x0000000000000006
+DATA wordFNV64Places<>+56(SB)/8, $0x0000000000000007
+GLOBL wordFNV64Places<>(SB), RODATA|NOPTR, $64
+
+// func wordFNV64AVX512(dst *uint64, letters *byte, starts *uint32, n int, words int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F
+TEXT ·wordFNV64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         letters+8(FP), CX
+	MOVQ         starts+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         words+32(FP), SI
+	MOVQ         $0xcbf29ce484222325, DI
+	VPBROADCASTQ DI, Z0
+	MOVQ         $0x000366000002e329, DI
+	VPBROADCASTQ DI, Z1
+	MOVQ         $0x00000000000000ff, DI
+	VPBROADCASTQ DI, Z2
+	MOVQ         $0x0000000000000008, DI
+	VPBROADCASTQ DI, Z3
+	VPXORQ       Z7, Z7, Z7
+
+shingles:
+	VMOVDQA64 Z0, Z4
+	VPMOVZXDQ (DX)(SI*4), Z6
+	VPMOVZXDQ (DX), Z5
+	VPSUBQ    Z5, Z6, Z6
+	MOVQ      CX, DI
+
+letters:
+	MOVL         (DX), R8
+	MOVL         4(DX), R9
+	VMOVQ        (DI)(R8*1), X8
+	VPINSRQ      $0x01, (DI)(R9*1), X8, X8
+	MOVL         8(DX), R8
+	MOVL         12(DX), R9
+	VMOVQ        (DI)(R8*1), X5
+	VPINSRQ      $0x01, (DI)(R9*1), X5, X5
+	VINSERTI128  $0x01, X5, Y8, Y9
+	MOVL         16(DX), R8
+	MOVL         20(DX), R9
+	VMOVQ        (DI)(R8*1), X8
+	VPINSRQ      $0x01, (DI)(R9*1), X8, X8
+	MOVL         24(DX), R8
+	MOVL         28(DX), R9
+	VMOVQ        (DI)(R8*1), X5
+	VPINSRQ      $0x01, (DI)(R9*1), X5, X5
+	VINSERTI128  $0x01, X5, Y8, Y5
+	VINSERTI64X4 $0x01, Y5, Z9, Z5
+	VPCMPQ.BCST  $0x06, wordFNV64Places<>+0(SB), Z6, K1
+	VPTERNLOGQ   $0x78, Z2, Z5, K1, Z4
+	VPMULLQ      Z1, Z4, K1, Z4
+	VPSRLQ       $0x08, Z5, Z5
+	VPCMPQ.BCST  $0x06, wordFNV64Places<>+8(SB), Z6, K1
+	VPTERNLOGQ   $0x78, Z2, Z5, K1, Z4
+	VPMULLQ      Z1, Z4, K1, Z4
+	VPSRLQ       $0x08, Z5, Z5
+	VPCMPQ.BCST  $0x06, wordFNV64Places<>+16(SB), Z6, K1
+	VPTERNLOGQ   $0x78, Z2, Z5, K1, Z4
+	VPMULLQ      Z1, Z4, K1, Z4
+	VPSRLQ       $0x08, Z5, Z5
+	VPCMPQ.BCST  $0x06, wordFNV64Places<>+24(SB), Z6, K1
+	VPTERNLOGQ   $0x78, Z2, Z5, K1, Z4
+	VPMULLQ      Z1, Z4, K1, Z4
+	VPSRLQ       $0x08, Z5, Z5
+	VPCMPQ.BCST  $0x06, wordFNV64Places<>+32(SB), Z6, K1
+	VPTERNLOGQ   $0x78, Z2, Z5, K1, Z4
+	VPMULLQ      Z1, Z4, K1, Z4
+	VPSRLQ       $0x08, Z5, Z5
+	VPCMPQ.BCST  $0x06, wordFNV64Places<>+40(SB), Z6, K1
+	VPTERNLOGQ   $0x78, Z2, Z5, K1, Z4
+	VPMULLQ      Z1, Z4, K1, Z4
+	VPSRLQ       $0x08, Z5, Z5
+	VPCMPQ.BCST  $0x06, wordFNV64Places<>+48(SB), Z6, K1
+	VPTERNLOGQ   $0x78, Z2, Z5, K1, Z4
+	VPMULLQ      Z1, Z4, K1, Z4
+	VPSRLQ       $0x08, Z5, Z5
+	VPCMPQ.BCST  $0x06, wordFNV64Places<>+56(SB), Z6, K1
+	VPTERNLOGQ   $0x78, Z2, Z5, K1, Z4
+	VPMULLQ      Z1, Z4, K1, Z4
+	VPSUBQ       Z3, Z6, Z6
+	ADDQ         $0x08, DI
+	VPCMPQ       $0x06, Z7, Z6, K1
+	KORTESTB     K1, K1
+	JNZ          letters
+	VMOVDQU64    Z4, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x20, DX
+	SUBQ         $0x08, BX
+	JG           shingles
+	VZEROUPPER
+	RET

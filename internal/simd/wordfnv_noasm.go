@@ -4,6 +4,6 @@ package simd
 
 const hasWordFNV = false
 
-func wordFNV(dst []uint64, letters []byte, starts []uint32, n, words int) {
-	wordFNVGeneric(dst, letters, starts, n, words)
+func wordFNV(dst []uint64, letters []byte, starts []uint32, n, words int, wide bool) {
+	wordFNVGeneric(dst, letters, starts, n, words, wide)
 }

@@ -9,3 +9,8 @@ package simd
 //
 //go:noescape
 func wordFNVAVX512(dst *uint64, letters *byte, starts *uint32, n int, words int)
+
+// wordFNV64AVX512 is wordFNVAVX512 with 64 bits, and n is rounded up to a multiple of 8.
+//
+//go:noescape
+func wordFNV64AVX512(dst *uint64, letters *byte, starts *uint32, n int, words int)

@@ -1,6 +1,8 @@
 package simd
 
 import (
+	"fmt"
+	"hash"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -10,15 +12,22 @@ import (
 )
 
 // slowWordFNV is the definition.
-func slowWordFNV(src []byte, edges []uint16, n int) (hashes []uint64) {
+func slowWordFNV(src []byte, edges []uint16, n int, wide bool) (hashes []uint64) {
 	for i := 0; i+n <= len(edges)/2; i++ {
-		f := fnv.New32a()
+		var f hash.Hash = fnv.New32a()
+		if wide {
+			f = fnv.New64a()
+		}
 		for w := i; w < i+n; w++ {
 			for _, c := range src[edges[2*w]:edges[2*w+1]] {
 				f.Write([]byte{c, 0})
 			}
 		}
-		hashes = append(hashes, uint64(f.Sum32()))
+		h := uint64(0)
+		for _, c := range f.Sum(nil) {
+			h = h<<8 | uint64(c)
+		}
+		hashes = append(hashes, h)
 	}
 	return hashes
 }
@@ -35,13 +44,14 @@ func TestFNVOfShinglesEqualsTheDefinition(t *testing.T) {
 			return
 		}
 		n := rapid.IntRange(1, min(words, 40)).Draw(t, "n")
-		want := slowWordFNV(src, edges[:2*words], n)
-		got := AppendWordFNV([]uint64{7, 8}, &scratch, src, edges[:2*words], n)
+		wide := rapid.Bool().Draw(t, "wide")
+		want := slowWordFNV(src, edges[:2*words], n, wide)
+		got := AppendWordFNV([]uint64{7, 8}, &scratch, src, edges[:2*words], n, wide)
 		if !slices.Equal(got[2:], want) || got[0] != 7 || got[1] != 8 {
 			t.Fatalf("n=%d, %q: %x, want %x", n, src, got, want)
 		}
 		twin := make([]uint64, len(want))
-		wordFNVGeneric(twin, scratch.letters[:], scratch.starts[:], len(want), n)
+		wordFNVGeneric(twin, scratch.letters[:], scratch.starts[:], len(want), n, wide)
 		if !slices.Equal(twin, want) {
 			t.Fatalf("n=%d, %q: the twin gives %x, want %x", n, src, twin, want)
 		}
@@ -54,9 +64,13 @@ func BenchmarkWordFNV(b *testing.B) {
 	var scratch WordFNVScratch
 	words, used, _ := WordEdges(&edges, src)
 	var dst []uint64
-	b.SetBytes(int64(used))
-	for b.Loop() {
-		dst = AppendWordFNV(dst[:0], &scratch, src, edges[:2*words], 3)
+	for _, wide := range []bool{false, true} {
+		b.Run(fmt.Sprintf("wide=%v", wide), func(b *testing.B) {
+			b.SetBytes(int64(used))
+			for b.Loop() {
+				dst = AppendWordFNV(dst[:0], &scratch, src, edges[:2*words], 3, wide)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(dst)), "ns/shingle")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(dst)), "ns/shingle")
 }

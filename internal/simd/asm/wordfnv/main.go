@@ -14,12 +14,16 @@ const (
 	basis = 2166136261
 	prime = 16777619
 
-	greater = 6 // predicate of VPCMPD
+	basis64 = 14695981039346656037
+	prime64 = 1099511628211
+
+	greater = 6 // predicate of VPCMPD and VPCMPQ
 )
 
 func main() {
 	ConstraintExpr("!purego")
 	shingles()
+	shingles64()
 	Generate()
 }
 
@@ -123,4 +127,87 @@ func load(at, starts reg.GPVirtual) (columns [4]reg.VecVirtual) {
 	VPUNPCKLQDQ(pairs[3], pairs[1], columns[2])
 	VPUNPCKHQDQ(pairs[3], pairs[1], columns[3])
 	return columns
+}
+
+// shingles64 generates the kernel of 64 bits: lanes are words of eight letters, so that
+// nothing has to be transposed.
+func shingles64() {
+	const lanes = 8
+	places := GLOBL("wordFNV64Places", RODATA|NOPTR)
+	for i := range lanes {
+		DATA(8*i, U64(uint64(i)))
+	}
+	TEXT("wordFNV64AVX512", NOSPLIT, "func(dst *uint64, letters *byte, starts *uint32, n, words int)")
+	Pragma("noescape")
+	Doc("wordFNV64AVX512 is wordFNVAVX512 with 64 bits, and n is rounded up to a multiple of 8.")
+	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
+	letters := Load(Param("letters"), GP64()).(reg.GPVirtual)
+	starts := Load(Param("starts"), GP64()).(reg.GPVirtual)
+	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	words := Load(Param("words"), GP64()).(reg.GPVirtual)
+	broadcast := func(c uint64) reg.VecVirtual {
+		r, v := GP64(), ZMM()
+		MOVQ(U64(c), r)
+		VPBROADCASTQ(r, v)
+		return v
+	}
+	p := uint64(prime64)
+	first, square, low, advance := broadcast(basis64), broadcast(p*p), broadcast(0xff), broadcast(lanes)
+	h, start, rest, zero := ZMM(), ZMM(), ZMM(), ZMM()
+	VPXORQ(zero, zero, zero)
+
+	Label("shingles")
+	VMOVDQA64(first, h)
+	VPMOVZXDQ(Mem{Base: starts, Index: words, Scale: 4}, rest)
+	VPMOVZXDQ(Mem{Base: starts}, start)
+	VPSUBQ(start, rest, rest)
+	at := GP64()
+	MOVQ(letters, at)
+
+	Label("letters")
+	word := ZMM()
+	gather(at, starts, word)
+	for i := range lanes {
+		k := K()
+		VPCMPQ_BCST(Imm(greater), places.Offset(8*i), rest, k)
+		VPTERNLOGQ(Imm(0x78), low, word, k, h) // h ^ (word & 0xff)
+		VPMULLQ(square, h, k, h)
+		if i < lanes-1 {
+			VPSRLQ(Imm(8), word, word)
+		}
+	}
+	VPSUBQ(advance, rest, rest)
+	ADDQ(Imm(lanes), at)
+	more := K()
+	VPCMPQ(Imm(greater), zero, rest, more)
+	KORTESTB(more, more)
+	JNZ(LabelRef("letters"))
+
+	VMOVDQU64(h, Mem{Base: dst})
+	ADDQ(Imm(8*lanes), dst)
+	ADDQ(Imm(4*lanes), starts)
+	SUBQ(Imm(lanes), n)
+	JG(LabelRef("shingles"))
+	VZEROUPPER()
+	RET()
+}
+
+// gather loads the next eight letters of eight shingles. Loading two by two is quicker
+// than the instruction for it.
+func gather(at, starts reg.GPVirtual, word reg.VecVirtual) {
+	var halves [2]reg.VecVirtual
+	for half := range halves {
+		var pair [2]reg.VecVirtual
+		for j := range pair {
+			pair[j] = XMM()
+			a, b := GP64(), GP64()
+			MOVL(Mem{Base: starts, Disp: 4 * (4*half + 2*j)}, a.As32())
+			MOVL(Mem{Base: starts, Disp: 4 * (4*half + 2*j + 1)}, b.As32())
+			VMOVQ(Mem{Base: at, Index: a, Scale: 1}, pair[j])
+			VPINSRQ(Imm(1), Mem{Base: at, Index: b, Scale: 1}, pair[j], pair[j])
+		}
+		halves[half] = YMM()
+		VINSERTI128(Imm(1), pair[1], pair[0].AsY(), halves[half])
+	}
+	VINSERTI64X4(Imm(1), halves[1], halves[0].AsZ(), word)
 }
