@@ -374,43 +374,6 @@ func TestPairsAcrossHalvesOfNewsAreThoseOfAllNewsThatCross(t *testing.T) {
 	}
 }
 
-func TestAnExactJoinAcrossIndexesTheSmallerSideAlone(t *testing.T) {
-	ctx := context.Background()
-	for share, want := range map[float64]side{0.8: rightSide, 0.2: leftSide} {
-		docs := generateSides(9, 200, share)
-		c := docs.write(t, "left.jsonl", "right.jsonl")
-		c.Candidates = CandidatesExact
-		r, err := newRun(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(r.begin(ctx, "pairs"), r.read(ctx), r.find(ctx, false)); err != nil {
-			t.Fatal(err)
-		}
-		j := &joiner{joining: joining{docs: r.classes.active}, r: r}
-		if j.index, err = r.smallerSide(j.docs); err != nil || j.index != want {
-			t.Errorf("%v on the left: side %d is indexed, error %v", share, j.index, err)
-		}
-		chunk, err := j.load(t.Context(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		for doc := range uint32(r.table.n) {
-			onSide := want == leftSide && int(doc) < len(docs.left) || want == rightSide && (int(doc) >= len(docs.left) || r.classes.both.has(doc))
-			if r.classes.active.has(doc) && onSide {
-				n++
-			}
-		}
-		if len(chunk.docs) != n || n == 0 {
-			t.Errorf("%v on the left: %d of %d documents are indexed, want %d", share, len(chunk.docs), r.table.n, n)
-		}
-		if err := r.close(true); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // Of all pairs of both collections together those are listed whose first document is on
 // the left and whose second one is on the right: by a directed measure what is inside
 // documents of the right.

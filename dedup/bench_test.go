@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/alike-dev/alike/corpus"
 )
 
 // families writes texts of 150 words in families whose members differ from each
@@ -57,32 +55,6 @@ func BenchmarkFamilies(b *testing.B) {
 				pairs = r.summary.Candidates
 			}
 			b.ReportMetric(float64(pairs), "pairs")
-		})
-	}
-}
-
-// BenchmarkSketch turns records into digests and band keys: what the first stage
-// does with a block once it is read and parsed.
-func BenchmarkSketch(b *testing.B) {
-	r, err := newRun(Config{Inputs: []string{"x"}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	w := newSketchWorker(&reader{config: &r.config, work: r.work, recipe: r.recipe})
-	for _, words := range []int{20, 200, 2000, 20_000} {
-		b.Run(fmt.Sprintf("words=%d", words), func(b *testing.B) {
-			rng := rand.New(rand.NewPCG(3, 4))
-			var text strings.Builder
-			for range words {
-				text.WriteString("wordsoflength"[:1+rng.IntN(10)])
-				text.WriteByte(' ')
-			}
-			record := &corpus.Record{Text: []byte(text.String()), Raw: []byte(text.String())}
-			b.SetBytes(int64(text.Len()))
-			for b.Loop() {
-				w.segment.docs, w.segment.keys = w.segment.docs[:0], w.segment.keys[:0]
-				w.addDocument(record)
-			}
 		})
 	}
 }

@@ -1,8 +1,6 @@
 package dedup
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -11,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/shingle"
-	"github.com/alike-dev/alike/simjoin"
 )
 
 // writeHotWords writes documents of few different words: most pairs share some, and
@@ -61,49 +58,6 @@ func TestAutoTakesBandsWhereTheyProposeLittle(t *testing.T) {
 	config.limits.retain = 1
 	if _, s := pairLines(t, config); s.CandidateMethod != string(CandidatesLSH) {
 		t.Errorf("candidates are %s", s.CandidateMethod)
-	}
-}
-
-func TestForecastIsNearTheTruth(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "words.jsonl")
-	writeHotWords(t, path, 1500)
-	ctx := context.Background()
-	r, err := newRun(Config{Inputs: []string{path}, Threshold: 0.3, Features: shingle.Options{N: 1}, Recall: 0.9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := r.close(true); err != nil {
-			t.Error(err)
-		}
-	}()
-	if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, false)); err != nil {
-		t.Fatal(err)
-	}
-	f, err := r.forecast(ctx, r.classes.active)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sets [][]uint64
-	docs := r.table.cursor()
-	for doc := range uint32(r.table.n) {
-		if r.classes.active.has(doc) {
-			sets = append(sets, slices.Clone(docs.set(doc)))
-		}
-	}
-	edges, met := 0.0, 0.0
-	for i, a := range sets {
-		for _, b := range sets[i+1:] {
-			inter := simjoin.Intersection(a, b)
-			union := len(a) + len(b) - inter
-			if r.threshold.Reached(uint64(inter), uint64(len(a)), uint64(len(b))) {
-				edges++
-			}
-			met += r.recipe.Banding().Probability(float64(inter) / float64(union))
-		}
-	}
-	if f.docs != float64(len(sets)) || f.edges < edges/2 || f.edges > edges*2 || f.met < met/2 || f.met > met*2 || f.metAlike > f.edges {
-		t.Errorf("forecast %+v; in truth %d documents, %.0f edges, %.0f pairs met", f, len(sets), edges, met)
 	}
 }
 

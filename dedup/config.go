@@ -12,6 +12,8 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/group"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
@@ -56,6 +58,11 @@ const (
 	DefaultRecall    = 0.99
 	DefaultBucketCap = 1000
 )
+
+// AgainstPrefix begins the name of a reference whose id, or path and line, is the name
+// of an input as well. Its path, and line where there are several, follow. No path or
+// URL of an input begins like this.
+const AgainstPrefix = table.AgainstPrefix
 
 // MaxBucketCap is the largest Config.BucketCap: a bucket with more members is seen
 // piece by piece.
@@ -144,7 +151,7 @@ type limits struct {
 	memory   int64       // for data; see workspace
 	segment  int64       // see segmentBytes
 	retain   int64       // see retainMax
-	together int64       // see togetherKeys
+	together int         // see group.TogetherKeys
 	index    int         // see indexMost
 	members  int         // see membersMax; lsh.Hubs or more
 	part     int64       // see partShare
@@ -155,8 +162,15 @@ type limits struct {
 	due      func() bool // it is time for a note; see noteInterval
 }
 
-// keepsSignatures tells whether signatures are needed after grouping.
-func (r *run) keepsSignatures() bool { return !r.recipe.BySets() || r.config.Shared }
+// retainMax is the number of features up to which a run keeps all feature sets
+// unasked (32 MiB): a collection that small is joined exactly, and its texts are
+// not read again to verify a pair.
+const retainMax = 4 << 20
+
+// segmentBytes is what a segment of the table holds before the next one is begun, within a
+// block if need be: a MiB of lines of three words makes 20 MiB of documents. It is
+// so much that files of one document each do not make a segment each.
+const segmentBytes = 256 << 10
 
 // withDefaults returns c with every zero field replaced by its default.
 func (c Config) withDefaults() Config {
@@ -175,9 +189,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Corpus.Lookups, c.Threads)
 	setDefault(&c.limits.segment, segmentBytes)
 	setDefault(&c.limits.retain, retainMax)
-	setDefault(&c.limits.together, togetherKeys)
-	setDefault(&c.limits.index, indexMost)
-	setDefault(&c.limits.members, membersMax)
+	setDefault(&c.limits.together, group.TogetherKeys)
 	setDefault(&c.limits.output, noteBytes)
 	setDefault(&c.limits.text, recipe.LongText)
 	if c.fs == nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
 )
 
 func TestResultsAreTheSameForAnyThreadsMemoryAndWork(t *testing.T) {
@@ -28,7 +30,7 @@ func TestResultsAreTheSameForAnyThreadsMemoryAndWork(t *testing.T) {
 				if how.small {
 					tiny(&c)
 				}
-				on := newTracedFS(vfs.NewMem(), nil)
+				on := roomtest.NewTracedFS(vfs.NewMem(), nil)
 				got, err := command.on(t, context.Background(), on, c)
 				if err != nil {
 					t.Fatalf("%s, %s, %+v: %v", v.name, command.name, how, err)
@@ -36,10 +38,10 @@ func TestResultsAreTheSameForAnyThreadsMemoryAndWork(t *testing.T) {
 				if d := got.differsFrom(want); d != "" {
 					t.Errorf("%s, %s, %+v: %s", v.name, command.name, how, d)
 				}
-				if left := on.left(); len(left) > 0 {
+				if left := on.Left(); len(left) > 0 {
 					t.Errorf("%s, %s, %+v: left open %q", v.name, command.name, how, left)
 				}
-				if left := memTree(t, on.FS, workFolder); len(left) > 0 {
+				if left := roomtest.MemTree(t, on.FS, workFolder); len(left) > 0 {
 					t.Errorf("%s, %s, %+v: left in the work folder: %q", v.name, command.name, how, slices.Collect(maps.Keys(left)))
 				}
 			}

@@ -25,7 +25,19 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/clusters"
+	"github.com/alike-dev/alike/dedup/internal/copies"
+	"github.com/alike-dev/alike/dedup/internal/exact"
+	"github.com/alike-dev/alike/dedup/internal/feed"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/group"
+	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
 	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/verify"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
@@ -58,11 +70,11 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 		return nil, err
 	}
 	staged := &Summary{}
-	published, err := r.work.log.last(publishedKind, staged)
+	published, err := r.log.Last(resume.Published, staged)
 	if err != nil {
 		return nil, err
 	}
-	if err := out.prepare(ctx, r.work, published, r.sources[r.refSources:]); err != nil {
+	if err := out.prepare(ctx, r.work, r.log, published, r.sources[r.refSources:]); err != nil {
 		return nil, err
 	}
 	defer out.unlock()
@@ -74,11 +86,11 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	default:
 		err = r.dedup(ctx, out)
 	}
-	if err == nil && r.work.log != nil && out.remote == nil {
+	if err == nil && r.log != nil && out.remote == nil {
 		// The journal goes next, and nobody would clear the staging folder if it came back.
 		_ = durable.SyncDir(out.fs, out.path)
 	}
-	if err != nil && !r.work.log.keeps() {
+	if err != nil && !r.log.Keeps() {
 		err = errors.Join(err, out.discard(context.WithoutCancel(ctx)))
 	}
 	if err != nil {
@@ -110,7 +122,7 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 	if err := r.find(ctx, false); err != nil {
 		return nil, err
 	}
-	r.table.dropKeys() // grouping is over
+	r.table.DropKeys() // grouping is over
 	err = r.clock.stage("emit", 0, func() (int64, int64, error) { return r.emitPairs(ctx, emit) })
 	if err == nil {
 		err = r.emitted()
@@ -137,20 +149,28 @@ type run struct {
 	removesParts bool              // removes what is inside other documents; see partEdge
 	summary      *Summary
 	clock        *clock
-	work         *workspace
+	work         *scratch.Space
+	log          *resume.Log // nil: nothing is kept for another process
 
 	refSources int
 	leftFiles  int // sources of Inputs, where With is given
 	sources    []corpus.Source
 	sides      sides.Policy
-	layouts    layouts
-	table      *table
-	classes    *classes
-	verifier   *verifier
+	layouts    feed.Layouts
+	table      *table.Table
+	classes    *copies.Classes
+	records    *reread.Store   // to verify by
 	edges      *extsort.Sorted // similar representatives; see verifier
 
 	forecastEdges float64 // of chooseExact
 }
+
+func (r *run) storeOptions() reread.Options {
+	return reread.Options{Table: r.table, Recipe: r.recipe, Corpus: r.config.Corpus, Layouts: &r.layouts, Space: r.work}
+}
+
+// graph is for pairs of the run's documents.
+func (r *run) graph() graph.Graph { return graph.Graph{Space: r.work, Docs: r.table.Docs} }
 
 // newRun returns the run of a search for pairs.
 func newRun(config Config) (*run, error) {
@@ -169,7 +189,7 @@ func newRunOf(config Config, recipe recipe.Recipe) *run {
 	if field := config.Keep.Field(); field != "" {
 		config.Corpus.Fields = []string{field}
 	}
-	r := &run{config: config, recipe: recipe, threshold: recipe.Threshold(), work: newWorkspace(&config, recipe.Signature())}
+	r := &run{config: config, recipe: recipe, threshold: recipe.Threshold(), work: newSpace(&config, recipe.Signature())}
 	r.summary = &Summary{Threshold: config.Threshold, Verify: string(config.Verify), LargestClusters: []int{}}
 	r.summary.TextScheme, r.summary.SketchScheme = recipe.Lines()
 	if _, hamming := recipe.Distance(); hamming {
@@ -182,14 +202,21 @@ func newRunOf(config Config, recipe recipe.Recipe) *run {
 	return r
 }
 
+// newSpace takes the line of how signatures are made, which parts begin with.
+func newSpace(c *Config, scheme string) *scratch.Space {
+	return scratch.New(scratch.Options{
+		FS: c.fs, Threads: c.Threads, Ceiling: c.Memory, Scheme: scheme, Memory: c.limits.memory, Record: c.limits.record,
+	})
+}
+
 // begin finds the inputs, sees that no output is one of them, calls Config.Begin,
 // and opens the work folder. Streams are not read yet.
-func (r *run) begin(ctx context.Context, command string) error {
+func (r *run) begin(ctx context.Context, command string) (err error) {
 	if len(r.config.With) > 0 && command != "pairs" {
 		return fmt.Errorf("%w: only Pairs takes a second collection: Run removes what is like references (Against)", ErrUsage)
 	}
-	if r.work.turn != nil {
-		r.config.Corpus.Admit = r.work.turn.Take
+	if r.work.Turn != nil {
+		r.config.Corpus.Admit = r.work.Turn.Take
 	}
 	if err := r.findSources(ctx); err != nil {
 		return err
@@ -197,36 +224,32 @@ func (r *run) begin(ctx context.Context, command string) error {
 	if err := r.config.Begin(); err != nil {
 		return err
 	}
-	if r.config.Work != "" {
-		if err := r.openLog(ctx, command); err != nil {
-			return err
-		}
+	if r.config.Work == "" {
+		return nil
 	}
-	return nil
+	r.log, err = resume.Open(ctx, r.work, resume.Options{
+		Folder: r.config.Work, Fresh: r.config.Fresh, Settings: r.settings(command), Due: r.config.limits.due,
+	})
+	if r.log.Resumed() {
+		r.config.OnNotice(setting.Textf("going on with the run that %s holds", r.config.Work))
+	}
+	return err
 }
 
 // close releases what the run holds outside memory. When it has succeeded, or
 // nobody can go on with it, its files go.
 func (r *run) close(succeeded bool) error {
-	if r.verifier != nil {
-		r.verifier.records.close()
+	if r.records != nil {
+		r.records.Close()
 	}
 	if r.table != nil {
-		r.table.close()
+		r.table.Close()
 	}
-	err := r.work.releaseAll(r.edges)
+	err := r.work.ReleaseAll(r.edges)
 	if r.classes != nil {
-		err = errors.Join(err, r.work.releaseAll(r.classes.members))
+		err = errors.Join(err, r.work.ReleaseAll(r.classes.Members))
 	}
-	l := r.work.log
-	switch {
-	case l == nil:
-		err = errors.Join(err, r.work.remove())
-	case succeeded || !l.keeps():
-		err = errors.Join(err, r.work.removeFiles(), l.journal.Remove())
-	default:
-		err = errors.Join(err, l.journal.Close())
-	}
+	err = errors.Join(err, r.work.Close(), r.log.Close(succeeded))
 	if succeeded && err != nil { // the results are there
 		r.config.OnNotice(setting.Textf("the work folder is not empty: %v; remove it", err))
 		return nil
@@ -240,12 +263,12 @@ func (r *run) emitted() error {
 	if err := r.config.Commit(); err != nil {
 		return err
 	}
-	return r.work.log.note(finishedKind, true)
+	return r.log.Note(resume.Finished, true)
 }
 
 // finish completes the account of the run.
 func (r *run) finish() {
-	r.summary.SpilledBytes = r.work.spilled.Load()
+	r.summary.SpilledBytes = r.work.SpilledBytes()
 	r.clock.stop()
 }
 
@@ -277,7 +300,7 @@ func (r *run) dedup(ctx context.Context, out *outputDir) error {
 	if err := out.syncFolders(r.sources[r.refSources:]); err != nil {
 		return err
 	}
-	if err := r.work.log.note(publishedKind, r.summary); err != nil {
+	if err := r.log.Note(resume.Published, r.summary); err != nil {
 		return err
 	}
 	return out.publish(ctx)
@@ -290,33 +313,33 @@ func (r *run) round(ctx context.Context, out *outputDir) (lost []lostRows, err e
 		return nil, err
 	}
 	if !r.mayLoseRows() {
-		r.table.dropKeys() // grouping is over
+		r.table.DropKeys() // grouping is over
 	}
-	var clusters *clustering
+	var found *clusters.Result
 	err = r.clock.stage("cluster", 0, func() (int64, int64, error) {
 		var err error
-		if clusters, err = r.cluster(ctx); err != nil {
+		if found, err = clusters.Find(ctx, r.clusterOptions(), r.classes.Members, r.edges); err != nil {
 			return 0, 0, err
 		}
-		return clusters.clusters, 0, nil
+		return found.Clusters, 0, nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	s := r.summary
-	s.Removed = clusters.removed.Len()
+	s.Removed = found.Removed.Len()
 	s.Kept = s.Read - s.Skipped - s.Removed
-	s.Clusters = clusters.clusters
-	s.LargestClusters = append(s.LargestClusters, clusters.largest...)
-	lost, err = r.write(ctx, out, clusters)
-	return lost, errors.Join(err, clusters.release(r.work))
+	s.Clusters = found.Clusters
+	s.LargestClusters = append(s.LargestClusters, found.Largest...)
+	lost, err = r.write(ctx, out, found)
+	return lost, errors.Join(err, found.Release())
 }
 
 // write writes everything but the summary. It returns the rows that could not be
 // copied.
-func (r *run) write(ctx context.Context, out *outputDir, clusters *clustering) (lost []lostRows, err error) {
-	r.verifier.records.close() // their memory is the compressors' now
-	kept, err := r.newKeptWriter(out, clusters)
+func (r *run) write(ctx context.Context, out *outputDir, c *clusters.Result) (lost []lostRows, err error) {
+	r.records.Close() // their memory is the compressors' now
+	kept, err := r.newKeptWriter(out, c)
 	if err != nil {
 		return nil, err
 	}
@@ -325,7 +348,7 @@ func (r *run) write(ctx context.Context, out *outputDir, clusters *clustering) (
 		total = 0
 	}
 	err = r.clock.stage("write", total, func() (items, bytes int64, err error) {
-		err = r.writeAll(ctx, out, kept, clusters)
+		err = r.writeAll(ctx, out, kept, c)
 		return kept.items.Load(), kept.bytes.Load(), err
 	})
 	return kept.lost, err
@@ -333,7 +356,7 @@ func (r *run) write(ctx context.Context, out *outputDir, clusters *clustering) (
 
 // writeAll is write. The lists are small, but waiting for the disk to have them is
 // not quick, so they are written beside the records.
-func (r *run) writeAll(ctx context.Context, out *outputDir, kept *keptWriter, c *clustering) error {
+func (r *run) writeAll(ctx context.Context, out *outputDir, kept *keptWriter, c *clusters.Result) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return out.writeRemoved(ctx, r.table, c) })
 	group.Go(func() error { return out.writeClusters(ctx, r.table, c) })
@@ -351,25 +374,29 @@ func (r *run) writeAll(ctx context.Context, out *outputDir, kept *keptWriter, c 
 // find runs the stages from grouping up to verified edges. It finds all of them or, if
 // sparse, enough to connect the same documents.
 func (r *run) find(ctx context.Context, sparse bool) error {
-	r.verifier = &verifier{r: r, records: newRecordStore(r)}
-	exact := false
+	r.records = reread.New(r.storeOptions())
+	join := false
 	err := r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		bySet := r.table.hasSets && r.config.Candidates != CandidatesLSH
-		if r.classes, err = r.classify(ctx, bySet); err == nil {
-			exact, err = r.chooseExact(ctx, sparse)
+		bySet := r.table.HasSets && r.config.Candidates != CandidatesLSH
+		r.classes, err = copies.Find(ctx, copies.Options{Space: r.work, Table: r.table, Sides: &r.sides, BySet: bySet, Threshold: r.threshold})
+		if err == nil && r.sides.Apart() {
+			r.sides = sides.Between(r.table.Left, r.classes.Both)
 		}
-		return int64(r.table.n), 0, err
+		if err == nil {
+			join, err = r.chooseExact(ctx, sparse)
+		}
+		return int64(r.table.Docs), 0, err
 	})
 	if err != nil {
 		return err
 	}
-	r.describe(exact)
+	r.describe(join)
 	switch _, hamming := r.recipe.Distance(); {
 	case hamming: // all pairs, even for clusters: of buckets over the cap, pairs of hubs would not do
 		err = r.findAll(ctx)
-	case exact:
+	case join:
 		err = r.findExact(ctx, sparse)
-		if errors.Is(err, errManyEdges) {
+		if errors.Is(err, exact.ErrManyEdges) {
 			r.describe(false)
 			err = r.findByBands(ctx, sparse)
 		}
@@ -393,13 +420,13 @@ func (r *run) findByBands(ctx context.Context, sparse bool) error {
 // findExact joins the feature sets.
 func (r *run) findExact(ctx context.Context, sparse bool) error {
 	return r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
-		edges, n, err := r.step(ctx, "edges", func() ([]*extsort.Sorted, int64, error) {
-			edges, err := r.join(ctx, r.joinAll(sparse))
+		edges, n, err := r.log.Step(ctx, "edges", func() ([]*extsort.Sorted, int64, error) {
+			edges, err := exact.Join(ctx, r.joinOptions(), r.joinAll(sparse))
 			if err != nil {
 				return nil, 0, err
 			}
 			return []*extsort.Sorted{edges}, edges.Len(), nil
-		}, r.work.sorting("edges", 8, r.table.keyBits()))
+		}, r.work.Sorting("edges", 8, graph.PairBits(r.table.Docs)))
 		if err == nil {
 			r.edges = edges[0]
 			r.summary.Candidates += n
@@ -410,102 +437,98 @@ func (r *run) findExact(ctx context.Context, sparse bool) error {
 
 // findAll groups band keys and verifies all pairs that meet in buckets. Of those that
 // are too large for that, it joins the documents.
-func (r *run) findAll(ctx context.Context) error {
+func (r *run) findAll(ctx context.Context) (err error) {
 	met, err := r.meet(ctx, false)
 	if err != nil {
 		return err
 	}
-	if _, hamming := r.recipe.Distance(); hamming && met[2].Len() > 0 {
-		pairs, err := r.withHotPairs(ctx, met[0], met[2])
+	defer func() { err = errors.Join(err, met.Release()) }()
+	if _, hamming := r.recipe.Distance(); hamming && met.Hot.Len() > 0 {
+		pairs, err := r.withHotPairs(ctx, met)
 		if err != nil {
-			return errors.Join(err, r.work.releaseAll(met...))
+			return err
 		}
-		met = append(met, pairs)
 		r.edges, err = r.verify(ctx, "edges", pairs, nil)
-		return errors.Join(err, r.work.releaseAll(met...))
+		return errors.Join(err, r.work.Release(pairs))
 	}
-	hot, err := r.findHot(ctx, met[2])
+	joined, err := r.joinHot(ctx, met.Hot)
 	if err != nil {
-		return errors.Join(err, r.work.releaseAll(met...))
+		return err
 	}
-	edges, err := r.verify(ctx, "edges", met[0], hot.joined)
-	if err == nil && hot.edges != nil {
-		r.edges, err = r.merged(ctx, edges, hot.edges)
-		err = errors.Join(err, r.work.release(edges))
+	edges, err := r.verify(ctx, "edges", met.Pairs, joined.Docs)
+	if err == nil && joined.Edges != nil {
+		r.edges, err = r.graph().Merge(ctx, edges, joined.Edges)
+		err = errors.Join(err, r.work.Release(edges))
 	} else {
 		r.edges = edges
 	}
-	return errors.Join(err, r.work.releaseAll(append(met, hot.edges)...))
-}
-
-// merged returns the edges of both.
-func (r *run) merged(ctx context.Context, a, b *extsort.Sorted) (*extsort.Sorted, error) {
-	return r.work.sorted(ctx, r.work.sorting("edges", 8, r.table.keyBits()), func(to *extsort.Appender) error {
-		add := func(e extsort.Entry) error { return to.Add(e.Key, e.Value) }
-		return errors.Join(each(a, add), each(b, add))
-	})
+	return errors.Join(err, r.work.ReleaseAll(joined.Edges))
 }
 
 // findSparse verifies spokes, and then those other pairs that cross between the
 // clusters that spokes make.
-func (r *run) findSparse(ctx context.Context) error {
+func (r *run) findSparse(ctx context.Context) (err error) {
 	met, err := r.meet(ctx, true)
 	if err != nil {
 		return err
 	}
-	spokes, rims, hubs := met[0], met[1], met[2]
-	edges, err := r.verify(ctx, "spoke-edges", spokes, nil)
+	defer func() { err = errors.Join(err, met.Release()) }()
+	edges, err := r.verify(ctx, "spoke-edges", met.Pairs, nil)
 	if err != nil {
-		return errors.Join(err, r.work.releaseAll(met...))
+		return err
 	}
-	met = append(met, edges)
-	var crossing *extsort.Sorted
+	defer func() { err = errors.Join(err, r.work.Release(edges)) }()
+	var others *extsort.Sorted
 	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		labels, err := r.components(ctx, edges)
+		labels, err := r.graph().Components(ctx, edges)
 		if err != nil {
 			return 0, 0, err
 		}
-		crossing, err = r.crossing(ctx, spokes, rims, hubs, labels)
-		return 0, 0, errors.Join(err, r.work.release(labels))
+		others, err = group.Crossing(ctx, r.groupOptions(), met, labels)
+		return 0, 0, errors.Join(err, r.work.Release(labels))
 	})
 	if err != nil {
-		return errors.Join(err, r.work.releaseAll(met...))
+		return err
 	}
-	met = append(met, crossing)
-	more, err := r.verify(ctx, "crossing-edges", crossing, nil)
-	if err != nil {
-		return errors.Join(err, r.work.releaseAll(met...))
+	more, err := r.verify(ctx, "crossing-edges", others, nil)
+	if err = errors.Join(err, r.work.Release(others)); err != nil {
+		return errors.Join(err, r.work.ReleaseAll(more))
 	}
-	r.edges, err = r.merged(ctx, edges, more)
-	return errors.Join(err, r.work.releaseAll(append(met, more)...))
+	r.edges, err = r.graph().Merge(ctx, edges, more)
+	return errors.Join(err, r.work.Release(more))
 }
 
-// meet returns the pairs that meet in buckets; see candidates.
-func (r *run) meet(ctx context.Context, sparse bool) (met []*extsort.Sorted, err error) {
+// meet returns the pairs that meet in buckets.
+func (r *run) meet(ctx context.Context, sparse bool) (met *group.Met, err error) {
 	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		met, r.summary.BucketsCapped, err = r.step(ctx, "candidates", func() ([]*extsort.Sorted, int64, error) {
-			return r.candidates(ctx, sparse)
-		}, r.voteOptions()...)
-		return int64(r.table.n), 0, err
+		if met, err = group.Candidates(ctx, r.groupOptions(), sparse); err == nil {
+			r.summary.BucketsCapped = met.Capped
+		}
+		return int64(r.table.Docs), 0, err
 	})
 	return met, err
 }
 
+func (r *run) groupOptions() group.Options {
+	return group.Options{
+		Graph: r.graph(), Table: r.table, Docs: r.classes.Representatives, Sides: &r.sides, Keys: r.recipe.Keys(),
+		Cap: r.config.BucketCap, Together: r.config.limits.together, Log: r.log, Progress: r.config.Progress, Meter: r.clock.meter,
+	}
+}
+
 // verify returns the edges among pairs and counts both. Pairs of two documents of
 // which all such pairs are known are passed over.
-func (r *run) verify(ctx context.Context, kind string, pairs *extsort.Sorted, known bitset) (edges *extsort.Sorted, err error) {
+func (r *run) verify(ctx context.Context, kind string, pairs *extsort.Sorted, known bitset.Set) (edges *extsort.Sorted, err error) {
 	err = r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
-		found, n, err := r.step(ctx, kind, func() ([]*extsort.Sorted, int64, error) {
-			what := verification{pairs: pairs, votes: uint64(r.recipe.MinKeys()), known: known}
-			if r.work.log != nil {
-				what.kind = kind + "-so-far"
-			}
-			edges, n, err := r.verifier.verify(ctx, what)
+		found, n, err := r.log.Step(ctx, kind, func() ([]*extsort.Sorted, int64, error) {
+			edges, n, err := verify.Pairs(ctx, r.verifyOptions(), verify.Query{
+				Pairs: pairs, Votes: uint64(r.recipe.MinKeys()), Known: known, Kind: kind + "-so-far",
+			})
 			if err != nil {
 				return nil, 0, err
 			}
 			return []*extsort.Sorted{edges}, n, nil
-		}, r.work.sorting("edges", 8, r.table.keyBits()))
+		}, r.work.Sorting("edges", 8, graph.PairBits(r.table.Docs)))
 		if err == nil {
 			edges = found[0]
 			r.summary.Candidates += n
@@ -513,6 +536,16 @@ func (r *run) verify(ctx context.Context, kind string, pairs *extsort.Sorted, kn
 		return n, 0, err
 	})
 	return edges, err
+}
+
+func (r *run) clusterOptions() clusters.Options {
+	return clusters.Options{
+		Graph: r.graph(), Table: r.table, Sides: &r.sides, Keep: r.config.Keep, Star: r.config.Star, Parts: r.removesParts, Verify: r.verifyOptions(),
+	}
+}
+
+func (r *run) verifyOptions() verify.Options {
+	return verify.Options{Graph: r.graph(), Records: r.records, Log: r.log, Progress: r.config.Progress, Meter: r.clock.meter}
 }
 
 // describe notes in the summary how candidates are found.
@@ -536,7 +569,7 @@ func (r *run) describe(exact bool) {
 // count fills in the pairs. A copy is a candidate that is verified by its digest.
 func (r *run) count() {
 	s := r.summary
-	s.Candidates += r.classes.copies
-	s.Verified = r.edges.Len() + r.classes.copies
+	s.Candidates += r.classes.Copies
+	s.Verified = r.edges.Len() + r.classes.Copies
 	s.Rejected = s.Candidates - s.Verified
 }

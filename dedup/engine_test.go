@@ -23,6 +23,8 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/dedup/internal/verify"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
@@ -205,17 +207,18 @@ func TestVerificationFromRecordsEqualsThatFromMemory(t *testing.T) {
 	}
 	edges := entries(t, r.edges)
 	for _, limit := range []int64{0, 1} { // records in memory, on disk
-		r.table.hasSets = false
-		r.verifier.records = newRecordStore(r)
-		r.verifier.records.limit = limit
-		again, n, err := r.verifier.verify(ctx, verification{pairs: r.edges})
+		r.table.HasSets = false
+		o := r.storeOptions()
+		o.Memory = limit
+		r.records = reread.New(o)
+		again, n, err := verify.Pairs(ctx, r.verifyOptions(), verify.Query{Pairs: r.edges})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(entries(t, again), edges) || n != int64(len(edges)) {
 			t.Errorf("records limit %d: similarities from records differ", limit)
 		}
-		r.verifier.records.close()
+		r.records.Close()
 	}
 	if len(want) == 0 || len(edges) == 0 {
 		t.Error("no pairs to compare")
@@ -225,7 +228,7 @@ func TestVerificationFromRecordsEqualsThatFromMemory(t *testing.T) {
 // entries returns what was sorted.
 func entries(t testing.TB, s *extsort.Sorted) (all []extsort.Entry) {
 	t.Helper()
-	err := each(s, func(e extsort.Entry) error {
+	err := s.Visit(func(e extsort.Entry) error {
 		all = append(all, e)
 		return nil
 	})
@@ -480,7 +483,7 @@ func TestSparseSearchConnectsTheSameDocuments(t *testing.T) {
 		if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, sparse)); err != nil {
 			t.Fatal(err)
 		}
-		labels, err := r.components(ctx, r.edges)
+		labels, err := r.graph().Components(ctx, r.edges)
 		if err != nil {
 			t.Fatal(err)
 		}

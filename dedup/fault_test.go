@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
 )
 
 // site is a kind of operation on a kind of file.
@@ -25,16 +27,16 @@ var (
 	temporary = regexp.MustCompile(`\.alike-[0-9a-z]+\.tmp`)
 )
 
-func siteOf(o operation) site {
-	file := temporary.ReplaceAllString(path.Base(o.path), "T")
-	return site{o.kind, digits.ReplaceAllString(file, "#")}
+func siteOf(o roomtest.Operation) site {
+	file := temporary.ReplaceAllString(path.Base(o.Path), "T")
+	return site{o.Kind, digits.ReplaceAllString(file, "#")}
 }
 
 // sites counts the operations of a command.
 func (c command) sites(t *testing.T, config Config) map[site]int {
 	t.Helper()
 	counts := map[site]int{}
-	on := newTracedFS(vfs.NewMem(), func(o operation) error {
+	on := roomtest.NewTracedFS(vfs.NewMem(), func(o roomtest.Operation) error {
 		counts[siteOf(o)]++
 		return nil
 	})
@@ -107,8 +109,8 @@ func (c command) meets(t *testing.T, f failure, config Config, want outcome, tem
 	t.Helper()
 	on := vfs.NewMem()
 	count := 0
-	var met operation
-	traced := newTracedFS(on, func(o operation) error {
+	var met roomtest.Operation
+	traced := roomtest.NewTracedFS(on, func(o roomtest.Operation) error {
 		if siteOf(o) == f.site {
 			if count++; count == f.n {
 				met = o
@@ -118,10 +120,10 @@ func (c command) meets(t *testing.T, f failure, config Config, want outcome, tem
 		return nil
 	})
 	got, err := c.on(t, context.Background(), traced, config)
-	if open := traced.left(); len(open) > 0 {
+	if open := traced.Left(); len(open) > 0 {
 		t.Errorf("left open %q", open)
 	}
-	traced.closeAll()
+	traced.CloseAll()
 	removing := strings.HasPrefix(f.kind, "remove")
 	if err == nil {
 		if removing {
@@ -135,16 +137,16 @@ func (c command) meets(t *testing.T, f failure, config Config, want outcome, tem
 		closing := f.kind == "close" || f.kind == "close written" && (strings.HasSuffix(f.file, ".part") || strings.HasPrefix(f.file, "records"))
 		// Run looks at the output folder once more when all is in its place, so that an
 		// empty folder does not come back after a power failure.
-		afterwards := met.path == outFolder && f.n == count
-		if met.kind != "" && !removing && !closing && !afterwards && f.kind != "stat" && !got.untidy {
+		afterwards := met.Path == outFolder && f.n == count
+		if met.Kind != "" && !removing && !closing && !afterwards && f.kind != "stat" && !got.untidy {
 			t.Errorf("no error from %v", met)
 		}
 		return
 	}
-	if !errors.Is(err, f.err) || !strings.Contains(err.Error(), met.path) {
+	if !errors.Is(err, f.err) || !strings.Contains(err.Error(), met.Path) {
 		t.Errorf("%v: the error is %q", met, err)
 	}
-	out := memTree(t, on, outFolder)
+	out := roomtest.MemTree(t, on, outFolder)
 	for name := range out {
 		if first, _, _ := strings.Cut(name, "/"); first != stagingFolder && (config.Work == "" || name == SummaryFile) {
 			t.Errorf("%v: %s is left", met, name)
@@ -153,7 +155,7 @@ func (c command) meets(t *testing.T, f failure, config Config, want outcome, tem
 	if _, err := on.Stat(outFolder); config.Work == "" && !removing && !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v: the output folder is left: %v", met, slices.Collect(maps.Keys(out)))
 	}
-	if left := memTree(t, on, temp); config.Work == "" && !removing && len(left) > 0 {
+	if left := roomtest.MemTree(t, on, temp); config.Work == "" && !removing && len(left) > 0 {
 		t.Errorf("%v: left in the work folder: %v", met, slices.Collect(maps.Keys(left)))
 	}
 	config.limits.due = every(7)

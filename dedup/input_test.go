@@ -228,23 +228,6 @@ func TestSketchVerificationReportsEstimates(t *testing.T) {
 	}
 }
 
-func TestSketchingADocumentAllocatesNothing(t *testing.T) {
-	r, err := newRun(Config{Inputs: []string{"x"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newSketchWorker(&reader{config: &r.config, recipe: r.recipe})
-	record := &corpus.Record{Text: []byte(near(0) + " Übergrößen 日本語のテキスト"), ID: []byte("id"), Raw: make([]byte, 3000)}
-	reset := func() {
-		s := w.segment
-		s.docs, s.ids, s.keys = s.docs[:0], s.ids[:0], s.keys[:0]
-	}
-	w.addDocument(record)
-	if n := testing.AllocsPerRun(100, func() { reset(); w.addDocument(record) }); n != 0 {
-		t.Errorf("%v allocations a document", n)
-	}
-}
-
 // Of more copies than the cap, pairs are listed with the first few only, in
 // whatever order the classes come.
 func TestPairsOfManyCopiesAreListedWithTheFirstFew(t *testing.T) {

@@ -11,10 +11,13 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/names"
+	"github.com/alike-dev/alike/dedup/internal/read"
+	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/streams"
 )
@@ -138,9 +141,6 @@ func (s *seenTwice) tell(one, several setting.Text, notice func(Notice)) {
 	}
 }
 
-// spooledKind is the kind of the notes of spooled streams.
-const spooledKind = "spooled"
-
 // spooled is a note of a stream of which there is a copy.
 type spooled struct {
 	Source  int // its number
@@ -154,27 +154,25 @@ type spooled struct {
 // stream is before it was read.
 func (r *run) spoolStreams(ctx context.Context) error {
 	before := map[int]spooled{}
-	if l := r.work.log; l.Resumed() {
-		for s, err := range journal.All[spooled](l.journal, spooledKind) {
-			if err != nil {
-				return err
-			}
-			before[s.Source] = s
+	for s, err := range resume.All[spooled](r.log, resume.Spooled) {
+		if err != nil {
+			return err
 		}
+		before[s.Source] = s
 	}
 	for i, s := range r.sources {
 		if !s.Stream {
 			continue
 		}
 		note := spooled{Source: i, Name: fmt.Sprintf("input-%d", i)}
-		path, err := r.work.pathOf(note.Name)
+		path, err := r.work.PathOf(note.Name)
 		if err != nil {
 			return err
 		}
 		r.config.Progress.Stage("spool", 0)
 		if was, found := before[i]; found {
 			r.sources[i], err = uninterrupted(ctx, func() (corpus.Source, error) {
-				return streams.Again(ctx, r.work.fs, s, r.config.Corpus, path, was.Version)
+				return streams.Again(ctx, r.work.FS, s, r.config.Corpus, path, was.Version)
 			})
 			if err != nil {
 				return err
@@ -182,13 +180,13 @@ func (r *run) spoolStreams(ctx context.Context) error {
 			continue
 		}
 		r.sources[i], err = uninterrupted(ctx, func() (corpus.Source, error) {
-			return streams.Copy(ctx, r.work.fs, s, r.config.Corpus, path, r.work.log != nil)
+			return streams.Copy(ctx, r.work.FS, s, r.config.Corpus, path, r.log != nil)
 		})
 		if err != nil {
 			return err
 		}
 		note.Version = r.sources[i].Version
-		if err := r.work.log.note(spooledKind, note); err != nil {
+		if err := r.log.Note(resume.Spooled, note); err != nil {
 			return err
 		}
 	}
@@ -222,32 +220,71 @@ func (r *run) inputBytes() (n int64) {
 	return n
 }
 
+// readOptions returns how the inputs are read.
+func (r *run) readOptions() read.Options {
+	c := &r.config
+	o := read.Options{
+		Recipe: r.recipe, Corpus: c.Corpus, LongText: c.limits.text, FirstProblem: c.OnError == OnErrorFail,
+		Layouts: &r.layouts, Progress: c.Progress, Meter: r.clock.meter,
+		Table: table.Options{
+			Sources: r.sources, References: r.refSources, Left: r.leftFiles, Keys: r.recipe.Keys(),
+			Space: r.work, SegmentBytes: c.limits.segment, Log: r.log, PartBytes: r.partBytes(),
+		},
+	}
+	if !r.recipe.BySets() || c.Shared { // needed after grouping
+		o.Table.Words = r.recipe.Words()
+	}
+	switch {
+	case !r.recipe.BySets():
+	case r.recipe.Keys() == 0 || r.recipe.Banding().Rows <= 1 && c.Candidates == CandidatesAuto: // they will be joined
+		o.Table.MostSetFeatures = math.MaxInt64
+	default:
+		o.Table.MostSetFeatures = c.limits.retain
+	}
+	return o
+}
+
+// partShare is the share of the input that one part is made of; with it goes what
+// is lost when the run is killed.
+const partShare = 64
+
+// minPart and maxPart are limits of that, in bytes.
+const (
+	minPart = 8 << 20
+	maxPart = 1 << 30
+)
+
+func (r *run) partBytes() int64 {
+	if part := r.config.limits.part; part > 0 {
+		return part
+	}
+	return min(max(r.inputBytes()/partShare, minPart), maxPart)
+}
+
 // read runs the first stage and accounts for what could not be used.
 func (r *run) read(ctx context.Context) error {
 	c := &r.config
-	reader := &reader{
-		config: c, work: r.work, recipe: r.recipe, sources: r.sources, layouts: &r.layouts,
-		keepSigs: r.keepsSignatures(), meter: r.clock.meter, parts: r.partLog(),
-		keepAll: r.recipe.BySets() && (r.recipe.Keys() == 0 || r.recipe.Banding().Rows <= 1 && c.Candidates == CandidatesAuto),
-	}
-	reader.keepSets.Store(r.recipe.BySets())
 	err := r.clock.stage("read", r.inputBytes(), func() (items, bytes int64, err error) {
-		r.table, err = reader.read(ctx, r.refSources, r.leftFiles)
-		return reader.items.Load(), reader.bytes.Load(), err
+		var n read.Counts
+		r.table, n, err = read.Records(ctx, r.readOptions())
+		return n.Documents, n.Bytes, err
 	})
 	if err != nil {
 		return err
 	}
 	if len(c.With) > 0 {
-		r.sides = sides.Between(r.table.left, nil) // see classify
+		r.sides = sides.Between(r.table.Left, nil) // see classify
 	} else {
-		r.sides = sides.Against(r.table.refs)
+		r.sides = sides.Against(r.table.References)
 	}
-	repeated, err := r.uniqueNames(ctx)
+	repeated, references, err := names.Unique(ctx, r.work, r.table, &r.sides)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.account(repeated), r.work.release(repeated))
+	if references > 0 {
+		c.OnNotice(setting.Textf("references that have the name of an input: %d; outputs name them %sFILE:LINE", references, AgainstPrefix))
+	}
+	return errors.Join(r.account(repeated), r.work.Release(repeated))
 }
 
 // account reports what could not be used, in input order, and counts documents.
@@ -255,33 +292,14 @@ func (r *run) account(repeated *extsort.Sorted) error {
 	t := r.table
 	report := r.newReporter(repeated)
 	defer report.close()
-	for i := range t.blocks {
-		b := &t.blocks[i]
-		problems := b.problems
-		if problems == nil && b.problemsLen > 0 {
-			var err error
-			if problems, err = t.parts[t.segments[b.segment].part].readProblems(b); err != nil {
-				return err
-			}
+	err := t.EachProblem(func(file int, line int64, p *corpus.Problem) error {
+		if line < 0 {
+			line = math.MaxInt64 // of a whole file: after all its records
 		}
-		for len(problems) > 0 {
-			line, cause, rest, err := nextProblem(problems)
-			if err != nil {
-				return err
-			}
-			problems = rest
-			p := &corpus.Problem{Path: t.sources[b.file].Label(), Err: cause}
-			if line < 0 {
-				p.Line = ^line
-				line = math.MaxInt64 // of a whole file: after all its records
-			} else {
-				line += b.firstLine + 1
-				p.Line = line
-			}
-			if err := report.record(int(b.file), line, p); err != nil {
-				return err
-			}
-		}
+		return report.record(file, line, p)
+	})
+	if err != nil {
+		return err
 	}
 	if err := report.rest(); err != nil {
 		return err
@@ -299,11 +317,11 @@ func (r *run) account(repeated *extsort.Sorted) error {
 type reporter struct {
 	r        *run
 	repeated *extsort.Reader
-	c        *cursor
+	c        *table.Cursor
 }
 
 func (r *run) newReporter(repeated *extsort.Sorted) *reporter {
-	return &reporter{r, repeated.Reader(), r.table.cursor()}
+	return &reporter{r, repeated.Reader(), r.table.Cursor()}
 }
 
 func (p *reporter) close() { _ = p.repeated.Close() }
@@ -311,8 +329,8 @@ func (p *reporter) close() { _ = p.repeated.Close() }
 // record reports a record's problem, and the repeated ids before it.
 func (p *reporter) record(file int, line int64, problem *corpus.Problem) error {
 	err := p.until(func(doc uint32) bool {
-		at := p.r.table.fileOf(doc)
-		return at > file || at == file && p.c.line(doc) > line
+		at := p.r.table.FileOf(doc)
+		return at > file || at == file && p.c.Line(doc) > line
 	})
 	if err != nil {
 		return err
@@ -331,13 +349,13 @@ func (p *reporter) until(behind func(doc uint32) bool) error {
 		}
 		doc := uint32(e.Key)
 		if behind(doc) {
-			return p.c.err
+			return p.c.Err
 		}
-		problem := repeatedProblem(p.c, doc, uint32(e.Value))
-		if p.c.err != nil {
-			return p.c.err
+		problem := names.Problem(p.c, doc, uint32(e.Value))
+		if p.c.Err != nil {
+			return p.c.Err
 		}
-		if err := p.report(p.r.table.fileOf(doc), problem); err != nil {
+		if err := p.report(p.r.table.FileOf(doc), problem); err != nil {
 			return err
 		}
 		p.repeated.Next()
@@ -363,29 +381,29 @@ func (r *run) countDocuments() (fields fieldCount, err error) {
 	s, t := r.summary, r.table
 	usable, left := int64(0), int64(0)
 	s.Empty = 0
-	c := t.scanner()
-	for i := t.refs; i < t.n; i++ {
+	c := t.Scanner()
+	for i := t.References; i < t.Docs; i++ {
 		doc := uint32(i)
-		if t.skipped.has(doc) {
+		if t.Skipped.Has(doc) {
 			continue
 		}
 		usable++
-		if i < t.left {
+		if i < t.Left {
 			left++
 		}
-		if c.doc(doc).features == 0 {
+		if c.Doc(doc).Features == 0 {
 			s.Empty++
 		}
 		if r.config.Keep.Field() != "" {
-			fields.add(c.meta(doc))
+			fields.add(c.Meta(doc))
 		}
 	}
 	s.Read = usable + s.Skipped
-	s.References = int64(t.refs)
+	s.References = int64(t.References)
 	if len(r.config.With) > 0 {
 		s.Left, s.Right = left, usable-left
 	}
-	return fields, c.err
+	return fields, c.Err
 }
 
 // fieldCount counts what documents have in the field of a keep rule.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
 )
 
 // A sorter holds 4 MiB at least, so it takes a corpus of this size to make one
@@ -30,8 +32,8 @@ func TestResultsAreTheSameWhenSortersSpill(t *testing.T) {
 	}
 	config.limits.memory, config.limits.retain = 1, 1
 	spilled := map[string]bool{}
-	on := newTracedFS(vfs.NewMem(), func(o operation) error {
-		if o.kind == "write" {
+	on := roomtest.NewTracedFS(vfs.NewMem(), func(o roomtest.Operation) error {
+		if o.Kind == "write" {
 			spilled[siteOf(o).file] = true
 		}
 		return nil
@@ -48,7 +50,7 @@ func TestResultsAreTheSameWhenSortersSpill(t *testing.T) {
 			t.Errorf("%s did not spill: %v", name, spilled)
 		}
 	}
-	if left := on.left(); len(left) > 0 {
+	if left := on.Left(); len(left) > 0 {
 		t.Errorf("left open %q", left)
 	}
 }

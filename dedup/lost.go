@@ -8,7 +8,8 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
@@ -34,14 +35,11 @@ func (r *run) mayLoseRows() bool {
 
 // restoreLost leaves out what earlier processes have found to be lost.
 func (r *run) restoreLost() error {
-	if !r.work.log.Resumed() {
-		return nil
-	}
-	for lost, err := range journal.All[[]lostRows](r.work.log.journal, lostKind) {
+	for lost, err := range resume.All[[]lostRows](r.log, resume.Lost) {
 		if err != nil {
 			return err
 		}
-		r.work.log.round++
+		r.log.NextRound()
 		if err := r.leaveOut(lost); err != nil {
 			return err
 		}
@@ -55,14 +53,14 @@ func (r *run) anotherRound(lost []lostRows) error {
 	if r.config.OnError == OnErrorFail {
 		return r.lostProblem(&lost[0])
 	}
-	r.verifier.records.close()
-	err := r.work.releaseAll(r.edges, r.classes.members)
-	r.verifier, r.edges, r.classes = nil, nil, nil
+	r.records.Close()
+	err := r.work.ReleaseAll(r.edges, r.classes.Members)
+	r.records, r.edges, r.classes = nil, nil, nil
 	s := r.summary
 	s.Candidates, s.BucketsCapped, s.LargestClusters = 0, 0, s.LargestClusters[:0]
-	if l := r.work.log; err == nil && l != nil {
-		err = l.note(lostKind, lost)
-		l.round++
+	if err == nil {
+		err = r.log.Note(resume.Lost, lost)
+		r.log.NextRound()
 	}
 	return errors.Join(err, r.leaveOut(lost))
 }
@@ -71,23 +69,23 @@ func (r *run) anotherRound(lost []lostRows) error {
 // counts again.
 func (r *run) leaveOut(lost []lostRows) error {
 	t := r.table
-	c := t.scanner()
+	c := t.Scanner()
 	for i := range lost {
 		l := &lost[i]
-		for doc, end := t.docsOfFile(l.File); doc < end && c.err == nil; doc++ {
-			if c.line(doc) > l.Rows {
-				t.skipped.add(doc)
+		for doc, end := t.DocsOfFile(l.File); doc < end && c.Err == nil; doc++ {
+			if c.Line(doc) > l.Rows {
+				t.Skipped.Add(doc)
 			}
 		}
 		r.config.OnSkip(r.lostProblem(l))
 		r.summary.Skipped++
 	}
 	_, err := r.countDocuments()
-	return errors.Join(c.err, err)
+	return errors.Join(c.Err, err)
 }
 
 func (r *run) lostProblem(l *lostRows) *corpus.Problem {
-	return &corpus.Problem{Path: r.sources[l.File].Label(), Line: l.Line, Err: restoredError(l.Kind, l.Text)}
+	return &corpus.Problem{Path: r.sources[l.File].Label(), Line: l.Line, Err: table.RestoredError(l.Kind, l.Text)}
 }
 
 // cannotCopy decides what becomes of a Parquet file whose rows could not be copied,
@@ -109,7 +107,7 @@ func (k *keptWriter) cannotCopy(ctx context.Context, file int, path string, reas
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.lost = append(k.lost, lostRows{File: file, Rows: rows, Line: damage.Line, Kind: kindOf(damage.Err), Text: setting.Mark(damage.Err)})
+	k.lost = append(k.lost, lostRows{File: file, Rows: rows, Line: damage.Line, Kind: table.KindOf(damage.Err), Text: setting.Mark(damage.Err)})
 	return nil
 }
 
@@ -117,11 +115,11 @@ func (k *keptWriter) cannotCopy(ctx context.Context, file int, path string, reas
 // 0 if there is none.
 func (k *keptWriter) rowBehind(file int) (int64, error) {
 	t := k.r.table
-	c := t.cursor()
-	first, end := t.docsOfFile(file)
+	c := t.Cursor()
+	first, end := t.DocsOfFile(file)
 	for doc := end; doc > first; doc-- {
-		if !t.skipped.has(doc - 1) {
-			return c.line(doc - 1), c.err
+		if !t.Skipped.Has(doc - 1) {
+			return c.Line(doc - 1), c.Err
 		}
 	}
 	return 0, nil

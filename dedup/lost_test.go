@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
 )
 
 // parquetDoc is a row with columns that are copied only.
@@ -77,7 +78,7 @@ func checkDamaged(t *testing.T, what, dir string) (skipped []string) {
 	if s.Read != s.Kept+s.Removed+s.Skipped || s.Skipped != int64(len(skipped)) {
 		t.Errorf("%s: read %d, kept %d, removed %d, skipped %d: %q", what, s.Read, s.Kept, s.Removed, s.Skipped, skipped)
 	}
-	out, copies := memTree(t, mem, outFolder), t.TempDir()
+	out, copies := roomtest.MemTree(t, mem, outFolder), t.TempDir()
 	for name, data := range out {
 		if strings.HasPrefix(name, KeptFolder+"/") {
 			writeFile(t, filepath.Join(copies, filepath.Base(name)), []byte(data))
@@ -184,7 +185,7 @@ func TestKilledRunWithLostRowsGoesOnToTheSameResult(t *testing.T) {
 	breakColumn(t, path, data)
 	c := commands[0]
 	config := variants(t)[0].resumable(dir, "", 2)
-	want, err := c.on(t, context.Background(), newTracedFS(vfs.NewMem(), nil), config)
+	want, err := c.on(t, context.Background(), roomtest.NewTracedFS(vfs.NewMem(), nil), config)
 	if err != nil {
 		t.Fatal(err)
 	}

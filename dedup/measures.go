@@ -2,9 +2,7 @@ package dedup
 
 import (
 	"fmt"
-	"math"
 
-	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/measure"
 )
@@ -52,58 +50,4 @@ func (r *run) removal() (err error) {
 		r.threshold, err = measure.NewThreshold(measure.Containment, r.config.Threshold)
 	}
 	return err
-}
-
-// largestFirst is the order in which stars by containment are made: documents with more
-// features first, then by the keep rule. So no document is removed in favour of a part
-// of it.
-func largestFirst(c *cursor, prefer func(a, b uint32) bool) func(a, b uint32) bool {
-	return func(a, b uint32) bool {
-		if x, y := c.setSize(a), c.setSize(b); x != y {
-			return x > y
-		}
-		return prefer(a, b)
-	}
-}
-
-// matchEdges adds the edges between two documents whose sets have the counts of m, with
-// m.A < m.B. By a directed measure they are one for each direction that reaches the
-// threshold; its Key is the document inside, then the other.
-func (r *run) matchEdges(to *extsort.Appender, m measure.Match) error {
-	of := r.threshold.Measure()
-	switch {
-	case of.Symmetric():
-		return to.Add(edgeKey(m), math.Float64bits(m.Similarity(of)))
-	case r.removesParts:
-		return r.partEdge(to, m)
-	}
-	for _, m := range [...]measure.Match{m, turned(m)} {
-		if r.threshold.Reached(m.Intersection, m.SizeA, m.SizeB) {
-			if err := to.Add(edgeKey(m), math.Float64bits(m.Similarity(of))); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// partEdge adds the edge between what can be removed and what would be kept for it:
-// how much of a document is in a reference, or of the smaller document in the larger.
-func (r *run) partEdge(to *extsort.Appender, m measure.Match) error {
-	similarity := m.Similarity(measure.MaxContainment)
-	if r.sides.Reference(uint32(m.A)) {
-		inside := turned(m)
-		if !r.threshold.Reached(inside.Intersection, inside.SizeA, inside.SizeB) {
-			return nil
-		}
-		similarity = inside.Similarity(measure.Containment)
-	}
-	return to.Add(edgeKey(m), math.Float64bits(similarity))
-}
-
-func edgeKey(m measure.Match) uint64 { return pair{uint32(m.A), uint32(m.B)}.key() }
-
-// turned returns the match in the other direction.
-func turned(m measure.Match) measure.Match {
-	return measure.Match{A: m.B, B: m.A, Intersection: m.Intersection, SizeA: m.SizeB, SizeB: m.SizeA}
 }

@@ -21,6 +21,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/clusters"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
@@ -120,9 +124,9 @@ var outputNames = []string{KeptFolder, KeptList, KeptIDsFile, RemovedFile, Clust
 // staging folder in it, empty unless a run goes on that has begun to fill it. A run
 // that goes on when all was staged may find some of it in its place. sources are the
 // inputs, whose names must be possible here.
-func (o *outputDir) prepare(ctx context.Context, w *workspace, published bool, sources []corpus.Source) error {
+func (o *outputDir) prepare(ctx context.Context, w *scratch.Space, log *resume.Log, published bool, sources []corpus.Source) error {
 	if o.remote != nil {
-		path, err := w.pathOf("output")
+		path, err := w.PathOf("output")
 		if err != nil {
 			return err
 		}
@@ -136,19 +140,19 @@ func (o *outputDir) prepare(ctx context.Context, w *workspace, published bool, s
 		err = o.takeLock()
 	}
 	if err == nil {
-		err = o.checkEmpty(ctx, published || o.remote != nil && w.log.Resumed())
+		err = o.checkEmpty(ctx, published || o.remote != nil && log.Resumed())
 	}
 	if err == nil {
-		err = o.makeStaging(w.log.Resumed())
+		err = o.makeStaging(log.Resumed())
 	}
 	if err == nil {
 		return nil
 	}
-	if o.lock != nil && !w.log.keeps() {
+	if o.lock != nil && !log.Keeps() {
 		err = errors.Join(err, o.fs.RemoveAll(o.staged()))
 	}
 	o.unlock()
-	if !w.log.keeps() {
+	if !log.Keeps() {
 		o.removeCreated()
 	}
 	return err
@@ -413,17 +417,17 @@ func (o *outputDir) rows(name string, header []string, fill func(write func(row 
 }
 
 // writeRemoved writes removed.csv: id,kept_id,similarity in input order.
-func (o *outputDir) writeRemoved(ctx context.Context, t *table, c *clustering) error {
+func (o *outputDir) writeRemoved(ctx context.Context, t *table.Table, c *clusters.Result) error {
 	return o.rows(RemovedFile, []string{"id", "kept_id", "similarity"}, func(write func(row ...string)) error {
-		removed, kept := t.scanner(), namer{cursor: t.cursor()}
-		similarities := newLookup(c.similarities)
-		err := each(c.removed, func(e extsort.Entry) error {
+		removed, kept := t.Scanner(), table.Namer{Cursor: t.Cursor()}
+		similarities := extsort.NewLookup(c.Similarities)
+		err := c.Removed.Visit(func(e extsort.Entry) error {
 			similarity := 1.0 // a copy
-			if bits, ok := similarities.find(e.Key); ok {
+			if bits, ok := similarities.Find(e.Key); ok {
 				similarity = math.Float64frombits(bits)
 			}
-			write(removed.id(uint32(e.Key)), kept.id(uint32(e.Value)), string(AppendSimilarity(nil, similarity)))
-			return errors.Join(removed.err, kept.err, ctx.Err())
+			write(removed.ID(uint32(e.Key)), kept.ID(uint32(e.Value)), string(AppendSimilarity(nil, similarity)))
+			return errors.Join(removed.Err, kept.Err, ctx.Err())
 		})
 		return errors.Join(err, similarities.Err(), similarities.Close())
 	})
@@ -431,12 +435,12 @@ func (o *outputDir) writeRemoved(ctx context.Context, t *table, c *clustering) e
 
 // writeClusters writes clusters.csv: id,cluster for the members of clusters of
 // two or more, in input order; a cluster is named by its smallest document.
-func (o *outputDir) writeClusters(ctx context.Context, t *table, c *clustering) error {
+func (o *outputDir) writeClusters(ctx context.Context, t *table.Table, c *clusters.Result) error {
 	return o.rows(ClustersFile, []string{"id", "cluster"}, func(write func(row ...string)) error {
-		docs, labels := t.scanner(), namer{cursor: t.cursor()}
-		return each(c.labels, func(e extsort.Entry) error {
-			write(docs.id(uint32(e.Key)), labels.id(uint32(e.Value)))
-			return errors.Join(docs.err, labels.err, ctx.Err())
+		docs, labels := t.Scanner(), table.Namer{Cursor: t.Cursor()}
+		return c.Labels.Visit(func(e extsort.Entry) error {
+			write(docs.ID(uint32(e.Key)), labels.ID(uint32(e.Value)))
+			return errors.Join(docs.Err, labels.Err, ctx.Err())
 		})
 	})
 }
@@ -446,16 +450,16 @@ func (o *outputDir) writeClusters(ctx context.Context, t *table, c *clustering) 
 func (o *outputDir) writeKeptList(ctx context.Context, k *keptWriter) error {
 	t := k.r.table
 	return o.writeFile(KeptList, func(w io.Writer) error {
-		c := t.scanner()
+		c := t.Scanner()
 		var name, line []byte
-		for i := t.refs; i < t.n; i++ {
+		for i := t.References; i < t.Docs; i++ {
 			doc := uint32(i)
-			if !k.keeps(doc) || t.sources[t.fileOf(doc)].Format != corpus.Text {
+			if !k.keeps(doc) || t.Sources[t.FileOf(doc)].Format != corpus.Text {
 				continue
 			}
-			name = c.appendID(name[:0], doc)
+			name = c.AppendID(name[:0], doc)
 			line = append(appendLineName(line[:0], name), '\n')
-			if err := errors.Join(c.err, ctx.Err()); err != nil {
+			if err := errors.Join(c.Err, ctx.Err()); err != nil {
 				return err
 			}
 			if _, err := w.Write(line); err != nil {
@@ -469,8 +473,8 @@ func (o *outputDir) writeKeptList(ctx context.Context, k *keptWriter) error {
 // writeKeptIDs writes kept.csv: id of the kept documents, in input order.
 func (o *outputDir) writeKeptIDs(ctx context.Context, k *keptWriter) error {
 	return o.rows(KeptIDsFile, []string{"id"}, func(write func(row ...string)) error {
-		docs := k.r.table.scanner()
-		for i := k.r.table.refs; i < k.r.table.n; i++ {
+		docs := k.r.table.Scanner()
+		for i := k.r.table.References; i < k.r.table.Docs; i++ {
 			doc := uint32(i)
 			if i%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -478,9 +482,9 @@ func (o *outputDir) writeKeptIDs(ctx context.Context, k *keptWriter) error {
 			if !k.keeps(doc) {
 				continue
 			}
-			write(docs.id(doc))
-			if docs.err != nil {
-				return docs.err
+			write(docs.ID(doc))
+			if docs.Err != nil {
+				return docs.Err
 			}
 			k.items.Add(1)
 		}

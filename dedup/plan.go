@@ -3,11 +3,12 @@ package dedup
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/read"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -99,28 +100,18 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 		every := max(blocks/sampleBlocks, 1)
 		file.Skip(func(seq int64) bool { return seq%every != 0 })
 	}
-	config := r.config
-	config.limits.segment = math.MaxInt64 // one holds the sample
-	w := newSketchWorker(&reader{config: &config, work: r.work, recipe: r.recipe, sources: r.sources, keepSigs: r.keepsSignatures(), cutoff: endOfInput})
-	var b corpus.Block
-	decoded := int64(0)
-	opened := &openFile{File: file, index: i}
-	for n := 0; n < sampleBlocks && time.Since(start) < sampleTime && ctx.Err() == nil; n++ {
-		begun := time.Now()
-		if err := file.Next(&b); err != nil {
-			if err != io.EOF { // exactly: damage may wrap one
-				return nil
-			}
-			break
-		}
-		if _, err := w.sketchBlock(opened, &b); err != nil {
-			return err
-		}
-		s.seconds += time.Since(begun).Seconds()
-		decoded += int64(len(b.Data()))
+	n, begun := 0, time.Now()
+	found, ok, err := read.Sample(ctx, r.readOptions(), i, file, func() bool {
+		n++
+		return n <= sampleBlocks && time.Since(start) < sampleTime
+	})
+	if err != nil || !ok {
+		return err
 	}
-	s.documents += int64(len(w.segment.docs))
-	s.columns += w.segment.filled()
+	s.seconds += time.Since(begun).Seconds()
+	s.documents += found.Documents
+	s.columns += found.Columns
+	decoded := found.Decoded
 	s.decoded += decoded
 	if source.InPlace() {
 		s.taken += decoded
@@ -149,7 +140,7 @@ func (r *run) estimate(s *sample) *Plan {
 		}
 	}
 	if s.taken == 0 {
-		e.MemoryBytes = programBytes
+		e.MemoryBytes = scratch.ProgramBytes
 		return e
 	}
 	scale := float64(e.InputBytes) / float64(s.taken)
@@ -162,8 +153,8 @@ func (r *run) estimate(s *sample) *Plan {
 	sorting := e.Documents * entry * 3
 	threads := float64(r.config.Threads)
 	e.Seconds = s.seconds * scale / threads * (1 + restShare)
-	e.MemoryBytes = programBytes + int64(r.config.Threads)*workerBytes + table + sorting
-	if limit := r.work.share(2); limit > 0 && table > limit {
+	e.MemoryBytes = scratch.ProgramBytes + int64(r.config.Threads)*scratch.WorkerBytes + table + sorting
+	if limit := r.work.Share(2); limit > 0 && table > limit {
 		e.MemoryBytes = min(e.MemoryBytes, r.config.Memory)
 		e.WorkBytes = table + sorting
 		e.Seconds *= 1 + spillShare

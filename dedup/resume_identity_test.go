@@ -16,6 +16,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
@@ -74,7 +77,7 @@ func TestAFileInThePlaceOfAnotherOneIsRefused(t *testing.T) {
 		want := command.undisturbed(t, v.config(inputs, references))
 		for _, n := range []int{20, 56} {
 			left := command.stopAtRecord(t, v.resumable(inputs, references, 2), n)
-			folder := workFolder + "/" + filesFolder + "/"
+			folder := workFolder + "/" + resume.FilesFolder + "/"
 			names, err := left.List(folder)
 			if err != nil {
 				t.Fatal(err)
@@ -89,7 +92,7 @@ func TestAFileInThePlaceOfAnotherOneIsRefused(t *testing.T) {
 					continue
 				}
 				on := copyOf(t, left)
-				writeVFS(t, on, folder+name, []byte(readVFS(t, left, folder+other)))
+				writeVFS(t, on, folder+name, []byte(roomtest.ReadVFS(t, left, folder+other)))
 				got, err := command.on(t, context.Background(), on, v.resumable(inputs, references, 2))
 				if err != nil {
 					refused[kind]++
@@ -115,13 +118,13 @@ func TestAnOutputThatIsNotWhatWasWrittenIsWrittenAgain(t *testing.T) {
 	inputs, references := troubleCorpus(t, 10)
 	v := variants(t)[0]
 	want := commands[0].undisturbed(t, v.config(inputs, references))
-	_, records, _ := strings.Cut(readVFS(t, lastBeforeTheEnd(t, v, inputs, references), workFolder+"/alike.journal"), " . ")
-	before, _, _ := strings.Cut(records, " "+publishedKind+" ")
+	_, records, _ := strings.Cut(roomtest.ReadVFS(t, lastBeforeTheEnd(t, v, inputs, references), workFolder+"/alike.journal"), " . ")
+	before, _, _ := strings.Cut(records, " "+resume.Published+" ")
 	last := strings.Count(before, "\n") - 1 // of the records before all is staged
 	changed := 0
 	for n := last - 6; n <= last; n += 2 {
 		left := commands[0].stopAtRecord(t, v.resumable(inputs, references, 1), n)
-		for name, data := range memTree(t, left, outFolder+"/"+stagingFolder) {
+		for name, data := range roomtest.MemTree(t, left, outFolder+"/"+stagingFolder) {
 			if strings.HasSuffix(name, "/") || data == "" {
 				continue
 			}
@@ -140,10 +143,10 @@ func TestAnOutputThatIsNotWhatWasWrittenIsWrittenAgain(t *testing.T) {
 func lastBeforeTheEnd(t *testing.T, v variant, inputs, references string) *vfs.MemFS {
 	t.Helper()
 	on, dead := vfs.NewMem(), false
-	traced := newTracedFS(on, func(o operation) error {
-		dead = dead || o.kind == "remove" && strings.HasSuffix(o.path, "/alike.journal")
+	traced := roomtest.NewTracedFS(on, func(o roomtest.Operation) error {
+		dead = dead || o.Kind == "remove" && strings.HasSuffix(o.Path, "/alike.journal")
 		if dead {
-			return errDead
+			return roomtest.ErrDead
 		}
 		return nil
 	})
@@ -151,7 +154,7 @@ func lastBeforeTheEnd(t *testing.T, v variant, inputs, references string) *vfs.M
 	if !dead {
 		t.Fatal("the journal was not removed")
 	}
-	traced.closeAll()
+	traced.CloseAll()
 	return on
 }
 
@@ -190,7 +193,7 @@ func TestAnInputWithItsOldSizeAndTimeIsRefused(t *testing.T) {
 // The number of open files does not grow with the input.
 func TestFewFilesOfTheWorkFolderAreOpenAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	for i := range 3 * openFiles {
+	for i := range 3 * scratch.OpenFiles {
 		record := fmt.Sprintf("{\"text\":%q}\n", near(i%7))
 		writeFile(t, filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)), []byte(strings.Repeat(record, 5)))
 	}
@@ -198,14 +201,14 @@ func TestFewFilesOfTheWorkFolderAreOpenAtOnce(t *testing.T) {
 	config.Against = nil
 	config.limits.part = 1
 	parts, most := map[string]bool{}, 0
-	var traced *tracedFS
-	traced = newTracedFS(vfs.NewMem(), func(o operation) error { // traced.mu is held
-		if strings.HasSuffix(o.path, ".part") {
-			parts[o.path] = true
+	var traced *roomtest.TracedFS
+	traced = roomtest.NewTracedFS(vfs.NewMem(), func(o roomtest.Operation) error { // traced.mu is held
+		if strings.HasSuffix(o.Path, ".part") {
+			parts[o.Path] = true
 		}
 		open := 0
-		for _, name := range traced.open {
-			if strings.Contains(name, filesFolder) {
+		for _, name := range traced.Files {
+			if strings.Contains(name, resume.FilesFolder) {
 				open++
 			}
 		}
@@ -217,7 +220,7 @@ func TestFewFilesOfTheWorkFolderAreOpenAtOnce(t *testing.T) {
 	}
 	const pending = 4 * 16 // runs of four sorters that wait to be synced
 	t.Logf("%d parts, %d files open", len(parts), most)
-	if len(parts) < 2*openFiles || most > openFiles+pending+2 {
+	if len(parts) < 2*scratch.OpenFiles || most > scratch.OpenFiles+pending+2 {
 		t.Errorf("%d parts, %d files open", len(parts), most)
 	}
 }

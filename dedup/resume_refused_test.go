@@ -19,6 +19,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/group"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/lsh"
@@ -31,28 +35,28 @@ func (c command) stopAtRecord(t testing.TB, config Config, n int) *vfs.MemFS {
 	t.Helper()
 	on := vfs.NewMem()
 	records, dead := 0, false
-	traced := newTracedFS(on, func(o operation) error {
+	traced := roomtest.NewTracedFS(on, func(o roomtest.Operation) error {
 		// What is written to the journal is a record; creating it has another name.
-		if strings.HasSuffix(o.path, "/alike.journal") && o.kind == "write" {
+		if strings.HasSuffix(o.Path, "/alike.journal") && o.Kind == "write" {
 			records++
 		}
 		dead = dead || records > n
 		if dead {
-			return errDead
+			return roomtest.ErrDead
 		}
 		return nil
 	})
-	if _, err := c.on(t, context.Background(), traced, config); !errors.Is(err, errDead) {
+	if _, err := c.on(t, context.Background(), traced, config); !errors.Is(err, roomtest.ErrDead) {
 		t.Fatalf("%d records: error %v", n, err)
 	}
-	traced.closeAll()
+	traced.CloseAll()
 	return on
 }
 
 func copyOf(t testing.TB, from *vfs.MemFS) *vfs.MemFS {
 	t.Helper()
 	to := vfs.NewMem()
-	for name, data := range memTree(t, from, "/") {
+	for name, data := range roomtest.MemTree(t, from, "/") {
 		if strings.HasSuffix(name, "/") {
 			if err := to.MkdirAll("/"+name, 0o755); err != nil {
 				t.Fatal(err)
@@ -126,7 +130,7 @@ func TestARunOfOtherSettingsIsRefusedWithTheNameOfWhatChanged(t *testing.T) {
 		if err := left.Remove(workFolder + "/alike.lock"); err != nil && !errors.Is(err, os.ErrNotExist) { // of the killed process
 			t.Fatal(err)
 		}
-		if !maps.Equal(memTree(t, on, "/"), memTree(t, left, "/")) {
+		if !maps.Equal(roomtest.MemTree(t, on, "/"), roomtest.MemTree(t, left, "/")) {
 			t.Errorf("%s: a refused run has changed something", change.names)
 		}
 	}
@@ -210,28 +214,29 @@ func noted(t *testing.T, on *vfs.MemFS, c Config) map[string]int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorkspace(&c, recipe.Signature())
-	w.path = workFolder + "/" + filesFolder
+	w := newSpace(&c, recipe.Signature())
+	if err := w.Keep(workFolder + "/" + resume.FilesFolder); err != nil {
+		t.Fatal(err)
+	}
 	done := map[string]int64{}
-	for line := range strings.Lines(readVFS(t, on, workFolder+"/alike.journal")) {
+	parts := table.NewBuilder(table.Options{Sources: make([]corpus.Source, 1<<10), Space: w})
+	defer parts.Close()
+	for line := range strings.Lines(roomtest.ReadVFS(t, on, workFolder+"/alike.journal")) {
 		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
 		switch fields[1] {
-		case partKind:
-			var name partName
+		case resume.Part:
+			var name table.PartName
 			if err := json.Unmarshal([]byte(fields[2]), &name); err != nil {
 				t.Fatal(err)
 			}
-			part, index, err := w.openPart(name)
+			blocks, err := parts.AddPart(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, b := range index.blocks {
-				done["read"] += int64(b.docs)
+			for _, b := range blocks {
+				done["read"] += int64(b.Docs)
 			}
-			if err := part.file.Close(); err != nil {
-				t.Fatal(err)
-			}
-		case votedKind:
+		case group.VotedKind:
 			done["group"] = numberBehind(t, fields[2], `"Bands":`)
 		case "candidates":
 			done["group"] = int64(recipe.Keys())
@@ -314,7 +319,7 @@ func TestAWorkFolderInUseIsRefused(t *testing.T) {
 	}
 	// A process that was killed is gone a moment later.
 	go func() {
-		time.Sleep(lockWait / 10)
+		time.Sleep(resume.LockWait / 10)
 		if err := held.Remove(); err != nil {
 			t.Error(err)
 		}
@@ -333,13 +338,13 @@ func TestADamagedWorkFolderGivesAnErrorOrTheSameResult(t *testing.T) {
 		command := commands[0]
 		want := command.undisturbed(t, v.config(inputs, references))
 		left := command.stopAtRecord(t, v.resumable(inputs, references, 2), 56)
-		names, err := left.List(workFolder + "/" + filesFolder)
+		names, err := left.List(workFolder + "/" + resume.FilesFolder)
 		if err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(names)
 		for i, name := range names {
-			names[i] = filesFolder + "/" + name
+			names[i] = resume.FilesFolder + "/" + name
 		}
 		names = append(names, "alike.journal")
 		for _, name := range names {
@@ -347,7 +352,7 @@ func TestADamagedWorkFolderGivesAnErrorOrTheSameResult(t *testing.T) {
 				continue
 			}
 			path := workFolder + "/" + name
-			data := []byte(readVFS(t, left, path))
+			data := []byte(roomtest.ReadVFS(t, left, path))
 			if len(data) == 0 {
 				continue
 			}

@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
 )
 
 // stop makes a command end as if its process were killed, or the power failed,
@@ -24,8 +27,8 @@ func (c command) stop(t *testing.T, config Config, on *vfs.MemFS, n int, after f
 	t.Helper()
 	left = on
 	writes := 0
-	traced := newTracedFS(on, func(o operation) error {
-		if o.write && !stopped {
+	traced := roomtest.NewTracedFS(on, func(o roomtest.Operation) error {
+		if o.Write && !stopped {
 			if writes++; writes == n {
 				stopped = true
 				if after != nil {
@@ -34,7 +37,7 @@ func (c command) stop(t *testing.T, config Config, on *vfs.MemFS, n int, after f
 			}
 		}
 		if stopped {
-			return errDead
+			return roomtest.ErrDead
 		}
 		return nil
 	})
@@ -51,13 +54,13 @@ func (c command) stop(t *testing.T, config Config, on *vfs.MemFS, n int, after f
 		}
 	case err == nil:
 		// Only what nothing depends on was left to do.
-	case !errors.Is(err, errDead):
+	case !errors.Is(err, roomtest.ErrDead):
 		t.Errorf("killed before write %d: error %v", n, err)
 	}
-	if open := traced.left(); len(open) > 0 {
+	if open := traced.Left(); len(open) > 0 {
 		t.Errorf("killed before write %d: left open %q", n, open)
 	}
-	traced.closeAll()
+	traced.CloseAll()
 	return left, stopped
 }
 
@@ -68,14 +71,14 @@ func published(t *testing.T, on *vfs.MemFS) bool {
 	if _, err := on.Stat(workFolder + "/alike.journal"); err != nil {
 		return false
 	}
-	return strings.Contains(readVFS(t, on, workFolder+"/alike.journal"), " "+publishedKind+" ")
+	return strings.Contains(roomtest.ReadVFS(t, on, workFolder+"/alike.journal"), " "+resume.Published+" ")
 }
 
 // goesOn runs a command that was stopped to its end.
 func (c command) goesOn(t *testing.T, config Config, on *vfs.MemFS, want outcome) {
 	t.Helper()
 	published := published(t, on)
-	got, err := c.on(t, context.Background(), newTracedFS(on, nil), config)
+	got, err := c.on(t, context.Background(), roomtest.NewTracedFS(on, nil), config)
 	got, err = atItsEnd(t, on, got, err, want)
 	if err != nil {
 		t.Errorf("going on: %v", err)
@@ -87,7 +90,7 @@ func (c command) goesOn(t *testing.T, config Config, on *vfs.MemFS, want outcome
 	if d := got.differsFrom(want); d != "" {
 		t.Errorf("after going on: %s", d)
 	}
-	left := memTree(t, on, workFolder)
+	left := roomtest.MemTree(t, on, workFolder)
 	delete(left, "alike.lock") // of a run that had come to its end
 	if len(left) > 0 {
 		t.Errorf("after going on: left in the work folder %q", slices.Collect(maps.Keys(left)))
@@ -98,7 +101,7 @@ func (c command) goesOn(t *testing.T, config Config, on *vfs.MemFS, want outcome
 // had come to its end, its journal being gone. Anything else it returns as it is.
 func atItsEnd(t *testing.T, on *vfs.MemFS, got outcome, err error, want outcome) (outcome, error) {
 	t.Helper()
-	files := memTree(t, on, outFolder)
+	files := roomtest.MemTree(t, on, outFolder)
 	if err == nil || files[SummaryFile] == "" || !strings.Contains(err.Error(), "not empty") {
 		return got, err
 	}
@@ -135,8 +138,8 @@ func places(rng *rand.Rand, n, some int) (at []int) {
 // writes returns how many write operations a command makes.
 func (c command) writes(t *testing.T, config Config) (n int) {
 	t.Helper()
-	on := newTracedFS(vfs.NewMem(), func(o operation) error {
-		if o.write {
+	on := roomtest.NewTracedFS(vfs.NewMem(), func(o roomtest.Operation) error {
+		if o.Write {
 			n++
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/internal/durable"
 )
 
@@ -20,9 +21,9 @@ func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err er
 		return err
 	}
 	defer k.room.giveBack(granted)
-	in, err := k.opener.open(file)
+	in, err := k.opener.Open(file)
 	if err != nil {
-		first, end := k.r.table.docsOfFile(file)
+		first, end := k.r.table.DocsOfFile(file)
 		return unlessEmpty(first, end, err)
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
@@ -47,21 +48,21 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 	}
 	var b corpus.Block
 	defer b.Release()
-	from := openFile{File: in}
-	c := k.r.table.scanner()
-	next, end := k.r.table.docsOfFile(file)
+	from := feed.OpenFile{File: in}
+	c := k.r.table.Scanner()
+	next, end := k.r.table.DocsOfFile(file)
 	for ctx.Err() == nil {
 		if err := in.Next(&b); err != nil {
 			return unlessEmpty(next, end, err) // the end, or damage that the first pass has named
 		}
-		doc, blockEnd := k.r.table.docsOfBlock(file, b.Seq)
+		doc, blockEnd := k.r.table.DocsOfBlock(file, b.Seq)
 		next = max(next, blockEnd)
 		items, bytes := int64(0), int64(0)
 		for ; doc < blockEnd; doc++ {
 			if !k.keeps(doc) {
 				continue
 			}
-			raw, err := c.rawIn(doc, &b)
+			raw, err := c.RawIn(doc, &b)
 			if err != nil {
 				return err
 			}
@@ -71,7 +72,7 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 			items++
 			bytes += int64(len(raw))
 		}
-		k.count(items, bytes, from.advance())
+		k.count(items, bytes, from.Advance())
 	}
 	return ctx.Err()
 }
@@ -85,7 +86,7 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error 
 		return err
 	}
 	defer k.room.giveBack(how.PageMemory)
-	doc, end := k.r.table.docsOfFile(file)
+	doc, end := k.r.table.DocsOfFile(file)
 	if doc == end { // perhaps none of its columns is the text: then it has no output
 		in, err := corpus.Open(ctx, source, k.r.config.Corpus)
 		if err != nil {
@@ -93,31 +94,31 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error 
 		}
 		_ = in.Close() // only read
 	}
-	c := k.r.table.scanner()
+	c := k.r.table.Scanner()
 	items, bytes := int64(0), int64(0)
 	keep := func(row int64) bool {
-		for doc < end && c.line(doc)-1 < row {
+		for doc < end && c.Line(doc)-1 < row {
 			doc++
 		}
-		if doc == end || c.line(doc)-1 > row || !k.keeps(doc) {
+		if doc == end || c.Line(doc)-1 > row || !k.keeps(doc) {
 			return false // not a document, or a removed one
 		}
 		items++
-		bytes += int64(c.doc(doc).length)
-		return c.err == nil
+		bytes += int64(c.Doc(doc).Length)
+		return c.Err == nil
 	}
 	w, err := createOn(k.out.fs, path, corpus.Plain, 1)
 	if err != nil {
 		return outputError(err)
 	}
 	defer w.Abort()
-	if err = corpus.CopyRows(ctx, w, source, k.r.config.Corpus, how, keep); err == nil && c.err == nil {
+	if err = corpus.CopyRows(ctx, w, source, k.r.config.Corpus, how, keep); err == nil && c.Err == nil {
 		err = w.Commit()
 	}
 	var reason *corpus.Problem
 	switch {
-	case c.err != nil:
-		return c.err
+	case c.Err != nil:
+		return c.Err
 	case errors.As(err, &reason) && isLost(err):
 		return k.cannotCopy(ctx, file, path, reason)
 	case err != nil:

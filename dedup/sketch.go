@@ -47,17 +47,17 @@ func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (s
 }
 
 func (r *run) emitSketches(ctx context.Context, emit func(Fingerprint) error) (items, bytes int64, err error) {
-	c := r.table.scanner()
+	c := r.table.Scanner()
 	var id, packed []byte
-	for i := range r.table.n {
+	for i := range r.table.Docs {
 		doc := uint32(i)
-		if r.table.skipped.has(doc) {
+		if r.table.Skipped.Has(doc) {
 			continue
 		}
-		id = c.appendID(id[:0], doc)
-		features := int(c.doc(doc).features)
-		signature := c.signature(doc)
-		if err := errors.Join(c.err, ctx.Err()); err != nil {
+		id = c.AppendID(id[:0], doc)
+		features := int(c.Doc(doc).Features)
+		signature := c.Signature(doc)
+		if err := errors.Join(c.Err, ctx.Err()); err != nil {
 			return items, 0, err
 		}
 		packed = r.recipe.AppendBinary(packed[:0], signature)

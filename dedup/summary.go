@@ -3,6 +3,8 @@ package dedup
 import (
 	"slices"
 	"time"
+
+	"github.com/alike-dev/alike/dedup/internal/meter"
 )
 
 // Summary is what a run reports. read = kept + removed + skipped, always.
@@ -53,19 +55,23 @@ type Stage struct {
 	Steps   []Step  `json:"steps,omitempty"` // with Config.Timings; the first is the stage itself
 }
 
-// largestMax is how many cluster sizes a summary lists.
-const largestMax = 10
+// Step is a part of a stage, or all of it, as its workers have spent their time.
+type Step struct {
+	Name    string  `json:"name"`
+	Slowest float64 `json:"slowest_thread_seconds"` // of the worker that took longest
+	Total   float64 `json:"threads_seconds"`        // of all workers together
+}
 
 // clock measures the stages of a run.
 type clock struct {
 	summary *Summary
 	config  *Config
 	begin   time.Time
-	meter   *meter // nil: nothing is measured
+	meter   *meter.Meter // nil: nothing is measured
 }
 
 func startClock(s *Summary, config *Config) *clock {
-	return &clock{summary: s, config: config, begin: time.Now(), meter: newMeter(config.Timings)}
+	return &clock{summary: s, config: config, begin: time.Now(), meter: meter.New(config.Timings)}
 }
 
 // stage runs f as a stage, or as one more part of it; f returns how many items
@@ -83,7 +89,10 @@ func (c *clock) stage(name string, total int64, f func() (items, bytes int64, er
 	s.Seconds += time.Since(start).Seconds()
 	s.Items += items
 	s.Bytes += bytes
-	s.Steps = c.meter.steps(name)
+	s.Steps = s.Steps[:0]
+	for _, step := range c.meter.Steps(name) {
+		s.Steps = append(s.Steps, Step(step))
+	}
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 )
@@ -311,10 +312,10 @@ func dedupOn(t testing.TB, ctx context.Context, on vfs.FS, c Config) (o outcome,
 		return o, err
 	}
 	o.counts = countsOf(s)
-	if traced, ok := on.(*tracedFS); ok {
+	if traced, ok := on.(*roomtest.TracedFS); ok {
 		on = traced.FS
 	}
-	o.files = memTree(t, on, outFolder)
+	o.files = roomtest.MemTree(t, on, outFolder)
 	if o.files[SummaryFile] == "" {
 		t.Error("no summary")
 	}

@@ -14,9 +14,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/clusters"
+	"github.com/alike-dev/alike/dedup/internal/feed"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/internal/journal"
 )
 
 // copyBytes is how much of a plain file one job copies: what still lies in the
@@ -35,8 +40,8 @@ const copyBytes = 512 << 10
 type keptWriter struct {
 	r       *run
 	out     *outputDir
-	opener  *opener
-	removed bitset
+	opener  *feed.Opener
+	removed bitset.Set
 	before  map[int]written // what an earlier process has written
 	group   *errgroup.Group // of workers and uploads
 	uploads chan struct{}   // a place for each upload that is under way
@@ -48,7 +53,10 @@ type keptWriter struct {
 	lost []lostRows // of Parquet files
 }
 
-// written is a record of the journal: how far a file is.
+// writtenKind is the kind of the notes of how far a file is.
+const writtenKind = "written"
+
+// written is such a note.
 type written struct {
 	File   int
 	Doc    uint32 // the first one that is not written
@@ -89,26 +97,26 @@ type outputFile struct {
 const noteBytes = 64 << 20
 
 func (k *keptWriter) keeps(doc uint32) bool {
-	return !k.removed.has(doc) && !k.r.table.skipped.has(doc)
+	return !k.removed.Has(doc) && !k.r.table.Skipped.Has(doc)
 }
 
 // newKeptWriter prepares the writing of all documents but those removed.
-func (r *run) newKeptWriter(out *outputDir, c *clustering) (*keptWriter, error) {
+func (r *run) newKeptWriter(out *outputDir, c *clusters.Result) (*keptWriter, error) {
 	k := &keptWriter{
-		r: r, out: out, removed: newBitset(r.table.n), before: map[int]written{}, uploads: make(chan struct{}, uploadsAtOnce),
-		room: newWriteRoom(r.work.share(2)),
+		r: r, out: out, removed: bitset.New(r.table.Docs), before: map[int]written{}, uploads: make(chan struct{}, uploadsAtOnce),
+		room: newWriteRoom(r.work.Share(2)),
 	}
-	err := each(c.removed, func(e extsort.Entry) error {
-		k.removed.add(uint32(e.Key))
+	err := c.Removed.Visit(func(e extsort.Entry) error {
+		k.removed.Add(uint32(e.Key))
 		return nil
 	})
-	if err != nil || !r.work.log.Resumed() {
+	if err != nil || !r.log.Resumed() {
 		return k, err
 	}
 	if err := k.sweep(); err != nil {
 		return nil, err
 	}
-	for w, err := range journal.All[written](r.work.log.journal, r.work.log.inRound(writtenKind)) {
+	for w, err := range resume.All[written](r.log, writtenKind) {
 		if err != nil {
 			return nil, err
 		}
@@ -218,8 +226,8 @@ func (k *keptWriter) path(file int) string {
 
 // write copies all record files of the inputs.
 func (k *keptWriter) write(ctx context.Context) error {
-	k.opener = newOpener(ctx, k.r.sources, k.r.config.Corpus, k.r.work.share(8), k.rewrites)
-	defer k.opener.close()
+	k.opener = feed.NewOpener(ctx, k.r.sources, k.r.config.Corpus, k.r.work.Share(8), k.rewrites)
+	defer k.opener.Close()
 	jobs := make(chan func(buf *[]byte) error)
 	group, ctx := errgroup.WithContext(ctx)
 	k.group = group
@@ -287,13 +295,13 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 // planCopies cuts a plain file into jobs. A file without documents gets one
 // job too: its output has the header, or is empty.
 func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send func(copyJob) error) (err error) {
-	first, end := k.r.table.docsOfFile(file)
+	first, end := k.r.table.DocsOfFile(file)
 	out, err := k.open(ctx, file, path, first, end)
 	if out == nil || err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, k.leave(ctx, out)) }()
-	c := k.r.table.scanner()
+	c := k.r.table.Scanner()
 	job := copyJob{file: out, first: out.state.Doc, offset: out.state.Offset}
 	start := int64(0) // of the job's first record in the input
 	cut := func(doc uint32) error {
@@ -308,21 +316,21 @@ func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send
 		return nil
 	}
 	for doc := job.first; doc < end; doc++ {
-		d := c.doc(doc)
-		if c.err != nil {
-			return c.err
+		d := c.Doc(doc)
+		if c.Err != nil {
+			return c.Err
 		}
 		if doc == job.first {
-			start = d.offset
+			start = d.Offset
 		}
-		length := int64(d.length)
+		length := int64(d.Length)
 		// By place, not by length: between two documents may lie a skipped record
 		// of any size.
-		if d.offset+length-start > copyBytes && doc > job.first {
+		if d.Offset+length-start > copyBytes && doc > job.first {
 			if err := cut(doc); err != nil {
 				return err
 			}
-			start = d.offset
+			start = d.Offset
 		}
 		if k.keeps(doc) {
 			job.size += length
@@ -380,16 +388,16 @@ func (k *keptWriter) copy(ctx context.Context, job copyJob, buf *[]byte) (err er
 
 func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 	f := job.file
-	docs := k.r.table.scanner()
-	start := docs.doc(job.first).offset
-	last := docs.doc(job.end - 1)
-	if docs.err != nil {
-		return docs.err
+	docs := k.r.table.Scanner()
+	start := docs.Doc(job.first).Offset
+	last := docs.Doc(job.end - 1)
+	if docs.Err != nil {
+		return docs.Err
 	}
-	if job.end-job.first == 1 && last.length > 2*copyBytes {
-		return k.copyLong(job, start, int64(last.length), buf)
+	if job.end-job.first == 1 && last.Length > 2*copyBytes {
+		return k.copyLong(job, start, int64(last.Length), buf)
 	}
-	*buf = grow(*buf, int(last.offset+int64(last.length)-start))
+	*buf = scratch.Buffer(*buf, int(last.Offset+int64(last.Length)-start))
 	if err := f.readAt(*buf, start); err != nil {
 		return err
 	}
@@ -397,12 +405,12 @@ func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 	items := int64(0)
 	for doc := job.first; doc < job.end; doc++ {
 		if k.keeps(doc) {
-			d := docs.doc(doc)
-			if docs.err != nil {
-				return docs.err
+			d := docs.Doc(doc)
+			if docs.Err != nil {
+				return docs.Err
 			}
-			at := d.offset - start
-			kept = append(kept, (*buf)[at:at+int64(d.length)]...) // moves down within buf
+			at := d.Offset - start
+			kept = append(kept, (*buf)[at:at+int64(d.Length)]...) // moves down within buf
 			items++
 		}
 	}
@@ -423,7 +431,7 @@ func (k *keptWriter) copyLong(job copyJob, start, length int64, buf *[]byte) err
 	if k.keeps(job.first) {
 		items = 1
 		for done := int64(0); done < length; done += copyBytes {
-			*buf = grow(*buf, int(min(copyBytes, length-done)))
+			*buf = scratch.Buffer(*buf, int(min(copyBytes, length-done)))
 			if err := job.file.readAt(*buf, start+done); err != nil {
 				return err
 			}
@@ -441,7 +449,7 @@ func (k *keptWriter) copyLong(job copyJob, start, length int64, buf *[]byte) err
 func (f *outputFile) readAt(p []byte, start int64) error {
 	_, err := f.in.ReaderAt().ReadAt(p, start)
 	if errors.Is(err, io.EOF) {
-		return changed(f.source.Label())
+		return table.Changed(f.source.Label())
 	}
 	return err
 }
@@ -468,7 +476,7 @@ func (k *keptWriter) ended(job copyJob) error {
 		f.next++
 		f.state.Doc, f.state.Offset = j.end, j.offset+j.size
 	}
-	l := k.r.work.log
+	l := k.r.log
 	if l == nil || f.state.Offset-f.noted < k.r.config.limits.output {
 		return nil
 	}
@@ -480,7 +488,7 @@ func (k *keptWriter) ended(job copyJob) error {
 	if err := f.to.Sync(); err != nil {
 		return outputError(err)
 	}
-	return l.note(writtenKind, f.state)
+	return l.Note(writtenKind, f.state)
 }
 
 // leave closes both files when no job of them is left.
@@ -493,7 +501,7 @@ func (k *keptWriter) leave(ctx context.Context, f *outputFile) error {
 	if err := errors.Join(f.in.Close(), f.to.Sync(), f.to.Close()); err != nil {
 		return outputError(err)
 	}
-	if _, end := k.r.table.docsOfFile(f.number); f.state.Doc < end {
+	if _, end := k.r.table.DocsOfFile(f.number); f.state.Doc < end {
 		return nil // some job has failed
 	}
 	return k.whole(ctx, f.number, f.path)
@@ -506,7 +514,7 @@ const uploadsAtOnce = 16
 // whole notes that a file is written, when it is uploaded if it is to be.
 func (k *keptWriter) whole(ctx context.Context, file int, path string) error {
 	switch {
-	case k.out.remote == nil && k.r.work.log == nil:
+	case k.out.remote == nil && k.r.log == nil:
 		return nil // all names are made durable at once in the end
 	case k.out.remote == nil:
 		return k.noteWhole(ctx, file, path)
@@ -535,5 +543,5 @@ func (k *keptWriter) noteWhole(ctx context.Context, file int, path string) error
 		}
 		w.State = durable.StateOf(st)
 	}
-	return k.r.work.log.note(writtenKind, w)
+	return k.r.log.Note(writtenKind, w)
 }

@@ -63,6 +63,24 @@ func (p *Policy) Both(rep uint32) bool {
 	return rep < p.first && p.both != nil && p.both[rep/64]&(1<<(rep%64)) != 0
 }
 
+// Across returns on which sides of two collections the class of a representative is; in one
+// collection, with references or without, all are on both.
+func (p *Policy) Across(rep uint32) (left, right bool) {
+	return p.Left(rep), !p.apart || p.Right(rep)
+}
+
+// Present says on which of two sides there are classes; see Across.
+type Present struct{ left, right bool }
+
+// Add adds the class of a representative.
+func (s *Present) Add(policy *Policy, rep uint32) {
+	left, right := policy.Across(rep)
+	s.left, s.right = s.left || left, s.right || right
+}
+
+// Meet tells whether there is somebody on both sides.
+func (s *Present) Meet() bool { return s.left && s.right }
+
 // Crosses tells whether the class of a representative on the left may meet that of
 // another one on the right. A measure with a direction compares a with b then.
 func (p *Policy) Crosses(a, b uint32) bool { return p.Left(a) && p.Right(b) }

@@ -1,0 +1,75 @@
+package dedup
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"strconv"
+
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/setting"
+)
+
+// engineVersion changes with what a work folder holds: a run of another version is
+// refused by it.
+const engineVersion = "4"
+
+// settings are all that the result of a run depends on: what is compared and how, and
+// the state of every input. TestEveryFieldOfConfigIsInTheFingerprint holds that no field
+// of Config is forgotten.
+func (r *run) settings(command string) iter.Seq[journal.Setting] {
+	c := &r.config
+	return func(yield func(journal.Setting) bool) {
+		set := []journal.Setting{
+			{Name: "command", Value: command},
+			{Name: "engine", Value: engineVersion},
+			{Name: string(setting.Measure), Value: c.Measure.String()},
+			{Name: string(setting.Threshold), Value: fmt.Sprint(c.Threshold)},
+			{Name: string(setting.Recall), Value: fmt.Sprint(c.Recall)},
+			{Name: string(setting.Candidates), Value: string(c.Candidates)},
+			{Name: string(setting.Verify), Value: string(c.Verify)},
+			{Name: string(setting.Shared), Value: strconv.FormatBool(c.Shared)},
+			{Name: "recipe", Value: r.recipe.String()},
+			{Name: string(setting.BucketCap), Value: fmt.Sprint(c.BucketCap)},
+			{Name: string(setting.Keep), Value: c.Keep.String()},
+			{Name: string(setting.Star), Value: fmt.Sprint(c.Star)},
+			{Name: string(setting.OnError), Value: string(c.OnError)},
+			{Name: string(setting.Format), Value: string(c.Corpus.Format)},
+			{Name: string(setting.TextField), Value: c.Corpus.TextField},
+			{Name: string(setting.IDField), Value: c.Corpus.IDField},
+			{Name: "fields", Value: fmt.Sprintf("%q", c.Corpus.Fields)},
+			{Name: string(setting.MaxRecord), Value: fmt.Sprint(c.Corpus.MaxRecord)},
+			{Name: "block size", Value: fmt.Sprint(c.Corpus.BlockSize)},
+			{Name: "output", Value: c.Output},
+			{Name: "ids only", Value: strconv.FormatBool(c.IDsOnly)},
+			{Name: "references", Value: fmt.Sprint(r.refSources)},
+			{Name: string(setting.With), Value: withSetting(c, r.leftFiles)},
+		}
+		for _, s := range set {
+			if !yield(s) {
+				return
+			}
+		}
+		for _, s := range r.sources {
+			if !yield(journal.Setting{Name: resume.InputSetting + s.Path, Value: s.State()}) {
+				return
+			}
+		}
+		// The same file may be known by another name where other inputs are given.
+		names := uint64(0)
+		for _, s := range r.sources {
+			names = hashing.Bytes(append(binary.LittleEndian.AppendUint64(nil, names), s.Name...))
+		}
+		yield(journal.Setting{Name: "names of the outputs", Value: fmt.Sprintf("%016x", names)})
+	}
+}
+
+// withSetting says which of the inputs stand before --with.
+func withSetting(c *Config, leftFiles int) string {
+	if len(c.With) == 0 {
+		return "no"
+	}
+	return fmt.Sprintf("after %d files", leftFiles)
+}

@@ -1,0 +1,285 @@
+package clusters
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/verify"
+	"github.com/alike-dev/alike/internal/extsort"
+)
+
+// Options say what becomes of documents that are alike.
+type Options struct {
+	Graph  graph.Graph
+	Table  *table.Table
+	Sides  *sides.Policy
+	Keep   cluster.Keep
+	Star   bool           // nobody is removed but in favour of a document that is alike itself
+	Parts  bool           // stars are made with the largest set first: edges are by containment
+	Verify verify.Options // for similarities that no edge tells
+}
+
+// Result says what becomes of the documents that are not alone. All of its
+// entries have documents as keys.
+type Result struct {
+	Labels       *extsort.Sorted // members of clusters of two or more; Value: the smallest document of the cluster
+	Removed      *extsort.Sorted // Value: the document kept instead
+	Similarities *extsort.Sorted // of removed documents that are no copies of the kept one; Value: bits of a float
+	Clusters     int64
+	Largest      []int // sizes, descending, at most largestMax
+	space        *scratch.Space
+}
+
+// Release gives back what holds it.
+func (c *Result) Release() error {
+	return c.space.ReleaseAll(c.Labels, c.Removed, c.Similarities)
+}
+
+// LargestMax is how many cluster sizes are counted.
+const LargestMax = 10
+
+// Find groups the documents: edges connect representatives, and a representative
+// stands for its class, whose members are given as copies.Classes has them and within which
+// every similarity is 1. The caller releases the result.
+func Find(ctx context.Context, o Options, classes, edges *extsort.Sorted) (*Result, error) {
+	f := &finder{o, classes, edges}
+	members, err := f.groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &Result{space: o.Graph.Space}
+	queries, err := f.decide(ctx, c, members)
+	err = errors.Join(err, c.space.Release(members))
+	if err == nil {
+		c.Similarities, err = f.similarities(ctx, queries)
+		err = errors.Join(err, c.space.Release(queries))
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Release())
+	}
+	return c, nil
+}
+
+// finder is what findClusters works on.
+type finder struct {
+	Options
+	classes *extsort.Sorted
+	edges   *extsort.Sorted
+}
+
+// groups returns who gives way to the same document: Key is group<<32|document,
+// Value the document's representative. A group is named by a representative: of a
+// component its smallest document, of a star its centre. Every reference's class
+// is a group of its own, since references are kept, each for itself; the other
+// documents of a component that holds references give way to the first of them.
+func (f *finder) groups(ctx context.Context) (*extsort.Sorted, error) {
+	var of *extsort.Sorted // group of each representative with an edge
+	var err error
+	if f.Star {
+		of, err = f.stars(ctx)
+	} else {
+		of, err = f.Graph.Components(ctx, f.edges)
+	}
+	if err != nil {
+		return nil, err
+	}
+	groups, err := f.Graph.Space.Sorted(ctx, f.Graph.Sorting("groups", 8), func(to *extsort.Appender) error {
+		reps := of.Reader()
+		// Both streams ascend by representative.
+		alone := func(before uint64) error {
+			for e, ok := reps.Peek(); ok && e.Key < before; e, ok = reps.Peek() {
+				reps.Next()
+				group := e.Value
+				if f.Sides.Reference(uint32(e.Key)) {
+					group = e.Key
+				}
+				if err := to.Add(group<<32|e.Key, e.Key); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		last, group := uint64(math.MaxUint64), uint64(0)
+		err := f.classes.Visit(func(e extsort.Entry) error {
+			if e.Key != last {
+				last, group = e.Key, e.Key
+				if err := alone(e.Key); err != nil {
+					return err
+				}
+				if l, ok := reps.Peek(); ok && l.Key == e.Key {
+					reps.Next()
+					if !f.Sides.Reference(uint32(e.Key)) {
+						group = l.Value
+					}
+				}
+			}
+			return to.Add(group<<32|e.Value, e.Key)
+		})
+		if err == nil {
+			err = alone(math.MaxUint64)
+		}
+		return errors.Join(err, reps.Err(), reps.Close())
+	})
+	return groups, errors.Join(err, f.Graph.Space.Release(of))
+}
+
+// decider goes through the groups twice at once: ahead finds out whom a group
+// keeps, then behind says so of each of its members.
+type decider struct {
+	f             *finder
+	c             *Result
+	docs          *table.Cursor
+	prefer        func(a, b uint32) bool
+	ahead, behind *extsort.Reader
+
+	labels, removed, queries *extsort.Appender
+}
+
+// decide fills in c but for the similarities. It returns those that are asked
+// for: Key is a pair of representatives, Value the removed document.
+func (f *finder) decide(ctx context.Context, c *Result, members *extsort.Sorted) (queries *extsort.Sorted, err error) {
+	docs := f.Table.Cursor()
+	d := &decider{f: f, c: c, docs: docs, prefer: f.Keep.Order(docs.Meta), ahead: members.Reader(), behind: members.Reader()}
+	defer func() { err = errors.Join(err, d.ahead.Close(), d.behind.Close()) }()
+	queries, err = f.Graph.Space.Sorted(ctx, f.Graph.Sorting("queries", 8), func(to *extsort.Appender) error {
+		d.queries = to
+		var err error
+		c.Labels, err = f.Graph.Space.Sorted(ctx, f.Graph.ByDoc("labels", 8), func(to *extsort.Appender) error {
+			d.labels = to
+			var err error
+			c.Removed, err = f.Graph.Space.Sorted(ctx, f.Graph.ByDoc("removed", 8), func(to *extsort.Appender) error {
+				d.removed = to
+				return d.run(ctx)
+			})
+			return err
+		})
+		return err
+	})
+	slices.SortFunc(c.Largest, func(a, b int) int { return cmp.Compare(b, a) })
+	return queries, err
+}
+
+func (d *decider) run(ctx context.Context) error {
+	for n := 0; ; n++ {
+		first, ok := d.ahead.Peek()
+		if !ok {
+			return errors.Join(d.ahead.Err(), d.docs.Err)
+		}
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := d.group(first.Key); err != nil {
+			return err
+		}
+	}
+}
+
+// group decides about the group that begins with an entry's key.
+func (d *decider) group(first uint64) error {
+	group := uint32(first >> 32)
+	kept, keptRep, size := d.choose(group)
+	label := uint64(uint32(first))
+	for range size {
+		e, _ := d.behind.Next()
+		doc, rep := uint32(e.Key), uint32(e.Value)
+		if size > 1 {
+			if err := d.labels.Add(uint64(doc), label); err != nil {
+				return err
+			}
+		}
+		if doc == kept || d.f.Sides.Reference(doc) {
+			continue
+		}
+		if err := d.removed.Add(uint64(doc), uint64(kept)); err != nil {
+			return err
+		}
+		if rep != keptRep {
+			p := graph.Pair{A: min(rep, keptRep), B: max(rep, keptRep)}
+			if err := d.queries.Add(p.Key(), uint64(doc)); err != nil {
+				return err
+			}
+		}
+	}
+	if size > 1 {
+		d.c.count(size)
+	}
+	return errors.Join(d.behind.Err(), d.docs.Err)
+}
+
+// choose returns whom a group keeps: its reference, or else the member that the
+// keep rule prefers, of a star among the centre's own class.
+func (d *decider) choose(group uint32) (kept, rep uint32, size int) {
+	chosen := false
+	for e, ok := d.ahead.Peek(); ok && uint32(e.Key>>32) == group; e, ok = d.ahead.Peek() {
+		d.ahead.Next()
+		size++
+		doc, of := uint32(e.Key), uint32(e.Value)
+		if d.f.Star && of != group {
+			continue
+		}
+		switch {
+		case !chosen:
+			kept, rep, chosen = doc, of, true
+		case d.f.Sides.Reference(group): // the reference comes first
+		case d.prefer(doc, kept):
+			kept, rep = doc, of
+		}
+	}
+	return kept, rep, size
+}
+
+// count notes a cluster's size.
+func (c *Result) count(size int) {
+	c.Clusters++
+	if len(c.Largest) < LargestMax {
+		c.Largest = append(c.Largest, size)
+		return
+	}
+	if i := slices.Index(c.Largest, slices.Min(c.Largest)); size > c.Largest[i] {
+		c.Largest[i] = size
+	}
+}
+
+// similarities answers queries: from the edges or, where a chain led from one
+// document to the other, by comparing them now.
+func (f *finder) similarities(ctx context.Context, queries *extsort.Sorted) (*extsort.Sorted, error) {
+	unknown := f.Graph.Sorting("unknown", 8)
+	unknown.Sum = true
+	missing, err := f.Graph.Space.Sorted(ctx, unknown, func(to *extsort.Appender) error {
+		known := extsort.NewLookup(f.edges)
+		err := queries.Visit(func(e extsort.Entry) error {
+			if _, ok := known.Find(e.Key); ok {
+				return nil
+			}
+			return to.Add(e.Key, 1)
+		})
+		return errors.Join(err, known.Err(), known.Close())
+	})
+	if err != nil {
+		return nil, err
+	}
+	rated, _, err := verify.Pairs(ctx, f.Verify, verify.Query{Pairs: missing, Rate: true})
+	if err = errors.Join(err, f.Graph.Space.Release(missing)); err != nil {
+		return nil, err
+	}
+	answers, err := f.Graph.Space.Sorted(ctx, f.Graph.ByDoc("similarities", 8), func(to *extsort.Appender) error {
+		known, now := extsort.NewLookup(f.edges), extsort.NewLookup(rated)
+		err := queries.Visit(func(e extsort.Entry) error {
+			similarity, ok := known.Find(e.Key)
+			if !ok {
+				similarity, _ = now.Find(e.Key)
+			}
+			return to.Add(e.Value, similarity)
+		})
+		return errors.Join(err, known.Err(), now.Err(), known.Close(), now.Close())
+	})
+	return answers, errors.Join(err, f.Graph.Space.Release(rated))
+}

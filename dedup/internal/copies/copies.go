@@ -1,0 +1,157 @@
+package copies
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// Classes groups documents with equal features. Only the first of a class, its
+// representative, goes into bands and verification: copies cost one comparison
+// of digests, however many there are.
+type Classes struct {
+	Both            bitset.Set      // of two collections, the representatives on the left whose classes have members on the right
+	Representatives bitset.Set      // the documents to compare: with features, not skipped, first of their class
+	Members         *extsort.Sorted // Key: representative, Value: member; classes of two or more, the representative too
+	Copies          int64           // documents that are not the first of their class; of two collections, those of the other one than the first
+}
+
+// Options say what is equal.
+type Options struct {
+	Space *scratch.Space
+	Table *table.Table
+	Sides *sides.Policy
+	// BySet compares feature sets in place of features. Two documents whose texts repeat
+	// features differently have equal sets, which matters where all sets are compared.
+	BySet     bool
+	Threshold measure.Threshold // what does not reach it with itself is in no class; used BySet
+}
+
+// Find finds the documents with equal digests, of the features or of the feature sets.
+// The caller releases the members.
+func Find(ctx context.Context, o Options) (*Classes, error) {
+	t, w := o.Table, o.Space
+	c := &Classes{Representatives: bitset.New(t.Docs), Both: bitset.New(t.Left)}
+	sorter, err := extsort.New(w.Sorting("digests", 2, 64))
+	if err != nil {
+		return nil, err
+	}
+	to := sorter.Appenders(w.Threads)
+	err = t.EachSegment(ctx, w.Threads, func(worker int, s *table.Scan) error {
+		return o.addDigests(s, to[worker])
+	})
+	digests, err := w.Ended(ctx, sorter, extsort.Flush(to, err))
+	if err != nil {
+		return nil, err
+	}
+	err = c.group(ctx, digests, o)
+	return c, errors.Join(err, w.Release(digests))
+}
+
+// addDigests adds an entry for every document of a segment that is to be
+// compared: Key and the upper half of Value are its digest. By Overlap, documents with
+// fewer features than asked for match nothing, not even their copies.
+func (o *Options) addDigests(s *table.Scan, to *extsort.Appender) error {
+	docs, err := s.Documents()
+	if err != nil {
+		return err
+	}
+	t := o.Table
+	c := t.Cursor()
+	return s.EachBlock(func(b *table.Block, row, end int) error {
+		for first := b.FirstDoc; row < end; row, first = row+1, first+1 {
+			d := &docs[row]
+			if d.Features == 0 || t.Skipped.Has(first) {
+				continue
+			}
+			sum := d.Digest
+			if o.BySet {
+				set := c.Set(first)
+				if c.Err != nil {
+					return c.Err
+				}
+				if n := uint64(len(set)); !o.Threshold.Reached(n, n, n) {
+					continue
+				}
+				sum = recipe.Digest(set)
+			}
+			if err := to.Add(sum[0], hashing.Mix(sum[1])&^math.MaxUint32|uint64(first)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// group makes classes of equal digests.
+func (c *Classes) group(ctx context.Context, digests *extsort.Sorted, o Options) error {
+	sorter, err := extsort.New(o.Space.Sorting("classes", 4, graph.Bits(o.Table.Docs)))
+	if err != nil {
+		return err
+	}
+	workers := make([]classWorker, o.Space.Threads)
+	for i := range workers {
+		workers[i].to, workers[i].active, workers[i].sides, workers[i].both = sorter.Appender(), c.Representatives, o.Sides, c.Both
+	}
+	err = digests.Each(ctx, o.Space.Threads, func(worker int, part []extsort.Entry, more bool) error {
+		return workers[worker].group(part)
+	})
+	for i := range workers {
+		c.Copies += workers[i].copies
+		err = errors.Join(err, workers[i].to.Flush())
+	}
+	c.Members, err = o.Space.Ended(ctx, sorter, err)
+	return err
+}
+
+// classWorker makes classes for one goroutine.
+type classWorker struct {
+	to     *extsort.Appender
+	active bitset.Set
+	sides  *sides.Policy
+	both   bitset.Set // see classes
+	copies int64
+	key    uint64 // the digest of the last entry
+	check  uint64
+	rep    uint32
+	begun  bool // rep is there
+	alone  bool // rep has no copy yet
+}
+
+// group goes on with entries that follow those seen before, or have other keys.
+func (w *classWorker) group(part []extsort.Entry) error {
+	for _, e := range part {
+		doc, check := uint32(e.Value), e.Value>>32
+		if !w.begun || e.Key != w.key || check != w.check {
+			w.key, w.check, w.rep, w.begun, w.alone = e.Key, check, doc, true, true
+			w.active.AddShared(doc)
+			continue
+		}
+		if w.alone {
+			w.alone = false
+			if err := w.to.Add(uint64(w.rep), uint64(w.rep)); err != nil {
+				return err
+			}
+		}
+		if !w.sides.Apart() {
+			w.copies++
+		} else if w.sides.Side(doc) != w.sides.Side(w.rep) {
+			w.copies++
+			w.both.AddShared(w.rep)
+		}
+		if err := w.to.Add(uint64(w.rep), uint64(doc)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

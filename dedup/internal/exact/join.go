@@ -1,0 +1,354 @@
+package exact
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/meter"
+	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/simjoin"
+)
+
+// probeChunk is how many sets a worker takes at once.
+const probeChunk = 64
+
+// indexMost is how many features the index of a chunk can number.
+const indexMost = 1<<31 - 2
+
+// chunk is a run of representatives' feature sets in memory.
+type chunk struct {
+	docs  []uint32
+	sets  [][]uint64
+	index *simjoin.Index
+	whole *simjoin.SearchIndex // index is a part of it; nil: there is nothing behind the chunk
+	next  uint32               // first document behind it
+}
+
+// Query is what is to be joined.
+type Query struct {
+	Docs  bitset.Set // representatives
+	Kind  string     // of the notes of how far it is
+	Limit int64      // of edges; 0: any number
+}
+
+// Options say how sets are joined.
+type Options struct {
+	Graph     graph.Graph
+	Records   *reread.Store // of the documents, whose sets are compared
+	Sides     *sides.Policy
+	Threshold measure.Threshold
+	// RemovesParts has one edge for what can be removed and what would be kept for it, in
+	// place of one for each direction of a directed measure: how much of a document is in a
+	// reference, or of the smaller document in the larger.
+	RemovesParts bool
+	IndexMost    int         // features that the index of a chunk can number; 0: IndexMost
+	Log          *resume.Log // nil: nothing is noted
+	Progress     meter.Progress
+}
+
+// joiner finds all pairs of documents at or above the threshold with a
+// prefix-filter index over the feature sets. Where not all sets fit in memory
+// they are joined by chunks: each with itself, and with all sets behind it. That
+// reads the sets once for each chunk; the pairs are the same.
+//
+// Of two collections the smaller one is indexed, by chunks as well, and each chunk is
+// searched for all sets of the other one.
+type joiner struct {
+	Query
+	Options
+	index side // of two collections, the one that is indexed; the other one is searched for
+	edges *extsort.Sorter
+	to    []*extsort.Appender
+	count atomic.Int64 // edges so far
+}
+
+// ErrManyEdges says that a join has gone over its limit. Whether it does depends on
+// the corpus alone.
+var ErrManyEdges = errors.New("more similar pairs than an exact join is good for")
+
+// joined is a note of how far a join is.
+type joined struct {
+	resume.Stored        // edges
+	Next          uint32 // first document of the next chunk
+}
+
+// Join returns the edges among documents. The error is errManyEdges if there are more
+// than the limit. The caller releases them.
+func Join(ctx context.Context, o Options, what Query) (*extsort.Sorted, error) {
+	sorting := o.Graph.Sorting("edges", 8)
+	var before joined
+	if found, err := o.Log.Last(what.Kind, &before); err != nil {
+		return nil, err
+	} else if found {
+		sorting.Runs = before.Runs[0]
+	}
+	if err := o.Records.PrepareSets(ctx, what.Docs); err != nil {
+		return nil, err
+	}
+	if o.IndexMost == 0 {
+		o.IndexMost = indexMost
+	}
+	j := &joiner{Query: what, Options: o}
+	var err error
+	if j.index, err = smallerSide(o.Records.Table, o.Sides, what.Docs); err != nil {
+		return nil, err
+	}
+	if j.edges, err = extsort.New(sorting); err != nil {
+		return nil, err
+	}
+	j.to = j.edges.Appenders(o.Graph.Space.Threads)
+	j.count.Store(before.Count)
+	return o.Graph.Space.Ended(ctx, j.edges, j.join(ctx, before.Next))
+}
+
+func (j *joiner) join(ctx context.Context, next uint32) error {
+	for int(next) < j.Records.Table.Docs {
+		c, err := j.load(ctx, next)
+		if err != nil {
+			return err
+		}
+		switch {
+		case j.Sides.Apart():
+			err = j.searchAll(ctx, c, 0)
+		default:
+			if err = j.within(ctx, c); err == nil && c.whole != nil {
+				err = j.searchAll(ctx, c, c.next)
+			}
+		}
+		if err := extsort.Flush(j.to, err); err != nil {
+			return err
+		}
+		next = c.next
+		if !j.Log.Due() {
+			continue
+		}
+		runs, err := j.edges.Save(ctx)
+		if err != nil {
+			return err
+		}
+		if err := j.Log.Note(j.Kind, joined{resume.Stored{Runs: [][]extsort.Run{runs}, Count: j.count.Load()}, next}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load reads sets from a document on, as many as may be in memory, and indexes
+// them.
+func (j *joiner) load(ctx context.Context, next uint32) (*chunk, error) {
+	limit := j.Graph.Space.Share(2)
+	c := &chunk{}
+	sets := j.Records.NewSets(ctx)
+	defer sets.Close()
+	features := 0
+	for ; int(next) < j.Records.Table.Docs; next++ {
+		if !j.Docs.Has(next) || !j.index.has(j.Sides, next) {
+			continue
+		}
+		set, err := sets.Of(next)
+		if err != nil {
+			return nil, err
+		}
+		if len(c.docs) > 0 && features+len(set) > j.IndexMost {
+			break
+		}
+		if limit > 0 && len(c.docs) > 0 && simjoin.SearchIndexBytes(len(c.docs)+1, features+len(set))+8*int64(features) > limit {
+			break
+		}
+		if !sets.Lasting() {
+			set = slices.Clone(set)
+		}
+		features += len(set)
+		c.docs, c.sets = append(c.docs, next), append(c.sets, set)
+	}
+	c.next = next
+	if int(next) == j.Records.Table.Docs && !j.Sides.Apart() {
+		c.index = simjoin.NewIndex(c.sets, j.Threshold)
+	} else {
+		c.whole = simjoin.NewSearchIndex(c.sets, j.Threshold)
+		c.index = &c.whole.Index
+	}
+	c.sets = nil
+	return c, nil
+}
+
+// within joins a chunk with itself.
+func (j *joiner) within(ctx context.Context, c *chunk) error {
+	return j.parallel(ctx, c.index.Len(), func(to *extsort.Appender, p *simjoin.Prober, g int) error {
+		own, size := c.index.Members(g), uint32(c.index.Size(g))
+		for i := range own { // sets may be equal although features are not repeated alike
+			if err := j.addAll(to, c, own[i], own[i+1:], size, simjoin.GroupMatch{Intersection: size, Size: size}); err != nil {
+				return err
+			}
+		}
+		for _, m := range c.index.Matches(p, g) {
+			for _, x := range own {
+				if err := j.addAll(to, c, x, c.index.Members(m.Group), size, m); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// addAll adds the edges between a document, whose set has so many features, and others of
+// a chunk, by their places.
+func (j *joiner) addAll(to *extsort.Appender, c *chunk, x uint32, others []uint32, size uint32, m simjoin.GroupMatch) error {
+	for _, y := range others {
+		if err := j.add(to, c.docs[x], c.docs[y], size, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// searchAll joins a chunk with all sets from a document on.
+func (j *joiner) searchAll(ctx context.Context, c *chunk, from uint32) error {
+	t := j.Records.Table
+	if len(c.docs) == 0 {
+		return nil
+	}
+	var next atomic.Int64
+	next.Store(int64(t.BlockOf(from)))
+	group, ctx := errgroup.WithContext(ctx)
+	for worker := range j.Graph.Space.Threads {
+		group.Go(func() error {
+			var p simjoin.Prober
+			sets := j.Records.NewSets(ctx)
+			defer sets.Close()
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(t.Blocks) {
+					return nil
+				}
+				if err := j.search(c, from, &t.Blocks[i], sets, &p, j.to[worker]); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return group.Wait()
+}
+
+// search joins a chunk with the documents of a block from one on.
+func (j *joiner) search(c *chunk, from uint32, b *table.Block, sets *reread.Sets, p *simjoin.Prober, to *extsort.Appender) error {
+	other := j.index.other()
+	for doc := max(b.FirstDoc, from); doc < b.FirstDoc+b.Docs; doc++ {
+		if !j.Docs.Has(doc) || !other.has(j.Sides, doc) {
+			continue
+		}
+		set, err := sets.Of(doc)
+		if err != nil {
+			return err
+		}
+		for _, m := range c.whole.Search(p, set) {
+			for _, y := range c.index.Members(m.Group) {
+				if j.metBefore(doc, c.docs[y]) {
+					continue
+				}
+				if err := j.add(to, doc, c.docs[y], uint32(len(set)), m); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// parallel calls visit for 0 … n−1 from all workers.
+func (j *joiner) parallel(ctx context.Context, n int, visit func(to *extsort.Appender, p *simjoin.Prober, i int) error) error {
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for worker := range j.Graph.Space.Threads {
+		group.Go(func() error {
+			var p simjoin.Prober
+			for ctx.Err() == nil {
+				start := int(next.Add(probeChunk)) - probeChunk
+				if start >= n {
+					return nil
+				}
+				end := min(start+probeChunk, n)
+				for i := start; i < end; i++ {
+					if err := visit(j.to[worker], &p, i); err != nil {
+						return err
+					}
+				}
+				j.Progress.Advance(int64(end-start), 0)
+			}
+			return ctx.Err()
+		})
+	}
+	return group.Wait()
+}
+
+// add adds the edges between two documents if these may meet. size is that of the set
+// of x.
+func (j *joiner) add(to *extsort.Appender, x, y, size uint32, m simjoin.GroupMatch) error {
+	if !j.Sides.Meet(x, y) {
+		return nil
+	}
+	if n := j.count.Add(1); j.Limit > 0 && n > j.Limit {
+		return ErrManyEdges
+	}
+	match := measure.Match{A: uint64(x), B: uint64(y), Intersection: uint64(m.Intersection), SizeA: uint64(size), SizeB: uint64(m.Size)}
+	if x > y {
+		match = turned(match)
+	}
+	return j.addEdges(to, match)
+}
+
+// addEdges adds the edges between two documents whose sets have the counts of m, with
+// m.A < m.B. By a directed measure they are one for each direction that reaches the
+// threshold; its Key is the document inside, then the other.
+func (j *joiner) addEdges(to *extsort.Appender, m measure.Match) error {
+	of := j.Threshold.Measure()
+	switch {
+	case of.Symmetric():
+		return to.Add(edgeKey(m), math.Float64bits(m.Similarity(of)))
+	case j.RemovesParts:
+		return j.partEdge(to, m)
+	}
+	for _, m := range [...]measure.Match{m, turned(m)} {
+		if j.Threshold.Reached(m.Intersection, m.SizeA, m.SizeB) {
+			if err := to.Add(edgeKey(m), math.Float64bits(m.Similarity(of))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// partEdge adds the edge between what can be removed and what would be kept for it:
+// how much of a document is in a reference, or of the smaller document in the larger.
+func (j *joiner) partEdge(to *extsort.Appender, m measure.Match) error {
+	similarity := m.Similarity(measure.MaxContainment)
+	if j.Sides.Reference(uint32(m.A)) {
+		inside := turned(m)
+		if !j.Threshold.Reached(inside.Intersection, inside.SizeA, inside.SizeB) {
+			return nil
+		}
+		similarity = inside.Similarity(measure.Containment)
+	}
+	return to.Add(edgeKey(m), math.Float64bits(similarity))
+}
+
+func edgeKey(m measure.Match) uint64 { return graph.Key(uint32(m.A), uint32(m.B)) }
+
+// turned returns the match in the other direction.
+func turned(m measure.Match) measure.Match {
+	return measure.Match{A: m.B, B: m.A, Intersection: m.Intersection, SizeA: m.SizeB, SizeB: m.SizeA}
+}

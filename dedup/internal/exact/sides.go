@@ -1,0 +1,75 @@
+package exact
+
+import (
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/dedup/internal/table"
+)
+
+// side is one of two collections; of one collection all are on oneSide.
+type side int
+
+const (
+	oneSide side = iota
+	leftSide
+	rightSide
+)
+
+// has tells whether a class is on the side.
+func (s side) has(policy *sides.Policy, rep uint32) bool {
+	switch s {
+	case leftSide:
+		return policy.Left(rep)
+	case rightSide:
+		return policy.Right(rep)
+	}
+	return true
+}
+
+func (s side) other() side {
+	switch s {
+	case leftSide:
+		return rightSide
+	case rightSide:
+		return leftSide
+	}
+	return oneSide
+}
+
+// SideFeatures is how many features the documents of each side have. In one collection all
+// are on both.
+type SideFeatures struct{ Left, Right int64 }
+
+func (s *SideFeatures) Add(policy *sides.Policy, rep uint32, features int64) {
+	left, right := policy.Across(rep)
+	if left {
+		s.Left += features
+	}
+	if right {
+		s.Right += features
+	}
+}
+
+// smallerSide returns the side on which some representatives have fewer features.
+func smallerSide(t *table.Table, policy *sides.Policy, docs bitset.Set) (side, error) {
+	if !policy.Apart() {
+		return oneSide, nil
+	}
+	var sum SideFeatures
+	c := t.Scanner()
+	for doc := range uint32(t.Docs) {
+		if docs.Has(doc) {
+			sum.Add(policy, doc, int64(c.Doc(doc).Features))
+		}
+	}
+	if sum.Left < sum.Right {
+		return leftSide, c.Err
+	}
+	return rightSide, c.Err
+}
+
+// metBefore tells whether a pair is found another time: two classes that are on both
+// sides are indexed and searched for each. A class does not meet itself here.
+func (j *joiner) metBefore(searched, indexed uint32) bool {
+	return j.index != oneSide && searched <= indexed && j.Sides.Both(searched) && j.Sides.Both(indexed)
+}

@@ -1,0 +1,184 @@
+package feed
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// Feeder hands the blocks of many files to many workers. A worker stays with
+// its file until that ends; then it opens the next one or, when none is left,
+// helps with a file that others are still reading. So many small files, a few
+// compressed streams and one huge file all keep every worker busy.
+type Feeder struct {
+	sources []corpus.Source
+	opener  *Opener
+	layouts *Layouts
+	wanted  func(file int) bool                 // nil: all
+	done    func(file int) func(seq int64) bool // blocks of a file to leave out; nil: none
+
+	mu      sync.Mutex
+	next    int         // first source not opened yet
+	open    []*OpenFile // files that may have blocks left
+	opening int         // files that workers are about to open
+	opened  *sync.Cond  // one of them is open, or cannot be
+}
+
+// OpenFile is a file with the workers that read it.
+type OpenFile struct {
+	*corpus.File
+	Index  int // in feeder.sources
+	users  int
+	ended  bool
+	failed bool
+
+	advanced atomic.Int64
+	Blocks   atomic.Int64 // handed out
+}
+
+// Advance returns how many bytes of the file were taken since the last call.
+func (o *OpenFile) Advance() int64 {
+	n := o.BytesRead()
+	return n - o.advanced.Swap(n)
+}
+
+// ErrFileEnd is what take returns to the last worker that leaves a file at its end.
+var ErrFileEnd = errors.New("end of file")
+
+func NewFeeder(
+	sources []corpus.Source, opener *Opener, layouts *Layouts, wanted func(file int) bool, done func(file int) func(seq int64) bool,
+) *Feeder {
+	f := &Feeder{sources: sources, opener: opener, layouts: layouts, wanted: wanted, done: done}
+	f.opened = sync.NewCond(&f.mu)
+	return f
+}
+
+// Take fills b with a block, of file current where that has one left, and
+// returns its file. At the end of all files it returns io.EOF. Another error
+// belongs to the returned file, which yields nothing more, errFileEnd if it is
+// whole; the caller goes on with take(nil, b).
+func (f *Feeder) Take(current *OpenFile, b *corpus.Block) (*OpenFile, error) {
+	for {
+		if current == nil {
+			var err error
+			if current, err = f.join(); err != nil {
+				return current, err
+			}
+		}
+		err := current.Next(b)
+		if err == nil {
+			current.Blocks.Add(1)
+			return current, nil
+		}
+		last := f.leave(current, err)
+		if err != io.EOF { // exactly: damage may wrap one
+			return current, err
+		}
+		if last {
+			return current, ErrFileEnd
+		}
+		current = nil
+	}
+}
+
+// join opens the next file or, when all are open, joins the one with the fewest
+// workers. Files are opened outside of the lock: of many small ones that is a good
+// part of the work.
+func (f *Feeder) join() (*OpenFile, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.next < len(f.sources) {
+		index := f.next
+		f.next++
+		if f.wanted == nil || f.wanted(index) {
+			return f.openNext(index)
+		}
+	}
+	for {
+		var best *OpenFile
+		for _, o := range f.open {
+			if !o.ended && (best == nil || o.users < best.users) {
+				best = o
+			}
+		}
+		if best != nil {
+			best.users++
+			return best, nil
+		}
+		if f.opening == 0 {
+			return nil, io.EOF
+		}
+		f.opened.Wait()
+	}
+}
+
+// openNext opens a source. f.mu is held, before and after.
+func (f *Feeder) openNext(index int) (*OpenFile, error) {
+	f.opening++
+	f.mu.Unlock()
+	file, err := f.opener.Open(index)
+	if err == nil {
+		f.layouts.keep(index, file)
+	}
+	if err == nil && f.done != nil {
+		if done := f.done(index); done != nil {
+			file.Skip(done)
+		}
+	}
+	f.mu.Lock()
+	f.opening--
+	f.opened.Broadcast()
+	if err != nil {
+		return &OpenFile{Index: index}, err
+	}
+	opened := &OpenFile{File: file, Index: index, users: 1}
+	f.open = append(f.open, opened)
+	return opened, nil
+}
+
+// leave marks o as ended, by err, and closes it when its last worker has left. It
+// tells whether this was the last one of a file that has not failed.
+func (f *Feeder) leave(o *OpenFile, err error) (last bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o.ended = true
+	o.failed = o.failed || err != io.EOF
+	o.users--
+	if o.users > 0 {
+		return false
+	}
+	f.drop(o)
+	return !o.failed
+}
+
+// drop closes o. Reading is over, so an error of closing tells nothing.
+func (f *Feeder) drop(o *OpenFile) {
+	_ = o.Close()
+	for i, other := range f.open {
+		if other == o {
+			f.open = append(f.open[:i], f.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// Close closes what workers left open when they stopped before the end.
+func (f *Feeder) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.open) > 0 {
+		f.drop(f.open[0])
+	}
+	f.opener.Close()
+}
+
+// Stop keeps files after index from being opened.
+func (f *Feeder) Stop(index int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sources = f.sources[:min(len(f.sources), index+1)]
+	f.opener.stop(index)
+}

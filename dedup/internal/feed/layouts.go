@@ -1,0 +1,53 @@
+package feed
+
+import (
+	"context"
+	"sync"
+
+	"github.com/alike-dev/alike/corpus"
+)
+
+// Layouts keeps the layouts of those tables whose records are parsed again apart
+// from their file, so that it is not opened just for its header.
+type Layouts struct {
+	mu   sync.Mutex
+	of   map[int]corpus.Layout // by source
+	last corpus.Layout         // kept once for all tables in a row that have it
+}
+
+// keep keeps the layout of an open table that is not read in place.
+func (l *Layouts) keep(index int, file *corpus.File) {
+	source := file.Source()
+	if _, known := source.Layout(); known || source.InPlace() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if layout := file.Layout(); !layout.Equal(l.last) {
+		l.last = layout
+	}
+	if l.of == nil {
+		l.of = map[int]corpus.Layout{}
+	}
+	l.of[index] = l.last
+}
+
+// Find returns the layout of a source, for which that is opened if need be: when
+// another process has read it.
+func (l *Layouts) Find(ctx context.Context, index int, source corpus.Source, o corpus.Options) (corpus.Layout, error) {
+	if layout, ok := source.Layout(); ok {
+		return layout, nil
+	}
+	l.mu.Lock()
+	layout, ok := l.of[index]
+	l.mu.Unlock()
+	if ok {
+		return layout, nil
+	}
+	file, err := corpus.Open(ctx, source, o)
+	if err != nil {
+		return layout, err
+	}
+	l.keep(index, file)
+	return file.Layout(), file.Close()
+}

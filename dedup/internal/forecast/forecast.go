@@ -1,0 +1,249 @@
+package forecast
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
+)
+
+// Options say what is judged.
+type Options struct {
+	Records   *reread.Store // of the documents
+	Sides     *sides.Policy
+	Threshold measure.Threshold
+	Cap       int // members up to which a bucket votes for all its pairs
+}
+
+// Forecast is what it takes to find the similar pairs of some documents, judged by
+// all pairs of a sample of them.
+type Forecast struct {
+	docs, features float64 // of all, features with repeats
+	sides          census  // of all
+	Edges          float64 // similar pairs
+	visits         float64 // postings that an exact join goes through
+	votes          float64 // of bands, for pairs
+	met            float64 // pairs that have votes
+	metAlike       float64 // of them, similar
+}
+
+// A sample has a share of the documents, so that looking at it takes little beside the
+// work itself, but at least sampleLeast of them and at most sampleMost, or
+// sampleFeatures features.
+const (
+	sampleShare    = 64
+	sampleLeast    = 32
+	sampleMost     = 256
+	sampleFeatures = 1 << 18
+)
+
+// Of judges the work on documents. It depends on what they are and on the
+// settings alone.
+func Of(ctx context.Context, by Options, docs bitset.Set) (f Forecast, err error) {
+	sample, f, err := by.sampleOf(docs)
+	if err != nil {
+		return f, err
+	}
+	if err := by.Records.PrepareSets(ctx, sample); err != nil {
+		return f, err
+	}
+	sets := by.Records.NewSets(ctx)
+	defer sets.Close()
+	var o overlaps
+	for doc := range uint32(by.Records.Table.Docs) {
+		if !sample.Has(doc) {
+			continue
+		}
+		set, err := sets.Of(doc)
+		if err != nil {
+			return f, err
+		}
+		o.add(doc, set)
+	}
+	by.judge(&f, &o)
+	return f, ctx.Err()
+}
+
+// sampleOf chooses documents by a hash of their numbers and counts all. Of two
+// collections it takes a sample each: one may be much smaller than the other.
+func (by *Options) sampleOf(docs bitset.Set) (sample bitset.Set, f Forecast, err error) {
+	c := by.Records.Table.Scanner()
+	var of [2]struct{ docs, features, share float64 } // by sides.Policy.Side
+	var all census
+	for doc := range uint32(by.Records.Table.Docs) {
+		if docs.Has(doc) {
+			s := &of[by.Sides.Side(doc)]
+			s.docs++
+			s.features += float64(c.Doc(doc).Features)
+			all.add(by.Sides, doc)
+		}
+	}
+	for i := range of {
+		s := &of[i]
+		least := max(sampleLeast, s.docs/sampleShare)
+		s.share = min(least, sampleMost, max(sampleFeatures*s.docs/max(s.features, 1), sampleLeast/2)) / max(s.docs, 1)
+	}
+	f = Forecast{docs: of[0].docs + of[1].docs, features: of[0].features + of[1].features, sides: all}
+	sample = bitset.New(by.Records.Table.Docs)
+	for doc := range uint32(by.Records.Table.Docs) {
+		if docs.Has(doc) && float64(hashing.Mix(uint64(doc)+1)>>32) < of[by.Sides.Side(doc)].share*(1<<32) {
+			sample.Add(doc)
+		}
+	}
+	return sample, f, c.Err
+}
+
+// judge fills in the forecast by the pairs of the sample, each of which stands for as
+// many pairs of all documents.
+func (by *Options) judge(f *Forecast, o *overlaps) {
+	n := float64(len(o.sizes))
+	var sampled census
+	for _, doc := range o.docs {
+		sampled.add(by.Sides, doc)
+	}
+	if sampled.pairs() < 1 {
+		return
+	}
+	o.count()
+	scale := f.sides.pairs() / sampled.pairs()
+	hot := by.hotWeights(o, (f.docs-1)/(n-1))
+	if by.Sides.Apart() {
+		hot = by.hotWeightsAcross(o, f.sides.left/sampled.left, f.sides.right/sampled.right)
+	}
+	o.eachPair(func(a, b, inter int) {
+		if by.Sides.Apart() && !by.Sides.Meet(o.docs[a], o.docs[b]) {
+			return
+		}
+		union := o.sizes[a] + o.sizes[b] - inter
+		alike := by.Threshold.Reached(uint64(inter), uint64(o.sizes[a]), uint64(o.sizes[b]))
+		if alike {
+			f.Edges += scale
+		}
+		agree := by.agreement(inter, union)
+		weight := scale * max(hot[a], hot[b])
+		met := weight * by.Records.Recipe.Banding().Probability(agree)
+		f.met += met
+		f.votes += weight * float64(by.Records.Recipe.Banding().Bands) * math.Pow(agree, float64(by.Records.Recipe.Banding().Rows))
+		if alike {
+			f.metAlike += met
+		}
+	})
+	if by.Sides.Apart() {
+		f.visits = scale * o.visitsAcross(by.Sides, by.Threshold.Prefix)
+	} else {
+		f.visits = scale * o.visits(by.Threshold.Prefix, by.Threshold.IndexPrefix)
+	}
+}
+
+// agreement is the probability that components of two signatures agree.
+func (by *Options) agreement(inter, union int) float64 {
+	return by.Records.Recipe.Agreement(float64(inter) / float64(union))
+}
+
+// hotWeights returns the share of its pairs that a document's buckets vote for: 1 or,
+// when they are expected to be over the cap, what hubs leave. A document of the sample
+// stands for so many.
+func (by *Options) hotWeights(o *overlaps, each float64) []float64 {
+	size := make([]float64, len(o.sizes)) // of the document's buckets, besides itself
+	o.eachPair(func(a, b, inter int) {
+		share := each * math.Pow(by.agreement(inter, o.sizes[a]+o.sizes[b]-inter), float64(by.Records.Recipe.Banding().Rows))
+		size[a] += share
+		size[b] += share
+	})
+	for i, s := range size {
+		size[i] = 1
+		if s > float64(by.Cap) {
+			size[i] = 2 * lsh.Hubs / s
+		}
+	}
+	return size
+}
+
+// overlaps is a small collection of sets whose pairs are all compared, by what they
+// share: feature after feature, so that pairs which share nothing cost nothing.
+type overlaps struct {
+	docs   []uint32 // whose sets they are
+	sizes  []int
+	tokens []uint64 // a token's bits but the lowest setBits, and the number of a set that holds it
+	shared []uint32 // tokens of sets a < b at a·len(sizes) + b
+	ranked []uint64 // set<<48 | holders<<32 | number of a token that the set holds, ascending
+}
+
+// setBits is so many that the number of a set fits in. That tokens are told apart by the
+// others matters to nothing: two in 2⁴⁸ pass for one.
+const setBits = 16
+
+func (o *overlaps) add(doc uint32, set []uint64) {
+	o.docs = append(o.docs, doc)
+	for _, token := range set {
+		o.tokens = append(o.tokens, hashing.Mix(token)>>setBits<<setBits|uint64(len(o.sizes)))
+	}
+	o.sizes = append(o.sizes, len(set))
+}
+
+// count counts what sets share, and ranks the tokens of each by how many hold them.
+func (o *overlaps) count() {
+	slices.Sort(o.tokens)
+	n := len(o.sizes)
+	o.shared = make([]uint32, n*n)
+	o.ranked = make([]uint64, 0, len(o.tokens))
+	number := uint64(0)
+	for start := 0; start < len(o.tokens); number++ {
+		end := start + 1
+		for end < len(o.tokens) && o.tokens[end]>>setBits == o.tokens[start]>>setBits {
+			end++
+		}
+		held := o.tokens[start:end]
+		for i := range held {
+			set := held[i] % (1 << setBits)
+			o.ranked = append(o.ranked, set<<48|uint64(len(held))<<32|number)
+			row := o.shared[int(set)*n:][:n]
+			for _, other := range held[i+1:] {
+				row[other%(1<<setBits)]++
+			}
+		}
+		start = end
+	}
+	slices.Sort(o.ranked)
+}
+
+// eachPair calls visit for every pair of sets that share something. count comes first.
+func (o *overlaps) eachPair(visit func(a, b, inter int)) {
+	n := len(o.sizes)
+	for a := range n {
+		for b, inter := range o.shared[a*n:][:n] {
+			if inter > 0 {
+				visit(a, b, int(inter))
+			}
+		}
+	}
+}
+
+// visits returns how many postings a prefix-filter join of the sets goes through. count
+// comes first.
+func (o *overlaps) visits(prefix, indexPrefix func(size uint64) uint64) float64 {
+	type lists struct{ probed, indexed float64 }
+	of := make([]lists, len(o.ranked)) // by number of the token
+	ranked := o.ranked
+	for _, size := range o.sizes {
+		for at, r := range ranked[:min(uint64(size), prefix(uint64(size)))] {
+			l := &of[uint32(r)]
+			l.probed++
+			if uint64(at) < indexPrefix(uint64(size)) {
+				l.indexed++
+			}
+		}
+		ranked = ranked[size:]
+	}
+	sum := 0.0
+	for _, l := range of {
+		sum += l.indexed*l.probed - l.indexed
+	}
+	return sum / 2
+}

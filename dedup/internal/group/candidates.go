@@ -1,0 +1,447 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/meter"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/lsh"
+)
+
+// Options say which documents are grouped.
+type Options struct {
+	Graph graph.Graph
+	Table *table.Table
+	Docs  bitset.Set // representatives
+	Sides *sides.Policy
+	Keys  int // of a document
+	Cap   int // members up to which a bucket votes for all its pairs
+	// Together is how many keys are sorted at once where one band has fewer; see
+	// TogetherKeys.
+	Together int
+	Log      *resume.Log // nil: nothing is noted
+	Progress meter.Progress
+	Meter    *meter.Meter // nil: nothing is measured
+}
+
+// grouper finds candidate pairs of representatives: those that agree in at least
+// Recipe.MinKeys bands. Bands are gone through one after the other, each
+// grouped by all workers, so that only one band's keys are sorted at a time.
+//
+// Every bucket votes for its pairs, and a pair with enough votes is a candidate.
+// A bucket over the cap votes only for the pairs of its smallest members (see
+// lsh.EachPair), so that a pair which also shares an ordinary bucket is still
+// found.
+//
+// Who wants all pairs takes all of them, and notes the members of buckets over the
+// cap, whose other pairs are found in another way (see joinHot). Who wants clusters
+// only would compare
+// far too much that way, since a family of n near-copies makes n²/2 pairs, or 8n
+// over the cap. It takes spokes first: in every bucket, the pairs of the smallest
+// member. Those verified join most families already. Then it takes what crosses:
+// the other pairs, but only those that are not in one cluster yet. The clusters
+// are the same, for a pair within a cluster cannot change it.
+//
+// For what crosses, the other members of a bucket are noted: its rim. Of a bucket
+// over the cap, only hubs are, and the members are looked for again in the table of
+// keys (see hotBuckets): noting and sorting a million of them for every band costs
+// more than all the rest.
+type grouper struct {
+	Options
+	sparse bool
+	capped atomic.Int64 // buckets over the cap
+	next   atomic.Uint64
+
+	votes *extsort.Sorter // Key: a pair
+	rims  *extsort.Sorter // of sparse: Key: a document, Value: the number of a bucket on whose rim it lies
+	hubs  *extsort.Sorter // of buckets over the cap: Key: that of the bucket, Value: of sparse band<<32|a hub but the smallest, else a member
+}
+
+// bucketVoter takes the buckets of a band for one goroutine.
+type bucketVoter struct {
+	g       *grouper
+	band    int
+	sides   *sides.Policy
+	votes   *extsort.Appender
+	rims    *extsort.Appender
+	hubs    *extsort.Appender
+	members []uint32
+	huge    []uint32      // the hubs of a bucket too large for one call
+	present sides.Present // who it has had so far
+	err     error
+}
+
+func (g *grouper) voter() *bucketVoter {
+	return &bucketVoter{g: g, sides: g.Sides, votes: g.votes.Appender(), rims: g.rims.Appender(), hubs: g.hubs.Appender()}
+}
+
+func (v *bucketVoter) flush() error {
+	return errors.Join(v.votes.Flush(), v.rims.Flush(), v.hubs.Flush())
+}
+
+// voted is a note of how far a grouper is.
+type voted struct {
+	resume.Stored        // votes, rims, hubs; Count: buckets over the cap
+	Bands         int    // that have voted
+	Next          uint64 // number of buckets with rims
+}
+
+// VotedKind is the kind of those notes.
+const VotedKind = "voted"
+
+// Met are pairs that meet in buckets. The caller releases them.
+type Met struct {
+	Space *scratch.Space
+
+	Pairs *extsort.Sorted // Value: votes; spokes alone if sparse
+	// Rims is of sparse: Key is a document, Value the number of a bucket on whose rim it lies.
+	Rims *extsort.Sorted
+	// Hot is of buckets over the cap: Key is that of the bucket, Value a member or, if sparse,
+	// band<<32|a hub but the smallest.
+	Hot    *extsort.Sorted
+	Capped int64 // buckets over the cap
+}
+
+// Release gives back what holds the pairs.
+func (m *Met) Release() error { return m.Space.ReleaseAll(m.Pairs, m.Rims, m.Hot) }
+
+// Candidates returns the candidate pairs of representatives: spokes alone if sparse, and what
+// crossing needs besides. It goes on where an earlier process was.
+func Candidates(ctx context.Context, o Options, sparse bool) (*Met, error) {
+	g := &grouper{Options: o, sparse: sparse}
+	made, capped, err := o.Log.Step(ctx, "candidates", func() ([]*extsort.Sorted, int64, error) {
+		made, err := g.run(ctx)
+		return made, g.capped.Load(), err
+	}, g.sorting()...)
+	if err != nil {
+		return nil, err
+	}
+	return &Met{o.Graph.Space, made[0], made[1], made[2], capped}, nil
+}
+
+// sorting are the options of the sorters of votes, rims and hubs.
+func (g *grouper) sorting() []extsort.Options {
+	votes := g.Graph.Sorting("votes", 8)
+	votes.Sum = true
+	return []extsort.Options{votes, g.Graph.ByDoc("rims", 8), g.Graph.Space.Sorting("hubs", 16, 64)}
+}
+
+// run lets all bands vote, and returns votes, rims and hubs.
+func (g *grouper) run(ctx context.Context) (votesRimsHubs []*extsort.Sorted, err error) {
+	options := g.sorting()
+	var before voted
+	found, err := g.Log.Last(VotedKind, &before)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		if len(before.Runs) != len(options) {
+			return nil, scratch.ErrDamaged
+		}
+		g.capped.Store(before.Count)
+		g.next.Store(before.Next)
+	}
+	for i, into := range []**extsort.Sorter{&g.votes, &g.rims, &g.hubs} {
+		if found {
+			options[i].Runs = before.Runs[i]
+		}
+		if *into, err = extsort.New(options[i]); err != nil {
+			return nil, errors.Join(err, g.release())
+		}
+	}
+	if err := g.bands(ctx, before.Bands); err != nil {
+		return nil, errors.Join(err, g.release())
+	}
+	for _, sorter := range g.sorters() {
+		sorted, err := sorter.Sort(ctx)
+		if err != nil {
+			return nil, errors.Join(err, g.release(), g.Graph.Space.ReleaseAll(votesRimsHubs...))
+		}
+		votesRimsHubs = append(votesRimsHubs, sorted)
+	}
+	return votesRimsHubs, nil
+}
+
+func (g *grouper) sorters() []*extsort.Sorter { return []*extsort.Sorter{g.votes, g.rims, g.hubs} }
+
+func (g *grouper) release() (err error) {
+	for _, s := range g.sorters() {
+		if s != nil {
+			err = errors.Join(err, g.Graph.Space.Release(s))
+		}
+	}
+	return err
+}
+
+// bands goes through the bands from the first one that has not voted.
+func (g *grouper) bands(ctx context.Context, first int) error {
+	keys, err := extsort.New(g.Graph.Space.Sorting("keys", 4, 64))
+	if err != nil {
+		return err
+	}
+	voters := make([]*bucketVoter, g.Graph.Space.Threads)
+	for i := range voters {
+		voters[i] = g.voter()
+	}
+	to := keys.Appenders(g.Graph.Space.Threads)
+	together := g.together()
+	for band := first; band < g.Keys; {
+		next := min(band+together, g.Keys)
+		err := g.group(ctx, band, next, keys, to, voters)
+		if err == nil && g.Log.Due() {
+			err = g.note(ctx, next)
+		}
+		if err != nil {
+			return errors.Join(err, g.Graph.Space.Release(keys))
+		}
+		g.Progress.Advance(int64(g.Table.Docs)*int64(next-band), 0)
+		band = next
+	}
+	return g.Graph.Space.Release(keys)
+}
+
+// TogetherKeys is how many keys are sorted at once where one band has fewer: many
+// bands of few documents would cost more to begin and end than to group.
+const TogetherKeys = 1 << 16
+
+// together returns how many bands are grouped at once. Keys of different bands never
+// meet (see lsh.Params.AppendKeys), but what is noted of a hot bucket for crossing is
+// of one band.
+func (g *grouper) together() int {
+	if g.sparse {
+		return 1
+	}
+	return max(g.Together/max(g.Table.Docs, 1), 1)
+}
+
+// note keeps what the bands so far have voted.
+func (g *grouper) note(ctx context.Context, bands int) error {
+	v := voted{resume.Stored{Count: g.capped.Load()}, bands, g.next.Load()}
+	for _, s := range g.sorters() {
+		runs, err := s.Save(ctx)
+		if err != nil {
+			return err
+		}
+		v.Runs = append(v.Runs, runs)
+	}
+	return g.Log.Note(VotedKind, v)
+}
+
+// group groups the keys of some bands and lets every bucket vote.
+func (g *grouper) group(ctx context.Context, first, next int, keys *extsort.Sorter, to []*extsort.Appender, voters []*bucketVoter) error {
+	err := g.Table.EachSegment(ctx, g.Graph.Space.Threads, func(worker int, s *table.Scan) error {
+		defer g.Meter.Since("group", worker, g.Meter.Now())
+		for band := first; band < next; band++ {
+			if err := g.addKeys(s, band, to[worker]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err = extsort.Flush(to, err); err != nil {
+		return err
+	}
+	sorted, err := keys.Sort(ctx)
+	if err != nil {
+		return err
+	}
+	for _, v := range voters {
+		v.band = first
+	}
+	err = sorted.Each(ctx, g.Graph.Space.Threads, func(worker int, part []extsort.Entry, more bool) error {
+		defer g.Meter.Since("group", worker, g.Meter.Now())
+		return voters[worker].take(part, more)
+	})
+	for _, v := range voters {
+		err = errors.Join(err, v.flush())
+	}
+	return errors.Join(err, g.Graph.Space.Release(sorted), keys.Reset())
+}
+
+// addKeys adds the keys that a segment has for a band.
+func (g *grouper) addKeys(s *table.Scan, band int, to *extsort.Appender) error {
+	column, err := s.Keys(band)
+	if err != nil {
+		return err
+	}
+	return s.EachBlock(func(b *table.Block, row, end int) error {
+		for i, key := range column[row:end] {
+			if doc := b.FirstDoc + uint32(i); g.Docs.Has(doc) {
+				if err := to.Add(key, uint64(doc)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// take votes for the pairs of the buckets in a part: several whole ones, or a
+// piece of one that is too large.
+func (v *bucketVoter) take(part []extsort.Entry, more bool) error {
+	if more || len(v.huge) > 0 {
+		v.takePiece(part)
+		if !more {
+			if v.present.Meet() {
+				v.g.capped.Add(1)
+			}
+			v.huge, v.present = v.huge[:0], sides.Present{}
+		}
+		return v.err
+	}
+	return extsort.EachKey(part, func(run []extsort.Entry) error {
+		if len(run) > 1 {
+			v.bucket(run)
+		}
+		return v.err
+	})
+}
+
+// takePiece pairs the documents of a piece with the bucket's hubs, which the first
+// piece begins with.
+func (v *bucketVoter) takePiece(part []extsort.Entry) {
+	for _, e := range part {
+		doc := uint32(e.Value)
+		v.present.Add(v.sides, doc)
+		spokes := v.huge
+		if v.g.sparse && len(v.huge) > 0 {
+			spokes = v.huge[:1]
+		}
+		for _, hub := range spokes {
+			v.vote(hub, doc)
+		}
+		if len(v.huge) < lsh.Hubs {
+			if v.g.sparse {
+				v.hub(e, len(v.huge))
+			}
+			v.huge = append(v.huge, doc)
+		}
+	}
+	if !v.g.sparse {
+		v.hot(part)
+	}
+}
+
+// hot notes members of a bucket over the cap.
+func (v *bucketVoter) hot(part []extsort.Entry) {
+	for _, e := range part {
+		v.check(v.hubs.Add(e.Key, e.Value))
+	}
+}
+
+// bucket votes for the pairs of a bucket.
+func (v *bucketVoter) bucket(run []extsort.Entry) {
+	limit := v.g.Cap
+	if v.sides.Apart() {
+		v.across(run, limit)
+		return
+	}
+	if len(run) > limit {
+		v.g.capped.Add(1)
+	}
+	if v.g.sparse {
+		v.spokes(run, len(run) > limit)
+		return
+	}
+	if len(run) > limit {
+		v.hot(run)
+	}
+	v.members = v.members[:0]
+	for _, e := range run {
+		v.members = append(v.members, uint32(e.Value))
+	}
+	lsh.EachPair(v.members, limit, v.vote)
+}
+
+// spokes votes for the pairs of the smallest member, and notes who else shares
+// the bucket.
+func (v *bucketVoter) spokes(run []extsort.Entry, over bool) {
+	for _, e := range run[1:] {
+		v.vote(uint32(run[0].Value), uint32(e.Value))
+	}
+	switch {
+	case over:
+		for i, e := range run[:min(lsh.Hubs, len(run))] {
+			v.hub(e, i)
+		}
+	case len(run) > 2:
+		number := v.g.next.Add(1)
+		for _, e := range run[1:] {
+			v.check(v.rims.Add(e.Value, number))
+		}
+	}
+}
+
+// hub notes a hub of a bucket over the cap: its i-th smallest member.
+func (v *bucketVoter) hub(e extsort.Entry, i int) {
+	if i > 0 {
+		v.check(v.hubs.Add(e.Key, uint64(v.band)<<32|e.Value))
+	}
+}
+
+// vote counts that a and b share a bucket, if they may meet.
+func (v *bucketVoter) vote(a, b uint32) {
+	if v.sides.Meet(a, b) {
+		v.check(v.votes.Add(graph.Key(a, b), 1))
+	}
+}
+
+func (v *bucketVoter) check(err error) {
+	if err != nil {
+		v.err = err
+	}
+}
+
+// across votes for the pairs of a bucket that go from one side to the other. The bucket
+// is over the cap if they are more than all pairs of limit documents: few on one side may
+// well be compared with very many on the other.
+func (v *bucketVoter) across(run []extsort.Entry, limit int) {
+	v.members = v.members[:0]
+	left, both := 0, 0
+	for _, e := range run {
+		doc := uint32(e.Value)
+		v.members = append(v.members, doc)
+		if v.sides.Left(doc) {
+			left++
+		}
+		if v.sides.Both(doc) {
+			both++
+		}
+	}
+	right := len(run) - left + both
+	switch pairs := sides.Pairs(left, right, both); {
+	case pairs == 0:
+	case int64(pairs) > int64(limit)*int64(limit-1)/2:
+		v.g.capped.Add(1)
+		v.hot(run)
+		lsh.EachPair(v.members, limit, v.vote)
+	default:
+		v.eachAcross(v.members[:left], v.members[left:])
+	}
+}
+
+// eachAcross votes for the pairs between those on the left, some of which may be on both
+// sides, and those on the right only.
+func (v *bucketVoter) eachAcross(left, right []uint32) {
+	for _, a := range left {
+		for _, b := range right {
+			v.vote(a, b)
+		}
+		if !v.sides.Both(a) {
+			continue
+		}
+		for _, b := range left {
+			if b > a || b < a && !v.sides.Both(b) {
+				v.vote(min(a, b), max(a, b))
+			}
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package group
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/extsort"
+)
+
+// hotBuckets are the buckets over the cap, by band and key, with their hubs but the
+// smallest. A band has fewer than documents/BucketCap of them, so memory holds them:
+// a few bytes a document at the default cap.
+type hotBuckets []map[uint64]*hotBucket
+
+// hotBucket has its hubs as words: label<<32|document.
+type hotBucket struct {
+	hubs     []uint64
+	oneLabel bool // of all hubs
+}
+
+// crossHot adds the pairs of hubs with the members of their buckets. For those it
+// goes once more through the keys of all documents, as many of which at a time as
+// the labels have room for.
+func (o *Options) crossHot(ctx context.Context, hubs, labels *extsort.Sorted, crossers []crosser) error {
+	if hubs.Len() == 0 {
+		return nil
+	}
+	hot, err := o.hotBuckets(hubs, labels)
+	if err != nil {
+		return err
+	}
+	t := o.Table
+	room := t.Docs
+	if share := o.Graph.Space.Share(8); share > 0 {
+		room = min(room, max(int(share/4), 1<<12))
+	}
+	known := graph.NewLabels(labels)
+	of := labelRange{labels: make([]uint32, 0, room)}
+	for first := 0; first < t.Docs && err == nil; first += room {
+		of.fill(known, uint32(first), min(room, t.Docs-first))
+		err = t.EachSegment(ctx, len(crossers), func(worker int, s *table.Scan) error {
+			return o.scanHot(s, hot, &of, &crossers[worker])
+		})
+	}
+	return errors.Join(err, known.Err(), known.Close())
+}
+
+// hotBuckets gives the hubs their labels.
+func (o *Options) hotBuckets(hubs, labels *extsort.Sorted) (hotBuckets, error) {
+	all := make([]extsort.Entry, 0, hubs.Len())
+	err := hubs.Visit(func(e extsort.Entry) error {
+		all = append(all, e)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(x, y extsort.Entry) int { return cmp.Compare(uint32(x.Value), uint32(y.Value)) })
+	hot := make(hotBuckets, o.Keys)
+	known := graph.NewLabels(labels)
+	for _, e := range all {
+		band, doc := e.Value>>32, uint32(e.Value)
+		label := known.Of(doc)
+		if hot[band] == nil {
+			hot[band] = map[uint64]*hotBucket{}
+		}
+		b := hot[band][e.Key]
+		if b == nil {
+			b = &hotBucket{oneLabel: true}
+			hot[band][e.Key] = b
+		}
+		b.hubs = append(b.hubs, labelledDoc(label, doc))
+		b.oneLabel = b.oneLabel && uint32(b.hubs[0]>>32) == label
+	}
+	return hot, errors.Join(known.Err(), known.Close())
+}
+
+// labelRange is the labels of consecutive documents.
+type labelRange struct {
+	first  uint32
+	labels []uint32
+}
+
+// fill takes the labels of n documents from known, which has come to the first.
+func (l *labelRange) fill(known graph.Labels, first uint32, n int) {
+	l.first, l.labels = first, l.labels[:n]
+	for i := range l.labels {
+		l.labels[i] = known.Of(first + uint32(i))
+	}
+}
+
+// scanHot adds the pairs of the documents of a segment that have labels here.
+func (o *Options) scanHot(s *table.Scan, hot hotBuckets, of *labelRange, to *crosser) error {
+	end := of.first + uint32(len(of.labels))
+	if !s.Overlaps(of.first, end) {
+		return nil
+	}
+	for band, buckets := range hot {
+		if buckets == nil {
+			continue
+		}
+		column, err := s.Keys(band)
+		if err != nil {
+			return err
+		}
+		err = s.EachBlock(func(b *table.Block, row, _ int) error {
+			for doc := max(b.FirstDoc, of.first); doc < min(b.FirstDoc+b.Docs, end); doc++ {
+				bucket := buckets[column[row+int(doc-b.FirstDoc)]]
+				if bucket == nil || !o.Docs.Has(doc) {
+					continue
+				}
+				if err := bucket.cross(labelledDoc(of.labels[doc-of.first], doc), to); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cross adds the pairs of a member.
+func (b *hotBucket) cross(member uint64, to *crosser) error {
+	if b.oneLabel && b.hubs[0]>>32 == member>>32 {
+		return nil
+	}
+	for _, hub := range b.hubs {
+		if err := to.add(hub, member); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package hot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/exact"
+	"github.com/alike-dev/alike/dedup/internal/forecast"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/internal/extsort"
+)
+
+// Joined is what was found among the documents of hot buckets, those over the cap,
+// beside the pairs that they vote for.
+type Joined struct {
+	Docs   bitset.Set      // documents of which all similar pairs are among Edges; nil: none
+	Edges  *extsort.Sorted // of them; the caller releases it
+	Missed int64           // documents of which pairs may be missing
+}
+
+// Options say what hot buckets are.
+type Options struct {
+	Graph graph.Graph
+	Sides *sides.Policy
+	Cap   int // members from which on a bucket is hot
+	Log   *resume.Log
+	// Join says how documents are joined, and Forecast what that will cost.
+	Join     exact.Options
+	Forecast forecast.Options
+	// Budget is what comparing signatures may cost, in nanoseconds; 0: so much for each
+	// document, and some.
+	Budget float64
+}
+
+// Levels returns the documents of hot buckets: Key is the document, Value the level
+// of the smallest one that it lies in.
+func Levels(ctx context.Context, o Options, members *extsort.Sorted) (*extsort.Sorted, error) {
+	all, err := o.Graph.Space.Sorted(ctx, o.Graph.Space.Sorting("memberships", 8, graph.Bits(o.Graph.Docs)), func(to *extsort.Appender) error {
+		behind := members.Reader()
+		err := eachBucket(members, o.Sides, func(b *bucketSize) error {
+			level := uint64(o.level(b.n))
+			for range b.n {
+				e, _ := behind.Next()
+				if !b.meet() {
+					continue
+				}
+				if err := to.Add(e.Value, level); err != nil {
+					return err
+				}
+			}
+			return behind.Err()
+		})
+		return errors.Join(err, behind.Close())
+	})
+	if err != nil {
+		return nil, err
+	}
+	levels, err := o.Graph.Space.Sorted(ctx, o.Graph.Space.Sorting("levels", 8, graph.Bits(o.Graph.Docs)), func(to *extsort.Appender) error {
+		last := extsort.Entry{Key: noDoc}
+		return all.Visit(func(e extsort.Entry) error {
+			if e.Key == last.Key { // a larger bucket, or one as large
+				return nil
+			}
+			last = e
+			return to.Add(e.Key, e.Value)
+		})
+	})
+	return levels, errors.Join(err, o.Graph.Space.Release(all))
+}
+
+// noDoc is no document.
+const noDoc = 1 << 32
+
+// bucketSize counts the classes in a bucket.
+type bucketSize struct {
+	n                 int64
+	left, right, both int64
+	present           sides.Present
+}
+
+func (b *bucketSize) add(policy *sides.Policy, rep uint32) {
+	b.n++
+	b.present.Add(policy, rep)
+	left, right := policy.Across(rep)
+	if left {
+		b.left++
+	}
+	if right {
+		b.right++
+	}
+	if left && right {
+		b.both++
+	}
+}
+
+// meet tells whether any of them may meet, and pairs how many pairs do.
+func (b *bucketSize) meet() bool { return b.present.Meet() }
+func (b *bucketSize) pairs() float64 {
+	return sides.Pairs(float64(b.left), float64(b.right), float64(b.both))
+}
+
+// eachBucket visits buckets by their members.
+func eachBucket(members *extsort.Sorted, policy *sides.Policy, visit func(b *bucketSize) error) error {
+	key := uint64(0)
+	var b bucketSize
+	err := members.Visit(func(e extsort.Entry) error {
+		if b.n > 0 && e.Key != key {
+			if err := visit(&b); err != nil {
+				return err
+			}
+			b = bucketSize{}
+		}
+		key = e.Key
+		b.add(policy, uint32(e.Value))
+		return nil
+	})
+	if err == nil && b.n > 0 {
+		err = visit(&b)
+	}
+	return err
+}
+
+// docsBelow visits the documents of levels below end, and counts the others.
+func docsBelow(levels *extsort.Sorted, end uint64, visit func(doc uint32)) (others int64, err error) {
+	err = levels.Visit(func(e extsort.Entry) error {
+		if e.Value >= end {
+			others++
+		} else {
+			visit(uint32(e.Key))
+		}
+		return nil
+	})
+	return others, err
+}
+
+// levelsEnd is behind the highest level: a bucket has fewer than 2³² documents.
+const levelsEnd = 34
+
+// Join joins the documents that lie in hot buckets with each other: all of them or,
+// where a forecast says that this would take too long, those of the smaller ones.
+//
+// A join goes by rare features, so that documents which meet in hot buckets and are not
+// alike cost little. Documents that really are alike cost what their pairs do.
+func Join(ctx context.Context, o Options, levels *extsort.Sorted) (h Joined, err error) {
+	found, end, err := o.Log.Step(ctx, "hot-edges", func() ([]*extsort.Sorted, int64, error) {
+		edges, end, err := o.joinLevels(ctx, levels)
+		return []*extsort.Sorted{edges}, int64(end), err
+	}, o.Graph.Sorting("edges", 8))
+	if err != nil {
+		return h, err
+	}
+	h.Edges = found[0]
+	if end > 0 {
+		h.Docs = bitset.New(o.Graph.Docs)
+	}
+	if h.Missed, err = docsBelow(levels, uint64(end), func(doc uint32) { h.Docs.Add(doc) }); err != nil {
+		return Joined{}, errors.Join(err, o.Graph.Space.Release(h.Edges))
+	}
+	return h, nil
+}
+
+// joinLevels joins the documents of all levels below end.
+func (o *Options) joinLevels(ctx context.Context, levels *extsort.Sorted) (edges *extsort.Sorted, end int, err error) {
+	features, err := o.levelFeatures(levels)
+	if err != nil {
+		return nil, 0, err
+	}
+	for end = levelsEnd; end > 0; end-- {
+		if features[end-1] == (exact.SideFeatures{}) { // no document is of this level
+			continue
+		}
+		var sum exact.SideFeatures
+		for _, n := range features[:end] {
+			sum.Left += n.Left
+			sum.Right += n.Right
+		}
+		if min(sum.Left, sum.Right) > hotMost {
+			continue
+		}
+		docs := bitset.New(o.Graph.Docs)
+		if _, err := docsBelow(levels, uint64(end), docs.Add); err != nil {
+			return nil, 0, err
+		}
+		if edges, err := o.joinSome(ctx, docs, end); !errors.Is(err, exact.ErrManyEdges) {
+			return edges, end, err
+		}
+	}
+	none, err := o.Graph.Space.Sorted(ctx, o.Graph.Space.Sorting("edges", 8, graph.PairBits(o.Graph.Docs)), func(*extsort.Appender) error { return nil })
+	return none, 0, err
+}
+
+// levelFeatures returns how many features the documents of each level have.
+func (o *Options) levelFeatures(levels *extsort.Sorted) (features [levelsEnd]exact.SideFeatures, err error) {
+	docs := o.Join.Records.Table.Scanner()
+	err = levels.Visit(func(e extsort.Entry) error {
+		doc := uint32(e.Key)
+		features[e.Value].Add(o.Sides, doc, int64(docs.Doc(doc).Features))
+		return docs.Err
+	})
+	return features, err
+}
+
+// A join of documents in hot buckets may cost hotEach nanoseconds, as choose.go counts
+// them, for each document of the corpus, and some: about as much as all else. Of edges,
+// it may find twice as many as that allows.
+const (
+	hotEach = 10_000
+	hotMore = 4e9
+	hotMost = 4 << 20 // features to index: with little memory it is made by chunks, each a pass over all
+)
+
+// joinSome joins documents of hot buckets. The error is errManyEdges if that costs too
+// much.
+func (o *Options) joinSome(ctx context.Context, docs bitset.Set, end int) (*extsort.Sorted, error) {
+	f, err := forecast.Of(ctx, o.Forecast, docs)
+	if err != nil {
+		return nil, err
+	}
+	most := hotEach*float64(o.Graph.Docs) + hotMore
+	if f.Exact(o.Join.Records.Table.HasSets) > most {
+		return nil, exact.ErrManyEdges
+	}
+	return exact.Join(ctx, o.Join, exact.Query{Docs: docs, Kind: fmt.Sprintf("hot-joined-%d", end), Limit: int64(2 * most / f.Verify())})
+}

@@ -1,0 +1,88 @@
+package meter
+
+import (
+	"strings"
+	"sync"
+	"time"
+)
+
+// step is a part of a stage, or all of it, as its workers have spent their time.
+type step struct {
+	Name    string
+	Slowest float64 // of the worker that took longest
+	Total   float64 // of all workers together
+}
+
+// Meter adds up what workers spend. A nil meter measures nothing.
+type Meter struct {
+	mu    sync.Mutex
+	names []string // in the order in which they came up
+	spent map[string][]time.Duration
+}
+
+func New(on bool) *Meter {
+	if !on {
+		return nil
+	}
+	return &Meter{spent: map[string][]time.Duration{}}
+}
+
+// Spend adds what a worker has spent, with the stage's name or, for a step of it,
+// "stage/step".
+func (m *Meter) Spend(name string, worker int, d time.Duration) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	of, known := m.spent[name]
+	if !known {
+		m.names = append(m.names, name)
+	}
+	for len(of) <= worker {
+		of = append(of, 0)
+	}
+	of[worker] += d
+	m.spent[name] = of
+}
+
+// Now returns the time, if anything is measured.
+func (m *Meter) Now() (t time.Time) {
+	if m != nil {
+		t = time.Now()
+	}
+	return t
+}
+
+// Since adds what a worker has spent since start, which was now.
+func (m *Meter) Since(name string, worker int, start time.Time) {
+	if m != nil {
+		m.Spend(name, worker, time.Since(start))
+	}
+}
+
+// Steps returns what was spent on a stage, the whole of it first.
+func (m *Meter) Steps(stage string) []step {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var steps []step
+	for _, name := range m.names {
+		if name != stage && !strings.HasPrefix(name, stage+"/") {
+			continue
+		}
+		s := step{Name: name}
+		for _, d := range m.spent[name] {
+			s.Slowest = max(s.Slowest, d.Seconds())
+			s.Total += d.Seconds()
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// Progress is told what has been done since the last call: items, and bytes of the files as
+// they stand. Several goroutines call it.
+type Progress interface{ Advance(items, bytes int64) }

@@ -1,0 +1,231 @@
+package names
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/setting"
+)
+
+// Outputs name a document by its id or, if it has none, by its path and line (a text
+// by its path alone). A name must mean one document:
+//
+//   - Of inputs with one name the first is used and the others are skipped, as of
+//     references among themselves. A name that was made of a place stays with the
+//     document at that place, though: who has it as an id is skipped.
+//   - A reference may have the name of an input. It is named by AgainstPrefix and its
+//     place then.
+//   - Names of two collections are told apart by their columns.
+
+// search looks for equal names.
+type search struct {
+	space *scratch.Space
+	table *table.Table
+	sides *sides.Policy
+}
+
+// Unique sees that names differ. It marks documents as skipped and returns them: Key is
+// such a document, Value the one that has its name. References that have the name of an
+// input are counted, and named otherwise from here on. The caller releases what is returned.
+//
+// Names are compared where their hashes are equal. Names of places are not even made
+// unless they could meet others: where some documents have ids and some have not, or
+// by the names of files.
+func Unique(ctx context.Context, space *scratch.Space, t *table.Table, policy *sides.Policy) (skipped *extsort.Sorted, references int, err error) {
+	s := &search{space, t, policy}
+	repeated, err := extsort.New(space.Sorting("repeated", 8, graph.Bits(t.Docs)))
+	if err != nil {
+		return nil, 0, err
+	}
+	shared, err := s.compareNames(ctx, true, repeated)
+	if err == nil && shared != nil {
+		t.ByPlace = shared
+		references = shared.Len()
+		_, err = s.compareNames(ctx, false, repeated) // the new names may be ids of inputs
+	}
+	skipped, err = space.Ended(ctx, repeated, err)
+	return skipped, references, err
+}
+
+// nameHashes sorts the hashes of all ids (Value: the document) with those of the names
+// of places that might be among them: of documents without an id or, if not places, of
+// the references in table.byPlace.
+func (s *search) nameHashes(ctx context.Context, places bool) (*extsort.Sorted, error) {
+	t, w := s.table, s.space
+	sorter, err := extsort.New(w.Sorting("ids", 2, 64))
+	if err != nil {
+		return nil, err
+	}
+	to := sorter.Appenders(w.Threads)
+	with, without := make([]bool, w.Threads), make([]bool, w.Threads) // some document has an id, or none
+	err = t.EachDocument(ctx, w.Threads, func(worker int, _ *table.Block, doc uint32, d *table.Document) error {
+		if d.IDHash == 0 {
+			without[worker] = true
+			return nil
+		}
+		with[worker] = true
+		return to[worker].Add(d.IDHash, uint64(doc))
+	})
+	if err == nil && (!places || anyOf(with) && anyOf(without) || placesMeet(t)) {
+		names := make([][]byte, w.Threads)
+		err = t.EachDocument(ctx, w.Threads, func(worker int, b *table.Block, doc uint32, d *table.Document) error {
+			name := names[worker][:0]
+			switch {
+			case places && d.IDHash != 0 || !places && !t.NamedByPlace(doc):
+				return nil
+			case !places:
+				name = append(name, table.AgainstPrefix...)
+			}
+			name = t.AppendPlace(name, b, d)
+			names[worker] = name
+			return to[worker].Add(table.HashID(name), uint64(doc))
+		})
+	}
+	return w.Ended(ctx, sorter, extsort.Flush(to, err))
+}
+
+func anyOf(flags []bool) bool {
+	for _, f := range flags {
+		if f {
+			return true
+		}
+	}
+	return false
+}
+
+// placesMeet tells whether names of places may be equal: a file is a reference and an
+// input, or a text has the name of a line.
+func placesMeet(t *table.Table) bool {
+	refs := make(map[string]bool, t.ReferenceFiles)
+	for i := range t.Sources {
+		s := &t.Sources[i]
+		label := s.Label()
+		if i < t.ReferenceFiles {
+			refs[label] = true
+		} else if refs[label] {
+			return true
+		}
+		if line := strings.TrimRight(label, "0123456789"); s.Format == corpus.Text && len(line) < len(label) && strings.HasSuffix(line, ":") {
+			return true
+		}
+	}
+	return false
+}
+
+// compareNames compares the names whose hashes nameHashes gives. It skips documents and
+// adds them to repeated, and returns the references that have names of inputs; nil is
+// none.
+func (s *search) compareNames(ctx context.Context, places bool, repeated *extsort.Sorter) (bitset.Set, error) {
+	t, w := s.table, s.space
+	hashes, err := s.nameHashes(ctx, places)
+	if err != nil {
+		return nil, err
+	}
+	shared := bitset.New(t.References)
+	workers := make([]nameWorker, w.Threads)
+	for i := range workers {
+		workers[i] = nameWorker{t: t, sides: s.sides, shared: shared, to: repeated.Appender(), names: t.Cursor()}
+	}
+	err = hashes.Each(ctx, w.Threads, func(worker int, part []extsort.Entry, more bool) error {
+		return workers[worker].compare(part)
+	})
+	found := false
+	for i := range workers {
+		found = found || workers[i].found
+		err = errors.Join(err, workers[i].to.Flush(), workers[i].names.Err)
+	}
+	if err = errors.Join(err, w.Release(hashes)); err != nil || !found {
+		return nil, err
+	}
+	return shared, nil
+}
+
+// nameWorker finds equal names for one goroutine.
+type nameWorker struct {
+	t      *table.Table
+	sides  *sides.Policy
+	to     *extsort.Appender
+	names  *table.Cursor
+	shared bitset.Set // references that have names of inputs
+	found  bool       // there is one
+
+	hash  uint64
+	first []uint32 // documents with names of this hash that are no repeats, nearly always one
+	name  []byte
+	other []byte
+}
+
+// compare goes on with entries that follow those seen before, or have other keys.
+func (w *nameWorker) compare(part []extsort.Entry) error {
+	for _, e := range part {
+		doc := uint32(e.Value)
+		if len(w.first) == 0 || e.Key != w.hash {
+			w.hash, w.first = e.Key, append(w.first[:0], doc)
+			continue
+		}
+		if err := w.add(doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add compares a document with the earlier ones of its hash.
+func (w *nameWorker) add(doc uint32) error {
+	w.name = w.names.AppendID(w.name[:0], doc)
+	for i, earlier := range w.first {
+		w.other = w.names.AppendID(w.other[:0], earlier)
+		if w.names.Err != nil {
+			return w.names.Err
+		}
+		if w.sides.Side(doc) != w.sides.Side(earlier) || !bytes.Equal(w.name, w.other) {
+			continue
+		}
+		switch {
+		case w.sides.Reference(earlier) && !w.sides.Reference(doc) && !w.t.NamedByPlace(earlier):
+			w.shared.AddShared(earlier)
+			w.found = true
+		case w.names.Made(doc) && !w.names.Made(earlier):
+			w.first[i] = doc
+			return w.skip(earlier, doc)
+		default:
+			return w.skip(doc, earlier)
+		}
+	}
+	w.first = append(w.first, doc)
+	return nil
+}
+
+func (w *nameWorker) skip(doc, other uint32) error {
+	w.t.Skipped.AddShared(doc)
+	return w.to.Add(uint64(doc), uint64(other))
+}
+
+// Problem says that a document has the name of another one.
+func Problem(c *table.Cursor, doc, other uint32) *corpus.Problem {
+	place := func(doc uint32) string { return fmt.Sprintf("%s:%d", fault.Shown(c.Label(doc)), c.Line(doc)) }
+	name := c.ID(doc)
+	p := &corpus.Problem{Path: c.Label(doc), Line: c.Line(doc), Offset: c.Doc(doc).Offset}
+	switch {
+	case c.Made(doc):
+		p.Err = fmt.Errorf("its name %q is that of another document without an id (%s) too; give one of the files another name", name, place(other))
+	case c.Made(other):
+		p.Err = setting.Errorf("id %q is the name of a document without an id of its own (%s); make ids unique, or name documents by file and line with %s %s",
+			name, place(other), setting.IDField, corpus.NoID)
+	default:
+		p.Err = setting.Errorf("id %q was there before (%s); make ids unique, or name documents by file and line with %s %s",
+			name, place(other), setting.IDField, corpus.NoID)
+	}
+	return p
+}

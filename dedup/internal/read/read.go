@@ -1,0 +1,299 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/feed"
+	"github.com/alike-dev/alike/dedup/internal/meter"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// Options say what is read, and what is made of it.
+type Options struct {
+	Recipe   recipe.Recipe
+	Corpus   corpus.Options
+	Table    table.Options // its Words: 0 if signatures are not kept
+	LongText int           // see recipe.MakerOptions.Long
+	// FirstProblem ends the reading behind the first record that cannot be used. All before
+	// it is read, so that the problem is the first one for any number of threads.
+	FirstProblem bool
+	Layouts      *feed.Layouts
+	Progress     meter.Progress
+	Meter        *meter.Meter // nil: nothing is measured
+}
+
+// Counts are what was read.
+type Counts struct {
+	Documents int64
+	Bytes     int64 // of their records
+}
+
+// read is the first stage: it makes every record of all sources a document with a digest,
+// band keys and, where wanted, signature and feature set. It goes on behind what an earlier
+// process has read. The caller closes the table.
+func Records(ctx context.Context, o Options) (*table.Table, Counts, error) {
+	r := newReader(o)
+	t, err := r.read(ctx)
+	if err != nil {
+		r.table.Close()
+		return nil, r.counts(), err
+	}
+	return t, r.counts(), nil
+}
+
+// reader is what the workers of a readAll share.
+type reader struct {
+	Options
+	table  *table.Builder
+	feeder *feed.Feeder
+	before *before // what an earlier process has read
+	items  atomic.Int64
+	bytes  atomic.Int64
+
+	mu     sync.Mutex
+	cutoff table.Position // with FirstProblem: nothing behind it is worth reading
+}
+
+func newReader(o Options) *reader {
+	return &reader{Options: o, table: table.NewBuilder(o.Table), cutoff: table.EndOfInput}
+}
+
+func (r *reader) counts() Counts { return Counts{r.items.Load(), r.bytes.Load()} }
+
+func (r *reader) read(ctx context.Context) (*table.Table, error) {
+	if err := r.restore(); err != nil {
+		return nil, err
+	}
+	space, sources := r.Table.Space, r.Table.Sources
+	opener := feed.NewOpener(ctx, sources, r.Corpus, space.Share(8), r.before.wanted)
+	r.feeder = feed.NewFeeder(sources, opener, r.Layouts, r.before.wanted, r.before.done)
+	defer r.feeder.Close()
+	group, ctx := errgroup.WithContext(ctx)
+	for worker := range space.Threads {
+		group.Go(func() error { return r.run(ctx, worker) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return r.table.Table()
+}
+
+// run is one worker.
+func (r *reader) run(ctx context.Context, worker int) error {
+	w := r.newWorker()
+	w.watch = startWatch(r.Meter)
+	defer func() { w.watch.stop(r.Meter, worker) }()
+	err := w.read(ctx)
+	if err == nil {
+		err = w.rows.Finish()
+	}
+	return errors.Join(err, w.rows.Close())
+}
+
+// worker owns the scratch memory of one goroutine.
+type worker struct {
+	*reader
+	parser *corpus.Parser
+	maker  *recipe.Maker
+	rows   *table.Filler
+	watch  stopwatch
+	taken  int64 // bytes of input since its part was begun
+}
+
+func (r *reader) newWorker() *worker {
+	w := &worker{reader: r, parser: corpus.NewParser(r.Corpus), rows: r.table.NewFiller()}
+	w.parser.Overwrite(true) // of a record only what it is made into is used
+	o := recipe.MakerOptions{Signature: r.Table.Words > 0, Long: r.LongText, Whole: r.table.KeepsSet}
+	if r.Meter != nil {
+		o.Lap = func(step recipe.Step) { w.watch.lap(stepOf[step]) }
+	}
+	w.maker = r.Recipe.NewMaker(o)
+	return w
+}
+
+func (w *worker) read(ctx context.Context) error {
+	var b corpus.Block
+	defer b.Release()
+	var file *feed.OpenFile
+	for ctx.Err() == nil {
+		var err error
+		w.watch.lap(stepParse)
+		file, err = w.feeder.Take(file, &b)
+		w.watch.lap(stepFiles)
+		if err == io.EOF {
+			return nil
+		}
+		if err := ctx.Err(); err != nil { // perhaps while it waited for its turn
+			return err
+		}
+		if errors.Is(err, corpus.ErrUnavailable) { // not a property of the file: nothing of it may be taken for its end
+			return err
+		}
+		var goOn bool
+		if err == nil {
+			goOn, err = w.readBlock(file, &b)
+		} else {
+			end := table.EndBlock(file.Index, file.Blocks.Load()+w.before.count(file.Index))
+			if err != feed.ErrFileEnd {
+				// It cannot be opened or breaks off; what was read of it counts.
+				end.AddProblem(problemLine(err), problemCause(err))
+			}
+			file = nil
+			goOn, err = w.keep(&end)
+		}
+		if err != nil || !goOn {
+			return err
+		}
+		if ended, err := w.rows.Rest(w.taken); err != nil {
+			return err
+		} else if ended {
+			w.taken = 0
+		}
+	}
+	return ctx.Err()
+}
+
+// problemLine returns the line to keep of an error that has a place of its own:
+// negative, to tell it from a line within a block.
+func problemLine(err error) int64 {
+	var p *corpus.Problem
+	if errors.As(err, &p) {
+		return ^p.Line
+	}
+	return ^int64(0)
+}
+
+func problemCause(err error) error {
+	var p *corpus.Problem
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// readBlock turns a block into documents. Memory is allocated for a segment of the table,
+// not for each document.
+func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err error) {
+	var record corpus.Record
+	piece := w.rows.Begin(file.Index, b.Seq, 0)
+	defer w.trim()
+	w.parser.Start(file.File, b)
+	for w.parser.Next(&record) {
+		if record.Err != nil {
+			piece.AddProblem(record.Line, record.Err)
+		} else {
+			w.addDocument(&record)
+		}
+		if w.rows.Full(&piece) {
+			if goOn, err := w.endPiece(&piece); err != nil || !goOn {
+				return goOn, err
+			}
+			piece = w.rows.Begin(file.Index, b.Seq, piece.Piece+1)
+		}
+	}
+	// Lines are counted within the block: the next block's begin behind its last piece.
+	piece.Lines = b.Lines
+	w.taken += int64(len(b.Data()))
+	goOn, err = w.endPiece(&piece)
+	w.Progress.Advance(0, file.Advance())
+	return goOn, err
+}
+
+// endPiece keeps what was read of a block.
+func (w *worker) endPiece(piece *table.Block) (goOn bool, err error) {
+	bytes := w.rows.End(piece)
+	if err := table.CheckDocuments(w.items.Add(int64(piece.Docs))); err != nil {
+		return false, err
+	}
+	w.bytes.Add(bytes)
+	w.Progress.Advance(int64(piece.Docs), 0)
+	return w.keep(piece)
+}
+
+func (w *worker) addDocument(record *corpus.Record) {
+	w.watch.lap(stepParse)
+	made := w.maker.Make(record.Text)
+	w.watch.lap(stepParse)
+	c := w.rows.Columns()
+	c.Keys = w.maker.AppendKeys(c.Keys)
+	w.watch.lap(stepSketch)
+	if w.Table.Words > 0 {
+		c.Signatures = append(c.Signatures, w.maker.Signature()...)
+	}
+	if w.table.KeepsSets() {
+		c.Features = append(c.Features, w.maker.Set()...)
+	}
+	var field []byte
+	if len(record.Fields) > 0 {
+		field = record.Fields[0]
+	}
+	w.rows.Add(table.Document{
+		Digest:   made.Digest,
+		Offset:   record.Offset,
+		Length:   uint32(len(record.Raw)),
+		TextSize: uint32(len(record.Text)),
+		Features: uint32(made.Features),
+		Line:     uint32(record.Line),
+	}, record.ID, field)
+}
+
+// trim gives back the memory that an uncommonly long text has left.
+func (w *worker) trim() {
+	w.parser.Trim()
+	w.maker.Trim()
+}
+
+// keep takes a block into the table. It reports whether the worker should go on.
+func (w *worker) keep(b *table.Block) (goOn bool, err error) {
+	w.mu.Lock()
+	beyond := b.Position().Compare(w.cutoff) > 0
+	if !beyond && b.HasProblems() && w.FirstProblem {
+		w.cutoff = b.Position()
+		w.feeder.Stop(w.cutoff.File)
+	}
+	w.mu.Unlock()
+	if beyond {
+		w.rows.Drop(b)
+		return false, nil
+	}
+	return true, w.rows.Keep(b)
+}
+
+// Sampled is what some blocks of a file hold.
+type Sampled struct {
+	Documents int64
+	Columns   int64 // bytes of the table
+	Decoded   int64 // bytes of the blocks
+}
+
+// Sample reads blocks of a file as long as there are more, and keeps nothing. ok is false
+// where the file cannot be read.
+func Sample(ctx context.Context, o Options, index int, file *corpus.File, more func() bool) (s Sampled, ok bool, err error) {
+	o.Table.SegmentBytes = math.MaxInt64 // one holds the sample
+	w := newReader(o).newWorker()
+	var b corpus.Block
+	opened := &feed.OpenFile{File: file, Index: index}
+	for ctx.Err() == nil && more() {
+		if err := file.Next(&b); err == io.EOF { // exactly: damage may wrap one
+			break
+		} else if err != nil {
+			return s, false, nil
+		}
+		if _, err := w.readBlock(opened, &b); err != nil {
+			return s, false, err
+		}
+		s.Decoded += int64(len(b.Data()))
+	}
+	documents, bytes := w.rows.Filled()
+	s.Documents, s.Columns = int64(documents), bytes
+	return s, true, nil
+}

@@ -1,0 +1,421 @@
+package reread
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/feed"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// Store gives single records again after the first pass. Plain files are
+// read in place. The records wanted of other sources are spooled beforehand, in
+// memory or, when that is full, in a file of the work folder: those of plain
+// objects by requests for where they lie, those of compressed files, which have
+// no place to read from, in one more pass over them.
+type Store struct {
+	Options
+	mu      sync.Mutex
+	held    map[uint32][]byte // documents in memory
+	size    int64             // of those
+	have    bitset.Set        // documents in memory or on disk; nil: none
+	onDisk  spool
+	inPlace []bool // of sources
+}
+
+// Options say which records there are.
+type Options struct {
+	Table   *table.Table
+	Recipe  recipe.Recipe
+	Corpus  corpus.Options
+	Layouts *feed.Layouts
+	Space   *scratch.Space
+	Memory  int64 // of records, in bytes; 0: a share of that of Space
+}
+
+// heldOverhead is what a record in memory costs besides its bytes.
+const heldOverhead = 64
+
+// New returns a store, which the caller closes.
+func New(o Options) *Store {
+	if o.Memory == 0 {
+		o.Memory = o.Space.Share(4)
+	}
+	s := &Store{Options: o, held: map[uint32][]byte{}, onDisk: spool{space: o.Space}}
+	for _, source := range o.Table.Sources {
+		s.inPlace = append(s.inPlace, source.InPlace())
+	}
+	return s
+}
+
+func (s *Store) Close() {
+	s.onDisk.close()
+	s.held = nil
+}
+
+// Prepare makes the records of all documents in pairs available.
+func (s *Store) Prepare(ctx context.Context, pairs *extsort.Sorted) error {
+	if !slices.Contains(s.inPlace, false) {
+		return nil
+	}
+	wanted := bitset.New(s.Table.Docs)
+	err := pairs.Visit(func(e extsort.Entry) error {
+		p := graph.PairOf(e.Key)
+		wanted.Add(p.A)
+		wanted.Add(p.B)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.prepareAll(ctx, wanted)
+}
+
+// prepareAll makes the records of documents available. It changes the set.
+func (s *Store) prepareAll(ctx context.Context, wanted bitset.Set) error {
+	if !slices.Contains(s.inPlace, false) {
+		return nil
+	}
+	t := s.Table
+	if s.have == nil {
+		s.have = bitset.New(t.Docs)
+	}
+	files := map[int]bool{}
+	for i := range t.Blocks {
+		b := &t.Blocks[i]
+		if s.inPlace[b.File] {
+			continue
+		}
+		for doc := b.FirstDoc; doc < b.FirstDoc+b.Docs; doc++ {
+			if s.have.Has(doc) {
+				wanted.Remove(doc)
+			} else if wanted.Has(doc) && !s.Table.Sources[b.File].ByRange() {
+				files[int(b.File)] = true
+			}
+		}
+	}
+	if err := s.fetchRanges(ctx, wanted); err != nil || len(files) == 0 {
+		return err
+	}
+	return s.spoolRecords(ctx, func(file int) bool { return files[file] }, wanted)
+}
+
+// PrepareSets makes the sets of documents available to setReaders.
+func (s *Store) PrepareSets(ctx context.Context, docs bitset.Set) error {
+	if s.Table.HasSets {
+		return nil
+	}
+	return s.prepareAll(ctx, slices.Clone(docs))
+}
+
+// spoolRecords reads files once more, with all workers, and keeps the records
+// of wanted documents.
+func (s *Store) spoolRecords(ctx context.Context, inFiles func(file int) bool, wanted bitset.Set) error {
+	opener := feed.NewOpener(ctx, s.Table.Sources, s.Corpus, s.Space.Share(8), inFiles)
+	f := feed.NewFeeder(s.Table.Sources, opener, s.Layouts, inFiles, nil)
+	defer f.Close()
+	group, ctx := errgroup.WithContext(ctx)
+	for range s.Space.Threads {
+		group.Go(func() error {
+			var b corpus.Block
+			defer b.Release()
+			var file *feed.OpenFile
+			c := s.Table.Scanner()
+			for ctx.Err() == nil {
+				var err error
+				if file, err = f.Take(file, &b); err == io.EOF {
+					return nil
+				} else if errors.Is(err, corpus.ErrUnavailable) {
+					return err
+				} else if err != nil {
+					file = nil // reported by the first pass, which saw the same records before it
+					continue
+				}
+				if err := s.spoolBlock(file.Index, &b, c, wanted); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return group.Wait()
+}
+
+func (s *Store) spoolBlock(file int, b *corpus.Block, c *table.Cursor, wanted bitset.Set) error {
+	first, end := s.Table.DocsOfBlock(file, b.Seq)
+	for doc := first; doc < end; doc++ {
+		if !wanted.Has(doc) {
+			continue
+		}
+		raw, err := c.RawIn(doc, b)
+		if err != nil {
+			return err
+		}
+		if err := s.put(doc, raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put keeps a copy of a record.
+func (s *Store) put(doc uint32, raw []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.have.Add(doc)
+	if s.Memory == 0 || s.size+int64(len(raw))+heldOverhead <= s.Memory {
+		s.held[doc] = append([]byte(nil), raw...)
+		s.size += int64(len(raw)) + heldOverhead
+		return nil
+	}
+	return s.onDisk.put(doc, raw)
+}
+
+// get returns a record that was put: one that is in memory, which must stay as it
+// is, or one read into dst.
+func (s *Store) get(dst []byte, doc uint32) (raw []byte, inMemory bool, err error) {
+	s.mu.Lock()
+	raw, ok := s.held[doc]
+	s.mu.Unlock()
+	if ok {
+		return raw, true, nil
+	}
+	raw, err = s.onDisk.get(dst, doc)
+	return raw, false, err
+}
+
+// has tells whether a record was put.
+func (s *Store) has(doc uint32) bool { return s.have != nil && s.have.Has(doc) }
+
+// spool keeps records in a file of the work folder. An index file says where: 16
+// bytes a document at its number, mostly a hole.
+type spool struct {
+	space   *scratch.Space
+	data    vfs.File
+	index   vfs.File
+	written int64
+}
+
+const spoolEntry = 16 // offset, length, CRC-32C of the record
+
+func (s *spool) put(doc uint32, raw []byte) (err error) {
+	if s.data == nil {
+		if err := s.create(); err != nil {
+			return err
+		}
+	}
+	at := binary.LittleEndian.AppendUint64(make([]byte, 0, spoolEntry), uint64(s.written))
+	at = binary.LittleEndian.AppendUint32(at, uint32(len(raw)))
+	at = binary.LittleEndian.AppendUint32(at, durable.Checksum(0, raw))
+	_, err = s.data.WriteAt(raw, s.written)
+	if err == nil {
+		_, err = s.index.WriteAt(at, int64(doc)*spoolEntry)
+	}
+	if err != nil {
+		return scratch.Error(err)
+	}
+	s.written += int64(len(raw))
+	s.space.Spilled(int64(len(raw)) + spoolEntry)
+	return nil
+}
+
+// create makes both files or, since other workers may still put records, none.
+func (s *spool) create() error {
+	data, err := s.space.Create("records")
+	if err != nil {
+		return err
+	}
+	index, err := s.space.Create("records.index")
+	if err != nil {
+		return errors.Join(err, data.Close())
+	}
+	s.data, s.index = data, index
+	return nil
+}
+
+func (s *spool) get(dst []byte, doc uint32) ([]byte, error) {
+	at := make([]byte, spoolEntry)
+	if _, err := s.index.ReadAt(at, int64(doc)*spoolEntry); err != nil {
+		return nil, fmt.Errorf("work folder: %w", err)
+	}
+	dst = scratch.Buffer(dst, int(binary.LittleEndian.Uint32(at[8:])))
+	if _, err := s.data.ReadAt(dst, int64(binary.LittleEndian.Uint64(at))); err != nil {
+		return nil, fmt.Errorf("work folder: %w", err)
+	}
+	if durable.Checksum(0, dst) != binary.LittleEndian.Uint32(at[12:]) {
+		return nil, scratch.ErrDamaged
+	}
+	return dst, nil
+}
+
+// close closes the files, of which nothing is needed any more.
+func (s *spool) close() {
+	for _, f := range []vfs.File{s.data, s.index} {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+	s.data, s.index = nil, nil
+}
+
+// Fetcher reads single records for one goroutine.
+type Fetcher struct {
+	ctx    context.Context // of the files that it opens
+	s      *Store
+	c      *table.Cursor
+	parser *corpus.Parser
+	record corpus.Record
+	raw    []byte
+	file   int // that is open; -1 when none
+	open   *corpus.File
+
+	window   []byte // of a plain file, with the last record
+	windowAt int64
+	lastEnd  int64 // of that record
+	ahead    int   // bytes to read at once
+
+	Longest int // of the records that will be asked for, if that is known
+}
+
+// Records that lie closer together than nearBytes are read together, more and
+// more of them up to aheadBytes: a call of the system for each would cost as much
+// as all else that is done with a short record.
+const (
+	nearBytes  = 4 << 10
+	aheadBytes = 128 << 10
+)
+
+func (s *Store) NewFetcher(ctx context.Context) *Fetcher {
+	return &Fetcher{ctx: ctx, s: s, c: s.Table.Cursor(), parser: corpus.NewParser(s.Corpus), file: -1}
+}
+
+func (f *Fetcher) Close() {
+	if f.open != nil {
+		_ = f.open.Close() // only read
+		f.open, f.file = nil, -1
+	}
+}
+
+// Text returns the text of a document, valid until the next call. Calls with
+// ascending documents open every file that is read in place once, and no other.
+func (f *Fetcher) Text(doc uint32) ([]byte, error) {
+	d := *f.c.Doc(doc)
+	if f.c.Err != nil {
+		return nil, f.c.Err
+	}
+	file := f.s.Table.FileOf(doc)
+	f.Trim(int(d.Length))
+	var raw []byte
+	var layout corpus.Layout
+	var own bool // raw may be overwritten
+	var err error
+	if f.s.inPlace[file] {
+		raw, layout, own, err = f.readInPlace(file, &d)
+	} else {
+		raw, layout, own, err = f.readSpooled(file, doc, &d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.parser.Overwrite(own)
+	f.parser.ParseRaw(layout, raw, &f.record)
+	if f.record.Err != nil {
+		return nil, table.Changed(f.s.Table.Sources[file].Label())
+	}
+	return f.record.Text, nil
+}
+
+// readSpooled returns a record of a source that is not read in place.
+func (f *Fetcher) readSpooled(file int, doc uint32, d *table.Document) (raw []byte, l corpus.Layout, own bool, err error) {
+	if !f.s.has(doc) {
+		return nil, l, false, table.Changed(f.s.Table.Sources[file].Label()) // its spooling has met an earlier end
+	}
+	if l, err = f.s.Layouts.Find(f.ctx, file, f.s.Table.Sources[file], f.s.Corpus); err != nil {
+		return nil, l, false, err
+	}
+	f.raw = f.room(f.raw, int(d.Length))
+	raw, inMemory, err := f.s.get(f.raw, doc)
+	return raw, l, !inMemory, err
+}
+
+// readInPlace returns a record of a plain file.
+func (f *Fetcher) readInPlace(file int, d *table.Document) (raw []byte, l corpus.Layout, own bool, err error) {
+	if file != f.file {
+		f.Close()
+		opened, err := corpus.Open(f.ctx, f.s.Table.Sources[file], f.s.Corpus)
+		if err != nil {
+			return nil, l, false, err
+		}
+		f.open, f.file = opened, file
+		f.window, f.windowAt, f.lastEnd = f.window[:0], 0, -1
+	}
+	raw, own, err = f.readWindow(f.open.ReaderAt(), d)
+	return raw, f.open.Layout(), own, err
+}
+
+// readWindow returns a record of the open file by way of the window, and whether it may
+// be overwritten.
+func (f *Fetcher) readWindow(at io.ReaderAt, d *table.Document) (raw []byte, own bool, err error) {
+	if at == nil {
+		return nil, false, table.Changed(f.open.Source().Label()) // it is no regular file any more
+	}
+	start, end := d.Offset, d.Offset+int64(d.Length)
+	if start < f.windowAt || end > f.windowAt+int64(len(f.window)) {
+		if gap := start - f.lastEnd; gap >= 0 && gap <= nearBytes {
+			f.ahead = min(max(2*f.ahead, nearBytes), aheadBytes)
+		} else {
+			f.ahead = 0
+		}
+		f.window, f.windowAt = f.room(f.window, max(int(d.Length), f.ahead)), start
+		n, err := at.ReadAt(f.window, start)
+		f.window = f.window[:n]
+		if n < int(d.Length) {
+			if errors.Is(err, io.EOF) {
+				return nil, false, table.Changed(f.open.Source().Label())
+			}
+			return nil, false, err
+		}
+	}
+	f.lastEnd = end
+	raw = f.window[start-f.windowAt : end-f.windowAt]
+	if own = len(raw) > aheadBytes; own { // it fills the window alone
+		f.window = f.window[:0]
+	}
+	return raw, own, nil
+}
+
+// room returns buf, or another one, with length n. One for a long record has room
+// for the longest, so that it is made once.
+func (f *Fetcher) room(buf []byte, n int) []byte {
+	if n > max(aheadBytes, cap(buf)) {
+		return make([]byte, n, max(n, f.Longest))
+	}
+	return scratch.Buffer(buf, n)
+}
+
+// Trim gives back the memory that an uncommonly long record has left, and that
+// which the next one, of so many bytes, does not fit in: not both are to be there.
+func (f *Fetcher) Trim(next int) {
+	for _, buf := range []*[]byte{&f.window, &f.raw} {
+		if cap(*buf) > 8*aheadBytes && (next <= aheadBytes || next > cap(*buf)) {
+			*buf = nil
+		}
+	}
+	f.record = corpus.Record{} // views of them
+	f.parser.Trim()
+}

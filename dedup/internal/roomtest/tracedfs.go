@@ -1,0 +1,322 @@
+package roomtest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Operation is one thing that is done to a file system.
+type Operation struct {
+	n     int    // 1, 2, … since the beginning
+	Kind  string // "write", "sync", …
+	Path  string
+	Write bool // it changes what a crash may lose
+}
+
+func (o Operation) String() string { return fmt.Sprintf("operation %d, %s %s", o.n, o.Kind, o.Path) }
+
+// TracedFS is a file system that asks before every operation whether it may be
+// done, and knows which files are open. It takes the paths of any system.
+type TracedFS struct {
+	vfs.FS
+	// may returns the error that an operation fails with. A write that fails may
+	// have written half of its bytes. It is called for one operation after the
+	// other.
+	may func(Operation) error
+
+	mu    sync.Mutex
+	n     int
+	Files map[io.Closer]string
+}
+
+func NewTracedFS(on vfs.FS, may func(Operation) error) *TracedFS {
+	return &TracedFS{FS: on, may: may, Files: map[io.Closer]string{}}
+}
+
+func (t *TracedFS) do(kind, path string, write bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.n++
+	if t.may == nil {
+		return nil
+	}
+	if err := t.may(Operation{t.n, kind, path, write}); err != nil {
+		return &fs.PathError{Op: kind, Path: path, Err: err}
+	}
+	return nil
+}
+
+// Left returns the paths of the files that are still open.
+func (t *TracedFS) Left() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Values(t.Files))
+}
+
+// CloseAll closes what a failed run has left open, so that its locks are free as
+// after the end of a process.
+func (t *TracedFS) CloseAll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for f := range t.Files {
+		switch f := f.(type) {
+		case *tracedFile:
+			_ = f.File.Close()
+		case *tracedLock:
+			_ = f.Closer.Close()
+		}
+	}
+	clear(t.Files)
+}
+
+func (t *TracedFS) opened(kind, name string, write bool, open func(name string) (vfs.File, error)) (vfs.File, error) {
+	name = filepath.ToSlash(name)
+	if err := t.do(kind, name, write); err != nil {
+		return nil, err
+	}
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	file := &tracedFile{File: f, fs: t, path: name}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Files[file] = name
+	return file, nil
+}
+
+func (t *TracedFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return t.opened("create", name, true, func(name string) (vfs.File, error) {
+		if dir := path.Dir(name); strings.HasPrefix(dir, filepath.ToSlash(os.TempDir())) {
+			if err := t.FS.MkdirAll(dir, 0o755); err != nil { // made beside this file system
+				return nil, err
+			}
+		}
+		return t.FS.Create(name, c)
+	})
+}
+
+func (t *TracedFS) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
+	return t.opened("open", name, false, func(name string) (vfs.File, error) { return t.FS.Open(name, o...) })
+}
+
+func (t *TracedFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
+	return t.opened("open", name, true, func(name string) (vfs.File, error) { return t.FS.OpenReadWrite(name, c, o...) })
+}
+
+func (t *TracedFS) OpenDir(name string) (vfs.File, error) {
+	return t.opened("open folder", name, false, t.FS.OpenDir)
+}
+
+func (t *TracedFS) Link(from, to string) error { return errors.ErrUnsupported }
+
+func (t *TracedFS) named(kind, name string, act func(name string) error) error {
+	name = filepath.ToSlash(name)
+	if err := t.do(kind, name, true); err != nil {
+		return err
+	}
+	return act(name)
+}
+
+func (t *TracedFS) Remove(name string) error    { return t.named("remove", name, t.FS.Remove) }
+func (t *TracedFS) RemoveAll(name string) error { return t.named("remove all", name, t.FS.RemoveAll) }
+
+func (t *TracedFS) Rename(from, to string) error {
+	return t.named("rename", from, func(from string) error { return t.FS.Rename(from, filepath.ToSlash(to)) })
+}
+
+func (t *TracedFS) MkdirAll(name string, perm os.FileMode) error {
+	return t.named("make", name, func(name string) error { return t.FS.MkdirAll(name, perm) })
+}
+
+func (t *TracedFS) List(name string) ([]string, error) {
+	name = filepath.ToSlash(name)
+	if err := t.do("list", name, false); err != nil {
+		return nil, err
+	}
+	return t.FS.List(name)
+}
+
+func (t *TracedFS) Stat(name string) (vfs.FileInfo, error) {
+	name = filepath.ToSlash(name)
+	if err := t.do("stat", name, false); err != nil {
+		return nil, err
+	}
+	return t.FS.Stat(name)
+}
+
+// tracedLock is a lock that is held.
+type tracedLock struct {
+	io.Closer
+	fs *TracedFS
+}
+
+func (t *TracedFS) Lock(name string) (io.Closer, error) {
+	name = filepath.ToSlash(name)
+	if err := t.do("lock", name, true); err != nil {
+		return nil, err
+	}
+	held, err := t.FS.Lock(name)
+	if err != nil {
+		return nil, err
+	}
+	l := &tracedLock{held, t}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Files[l] = name
+	return l, nil
+}
+
+// Close gives the lock back, whatever may says: the kernel does.
+func (l *tracedLock) Close() error {
+	l.fs.mu.Lock()
+	delete(l.fs.Files, l)
+	l.fs.mu.Unlock()
+	return l.Closer.Close()
+}
+
+// tracedFile is an open file.
+type tracedFile struct {
+	vfs.File
+	fs    *TracedFS
+	path  string
+	wrote bool
+}
+
+// Close closes the file although it may fail.
+func (f *tracedFile) Close() error {
+	kind := "close"
+	if f.wrote {
+		kind = "close written"
+	}
+	failed := f.fs.do(kind, f.path, f.wrote)
+	f.fs.mu.Lock()
+	delete(f.fs.Files, f)
+	f.fs.mu.Unlock()
+	return errors.Join(failed, f.File.Close())
+}
+
+func (f *tracedFile) Read(p []byte) (int, error) {
+	if err := f.fs.do("read", f.path, false); err != nil {
+		return 0, err
+	}
+	return f.File.Read(p)
+}
+
+func (f *tracedFile) ReadAt(p []byte, at int64) (int, error) {
+	if err := f.fs.do("read", f.path, false); err != nil {
+		return 0, err
+	}
+	return f.File.ReadAt(p, at)
+}
+
+func (f *tracedFile) Write(p []byte) (int, error) {
+	f.wrote = true
+	if err := f.fs.do("write", f.path, true); err != nil {
+		n, _ := f.File.Write(p[:f.half(err, p)])
+		return n, err
+	}
+	return f.File.Write(p)
+}
+
+func (f *tracedFile) WriteAt(p []byte, at int64) (int, error) {
+	f.wrote = true
+	if err := f.fs.do("write", f.path, true); err != nil {
+		n, _ := f.File.WriteAt(p[:f.half(err, p)], at)
+		return n, err
+	}
+	return f.File.WriteAt(p, at)
+}
+
+// half returns how many bytes of p are written although writing fails.
+func (f *tracedFile) half(err error, p []byte) int {
+	if errors.Is(err, ErrDead) {
+		return 0
+	}
+	return len(p) / 2
+}
+
+func (f *tracedFile) Stat() (vfs.FileInfo, error) {
+	if err := f.fs.do("stat", f.path, false); err != nil {
+		return nil, err
+	}
+	return f.File.Stat()
+}
+
+func (f *tracedFile) Sync() error {
+	if err := f.fs.do("sync", f.path, true); err != nil {
+		return err
+	}
+	return f.File.Sync()
+}
+
+func (f *tracedFile) SyncData() error {
+	if err := f.fs.do("sync", f.path, true); err != nil {
+		return err
+	}
+	return f.File.SyncData()
+}
+
+// ErrDead is what every operation fails with after a process was killed or the
+// power has failed: the run must end, but nothing that it does is done.
+var ErrDead = errors.New("killed")
+
+// MemTree returns the contents of all files below a folder of a file system, and
+// the folders without any.
+func MemTree(t testing.TB, on vfs.FS, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	var walk func(dir, below string)
+	walk = func(dir, below string) {
+		names, err := on.List(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(names) == 0 && below != "" {
+			files[below+"/"] = ""
+		}
+		for _, name := range names {
+			at := on.PathJoin(dir, name)
+			st, err := on.Stat(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st.IsDir() {
+				walk(at, path.Join(below, name))
+			} else {
+				files[path.Join(below, name)] = ReadVFS(t, on, at)
+			}
+		}
+	}
+	if _, err := on.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return files
+	}
+	walk(dir, "")
+	return files
+}
+
+func ReadVFS(t testing.TB, on vfs.FS, name string) string {
+	t.Helper()
+	f, err := on.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

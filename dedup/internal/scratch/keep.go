@@ -1,0 +1,73 @@
+package scratch
+
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/alike-dev/alike/internal/durable"
+)
+
+// Keep has the files in a folder that outlives the run: what is saved there stays when it
+// is released. It comes before anything else, and makes the folder.
+func (s *Space) Keep(path string) error {
+	s.path, s.kept = path, true
+	err := s.FS.MkdirAll(path, 0o755)
+	if err == nil {
+		err = durable.CheckDir(s.FS, path)
+	}
+	if err == nil {
+		err = durable.SyncDir(s.FS, s.FS.PathDir(path))
+	}
+	return Error(err)
+}
+
+// Sync makes the names of all files in the folder durable.
+func (s *Space) Sync() error { return Error(durable.SyncDir(s.FS, s.path)) }
+
+// RemoveKept removes the files in the folder that Keep has named, and the folder.
+func (s *Space) RemoveKept() error {
+	if err := s.Clean(func(string) bool { return false }); err != nil {
+		return err
+	}
+	return s.FS.Remove(s.path)
+}
+
+// ownName matches the names of files that a run makes in its work folder, but for the
+// journal and files that are not whole, which tempName does.
+var (
+	ownName  = regexp.MustCompile(`[a-z]+-\d{6,}(-\d{6,}\.run|\.part)|input-\d+|records(\.index)?`)
+	tempName = regexp.MustCompile(`^\.alike-[0-9a-z]+\.tmp$`)
+	serial   = regexp.MustCompile(`^[a-z]+-(\d{6,})`)
+)
+
+// NamesIn returns the names of files of a run that stand in a text.
+func NamesIn(text string) []string { return ownName.FindAllString(text, -1) }
+
+// Clean removes the files of a run but those to keep, and goes on numbering behind
+// them.
+func (s *Space) Clean(keep func(name string) bool) error {
+	names, err := s.FS.List(s.path)
+	if err != nil {
+		return Error(err)
+	}
+	for _, name := range names {
+		whole := ownName.FindString(name) == name || tempName.MatchString(name)
+		if !whole {
+			continue
+		}
+		if !keep(name) {
+			if err := s.Remove(name); err != nil {
+				return Error(err)
+			}
+			continue
+		}
+		if m := serial.FindStringSubmatch(name); m != nil {
+			n, err := strconv.Atoi(m[1])
+			if err != nil {
+				return err
+			}
+			s.serial = max(s.serial, n)
+		}
+	}
+	return nil
+}

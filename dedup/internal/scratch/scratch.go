@@ -1,0 +1,242 @@
+// Package scratch gives a run its share of memory, and its folder for what exceeds that.
+package scratch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/turn"
+)
+
+// Options are what a Space is made of.
+type Options struct {
+	FS      vfs.FS
+	Threads int
+	Ceiling int64  // resident bytes of the process; 0: no limit
+	Scheme  string // line in the header of every file
+
+	Memory int64 // for data, in place of what Ceiling leaves; 0: that
+	Record int   // length from which on a record waits for its turn, in place of a share of Memory; 0: that
+}
+
+// Space is a run's share of memory and its folder for what exceeds it. The folder is made
+// when the first file is asked for, so that a run within its memory never touches the disk,
+// unless Keep has named one. It is safe for concurrent use.
+type Space struct {
+	FS      vfs.FS
+	Threads int
+	Scheme  string     // line in the header of every file
+	Turn    *turn.Turn // for what a single record takes out of proportion; nil: there is no limit
+
+	memory int64 // for data; 0: no limit
+
+	mu     sync.Mutex
+	path   string        // "" until made
+	kept   bool          // what is saved there is for another process too
+	serial int           // of the last unnamed file
+	open   *durable.Pool // files to read; nil until the first one
+
+	spilled atomic.Int64
+}
+
+// ProgramBytes is what the process takes that no stage's data is part of: code,
+// stacks, the runtime.
+const ProgramBytes = 20 << 20
+
+// WorkerBytes is what one worker holds besides a stage's data: a block of input,
+// what it makes of it, and the scratch memory of parser and sketcher.
+const WorkerBytes = 4 << 20
+
+// New returns a Space.
+func New(o Options) *Space {
+	s := &Space{FS: o.FS, Threads: o.Threads, Scheme: o.Scheme, memory: o.Memory}
+	if s.memory == 0 && o.Ceiling > 0 {
+		// A quarter of what is left is the collector's: what it has not taken back yet.
+		left := o.Ceiling - ProgramBytes - int64(o.Threads)*WorkerBytes
+		s.memory = max(max(left, o.Ceiling/4)/4*3, 1)
+	}
+	if s.memory > 0 {
+		large := o.Record
+		if large == 0 {
+			large = int(max(s.memory/int64(4*o.Threads), largeRecord))
+		}
+		s.Turn = turn.New(large)
+	}
+	return s
+}
+
+// largeRecord is the size up to which a record never waits for its turn, whatever
+// the memory: it is within WorkerBytes.
+const largeRecord = 2 << 20
+
+// Share returns 1/n of the memory for data, 0 for any amount.
+func (s *Space) Share(n int64) int64 {
+	if s.memory == 0 {
+		return 0
+	}
+	return max(s.memory/n, 1)
+}
+
+// Sorting returns the options of a sorter that holds 1/n of the memory. keyBits is
+// the number of low bits of a key that may be set, 0 for 64.
+func (s *Space) Sorting(name string, n int64, keyBits int) extsort.Options {
+	return extsort.Options{
+		Dir: s, Name: s.Unique(name, ""), Scheme: s.Scheme, Memory: s.Share(n), Threads: s.Threads, KeyBits: keyBits,
+		Temporary: !s.kept,
+	}
+}
+
+// Sorted sorts the entries that fill adds. The caller releases them.
+func (s *Space) Sorted(ctx context.Context, o extsort.Options, fill func(to *extsort.Appender) error) (*extsort.Sorted, error) {
+	sorter, err := extsort.New(o)
+	if err != nil {
+		return nil, err
+	}
+	to := sorter.Appender()
+	err = fill(to)
+	if err == nil {
+		err = to.Flush()
+	}
+	return s.Ended(ctx, sorter, err)
+}
+
+// Ended sorts what was added to a sorter, unless adding has failed. The sorter is used up,
+// and the caller releases what it has sorted.
+func (s *Space) Ended(ctx context.Context, sorter *extsort.Sorter, err error) (*extsort.Sorted, error) {
+	if err == nil {
+		var sorted *extsort.Sorted
+		if sorted, err = sorter.Sort(ctx); err == nil {
+			return sorted, nil
+		}
+	}
+	return nil, errors.Join(err, s.Release(sorter))
+}
+
+// Release closes a sorter or what it has sorted. What the journal names stays on
+// disk until the run is over.
+func (s *Space) Release(sorter interface {
+	Close() error
+	Detach() error
+}) error {
+	if s.kept {
+		return sorter.Detach()
+	}
+	return sorter.Close()
+}
+
+// ReleaseAll releases all that is there.
+func (s *Space) ReleaseAll(all ...*extsort.Sorted) (err error) {
+	for _, sorted := range all {
+		if sorted != nil {
+			err = errors.Join(err, s.Release(sorted))
+		}
+	}
+	return err
+}
+
+// ErrDamaged says that a file of the work folder is not what was written.
+var ErrDamaged = setting.Errorf("the work folder is damaged: start over with %s, or without %s", setting.Fresh, setting.Work)
+
+// folder returns the folder's path and makes it if need be.
+func (s *Space) folder() (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.path != "" {
+		return s.path, nil
+	}
+	path, err := os.MkdirTemp("", "alike-")
+	if err != nil {
+		return "", Error(err)
+	}
+	s.path = path
+	return path, nil
+}
+
+// Error says where something went wrong.
+func Error(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("work folder: %w", err)
+}
+
+// PathOf returns the path of a file in the folder.
+func (s *Space) PathOf(name string) (string, error) {
+	folder, err := s.folder()
+	return filepath.Join(folder, name), err
+}
+
+// Create makes a new file for reading and writing.
+func (s *Space) Create(name string) (vfs.File, error) {
+	path, err := s.PathOf(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.FS.Create(path, vfs.WriteCategoryUnspecified) // exclusively: it follows no link
+	if err != nil {
+		return nil, Error(err)
+	}
+	return file, nil
+}
+
+// Unique returns a name that no file of this run has.
+func (s *Space) Unique(prefix, suffix string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.serial++
+	return fmt.Sprintf("%s-%06d%s", prefix, s.serial, suffix)
+}
+
+// OpenFiles is how many files of the folder are open to read at once. There may be
+// thousands: a part for each GiB of input, and the runs of several sorters.
+const OpenFiles = 64
+
+// Open opens a file for reading, or again whenever it is read.
+func (s *Space) Open(name string) (extsort.RunFile, error) {
+	s.mu.Lock()
+	if s.open == nil {
+		s.open = durable.NewPool(OpenFiles, func(name string) (vfs.File, error) {
+			return s.FS.Open(filepath.Join(s.path, name))
+		})
+	}
+	pool := s.open
+	s.mu.Unlock()
+	return pool.Open(name)
+}
+
+// Remove deletes a file.
+func (s *Space) Remove(name string) error {
+	return s.FS.Remove(filepath.Join(s.path, name))
+}
+
+// Spilled counts bytes that went to disk because memory did not suffice.
+func (s *Space) Spilled(bytes int64) { s.spilled.Add(bytes) }
+
+// SpilledBytes returns how many have.
+func (s *Space) SpilledBytes() int64 { return s.spilled.Load() }
+
+// Close removes the folder with all that is in it, unless Keep has named it.
+func (s *Space) Close() error {
+	if s.path == "" || s.kept {
+		return nil
+	}
+	return s.FS.RemoveAll(s.path)
+}
+
+// Buffer returns a slice of length n that reuses b's memory where that suffices.
+func Buffer(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
+	}
+	return b[:n]
+}

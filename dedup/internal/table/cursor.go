@@ -1,0 +1,341 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// Cursor reads rows of the table for one goroutine. Its slices stand until the
+// next call. After an error it returns zero values; see err.
+type Cursor struct {
+	t   *Table
+	Err error
+
+	first, end uint32 // documents of the current block
+	block      *Block
+	segment    *segment
+
+	near    []Document // rows read from disk at once, from nearAt
+	nearAt  uint32     // document
+	prior   Document   // the row before them in the segment; zero if there is none
+	sizes   int        // rows to read at once
+	raw     []byte
+	ids     []byte // of the rows near, once one was asked for
+	ahead   []byte // of the current segment's part, from aheadAt, when scanning
+	aheadAt int64
+	bytes   []byte
+	set64   []uint64
+	sig     []uint32
+}
+
+func (t *Table) Cursor() *Cursor { return &Cursor{t: t} }
+
+// scanRows is how many rows a cursor that scans reads at once.
+const scanRows = 512
+
+// Scanner returns a cursor for ascending documents: it reads many rows at once.
+func (t *Table) Scanner() *Cursor { return &Cursor{t: t, sizes: scanRows} }
+
+// seek makes a document's block the current one.
+func (c *Cursor) seek(doc uint32) (row int) {
+	if c.block == nil || doc < c.first || doc >= c.end {
+		c.block = &c.t.Blocks[c.t.BlockOf(doc)]
+		c.first, c.end = c.block.FirstDoc, c.block.FirstDoc+c.block.Docs
+		c.segment = c.t.segments[c.block.segment]
+		c.near, c.ahead = c.near[:0], c.ahead[:0]
+	}
+	return int(c.block.row + doc - c.first)
+}
+
+var noDocument Document
+
+// Doc returns what the table holds of a document.
+func (c *Cursor) Doc(doc uint32) *Document {
+	row := c.seek(doc)
+	if c.segment.resident {
+		return &c.segment.docs[row]
+	}
+	if i := int(doc) - int(c.nearAt); len(c.near) > 0 && i >= 0 && i < len(c.near) {
+		return &c.near[i]
+	}
+	return c.fetch(doc, row)
+}
+
+// Resident tells whether what the last call has returned holds for good.
+func (c *Cursor) Resident() bool { return c.segment.resident }
+
+// fetch reads rows from a part: the document's own, the one before it and, when
+// scanning, some of those behind it in its block too.
+func (c *Cursor) fetch(doc uint32, row int) *Document {
+	n, lead := min(max(c.sizes, 1), int(c.end-doc)), min(row, 1)
+	c.raw = scratch.Buffer(c.raw, (lead+n)*documentSize)
+	c.near, c.ids = c.near[:0], c.ids[:0]
+	from := c.segment.layout.docsAt() + int64(row-lead)*documentSize
+	if !c.read(c.raw, from) {
+		return &noDocument
+	}
+	c.near, c.nearAt, c.prior = slices.Grow(c.near, n)[:n], doc, Document{}
+	for i := -lead; i < n; i++ {
+		into := &c.prior
+		if i >= 0 {
+			into = &c.near[i]
+		}
+		at := (lead + i) * documentSize
+		if err := c.file().readDocument(c.raw[at:], from+int64(at), into); err != nil {
+			c.fail(err)
+			c.near = c.near[:0]
+			return &noDocument
+		}
+	}
+	return &c.near[0]
+}
+
+// before returns the row before a document's in its segment, whose ends are where
+// the document's data begin. The document was read last.
+func (c *Cursor) before(doc uint32, row int) *Document {
+	switch i := doc - c.nearAt; {
+	case row == 0 || c.Err != nil:
+		return &noDocument
+	case c.segment.resident:
+		return &c.segment.docs[row-1]
+	case i > 0:
+		return &c.near[i-1]
+	default:
+		return &c.prior
+	}
+}
+
+func (c *Cursor) file() *part { return &c.t.parts[c.segment.part] }
+
+func (c *Cursor) read(b []byte, offset int64) bool {
+	if c.Err != nil {
+		return false
+	}
+	if _, err := c.file().file.ReadAt(b, offset); err != nil {
+		c.fail(err)
+	}
+	return c.Err == nil
+}
+
+func (c *Cursor) fail(err error) {
+	if c.Err == nil {
+		c.Err = fmt.Errorf("%s: %w", c.file().Name, err)
+	}
+}
+
+// explicitID returns the id that a document carries, or nothing.
+func (c *Cursor) explicitID(doc uint32) []byte {
+	if !c.t.hasIDs {
+		return nil
+	}
+	row := c.seek(doc)
+	if s := c.segment; s.resident {
+		start, end := s.idSpan(row)
+		return s.ids[start:end]
+	}
+	d := c.Doc(doc)
+	start := c.before(doc, row).idEnd
+	if c.Err != nil || start >= d.idEnd || !c.readIDs() {
+		return nil
+	}
+	from, to := int64(start)-int64(c.prior.idEnd), int64(d.idEnd)-int64(c.prior.idEnd)
+	if from < 0 || to > int64(len(c.ids)) || HashID(c.ids[from:to]) != d.IDHash {
+		c.fail(scratch.ErrDamaged)
+		return nil
+	}
+	return c.ids[from:to]
+}
+
+// readIDs reads the ids of the rows near.
+func (c *Cursor) readIDs() bool {
+	if len(c.ids) > 0 {
+		return true
+	}
+	start, end := c.prior.idEnd, c.near[len(c.near)-1].idEnd
+	c.ids = scratch.Buffer(c.ids, int(max(end, start)-start))
+	return c.read(c.ids, c.segment.layout.idsAt()+int64(start))
+}
+
+// HashID returns what tells ids apart, save for rare collisions.
+func HashID(id []byte) uint64 {
+	if len(id) == 0 {
+		return 0
+	}
+	return max(hashing.Bytes(id), 1)
+}
+
+// AgainstPrefix begins the name of a reference whose id, or path and line, is the name
+// of an input as well. Its path, and line where there are several, follow. No path or
+// URL of an input begins like this.
+const AgainstPrefix = "against://"
+
+// AppendID appends the name of a document in the outputs.
+func (c *Cursor) AppendID(dst []byte, doc uint32) []byte {
+	if c.t.NamedByPlace(doc) {
+		return c.appendPlace(append(dst, AgainstPrefix...), doc)
+	}
+	if id := c.explicitID(doc); len(id) > 0 {
+		return append(dst, id...)
+	}
+	return c.appendPlace(dst, doc)
+}
+
+// appendPlace appends the name that a document without an id has.
+func (c *Cursor) appendPlace(dst []byte, doc uint32) []byte {
+	d := c.Doc(doc)
+	return c.t.AppendPlace(dst, c.block, d)
+}
+
+func (c *Cursor) ID(doc uint32) string { return string(c.AppendID(nil, doc)) }
+
+// Namer gives the names of documents that are asked for many times in a row, as
+// the first one of a large cluster is.
+type Namer struct {
+	*Cursor
+	known bool
+	doc   uint32
+	name  string
+}
+
+func (n *Namer) ID(doc uint32) string {
+	if !n.known || doc != n.doc {
+		n.known, n.doc, n.name = true, doc, n.Cursor.ID(doc)
+	}
+	return n.name
+}
+
+// Line returns the physical line a document starts at, from 1.
+func (c *Cursor) Line(doc uint32) int64 {
+	d := c.Doc(doc)
+	return c.block.firstLine + int64(d.Line) + 1
+}
+
+// Label returns the name of a document's file.
+func (c *Cursor) Label(doc uint32) string {
+	c.seek(doc)
+	return c.t.Sources[c.block.File].Label()
+}
+
+// Signature returns a document's signature.
+func (c *Cursor) Signature(doc uint32) []uint32 {
+	row, k := c.seek(doc), c.t.k
+	if s := c.segment; s.resident {
+		return s.Signatures[row*k : (row+1)*k]
+	}
+	l := &c.segment.layout
+	c.sig = c.sig[:0]
+	for b := c.checked(l.signaturesAt()+int64(row)*l.signatureSize(), int64(k)*4); len(b) > 0; b = b[4:] {
+		c.sig = append(c.sig, binary.LittleEndian.Uint32(b))
+	}
+	if len(c.sig) < k {
+		c.sig = append(c.sig, make([]uint32, k-len(c.sig))...)
+	}
+	return c.sig
+}
+
+// Set returns a document's feature set.
+func (c *Cursor) Set(doc uint32) []uint64 {
+	row := c.seek(doc)
+	if c.segment.resident {
+		return c.segment.set(row)
+	}
+	end := c.Doc(doc).setEnd
+	start := c.before(doc, row).setEnd
+	c.set64 = words(c.set64[:0], c.checked(c.segment.layout.setAt(row, start), int64(end-start)*8))
+	return c.set64
+}
+
+// SetSize returns how many features a document's set has, if the table has sets.
+func (c *Cursor) SetSize(doc uint32) int {
+	row, end := c.seek(doc), c.Doc(doc).setEnd
+	return int(end - c.before(doc, row).setEnd)
+}
+
+// value returns the keep rule's field of a document.
+func (c *Cursor) value(doc uint32) []byte {
+	row := c.seek(doc)
+	if s := c.segment; s.resident {
+		start, end := s.valueSpan(row)
+		return s.values[start:end]
+	}
+	end := c.Doc(doc).valueEnd
+	start := c.before(doc, row).valueEnd
+	return c.checked(c.segment.layout.valuesAt()+int64(start)+int64(row)*crcSize, int64(end-start))
+}
+
+// checked reads a row that a checksum follows.
+func (c *Cursor) checked(offset, length int64) []byte {
+	if c.Err != nil {
+		return nil
+	}
+	var b []byte
+	var err error
+	if c.sizes > 0 && c.readAhead(offset, length+crcSize) {
+		b, err = c.file().checked(c.ahead[offset-c.aheadAt:][:length+crcSize], offset)
+	} else if c.Err == nil {
+		b, c.bytes, err = c.file().readChecked(c.bytes, offset, length)
+	}
+	if err != nil {
+		c.fail(err)
+	}
+	if c.Err != nil {
+		return nil
+	}
+	return b
+}
+
+// columnBytes is how much a cursor that scans reads at once of feature sets,
+// signatures or values.
+const columnBytes = 64 << 10
+
+// readAhead reports whether so many bytes from offset on are in memory. They are read
+// with those behind them unless they are many.
+func (c *Cursor) readAhead(offset, length int64) bool {
+	if offset >= c.aheadAt && offset+length <= c.aheadAt+int64(len(c.ahead)) {
+		return true
+	}
+	n := min(columnBytes, c.segment.layout.end()-offset)
+	if length < crcSize || length > n {
+		return false
+	}
+	c.ahead, c.aheadAt = scratch.Buffer(c.ahead, int(n)), offset
+	if _, err := c.file().file.ReadAt(c.ahead, offset); err != nil {
+		c.fail(err)
+		c.ahead = c.ahead[:0]
+		return false
+	}
+	return true
+}
+
+// Meta returns what a keep rule may ask of a document.
+func (c *Cursor) Meta(doc uint32) cluster.Meta {
+	d := *c.Doc(doc)
+	m := cluster.Meta{Length: int64(d.TextSize), HasValue: d.hasValue}
+	if d.hasValue {
+		m.Value = string(c.value(doc))
+	}
+	return m
+}
+
+// RawIn returns a document's record in its block, read once more.
+func (c *Cursor) RawIn(doc uint32, b *corpus.Block) ([]byte, error) {
+	d := c.Doc(doc)
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	start := d.Offset - b.Offset
+	data := b.Data()
+	if start < 0 || start+int64(d.Length) > int64(len(data)) {
+		return nil, Changed(c.Label(doc))
+	}
+	return data[start : start+int64(d.Length)], nil
+}
+
+// Made tells whether a document's name was made of its place.
+func (c *Cursor) Made(doc uint32) bool { return c.t.NamedByPlace(doc) || c.Doc(doc).IDHash == 0 }

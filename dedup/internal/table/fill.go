@@ -1,0 +1,347 @@
+package table
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/scratch"
+)
+
+// Options say what a table holds, and where.
+type Options struct {
+	Sources    []corpus.Source
+	References int // leading sources that are references
+	Left       int // leading sources of the left of two collections
+	Keys       int // of a document
+	Words      int // of a signature that is kept; 0: none is
+	// MostSetFeatures is how many features all documents may have, with repeats, for their
+	// feature sets to be kept; 0: they are not.
+	MostSetFeatures int64
+
+	Space        *scratch.Space
+	SegmentBytes int64 // what a segment holds before the next one is begun
+	// Log is told of parts of PartBytes of input, or more; nil: parts are made where memory
+	// does not suffice.
+	Log       *resume.Log
+	PartBytes int64
+}
+
+// Builder makes a table of what several workers read at the same time. Segments stay in
+// memory until they have their share of it; then all go to disk.
+type Builder struct {
+	o        Options
+	keepSets atomic.Bool
+	features atomic.Int64 // so far, with repeats
+
+	mu       sync.Mutex
+	t        *Table
+	held     int64 // bytes of the segments in memory
+	spilling bool  // memory is full: segments go to disk at once
+}
+
+func NewBuilder(o Options) *Builder {
+	b := &Builder{o: o, t: &Table{Sources: o.Sources, ReferenceFiles: o.References, leftFiles: o.Left, bands: o.Keys, k: o.Words}}
+	b.keepSets.Store(o.MostSetFeatures > 0)
+	return b
+}
+
+// KeepsSets tells whether feature sets are kept, as far as it is known.
+func (b *Builder) KeepsSets() bool { return b.keepSets.Load() }
+
+// KeepsSet tells whether the set of a text with so many features is kept as a whole. If
+// not, no sets are.
+func (b *Builder) KeepsSet(features int) bool {
+	if int64(features) > b.o.MostSetFeatures {
+		b.keepSets.Store(false)
+	}
+	return b.keepSets.Load()
+}
+
+// count adds features of documents that were read.
+func (b *Builder) count(features int64) {
+	if b.features.Add(features) > b.o.MostSetFeatures {
+		b.keepSets.Store(false)
+	}
+}
+
+// AddPart takes the segments of a part that an earlier process has made. It returns the
+// blocks of the part, which AddBlocks takes if they are wanted.
+func (b *Builder) AddPart(name PartName) ([]Block, error) {
+	p, index, err := openPart(b.o.Space, name)
+	if err != nil {
+		return nil, err
+	}
+	first, number := int32(len(b.t.segments)), int32(len(b.t.parts))
+	b.t.parts = append(b.t.parts, p)
+	b.count(index.features)
+	for _, l := range index.segments {
+		b.t.segments = append(b.t.segments, &segment{rows: int(l.rows), part: number, layout: l})
+	}
+	for i := range index.blocks {
+		if int(index.blocks[i].File) >= len(b.o.Sources) {
+			return nil, p.damaged()
+		}
+		index.blocks[i].segment += first
+	}
+	return index.blocks, nil
+}
+
+// AddBlocks adds blocks of parts.
+func (b *Builder) AddBlocks(blocks ...Block) { b.t.Blocks = append(b.t.Blocks, blocks...) }
+
+// Table returns the table when all is read. Close it, also after an error.
+func (b *Builder) Table() (*Table, error) {
+	b.t.HasSets, b.t.Features = b.keepSets.Load(), b.features.Load()
+	return b.t, b.t.number()
+}
+
+// Close closes the parts of a table that is not wanted.
+func (b *Builder) Close() { b.t.Close() }
+
+// admit tells whether a segment of a size has no room in memory any more, and
+// whether it is the first one. Once one goes to disk alone, all do.
+func (b *Builder) admit(size int64) (full, first bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held += size
+	limit := b.o.Space.Share(2)
+	if !b.spilling && limit > 0 && b.held > limit {
+		b.spilling, first = true, true
+	}
+	return b.spilling, first
+}
+
+// keep puts a segment and its blocks into the table. Its columns leave memory
+// when that is full: then they are in a part.
+func (b *Builder) keep(s *segment, blocks []Block, full bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s.firstBlock, s.blockCount = len(b.t.Blocks), len(blocks)
+	for _, of := range blocks {
+		of.segment = int32(len(b.t.segments))
+		b.t.Blocks = append(b.t.Blocks, of)
+	}
+	b.t.segments = append(b.t.segments, s)
+	if full {
+		b.drop(s)
+	}
+}
+
+// drop gives back the memory of a segment that is in a part. b.mu is held.
+func (b *Builder) drop(s *segment) {
+	b.o.Space.Spilled(s.layout.end() - s.layout.offset)
+	s.drop()
+	for i := range s.blockCount {
+		b.t.Blocks[s.firstBlock+i].problems = nil
+	}
+}
+
+// Filler makes segments for one goroutine, and writes its part.
+type Filler struct {
+	b        *Builder
+	segment  *segment
+	blocks   []Block // of the segment, not yet in the table
+	problems int64   // bytes of these blocks' problems
+	last     *segment
+	part     *partWriter
+	number   int32 // of the part in the table
+	gained   int64 // features since the last segment was written
+}
+
+// NewFiller returns a filler for one goroutine, which closes it.
+func (b *Builder) NewFiller() *Filler {
+	f := &Filler{b: b, last: &segment{}}
+	f.newSegment()
+	return f
+}
+
+// newSegment begins a segment with room for as much as the last one held, so
+// that its slices are not grown step by step.
+func (f *Filler) newSegment() {
+	room := func(n int) int { return n + n/8 }
+	f.segment = &segment{
+		part: -1, resident: true,
+		columns: columns{
+			docs: make([]Document, 0, room(len(f.last.docs))),
+			ids:  make([]byte, 0, room(len(f.last.ids))),
+			Keys: make([]uint64, 0, room(len(f.last.Keys))),
+		},
+	}
+	f.blocks, f.problems = f.blocks[:0], 0
+}
+
+// Columns are those that a document's keys, signature and feature set are appended to,
+// before it is added.
+func (f *Filler) Columns() *columns { return &f.segment.columns }
+
+// Add adds a document, with its own id and the keep rule's field, nil if it has none.
+func (f *Filler) Add(d Document, id, value []byte) {
+	s := f.segment
+	s.ids = append(s.ids, id...)
+	s.values = append(s.values, value...)
+	d.IDHash, d.hasValue = HashID(id), value != nil
+	d.idEnd, d.valueEnd, d.setEnd = uint32(len(s.ids)), uint32(len(s.values)), uint32(len(s.Features))
+	s.docs = append(s.docs, d)
+}
+
+// Begin returns a block whose documents are those that are added next, or a piece of one.
+func (f *Filler) Begin(file int, seq int64, piece int32) Block {
+	return Block{File: int32(file), Seq: seq, Piece: piece, row: uint32(len(f.segment.docs))}
+}
+
+// End counts the documents of a block, the bytes of their records and their features.
+func (f *Filler) End(b *Block) (bytes int64) {
+	b.Docs = uint32(len(f.segment.docs)) - b.row
+	features := int64(0)
+	for i := range f.segment.docs[b.row:] {
+		d := &f.segment.docs[int(b.row)+i]
+		bytes += int64(d.Length)
+		features += int64(d.Features)
+	}
+	f.gained += features
+	f.b.count(features)
+	return bytes
+}
+
+// Keep takes a block that has ended into the table.
+func (f *Filler) Keep(b *Block) error {
+	f.blocks = append(f.blocks, *b)
+	f.problems += int64(len(b.problems))
+	if !f.full(0) {
+		return nil
+	}
+	return f.seal()
+}
+
+// Drop gives up the documents of a block.
+func (f *Filler) Drop(b *Block) {
+	if !b.IsEnd() {
+		f.segment.cut(int(b.row), f.b.t.bands, f.b.t.k)
+	}
+}
+
+// Full tells whether there is no room for more of a block: it goes on as another piece.
+func (f *Filler) Full(b *Block) bool { return f.full(int64(len(b.problems))) }
+
+// full tells whether the segment holds enough, with so many bytes of problems that
+// are not its blocks' yet.
+func (f *Filler) full(problems int64) bool {
+	return f.segment.filled()+f.problems+problems >= f.b.o.SegmentBytes
+}
+
+// Filled returns how many documents the segment has, and what they take in bytes.
+func (f *Filler) Filled() (documents int, bytes int64) {
+	return len(f.segment.docs), f.segment.filled()
+}
+
+// seal hands the segment over to the table, and writes it to the worker's part
+// when memory is full or finished parts are to survive.
+func (f *Filler) seal() error {
+	if len(f.blocks) == 0 {
+		return nil
+	}
+	b, s := f.b, f.segment
+	f.last = &segment{columns: columns{docs: s.docs, ids: s.ids, Keys: s.Keys}} // for its sizes
+	s.seal(b.t.bands)
+	full, first := b.admit(s.size() + f.problems)
+	if first {
+		if err := f.evict(); err != nil {
+			return err
+		}
+	}
+	if full || b.o.Log != nil {
+		if err := f.store(s, f.blocks); err != nil {
+			return err
+		}
+	}
+	b.keep(s, f.blocks, full)
+	f.newSegment()
+	return nil
+}
+
+// evict takes the segments in memory out of it.
+func (f *Filler) evict() error {
+	b := f.b
+	b.mu.Lock()
+	segments := slices.Clone(b.t.segments)
+	b.mu.Unlock()
+	for _, s := range segments {
+		if s.resident && s.part < 0 {
+			b.mu.Lock()
+			blocks := slices.Clone(b.t.Blocks[s.firstBlock : s.firstBlock+s.blockCount])
+			b.mu.Unlock()
+			if err := f.store(s, blocks); err != nil {
+				return err
+			}
+			b.mu.Lock()
+			for i, of := range blocks {
+				b.t.Blocks[s.firstBlock+i].problemsAt, b.t.Blocks[s.firstBlock+i].problemsLen = of.problemsAt, of.problemsLen
+			}
+			b.mu.Unlock()
+		}
+		if s.resident {
+			b.mu.Lock()
+			b.drop(s)
+			b.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// store writes a segment to the worker's part and notes where it and the
+// problems of its blocks lie.
+func (f *Filler) store(s *segment, blocks []Block) error {
+	b := f.b
+	if f.part == nil {
+		part, err := newPartWriter(b.o.Space)
+		if err != nil {
+			return err
+		}
+		b.mu.Lock()
+		f.part, f.number = part, int32(len(b.t.parts))
+		b.t.parts = append(b.t.parts, part.part)
+		b.mu.Unlock()
+	}
+	f.part.features += f.gained
+	f.gained = 0
+	if err := f.part.add(s, blocks, b.t.bands, b.t.k, b.keepSets.Load()); err != nil {
+		return err
+	}
+	s.part = f.number
+	return nil
+}
+
+// Rest ends the worker's part if that is of so many bytes of input, and tells whether. It
+// comes between blocks: what a part names of a block is all of it.
+func (f *Filler) Rest(taken int64) (ended bool, err error) {
+	if f.b.o.Log == nil || taken < f.b.o.PartBytes {
+		return false, nil
+	}
+	return true, f.Finish()
+}
+
+// Finish hands over what there is, and notes the worker's part, so that it is not made
+// again.
+func (f *Filler) Finish() error {
+	if err := f.seal(); err != nil || f.b.o.Log == nil || f.part == nil {
+		return err
+	}
+	part := f.part
+	f.part = nil
+	if err := part.seal(); err != nil {
+		return errors.Join(err, part.close())
+	}
+	return f.b.o.Log.Note(resume.Part, part.part.PartName)
+}
+
+// Close ends the writing of a part that nobody goes on with.
+func (f *Filler) Close() error {
+	if f.part == nil {
+		return nil
+	}
+	return f.part.close()
+}

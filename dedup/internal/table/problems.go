@@ -1,0 +1,55 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/setting"
+)
+
+// kinds are the reasons for which records and files are skipped. Their order is
+// part of the format of parts.
+var kinds = [...]error{
+	nil, corpus.ErrMalformed, corpus.ErrMissingField, corpus.ErrNotString, corpus.ErrTooLong, corpus.ErrFieldCount,
+	corpus.ErrTruncated, corpus.ErrCorrupt, corpus.ErrChanged, corpus.ErrNoFiles, corpus.ErrLoop, corpus.ErrNotRegular,
+	corpus.ErrUnsupported, corpus.ErrUnavailable, corpus.ErrBomb, fs.ErrNotExist, fs.ErrPermission,
+}
+
+// KindOf returns the number of the first kind that an error is of, 0 if of none.
+func KindOf(err error) byte {
+	for i, kind := range kinds[1:] {
+		if errors.Is(err, kind) {
+			return byte(i + 1)
+		}
+	}
+	return 0
+}
+
+// restored is an error that reads as one met earlier and is of the same kind.
+type restored struct {
+	kind error
+	text setting.Text
+}
+
+func (r *restored) Error() string { return r.text.String() }
+
+// Explain returns the text with every setting as name says, see alike.Explain.
+func (r *restored) Explain(name func(field string) string) string { return r.text.Explain(name) }
+
+func (r *restored) Unwrap() error { return r.kind }
+
+// RestoredError returns the error of a kind that setting.Mark has given the text of.
+func RestoredError(kind byte, text string) error {
+	if int(kind) >= len(kinds) {
+		kind = 0
+	}
+	return &restored{kinds[kind], setting.Unmark(text)}
+}
+
+// Changed says that an input is not what it was when it was read.
+func Changed(path string) error {
+	return fmt.Errorf("%s: %w: leave the input alone during a run and start it again", fault.Shown(path), corpus.ErrChanged)
+}

@@ -1,0 +1,134 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/dedup/internal/scratch"
+)
+
+// Scan gives one worker the rows of segments.
+type Scan struct {
+	t     *Table
+	s     *segment
+	docs  []Document // of the segment
+	raw   []byte
+	words []uint64
+}
+
+// EachSegment calls visit for every segment, from up to threads goroutines.
+func (t *Table) EachSegment(ctx context.Context, threads int, visit func(worker int, s *Scan) error) error {
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for worker := range min(threads, len(t.segments)) {
+		group.Go(func() error {
+			scan := &Scan{t: t}
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(t.segments) {
+					return nil
+				}
+				scan.s = t.segments[i]
+				if err := visit(worker, scan); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return group.Wait()
+}
+
+// Overlaps tells whether the segment has documents from first up to end.
+func (r *Scan) Overlaps(first, end uint32) bool {
+	return slices.ContainsFunc(r.s.blocks, func(i int32) bool {
+		b := &r.t.Blocks[i]
+		return b.FirstDoc < end && b.FirstDoc+b.Docs > first
+	})
+}
+
+// EachBlock calls visit for every block of the segment that has documents, with its rows.
+func (r *Scan) EachBlock(visit func(b *Block, row, end int) error) error {
+	for _, i := range r.s.blocks {
+		b := &r.t.Blocks[i]
+		if b.Docs == 0 {
+			continue
+		}
+		if err := visit(b, int(b.row), int(b.row+b.Docs)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Documents returns all documents of the segment, by row.
+func (r *Scan) Documents() ([]Document, error) {
+	s := r.s
+	if s.resident || s.rows == 0 {
+		return s.docs, nil
+	}
+	r.raw = scratch.Buffer(r.raw, s.rows*documentSize)
+	p := &r.t.parts[s.part]
+	if _, err := p.file.ReadAt(r.raw, s.layout.docsAt()); err != nil {
+		return nil, fmt.Errorf("work folder: %s: %w", p.Name, err)
+	}
+	r.docs = slices.Grow(r.docs[:0], s.rows)[:s.rows]
+	for i := range r.docs {
+		at := i * documentSize
+		if err := p.readDocument(r.raw[at:], s.layout.docsAt()+int64(at), &r.docs[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	return r.docs, nil
+}
+
+// Keys returns the keys of one band, by row.
+func (r *Scan) Keys(band int) ([]uint64, error) {
+	s := r.s
+	if s.resident {
+		return s.Keys[band*s.rows : (band+1)*s.rows], nil
+	}
+	p := &r.t.parts[s.part]
+	b, raw, err := p.readChecked(r.raw, s.layout.keysAt()+int64(band)*s.layout.bandSize(), int64(s.rows)*8)
+	r.raw = raw
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Name, err)
+	}
+	r.words = words(r.words[:0], b)
+	return r.words, nil
+}
+
+// AppendPlace appends the name that a document of a block has without an id.
+func (t *Table) AppendPlace(dst []byte, b *Block, d *Document) []byte {
+	return t.Sources[b.File].AppendID(dst, b.firstLine+int64(d.Line))
+}
+
+// EachDocument calls visit for every document that is not skipped, from up to threads
+// goroutines.
+func (t *Table) EachDocument(ctx context.Context, threads int, visit func(worker int, b *Block, doc uint32, d *Document) error) error {
+	return t.EachSegment(ctx, threads, func(worker int, s *Scan) error {
+		docs, err := s.Documents()
+		if err != nil {
+			return err
+		}
+		return s.EachBlock(func(b *Block, row, end int) error {
+			for first := b.FirstDoc; row < end; row, first = row+1, first+1 {
+				if t.Skipped.Has(first) {
+					continue
+				}
+				if err := visit(worker, b, first, &docs[row]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+func (t *Table) NamedByPlace(doc uint32) bool {
+	return t.ByPlace != nil && int(doc) < t.References && t.ByPlace.Has(doc)
+}

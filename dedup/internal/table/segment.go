@@ -1,0 +1,284 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/internal/durable"
+)
+
+// Document is what the engine keeps of a document while it works: 64 bytes,
+// apart from its band keys.
+type Document struct {
+	Digest   [2]uint64 // of the features, with repeats and regardless of order
+	Offset   int64     // of the record in the file's decoded stream
+	IDHash   uint64    // of its own id; 0 when it has none
+	idEnd    uint32    // end of its id in the segment's ids
+	valueEnd uint32    // end of its keep rule's field in the segment's values
+	setEnd   uint32    // end of its feature set in the segment's features
+	Length   uint32    // bytes of the record
+	TextSize uint32    // bytes of the text
+	Features uint32    // count, with repeats
+	Line     uint32    // within its block, from 0
+	hasValue bool      // the record has the keep rule's field
+}
+
+// segment holds the columns of some blocks' documents, as one worker has read
+// them: in memory, or in a part of the work folder.
+type segment struct {
+	rows   int
+	blocks []int32 // its blocks in table.blocks, in the order of their rows
+
+	columns
+
+	resident               bool  // the columns are in memory
+	part                   int32 // in table.parts; -1: in none
+	layout                 layout
+	firstBlock, blockCount int // its blocks in table.blocks until these are ordered
+}
+
+// columns are what a segment has of its documents.
+type columns struct {
+	docs       []Document
+	ids        []byte
+	values     []byte
+	Keys       []uint64 // while it is filled bands a document, later documents a band
+	Signatures []uint32 // k a document
+	Features   []uint64 // feature sets, one after the other
+}
+
+// cut leaves the first rows, of a segment that is being filled.
+func (c *columns) cut(rows, bands, k int) {
+	last := Document{}
+	if rows > 0 {
+		last = c.docs[rows-1]
+	}
+	c.docs, c.ids, c.values = c.docs[:rows], c.ids[:last.idEnd], c.values[:last.valueEnd]
+	c.Keys, c.Signatures, c.Features = c.Keys[:rows*bands], c.Signatures[:rows*k], c.Features[:last.setEnd]
+}
+
+// layout says where the columns of a segment lie in its part.
+//
+// Every row of every column has a checksum of its own kind, so that single rows
+// can be read and trusted: a document's record ends with a CRC-32C, an id is
+// held against its hash, a value, a signature and a feature set are followed by a
+// CRC-32C, and so is the column of one band's keys. Every CRC-32C is that of the part
+// and the place too: see part.sum.
+type layout struct {
+	offset                      int64 // of the first column
+	rows, ids, values, features int64 // documents; bytes of ids and values; elements of all sets
+	bands, k                    int64 // per document; k is 0 when there are no signatures
+	hasSets                     bool
+}
+
+const (
+	documentSize = 68
+	crcSize      = durable.ChecksumSize
+)
+
+func (l *layout) docsAt() int64   { return l.offset }
+func (l *layout) idsAt() int64    { return l.docsAt() + l.rows*documentSize }
+func (l *layout) valuesAt() int64 { return l.idsAt() + l.ids }
+func (l *layout) keysAt() int64   { return l.valuesAt() + l.values }
+
+// bandSize is the size of the column of one band's keys.
+func (l *layout) bandSize() int64     { return l.rows*8 + crcSize }
+func (l *layout) signaturesAt() int64 { return l.keysAt() + l.bands*l.bandSize() }
+func (l *layout) signatureSize() int64 {
+	if l.k == 0 {
+		return 0
+	}
+	return l.k*4 + crcSize
+}
+func (l *layout) featuresAt() int64 { return l.signaturesAt() + l.rows*l.signatureSize() }
+
+// setAt is the place of the set of a row that begins behind the given number of
+// elements.
+func (l *layout) setAt(row int, elements uint32) int64 {
+	return l.featuresAt() + int64(elements)*8 + int64(row)*crcSize
+}
+
+func (l *layout) end() int64 {
+	if !l.hasSets {
+		return l.featuresAt()
+	}
+	return l.setAt(int(l.rows), uint32(l.features))
+}
+
+// size returns the bytes that the segment holds in memory.
+func (s *segment) size() int64 {
+	return columnBytesOf(cap(s.docs), cap(s.ids)+cap(s.values), cap(s.Keys)+cap(s.Features), cap(s.Signatures))
+}
+
+// filled returns the bytes that the documents take, without room for more.
+func (s *segment) filled() int64 {
+	return columnBytesOf(len(s.docs), len(s.ids)+len(s.values), len(s.Keys)+len(s.Features), len(s.Signatures))
+}
+
+func columnBytesOf(docs, bytes, words, components int) int64 {
+	return int64(docs)*64 + int64(bytes) + int64(words)*8 + int64(components)*4
+}
+
+// idSpan returns where the id of a row lies in the ids.
+func (s *segment) idSpan(row int) (start, end uint32) {
+	if row > 0 {
+		start = s.docs[row-1].idEnd
+	}
+	return start, s.docs[row].idEnd
+}
+
+func (s *segment) valueSpan(row int) (start, end uint32) {
+	if row > 0 {
+		start = s.docs[row-1].valueEnd
+	}
+	return start, s.docs[row].valueEnd
+}
+
+func (s *segment) set(row int) []uint64 {
+	start := uint32(0)
+	if row > 0 {
+		start = s.docs[row-1].setEnd
+	}
+	end := s.docs[row].setEnd
+	return s.Features[start:end:end]
+}
+
+// seal ends the filling: keys are laid out by band, since that is how they are
+// read.
+func (s *segment) seal(bands int) {
+	s.rows = len(s.docs)
+	if bands == 0 {
+		return
+	}
+	byBand := make([]uint64, s.rows*bands)
+	for row := range s.rows {
+		for band, key := range s.Keys[row*bands : (row+1)*bands] {
+			byBand[band*s.rows+row] = key
+		}
+	}
+	s.Keys = byBand
+}
+
+// appendTo appends the columns as they stand in a part, and sets the layout for
+// a segment that begins at offset. dst is empty.
+func (s *segment) appendTo(dst []byte, p *part, offset int64, bands, k int, hasSets bool) []byte {
+	sealed := func(fill func([]byte) []byte) {
+		dst = p.appendSealed(dst, offset+int64(len(dst)), fill)
+	}
+	s.layout = layout{
+		offset: offset, rows: int64(s.rows), ids: int64(len(s.ids)), values: int64(len(s.values)) + int64(s.rows)*crcSize,
+		features: int64(len(s.Features)), bands: int64(bands), k: int64(k), hasSets: hasSets,
+	}
+	for i := range s.docs {
+		sealed(func(b []byte) []byte { return appendDocument(b, &s.docs[i]) })
+	}
+	dst = append(dst, s.ids...)
+	for row := range s.rows {
+		start, end := s.valueSpan(row)
+		sealed(func(b []byte) []byte { return append(b, s.values[start:end]...) })
+	}
+	for band := range bands {
+		sealed(func(b []byte) []byte { return appendWords(b, s.Keys[band*s.rows:(band+1)*s.rows]) })
+	}
+	if k > 0 {
+		for row := range s.rows {
+			sealed(func(b []byte) []byte {
+				for _, c := range s.Signatures[row*k : (row+1)*k] {
+					b = binary.LittleEndian.AppendUint32(b, c)
+				}
+				return b
+			})
+		}
+	}
+	if hasSets {
+		for row := range s.rows {
+			sealed(func(b []byte) []byte { return appendWords(b, s.set(row)) })
+		}
+	}
+	return dst
+}
+
+// drop gives back the memory of the columns, which are in a part.
+func (s *segment) drop() {
+	s.columns = columns{}
+	s.resident = false
+}
+
+func appendWords(dst []byte, words []uint64) []byte {
+	for _, w := range words {
+		dst = binary.LittleEndian.AppendUint64(dst, w)
+	}
+	return dst
+}
+
+func appendDocument(dst []byte, d *Document) []byte {
+	dst = appendWords(dst, []uint64{d.Digest[0], d.Digest[1], uint64(d.Offset), d.IDHash})
+	flags := uint32(0)
+	if d.hasValue {
+		flags = 1
+	}
+	for _, v := range [...]uint32{d.idEnd, d.valueEnd, d.setEnd, d.Length, d.TextSize, d.Features, d.Line, flags} {
+		dst = binary.LittleEndian.AppendUint32(dst, v)
+	}
+	return dst
+}
+
+// readDocument reads the document at the beginning of b, which stands at offset.
+func (p *part) readDocument(b []byte, offset int64, d *Document) error {
+	b, err := p.checked(b[:documentSize], offset)
+	if err != nil {
+		return err
+	}
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	half := func(i int) uint32 { return binary.LittleEndian.Uint32(b[32+4*i:]) }
+	*d = Document{
+		Digest: [2]uint64{word(0), word(1)}, Offset: int64(word(2)), IDHash: word(3),
+		idEnd: half(0), valueEnd: half(1), setEnd: half(2), Length: half(3), TextSize: half(4), Features: half(5), Line: half(6),
+		hasValue: half(7)&1 != 0,
+	}
+	return nil
+}
+
+// sum is the checksum of what stands at offset in a part. It is another one in every
+// other part, and in every other place: what was put there from elsewhere is damage.
+func (p *part) sum(b []byte, offset int64) uint32 {
+	return durable.Checksum(uint32(p.ID)+uint32(offset), b)
+}
+
+// appendSealed appends what fill appends at offset, and its checksum.
+func (p *part) appendSealed(dst []byte, offset int64, fill func([]byte) []byte) []byte {
+	start := len(dst)
+	dst = fill(dst)
+	return binary.LittleEndian.AppendUint32(dst, p.sum(dst[start:], offset))
+}
+
+// checked returns b, which stands at offset, without the checksum at its end.
+func (p *part) checked(b []byte, offset int64) ([]byte, error) {
+	n := len(b) - crcSize
+	if p.sum(b[:n], offset) != binary.LittleEndian.Uint32(b[n:]) {
+		return nil, scratch.ErrDamaged
+	}
+	return b[:n], nil
+}
+
+// readChecked reads length bytes and the checksum behind them, into buf if they fit.
+func (p *part) readChecked(buf []byte, offset, length int64) (data, read []byte, err error) {
+	if length < 0 || length > math.MaxInt32 {
+		return nil, buf, scratch.ErrDamaged
+	}
+	buf = scratch.Buffer(buf, int(length)+crcSize)
+	if _, err := p.file.ReadAt(buf, offset); err != nil {
+		return nil, buf, fmt.Errorf("work folder: %w", err)
+	}
+	data, err = p.checked(buf, offset)
+	return data, buf, err
+}
+
+func words(dst []uint64, b []byte) []uint64 {
+	for ; len(b) >= 8; b = b[8:] {
+		dst = append(dst, binary.LittleEndian.Uint64(b))
+	}
+	return dst
+}

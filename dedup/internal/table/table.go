@@ -1,0 +1,215 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+)
+
+// Block is a run of documents of one file, and what could not be read there: a
+// block of the input, or a piece of one whose documents fill several segments.
+type Block struct {
+	File     int32
+	segment  int32 // that holds its documents
+	row      uint32
+	Docs     uint32
+	FirstDoc uint32
+	Piece    int32
+	Seq      int64 // within the file; endOfFile for what comes after the last one
+
+	Lines     int64 // 0 for a piece but the last one
+	firstLine int64 // of the file, from 0
+
+	problems                []byte // while it is in memory
+	problemsAt, problemsLen int64  // in the segment's part
+}
+
+// endOfFile is the number of a block that stands for the end of a file: whether
+// it breaks off. It has no documents, and its row is the number of blocks before it.
+const endOfFile = math.MaxInt64
+
+// Position orders blocks, and their pieces, as the input does.
+type Position struct {
+	File  int
+	seq   int64
+	piece int32
+}
+
+func (p Position) Compare(q Position) int {
+	return cmp.Or(cmp.Compare(p.File, q.File), cmp.Compare(p.seq, q.seq), cmp.Compare(p.piece, q.piece))
+}
+
+var EndOfInput = Position{File: math.MaxInt}
+
+// EndBlock stands for the end of a file of so many blocks.
+func EndBlock(file int, blocks int64) Block {
+	return Block{File: int32(file), Seq: endOfFile, row: uint32(blocks)}
+}
+
+// IsEnd tells whether it stands for the end of a file, and blocksBefore of how many blocks.
+func (b *Block) IsEnd() bool         { return b.Seq == endOfFile }
+func (b *Block) BlocksBefore() int64 { return int64(b.row) }
+
+// AddProblem adds what could not be read: the line within the block or, of a file that
+// breaks off, the complement of the line in it.
+func (b *Block) AddProblem(line int64, err error) { b.problems = appendProblem(b.problems, line, err) }
+
+func (b *Block) HasProblems() bool { return len(b.problems) > 0 }
+
+func (b *Block) Position() Position { return Position{int(b.File), b.Seq, b.Piece} }
+
+// Table is all documents in input order: references first, then the inputs; or the
+// left of two collections first, then the right.
+// The order is that of the sources and, within a file, of the records, whatever
+// worker read them when.
+//
+// A document's data lie in the row of a segment, in memory or in a part; only
+// blocks are in memory always, about 100 bytes for each MiB of input.
+type Table struct {
+	Sources        []corpus.Source
+	ReferenceFiles int   // leading sources that are references
+	References     int   // leading documents that are references
+	leftFiles      int   // leading sources of the left of two collections; see Config.With
+	Left           int   // leading documents of them
+	Docs           int   // documents
+	Features       int64 // of all documents, with repeats
+	bands          int
+	k              int  // components of a signature that are kept; 0: none
+	HasSets        bool // feature sets are kept
+	hasIDs         bool // some document has an id of its own
+
+	segments []*segment
+	parts    []part
+	Blocks   []Block
+	Skipped  bitset.Set // documents found unusable after they were read
+	// ByPlace has the references that are named by their places, since inputs have
+	// their names; nil: none.
+	ByPlace bitset.Set
+}
+
+// number orders the blocks as the input is and numbers the documents.
+func (t *Table) number() error {
+	slices.SortFunc(t.Blocks, func(a, b Block) int { return a.Position().Compare(b.Position()) })
+	docs, line, file := int64(0), int64(0), int32(-1)
+	for i := range t.Blocks {
+		b := &t.Blocks[i]
+		if b.File != file {
+			line, file = 0, b.File
+		}
+		b.FirstDoc, b.firstLine = uint32(docs), line
+		docs += int64(b.Docs)
+		line += b.Lines
+		if int(file) < t.ReferenceFiles {
+			t.References = int(docs)
+		}
+		if int(file) < t.leftFiles {
+			t.Left = int(docs)
+		}
+		s := t.segments[b.segment]
+		s.blocks = append(s.blocks, int32(i))
+		t.hasIDs = t.hasIDs || len(s.ids) > 0 || s.layout.ids > 0
+		if err := CheckDocuments(docs); err != nil {
+			return err
+		}
+	}
+	t.Docs = int(docs)
+	t.Skipped = bitset.New(t.Docs)
+	return nil
+}
+
+// MaxDocuments is how many documents a run can number; two numbers and a
+// similarity make an entry of the sorters.
+const MaxDocuments = 1<<32 - 2
+
+func CheckDocuments(n int64) error {
+	if n <= MaxDocuments {
+		return nil
+	}
+	return fmt.Errorf("more than %d documents, references included, are more than one run can number: "+
+		"split the input and run each part for itself, then what they keep", int64(MaxDocuments))
+}
+
+// BlockOf returns the number of the block that holds a document.
+func (t *Table) BlockOf(doc uint32) int {
+	i, found := slices.BinarySearchFunc(t.Blocks, doc, func(b Block, doc uint32) int { return cmp.Compare(b.FirstDoc, doc) })
+	if !found {
+		return i - 1
+	}
+	for t.Blocks[i].Docs == 0 { // an empty block begins with the document of the next one
+		i++
+	}
+	return i
+}
+
+func (t *Table) FileOf(doc uint32) int { return int(t.Blocks[t.BlockOf(doc)].File) }
+
+// DocsOfFile returns the range of documents of a file.
+func (t *Table) DocsOfFile(file int) (first, end uint32) {
+	return t.firstOf(Position{File: file, seq: -1}), t.firstOf(Position{File: file + 1, seq: -1})
+}
+
+// DocsOfBlock returns the range of documents of a block, empty when it has none.
+func (t *Table) DocsOfBlock(file int, seq int64) (first, end uint32) {
+	return t.firstOf(Position{File: file, seq: seq}), t.firstOf(Position{File: file, seq: seq + 1})
+}
+
+// firstOf returns the first document at or behind a position.
+func (t *Table) firstOf(at Position) uint32 {
+	i, _ := slices.BinarySearchFunc(t.Blocks, at, func(b Block, at Position) int { return b.Position().Compare(at) })
+	if i == len(t.Blocks) {
+		return uint32(t.Docs)
+	}
+	return t.Blocks[i].FirstDoc
+}
+
+// EachProblem visits what could not be read, in input order, with its line in its file; of a
+// file that breaks off it is -1.
+func (t *Table) EachProblem(visit func(file int, line int64, p *corpus.Problem) error) error {
+	for i := range t.Blocks {
+		b := &t.Blocks[i]
+		problems := b.problems
+		if problems == nil && b.problemsLen > 0 {
+			var err error
+			if problems, err = t.parts[t.segments[b.segment].part].readProblems(b); err != nil {
+				return err
+			}
+		}
+		for len(problems) > 0 {
+			line, cause, rest, err := nextProblem(problems)
+			if err != nil {
+				return err
+			}
+			problems = rest
+			p := &corpus.Problem{Path: t.Sources[b.File].Label(), Err: cause}
+			if line < 0 {
+				p.Line, line = ^line, -1
+			} else {
+				line += b.firstLine + 1
+				p.Line = line
+			}
+			if err := visit(int(b.File), line, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// DropKeys gives back the memory of the band keys.
+func (t *Table) DropKeys() {
+	for _, s := range t.segments {
+		s.Keys = nil
+	}
+}
+
+// Close closes the parts. They were only read, so an error tells nothing.
+func (t *Table) Close() {
+	for _, p := range t.parts {
+		_ = p.file.Close()
+	}
+	t.parts = nil
+}

@@ -1,0 +1,359 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/meter"
+	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// unitBytes is how much raw text a unit of verification re-reads: so little that
+// the feature sets, about 1.3 times as much, stay in the second-level cache. With
+// 8 MiB verifying takes a sixth longer, and the last units keep one worker waiting.
+const unitBytes = 1 << 20
+
+// unitPairs is how many pairs a unit holds at most.
+const unitPairs = 1 << 13
+
+// Options say by what pairs are verified.
+type Options struct {
+	Graph    graph.Graph
+	Records  *reread.Store // of the documents
+	Log      *resume.Log   // nil: nothing is noted
+	Progress meter.Progress
+	Meter    *meter.Meter // nil: nothing is measured
+}
+
+// fromRecords tells whether records are read again: the table has not what decides.
+func (v *Options) fromRecords() bool {
+	return v.Records.Recipe.BySets() && !v.Records.Table.HasSets
+}
+
+// unit is a number of pairs that one worker verifies, and the documents that
+// they are of, ascending.
+type unit struct {
+	pairs []graph.Pair
+	docs  []uint32
+	size  int64 // bytes of their records, as far as they are read
+}
+
+// Query is what is to be verified.
+type Query struct {
+	Pairs *extsort.Sorted
+	Votes uint64     // that a pair needs
+	Known bitset.Set // of documents whose pairs among each other are known; nil: none
+	Rate  bool       // every pair gets its similarity, not only those that reach the threshold
+	Kind  string     // of the notes of how far it is; "": none
+}
+
+// Pairs establishes similarities of pairs of representatives. It returns the edges among
+// them, and how many pairs have enough votes. The caller releases the edges.
+//
+// The feature sets come from the table where it keeps them, else from the records, read
+// again by the unit of pairs that needs them.
+func Pairs(ctx context.Context, v Options, what Query) (edges *extsort.Sorted, compared int64, err error) {
+	if v.Log == nil {
+		what.Kind = ""
+	}
+	space, o := v.Graph.Space, v.Graph.Sorting("edges", 8)
+	c := &cutter{v: &v, votes: what.Votes, known: what.Known, noted: what.Kind != "", docs: v.Records.Table.Cursor(), seen: map[uint32]bool{}}
+	var before resume.Stored
+	if what.Kind != "" {
+		found, err := v.Log.Last(what.Kind, &before)
+		if err != nil {
+			return nil, 0, err
+		}
+		if found {
+			o.Runs, c.skip = before.Runs[0], before.Count
+		}
+	}
+	sorter, err := extsort.New(o)
+	if err != nil {
+		return nil, 0, err
+	}
+	ordered := what.Pairs
+	if v.fromRecords() {
+		if ordered, err = v.byComponent(ctx, what.Pairs); err == nil {
+			defer func() { err = errors.Join(err, space.Release(ordered)) }()
+			err = v.Records.Prepare(ctx, what.Pairs)
+		}
+	}
+	if err == nil {
+		c.in = ordered.Reader()
+		err = v.rounds(ctx, what, c, sorter)
+		err = errors.Join(err, c.in.Close())
+	}
+	edges, err = space.Ended(ctx, sorter, err)
+	return edges, c.done, err
+}
+
+// rounds verifies until it is time for a note, again and again.
+func (v *Options) rounds(ctx context.Context, what Query, c *cutter, edges *extsort.Sorter) error {
+	to := edges.Appenders(v.Graph.Space.Threads)
+	for !c.ended {
+		err := v.round(ctx, what.Rate, c, to)
+		if err = extsort.Flush(to, err); err != nil {
+			return err
+		}
+		if c.ended || what.Kind == "" {
+			continue
+		}
+		runs, err := edges.Save(ctx)
+		if err != nil {
+			return err
+		}
+		if err := v.Log.Note(what.Kind, resume.Stored{Runs: [][]extsort.Run{runs}, Count: c.done}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round lets all workers verify units.
+func (v *Options) round(ctx context.Context, rate bool, c *cutter, to []*extsort.Appender) error {
+	units := make(chan unit)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(units)
+		return c.cut(ctx, units)
+	})
+	for worker, edges := range to {
+		group.Go(func() error {
+			defer v.Meter.Since("verify", worker, v.Meter.Now())
+			w := v.newWorker(ctx, rate, edges)
+			defer w.close()
+			for u := range units {
+				if err := w.verify(ctx, u); err != nil {
+					return err
+				}
+				v.Progress.Advance(int64(len(u.pairs)), 0)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// byComponent orders pairs so that those connected with each other lie
+// together: a unit then meets each of its documents in many pairs.
+func (v *Options) byComponent(ctx context.Context, pairs *extsort.Sorted) (*extsort.Sorted, error) {
+	labels, err := v.Graph.Components(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	ordered, err := v.Graph.ByLabel(ctx, pairs, labels)
+	return ordered, errors.Join(err, v.Graph.Space.Release(labels))
+}
+
+// cutter cuts pairs into units.
+type cutter struct {
+	v     *Options
+	in    *extsort.Reader
+	votes uint64
+	known bitset.Set
+	docs  *table.Cursor
+	skip  int64 // pairs to pass over
+	done  int64 // pairs gone through
+	ended bool
+	noted bool // whether what is verified is noted now and then
+
+	unit unit
+	seen map[uint32]bool
+}
+
+// cut sends pairs with enough votes in units, by the bytes of the distinct
+// records that a unit reads or, when nothing is read, by number alone. It returns
+// at the end, or when it is time for a note.
+func (c *cutter) cut(ctx context.Context, units chan<- unit) error {
+	log := c.v.Log
+	for first := true; first || !c.noted || !log.Due(); first = false { // some progress before the next note
+		e, ok := c.in.Next()
+		if !ok {
+			c.ended = true
+			break
+		}
+		p, votes := graph.PairOf(e.Key), e.Value
+		if c.v.fromRecords() {
+			p, votes = graph.Pair{A: uint32(e.Value), B: uint32(e.Key)}, e.Value>>32
+		}
+		if votes < c.votes || c.known != nil && c.known.Has(p.A) && c.known.Has(p.B) {
+			continue
+		}
+		c.done++
+		if c.done <= c.skip {
+			continue
+		}
+		c.add(p)
+		if c.unit.size >= unitBytes || len(c.unit.pairs) >= unitPairs {
+			if err := c.send(ctx, units); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(c.send(ctx, units), c.in.Err(), c.docs.Err)
+}
+
+func (c *cutter) add(p graph.Pair) {
+	c.unit.pairs = append(c.unit.pairs, p)
+	if !c.v.fromRecords() {
+		return
+	}
+	for _, doc := range [2]uint32{p.A, p.B} {
+		if !c.seen[doc] {
+			c.seen[doc] = true
+			c.unit.docs = append(c.unit.docs, doc)
+			c.unit.size += int64(c.docs.Doc(doc).Length)
+		}
+	}
+}
+
+func (c *cutter) send(ctx context.Context, units chan<- unit) error {
+	if len(c.unit.pairs) == 0 {
+		return nil
+	}
+	slices.Sort(c.unit.docs)
+	select {
+	case units <- c.unit:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	c.unit = unit{}
+	clear(c.seen)
+	return nil
+}
+
+// worker owns the scratch memory of one goroutine.
+type worker struct {
+	v        *Options
+	bySets   bool
+	comparer *recipe.Comparer
+	edges    *extsort.Appender
+	maker    *recipe.SetMaker
+	fetch    *reread.Fetcher // nil: no records are read
+	a, b     *table.Cursor
+	docs     []uint32 // distinct documents of the unit, ascending
+	arena    []uint64 // their feature sets, one after the other
+	ends     []int
+}
+
+func (v *Options) newWorker(ctx context.Context, rate bool, edges *extsort.Appender) *worker {
+	recipe, t := v.Records.Recipe, v.Records.Table
+	w := &worker{v: v, bySets: recipe.BySets(), comparer: recipe.NewComparer(rate), edges: edges, a: t.Cursor(), b: t.Cursor()}
+	if v.fromRecords() {
+		w.maker, w.fetch = recipe.NewSetMaker(), v.Records.NewFetcher(ctx)
+	}
+	return w
+}
+
+func (w *worker) close() {
+	if w.fetch != nil {
+		w.fetch.Close()
+	}
+}
+
+// verify adds the edges of one unit. One with a long record waits for its turn, and
+// gives its memory back.
+func (w *worker) verify(ctx context.Context, u unit) error {
+	release, err := w.v.Graph.Space.Turn.Take(ctx, int(u.size))
+	if err != nil {
+		return err
+	}
+	if release != nil {
+		defer release()
+	}
+	defer w.trim()
+	if w.fetch != nil {
+		if err := w.load(u.docs); err != nil {
+			return err
+		}
+	}
+	for _, p := range u.pairs {
+		similarity, ok := w.compare(p)
+		if err := errors.Join(w.a.Err, w.b.Err); err != nil {
+			return err
+		}
+		if ok {
+			if err := w.edges.Add(p.Key(), math.Float64bits(similarity)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// compare returns the similarity of a pair and whether it is wanted.
+func (w *worker) compare(p graph.Pair) (similarity float64, ok bool) {
+	switch {
+	case !w.bySets:
+		return w.comparer.Signatures(w.a.Signature(p.A), w.b.Signature(p.B))
+	case w.fetch != nil:
+		return w.comparer.Sets(w.loaded(p.A), w.loaded(p.B))
+	}
+	return w.comparer.Sets(w.a.Set(p.A), w.b.Set(p.B))
+}
+
+// trim gives back the memory that long records have left.
+func (w *worker) trim() {
+	if cap(w.arena) > arenaMax {
+		w.arena = nil
+	}
+	if w.fetch != nil {
+		w.fetch.Trim(0)
+	}
+}
+
+// arenaMax is how many features' memory is kept from one unit to the next, 8 MiB.
+const arenaMax = 1 << 20
+
+// makeRoom makes room for the features of documents, just as much as they take: an
+// arena that grows step by step is there twice or more.
+func (w *worker) makeRoom(docs []uint32) error {
+	n := 0
+	w.fetch.Longest = 0
+	for _, doc := range docs {
+		d := w.a.Doc(doc)
+		n += int(d.Features)
+		w.fetch.Longest = max(w.fetch.Longest, int(d.Length))
+	}
+	if cap(w.arena) < n {
+		w.arena = make([]uint64, 0, max(n, min(n+n/4, arenaMax)))
+	}
+	return w.a.Err
+}
+
+// load reads the records of documents and makes their feature sets.
+func (w *worker) load(docs []uint32) error {
+	w.docs, w.arena, w.ends = docs, w.arena[:0], w.ends[:0]
+	if err := w.makeRoom(docs); err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		text, err := w.fetch.Text(doc)
+		if err != nil {
+			return err
+		}
+		w.arena = w.maker.AppendSet(w.arena, text)
+		w.ends = append(w.ends, len(w.arena))
+	}
+	return nil
+}
+
+func (w *worker) loaded(doc uint32) []uint64 {
+	i, _ := slices.BinarySearch(w.docs, doc)
+	start := 0
+	if i > 0 {
+		start = w.ends[i-1]
+	}
+	return w.arena[start:w.ends[i]]
+}

@@ -1,0 +1,58 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/lsh"
+)
+
+// Spokes and what crosses must connect what all candidates connect, also where a
+// bucket is over the cap, so that only the pairs of its hubs are candidates.
+func TestSparseSearchConnectsTheSameDocumentsThroughHotBuckets(t *testing.T) {
+	for seed := range uint64(6) {
+		inputs, references := troubleCorpus(t, 20+seed)
+		for _, limit := range []int{2, lsh.Hubs - 1, smallCap} {
+			for _, threads := range []int{1, 3} {
+				c := Config{
+					Inputs: []string{inputs}, Against: []string{references}, Candidates: CandidatesLSH,
+					BucketCap: limit, Threshold: 0.6, Threads: threads,
+				}
+				want, capped := connected(t, c, false)
+				got, _ := connected(t, c, true)
+				if !slices.Equal(got, want) {
+					t.Errorf("seed %d, cap %d: clusters differ", seed, limit)
+				}
+				if capped == 0 {
+					t.Errorf("seed %d, cap %d: no bucket over it", seed, limit)
+				}
+			}
+		}
+	}
+}
+
+// connected returns the labels of the documents that edges join.
+func connected(t *testing.T, c Config, sparse bool) (labels []extsort.Entry, capped int64) {
+	t.Helper()
+	r, err := newRun(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := r.close(true); err != nil {
+			t.Error(err)
+		}
+	}()
+	ctx := context.Background()
+	if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, sparse)); err != nil {
+		t.Fatal(err)
+	}
+	sorted, err := r.graph().Components(ctx, r.edges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries(t, sorted), r.summary.BucketsCapped
+}
