@@ -1,0 +1,87 @@
+package lint_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// drawingOfRooms is the drawing of the engine's rooms in the document: a line for each, the
+// room and the rooms it imports. What a room imports stands below it.
+const (
+	drawingBegins = "```rooms\n"
+	drawingEnds   = "```\n"
+)
+
+func drawnRooms(t *testing.T) (rooms []string, imports map[string][]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, begun := strings.Cut(string(text), drawingBegins)
+	drawing, _, ended := strings.Cut(rest, drawingEnds)
+	if !begun || !ended {
+		t.Fatal("docs/architecture.md has no drawing of the rooms")
+	}
+	imports = map[string][]string{}
+	for line := range strings.Lines(drawing) {
+		room, below, _ := strings.Cut(line, "→")
+		room = strings.TrimSpace(room)
+		if imports[room] != nil {
+			t.Errorf("room %s is drawn twice", room)
+		}
+		rooms = append(rooms, room)
+		imports[room] = append([]string{}, strings.Fields(below)...)
+	}
+	return rooms, imports
+}
+
+func TestTheRoomsOfTheEngineAreAsDrawn(t *testing.T) {
+	rooms, drawn := drawnRooms(t)
+	for i, room := range rooms {
+		for _, below := range drawn[room] {
+			if !slices.Contains(rooms[i+1:], below) {
+				t.Errorf("docs/architecture.md: %s imports %s, which does not stand below it", room, below)
+			}
+		}
+	}
+	found := map[string]bool{}
+	for _, p := range listPackages(t) {
+		name, _ := p.name()
+		room, ok := roomOf(name)
+		if !ok || room == "roomtest" {
+			continue
+		}
+		found[room] = true
+		var real []string
+		for _, i := range p.Imports {
+			of, ours := within(i)
+			if below, ok := roomOf(of); ours && ok {
+				real = append(real, below)
+			}
+			if ours && room != "dedup" && of == "dedup" {
+				t.Errorf("room %s imports dedup, which is above it", room)
+			}
+		}
+		want := slices.Sorted(slices.Values(drawn[room]))
+		if slices.Sort(real); !slices.Equal(real, want) {
+			t.Errorf("%s imports %q, but docs/architecture.md draws %q", room, real, want)
+		}
+	}
+	for _, room := range rooms {
+		if !found[room] {
+			t.Errorf("docs/architecture.md draws %s, which is not there", room)
+		}
+	}
+}
+
+// roomOf returns the name of a room of the engine: dedup itself or a package below it.
+func roomOf(name string) (room string, ok bool) {
+	if name == "dedup" {
+		return name, true
+	}
+	return strings.CutPrefix(name, "dedup/internal/")
+}
