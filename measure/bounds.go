@@ -159,6 +159,48 @@ func share(x, num, den uint64) uint64 {
 	return quotient
 }
 
+// scaled returns ⌊part·2⁶²/whole⌋ for part ≤ whole.
+func scaled(part, whole uint64) uint64 {
+	quotient, _ := bits.Div64(part>>2, part<<62, whole)
+	return quotient
+}
+
+// squareShare returns ⌊i²·2⁶²/(a·b)⌋ for i² ≤ a·b: one step of the schoolbook division of
+// three digits of 64 bits by two (D. Knuth, "The Art of Computer Programming" 2, 4.3.1,
+// algorithm D). The divisor is shifted until its top bit is set; the first guess of the
+// quotient, by the top digit alone, is then at most 2 too large.
+func squareShare(i, a, b uint64) uint64 {
+	d1, d0 := bits.Mul64(a, b)
+	zeros := uint(bits.LeadingZeros64(d1))
+	if d1 == 0 {
+		zeros += uint(bits.LeadingZeros64(d0))
+	}
+	_, d1, d0 = shiftLeft(d1, d0, zeros)
+	high, low := bits.Mul64(i, i)
+	u2, u1, u0 := shiftLeft(high, low, 62+zeros)
+	q, rest := bits.Div64(u2, u1, d1)
+	for {
+		if t1, t0 := bits.Mul64(q, d0); t1 < rest || t1 == rest && t0 <= u0 {
+			return q
+		}
+		q--
+		if rest += d1; rest < d1 { // beyond 64 bits, and so above t
+			return q
+		}
+	}
+}
+
+// shiftLeft returns the lower 192 bits of high·2⁶⁴+low shifted, the highest word first.
+func shiftLeft(high, low uint64, by uint) (w2, w1, w0 uint64) {
+	switch {
+	case by >= 128:
+		return low << (by - 128), 0, 0
+	case by >= 64:
+		return high<<(by-64) | low>>(128-by), low << (by - 64), 0
+	}
+	return high >> (64 - by), high<<by | low>>(64-by), low << by
+}
+
 // ceilSqrt returns ⌈√(high·2⁶⁴ + low)⌉ of a number below 2¹²⁴. The float is only where
 // the search begins, off by a few thousand at most: one step of Newton's method leaves
 // an error of 1, and the integers decide.

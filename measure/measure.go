@@ -36,7 +36,6 @@
 package measure
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -110,21 +109,29 @@ func (m Measure) Similarity(inter, sizeA, sizeB uint64) float64 {
 	return i / float64(sizeA+sizeB-inter)
 }
 
-// Compare compares the similarities of one set of the given size to two others:
-// it returns −1 if the first one is less alike, 0 if both are as alike, and +1 if it is
-// more. It is exact for sizes up to 2⁶². Where the measure has a direction, it is how much
-// of the set is in the others.
-func (m Measure) Compare(size, interA, sizeA, interB, sizeB uint64) int {
-	switch m {
-	case Cosine: // i²/b, as all have the same a
-		return compareProducts(interA, interA, sizeB, interB, interB, sizeA)
-	case Containment, Overlap:
-		return cmp.Compare(interA, interB)
-	case MaxContainment:
-		return compareProducts(interA, min(size, sizeB), 1, interB, min(size, sizeA), 1)
+// ScoreOne is the Score of a similarity of 1.
+const ScoreOne = 1 << 62
+
+// Score returns the similarity as a whole number, to order pairs by: in units of 1/ScoreOne
+// and rounded down, of Cosine its square; for Overlap it is the overlap itself. It is exact
+// for sizes up to 2⁶² and an inter that is possible with them.
+func (m Measure) Score(inter, sizeA, sizeB uint64) uint64 {
+	if inter == 0 {
+		return 0
 	}
-	// i/(a+b−i) and 2i/(a+b) both rise with i/(a+b).
-	return compareProducts(interA, size+sizeB, 1, interB, size+sizeA, 1)
+	switch m {
+	case Cosine:
+		return squareShare(inter, sizeA, sizeB)
+	case Containment:
+		return scaled(inter, sizeA)
+	case MaxContainment:
+		return scaled(inter, min(sizeA, sizeB))
+	case Dice:
+		return scaled(2*inter, sizeA+sizeB)
+	case Overlap:
+		return inter
+	}
+	return scaled(inter, sizeA+sizeB-inter)
 }
 
 // Match is a pair of sets with the counts from which every measure follows. A and B are

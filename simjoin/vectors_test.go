@@ -1,6 +1,9 @@
 package simjoin
 
 import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -72,6 +75,55 @@ func TestVectorsHoldWhatWasAppended(t *testing.T) {
 		}
 		v.Reset()
 	}
+}
+
+func someVectors(t interface{ Fatal(...any) }) *Vectors {
+	v := new(Vectors)
+	for _, one := range []Vector{{[]uint32{1, 5}, []uint32{10, 20}}, {}, {[]uint32{0}, []uint32{7}}} {
+		if err := v.Append(one.Features, one.Weights); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return v
+}
+
+func TestStoredVectorsAreTheSame(t *testing.T) {
+	v, again := someVectors(t), someVectors(t)
+	b, err := v.AppendBinary([]byte("before"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.UnmarshalBinary(b[len("before"):]); err != nil {
+		t.Fatal(err)
+	}
+	if again.Len() != 3 || !slices.Equal(again.At(0).Weights, []uint32{10, 20}) || len(again.At(1).Features) != 0 || again.At(2).Weights[0] != 7 {
+		t.Errorf("read as %v", again)
+	}
+	for i := range b[len("before"):] {
+		bad := slices.Clone(b[len("before"):])
+		bad[i] ^= 4
+		if err := again.UnmarshalBinary(bad); !errors.Is(err, ErrCorrupt) || again.Len() != 0 {
+			t.Fatalf("byte %d changed: %v", i, err)
+		}
+	}
+}
+
+func FuzzUnmarshalVectors(f *testing.F) {
+	b, _ := someVectors(f).AppendBinary(nil)
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > vectorsSum { // with a right checksum more is reached
+			body := b[:len(b)-vectorsSum]
+			b = binary.LittleEndian.AppendUint32(slices.Clone(body), crc32.Checksum(body, castagnoli))
+		}
+		var v Vectors
+		if err := v.UnmarshalBinary(b); err != nil {
+			return
+		}
+		if again, _ := v.AppendBinary(nil); !slices.Equal(again, b) {
+			t.Error("stored again it is not the same")
+		}
+	})
 }
 
 func TestVectorsRefuseWhatJoinsCannotUse(t *testing.T) {

@@ -75,6 +75,15 @@ func NewIndex(vectors *simjoin.Vectors, o Options) (*Index, error) {
 	return x, nil
 }
 
+// IndexBytes estimates, from above for vectors of some ten features, the memory that
+// NewIndex needs at its peak, without the vectors themselves, for so many of them with so
+// many features in all, numbered below dictionary. It is about half of that where a least
+// similarity leaves half of the features out of the lists.
+func IndexBytes(vectors int, features int64, dictionary int) int64 {
+	const perVector, perFeature, perNumber, fixed = 24, 56, 12, 1 << 20
+	return fixed + perVector*int64(vectors) + perFeature*features + perNumber*int64(dictionary)
+}
+
 // Len returns the number of vectors.
 func (x *Index) Len() int { return len(x.ends) }
 
@@ -228,6 +237,7 @@ func (x *Index) post() {
 		}
 		x.sieve.put(x, i, places)
 	}
+	x.sieve.bounds(x)
 	x.sieve.transpose()
 }
 
@@ -245,31 +255,6 @@ func (x *Index) tails(dst []uint8, i, least int) []uint8 {
 		tail -= x.size(e.weight)
 	}
 	return dst
-}
-
-// Order returns the vectors' numbers in an order in which neighbours go through the same
-// long lists: Others of one after the other finds these in the processor's caches.
-// O(features).
-func (x *Index) Order() []uint32 {
-	keys := make([]uint32, x.Len())
-	next := make([]uint32, len(x.starts)+1)
-	var shares []uint8
-	for i := range keys {
-		keys[i] = uint32(len(x.starts)) - 1
-		if shares = x.tails(shares[:0], i, shareUnits/2); len(shares) > 0 {
-			keys[i] = x.at(i)[len(shares)-1].rank
-		}
-		next[keys[i]+1]++
-	}
-	for r := range len(next) - 1 {
-		next[r+1] += next[r]
-	}
-	order := make([]uint32, len(keys))
-	for i, r := range keys {
-		order[next[r]] = uint32(i)
-		next[r]++
-	}
-	return order
 }
 
 // needed returns the share that the tail of a vector must have to reach a similarity with

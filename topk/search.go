@@ -13,6 +13,10 @@ import (
 // Searcher is the scratch memory of searches: a bit for each vector of the index, and
 // what a query and its matches take. It belongs to one goroutine.
 type Searcher struct {
+	// AtLeast is the least Score of what the next searches return, beside what the options
+	// say: what is known of a query's best, as from another part of a collection.
+	AtLeast uint64
+
 	x       *Index
 	seen    []uint64  // a bit for each vector
 	touched []uint32  // those with a bit
@@ -59,10 +63,13 @@ func (s *Searcher) Others(dst []Match, i int) []Match {
 	return s.search(dst, s.x.at(i), s.x.sizes[i])
 }
 
+// Unknown reports whether the index has none of the features of the last query.
+func (s *Searcher) Unknown() bool { return len(s.query.entries) == 0 }
+
 // search finds the best for a query of known entries.
 func (s *Searcher) search(dst []Match, entries []entry, size uint64) []Match {
 	s.query.prepare(s.x, entries, size)
-	s.found.reset(&s.x.rule, size)
+	s.found.reset(&s.x.rule, size, s.AtLeast)
 	s.rounds()
 	for _, id := range s.touched {
 		s.seen[id>>6] = 0
@@ -158,10 +165,10 @@ func (s *Searcher) sieved(i, first int) {
 	from, to := s.x.starts[rank], s.x.starts[rank+1]
 	ids, shares := s.x.ids[from:to], s.x.shares[from:to]
 	own, most, bit := s.query.most[i], s.query.most[i+1:], s.query.bits[i+1:]
-	for ; len(ids) > 0 && int(shares[0]) >= class; first++ {
+	for ; len(ids) > 0 && int(shares[0]) >= class && !s.found.beyond(s.query.rest[i], s.x.behind[first]); first++ {
 		n := min(len(ids), blockLength)
 		s.work.Entries += n
-		left := s.x.sieve.pass(first, most, bit, s.need(s.x.sieve.least[first])-own)
+		left := s.x.sieve.pass(first, most, bit, s.need(float64(s.x.sieve.least[first]))-own)
 		for ; left != 0; left &= left - 1 {
 			k := bits.TrailingZeros64(left)
 			if k >= n || int(shares[k]) < class {
@@ -203,7 +210,7 @@ func (s *Searcher) compare() {
 	s.touch = touch
 	for _, p := range left {
 		overlap := s.query.overlap(s.x.at(int(p.id)), s.x.measure)
-		s.found.offer(Match{p.id, overlap, s.x.sizes[p.id]})
+		s.found.offer(Match{Index: p.id, Overlap: overlap, Size: s.x.sizes[p.id]})
 	}
 	s.work.Compared += len(left)
 	s.pending = s.pending[:0]
@@ -226,6 +233,7 @@ type prepared struct {
 	keys    []uint64  // scratch
 	shares  []float64 // of its tails there
 	most    []float64 // what each of its entries may have in common with a vector
+	rest    []uint64  // the sum of that and of all entries behind it
 	bits    []uint16  // of its entries in the sieve
 
 	// slots holds the entries at places that no two of them share, where they are few;
@@ -238,20 +246,22 @@ type prepared struct {
 
 func (q *prepared) prepare(x *Index, entries []entry, size uint64) {
 	q.entries, q.size, q.root = entries, size, math.Sqrt(float64(size))
-	q.most, q.bits = q.most[:0], q.bits[:0]
-	for _, e := range entries {
-		most := float64(min(e.weight, x.largest[e.rank]))
-		if x.measure == measure.Cosine {
-			most = float64(e.weight) * float64(x.largest[e.rank])
-		}
-		q.most = append(q.most, most)
-		q.bits = append(q.bits, x.sieve.bit(e.rank))
-	}
+	q.bits = q.bits[:0]
 	q.shares = slices.Grow(q.shares[:0], len(entries))[:len(entries)]
-	tail := uint64(0)
-	for i := len(entries) - 1; i >= 0; i-- {
-		tail += x.size(entries[i].weight)
-		q.shares[i] = x.share(tail, size)
+	q.rest = slices.Grow(q.rest[:0], len(entries))[:len(entries)]
+	q.most = slices.Grow(q.most[:0], len(entries))[:len(entries)]
+	tail, rest := uint64(0), uint64(0)
+	for i, e := range slices.Backward(entries) {
+		most := uint64(min(e.weight, x.largest[e.rank]))
+		if x.measure == measure.Cosine {
+			most = uint64(e.weight) * uint64(x.largest[e.rank])
+		}
+		tail += x.size(e.weight)
+		rest = min(rest+most, 1<<63) // of no more than 2⁶² each
+		q.shares[i], q.most[i], q.rest[i] = x.share(tail, size), float64(most), rest
+	}
+	for _, e := range entries {
+		q.bits = append(q.bits, x.sieve.bit(e.rank))
 	}
 	q.places = q.places[:0]
 	q.spread()
@@ -352,11 +362,13 @@ type matches struct {
 	size  uint64  // of the query
 	near  float64 // see least
 	guess float64 // see Searcher.rounds
+	floor uint64  // the least score
 	heap  []Match // when k are there, the worst first
 }
 
-func (m *matches) reset(r *rule, size uint64) {
-	m.rule, m.size, m.near, m.guess, m.heap = r, size, r.leastNear, 0, m.heap[:0]
+func (m *matches) reset(r *rule, size, floor uint64) {
+	m.rule, m.size, m.guess, m.floor, m.heap = r, size, 0, floor, m.heap[:0]
+	m.near = max(r.leastNear, r.near(float64(floor)/measure.ScoreOne)*below)
 }
 
 // least is a little less than the similarity that another match must have, 0 if any will
@@ -369,13 +381,43 @@ func (m *matches) wanted() float64 { return max(m.near, m.guess) }
 func (m *matches) full() bool { return len(m.heap) == m.rule.k }
 
 // better orders matches: the more similar one, then the smaller number.
-func (m *matches) better(a, b Match) int {
-	return cmp.Or(-m.rule.measure.Compare(m.size, a.Overlap, a.Size, b.Overlap, b.Size), cmp.Compare(a.Index, b.Index))
+func better(a, b Match) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Index, b.Index))
+}
+
+// beyond reports that no vector within a bound, which has at most this much in common with
+// the query, is among the best. Whole numbers decide, so that it is also true where what is
+// left can only be as good as the worst of the best, and comes behind that by its number:
+// among equal vectors a search ends as soon as it has k.
+func (m *matches) beyond(most uint64, b bound) bool {
+	worst := Match{Score: m.floor, Index: absent}
+	if m.full() && len(m.heap) > 0 {
+		worst = m.heap[0]
+	}
+	if worst.Score == 0 {
+		return false
+	}
+	return better(Match{Score: m.rule.mostScore(most, m.size, b.size), Index: b.id}, worst) > 0
+}
+
+// mostScore returns the most that the Score of a vector of size a can be with those of size
+// b and more that have at most this much in common.
+func (r *rule) mostScore(inter, a, b uint64) uint64 {
+	if r.measure != measure.Cosine {
+		inter = min(inter, a)
+		return r.measure.Score(inter, a, max(b, inter))
+	}
+	i1, i0 := bits.Mul64(inter, inter)
+	if p1, p0 := bits.Mul64(a, b); i1 > p1 || i1 == p1 && i0 >= p0 {
+		return measure.ScoreOne
+	}
+	return measure.Cosine.Score(inter, a, b)
 }
 
 // offer keeps a match if it is among the best so far.
 func (m *matches) offer(c Match) {
-	if c.Overlap == 0 || m.rule.hasLeast && !m.rule.least.Reached(c.Overlap, m.size, c.Size) {
+	c.Score = m.rule.measure.Score(c.Overlap, m.size, c.Size)
+	if c.Overlap == 0 || c.Score < m.floor || m.rule.hasLeast && !m.rule.least.Reached(c.Overlap, m.size, c.Size) {
 		return
 	}
 	switch k := m.rule.k; {
@@ -384,14 +426,14 @@ func (m *matches) offer(c Match) {
 		if len(m.heap) != k {
 			return
 		}
-		slices.SortFunc(m.heap, func(a, b Match) int { return m.better(b, a) }) // which is a heap
-	case m.better(c, m.heap[0]) < 0:
+		slices.SortFunc(m.heap, func(a, b Match) int { return better(b, a) }) // which is a heap
+	case better(c, m.heap[0]) < 0:
 		m.heap[0] = c
 		m.sink()
 	default:
 		return
 	}
-	m.near = max(m.near, m.similarity(m.heap[0])*below)
+	m.near = max(m.near, m.rule.near(float64(m.heap[0].Score)/measure.ScoreOne)*below)
 }
 
 // sink moves the first match down to where it belongs.
@@ -402,10 +444,10 @@ func (m *matches) sink() {
 		if child >= len(h) {
 			return
 		}
-		if child+1 < len(h) && m.better(h[child], h[child+1]) < 0 {
+		if child+1 < len(h) && better(h[child], h[child+1]) < 0 {
 			child++
 		}
-		if m.better(h[child], h[i]) <= 0 {
+		if better(h[child], h[i]) <= 0 {
 			return
 		}
 		h[i], h[child] = h[child], h[i]
@@ -413,16 +455,16 @@ func (m *matches) sink() {
 	}
 }
 
-func (m *matches) similarity(c Match) float64 {
-	a, b, i := float64(m.size), float64(c.Size), float64(c.Overlap)
-	if m.rule.measure == measure.Cosine {
-		return i / math.Sqrt(a) / math.Sqrt(b)
+// near returns about what is bounded, of a score's part of one: the cosine, or i/(a+b).
+func (r *rule) near(score float64) float64 {
+	if r.measure == measure.Cosine {
+		return math.Sqrt(score)
 	}
-	return i / (a + b)
+	return score / (1 + score)
 }
 
 // appendTo appends the matches, the best first.
 func (m *matches) appendTo(dst []Match) []Match {
-	slices.SortFunc(m.heap, m.better)
+	slices.SortFunc(m.heap, better)
 	return append(dst, m.heap...)
 }

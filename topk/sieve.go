@@ -2,6 +2,7 @@ package topk
 
 import (
 	"math"
+	"slices"
 )
 
 // sieve tells, for 64 vectors of a list at once, which of them may have enough in common
@@ -19,10 +20,17 @@ import (
 // The counters are bit slices: word s of the sum has bit s of all 64 counters, and adding
 // is five steps of a ripple-carry adder in words, for 64 vectors together.
 type sieve struct {
-	words  int       // 64 bits each of a signature
-	first  []uint32  // of each rank: its first block, absent if its list has none
-	blocks []uint64  // words·64 words each
-	least  []float64 // of each block: the least size of its vectors, rounded down
+	words  int      // 64 bits each of a signature
+	first  []uint32 // of each rank: its first block, absent if its list has none
+	blocks []uint64 // words·64 words each
+	least  []uint64 // of each block: the least size of its vectors
+	behind []bound  // of each block: of all vectors of its list from there on
+}
+
+// bound is the least size and the least number of some vectors.
+type bound struct {
+	size uint64
+	id   uint32
 }
 
 const (
@@ -47,9 +55,9 @@ func (s *sieve) prepare(x *Index) {
 		}
 	}
 	s.blocks = make([]uint64, int(count)*s.words*blockLength)
-	s.least = make([]float64, count)
+	s.least, s.behind = make([]uint64, count), make([]bound, count)
 	for i := range s.least {
-		s.least[i] = math.MaxFloat64
+		s.least[i] = math.MaxUint64
 	}
 }
 
@@ -62,7 +70,7 @@ func (s *sieve) bit(rank uint32) uint16 {
 // given, by vectors for the time being.
 func (s *sieve) put(x *Index, i int, places []uint32) {
 	var signature [mostWords]uint64
-	entries, size := x.at(i), float64(x.sizes[i])*below
+	entries, size := x.at(i), x.sizes[i]
 	for k := len(entries) - 1; k >= 0; k-- {
 		rank := entries[k].rank
 		if k < len(places) && s.first[rank] != absent {
@@ -73,6 +81,22 @@ func (s *sieve) put(x *Index, i int, places []uint32) {
 		}
 		b := s.bit(rank)
 		signature[b>>6&(mostWords-1)] |= 1 << (b & 63)
+	}
+}
+
+// bounds notes what lies behind each block.
+func (s *sieve) bounds(x *Index) {
+	for r, first := range s.first {
+		if first == absent {
+			continue
+		}
+		ids := x.ids[x.starts[r]:x.starts[r+1]]
+		b := bound{math.MaxUint64, absent}
+		for k := (len(ids) - 1) / blockLength; k >= 0; k-- {
+			b.size = min(b.size, s.least[int(first)+k])
+			b.id = min(b.id, slices.Min(ids[k*blockLength:min((k+1)*blockLength, len(ids))]))
+			s.behind[int(first)+k] = b
+		}
 	}
 }
 

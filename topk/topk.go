@@ -13,8 +13,8 @@
 //	matches = s.Search(matches[:0], query)
 //	matches = s.Others(matches[:0], i)   // of vector i of the index itself
 //
-// Answers are the same for any number of goroutines: integers decide which similarity is
-// larger, and of equal ones the smaller number comes first.
+// Answers are the same for any number of goroutines: whole numbers (measure.Measure.Score)
+// decide which similarity is larger, and of equal ones the smaller number comes first.
 package topk
 
 import (
@@ -83,4 +83,5 @@ func (o Options) rule() (rule, error) {
 type Match struct {
 	Index         uint32 // its number
 	Overlap, Size uint64 // simjoin.Overlap with the query, and simjoin.Vector.Size of it
+	Score         uint64 // measure.Measure.Score with the query
 }

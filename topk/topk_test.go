@@ -1,6 +1,7 @@
 package topk
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -18,7 +19,8 @@ func naive(t testing.TB, vectors *simjoin.Vectors, o Options, query simjoin.Vect
 	var all []Match
 	for i := range vectors.Len() {
 		v := vectors.At(i)
-		c := Match{uint32(i), simjoin.Overlap(v, query, m), v.Size(m)}
+		c := Match{Index: uint32(i), Overlap: simjoin.Overlap(v, query, m), Size: v.Size(m)}
+		c.Score = m.Score(c.Overlap, c.Size, query.Size(m))
 		if i == self || c.Overlap == 0 {
 			continue
 		}
@@ -33,9 +35,7 @@ func naive(t testing.TB, vectors *simjoin.Vectors, o Options, query simjoin.Vect
 		}
 		all = append(all, c)
 	}
-	slices.SortStableFunc(all, func(a, b Match) int {
-		return -m.Compare(query.Size(m), a.Overlap, a.Size, b.Overlap, b.Size)
-	})
+	slices.SortStableFunc(all, func(a, b Match) int { return cmp.Compare(b.Score, a.Score) })
 	if o.K > 0 {
 		all = all[:min(o.K, len(all))]
 	}

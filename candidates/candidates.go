@@ -1,0 +1,206 @@
+// Package candidates finds, in one table of records or in two, the pairs that may belong
+// together, by weighted sets of their tokens: what a scoring of pairs begins with.
+//
+// A Store takes the records' vectors, in memory or beyond it, and Find returns pairs, sorted.
+// There are three ways, see Method: the k most similar records of each (package topk), all
+// pairs from a similarity on (the same index), and bands of weighted MinHash (packages
+// minhash and lsh). Pairs are the same for any number of threads and any memory.
+package candidates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/topk"
+)
+
+// Method is a way to find candidates.
+type Method string
+
+// The methods. Of two tables the smaller one is indexed and the larger one searched for.
+const (
+	// Auto takes Bands where that is estimated to cost half as much as TopK or less, and
+	// TopK otherwise. It never takes Bands without a MinSimilarity.
+	Auto Method = ""
+	// TopK finds, for every record of the larger table, the K most similar ones of the
+	// smaller one, exactly; of one table for every record the K most similar others.
+	TopK Method = "topk"
+	// Exact finds all pairs at or above MinSimilarity, exactly.
+	Exact Method = "exact"
+	// Bands finds a pair at or above MinSimilarity with the probability Recall, and others
+	// below it. It does not look at the vectors again: who scores the pairs decides. For
+	// Cosine the promise holds where a feature has the same weight in all vectors, as
+	// inverse document frequencies have.
+	Bands Method = "lsh"
+)
+
+// Config says what to find. The zero value finds the 10 best by weighted Jaccard
+// similarity.
+type Config struct {
+	Method  Method
+	Measure measure.Measure // Cosine or WeightedJaccard; Jaccard is taken for the latter
+	K       int             // of TopK, 0: DefaultK
+	// MinSimilarity is the least similarity of a pair, 0: any. Exact and Bands need one.
+	MinSimilarity float64
+	// Recall is that of Bands, 0: lsh.DefaultRecall.
+	Recall float64
+
+	Threads int   // 0: 1
+	Memory  int64 // bytes for indexes and sorting, without the stores; 0: no limit
+	// Dir is where goes what exceeds Memory; nil: nowhere, and Memory must be 0.
+	Dir extsort.Dir
+
+	// Unfiltered has Bands sort all keys of two tables, and not only those that both may
+	// have. Pairs are the same; it is there to measure what the filter saves.
+	Unfiltered bool
+}
+
+// DefaultK is the number of candidates of a record. Of a million synthetic persons whose
+// fields are wrong in up to four places, 0.988 of the true pairs are among the 10 best, and
+// 0.991 among the 50 best (docs/benchmarks.md).
+const DefaultK = 10
+
+// Validate returns an error that says what is wrong with the config.
+func (c Config) Validate() error {
+	switch c.Method {
+	case Auto, TopK:
+	case Exact, Bands:
+		if c.MinSimilarity == 0 {
+			return fmt.Errorf("candidates: method %s without MinSimilarity: give the least similarity of a pair", c.Method)
+		}
+	default:
+		return fmt.Errorf("candidates: unknown method %q: want %q, %q or %q", c.Method, TopK, Exact, Bands)
+	}
+	switch {
+	case c.Threads < 0:
+		return fmt.Errorf("candidates: %d threads", c.Threads)
+	case c.Memory < 0 || c.Memory > 0 && c.Dir == nil:
+		return errors.New("candidates: a limit of memory needs a folder for what exceeds it")
+	case !(c.Recall >= 0 && c.Recall < 1):
+		return fmt.Errorf("candidates: recall %v: want a number from 0 and below 1", c.Recall)
+	}
+	return c.search(TopK).Validate()
+}
+
+// search returns the options of the index for a method.
+func (c *Config) search(m Method) topk.Options {
+	o := topk.Options{Measure: c.Measure, MinSimilarity: c.MinSimilarity}
+	if m == TopK {
+		if o.K = c.K; o.K == 0 {
+			o.K = DefaultK
+		}
+	}
+	return o
+}
+
+// Summary says what Find has done.
+type Summary struct {
+	Method   Method // Auto is resolved
+	Searched int64  // records that were searched for, or had their bands taken
+	// Dropped is how many of the larger table's records had nothing in common with the
+	// smaller one that could make a pair, and were left out before anything was sorted.
+	Dropped int64
+	Parts   int   // in which the index was made, each of which meets all that is searched for
+	Entries int64 // list entries, or keys, that were looked at
+	// Compared is how many pairs were compared in full.
+	Compared int64
+	Params   lsh.Params // of Bands
+	Capped   int64      // buckets of Bands of which not all pairs were taken
+}
+
+// Pair keys: A is a record of the left table and B of the right one, or of one table the
+// smaller and the larger number.
+const pairShift = 32
+
+// Pair returns the records of an entry of what Find returns.
+func Pair(e extsort.Entry) (a, b uint32) { return uint32(e.Key >> pairShift), uint32(e.Key) }
+
+// Flags of a pair of one table by TopK, in an entry's value: of two tables and by Exact all
+// pairs have FromA. The value of Bands is in how many bands the pair agrees.
+const (
+	FromA = 1 // B is among the best of A
+	FromB = 2 // A is among the best of B
+)
+
+// Find returns the candidate pairs of left and right, or of left alone where right is nil:
+// entries with the pair in the key, sorted, each pair once (see Pair and FromA). The caller
+// closes them. Both stores must be finished and share one numbering of features, which
+// should be dense: memory is taken for each number of the indexed side. There may be up to
+// 2³¹ records a side.
+func Find(ctx context.Context, c Config, left, right *Store) (*extsort.Sorted, Summary, error) {
+	var s Summary
+	if err := c.Validate(); err != nil {
+		return nil, s, err
+	}
+	c.Threads = max(c.Threads, 1)
+	if c.Measure != measure.Cosine {
+		c.Measure = measure.WeightedJaccard
+	}
+	f := &finder{config: c, left: left, right: right, summary: &s}
+	if s.Method = c.Method; s.Method == Auto {
+		method, err := f.choose()
+		if err != nil {
+			return nil, s, err
+		}
+		s.Method = method
+	}
+	pairs, err := f.sorter("pairs", 64, 4)
+	if err != nil {
+		return nil, s, err
+	}
+	if s.Method == Bands {
+		err = f.bands(ctx, pairs)
+	} else {
+		err = f.topk(ctx, pairs)
+	}
+	if err != nil {
+		return nil, s, errors.Join(err, pairs.Close())
+	}
+	sorted, err := pairs.Sort(ctx)
+	if err != nil {
+		return nil, s, errors.Join(err, pairs.Close())
+	}
+	return sorted, s, nil
+}
+
+// finder is one Find.
+type finder struct {
+	config      Config
+	left, right *Store
+	summary     *Summary
+}
+
+// sorter returns a sorter that holds 1/share of the memory.
+func (f *finder) sorter(name string, bits int, share int64) (*extsort.Sorter, error) {
+	return extsort.New(extsort.Options{
+		Dir: f.config.Dir, Name: "candidates-" + name, Memory: f.config.Memory / share,
+		Threads: f.config.Threads, KeyBits: bits, Sum: name == "pairs", Temporary: true,
+	})
+}
+
+// sides returns which store is indexed and which is searched for, and whether that is
+// the left one. Of one table it is both.
+func (f *finder) sides() (indexed, searched *Store, searchedIsLeft bool) {
+	switch {
+	case f.right == nil:
+		return f.left, f.left, true
+	case f.right.Features() <= f.left.Features():
+		return f.right, f.left, true
+	}
+	return f.left, f.right, false
+}
+
+// key returns the key and the value of a pair that was found by searching.
+func (f *finder) key(searched, indexed uint32, searchedIsLeft bool) (key, value uint64) {
+	a, b, value := searched, indexed, uint64(FromA)
+	if f.right == nil && b < a {
+		a, b, value = b, a, FromB
+	} else if f.right != nil && !searchedIsLeft {
+		a, b = b, a
+	}
+	return uint64(a)<<pairShift | uint64(b), value
+}

@@ -1,0 +1,368 @@
+package candidates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/simjoin"
+)
+
+// find returns what Find does.
+func find(t testing.TB, c Config, left, right *Store) ([]extsort.Entry, Summary) {
+	t.Helper()
+	sorted, summary, err := Find(context.Background(), c, left, right)
+	if err != nil {
+		t.Fatalf("%+v: %v", c, err)
+	}
+	entries, err := readAll(sorted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries, summary
+}
+
+func readAll(sorted *extsort.Sorted) (entries []extsort.Entry, err error) {
+	r := sorted.Reader()
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		entries = append(entries, e)
+	}
+	return entries, errors.Join(r.Close(), sorted.Close())
+}
+
+// naive is the definition of TopK and Exact, over all pairs. Of two tables the one with
+// fewer features, or the right one, is indexed.
+func naive(t testing.TB, c Config, left, right table) []extsort.Entry {
+	type scored struct {
+		score uint64
+		id    int
+	}
+	fewer := func(a, b table) bool {
+		n, m := 0, 0
+		for _, v := range a {
+			n += len(v.Features)
+		}
+		for _, v := range b {
+			m += len(v.Features)
+		}
+		return n < m
+	}
+	self := right == nil
+	searched, indexed, swapped := left, right, false
+	if self {
+		indexed = left
+	} else if fewer(left, right) {
+		searched, indexed, swapped = right, left, true
+	}
+	pairs := map[uint64]uint64{}
+	for q, v := range searched {
+		var all []scored
+		for i, w := range indexed {
+			overlap, a, b := simjoin.Overlap(v, w, c.Measure), v.Size(c.Measure), w.Size(c.Measure)
+			if overlap == 0 || self && i == q {
+				continue
+			}
+			if c.MinSimilarity > 0 {
+				th, err := measure.NewThreshold(c.Measure, c.MinSimilarity)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !th.Reached(overlap, a, b) {
+					continue
+				}
+			}
+			all = append(all, scored{c.Measure.Score(overlap, a, b), i})
+		}
+		slices.SortStableFunc(all, func(x, y scored) int {
+			if x.score > y.score {
+				return -1
+			} else if x.score < y.score {
+				return 1
+			}
+			return 0
+		})
+		if c.Method == TopK {
+			all = all[:min(len(all), c.K)]
+		}
+		for _, s := range all {
+			a, b, flag := q, s.id, uint64(FromA)
+			if self && b < a {
+				a, b, flag = b, a, FromB
+			} else if swapped {
+				a, b = b, a
+			}
+			pairs[uint64(a)<<pairShift|uint64(b)] += flag
+		}
+	}
+	var entries []extsort.Entry
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		entries = append(entries, extsort.Entry{Key: key, Value: pairs[key]})
+	}
+	return entries
+}
+
+func TestFindReturnsWhatBruteForceDoes(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		c := Config{
+			Method:        rapid.SampledFrom([]Method{TopK, Exact}).Draw(rt, "method"),
+			Measure:       rapid.SampledFrom([]measure.Measure{measure.Cosine, measure.WeightedJaccard}).Draw(rt, "measure"),
+			K:             rapid.IntRange(1, 5).Draw(rt, "k"),
+			MinSimilarity: rapid.SampledFrom([]float64{0, 0.2, 0.6, 0.9}).Draw(rt, "least"),
+			Threads:       rapid.IntRange(0, 3).Draw(rt, "threads"),
+		}
+		if c.Method == Exact && c.MinSimilarity == 0 {
+			c.MinSimilarity = 0.01
+		}
+		left := records(r, rapid.IntRange(0, 40).Draw(rt, "left"), 100, nil)
+		left = slices.Concat(left, records(r, rapid.IntRange(0, 40).Draw(rt, "copies"), 100, left))
+		right := records(r, rapid.IntRange(0, 80).Draw(rt, "right"), 100, left)
+		for _, other := range []table{nil, right} {
+			var otherStore *Store
+			if other != nil {
+				otherStore = other.store(t, nil, "right", 0)
+			}
+			got, _ := find(t, c, left.store(t, nil, "left", 0), otherStore)
+			if want := naive(t, c, left, other); !slices.Equal(got, want) {
+				rt.Fatalf("%+v, two tables %v:\n got %v\nwant %v", c, other != nil, got, want)
+			}
+		}
+	})
+}
+
+// Parts of the index, spilled vectors, spilled candidates and threads change nothing.
+func TestMemoryAndThreadsChangeNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	left := records(r, 2*chunkVectors, 20000, nil)
+	left = slices.Concat(left, records(r, chunkVectors+100, 20000, left))
+	right := records(r, 2*chunkVectors+5, 20000, left)
+	for _, c := range []Config{
+		{Method: TopK, Measure: measure.Cosine, K: 3},
+		{Method: TopK, Measure: measure.WeightedJaccard, K: 40, MinSimilarity: 0.3},
+		{Method: Exact, Measure: measure.Cosine, MinSimilarity: 0.7},
+		{Method: Bands, Measure: measure.WeightedJaccard, MinSimilarity: 0.8},
+		{Method: Auto, Measure: measure.Cosine, MinSimilarity: 0.8},
+	} {
+		for _, two := range []bool{false, true} {
+			t.Run(fmt.Sprint(c.Method, c.Measure, two), func(t *testing.T) {
+				dir := &folder{fs: vfs.NewMem()}
+				left, right := left, right
+				if c.Method == Bands { // sketches take time
+					left, right = left[:chunkVectors+100], right[:chunkVectors+1]
+				}
+				stores := func(memory int64) (l, r *Store) {
+					if l = left.store(t, dir, fmt.Sprint("left", memory), memory); two {
+						r = right.store(t, dir, fmt.Sprint("right", memory), memory)
+					}
+					return l, r
+				}
+				l, r := stores(0)
+				want, summary := find(t, c, l, r)
+				if len(want) < 200 || summary.Parts > 1 {
+					t.Fatalf("%d pairs in %d parts: no test", len(want), summary.Parts)
+				}
+				little := c
+				little.Memory, little.Dir = 1, dir
+				for _, little.Threads = range []int{1, 3} {
+					l, r := stores(int64(little.Threads))
+					got, summary := find(t, little, l, r)
+					if !slices.Equal(got, want) {
+						t.Errorf("%d threads, little memory: %d pairs, want %d, or others", little.Threads, len(got), len(want))
+					}
+					if l.Spilled() == 0 || summary.Method != Bands && summary.Parts < 2 {
+						t.Errorf("%d bytes spilled, %d parts: memory was enough", l.Spilled(), summary.Parts)
+					}
+				}
+			})
+		}
+	}
+}
+
+// The filter of the smaller table's band keys drops most of the larger one, and no pair.
+func TestTheFilterDropsRecordsAndNoPairs(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	small := records(r, 500, 100000, nil)
+	large := slices.Concat(records(r, 2500, 100000, nil), records(r, 500, 100000, small))
+	for _, c := range []Config{
+		{Method: Bands, Measure: measure.WeightedJaccard, MinSimilarity: 0.7, Threads: 2},
+		{Method: Bands, Measure: measure.Cosine, MinSimilarity: 0.8, Threads: 2},
+	} {
+		for _, turned := range []bool{false, true} {
+			left, right := small.store(t, nil, "", 0), table(large).store(t, nil, "", 0)
+			if turned {
+				left, right = right, left
+			}
+			with, summary := find(t, c, left, right)
+			c.Unfiltered = true
+			without, plain := find(t, c, left, right)
+			c.Unfiltered = false
+			if !slices.Equal(with, without) || len(with) < 50 {
+				t.Errorf("%v: %d pairs with the filter, %d without", c.Measure, len(with), len(without))
+			}
+			if summary.Searched != int64(len(large)) || summary.Dropped < summary.Searched/2 || plain.Dropped > summary.Dropped/10 {
+				t.Errorf("%v: dropped %d of %d records, without the filter %d", c.Measure, summary.Dropped, summary.Searched, plain.Dropped)
+			}
+		}
+	}
+}
+
+// Pairs at the threshold are found with the recall asked for: of Cosine too, as features
+// have one weight everywhere.
+func TestBandsFindWhatTheyPromise(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var tables table
+	weight := func(f uint32) uint32 { return 5 + f*0x9e3779b1>>28 }
+	const families, length = 1200, 40
+	for range families {
+		base := map[uint32]bool{}
+		for len(base) < length {
+			base[r.Uint32N(1<<20)] = true
+		}
+		for range 2 {
+			var v simjoin.Vector
+			for f := range base {
+				if r.IntN(12) > 0 {
+					v.Features = append(v.Features, f)
+				}
+			}
+			for range r.IntN(4) {
+				v.Features = append(v.Features, 1<<20+r.Uint32N(1<<20))
+			}
+			slices.Sort(v.Features)
+			v.Features = slices.Compact(v.Features)
+			for _, f := range v.Features {
+				v.Weights = append(v.Weights, weight(f))
+			}
+			tables = append(tables, v)
+		}
+	}
+	store := tables.store(t, nil, "", 0)
+	for _, c := range []Config{
+		{Measure: measure.WeightedJaccard, MinSimilarity: 0.75, Recall: 0.9},
+		{Measure: measure.WeightedJaccard, MinSimilarity: 0.8, Recall: 0.99},
+		{Measure: measure.Cosine, MinSimilarity: 0.85, Recall: 0.95},
+	} {
+		c.Method = Exact
+		want, _ := find(t, c, store, nil)
+		c.Method = Bands
+		got, summary := find(t, c, store, nil)
+		found := map[uint64]bool{}
+		for _, e := range got {
+			found[e.Key] = true
+		}
+		hit := 0
+		for _, e := range want {
+			if found[e.Key] {
+				hit++
+			}
+		}
+		if share := float64(hit) / float64(len(want)); len(want) < 200 || share < c.Recall {
+			t.Errorf("%v from %v on, %+v: recall %.4f of %d pairs, asked for %v", c.Measure, c.MinSimilarity, summary.Params, share, len(want), c.Recall)
+		}
+		if len(got) > 2*families {
+			t.Errorf("%v from %v on: %d candidates for %d pairs", c.Measure, c.MinSimilarity, len(got), len(want))
+		}
+	}
+}
+
+// Buckets of equal records beyond the cap do not make all pairs.
+func TestEqualRecordsMakeFewPairs(t *testing.T) {
+	same := make(table, 10000)
+	for i := range same {
+		same[i] = simjoin.Vector{Features: []uint32{1, 2, 3}, Weights: []uint32{5, 6, 7}}
+	}
+	store := same.store(t, nil, "", 0)
+	for _, c := range []Config{
+		{Method: Bands, Measure: measure.WeightedJaccard, MinSimilarity: 0.9},
+		{Method: TopK, Measure: measure.Cosine, K: 5},
+	} {
+		for _, other := range []*Store{nil, store} {
+			got, summary := find(t, c, store, other)
+			if len(got) > 20*len(same) || len(got) < len(same) {
+				t.Errorf("%v: %d pairs", c.Method, len(got))
+			}
+			if c.Method == Bands && summary.Capped == 0 {
+				t.Error("no bucket was capped")
+			}
+		}
+	}
+}
+
+func TestConfigsAreChecked(t *testing.T) {
+	store := table{}.store(t, nil, "", 0)
+	for _, c := range []Config{
+		{Method: "all"}, {Method: Exact}, {Method: Bands}, {K: -1}, {Threads: -1}, {Memory: 5}, {Recall: 1}, {MinSimilarity: 2}, {Measure: measure.Dice},
+	} {
+		if _, _, err := Find(context.Background(), c, store, nil); err == nil || c.Validate() == nil {
+			t.Errorf("%+v is accepted", c)
+		}
+	}
+}
+
+func TestACancelledFindEnds(t *testing.T) {
+	store := records(rand.New(rand.NewPCG(1, 2)), 100, 50, nil).store(t, nil, "", 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, m := range []Method{TopK, Exact, Bands} {
+		if _, _, err := Find(ctx, Config{Method: m, MinSimilarity: 0.5}, store, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", m, err)
+		}
+	}
+}
+
+// Every operation on files that fails is an error of Find, and nothing is left open.
+func TestErrorsOfFilesAreReported(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	left := records(r, chunkVectors+5, 20000, nil)
+	boom := errors.New("disk on fire")
+	failed, whole := 0, false
+	for n := 0; !whole; n += 1 + n/4 {
+		left1 := n
+		inject := errorfs.InjectorFunc(func(errorfs.Op) error {
+			if left1--; left1 == -1 {
+				return boom
+			}
+			return nil
+		})
+		dir := &folder{fs: errorfs.Wrap(vfs.NewMem(), inject)}
+		err := func() (err error) {
+			s := NewStore(dir, "vectors", 1)
+			defer func() { err = errors.Join(err, s.Close()) }()
+			for _, v := range left {
+				if err := s.Append(v.Features, v.Weights); err != nil {
+					return err
+				}
+			}
+			if err := s.Finish(); err != nil {
+				return err
+			}
+			sorted, _, err := Find(context.Background(), Config{K: 2, Memory: 1, Dir: dir}, s, nil)
+			if err != nil {
+				return err
+			}
+			_, err = readAll(sorted)
+			return err
+		}()
+		if err != nil && !errors.Is(err, boom) {
+			t.Fatalf("operation %d: %v", n, err)
+		}
+		if whole = left1 >= 0; whole && err != nil {
+			t.Fatalf("without a fault: %v", err)
+		} else if err != nil {
+			failed++
+		}
+	}
+	if failed < 5 {
+		t.Errorf("%d faults were reported", failed)
+	}
+}

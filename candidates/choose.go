@@ -1,0 +1,99 @@
+package candidates
+
+import (
+	"errors"
+
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/simjoin"
+	"github.com/alike-dev/alike/topk"
+)
+
+// What things cost, in nanoseconds of one core; only their ratios count. They were measured
+// with records of 12 words (bench/candidates).
+const (
+	costIndexed  = 130  // putting a feature into the index
+	costSearch   = 2000 // a search, and
+	costEntry    = 4    // for each entry that it looks at
+	costCompared = 100  // and each vector that it compares
+	costSketch   = 40   // a component of a signature
+	costKey      = 40   // sorting a band key
+	bandsMargin  = 2    // bands miss pairs, so they must be that much cheaper
+)
+
+// sampleRecords is about how many records a sample has: what a search looks at grows with
+// the index, and is measured in a part of it.
+const (
+	sampleRecords = 20000
+	sampleQueries = 500
+)
+
+// choose returns the method that is estimated to cost least.
+func (f *finder) choose() (Method, error) {
+	if f.config.MinSimilarity == 0 {
+		return TopK, nil
+	}
+	params, err := f.params()
+	if errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound) {
+		return TopK, nil
+	} else if err != nil {
+		return TopK, err
+	}
+	search, err := f.forecast()
+	if err != nil {
+		return TopK, err
+	}
+	records := float64(f.left.Len())
+	if f.right != nil {
+		records += float64(f.right.Len())
+	}
+	if bands := records * float64(costSketch*components+costKey*params.Bands); bandsMargin*bands < search {
+		return Bands, nil
+	}
+	return TopK, nil
+}
+
+// forecast returns what TopK costs, from searches in an index of a sample.
+func (f *finder) forecast() (float64, error) {
+	indexed, searched, _ := f.sides()
+	vectors := new(simjoin.Vectors)
+	stride := max(1, indexed.Len()/sampleRecords)
+	if err := indexed.sample(stride, func(v simjoin.Vector) error { return vectors.Append(v.Features, v.Weights) }); err != nil {
+		return 0, err
+	}
+	x, err := topk.NewIndex(vectors, f.config.search(TopK))
+	if err != nil {
+		return 0, err
+	}
+	s := x.NewSearcher()
+	var matches []topk.Match
+	queries := 0
+	err = searched.sample(max(1, searched.Len()/sampleQueries), func(v simjoin.Vector) error {
+		queries++
+		matches = s.Search(matches[:0], v)
+		return nil
+	})
+	if err != nil || queries == 0 {
+		return 0, err
+	}
+	work := s.Work()
+	each := (costEntry*float64(work.Entries) + costCompared*float64(work.Compared)) / float64(queries) * float64(stride)
+	return costIndexed*float64(indexed.Features()) + (costSearch+each)*float64(searched.Len()), nil
+}
+
+// sample calls visit for every stride-th vector.
+func (s *Store) sample(stride int, visit func(simjoin.Vector) error) error {
+	var b block
+	for i := 0; i < s.Len(); {
+		chunk := i / chunkVectors
+		vectors, err := s.read(chunk, &b)
+		if err != nil {
+			return err
+		}
+		for ; i < s.Len() && i/chunkVectors == chunk; i += stride {
+			if err := visit(vectors.At(i % chunkVectors)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

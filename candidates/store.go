@@ -1,0 +1,190 @@
+package candidates
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/simjoin"
+)
+
+// chunkVectors is how many vectors are written, read and searched together.
+const chunkVectors = 4096
+
+// Store is a collection of vectors that is filled once and then read any number of times:
+// in memory up to a limit, and all that follows in a file. One goroutine appends; after
+// Finish any number may read.
+type Store struct {
+	dir      extsort.Dir
+	name     string
+	memory   int64
+	largest  uint32  // weight
+	features int64   // of all vectors
+	numbers  int     // one more than the largest feature
+	chunks   []chunk // all but the last one are of chunkVectors
+	kept     int64   // bytes of chunks in memory
+	created  bool
+	file     io.WriteCloser // until it is closed
+	written  int64
+	reader   extsort.RunFile
+	buffer   []byte
+	length   int
+}
+
+// chunk is in memory or at a place of the file.
+type chunk struct {
+	vectors      *simjoin.Vectors // nil: in the file
+	offset, size int64
+}
+
+// NewStore returns an empty store that holds memory bytes, 0: any number. What exceeds
+// them goes into a file of dir.
+func NewStore(dir extsort.Dir, name string, memory int64) *Store {
+	return &Store{dir: dir, name: name, memory: memory}
+}
+
+// Append adds a vector as simjoin.Vectors.Append does; it copies it.
+func (s *Store) Append(features, weights []uint32) error {
+	if s.length%chunkVectors == 0 {
+		if err := s.seal(); err != nil {
+			return err
+		}
+		s.chunks = append(s.chunks, chunk{vectors: new(simjoin.Vectors)})
+	}
+	if err := s.chunks[len(s.chunks)-1].vectors.Append(features, weights); err != nil {
+		return err
+	}
+	s.length++
+	s.features += int64(len(features))
+	if n := len(features); n > 0 {
+		s.numbers = max(s.numbers, int(features[n-1])+1)
+	}
+	for _, w := range weights {
+		s.largest = max(s.largest, w)
+	}
+	return nil
+}
+
+// seal ends the last chunk: it stays in memory, or is written.
+func (s *Store) seal() error {
+	if len(s.chunks) == 0 {
+		return nil
+	}
+	last := &s.chunks[len(s.chunks)-1]
+	if last.vectors == nil {
+		return nil
+	}
+	s.kept += bytesOf(last.vectors)
+	if s.memory == 0 || s.kept <= s.memory {
+		return nil
+	}
+	s.kept -= bytesOf(last.vectors)
+	if s.file == nil {
+		f, err := s.dir.Create(s.name)
+		if err != nil {
+			return err
+		}
+		s.file, s.created = f, true
+	}
+	s.buffer, _ = last.vectors.AppendBinary(s.buffer[:0])
+	if _, err := s.file.Write(s.buffer); err != nil {
+		return err
+	}
+	*last = chunk{offset: s.written, size: int64(len(s.buffer))}
+	s.written += last.size
+	return nil
+}
+
+// bytesOf is the memory of a chunk, with what append leaves free.
+func bytesOf(v *simjoin.Vectors) int64 { return 10 * (int64(v.Features()) + int64(v.Len())) }
+
+// Finish ends appending.
+func (s *Store) Finish() error {
+	if err := s.seal(); err != nil {
+		return err
+	}
+	s.buffer = nil
+	if s.file == nil {
+		return nil
+	}
+	file := s.file
+	s.file = nil
+	if err := file.Close(); err != nil {
+		return err
+	}
+	s.dir.Spilled(s.written)
+	reader, err := s.dir.Open(s.name)
+	s.reader = reader
+	return err
+}
+
+// Len returns the number of vectors.
+func (s *Store) Len() int { return s.length }
+
+// Features returns the number of features of all vectors together.
+func (s *Store) Features() int64 { return s.features }
+
+// Spilled returns how many bytes are in the file.
+func (s *Store) Spilled() int64 { return s.written }
+
+// Close removes the file.
+func (s *Store) Close() error {
+	if !s.created {
+		return nil
+	}
+	s.created = false
+	var err error
+	if s.file != nil {
+		err = s.file.Close()
+	}
+	if s.reader != nil {
+		err = errors.Join(err, s.reader.Close())
+	}
+	s.file, s.reader = nil, nil
+	return errors.Join(err, s.dir.Remove(s.name))
+}
+
+// block reads chunks for one goroutine.
+type block struct {
+	vectors simjoin.Vectors
+	bytes   []byte
+}
+
+// read returns chunk i, of which vector 0 is number i·chunkVectors. It holds until the
+// next call.
+func (s *Store) read(i int, b *block) (*simjoin.Vectors, error) {
+	c := s.chunks[i]
+	if c.vectors != nil {
+		return c.vectors, nil
+	}
+	if int64(cap(b.bytes)) < c.size {
+		b.bytes = make([]byte, c.size)
+	}
+	bytes := b.bytes[:c.size]
+	if n, err := s.reader.ReadAt(bytes, c.offset); n < len(bytes) {
+		return nil, fmt.Errorf("candidates: %s at %d: %w", s.name, c.offset, err)
+	}
+	if err := b.vectors.UnmarshalBinary(bytes); err != nil {
+		return nil, fmt.Errorf("candidates: %s at %d: %w", s.name, c.offset, err)
+	}
+	return &b.vectors, nil
+}
+
+// appendTo appends the vectors of chunks first … end−1 to a collection.
+func (s *Store) appendTo(dst *simjoin.Vectors, first, end int) error {
+	var b block
+	for i := first; i < end; i++ {
+		v, err := s.read(i, &b)
+		if err != nil {
+			return err
+		}
+		for k := range v.Len() {
+			one := v.At(k)
+			if err := dst.Append(one.Features, one.Weights); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
