@@ -168,7 +168,7 @@ func TestMemoryAndThreadsChangeNothing(t *testing.T) {
 				}
 				l, r := stores(0)
 				want, summary := find(t, c, l, r)
-				if len(want) < 200 || summary.Parts > 1 {
+				if len(want) < 100 || summary.Parts > 1 {
 					t.Fatalf("%d pairs in %d parts: no test", len(want), summary.Parts)
 				}
 				little := c
