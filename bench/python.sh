@@ -8,6 +8,7 @@
 #   PYTHON=python3       the interpreter
 #   DOCUMENTS=1000000    documents, of 1 kB on average
 #   ROUNDS=3             of which the medians are printed
+#   KINDS="pandas list"  of rows, in place of all
 #   ALIKE_BENCH_DIR=…    keeps the corpus
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 begin python ./bench/corpusgen ./cmd/alike
@@ -25,7 +26,7 @@ repeat "$ROUNDS" dedup "$dir/python-$DOCUMENTS.jsonl"
 plain=$seconds
 row() { printf '%-22s %8.2f %8s %8.2f %10s %10s %8s\n' "$@"; }
 row 'the command' "$seconds" 1.00 "$cpu" - "$(mib "$peak")" "$(counted kept)"
-for kind in pandas pandas-object polars pyarrow list iterator; do
+for kind in ${KINDS:-pandas pandas-object polars pyarrow list iterator}; do
   all_seconds=() all_cpu=() most_own=0 most_peak=0
   for ((i = 0; i < ROUNDS; i++)); do
     result=$(TMPDIR=$temp ALIKE_BINARY=$bin/measured PYTHONPATH=python/src \
