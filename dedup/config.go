@@ -330,7 +330,7 @@ func (c Config) Recipe() (recipe.Recipe, error) {
 	if err != nil {
 		return recipe.Recipe{}, asUsage(err)
 	}
-	keys := map[Candidates]recipe.Keys{CandidatesAuto: recipe.AnyKeys, CandidatesLSH: recipe.Bands, CandidatesExact: recipe.NoKeys}
+	keys := map[Candidates]recipe.Keys{CandidatesAuto: recipe.AnyKeys, CandidatesLSH: recipe.LSH, CandidatesExact: recipe.NoKeys}
 	r, err := recipe.New(recipe.Options{
 		Features: c.Features, Sketch: c.Sketch, Texts: c.Texts,
 		Threshold: threshold, Verify: c.Verify, Keys: keys[c.Candidates], Recall: c.Recall, Banding: c.Banding,

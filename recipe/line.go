@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/alike-dev/alike/exlsh"
-	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
@@ -23,6 +22,7 @@ const (
 	bandsField    = "bands"
 	rowsField     = "rows"
 	agreeField    = "agree"
+	sampleField   = "sample"
 	blocksKeys    = "blocks keys="
 	noKeys        = "no keys"
 	hammingSign   = "hamming<="
@@ -58,6 +58,8 @@ func (r *Recipe) keysLine() string {
 	switch {
 	case r.decision == byDistance:
 		return blocksKeys + strconv.Itoa(r.blocks.Keys())
+	case r.sample.Size > 0:
+		return fmt.Sprintf("%s=%d %s=%d", sampleField, r.sample.Size, agreeField, r.sample.Agree)
 	case r.banding.Bands == 0:
 		return noKeys
 	case r.banding.MinBands > 1:
@@ -156,28 +158,31 @@ func (o *Options) parseDecision(keys, decision string) (err error) {
 	if o.Threshold, err = measure.ParseThreshold(threshold); err != nil {
 		return err
 	}
-	o.Verify, o.Keys = Verify(verify), Bands
-	if keys == noKeys {
+	o.Verify, o.Keys = Verify(verify), LSH
+	switch {
+	case keys == noKeys:
 		o.Keys = NoKeys
 		return nil
+	case byContainment(o.Threshold):
+		return parseNumbers(keys, "sample=7 agree=3", map[string]*int{sampleField: &o.Sample.Size, agreeField: &o.Sample.Agree})
 	}
-	o.Banding, err = parseBanding(keys)
-	return err
+	o.Banding.MinBands = 1
+	return parseNumbers(keys, "bands=16 rows=6", map[string]*int{bandsField: &o.Banding.Bands, rowsField: &o.Banding.Rows, agreeField: &o.Banding.MinBands})
 }
 
-func parseBanding(keys string) (lsh.Params, error) {
-	p := lsh.Params{MinBands: 1}
-	fields := map[string]*int{bandsField: &p.Bands, rowsField: &p.Rows, agreeField: &p.MinBands}
+// parseNumbers reads the keys of a line: fields with a number each, one at least.
+func parseNumbers(keys, example string, fields map[string]*int) error {
+	wrong := fmt.Errorf("recipe: keys %q: want %q, or such as %q", keys, noKeys, example)
 	for _, field := range strings.Fields(keys) {
 		name, value, _ := strings.Cut(field, "=")
 		n, err := strconv.Atoi(value)
 		if fields[name] == nil || err != nil {
-			return p, fmt.Errorf("recipe: keys %q: want %q, or such as \"bands=16 rows=6\"", keys, noKeys)
+			return wrong
 		}
 		*fields[name] = n
 	}
-	if p == (lsh.Params{MinBands: 1}) {
-		return p, fmt.Errorf("recipe: keys %q: want %q, or such as \"bands=16 rows=6\"", keys, noKeys)
+	if strings.TrimSpace(keys) == "" {
+		return wrong
 	}
-	return p, nil
+	return nil
 }

@@ -178,6 +178,7 @@ func otherDecisions(t *testing.T) map[string][]recipe.Options {
 	hashed := recipe.Options{Sketch: recipe.SimHash(simhash.Default()), Distance: new(3)}
 	nearer := hashed
 	nearer.Distance = new(0)
+	contained := recipe.Options{Threshold: thresholdOf(t, measure.Containment, 0.8)}
 	return map[string][]recipe.Options{
 		"Features": {with(func(o *recipe.Options) { o.Features.N = 2 })},
 		"Sketch":   {with(func(o *recipe.Options) { o.Sketch = sketchOf(t, "kmins") })},
@@ -185,10 +186,16 @@ func otherDecisions(t *testing.T) map[string][]recipe.Options {
 		"Threshold": {base, with(func(o *recipe.Options) {
 			o.Threshold, o.Banding = threshold(t, 0.7), made(t, base).Banding()
 		})},
-		"Verify":   {with(func(o *recipe.Options) { o.Verify = recipe.Sketch }), with(func(o *recipe.Options) { o.Verify = recipe.None })},
-		"Keys":     {with(func(o *recipe.Options) { o.Keys = recipe.NoKeys })},
-		"Recall":   {with(func(o *recipe.Options) { o.Recall = 0.5 })},
-		"Banding":  {with(func(o *recipe.Options) { o.Banding = lsh.Params{Bands: 4, Rows: 5, MinBands: 1} }), with(func(o *recipe.Options) { o.Banding = lsh.Params{Bands: 4, Rows: 5, MinBands: 2} })},
+		"Verify":  {with(func(o *recipe.Options) { o.Verify = recipe.Sketch }), with(func(o *recipe.Options) { o.Verify = recipe.None })},
+		"Keys":    {with(func(o *recipe.Options) { o.Keys = recipe.NoKeys })},
+		"Recall":  {with(func(o *recipe.Options) { o.Recall = 0.5 })},
+		"Banding": {with(func(o *recipe.Options) { o.Banding = lsh.Params{Bands: 4, Rows: 5, MinBands: 1} }), with(func(o *recipe.Options) { o.Banding = lsh.Params{Bands: 4, Rows: 5, MinBands: 2} })},
+		"Sample": {
+			contained,
+			with(func(o *recipe.Options) { *o = contained; o.Keys = recipe.NoKeys }),
+			with(func(o *recipe.Options) { *o = contained; o.Sample = lsh.Sample{Size: 7, Agree: 2} }),
+			with(func(o *recipe.Options) { *o = contained; o.Sample = lsh.Sample{Size: 8, Agree: 3} }),
+		},
 		"Distance": {hashed, nearer},
 	}
 }
@@ -204,7 +211,12 @@ func made(t *testing.T, o recipe.Options) recipe.Recipe {
 
 func threshold(t *testing.T, value float64) measure.Threshold {
 	t.Helper()
-	at, err := measure.NewThreshold(measure.Jaccard, value)
+	return thresholdOf(t, measure.Jaccard, value)
+}
+
+func thresholdOf(t *testing.T, m measure.Measure, value float64) measure.Threshold {
+	t.Helper()
+	at, err := measure.NewThreshold(m, value)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,8 @@ type Maker struct {
 	shingler  *shingle.Shingler                               // nil: texts
 	sketcher  Sketcher
 	texts     TextSketcher
+	sampler   *minhash.BottomKSketcher // nil: no keys of samples
+	sample    int                      // its size
 	features  []uint64
 	block     []uint64 // of the features of a long text
 	bytes     []byte   // of the signature of a TextSketcher
@@ -83,6 +85,9 @@ func (r Recipe) NewMaker(o MakerOptions) *Maker {
 		return m
 	}
 	m.shingler = r.newShingler()
+	if r.sample.Size > 0 {
+		m.sampler, m.sample = newSampler(r.sample.Size), r.sample.Size
+	}
 	if len(m.signature) > 0 {
 		m.sketcher = r.sketch.NewSketcher()
 	}
@@ -91,6 +96,9 @@ func (r Recipe) NewMaker(o MakerOptions) *Maker {
 
 // Make makes of a text its features, digest and signature.
 func (m *Maker) Make(text []byte) (made Made) {
+	if m.sampler != nil {
+		m.sampler.Reset()
+	}
 	switch {
 	case m.texts != nil:
 		made.Features = m.makeText(text)
@@ -100,7 +108,7 @@ func (m *Maker) Make(text []byte) (made Made) {
 	default:
 		m.features = m.shingler.AppendFeatures(m.features[:0], text)
 		m.lap(StepFeatures)
-		made.add(m.features)
+		m.take(&made, m.features)
 		if m.sketcher != nil {
 			m.sketcher.Sketch(m.signature, m.features)
 		}
@@ -110,6 +118,14 @@ func (m *Maker) Make(text []byte) (made Made) {
 		made.Digest = signatureDigest(m.signature)
 	}
 	return made
+}
+
+// take adds features of the text to what is made of it.
+func (m *Maker) take(made *Made, features []uint64) {
+	made.add(features)
+	if m.sampler != nil {
+		m.sampler.Add(features)
+	}
 }
 
 func (m *Maker) lap(step Step) {
@@ -124,7 +140,14 @@ func (m *Maker) Signature() []uint32 { return m.signature }
 
 // AppendKeys appends the keys of the text, as many as the recipe has.
 func (m *Maker) AppendKeys(dst []uint64) []uint64 {
-	if m.banding == nil {
+	switch {
+	case m.sampler != nil:
+		end := len(dst) + m.sample
+		for dst = m.sampler.Append64(dst); len(dst) < end; {
+			dst = append(dst, NoKey)
+		}
+		return dst
+	case m.banding == nil:
 		return dst
 	}
 	return m.banding(dst, m.signature)
@@ -166,7 +189,7 @@ func (m *Maker) makeLong(text []byte) (made Made) {
 		seq.SketchSeq(m.signature, func(yield func([]uint64) bool) {
 			made = Made{}
 			for block := range m.blocksOf(text) {
-				made.add(block)
+				m.take(&made, block)
 				if !yield(block) {
 					return
 				}
@@ -175,7 +198,7 @@ func (m *Maker) makeLong(text []byte) (made Made) {
 		m.lap(StepSketch)
 	} else {
 		for block := range m.blocksOf(text) {
-			made.add(block)
+			m.take(&made, block)
 		}
 	}
 	m.features = m.features[:0]

@@ -50,8 +50,8 @@ type Keys string
 
 // The choices of keys.
 const (
-	AnyKeys Keys = ""     // those of bands or, where bands do not serve and sets are compared, none
-	Bands   Keys = "lsh"  // of bands, whatever they are worth
+	AnyKeys Keys = ""     // those of LSH or, where they do not serve and sets are compared, none
+	LSH     Keys = "lsh"  // of bands, whatever they are worth, or by containment of samples
 	NoKeys  Keys = "none" // none: pairs are found by their sets
 )
 
@@ -66,8 +66,9 @@ type Options struct {
 	Threshold measure.Threshold
 	Verify    Verify     // with Threshold; "": Exact
 	Keys      Keys       // with Threshold
-	Recall    float64    // in (0,1), by which bands are tuned; 0: lsh.DefaultRecall
+	Recall    float64    // in (0,1), by which bands or samples are tuned; 0: lsh.DefaultRecall
 	Banding   lsh.Params // if set, instead
+	Sample    lsh.Sample // if set, instead, by containment
 
 	// Distance, if set, decides by the Hamming distance of signatures, from 0 on, in place
 	// of all that belongs to Threshold.
@@ -84,6 +85,7 @@ type Recipe struct {
 	threshold measure.Threshold
 	verify    Verify
 	banding   lsh.Params     // no bands: no keys of bands
+	sample    lsh.Sample     // no size: no keys of samples
 	blocks    simhash.Blocks // of decisions by distance
 }
 
@@ -142,7 +144,7 @@ func Fits(s Scheme, features shingle.Options) error {
 func (r *Recipe) decide(o Options) (err error) {
 	similarity := o.Threshold != (measure.Threshold{})
 	switch {
-	case o.Distance != nil && (similarity || o.Verify != "" || o.Keys != AnyKeys || o.Recall != 0 || o.Banding != (lsh.Params{})):
+	case o.Distance != nil && (similarity || o.Verify != "" || o.Keys != AnyKeys || o.Recall != 0 || o.Banding != (lsh.Params{}) || o.Sample != (lsh.Sample{})):
 		return errors.New("recipe: a distance decides by itself: leave threshold, verify, keys, recall and bands out")
 	case o.Distance != nil:
 		r.decision = byDistance
@@ -168,8 +170,38 @@ func (r *Recipe) decide(o Options) (err error) {
 	if r.verify != Exact && (o.Keys == NoKeys || r.banded() == nil) {
 		return fmt.Errorf("recipe: verify %s needs candidates by the bands of a signature with components, such as %s", r.verify, minhash.Default())
 	}
-	r.banding, err = r.chooseBanding(o)
+	if byContainment(r.threshold) {
+		if r.verify != Exact {
+			return fmt.Errorf("recipe: signatures do not estimate %v: verify %s", r.threshold.Measure(), Exact)
+		}
+		r.sample, err = r.chooseSample(o)
+	} else {
+		r.banding, err = r.chooseBanding(o)
+	}
 	return err
+}
+
+// byContainment reports whether documents are found by samples of each other; see
+// lsh.Sample.
+func byContainment(t measure.Threshold) bool {
+	return t.Measure() == measure.Containment || t.Measure() == measure.MaxContainment
+}
+
+// chooseSample returns the sample to make keys of, none where there is to be none.
+func (r *Recipe) chooseSample(o Options) (lsh.Sample, error) {
+	switch {
+	case o.Banding != (lsh.Params{}):
+		return lsh.Sample{}, &lsh.BoundError{Threshold: o.Threshold}
+	case o.Keys == NoKeys:
+		return lsh.Sample{}, nil
+	case o.Sample != (lsh.Sample{}):
+		return o.Sample, o.Sample.Validate()
+	}
+	sample, err := lsh.TuneSample(o.Threshold, o.Recall)
+	if errors.Is(err, lsh.ErrRecallOutOfReach) && o.Keys == AnyKeys {
+		return lsh.Sample{}, nil
+	}
+	return sample, err
 }
 
 // chooseBanding returns the bands to make keys of, none where there are to be none.
@@ -232,11 +264,14 @@ func (r Recipe) BySets() bool { return r.decision == bySimilarity && r.verify ==
 // Banding returns the bands that keys are made of, the zero value where they are not.
 func (r Recipe) Banding() lsh.Params { return r.banding }
 
+// Sample returns the sample that keys are made of, the zero value where they are not.
+func (r Recipe) Sample() lsh.Sample { return r.sample }
+
 // Keys returns the number of keys of a document, 0 where pairs are not found by keys.
-func (r Recipe) Keys() int { return r.banding.Bands + r.blocks.Keys() }
+func (r Recipe) Keys() int { return r.banding.Bands + r.blocks.Keys() + r.sample.Size }
 
 // MinKeys returns in how many keys a pair must agree to be a candidate, at least 1.
-func (r Recipe) MinKeys() int { return max(r.banding.MinBands, 1) }
+func (r Recipe) MinKeys() int { return max(r.banding.MinBands, r.sample.Agree, 1) }
 
 // Agreement returns the probability that components of the signatures of two sets of a
 // Jaccard similarity agree, 0 for signatures without components.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/exlsh"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/simhash"
@@ -143,8 +144,9 @@ func TestWhatDoesNotGoTogetherIsRefused(t *testing.T) {
 		"decides by itself":       {Sketch: hashed, Distance: new(3), Threshold: threshold(t, 0.8)},
 		"not compared by Hamming": {Distance: new(3)},
 		"choose one of":           {Threshold: threshold(t, 0.8), Verify: "so"},
-		"no components to cut":    {Threshold: threshold(t, 0.8), Sketch: hashed, Keys: recipe.Bands},
+		"no components to cut":    {Threshold: threshold(t, 0.8), Sketch: hashed, Keys: recipe.LSH},
 		"needs candidates":        {Threshold: threshold(t, 0.8), Verify: recipe.Sketch, Keys: recipe.NoKeys},
+		"do not estimate":         {Threshold: thresholdOf(t, measure.Containment, 0.8), Verify: recipe.Sketch},
 		"hashed by":               {Features: otherFeatures(t)["Hash"][0], Sketch: sketchOf(t, "bottomk hash=fnv1a")},
 		"set a Hamming distance":  {Texts: recipe.Hash4jWords(simhash.Default()), Threshold: threshold(t, 0.8)},
 	} {
