@@ -7,17 +7,20 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// Tuning says how signatures are banded for a threshold, and what that does.
+// Tuning says how documents are found for a threshold, by bands of their signatures or, by
+// containment, by samples of their features, and what that does.
 type Tuning struct {
 	Measure        string  `json:"measure,omitempty"` // of the threshold; missing: jaccard
 	Threshold      float64 `json:"threshold"`
-	Jaccard        float64 `json:"jaccard,omitempty"` // least similarity of a pair at the threshold of another measure
+	Jaccard        float64 `json:"jaccard,omitempty"` // least similarity of a pair at the threshold of another measure with bands
 	Recall         float64 `json:"recall"`            // asked for, at the threshold
 	Hashes         int     `json:"hashes"`            // components of the signature
 	Bits           int     `json:"bits"`              // of a component
 	Bands          int     `json:"bands"`
 	Rows           int     `json:"rows"`
-	ExpectedRecall float64 `json:"expected_recall"` // at the threshold
+	Sample         int     `json:"sample,omitempty"` // features of a document that are looked for in others; missing: bands
+	Agree          int     `json:"agree,omitempty"`  // of them that a candidate has
+	ExpectedRecall float64 `json:"expected_recall"`  // at the threshold
 	// FalseCandidates is the share of the pairs of some similarities below the
 	// threshold that are verified in vain.
 	FalseCandidates []CurvePoint `json:"false_candidates"`
@@ -40,40 +43,64 @@ func Tune(threshold, recall float64, hashes, bits int) (*Tuning, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTuning(params, threshold, recall, hashes, bits), nil
+	return bandTuning(params, threshold, recall, hashes, bits), nil
 }
 
-// TuneFor is Tune for the threshold of any measure that leads to a least Jaccard
-// similarity, see lsh.TuneFor for the errors. The curve and the false candidates go by
-// the Jaccard similarity.
-func TuneFor(t measure.Threshold, recall float64, hashes, bits int) (*Tuning, error) {
-	params, err := lsh.TuneFor(t, recall, hashes, bits)
+// TuneFor is Tune for the threshold of any measure but Overlap. By containment, for which
+// hashes and bits do not count, there are samples: see lsh.TuneSample for the errors. By
+// others it takes the least Jaccard similarity of a pair, by which the curve and the false
+// candidates go: see lsh.TuneFor.
+func TuneFor(t measure.Threshold, recall float64, hashes, bits int) (tuning *Tuning, err error) {
+	if m := t.Measure(); m == measure.Containment || m == measure.MaxContainment {
+		tuning, err = sampleTuning(t, recall)
+	} else {
+		var params lsh.Params
+		if params, err = lsh.TuneFor(t, recall, hashes, bits); err == nil {
+			least, _ := t.LeastJaccard()
+			tuning = bandTuning(params, least, recall, hashes, bits)
+			tuning.Jaccard = least
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	least, _ := t.LeastJaccard()
-	tuning := newTuning(params, least, recall, hashes, bits)
-	if t.Measure() != measure.Jaccard {
-		tuning.Measure, tuning.Threshold, tuning.Jaccard = t.Measure().String(), t.Float(), least
+	if tuning.Threshold = t.Float(); t.Measure() == measure.Jaccard {
+		tuning.Jaccard = 0
+	} else {
+		tuning.Measure = t.Measure().String()
 	}
 	return tuning, nil
 }
 
-// newTuning says what bands do, by the Jaccard similarity.
-func newTuning(params lsh.Params, threshold, recall float64, hashes, bits int) *Tuning {
+// sampleTuning says what samples do, by the containment.
+func sampleTuning(t measure.Threshold, recall float64) (*Tuning, error) {
+	sample, err := lsh.TuneSample(t, recall)
+	if err != nil {
+		return nil, err
+	}
+	tuning := &Tuning{Recall: recall, Sample: sample.Size, Agree: sample.Agree}
+	tuning.draw(t.Float(), sample.Probability)
+	return tuning, nil
+}
+
+// bandTuning says what bands do, by the Jaccard similarity.
+func bandTuning(params lsh.Params, threshold, recall float64, hashes, bits int) *Tuning {
+	t := &Tuning{Threshold: threshold, Recall: recall, Hashes: hashes, Bits: bits, Bands: params.Bands, Rows: params.Rows}
+	t.draw(threshold, func(similarity float64) float64 { return params.Probability(lsh.ComponentAgreement(similarity, bits)) })
+	return t
+}
+
+// draw fills in what follows from the probability of becoming a candidate.
+func (t *Tuning) draw(threshold float64, probability func(similarity float64) float64) {
 	at := func(similarity float64) CurvePoint {
 		similarity = math.Round(similarity*1e6) / 1e6 // for people to read
-		return CurvePoint{similarity, params.Probability(lsh.ComponentAgreement(similarity, bits))}
+		return CurvePoint{similarity, probability(similarity)}
 	}
-	t := &Tuning{
-		Threshold: threshold, Recall: recall, Hashes: hashes, Bits: bits,
-		Bands: params.Bands, Rows: params.Rows, ExpectedRecall: at(threshold).Probability,
-	}
+	t.ExpectedRecall = at(threshold).Probability
 	for _, share := range []float64{0.25, 0.5, 0.75, 0.9} {
 		t.FalseCandidates = append(t.FalseCandidates, at(share*threshold))
 	}
 	for i := range curveSteps + 1 {
 		t.Curve = append(t.Curve, at(float64(i)/curveSteps))
 	}
-	return t
 }

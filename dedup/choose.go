@@ -5,6 +5,7 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/exact"
 	"github.com/alike-dev/alike/dedup/internal/forecast"
+	"github.com/alike-dev/alike/dedup/internal/graph"
 )
 
 // exactMost is the number of features up to which a run that may choose considers an
@@ -31,6 +32,8 @@ func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 		return true, nil
 	case c.Candidates == CandidatesLSH || !r.recipe.BySets():
 		return false, nil
+	case r.recipe.Sample().Size > 0: // an index of all features takes many times the memory, and longer
+		return t.HasSets, nil
 	case r.recipe.Banding().Rows <= 1: // bands would propose every pair that shares a feature or two
 		return true, nil
 	case !t.HasSets && t.Features > exactMost:
@@ -75,7 +78,12 @@ func (r *run) forecastOptions() forecast.Options {
 
 func (r *run) joinOptions() exact.Options {
 	return exact.Options{
-		Graph: r.graph(), Records: r.records, Sides: &r.sides, Threshold: r.threshold, RemovesParts: r.removesParts,
+		Graph: r.graph(), Records: r.records, Edges: r.edgeRule(),
 		IndexMost: r.config.limits.index, Log: r.log, Progress: r.config.Progress,
 	}
+}
+
+// edgeRule says which edges pairs of sets make.
+func (r *run) edgeRule() graph.Edges {
+	return graph.Edges{Threshold: r.threshold, Sides: &r.sides, RemovesParts: r.removesParts}
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
+	"github.com/alike-dev/alike/dedup/internal/contain"
 	"github.com/alike-dev/alike/dedup/internal/copies"
 	"github.com/alike-dev/alike/dedup/internal/exact"
 	"github.com/alike-dev/alike/dedup/internal/feed"
@@ -160,6 +161,7 @@ type run struct {
 	table      *table.Table
 	classes    *copies.Classes
 	records    *reread.Store   // to verify by
+	sizes      *extsort.Sorted // of sets, where they are asked for and the table has none
 	edges      *extsort.Sorted // similar representatives; see verifier
 
 	forecastEdges float64 // of chooseExact
@@ -245,7 +247,7 @@ func (r *run) close(succeeded bool) error {
 	if r.table != nil {
 		r.table.Close()
 	}
-	err := r.work.ReleaseAll(r.edges)
+	err := r.work.ReleaseAll(r.edges, r.sizes)
 	if r.classes != nil {
 		err = errors.Join(err, r.work.ReleaseAll(r.classes.Members))
 	}
@@ -438,7 +440,11 @@ func (r *run) findExact(ctx context.Context, sparse bool) error {
 // findAll groups band keys and verifies all pairs that meet in buckets. Of those that
 // are too large for that, it joins the documents.
 func (r *run) findAll(ctx context.Context) (err error) {
-	met, err := r.meet(ctx, false)
+	meet := r.meet
+	if r.recipe.Sample().Size > 0 {
+		meet = r.contained
+	}
+	met, err := meet(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -509,6 +515,21 @@ func (r *run) meet(ctx context.Context, sparse bool) (met *group.Met, err error)
 	return met, err
 }
 
+// contained returns the pairs of which one document has enough of the other one's sample.
+func (r *run) contained(ctx context.Context, _ bool) (met *group.Met, err error) {
+	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
+		found, err := contain.Candidates(ctx, contain.Options{
+			Graph: r.graph(), Records: r.records, Docs: r.classes.Representatives, Sides: &r.sides, Threshold: r.threshold,
+			Sample: r.recipe.Sample(), Cap: r.config.BucketCap, Sizes: r.removesParts, Log: r.log, Progress: r.config.Progress,
+		})
+		if err == nil {
+			met, r.sizes, r.summary.BucketsCapped = &found.Met, found.Sizes, found.Capped
+		}
+		return int64(r.table.Docs), 0, err
+	})
+	return met, err
+}
+
 func (r *run) groupOptions() group.Options {
 	return group.Options{
 		Graph: r.graph(), Table: r.table, Docs: r.classes.Representatives, Sides: &r.sides, Keys: r.recipe.Keys(),
@@ -540,12 +561,12 @@ func (r *run) verify(ctx context.Context, kind string, pairs *extsort.Sorted, kn
 
 func (r *run) clusterOptions() clusters.Options {
 	return clusters.Options{
-		Graph: r.graph(), Table: r.table, Sides: &r.sides, Keep: r.config.Keep, Star: r.config.Star, Parts: r.removesParts, Verify: r.verifyOptions(),
+		Graph: r.graph(), Table: r.table, Sides: &r.sides, Keep: r.config.Keep, Star: r.config.Star, Parts: r.removesParts, Sizes: r.sizes, Verify: r.verifyOptions(),
 	}
 }
 
 func (r *run) verifyOptions() verify.Options {
-	return verify.Options{Graph: r.graph(), Records: r.records, Log: r.log, Progress: r.config.Progress, Meter: r.clock.meter}
+	return verify.Options{Graph: r.graph(), Records: r.records, Edges: r.edgeRule(), Log: r.log, Progress: r.config.Progress, Meter: r.clock.meter}
 }
 
 // describe notes in the summary how candidates are found.
@@ -560,6 +581,10 @@ func (r *run) describe(exact bool) {
 		return
 	}
 	s.CandidateMethod = string(CandidatesLSH)
+	if sample := r.recipe.Sample(); sample.Size > 0 {
+		s.Sample, s.ExpectedRecall = sample.Size, sample.Probability(r.threshold.Float())
+		return
+	}
 	banding := r.recipe.Banding()
 	s.Bands, s.Rows = banding.Bands, banding.Rows
 	least, _ := r.threshold.LeastJaccard()

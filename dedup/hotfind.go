@@ -43,7 +43,7 @@ func (r *run) joinHot(ctx context.Context, members *extsort.Sorted) (h hot.Joine
 		return h, err
 	}
 	h.Missed = levels.Len()
-	if r.recipe.BySets() && r.recipe.MinKeys() == 1 {
+	if r.recipe.BySets() && (r.recipe.MinKeys() == 1 || r.recipe.Sample().Size > 0) {
 		err = r.clock.stage("join", 0, func() (items, bytes int64, err error) {
 			if h, err = hot.Join(ctx, r.hotOptions(), levels); err != nil {
 				return 0, 0, err

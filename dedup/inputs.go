@@ -236,7 +236,7 @@ func (r *run) readOptions() read.Options {
 	}
 	switch {
 	case !r.recipe.BySets():
-	case r.recipe.Keys() == 0 || r.recipe.Banding().Rows <= 1 && c.Candidates == CandidatesAuto: // they will be joined
+	case r.recipe.Keys() == 0 || r.recipe.Banding().Rows == 1 && c.Candidates == CandidatesAuto: // they will be joined
 		o.Table.MostSetFeatures = math.MaxInt64
 	default:
 		o.Table.MostSetFeatures = c.limits.retain

@@ -54,8 +54,8 @@ func (r *run) anotherRound(lost []lostRows) error {
 		return r.lostProblem(&lost[0])
 	}
 	r.records.Close()
-	err := r.work.ReleaseAll(r.edges, r.classes.Members)
-	r.records, r.edges, r.classes = nil, nil, nil
+	err := r.work.ReleaseAll(r.edges, r.sizes, r.classes.Members)
+	r.records, r.edges, r.sizes, r.classes = nil, nil, nil, nil
 	s := r.summary
 	s.Candidates, s.BucketsCapped, s.LargestClusters = 0, 0, s.LargestClusters[:0]
 	if err == nil {

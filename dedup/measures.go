@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 )
 
 // byParts tells whether m says how much of one document is in another. By such a
-// measure Run removes what is inside a document that it keeps, see largestFirst.
+// measure Run removes what is inside a document that it keeps, largest set first.
 func byParts(m measure.Measure) bool { return m == measure.Containment || m == measure.MaxContainment }
 
 // checkMeasure checks what the measure asks of the rest of the configuration.
@@ -21,7 +22,9 @@ func (c *Config) checkMeasure() error {
 	if (c.Verify != VerifyExact || c.Shared) && !estimated {
 		return fmt.Errorf("signatures estimate the similarities jaccard and weighted-jaccard only: by measure %s leave verify at exact, and shared out", c.Measure)
 	}
-	if _, bounded := t.LeastJaccard(); !bounded && c.Candidates == CandidatesLSH {
+	_, bounded := t.LeastJaccard()
+	banded := c.Banding != (lsh.Params{})
+	if !bounded && banded || c.Measure == measure.Overlap && c.Candidates == CandidatesLSH {
 		return setting.Errorf("pairs of measure %s may have any Jaccard similarity, so bands of signatures can miss them: "+
 			"take %s exact or auto, and no %s", c.Measure, setting.Candidates, setting.Banding)
 	}

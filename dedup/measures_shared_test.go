@@ -35,7 +35,7 @@ func sharedDocs(t *testing.T, name string) (docs []testDoc) {
 	return docs
 }
 
-func TestContainmentMissesNothingOfRealData(t *testing.T) {
+func TestContainmentKeepsItsPromiseOnRealData(t *testing.T) {
 	if raceEnabled {
 		t.Skip("comparing all with all takes minutes under the race detector")
 	}
@@ -55,6 +55,14 @@ func TestContainmentMissesNothingOfRealData(t *testing.T) {
 				c.limits.index = 1 << 16
 				if got, _ := pairLines(t, c); !slices.Equal(got, want) {
 					t.Errorf("at %v, by chunks: %d pairs, want %d, or others", value, len(got), len(want))
+				}
+				c.Candidates = CandidatesLSH
+				got, s := pairLines(t, c)
+				if i := slices.IndexFunc(got, func(line string) bool { return !slices.Contains(want, line) }); i >= 0 {
+					t.Errorf("at %v, by samples: %s is no pair", value, got[i])
+				}
+				if recall := float64(len(got)) / float64(len(want)); recall < DefaultRecall || s.Sample == 0 {
+					t.Errorf("at %v, by samples: recall %v of %d pairs", value, recall, len(want))
 				}
 			}
 		})

@@ -38,7 +38,8 @@ type Summary struct {
 	SketchScheme    string  `json:"sketch_scheme"`
 	Bands           int     `json:"bands"` // 0 with exact candidates; blocks: keys
 	Rows            int     `json:"rows"`
-	ExpectedRecall  float64 `json:"expected_recall"` // at the threshold
+	Sample          int     `json:"sample,omitempty"` // features of each document that are looked for in others, by containment
+	ExpectedRecall  float64 `json:"expected_recall"`  // at the threshold
 
 	Stages          []Stage `json:"stages"`
 	Seconds         float64 `json:"seconds"`

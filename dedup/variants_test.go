@@ -197,6 +197,14 @@ func variants(t testing.TB) []variant {
 			c.Measure, c.Keep = measure.Containment, keepRule(t, "max:size")
 			withReferences(c, references)
 		}},
+		{"containment by samples, from records with references", func(c *Config, references string) {
+			c.Measure, c.Keep = measure.MaxContainment, keepRule(t, "min:size")
+			fromRecords(c)
+			withReferences(c, references)
+		}},
+		{"containment by samples across", func(c *Config, references string) {
+			c.Measure, c.Candidates, c.With = measure.Containment, CandidatesLSH, []string{references}
+		}},
 		{"cosine from records", func(c *Config, _ string) {
 			c.Measure, c.Candidates = measure.Cosine, CandidatesLSH
 			fromRecords(c)

@@ -84,7 +84,7 @@ type BoundError struct{ Threshold measure.Threshold }
 // Error names the remedies.
 func (e *BoundError) Error() string {
 	return fmt.Sprintf("lsh: sets of %v may have any Jaccard similarity, however small, so banding can miss them: "+
-		"find candidates exactly (or by scaled sketches)", e.Threshold)
+		"find candidates exactly, or containment by samples (TuneSample)", e.Threshold)
 }
 
 // Is makes errors.Is(err, ErrNoBound) true.

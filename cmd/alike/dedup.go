@@ -169,6 +169,9 @@ func describeSearch(s *alike.Summary) string {
 		return fmt.Sprintf("%s, %d keys a document", s.Decision, s.Bands)
 	}
 	similarity := cmp.Or(s.Measure, "similarity")
+	if s.Sample > 0 {
+		return fmt.Sprintf("%s ≥ %v, samples of %d features, expected recall %.4f at the threshold", similarity, s.Threshold, s.Sample, s.ExpectedRecall)
+	}
 	if s.Bands == 0 {
 		return fmt.Sprintf("%s ≥ %v, exact join", similarity, s.Threshold)
 	}

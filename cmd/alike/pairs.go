@@ -48,8 +48,8 @@ similarity, read from the top, and take alike compare, which shows the passages.
 Measures: jaccard (common shingles over all of both), containment (over those of
 a), max-containment (over those of the smaller), cosine (over the root of the
 product), dice (over the mean), overlap (their number: --threshold 10), and
-weighted-jaccard (a shingle counts as often as it occurs). For containment and
-overlap candidates are always exact: sets go to disk beyond --memory, which costs
+weighted-jaccard (a shingle counts as often as it occurs). For overlap, and
+with --candidates exact for containment, sets go to disk beyond --memory, which costs
 a pass over them for each part that fits.
 
 Presets are settings of published systems. Flags that are given count more:

@@ -13,7 +13,7 @@ import (
 	"github.com/alike-dev/alike/minhash"
 )
 
-const tuneHelp = `Show the bands and rows that a threshold leads to.
+const tuneHelp = `Show the bands and rows, or the sample, that a threshold leads to.
 
 A signature of --hashes components is cut into bands of so many rows; two
 documents become a candidate pair when they agree in a whole band. The S-curve
@@ -23,7 +23,8 @@ recall first, then for little work. The other commands do this by themselves.
 
 By another measure the bands are those for the least Jaccard similarity that a pair
 at its threshold can have; the S-curve goes by the Jaccard similarity. For
-containment and overlap there is none, and no bands: those pairs are found exactly.`
+containment there is none, and no bands: every document has a sample of few features,
+and one that has enough of them is a candidate. By overlap pairs are found exactly.`
 
 const tuneExamples = `  alike tune --threshold 0.8
   alike tune --threshold 0.5 --hashes 256 --recall 0.95 --json
@@ -81,11 +82,19 @@ func newTune() *cobra.Command {
 func printTuning(w io.Writer, t *alike.Tuning) {
 	fmt.Fprintf(w, "threshold        %v", t.Threshold)
 	if t.Measure != "" {
-		fmt.Fprintf(w, " by %s, a Jaccard similarity of at least %.6g", t.Measure, t.Jaccard)
+		fmt.Fprintf(w, " by %s", t.Measure)
+	}
+	if t.Jaccard > 0 {
+		fmt.Fprintf(w, ", a Jaccard similarity of at least %.6g", t.Jaccard)
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "bands            %d\n", t.Bands)
-	fmt.Fprintf(w, "rows             %d  (%d of %d components used)\n", t.Rows, t.Bands*t.Rows, t.Hashes)
+	if t.Sample > 0 {
+		fmt.Fprintf(w, "sample           %d features of each document\n", t.Sample)
+		fmt.Fprintf(w, "agree            %d of them are in a candidate, or more\n", t.Agree)
+	} else {
+		fmt.Fprintf(w, "bands            %d\n", t.Bands)
+		fmt.Fprintf(w, "rows             %d  (%d of %d components used)\n", t.Rows, t.Bands*t.Rows, t.Hashes)
+	}
 	fmt.Fprintf(w, "expected recall  %.6f at the threshold, %v asked for\n", t.ExpectedRecall, t.Recall)
 	fmt.Fprintf(w, "\nfalse candidates: share of the pairs of a similarity that is verified in vain\n")
 	for _, p := range t.FalseCandidates {

@@ -22,9 +22,10 @@ type Options struct {
 	Table  *table.Table
 	Sides  *sides.Policy
 	Keep   cluster.Keep
-	Star   bool           // nobody is removed but in favour of a document that is alike itself
-	Parts  bool           // stars are made with the largest set first: edges are by containment
-	Verify verify.Options // for similarities that no edge tells
+	Star   bool            // nobody is removed but in favour of a document that is alike itself
+	Parts  bool            // stars are made with the largest set first: edges are by containment
+	Sizes  *extsort.Sorted // of the sets of representatives, for Parts; nil: the table has the sets
+	Verify verify.Options  // for similarities that no edge tells
 }
 
 // Result says what becomes of the documents that are not alone. All of its

@@ -32,9 +32,6 @@ func (f *finder) stars(ctx context.Context) (centres *extsort.Sorted, err error)
 	return f.Graph.Space.Sorted(ctx, f.Graph.ByDoc("centres", 8), func(to *extsort.Appender) error {
 		c := f.Table.Cursor()
 		s := &star{f: f, to: to, c: c, prefer: f.Keep.Order(c.Meta), bests: bests.Reader()}
-		if f.Parts {
-			s.prefer = largestFirst(c, s.prefer)
-		}
 		label := uint64(math.MaxUint64)
 		err := byLabel.Visit(func(e extsort.Entry) error {
 			if next := e.Key >> 32; next != label {
@@ -55,13 +52,15 @@ func (f *finder) stars(ctx context.Context) (centres *extsort.Sorted, err error)
 	})
 }
 
-// bests returns the member that the keep rule prefers of each class by which a
-// representative with an edge is judged: Key is label<<32|representative.
+// bests returns by what each representative with an edge is judged: Key is
+// label<<32|representative, Value the size of its set, if that counts, <<32|the member of its
+// class that the keep rule prefers.
 func (f *finder) bests(ctx context.Context, labels *extsort.Sorted) (*extsort.Sorted, error) {
 	return f.Graph.Space.Sorted(ctx, f.Graph.Sorting("bests", 8), func(to *extsort.Appender) error {
 		c := f.Table.Cursor()
 		prefer := f.Keep.Order(c.Meta)
 		members := f.classes.Reader()
+		sizes := f.setSizes()
 		err := labels.Visit(func(e extsort.Entry) error {
 			best := uint32(e.Key)
 			for m, ok := members.Peek(); ok && m.Key <= e.Key; m, ok = members.Peek() {
@@ -70,10 +69,48 @@ func (f *finder) bests(ctx context.Context, labels *extsort.Sorted) (*extsort.So
 					best = uint32(m.Value)
 				}
 			}
-			return errors.Join(c.Err, to.Add(e.Value<<32|e.Key, uint64(best)))
+			return errors.Join(c.Err, to.Add(e.Value<<32|e.Key, sizes.of(uint32(e.Key))<<32|uint64(best)))
 		})
-		return errors.Join(err, members.Err(), members.Close())
+		return errors.Join(err, sizes.close(), members.Err(), members.Close())
 	})
+}
+
+// setSizes returns the sizes of the sets of ascending documents: 0 where they do not count.
+func (f *finder) setSizes() *setSizes {
+	switch {
+	case f.Parts && f.Sizes == nil:
+		return &setSizes{table: f.Table.Cursor()}
+	case f.Parts:
+		known := extsort.NewLookup(f.Sizes)
+		return &setSizes{known: &known}
+	}
+	return &setSizes{}
+}
+
+type setSizes struct {
+	table *table.Cursor
+	known *extsort.Lookup
+}
+
+func (s *setSizes) of(doc uint32) uint64 {
+	switch {
+	case s.table != nil:
+		return uint64(s.table.SetSize(doc))
+	case s.known != nil:
+		size, _ := s.known.Find(uint64(doc))
+		return size
+	}
+	return 0
+}
+
+func (s *setSizes) close() error {
+	switch {
+	case s.table != nil:
+		return s.table.Err
+	case s.known != nil:
+		return errors.Join(s.known.Err(), s.known.Close())
+	}
+	return nil
 }
 
 // star clusters one component after the other.
@@ -85,7 +122,7 @@ type star struct {
 	bests  *extsort.Reader
 	edges  []cluster.Edge
 	docs   []uint32
-	best   []uint32 // by which each of docs is judged
+	best   []uint64 // by which each of docs is judged, as bests has it
 }
 
 // end adds the centres of the component in edges, and empties it.
@@ -93,7 +130,7 @@ func (s *star) end(label uint64) error {
 	s.docs, s.best = s.docs[:0], s.best[:0]
 	for e, ok := s.bests.Peek(); ok && e.Key>>32 == label; e, ok = s.bests.Peek() {
 		s.bests.Next()
-		s.docs, s.best = append(s.docs, uint32(e.Key)), append(s.best, uint32(e.Value))
+		s.docs, s.best = append(s.docs, uint32(e.Key)), append(s.best, e.Value)
 	}
 	number := func(doc uint32) uint32 {
 		i, _ := slices.BinarySearch(s.docs, doc)
@@ -103,7 +140,7 @@ func (s *star) end(label uint64) error {
 		s.edges[i] = cluster.Edge{A: number(e.A), B: number(e.B)}
 	}
 	refs, _ := slices.BinarySearch(s.docs, s.f.Sides.References())
-	kept := cluster.Star(len(s.docs), refs, s.edges, func(a, b uint32) bool { return s.prefer(s.best[a], s.best[b]) })
+	kept := cluster.Star(len(s.docs), refs, s.edges, func(a, b uint32) bool { return s.before(s.best[a], s.best[b]) })
 	for i, centre := range kept {
 		if err := s.to.Add(uint64(s.docs[i]), uint64(s.docs[centre])); err != nil {
 			return err
@@ -113,14 +150,11 @@ func (s *star) end(label uint64) error {
 	return errors.Join(s.c.Err, s.bests.Err())
 }
 
-// largestFirst is the order in which stars by containment are made: documents with more
-// features first, then by the keep rule. So no document is removed in favour of a part
-// of it.
-func largestFirst(c *table.Cursor, prefer func(a, b uint32) bool) func(a, b uint32) bool {
-	return func(a, b uint32) bool {
-		if x, y := c.SetSize(a), c.SetSize(b); x != y {
-			return x > y
-		}
-		return prefer(a, b)
+// before tells which of two documents becomes a centre first: that with the larger set, so
+// that no document is removed in favour of a part of it, then by the keep rule.
+func (s *star) before(a, b uint64) bool {
+	if x, y := a>>32, b>>32; x != y {
+		return x > y
 	}
+	return s.prefer(uint32(a), uint32(b))
 }

@@ -3,7 +3,6 @@ package exact
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sync/atomic"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/resume"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/measure"
@@ -47,15 +45,10 @@ type Query struct {
 type Options struct {
 	Graph     graph.Graph
 	Records   *reread.Store // of the documents, whose sets are compared
-	Sides     *sides.Policy
-	Threshold measure.Threshold
-	// RemovesParts has one edge for what can be removed and what would be kept for it, in
-	// place of one for each direction of a directed measure: how much of a document is in a
-	// reference, or of the smaller document in the larger.
-	RemovesParts bool
-	IndexMost    int         // features that the index of a chunk can number; 0: IndexMost
-	Log          *resume.Log // nil: nothing is noted
-	Progress     meter.Progress
+	Edges     graph.Edges   // that are made of pairs
+	IndexMost int           // features that the index of a chunk can number; 0: IndexMost
+	Log       *resume.Log   // nil: nothing is noted
+	Progress  meter.Progress
 }
 
 // joiner finds all pairs of documents at or above the threshold with a
@@ -102,7 +95,7 @@ func Join(ctx context.Context, o Options, what Query) (*extsort.Sorted, error) {
 	}
 	j := &joiner{Query: what, Options: o}
 	var err error
-	if j.index, err = smallerSide(o.Records.Table, o.Sides, what.Docs); err != nil {
+	if j.index, err = smallerSide(o.Records.Table, o.Edges.Sides, what.Docs); err != nil {
 		return nil, err
 	}
 	if j.edges, err = extsort.New(sorting); err != nil {
@@ -120,7 +113,7 @@ func (j *joiner) join(ctx context.Context, next uint32) error {
 			return err
 		}
 		switch {
-		case j.Sides.Apart():
+		case j.Edges.Sides.Apart():
 			err = j.searchAll(ctx, c, 0)
 		default:
 			if err = j.within(ctx, c); err == nil && c.whole != nil {
@@ -154,7 +147,7 @@ func (j *joiner) load(ctx context.Context, next uint32) (*chunk, error) {
 	defer sets.Close()
 	features := 0
 	for ; int(next) < j.Records.Table.Docs; next++ {
-		if !j.Docs.Has(next) || !j.index.has(j.Sides, next) {
+		if !j.Docs.Has(next) || !j.index.has(j.Edges.Sides, next) {
 			continue
 		}
 		set, err := sets.Of(next)
@@ -174,10 +167,10 @@ func (j *joiner) load(ctx context.Context, next uint32) (*chunk, error) {
 		c.docs, c.sets = append(c.docs, next), append(c.sets, set)
 	}
 	c.next = next
-	if int(next) == j.Records.Table.Docs && !j.Sides.Apart() {
-		c.index = simjoin.NewIndex(c.sets, j.Threshold)
+	if int(next) == j.Records.Table.Docs && !j.Edges.Sides.Apart() {
+		c.index = simjoin.NewIndex(c.sets, j.Edges.Threshold)
 	} else {
-		c.whole = simjoin.NewSearchIndex(c.sets, j.Threshold)
+		c.whole = simjoin.NewSearchIndex(c.sets, j.Edges.Threshold)
 		c.index = &c.whole.Index
 	}
 	c.sets = nil
@@ -248,7 +241,7 @@ func (j *joiner) searchAll(ctx context.Context, c *chunk, from uint32) error {
 func (j *joiner) search(c *chunk, from uint32, b *table.Block, sets *reread.Sets, p *simjoin.Prober, to *extsort.Appender) error {
 	other := j.index.other()
 	for doc := max(b.FirstDoc, from); doc < b.FirstDoc+b.Docs; doc++ {
-		if !j.Docs.Has(doc) || !other.has(j.Sides, doc) {
+		if !j.Docs.Has(doc) || !other.has(j.Edges.Sides, doc) {
 			continue
 		}
 		set, err := sets.Of(doc)
@@ -298,7 +291,7 @@ func (j *joiner) parallel(ctx context.Context, n int, visit func(to *extsort.App
 // add adds the edges between two documents if these may meet. size is that of the set
 // of x.
 func (j *joiner) add(to *extsort.Appender, x, y, size uint32, m simjoin.GroupMatch) error {
-	if !j.Sides.Meet(x, y) {
+	if !j.Edges.Sides.Meet(x, y) {
 		return nil
 	}
 	if n := j.count.Add(1); j.Limit > 0 && n > j.Limit {
@@ -306,49 +299,7 @@ func (j *joiner) add(to *extsort.Appender, x, y, size uint32, m simjoin.GroupMat
 	}
 	match := measure.Match{A: uint64(x), B: uint64(y), Intersection: uint64(m.Intersection), SizeA: uint64(size), SizeB: uint64(m.Size)}
 	if x > y {
-		match = turned(match)
+		match = graph.Turned(match)
 	}
-	return j.addEdges(to, match)
-}
-
-// addEdges adds the edges between two documents whose sets have the counts of m, with
-// m.A < m.B. By a directed measure they are one for each direction that reaches the
-// threshold; its Key is the document inside, then the other.
-func (j *joiner) addEdges(to *extsort.Appender, m measure.Match) error {
-	of := j.Threshold.Measure()
-	switch {
-	case of.Symmetric():
-		return to.Add(edgeKey(m), math.Float64bits(m.Similarity(of)))
-	case j.RemovesParts:
-		return j.partEdge(to, m)
-	}
-	for _, m := range [...]measure.Match{m, turned(m)} {
-		if j.Threshold.Reached(m.Intersection, m.SizeA, m.SizeB) {
-			if err := to.Add(edgeKey(m), math.Float64bits(m.Similarity(of))); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// partEdge adds the edge between what can be removed and what would be kept for it:
-// how much of a document is in a reference, or of the smaller document in the larger.
-func (j *joiner) partEdge(to *extsort.Appender, m measure.Match) error {
-	similarity := m.Similarity(measure.MaxContainment)
-	if j.Sides.Reference(uint32(m.A)) {
-		inside := turned(m)
-		if !j.Threshold.Reached(inside.Intersection, inside.SizeA, inside.SizeB) {
-			return nil
-		}
-		similarity = inside.Similarity(measure.Containment)
-	}
-	return to.Add(edgeKey(m), math.Float64bits(similarity))
-}
-
-func edgeKey(m measure.Match) uint64 { return graph.Key(uint32(m.A), uint32(m.B)) }
-
-// turned returns the match in the other direction.
-func turned(m measure.Match) measure.Match {
-	return measure.Match{A: m.B, B: m.A, Intersection: m.Intersection, SizeA: m.SizeB, SizeB: m.SizeA}
+	return j.Edges.Add(to, match)
 }

@@ -38,7 +38,7 @@ func anyJoin(t *rapid.T) (o Options, docs []roomtest.Doc) {
 	return Options{
 		Graph:   graph.Graph{Space: space, Docs: len(docs)},
 		Records: reread.New(reread.Options{Table: roomtest.Table(t, 0, true, docs), Recipe: r, Space: space}),
-		Sides:   &policy, Threshold: r.Threshold(), Progress: roomtest.Progress{},
+		Edges:   graph.Edges{Threshold: r.Threshold(), Sides: &policy}, Progress: roomtest.Progress{},
 		IndexMost: rapid.SampledFrom([]int{0, 1, 50}).Draw(t, "features of an index"),
 	}, docs
 }
@@ -64,7 +64,7 @@ func TestAJoinFindsWhatComparingAllFinds(t *testing.T) {
 			for a := range b {
 				x, y := docs[a].Set, docs[b].Set
 				inter := uint64(simjoin.Intersection(x, y))
-				if o.Sides.Meet(a, b) && o.Threshold.Reached(inter, uint64(len(x)), uint64(len(y))) {
+				if o.Edges.Sides.Meet(a, b) && o.Edges.Threshold.Reached(inter, uint64(len(x)), uint64(len(y))) {
 					want[graph.Key(a, b)] = float64(inter) / float64(uint64(len(x)+len(y))-inter)
 				}
 			}
@@ -100,7 +100,7 @@ func TestAJoinThatFindsTooMuchIsGivenUp(t *testing.T) {
 func TestAJoinAcrossIndexesTheSmallerSideAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o, docs := anyJoin(t)
-		if !o.Sides.Apart() {
+		if !o.Edges.Sides.Apart() {
 			t.Skip("one collection")
 		}
 		o.IndexMost = 1 << 20
@@ -108,11 +108,11 @@ func TestAJoinAcrossIndexesTheSmallerSideAlone(t *testing.T) {
 		var features [2]int
 		var on [2][]uint32
 		for doc := range uint32(len(docs)) {
-			if o.Sides.Left(doc) {
+			if o.Edges.Sides.Left(doc) {
 				features[0] += len(docs[doc].Set)
 				on[0] = append(on[0], doc)
 			}
-			if o.Sides.Right(doc) {
+			if o.Edges.Sides.Right(doc) {
 				features[1] += len(docs[doc].Set)
 				on[1] = append(on[1], doc)
 			}
@@ -123,7 +123,7 @@ func TestAJoinAcrossIndexesTheSmallerSideAlone(t *testing.T) {
 		}
 		j := &joiner{Query: Query{Docs: all}, Options: o}
 		var err error
-		if j.index, err = smallerSide(o.Records.Table, o.Sides, all); err != nil {
+		if j.index, err = smallerSide(o.Records.Table, o.Edges.Sides, all); err != nil {
 			t.Fatal(err)
 		}
 		chunk, err := j.load(t.Context(), 0)

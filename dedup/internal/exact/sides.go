@@ -71,5 +71,5 @@ func smallerSide(t *table.Table, policy *sides.Policy, docs bitset.Set) (side, e
 // metBefore tells whether a pair is found another time: two classes that are on both
 // sides are indexed and searched for each. A class does not meet itself here.
 func (j *joiner) metBefore(searched, indexed uint32) bool {
-	return j.index != oneSide && searched <= indexed && j.Sides.Both(searched) && j.Sides.Both(indexed)
+	return j.index != oneSide && searched <= indexed && j.Edges.Sides.Both(searched) && j.Edges.Sides.Both(indexed)
 }

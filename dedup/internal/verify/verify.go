@@ -15,7 +15,9 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/simjoin"
 )
 
 // unitBytes is how much raw text a unit of verification re-reads: so little that
@@ -30,6 +32,7 @@ const unitPairs = 1 << 13
 type Options struct {
 	Graph    graph.Graph
 	Records  *reread.Store // of the documents
+	Edges    graph.Edges   // that are made of pairs of sets
 	Log      *resume.Log   // nil: nothing is noted
 	Progress meter.Progress
 	Meter    *meter.Meter // nil: nothing is measured
@@ -237,6 +240,7 @@ func (c *cutter) send(ctx context.Context, units chan<- unit) error {
 type worker struct {
 	v        *Options
 	bySets   bool
+	rate     bool // every pair is wanted
 	comparer *recipe.Comparer
 	edges    *extsort.Appender
 	maker    *recipe.SetMaker
@@ -249,7 +253,7 @@ type worker struct {
 
 func (v *Options) newWorker(ctx context.Context, rate bool, edges *extsort.Appender) *worker {
 	recipe, t := v.Records.Recipe, v.Records.Table
-	w := &worker{v: v, bySets: recipe.BySets(), comparer: recipe.NewComparer(rate), edges: edges, a: t.Cursor(), b: t.Cursor()}
+	w := &worker{v: v, bySets: recipe.BySets(), rate: rate, comparer: recipe.NewComparer(rate), edges: edges, a: t.Cursor(), b: t.Cursor()}
 	if v.fromRecords() {
 		w.maker, w.fetch = recipe.NewSetMaker(), v.Records.NewFetcher(ctx)
 	}
@@ -279,28 +283,48 @@ func (w *worker) verify(ctx context.Context, u unit) error {
 		}
 	}
 	for _, p := range u.pairs {
-		similarity, ok := w.compare(p)
-		if err := errors.Join(w.a.Err, w.b.Err); err != nil {
+		if err := w.compare(p); err != nil {
 			return err
-		}
-		if ok {
-			if err := w.edges.Add(p.Key(), math.Float64bits(similarity)); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
-// compare returns the similarity of a pair and whether it is wanted.
-func (w *worker) compare(p graph.Pair) (similarity float64, ok bool) {
+// compare adds the edges of a pair that is wanted.
+func (w *worker) compare(p graph.Pair) error {
+	similarity, wanted := 0.0, true
 	switch {
 	case !w.bySets:
-		return w.comparer.Signatures(w.a.Signature(p.A), w.b.Signature(p.B))
-	case w.fetch != nil:
-		return w.comparer.Sets(w.loaded(p.A), w.loaded(p.B))
+		similarity, wanted = w.comparer.Signatures(w.a.Signature(p.A), w.b.Signature(p.B))
+	case !w.rate:
+		return w.compareSets(p)
+	default:
+		similarity, _ = w.comparer.Sets(w.sets(p))
 	}
-	return w.comparer.Sets(w.a.Set(p.A), w.b.Set(p.B))
+	if err := errors.Join(w.a.Err, w.b.Err); err != nil || !wanted {
+		return err
+	}
+	return w.edges.Add(p.Key(), math.Float64bits(similarity))
+}
+
+// compareSets adds the edges of a pair of which the sets reach the threshold.
+func (w *worker) compareSets(p graph.Pair) error {
+	a, b := w.sets(p)
+	inter, ok := simjoin.Verify(a, b, w.v.Edges.Threshold.Undirected())
+	if err := errors.Join(w.a.Err, w.b.Err); err != nil || !ok {
+		return err
+	}
+	return w.v.Edges.Add(w.edges, measure.Match{
+		A: uint64(p.A), B: uint64(p.B), Intersection: uint64(inter), SizeA: uint64(len(a)), SizeB: uint64(len(b)),
+	})
+}
+
+// sets returns the sets of a pair: of the unit or, where nothing is read, of the table.
+func (w *worker) sets(p graph.Pair) (a, b []uint64) {
+	if w.fetch != nil {
+		return w.loaded(p.A), w.loaded(p.B)
+	}
+	return w.a.Set(p.A), w.b.Set(p.B)
 }
 
 // trim gives back the memory that long records have left.

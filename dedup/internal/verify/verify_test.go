@@ -39,6 +39,7 @@ func anyPairs(t *rapid.T, without bool) (o Options, docs []roomtest.Doc, pairs [
 	return Options{
 		Graph:    graph.Graph{Space: space, Docs: len(docs)},
 		Records:  reread.New(reread.Options{Table: roomtest.Table(t, 0, !without, docs), Recipe: r, Space: space}),
+		Edges:    graph.Edges{Threshold: r.Threshold()},
 		Progress: roomtest.Progress{},
 	}, docs, pairs
 }

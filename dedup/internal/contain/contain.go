@@ -1,0 +1,262 @@
+// Package contain finds candidates by containment: pairs of documents of which one has most
+// of the other one's features, and may have many more.
+//
+//	the samples of all documents   → a filter of their keys
+//	the sets of all documents      → (key, document) for keys that pass; the document's own sample has votes
+//	equal keys                     → votes for each pair of a document that samples the key and one that has it
+//
+// See lsh.Sample for what is found. What is sorted is a few entries for each document,
+// however large it is: those of its sample, and those that others sample and it has too.
+package contain
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/group"
+	"github.com/alike-dev/alike/dedup/internal/meter"
+	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bloom"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// Options say which pairs to find, and among what.
+type Options struct {
+	Graph     graph.Graph
+	Records   *reread.Store // of the documents, in whose table are the keys of samples
+	Docs      bitset.Set    // representatives
+	Sides     *sides.Policy
+	Threshold measure.Threshold // of Containment or MaxContainment
+	Sample    lsh.Sample
+	// Cap is the number of documents in which all may sample a key. Of a key with more pairs
+	// than that, its first lsh.Hubs documents are paired with all.
+	Cap      int
+	Sizes    bool        // whether the sizes of sets are wanted
+	Log      *resume.Log // nil: nothing is noted
+	Progress meter.Progress
+}
+
+// Found are pairs as package group has them, with as many votes as Sample.Agree; those of
+// keys over the cap are hot.
+type Found struct {
+	group.Met
+	Sizes *extsort.Sorted // Key: a document, Value: the size of its set; nil unless wanted
+}
+
+// Release gives back what holds the pairs.
+func (f *Found) Release() error { return errors.Join(f.Met.Release(), f.Space.ReleaseAll(f.Sizes)) }
+
+// Candidates returns the candidate pairs of representatives. The caller releases them.
+func Candidates(ctx context.Context, o Options) (*Found, error) {
+	kept := []extsort.Options{o.pairSorting(), o.hotSorting()}
+	if o.Sizes {
+		kept = append(kept, o.sizeSorting())
+	}
+	found := &Found{Met: group.Met{Space: o.Graph.Space}}
+	sorted, capped, err := o.Log.Step(ctx, "contained", func() ([]*extsort.Sorted, int64, error) { return o.find(ctx) }, kept...)
+	if err != nil {
+		return nil, err
+	}
+	found.Pairs, found.Hot, found.Capped = sorted[0], sorted[1], capped
+	if o.Sizes {
+		found.Sizes = sorted[2]
+	}
+	return found, nil
+}
+
+func (o *Options) pairSorting() extsort.Options { return o.Graph.Sorting("votes", 8) }
+func (o *Options) hotSorting() extsort.Options  { return o.Graph.Space.Sorting("hubs", 16, 64) }
+func (o *Options) sizeSorting() extsort.Options { return o.Graph.ByDoc("sizes", 8) }
+
+// find returns pairs, the documents of keys over the cap and, if wanted, sizes.
+func (o *Options) find(ctx context.Context) (found []*extsort.Sorted, capped int64, err error) {
+	filter, err := o.filter(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	keys, sizes, err := o.keys(ctx, filter)
+	if err != nil {
+		return nil, 0, err
+	}
+	votes, hot, capped, err := o.vote(ctx, keys)
+	var pairs *extsort.Sorted
+	if err = errors.Join(err, o.Graph.Space.Release(keys)); err == nil {
+		pairs, err = o.enough(ctx, votes)
+	}
+	if err = errors.Join(err, o.Graph.Space.ReleaseAll(votes)); err != nil {
+		return nil, 0, errors.Join(err, o.Graph.Space.ReleaseAll(pairs, hot, sizes))
+	}
+	found = []*extsort.Sorted{pairs, hot}
+	if o.Sizes {
+		found = append(found, sizes)
+	}
+	return found, capped, nil
+}
+
+// inside tells whether pairs are wanted in which a document is the one inside the other.
+func (o *Options) inside(doc uint32) bool {
+	directed := o.Sides.Apart() && !o.Threshold.Measure().Symmetric() // from left to right
+	return !o.Sides.Reference(doc) && (!directed || o.Sides.Left(doc))
+}
+
+// filter returns the keys of all samples.
+func (o *Options) filter(ctx context.Context) (*bloom.Filter, error) {
+	filter := bloom.New(o.Docs.Len() * o.Sample.Size)
+	err := o.Records.Table.EachSegment(ctx, o.Graph.Space.Threads, func(_ int, s *table.Scan) error {
+		for i := range o.Sample.Size {
+			keys, err := s.Keys(i)
+			if err != nil {
+				return err
+			}
+			err = s.EachBlock(func(b *table.Block, row, end int) error {
+				for i, key := range keys[row:end] {
+					if doc := b.FirstDoc + uint32(i); key != recipe.NoKey && o.Docs.Has(doc) && o.inside(doc) {
+						filter.AddShared(key)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return filter, err
+}
+
+// keys returns the keys that documents have, of those in the filter; see value. It goes
+// through all sets.
+func (o *Options) keys(ctx context.Context, filter *bloom.Filter) (keys, sizes *extsort.Sorted, err error) {
+	if err := o.Records.PrepareSets(ctx, o.Docs); err != nil {
+		return nil, nil, err
+	}
+	space := o.Graph.Space
+	sorter, err := extsort.New(space.Sorting("contained", 4, 64))
+	if err != nil {
+		return nil, nil, err
+	}
+	sized, err := extsort.New(o.sizeSorting())
+	if err != nil {
+		return nil, nil, errors.Join(err, space.Release(sorter))
+	}
+	err = o.lookAtAll(ctx, func() *looker {
+		return &looker{o: o, filter: filter, keys: sorter.Appender(), sizes: sized.Appender()}
+	})
+	keys, err = space.Ended(ctx, sorter, err)
+	if sizes, err = space.Ended(ctx, sized, err); err != nil && keys != nil {
+		err = errors.Join(err, space.Release(keys))
+	}
+	return keys, sizes, err
+}
+
+// lookAtAll has all workers look at the sets of the documents, block after block.
+func (o *Options) lookAtAll(ctx context.Context, newLooker func() *looker) error {
+	blocks := o.Records.Table.Blocks
+	var next atomic.Int64
+	workers, ctx := errgroup.WithContext(ctx)
+	for range o.Graph.Space.Threads {
+		l := newLooker()
+		workers.Go(func() error {
+			sets := o.Records.NewSets(ctx)
+			defer sets.Close()
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(blocks) {
+					return errors.Join(l.keys.Flush(), l.sizes.Flush())
+				}
+				if err := l.lookAt(&blocks[i], sets); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return workers.Wait()
+}
+
+// looker looks at sets for one goroutine.
+type looker struct {
+	o      *Options
+	filter *bloom.Filter
+	keys   *extsort.Appender
+	sizes  *extsort.Appender
+	hashes []uint64
+	sample []uint64 // the smallest hashes, ascending
+}
+
+func (l *looker) lookAt(b *table.Block, sets *reread.Sets) error {
+	for doc := b.FirstDoc; doc < b.FirstDoc+b.Docs; doc++ {
+		if !l.o.Docs.Has(doc) {
+			continue
+		}
+		set, err := sets.Of(doc)
+		if err == nil {
+			err = l.look(doc, set)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	l.o.Progress.Advance(int64(b.Docs), 0)
+	return nil
+}
+
+func (l *looker) look(doc uint32, set []uint64) error {
+	l.hashes = recipe.AppendSampleHashes(l.hashes[:0], set)
+	votes, last := 0, uint64(0) // of the sample, and its last key
+	if n := uint64(len(set)); n > 0 && l.o.inside(doc) {
+		votes, last = l.o.Sample.Votes(int(l.o.Threshold.MinOverlap(n, n))), l.lastOfSample()
+	}
+	for _, key := range l.hashes {
+		if !l.filter.Has(key) {
+			continue
+		}
+		own := 0
+		if key <= last {
+			own = votes
+		}
+		if err := l.keys.Add(key, l.o.value(doc, own)); err != nil {
+			return err
+		}
+	}
+	if l.o.Sizes {
+		return l.sizes.Add(uint64(doc), uint64(len(set)))
+	}
+	return nil
+}
+
+// lastOfSample returns the largest of the smallest hashes.
+func (l *looker) lastOfSample() uint64 {
+	size := l.o.Sample.Size
+	if len(l.hashes) <= size {
+		return math.MaxUint64
+	}
+	l.sample = l.sample[:0]
+	for _, key := range l.hashes {
+		if len(l.sample) == size && key >= l.sample[size-1] { // nearly always, of a long text
+			continue
+		}
+		if len(l.sample) < size {
+			l.sample = append(l.sample, key)
+		} else {
+			l.sample[size-1] = key
+		}
+		for i := len(l.sample) - 1; i > 0 && l.sample[i-1] > l.sample[i]; i-- {
+			l.sample[i-1], l.sample[i] = l.sample[i], l.sample[i-1]
+		}
+	}
+	return l.sample[size-1]
+}

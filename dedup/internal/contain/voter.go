@@ -1,0 +1,154 @@
+package contain
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/lsh"
+)
+
+// The value of an entry of a key is the document and, above it, how many votes are lacking:
+// none but sampled documents have any, and so they come first.
+func (o *Options) value(doc uint32, votes int) uint64 {
+	return uint64(o.Sample.Agree-votes)<<32 | uint64(doc)
+}
+
+// votes returns how many votes an entry has, 0 for a document that does not sample the key.
+func (o *Options) votes(e extsort.Entry) uint64 { return uint64(o.Sample.Agree) - e.Value>>32 }
+
+// capped tells whether a key of so many documents, of which some sample it, has more pairs
+// than a bucket of as many documents as the cap.
+func (o *Options) capped(sampled, documents int) bool { return 2*sampled*documents > o.Cap*o.Cap }
+
+// voter takes the documents of each key for one goroutine.
+type voter struct {
+	o      *Options
+	to     *extsort.Appender
+	hot    *extsort.Appender
+	capped int64
+
+	begun bool            // a key of which more is to come
+	hubs  []extsort.Entry // its first documents
+}
+
+// take votes for the pairs of several keys, or of a piece of one that has too many
+// documents for one call.
+func (v *voter) take(part []extsort.Entry, more bool) error {
+	if more || v.begun {
+		v.begun = more
+		return v.over(part, more)
+	}
+	return extsort.EachKey(part, func(run []extsort.Entry) error {
+		sampled := 0
+		for sampled < len(run) && v.o.votes(run[sampled]) > 0 {
+			sampled++
+		}
+		if v.o.capped(sampled, len(run)) {
+			return v.over(run, false)
+		}
+		for i, e := range run[:sampled] {
+			for _, other := range run[i+1:] {
+				if err := v.vote(e, other); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// over takes a piece of a key over the cap. It votes for the pairs of its hubs with all, and
+// notes all.
+func (v *voter) over(piece []extsort.Entry, more bool) error {
+	if len(v.hubs) == 0 && v.o.votes(piece[0]) == 0 { // no sample has the key: it has passed by chance
+		return nil
+	}
+	for _, e := range piece {
+		for _, hub := range v.hubs {
+			if err := v.vote(hub, e); err != nil {
+				return err
+			}
+		}
+		if len(v.hubs) < lsh.Hubs {
+			v.hubs = append(v.hubs, e)
+		}
+		if err := v.hot.Add(e.Key, uint64(uint32(e.Value))); err != nil {
+			return err
+		}
+	}
+	if !more {
+		v.capped++
+		v.hubs = v.hubs[:0]
+	}
+	return nil
+}
+
+// vote adds the votes for a pair, if the documents may meet: those of the sample of the
+// first document in the lower half, those of the second's in the upper one.
+func (v *voter) vote(a, b extsort.Entry) error {
+	if uint32(a.Value) > uint32(b.Value) {
+		a, b = b, a
+	}
+	x, y := uint32(a.Value), uint32(b.Value)
+	votes := v.o.votes(a) | v.o.votes(b)<<32
+	if votes == 0 || !v.o.Sides.Meet(x, y) {
+		return nil
+	}
+	return v.to.Add(graph.Key(x, y), votes)
+}
+
+// vote returns the votes for pairs (see voter.vote) and the documents of keys over the cap,
+// and counts those.
+func (o *Options) vote(ctx context.Context, keys *extsort.Sorted) (votes, hot *extsort.Sorted, capped int64, err error) {
+	space, sum := o.Graph.Space, o.pairSorting()
+	sum.Sum = true
+	voting, err := extsort.New(sum)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	noting, err := extsort.New(o.hotSorting())
+	if err != nil {
+		return nil, nil, 0, errors.Join(err, space.Release(voting))
+	}
+	voters := make([]voter, space.Threads)
+	for i := range voters {
+		voters[i] = voter{o: o, to: voting.Appender(), hot: noting.Appender()}
+	}
+	err = keys.Each(ctx, len(voters), func(worker int, part []extsort.Entry, more bool) error {
+		return voters[worker].take(part, more)
+	})
+	for i := range voters {
+		err = errors.Join(err, voters[i].to.Flush(), voters[i].hot.Flush())
+		capped += voters[i].capped
+	}
+	votes, err = space.Ended(ctx, voting, err)
+	if hot, err = space.Ended(ctx, noting, err); err != nil {
+		return nil, nil, 0, errors.Join(err, space.ReleaseAll(votes))
+	}
+	return votes, hot, capped, nil
+}
+
+// enough returns the pairs of which one document has enough of the other one's sample.
+func (o *Options) enough(ctx context.Context, votes *extsort.Sorted) (*extsort.Sorted, error) {
+	space := o.Graph.Space
+	sorter, err := extsort.New(o.pairSorting())
+	if err != nil {
+		return nil, err
+	}
+	agree, to := uint64(o.Sample.Agree), sorter.Appenders(space.Threads)
+	err = votes.Each(ctx, len(to), func(worker int, part []extsort.Entry, _ bool) error {
+		for _, e := range part {
+			if max(e.Value&math.MaxUint32, e.Value>>32) < agree {
+				continue
+			}
+			if err := to[worker].Add(e.Key, agree); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return space.Ended(ctx, sorter, extsort.Flush(to, err))
+}

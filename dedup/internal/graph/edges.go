@@ -1,0 +1,61 @@
+package graph
+
+import (
+	"math"
+
+	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/measure"
+)
+
+// Edges says which edges there are between two documents whose sets were compared.
+type Edges struct {
+	Threshold measure.Threshold
+	Sides     *sides.Policy
+	// RemovesParts has one edge for what can be removed and what would be kept for it, in
+	// place of one for each direction of a directed measure: how much of a document is in a
+	// reference, or of the smaller document in the larger.
+	RemovesParts bool
+}
+
+// Add adds the edges between two documents whose sets have the counts of m, with m.A < m.B,
+// and reach the threshold in one direction at least. By a directed measure they are one for
+// each direction that reaches it; its Key is the document inside, then the other.
+func (o *Edges) Add(to *extsort.Appender, m measure.Match) error {
+	of := o.Threshold.Measure()
+	switch {
+	case of.Symmetric():
+		return addEdge(to, m, m.Similarity(of))
+	case o.RemovesParts:
+		return o.addPart(to, m)
+	}
+	for _, m := range [...]measure.Match{m, Turned(m)} {
+		if o.Threshold.Reached(m.Intersection, m.SizeA, m.SizeB) {
+			if err := addEdge(to, m, m.Similarity(of)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addPart adds the edge between what can be removed and what would be kept for it.
+func (o *Edges) addPart(to *extsort.Appender, m measure.Match) error {
+	if !o.Sides.Reference(uint32(m.A)) {
+		return addEdge(to, m, m.Similarity(measure.MaxContainment))
+	}
+	inside := Turned(m)
+	if !o.Threshold.Reached(inside.Intersection, inside.SizeA, inside.SizeB) {
+		return nil
+	}
+	return addEdge(to, m, inside.Similarity(measure.Containment))
+}
+
+func addEdge(to *extsort.Appender, m measure.Match, similarity float64) error {
+	return to.Add(Key(uint32(m.A), uint32(m.B)), math.Float64bits(similarity))
+}
+
+// Turned returns the match in the other direction.
+func Turned(m measure.Match) measure.Match {
+	return measure.Match{A: m.B, B: m.A, Intersection: m.Intersection, SizeA: m.SizeB, SizeB: m.SizeA}
+}
