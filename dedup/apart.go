@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/alike-dev/alike/dedup/internal/resume"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/journal"
@@ -58,7 +59,7 @@ func (o *output) String() string {
 func newOutputs(c *Config) (*outputs, error) {
 	o := &outputs{clear: map[string]bool{}}
 	err := errors.Join(
-		o.addFolder("output folder", c.Output, append(slices.Clone(outputNames), stagingFolder, stagingLock)),
+		o.addFolder("output folder", c.Output, write.OwnedNames()),
 		o.addFolder("work folder", c.Work, append(slices.Clone(journal.Names), resume.FilesFolder)))
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/group"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
@@ -190,7 +191,6 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.limits.segment, segmentBytes)
 	setDefault(&c.limits.retain, retainMax)
 	setDefault(&c.limits.together, group.TogetherKeys)
-	setDefault(&c.limits.output, noteBytes)
 	setDefault(&c.limits.text, recipe.LongText)
 	if c.fs == nil {
 		c.fs = vfs.Default
@@ -358,4 +358,19 @@ func among[T ~string](option setting.Name, value T, allowed ...T) error {
 		names[i] = string(a)
 	}
 	return setting.Errorf("%s is %q: choose one of %s", option, value, strings.Join(names, ", "))
+}
+
+// Names of what a run leaves in its output folder.
+const (
+	KeptFolder   = write.KeptFolder
+	KeptList     = write.KeptList
+	KeptIDsFile  = write.KeptIDsFile
+	RemovedFile  = write.RemovedFile
+	ClustersFile = write.ClustersFile
+	SummaryFile  = write.SummaryFile
+)
+
+// AppendSimilarity appends a similarity as outputs print it, with six decimals.
+func AppendSimilarity(dst []byte, similarity float64) []byte {
+	return write.AppendSimilarity(dst, similarity)
 }

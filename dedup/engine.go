@@ -20,9 +20,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/bitset"
@@ -39,7 +36,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/verify"
-	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/measure"
@@ -62,11 +59,11 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close(err == nil)) }()
-	out, err := openOutput(ctx, &r.config)
+	out, err := write.Open(ctx, r.config.fs, r.config.Output, r.config.Corpus)
 	if err != nil {
 		return nil, err
 	}
-	r.config.Begin = func() error { return out.checkEmpty(ctx, r.config.Work != "") }
+	r.config.Begin = func() error { return out.CheckEmpty(ctx, r.config.Work != "") }
 	if err := r.begin(ctx, "dedup"); err != nil {
 		return nil, err
 	}
@@ -75,24 +72,23 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := out.prepare(ctx, r.work, r.log, published, r.sources[r.refSources:]); err != nil {
+	if err := out.Prepare(ctx, r.work, r.log, published, r.sources[r.refSources:]); err != nil {
 		return nil, err
 	}
-	defer out.unlock()
+	defer out.Unlock()
 	err = r.spoolStreams(ctx)
 	switch {
 	case err != nil:
 	case published:
-		r.summary, err = staged, out.publish(ctx)
+		r.summary, err = staged, out.Publish(ctx)
 	default:
 		err = r.dedup(ctx, out)
 	}
-	if err == nil && r.log != nil && out.remote == nil {
-		// The journal goes next, and nobody would clear the staging folder if it came back.
-		_ = durable.SyncDir(out.fs, out.path)
+	if err == nil && r.log != nil {
+		out.Settle() // the journal goes next
 	}
 	if err != nil && !r.log.Keeps() {
-		err = errors.Join(err, out.discard(context.WithoutCancel(ctx)))
+		err = errors.Join(err, out.Discard(context.WithoutCancel(ctx)))
 	}
 	if err != nil {
 		return nil, err
@@ -276,7 +272,7 @@ func (r *run) finish() {
 
 // dedup finds the edges, clusters them and writes the output. It does so once more
 // where rows cannot be copied.
-func (r *run) dedup(ctx context.Context, out *outputDir) error {
+func (r *run) dedup(ctx context.Context, out *write.Folder) error {
 	if err := r.read(ctx); err != nil {
 		return err
 	}
@@ -296,21 +292,21 @@ func (r *run) dedup(ctx context.Context, out *outputDir) error {
 		}
 	}
 	r.finish()
-	if err := out.writeSummary(r.summary); err != nil {
+	if err := out.WriteSummary(r.summary); err != nil {
 		return err
 	}
-	if err := out.syncFolders(r.sources[r.refSources:]); err != nil {
+	if err := out.SyncFolders(r.sources[r.refSources:]); err != nil {
 		return err
 	}
 	if err := r.log.Note(resume.Published, r.summary); err != nil {
 		return err
 	}
-	return out.publish(ctx)
+	return out.Publish(ctx)
 }
 
 // round does all between reading and the summary. It returns the rows that could not
 // be copied.
-func (r *run) round(ctx context.Context, out *outputDir) (lost []lostRows, err error) {
+func (r *run) round(ctx context.Context, out *write.Folder) (lost []write.LostRows, err error) {
 	if err := r.find(ctx, !r.config.Star); err != nil {
 		return nil, err
 	}
@@ -339,38 +335,22 @@ func (r *run) round(ctx context.Context, out *outputDir) (lost []lostRows, err e
 
 // write writes everything but the summary. It returns the rows that could not be
 // copied.
-func (r *run) write(ctx context.Context, out *outputDir, c *clusters.Result) (lost []lostRows, err error) {
+func (r *run) write(ctx context.Context, out *write.Folder, c *clusters.Result) (lost []write.LostRows, err error) {
 	r.records.Close() // their memory is the compressors' now
-	kept, err := r.newKeptWriter(out, c)
-	if err != nil {
-		return nil, err
+	o := write.Options{
+		Table: r.table, Clusters: c, Corpus: r.config.Corpus, IDsOnly: r.config.IDsOnly, Space: r.work, Log: r.log,
+		NoteBytes: r.config.limits.output, Progress: r.config.Progress,
 	}
 	total := r.inputBytes()
-	if r.config.IDsOnly {
+	if o.IDsOnly {
 		total = 0
 	}
 	err = r.clock.stage("write", total, func() (items, bytes int64, err error) {
-		err = r.writeAll(ctx, out, kept, c)
-		return kept.items.Load(), kept.bytes.Load(), err
+		n, err := write.All(ctx, o, out)
+		lost = n.Lost
+		return n.Items, n.Bytes, err
 	})
-	return kept.lost, err
-}
-
-// writeAll is write. The lists are small, but waiting for the disk to have them is
-// not quick, so they are written beside the records.
-func (r *run) writeAll(ctx context.Context, out *outputDir, kept *keptWriter, c *clusters.Result) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return out.writeRemoved(ctx, r.table, c) })
-	group.Go(func() error { return out.writeClusters(ctx, r.table, c) })
-	if r.config.IDsOnly {
-		group.Go(func() error { return out.writeKeptIDs(ctx, kept) })
-		return group.Wait()
-	}
-	group.Go(func() error { return kept.write(ctx) })
-	if slices.ContainsFunc(r.sources[r.refSources:], func(s corpus.Source) bool { return s.Format == corpus.Text }) {
-		group.Go(func() error { return out.writeKeptList(ctx, kept) })
-	}
-	return group.Wait()
+	return lost, err
 }
 
 // find runs the stages from grouping up to verified edges. It finds all of them or, if

@@ -25,6 +25,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/verify"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
@@ -300,10 +301,10 @@ func TestOutputIsTheSameForAnyThreadsAndBlocks(t *testing.T) {
 					t.Fatalf("read %d, kept %d, removed %d, skipped %d", s.Read, s.Kept, s.Removed, s.Skipped)
 				}
 				got := tree(t, out)
-				if got[SummaryFile] == "" {
+				if got[write.SummaryFile] == "" {
 					t.Fatal("no summary")
 				}
-				delete(got, SummaryFile)
+				delete(got, write.SummaryFile)
 				if want == nil {
 					want = got
 				}
@@ -313,7 +314,7 @@ func TestOutputIsTheSameForAnyThreadsAndBlocks(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"kept/a/one.jsonl", "kept/two.jsonl.gz", "kept/b/table.csv", KeptList, RemovedFile, ClustersFile} {
+	for _, name := range []string{"kept/a/one.jsonl", "kept/two.jsonl.gz", "kept/b/table.csv", write.KeptList, write.RemovedFile, write.ClustersFile} {
 		if _, ok := want[name]; !ok {
 			t.Errorf("output has no %s", name)
 		}
@@ -344,7 +345,7 @@ func TestOutputIsTheSameUnderShuffledScheduling(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := tree(t, out)
-		delete(got, SummaryFile)
+		delete(got, write.SummaryFile)
 		if want == nil {
 			want = got
 		}
@@ -362,7 +363,7 @@ func TestKeptRecordsAreTheInputsWithoutTheRemovedOnes(t *testing.T) {
 	}
 	files := tree(t, out)
 	removed := map[string]bool{}
-	for _, line := range strings.Split(strings.TrimSpace(files[RemovedFile]), "\n")[1:] {
+	for _, line := range strings.Split(strings.TrimSpace(files[write.RemovedFile]), "\n")[1:] {
 		removed[strings.Split(line, ",")[0]] = true
 	}
 	in := tree(t, dir)
@@ -438,7 +439,7 @@ func TestKeepRulesClustersAndReferences(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lines := strings.Fields(tree(t, out)[RemovedFile])[1:]
+			lines := strings.Fields(tree(t, out)[write.RemovedFile])[1:]
 			if got := strings.Join(lines, " "); got != c.want {
 				t.Errorf("removed %s\nwant    %s", got, c.want)
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/dedup/internal/write"
 )
 
 // site is a kind of operation on a kind of file.
@@ -127,7 +128,7 @@ func (c command) meets(t *testing.T, f failure, config Config, want outcome, tem
 	removing := strings.HasPrefix(f.kind, "remove")
 	if err == nil {
 		if removing {
-			delete(got.files, stagingFolder+"/") // empty
+			delete(got.files, write.StagingFolder+"/") // empty
 		}
 		if d := got.differsFrom(want); d != "" {
 			t.Errorf("no error from %v, and %s", met, d)
@@ -148,7 +149,7 @@ func (c command) meets(t *testing.T, f failure, config Config, want outcome, tem
 	}
 	out := roomtest.MemTree(t, on, outFolder)
 	for name := range out {
-		if first, _, _ := strings.Cut(name, "/"); first != stagingFolder && (config.Work == "" || name == SummaryFile) {
+		if first, _, _ := strings.Cut(name, "/"); first != write.StagingFolder && (config.Work == "" || name == write.SummaryFile) {
 			t.Errorf("%v: %s is left", met, name)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/lsh"
 )
 
@@ -105,8 +106,8 @@ func TestStandardInputIsReadOnceAndWrittenBack(t *testing.T) {
 	if want := `{"text":"a b c d e f g"}` + "\n" + `{"text":"x y z"}` + "\n"; files["kept/stdin.jsonl"] != want {
 		t.Errorf("kept/stdin.jsonl = %q", files["kept/stdin.jsonl"])
 	}
-	if want := "id,kept_id,similarity\nstdin.jsonl:2,stdin.jsonl:1,1.000000\n"; files[RemovedFile] != want {
-		t.Errorf("removed.csv = %q", files[RemovedFile])
+	if want := "id,kept_id,similarity\nstdin.jsonl:2,stdin.jsonl:1,1.000000\n"; files[write.RemovedFile] != want {
+		t.Errorf("removed.csv = %q", files[write.RemovedFile])
 	}
 	if left, err := os.ReadDir(work); err != nil || len(left) > 0 {
 		t.Errorf("work folder still holds %v (%v)", left, err)
@@ -143,7 +144,7 @@ func TestRemainsOfAKilledRunAreCleared(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "out")
 	writeFile(t, in, []byte(`{"text":"a"}`+"\n"))
-	writeFile(t, filepath.Join(out, stagingFolder, "kept", "a.jsonl"), []byte("half"))
+	writeFile(t, filepath.Join(out, write.StagingFolder, "kept", "a.jsonl"), []byte("half"))
 	if _, err := Run(context.Background(), Config{Inputs: []string{in}, Output: out}); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/dedup/internal/write"
 )
 
 // parquetDoc is a row with columns that are copied only.
@@ -80,7 +81,7 @@ func checkDamaged(t *testing.T, what, dir string) (skipped []string) {
 	}
 	out, copies := roomtest.MemTree(t, mem, outFolder), t.TempDir()
 	for name, data := range out {
-		if strings.HasPrefix(name, KeptFolder+"/") {
+		if strings.HasPrefix(name, write.KeptFolder+"/") {
 			writeFile(t, filepath.Join(copies, filepath.Base(name)), []byte(data))
 		}
 	}
@@ -92,14 +93,14 @@ func checkDamaged(t *testing.T, what, dir string) (skipped []string) {
 	if err != nil || again.Skipped > 0 || again.Read != s.Kept {
 		t.Errorf("%s: %d kept, %+v in the output, %v", what, s.Kept, again, err)
 	}
-	for line := range strings.Lines(out[RemovedFile]) {
+	for line := range strings.Lines(out[write.RemovedFile]) {
 		fields := strings.Split(line, ",")
 		// Without ids, rows have other names in the output.
 		if fields[1] != "kept_id" && !strings.Contains(line, "m.parquet:") && (!kept[fields[1]] || kept[fields[0]]) {
 			t.Errorf("%s: removed %q, but its other is not kept", what, line)
 		}
 	}
-	if out[KeptFolder+"/m.parquet"] != "" {
+	if out[write.KeptFolder+"/m.parquet"] != "" {
 		checkParquet(t, what, filepath.Join(copies, "m.parquet"))
 	}
 	config = Config{Inputs: []string{dir}}

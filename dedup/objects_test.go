@@ -21,6 +21,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/corpus/objects"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bucketserver"
 )
 
@@ -230,7 +231,7 @@ func compareOutputs(t *testing.T, config Config, folder string) {
 			t.Fatal(err)
 		}
 		files := tree(t, c.Output)
-		delete(files, SummaryFile) // has times
+		delete(files, write.SummaryFile) // has times
 		for name, content := range files {
 			files[name] = withoutPlace(c, content)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/read"
 	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -64,9 +65,9 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 		return nil, err
 	}
 	if config.Output != "" {
-		out, err := openOutput(ctx, &r.config)
+		out, err := write.Open(ctx, r.config.fs, r.config.Output, r.config.Corpus)
 		if err == nil {
-			err = out.checkEmpty(ctx, r.config.Work != "")
+			err = out.CheckEmpty(ctx, r.config.Work != "")
 		}
 		if err != nil {
 			return nil, err

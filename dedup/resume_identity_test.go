@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
@@ -124,12 +124,12 @@ func TestAnOutputThatIsNotWhatWasWrittenIsWrittenAgain(t *testing.T) {
 	changed := 0
 	for n := last - 6; n <= last; n += 2 {
 		left := commands[0].stopAtRecord(t, v.resumable(inputs, references, 1), n)
-		for name, data := range roomtest.MemTree(t, left, outFolder+"/"+stagingFolder) {
+		for name, data := range roomtest.MemTree(t, left, outFolder+"/"+write.StagingFolder) {
 			if strings.HasSuffix(name, "/") || data == "" {
 				continue
 			}
 			on := copyOf(t, left)
-			writeVFS(t, on, outFolder+"/"+stagingFolder+"/"+name, []byte(strings.Repeat("x", len(data))))
+			writeVFS(t, on, outFolder+"/"+write.StagingFolder+"/"+name, []byte(strings.Repeat("x", len(data))))
 			commands[0].goesOn(t, v.resumable(inputs, references, 2), on, want)
 			changed++
 		}
@@ -402,26 +402,5 @@ func TestInputsThatAreNamedOtherwiseAreRefused(t *testing.T) {
 	a, b := settings(filepath.Join(dir, "in")), settings(filepath.Join(dir, "in", "sub"))
 	if fmt.Sprint(a) == fmt.Sprint(b) {
 		t.Error("outputs go to other places, and the fingerprint is the same")
-	}
-}
-
-// An object's key may be longer than a file's name. That is told before anything is read.
-func TestANameThatIsTooLongForTheOutputIsRefused(t *testing.T) {
-	o := &outputDir{fs: vfs.Default, path: t.TempDir()}
-	long := strings.Repeat("n", 300) + ".jsonl"
-	if _, err := os.Lstat(filepath.Join(o.path, long)); !errors.Is(err, syscall.ENAMETOOLONG) {
-		t.Skip("this system takes names of any length")
-	}
-	for name, refused := range map[string]bool{
-		"a/short.jsonl": false, strings.Repeat("n", 240) + ".jsonl": false,
-		"a/" + long: true, long + "/a.jsonl": true, strings.Repeat("deep/", 2000) + "a.jsonl": true,
-	} {
-		err := o.checkNames([]corpus.Source{{Path: "in/x.jsonl", Name: name, Format: corpus.JSONL}})
-		if (err != nil) != refused || err != nil && !strings.HasPrefix(err.Error(), "in/x.jsonl: ") {
-			t.Errorf("a name of %d bytes: %v", len(name), err)
-		}
-		if err := o.checkNames([]corpus.Source{{Path: "in/x.txt", Name: name, Format: corpus.Text}}); err != nil {
-			t.Errorf("a text is not copied: %v", err)
-		}
 	}
 }

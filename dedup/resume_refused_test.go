@@ -23,6 +23,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/lsh"
@@ -388,11 +389,11 @@ func TestAnOutputFolderInUseIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	inputs, references := troubleCorpus(t, 9)
 	on := vfs.NewMem()
-	staged := on.PathJoin(outFolder, stagingFolder)
+	staged := on.PathJoin(outFolder, write.StagingFolder)
 	if err := on.MkdirAll(staged, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := filelock.Take(on, on.PathJoin(outFolder, stagingLock))
+	lock, err := filelock.Take(on, on.PathJoin(outFolder, write.StagingLock))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +410,7 @@ func TestAnOutputFolderInUseIsLeftAlone(t *testing.T) {
 	if _, err := dedupOn(t, context.Background(), on, config); err != nil {
 		t.Error(err)
 	}
-	if names, err := on.List(outFolder); err != nil || slices.Contains(names, stagingLock) {
+	if names, err := on.List(outFolder); err != nil || slices.Contains(names, write.StagingLock) {
 		t.Errorf("left behind: %v, error %v", names, err)
 	}
 }

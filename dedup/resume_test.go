@@ -17,6 +17,7 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/dedup/internal/write"
 )
 
 // stop makes a command end as if its process were killed, or the power failed,
@@ -102,10 +103,10 @@ func (c command) goesOn(t *testing.T, config Config, on *vfs.MemFS, want outcome
 func atItsEnd(t *testing.T, on *vfs.MemFS, got outcome, err error, want outcome) (outcome, error) {
 	t.Helper()
 	files := roomtest.MemTree(t, on, outFolder)
-	if err == nil || files[SummaryFile] == "" || !strings.Contains(err.Error(), "not empty") {
+	if err == nil || files[write.SummaryFile] == "" || !strings.Contains(err.Error(), "not empty") {
 		return got, err
 	}
-	delete(files, SummaryFile)
+	delete(files, write.SummaryFile)
 	return outcome{files: files, counts: want.counts, skipped: want.skipped}, nil
 }
 

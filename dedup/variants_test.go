@@ -19,6 +19,7 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 )
@@ -324,10 +325,10 @@ func dedupOn(t testing.TB, ctx context.Context, on vfs.FS, c Config) (o outcome,
 		on = traced.FS
 	}
 	o.files = roomtest.MemTree(t, on, outFolder)
-	if o.files[SummaryFile] == "" {
+	if o.files[write.SummaryFile] == "" {
 		t.Error("no summary")
 	}
-	delete(o.files, SummaryFile)
+	delete(o.files, write.SummaryFile)
 	return o, nil
 }
 

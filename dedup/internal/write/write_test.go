@@ -1,15 +1,23 @@
-package dedup
+package write
 
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/corpus"
 )
 
 func TestFilesThatAreWrittenShareTheMemory(t *testing.T) {
-	room := newWriteRoom(100)
+	room := newMemory(100)
 	var taken, most atomic.Int64
 	var wait sync.WaitGroup
 	for i := range 50 {
@@ -36,7 +44,7 @@ func TestFilesThatAreWrittenShareTheMemory(t *testing.T) {
 }
 
 func TestAFileThatNeedsMoreThanThereIsIsWrittenAlone(t *testing.T) {
-	room := newWriteRoom(100)
+	room := newMemory(100)
 	granted, err := room.take(context.Background(), 300, 900)
 	if err != nil || granted != 300 {
 		t.Fatalf("%d bytes, %v; want the 300 without which it cannot be written", granted, err)
@@ -53,10 +61,31 @@ func TestAFileThatNeedsMoreThanThereIsIsWrittenAlone(t *testing.T) {
 }
 
 func TestWithoutACeilingEveryFileHasWhatItWants(t *testing.T) {
-	room := newWriteRoom(0)
+	room := newMemory(0)
 	for range 3 {
 		if granted, err := room.take(context.Background(), 1, 1<<40); err != nil || granted != 1<<40 {
 			t.Errorf("%d bytes, %v", granted, err)
+		}
+	}
+}
+
+// An object's key may be longer than a file's name. That is told before anything is read.
+func TestANameThatIsTooLongForTheOutputIsRefused(t *testing.T) {
+	o := &Folder{fs: vfs.Default, path: t.TempDir()}
+	long := strings.Repeat("n", 300) + ".jsonl"
+	if _, err := os.Lstat(filepath.Join(o.path, long)); !errors.Is(err, syscall.ENAMETOOLONG) {
+		t.Skip("this system takes names of any length")
+	}
+	for name, refused := range map[string]bool{
+		"a/short.jsonl": false, strings.Repeat("n", 240) + ".jsonl": false,
+		"a/" + long: true, long + "/a.jsonl": true, strings.Repeat("deep/", 2000) + "a.jsonl": true,
+	} {
+		err := o.checkNames([]corpus.Source{{Path: "in/x.jsonl", Name: name, Format: corpus.JSONL}})
+		if (err != nil) != refused || err != nil && !strings.HasPrefix(err.Error(), "in/x.jsonl: ") {
+			t.Errorf("a name of %d bytes: %v", len(name), err)
+		}
+		if err := o.checkNames([]corpus.Source{{Path: "in/x.txt", Name: name, Format: corpus.Text}}); err != nil {
+			t.Errorf("a text is not copied: %v", err)
 		}
 	}
 }

@@ -1,33 +1,25 @@
-package dedup
+package write
 
 import (
 	"bufio"
 	"context"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
-	"unicode"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/scratch"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
-	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/remote"
@@ -44,20 +36,20 @@ const (
 	SummaryFile  = "summary.json"
 )
 
-// stagingFolder holds the output until it is whole; stagingLock is there while a run
+// StagingFolder holds the output until it is whole; stagingLock is there while a run
 // works on it, or was killed.
 const (
-	stagingFolder = ".partial"
-	stagingLock   = ".partial.lock"
+	StagingFolder = ".partial"
+	StagingLock   = ".partial.lock"
 )
 
-// outputDir is a run's output folder. Everything is written below a staging
+// Folder is a run's output folder. Everything is written below a staging
 // folder and moved to its place when all of it is there, summary.json last.
 //
 // Where the output is a place in an object store, the staging folder is in the
 // work folder, and each file of records is uploaded and removed as soon as it is
 // whole, so that the disk need not hold all of them.
-type outputDir struct {
+type Folder struct {
 	fs      vfs.FS
 	path    string         // that holds the staging folder
 	remote  *remote.Prefix // nil: the output is path
@@ -68,21 +60,21 @@ type outputDir struct {
 	uploaded []string
 }
 
-// openOutput returns the output of a run. Nothing is made yet: inputs that are globs
+// Open returns the output of a run. Nothing is made yet: inputs that are globs
 // must not find it.
-func openOutput(ctx context.Context, config *Config) (*outputDir, error) {
-	o := &outputDir{fs: config.fs, path: bucketurl.LocalPath(config.Output)}
-	if !bucketurl.Is(config.Output) {
+func Open(ctx context.Context, fs vfs.FS, name string, c corpus.Options) (*Folder, error) {
+	o := &Folder{fs: fs, path: bucketurl.LocalPath(name)}
+	if !bucketurl.Is(name) {
 		return o, nil
 	}
 	var err error
-	o.remote, err = remote.Open(ctx, config.Output, config.Corpus.Buckets)
+	o.remote, err = remote.Open(ctx, name, c.Buckets)
 	return o, err
 }
 
-// checkEmpty refuses a folder with anything but what a killed run has left. A run
+// CheckEmpty refuses a folder with anything but what a killed run has left. A run
 // that goes on may find some of its output in its place.
-func (o *outputDir) checkEmpty(ctx context.Context, goesOn bool) error {
+func (o *Folder) CheckEmpty(ctx context.Context, goesOn bool) error {
 	var names []string
 	if o.remote != nil {
 		name, err := o.remote.First(ctx)
@@ -101,7 +93,7 @@ func (o *outputDir) checkEmpty(ctx context.Context, goesOn bool) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if name == stagingFolder || name == stagingLock || goesOn && slices.Contains(outputNames, name) {
+		if name == StagingFolder || name == StagingLock || goesOn && slices.Contains(outputNames, name) {
 			continue
 		}
 		return fmt.Errorf("output folder %s is not empty (it holds %s): name another folder or empty it", fault.Shown(o.name()), fault.Shown(name))
@@ -109,7 +101,7 @@ func (o *outputDir) checkEmpty(ctx context.Context, goesOn bool) error {
 	return nil
 }
 
-func (o *outputDir) name() string {
+func (o *Folder) name() string {
 	if o.remote != nil {
 		return o.remote.URL("")
 	}
@@ -120,11 +112,14 @@ func (o *outputDir) name() string {
 // does.
 var outputNames = []string{KeptFolder, KeptList, KeptIDsFile, RemovedFile, ClustersFile, SummaryFile}
 
-// prepare makes the output folder, locks it, sees that it is empty, and makes a
+// OwnedNames are all names of what a run makes in its output folder.
+func OwnedNames() []string { return append(slices.Clone(outputNames), StagingFolder, StagingLock) }
+
+// Prepare makes the output folder, locks it, sees that it is empty, and makes a
 // staging folder in it, empty unless a run goes on that has begun to fill it. A run
 // that goes on when all was staged may find some of it in its place. sources are the
 // inputs, whose names must be possible here.
-func (o *outputDir) prepare(ctx context.Context, w *scratch.Space, log *resume.Log, published bool, sources []corpus.Source) error {
+func (o *Folder) Prepare(ctx context.Context, w *scratch.Space, log *resume.Log, published bool, sources []corpus.Source) error {
 	if o.remote != nil {
 		path, err := w.PathOf("output")
 		if err != nil {
@@ -140,7 +135,7 @@ func (o *outputDir) prepare(ctx context.Context, w *scratch.Space, log *resume.L
 		err = o.takeLock()
 	}
 	if err == nil {
-		err = o.checkEmpty(ctx, published || o.remote != nil && log.Resumed())
+		err = o.CheckEmpty(ctx, published || o.remote != nil && log.Resumed())
 	}
 	if err == nil {
 		err = o.makeStaging(log.Resumed())
@@ -151,7 +146,7 @@ func (o *outputDir) prepare(ctx context.Context, w *scratch.Space, log *resume.L
 	if o.lock != nil && !log.Keeps() {
 		err = errors.Join(err, o.fs.RemoveAll(o.staged()))
 	}
-	o.unlock()
+	o.Unlock()
 	if !log.Keeps() {
 		o.removeCreated()
 	}
@@ -159,17 +154,17 @@ func (o *outputDir) prepare(ctx context.Context, w *scratch.Space, log *resume.L
 }
 
 // takeLock keeps other runs out of the folder.
-func (o *outputDir) takeLock() (err error) {
-	o.lock, err = filelock.Take(o.fs, filepath.Join(o.path, stagingLock))
+func (o *Folder) takeLock() (err error) {
+	o.lock, err = filelock.Take(o.fs, filepath.Join(o.path, StagingLock))
 	if errors.Is(err, filelock.ErrTaken) {
 		return fmt.Errorf("output folder %s is %w: wait for it to end, or name another folder", fault.Shown(o.path), err)
 	}
 	return folderError(err)
 }
 
-// unlock lets other runs in. An error leaves an empty file at worst, which the next
+// Unlock lets other runs in. An error leaves an empty file at worst, which the next
 // run takes for its own.
-func (o *outputDir) unlock() {
+func (o *Folder) Unlock() {
 	if o.lock != nil {
 		_ = o.lock.Release()
 		o.lock = nil
@@ -188,7 +183,7 @@ func folderError(err error) error {
 	return fmt.Errorf("output folder: %w; name another folder, one that can be written", err)
 }
 
-func (o *outputDir) makeStaging(goOn bool) error {
+func (o *Folder) makeStaging(goOn bool) error {
 	var err error
 	if !goOn {
 		err = o.fs.RemoveAll(o.staged())
@@ -202,7 +197,7 @@ func (o *outputDir) makeStaging(goOn bool) error {
 	return folderError(err)
 }
 
-func (o *outputDir) makeFolder() error {
+func (o *Folder) makeFolder() error {
 	made, err := durable.MkdirAll(o.fs, filepath.Clean(o.path), 0o755)
 	if len(made) > 0 {
 		o.created = made[len(made)-1]
@@ -218,7 +213,7 @@ const surelyFits = 128
 
 // checkNames refuses inputs whose output could not be given its name: an object's key
 // may be longer than a file's name, and so may the name on another file system.
-func (o *outputDir) checkNames(sources []corpus.Source) error {
+func (o *Folder) checkNames(sources []corpus.Source) error {
 	for i := range sources {
 		s := &sources[i]
 		if s.Format == corpus.Text || len(o.kept(s)) <= surelyFits {
@@ -242,7 +237,7 @@ func (o *outputDir) checkNames(sources []corpus.Source) error {
 
 // whole takes a staged file that no more is written to: it is durable and, if the
 // output is elsewhere, there.
-func (o *outputDir) whole(ctx context.Context, name, path string) error {
+func (o *Folder) whole(ctx context.Context, name, path string) error {
 	if o.remote == nil {
 		if err := durable.SyncDir(o.fs, filepath.Dir(path)); err != nil {
 			return outputError(err)
@@ -266,17 +261,17 @@ func (o *outputDir) whole(ctx context.Context, name, path string) error {
 	return o.fs.Remove(path)
 }
 
-func (o *outputDir) staged(elem ...string) string {
-	return filepath.Join(append([]string{o.path, stagingFolder}, elem...)...)
+func (o *Folder) staged(elem ...string) string {
+	return filepath.Join(append([]string{o.path, StagingFolder}, elem...)...)
 }
 
 // kept returns where a source's kept records are staged.
-func (o *outputDir) kept(s *corpus.Source) string {
+func (o *Folder) kept(s *corpus.Source) string {
 	return o.staged(KeptFolder, filepath.FromSlash(s.Name))
 }
 
-// syncFolders makes the names of all that is staged durable.
-func (o *outputDir) syncFolders(sources []corpus.Source) error {
+// SyncFolders makes the names of all that is staged durable.
+func (o *Folder) SyncFolders(sources []corpus.Source) error {
 	folders := map[string]bool{o.path: true, o.staged(): true}
 	for i := range sources {
 		if sources[i].Format == corpus.Text {
@@ -295,9 +290,9 @@ func (o *outputDir) syncFolders(sources []corpus.Source) error {
 	return nil
 }
 
-// publish moves what is staged to its place, the summary last. It may go on where
+// Publish moves what is staged to its place, the summary last. It may go on where
 // an earlier process was killed. After an error no summary is in its place.
-func (o *outputDir) publish(ctx context.Context) error {
+func (o *Folder) Publish(ctx context.Context) error {
 	if o.remote != nil {
 		if err := o.remote.UploadFolder(ctx, o.fs, o.staged(), SummaryFile); err != nil {
 			return outputError(err)
@@ -327,7 +322,7 @@ func (o *outputDir) publish(ctx context.Context) error {
 }
 
 // move moves what is staged under a name to its place, unless it is there already.
-func (o *outputDir) move(name string) error {
+func (o *Folder) move(name string) error {
 	place := filepath.Join(o.path, name)
 	err := o.fs.Rename(o.staged(name), place)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -342,8 +337,16 @@ func (o *outputDir) move(name string) error {
 	return nil
 }
 
-// discard removes what a failed run has written.
-func (o *outputDir) discard(ctx context.Context) error {
+// Settle makes durable that the staging folder is gone: if it came back without the journal of
+// the run, nobody would clear it.
+func (o *Folder) Settle() {
+	if o.remote == nil {
+		_ = durable.SyncDir(o.fs, o.path)
+	}
+}
+
+// Discard removes what a failed run has written.
+func (o *Folder) Discard(ctx context.Context) error {
 	var err error
 	for _, name := range o.uploaded {
 		err = errors.Join(err, o.remote.Remove(ctx, name))
@@ -357,14 +360,14 @@ func (o *outputDir) discard(ctx context.Context) error {
 		}
 	}
 	err = errors.Join(err, o.fs.RemoveAll(o.staged()))
-	o.unlock()
+	o.Unlock()
 	o.removeCreated()
 	return err
 }
 
 // removeCreated removes the folders that this run has made, as far as nothing else
 // is in them: another run may have put its output there.
-func (o *outputDir) removeCreated() {
+func (o *Folder) removeCreated() {
 	if o.created == "" {
 		return
 	}
@@ -376,7 +379,7 @@ func (o *outputDir) removeCreated() {
 }
 
 // writeFile creates a staged file and fills it through a buffer.
-func (o *outputDir) writeFile(name string, fill func(w io.Writer) error) error {
+func (o *Folder) writeFile(name string, fill func(w io.Writer) error) error {
 	path := o.staged(name)
 	file, err := o.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
@@ -393,121 +396,4 @@ func (o *outputDir) writeFile(name string, fill func(w io.Writer) error) error {
 		}
 	}
 	return errors.Join(err, file.Close())
-}
-
-// AppendSimilarity appends a similarity as outputs print it, with six decimals.
-func AppendSimilarity(dst []byte, similarity float64) []byte {
-	return strconv.AppendFloat(dst, similarity, 'f', 6, 64)
-}
-
-// rows writes a CSV file with a header.
-func (o *outputDir) rows(name string, header []string, fill func(write func(row ...string)) error) error {
-	return o.writeFile(name, func(w io.Writer) error {
-		rows := csv.NewWriter(w)
-		_ = rows.Write(header) // Flush tells of errors
-		if err := fill(func(row ...string) { _ = rows.Write(row) }); err != nil {
-			return err
-		}
-		rows.Flush()
-		if err := rows.Error(); err != nil {
-			return outputError(err)
-		}
-		return nil
-	})
-}
-
-// writeRemoved writes removed.csv: id,kept_id,similarity in input order.
-func (o *outputDir) writeRemoved(ctx context.Context, t *table.Table, c *clusters.Result) error {
-	return o.rows(RemovedFile, []string{"id", "kept_id", "similarity"}, func(write func(row ...string)) error {
-		removed, kept := t.Scanner(), table.Namer{Cursor: t.Cursor()}
-		similarities := extsort.NewLookup(c.Similarities)
-		err := c.Removed.Visit(func(e extsort.Entry) error {
-			similarity := 1.0 // a copy
-			if bits, ok := similarities.Find(e.Key); ok {
-				similarity = math.Float64frombits(bits)
-			}
-			write(removed.ID(uint32(e.Key)), kept.ID(uint32(e.Value)), string(AppendSimilarity(nil, similarity)))
-			return errors.Join(removed.Err, kept.Err, ctx.Err())
-		})
-		return errors.Join(err, similarities.Err(), similarities.Close())
-	})
-}
-
-// writeClusters writes clusters.csv: id,cluster for the members of clusters of
-// two or more, in input order; a cluster is named by its smallest document.
-func (o *outputDir) writeClusters(ctx context.Context, t *table.Table, c *clusters.Result) error {
-	return o.rows(ClustersFile, []string{"id", "cluster"}, func(write func(row ...string)) error {
-		docs, labels := t.Scanner(), table.Namer{Cursor: t.Cursor()}
-		return c.Labels.Visit(func(e extsort.Entry) error {
-			write(docs.ID(uint32(e.Key)), labels.ID(uint32(e.Value)))
-			return errors.Join(docs.Err, labels.Err, ctx.Err())
-		})
-	})
-}
-
-// writeKeptList writes kept.txt: the paths of the kept documents that are
-// files of their own.
-func (o *outputDir) writeKeptList(ctx context.Context, k *keptWriter) error {
-	t := k.r.table
-	return o.writeFile(KeptList, func(w io.Writer) error {
-		c := t.Scanner()
-		var name, line []byte
-		for i := t.References; i < t.Docs; i++ {
-			doc := uint32(i)
-			if !k.keeps(doc) || t.Sources[t.FileOf(doc)].Format != corpus.Text {
-				continue
-			}
-			name = c.AppendID(name[:0], doc)
-			line = append(appendLineName(line[:0], name), '\n')
-			if err := errors.Join(c.Err, ctx.Err()); err != nil {
-				return err
-			}
-			if _, err := w.Write(line); err != nil {
-				return outputError(err)
-			}
-		}
-		return nil
-	})
-}
-
-// writeKeptIDs writes kept.csv: id of the kept documents, in input order.
-func (o *outputDir) writeKeptIDs(ctx context.Context, k *keptWriter) error {
-	return o.rows(KeptIDsFile, []string{"id"}, func(write func(row ...string)) error {
-		docs := k.r.table.Scanner()
-		for i := k.r.table.References; i < k.r.table.Docs; i++ {
-			doc := uint32(i)
-			if i%1024 == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if !k.keeps(doc) {
-				continue
-			}
-			write(docs.ID(doc))
-			if docs.Err != nil {
-				return docs.Err
-			}
-			k.items.Add(1)
-		}
-		return nil
-	})
-}
-
-// appendLineName appends a name as a line of a list shows it: as it is, unless it holds
-// control characters or line separators or begins with a quotation mark. Then it is in
-// quotes and escaped as Go does, which strconv.Unquote undoes.
-func appendLineName(dst, name []byte) []byte {
-	for i, r := range string(name) {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || i == 0 && r == '"' {
-			return strconv.AppendQuote(dst, string(name))
-		}
-	}
-	return append(dst, name...)
-}
-
-func (o *outputDir) writeSummary(s *Summary) error {
-	return o.writeFile(SummaryFile, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(s)
-	})
 }

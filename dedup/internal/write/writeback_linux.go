@@ -1,4 +1,4 @@
-package dedup
+package write
 
 import (
 	"github.com/cockroachdb/pebble/v2/vfs"

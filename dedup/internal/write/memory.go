@@ -1,4 +1,4 @@
-package dedup
+package write
 
 import (
 	"context"
@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// writeRoom shares the memory of the last stage out among the files that are
+// memory shares the memory of the last stage out among the files that are
 // decoded and compressed, or copied row by row, at the same time. A file takes
 // all that it needs at once, before it is opened, so none waits with memory that
 // another one wants.
-type writeRoom struct {
+type memory struct {
 	size int64 // in bytes; 0: any amount
 	left *semaphore.Weighted
 }
@@ -18,14 +18,14 @@ type writeRoom struct {
 // copyRowsBytes is what one thread wants for pages of a Parquet file.
 const copyRowsBytes = 48 << 20
 
-func newWriteRoom(size int64) *writeRoom {
-	return &writeRoom{size: size, left: semaphore.NewWeighted(size)}
+func newMemory(size int64) *memory {
+	return &memory{size: size, left: semaphore.NewWeighted(size)}
 }
 
 // take waits for the room of one file: most bytes if there are as many in all,
 // else all there are, which may be less than least. Then the file is written alone:
 // it cannot be written with less. The caller gives back what is granted.
-func (w *writeRoom) take(ctx context.Context, least, most int64) (granted int64, err error) {
+func (w *memory) take(ctx context.Context, least, most int64) (granted int64, err error) {
 	if w.size == 0 {
 		return most, nil
 	}
@@ -36,7 +36,7 @@ func (w *writeRoom) take(ctx context.Context, least, most int64) (granted int64,
 }
 
 // giveBack returns the room of a file.
-func (w *writeRoom) giveBack(granted int64) {
+func (w *memory) giveBack(granted int64) {
 	if w.size > 0 {
 		w.left.Release(min(granted, w.size))
 	}

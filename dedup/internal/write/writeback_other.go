@@ -1,6 +1,6 @@
 //go:build !linux
 
-package dedup
+package write
 
 import "github.com/cockroachdb/pebble/v2/vfs"
 

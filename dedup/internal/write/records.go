@@ -1,4 +1,4 @@
-package dedup
+package write
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/feed"
+	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/scratch"
 	"github.com/alike-dev/alike/dedup/internal/table"
@@ -38,19 +40,19 @@ const copyBytes = 512 << 10
 // an object store is uploaded meanwhile, so that many small files do not cost an
 // answer of the network each.
 type keptWriter struct {
-	r       *run
-	out     *outputDir
+	Options
+	out     *Folder
 	opener  *feed.Opener
 	removed bitset.Set
 	before  map[int]written // what an earlier process has written
 	group   *errgroup.Group // of workers and uploads
 	uploads chan struct{}   // a place for each upload that is under way
-	room    *writeRoom
+	room    *memory
 	items   atomic.Int64
 	bytes   atomic.Int64
 
 	mu   sync.Mutex
-	lost []lostRows // of Parquet files
+	lost []LostRows // of Parquet files
 }
 
 // writtenKind is the kind of the notes of how far a file is.
@@ -97,26 +99,75 @@ type outputFile struct {
 const noteBytes = 64 << 20
 
 func (k *keptWriter) keeps(doc uint32) bool {
-	return !k.removed.Has(doc) && !k.r.table.Skipped.Has(doc)
+	return !k.removed.Has(doc) && !k.Table.Skipped.Has(doc)
 }
 
-// newKeptWriter prepares the writing of all documents but those removed.
-func (r *run) newKeptWriter(out *outputDir, c *clusters.Result) (*keptWriter, error) {
-	k := &keptWriter{
-		r: r, out: out, removed: bitset.New(r.table.Docs), before: map[int]written{}, uploads: make(chan struct{}, uploadsAtOnce),
-		room: newWriteRoom(r.work.Share(2)),
+// Options say what is written.
+type Options struct {
+	Table    *table.Table
+	Clusters *clusters.Result
+	Corpus   corpus.Options
+	IDsOnly  bool // of what is kept only the ids are written
+	Space    *scratch.Space
+	Log      *resume.Log // nil: nothing is noted
+	// NoteBytes is how much of an output is written between two notes of it; 0: noteBytes.
+	NoteBytes int64
+	Progress  meter.Progress
+}
+
+// Counts say what writeAll has written.
+type Counts struct {
+	Items int64 // records
+	Bytes int64 // of them
+	Lost  []LostRows
+}
+
+// All writes everything but the summary below the staging folder of an output. The lists
+// are small, but waiting for the disk to have them is not quick, so they are written beside
+// the records.
+func All(ctx context.Context, o Options, out *Folder) (n Counts, err error) {
+	k, err := newKeptWriter(o, out)
+	if err != nil {
+		return n, err
 	}
-	err := c.Removed.Visit(func(e extsort.Entry) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return out.writeRemoved(ctx, o.Table, o.Clusters) })
+	group.Go(func() error { return out.writeClusters(ctx, o.Table, o.Clusters) })
+	if o.IDsOnly {
+		group.Go(func() error { return out.writeKeptIDs(ctx, k) })
+	} else {
+		group.Go(func() error { return k.write(ctx) })
+		if slices.ContainsFunc(k.inputs(), func(s corpus.Source) bool { return s.Format == corpus.Text }) {
+			group.Go(func() error { return out.writeKeptList(ctx, k) })
+		}
+	}
+	err = group.Wait()
+	return Counts{k.items.Load(), k.bytes.Load(), k.lost}, err
+}
+
+// inputs returns the sources that are no references.
+func (o *Options) inputs() []corpus.Source { return o.Table.Sources[o.Table.ReferenceFiles:] }
+
+// newKeptWriter prepares the writing of all documents but those removed.
+func newKeptWriter(o Options, out *Folder) (*keptWriter, error) {
+	if o.NoteBytes == 0 {
+		o.NoteBytes = noteBytes
+	}
+	k := &keptWriter{
+		Options: o, out: out, removed: bitset.New(o.Table.Docs), before: map[int]written{}, uploads: make(chan struct{}, uploadsAtOnce),
+		room: newMemory(o.Space.Share(2)),
+	}
+	err := o.Clusters.Removed.Visit(func(e extsort.Entry) error {
 		k.removed.Add(uint32(e.Key))
 		return nil
 	})
-	if err != nil || !r.log.Resumed() {
+	if err != nil || !o.Log.Resumed() {
 		return k, err
 	}
 	if err := k.sweep(); err != nil {
 		return nil, err
 	}
-	for w, err := range resume.All[written](r.log, writtenKind) {
+	for w, err := range resume.All[written](o.Log, writtenKind) {
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +233,7 @@ func sumOf(file io.ReaderAt, sum uint32, from, to int64) (uint32, error) {
 // which none has made.
 func (k *keptWriter) sweep() error {
 	expected := map[string]bool{}
-	for i := k.r.refSources; i < len(k.r.sources); i++ {
+	for i := k.Table.ReferenceFiles; i < len(k.Table.Sources); i++ {
 		expected[k.path(i)] = true
 	}
 	var walk func(folder string) error
@@ -221,12 +272,12 @@ func (k *keptWriter) sweep() error {
 
 // path returns where a source's output is staged.
 func (k *keptWriter) path(file int) string {
-	return k.out.kept(&k.r.sources[file])
+	return k.out.kept(&k.Table.Sources[file])
 }
 
 // write copies all record files of the inputs.
 func (k *keptWriter) write(ctx context.Context) error {
-	k.opener = feed.NewOpener(ctx, k.r.sources, k.r.config.Corpus, k.r.work.Share(8), k.rewrites)
+	k.opener = feed.NewOpener(ctx, k.Table.Sources, k.Corpus, k.Space.Share(8), k.rewrites)
 	defer k.opener.Close()
 	jobs := make(chan func(buf *[]byte) error)
 	group, ctx := errgroup.WithContext(ctx)
@@ -235,7 +286,7 @@ func (k *keptWriter) write(ctx context.Context) error {
 		defer close(jobs)
 		return k.plan(ctx, jobs)
 	})
-	for range k.r.config.Threads {
+	for range k.Space.Threads {
 		group.Go(func() error {
 			var buf []byte
 			for job := range jobs {
@@ -251,8 +302,8 @@ func (k *keptWriter) write(ctx context.Context) error {
 
 // rewrites tells whether a file is to be written and cannot be read in place.
 func (k *keptWriter) rewrites(file int) bool {
-	source := &k.r.sources[file]
-	return file >= k.r.refSources && source.Format != corpus.Text && source.Format != corpus.Parquet &&
+	source := &k.Table.Sources[file]
+	return file >= k.Table.ReferenceFiles && source.Format != corpus.Text && source.Format != corpus.Parquet &&
 		!k.before[file].Whole && !source.InPlace()
 }
 
@@ -266,8 +317,8 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 			return ctx.Err()
 		}
 	}
-	for i := k.r.refSources; i < len(k.r.sources); i++ {
-		source := &k.r.sources[i]
+	for i := k.Table.ReferenceFiles; i < len(k.Table.Sources); i++ {
+		source := &k.Table.Sources[i]
 		if source.Format == corpus.Text || k.before[i].Whole {
 			continue
 		}
@@ -295,13 +346,13 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 // planCopies cuts a plain file into jobs. A file without documents gets one
 // job too: its output has the header, or is empty.
 func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send func(copyJob) error) (err error) {
-	first, end := k.r.table.DocsOfFile(file)
+	first, end := k.Table.DocsOfFile(file)
 	out, err := k.open(ctx, file, path, first, end)
 	if out == nil || err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, k.leave(ctx, out)) }()
-	c := k.r.table.Scanner()
+	c := k.Table.Scanner()
 	job := copyJob{file: out, first: out.state.Doc, offset: out.state.Offset}
 	start := int64(0) // of the job's first record in the input
 	cut := func(doc uint32) error {
@@ -343,12 +394,12 @@ func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send
 // written there. It returns nil for a file that cannot be read, if it had no
 // documents.
 func (k *keptWriter) open(ctx context.Context, file int, path string, first, end uint32) (*outputFile, error) {
-	in, err := corpus.Open(ctx, k.r.sources[file], k.r.config.Corpus)
+	in, err := corpus.Open(ctx, k.Table.Sources[file], k.Corpus)
 	if err != nil {
 		return nil, unlessEmpty(first, end, err)
 	}
 	out := &outputFile{
-		number: file, source: &k.r.sources[file], path: path, in: in, left: 1, ended: map[int]copyJob{},
+		number: file, source: &k.Table.Sources[file], path: path, in: in, left: 1, ended: map[int]copyJob{},
 		state: written{File: file, Doc: first, Offset: int64(len(in.Header()))},
 	}
 	before, resumed := k.before[file]
@@ -388,7 +439,7 @@ func (k *keptWriter) copy(ctx context.Context, job copyJob, buf *[]byte) (err er
 
 func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 	f := job.file
-	docs := k.r.table.Scanner()
+	docs := k.Table.Scanner()
 	start := docs.Doc(job.first).Offset
 	last := docs.Doc(job.end - 1)
 	if docs.Err != nil {
@@ -458,7 +509,7 @@ func (f *outputFile) readAt(p []byte, start int64) error {
 func (k *keptWriter) count(items, bytes, taken int64) {
 	k.items.Add(items)
 	k.bytes.Add(bytes)
-	k.r.config.Progress.Advance(items, taken)
+	k.Progress.Advance(items, taken)
 }
 
 // ended notes, now and then, up to where the output is whole.
@@ -476,8 +527,8 @@ func (k *keptWriter) ended(job copyJob) error {
 		f.next++
 		f.state.Doc, f.state.Offset = j.end, j.offset+j.size
 	}
-	l := k.r.log
-	if l == nil || f.state.Offset-f.noted < k.r.config.limits.output {
+	l := k.Log
+	if l == nil || f.state.Offset-f.noted < k.NoteBytes {
 		return nil
 	}
 	sum, err := sumOf(f.to, f.state.Sum, f.sum, f.state.Offset)
@@ -501,7 +552,7 @@ func (k *keptWriter) leave(ctx context.Context, f *outputFile) error {
 	if err := errors.Join(f.in.Close(), f.to.Sync(), f.to.Close()); err != nil {
 		return outputError(err)
 	}
-	if _, end := k.r.table.DocsOfFile(f.number); f.state.Doc < end {
+	if _, end := k.Table.DocsOfFile(f.number); f.state.Doc < end {
 		return nil // some job has failed
 	}
 	return k.whole(ctx, f.number, f.path)
@@ -514,7 +565,7 @@ const uploadsAtOnce = 16
 // whole notes that a file is written, when it is uploaded if it is to be.
 func (k *keptWriter) whole(ctx context.Context, file int, path string) error {
 	switch {
-	case k.out.remote == nil && k.r.log == nil:
+	case k.out.remote == nil && k.Log == nil:
 		return nil // all names are made durable at once in the end
 	case k.out.remote == nil:
 		return k.noteWhole(ctx, file, path)
@@ -532,7 +583,7 @@ func (k *keptWriter) whole(ctx context.Context, file int, path string) error {
 }
 
 func (k *keptWriter) noteWhole(ctx context.Context, file int, path string) error {
-	if err := k.out.whole(ctx, KeptFolder+"/"+k.r.sources[file].Name, path); err != nil {
+	if err := k.out.whole(ctx, KeptFolder+"/"+k.Table.Sources[file].Name, path); err != nil {
 		return err
 	}
 	w := written{File: file, Whole: true}
@@ -543,5 +594,5 @@ func (k *keptWriter) noteWhole(ctx context.Context, file int, path string) error
 		}
 		w.State = durable.StateOf(st)
 	}
-	return k.r.log.Note(writtenKind, w)
+	return k.Log.Note(writtenKind, w)
 }

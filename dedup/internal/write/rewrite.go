@@ -1,4 +1,4 @@
-package dedup
+package write
 
 import (
 	"context"
@@ -14,20 +14,20 @@ import (
 
 // rewrite copies the kept records of a file that cannot be read in place.
 func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err error) {
-	source := k.r.sources[file]
+	source := k.Table.Sources[file]
 	reading, part := source.Compression.Memory()
-	granted, err := k.room.take(ctx, reading+part, reading+part*int64(k.r.config.Threads+1))
+	granted, err := k.room.take(ctx, reading+part, reading+part*int64(k.Space.Threads+1))
 	if err != nil {
 		return err
 	}
 	defer k.room.giveBack(granted)
 	in, err := k.opener.Open(file)
 	if err != nil {
-		first, end := k.r.table.DocsOfFile(file)
+		first, end := k.Table.DocsOfFile(file)
 		return unlessEmpty(first, end, err)
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	w, err := createOn(k.out.fs, path, source.Compression, k.r.config.Threads)
+	w, err := createOn(k.out.fs, path, source.Compression, k.Space.Threads)
 	if err != nil {
 		return outputError(err)
 	}
@@ -49,13 +49,13 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 	var b corpus.Block
 	defer b.Release()
 	from := feed.OpenFile{File: in}
-	c := k.r.table.Scanner()
-	next, end := k.r.table.DocsOfFile(file)
+	c := k.Table.Scanner()
+	next, end := k.Table.DocsOfFile(file)
 	for ctx.Err() == nil {
 		if err := in.Next(&b); err != nil {
 			return unlessEmpty(next, end, err) // the end, or damage that the first pass has named
 		}
-		doc, blockEnd := k.r.table.DocsOfBlock(file, b.Seq)
+		doc, blockEnd := k.Table.DocsOfBlock(file, b.Seq)
 		next = max(next, blockEnd)
 		items, bytes := int64(0), int64(0)
 		for ; doc < blockEnd; doc++ {
@@ -79,22 +79,22 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 
 // copyRows copies the kept rows of a Parquet file, or finds that some are lost.
 func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error {
-	source := k.r.sources[file]
-	how := corpus.RowCopy{Threads: k.r.config.Threads}
+	source := k.Table.Sources[file]
+	how := corpus.RowCopy{Threads: k.Space.Threads}
 	var err error
 	if how.PageMemory, err = k.room.take(ctx, 0, copyRowsBytes*int64(how.Threads)); err != nil {
 		return err
 	}
 	defer k.room.giveBack(how.PageMemory)
-	doc, end := k.r.table.DocsOfFile(file)
+	doc, end := k.Table.DocsOfFile(file)
 	if doc == end { // perhaps none of its columns is the text: then it has no output
-		in, err := corpus.Open(ctx, source, k.r.config.Corpus)
+		in, err := corpus.Open(ctx, source, k.Corpus)
 		if err != nil {
 			return unlessEmpty(doc, end, err)
 		}
 		_ = in.Close() // only read
 	}
-	c := k.r.table.Scanner()
+	c := k.Table.Scanner()
 	items, bytes := int64(0), int64(0)
 	keep := func(row int64) bool {
 		for doc < end && c.Line(doc)-1 < row {
@@ -112,7 +112,7 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error 
 		return outputError(err)
 	}
 	defer w.Abort()
-	if err = corpus.CopyRows(ctx, w, source, k.r.config.Corpus, how, keep); err == nil && c.Err == nil {
+	if err = corpus.CopyRows(ctx, w, source, k.Corpus, how, keep); err == nil && c.Err == nil {
 		err = w.Commit()
 	}
 	var reason *corpus.Problem

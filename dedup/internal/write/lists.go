@@ -1,0 +1,135 @@
+package write
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"unicode"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/clusters"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/extsort"
+)
+
+// AppendSimilarity appends a similarity as outputs print it, with six decimals.
+func AppendSimilarity(dst []byte, similarity float64) []byte {
+	return strconv.AppendFloat(dst, similarity, 'f', 6, 64)
+}
+
+// rows writes a CSV file with a header.
+func (o *Folder) rows(name string, header []string, fill func(write func(row ...string)) error) error {
+	return o.writeFile(name, func(w io.Writer) error {
+		rows := csv.NewWriter(w)
+		_ = rows.Write(header) // Flush tells of errors
+		if err := fill(func(row ...string) { _ = rows.Write(row) }); err != nil {
+			return err
+		}
+		rows.Flush()
+		if err := rows.Error(); err != nil {
+			return outputError(err)
+		}
+		return nil
+	})
+}
+
+// writeRemoved writes removed.csv: id,kept_id,similarity in input order.
+func (o *Folder) writeRemoved(ctx context.Context, t *table.Table, c *clusters.Result) error {
+	return o.rows(RemovedFile, []string{"id", "kept_id", "similarity"}, func(write func(row ...string)) error {
+		removed, kept := t.Scanner(), table.Namer{Cursor: t.Cursor()}
+		similarities := extsort.NewLookup(c.Similarities)
+		err := c.Removed.Visit(func(e extsort.Entry) error {
+			similarity := 1.0 // a copy
+			if bits, ok := similarities.Find(e.Key); ok {
+				similarity = math.Float64frombits(bits)
+			}
+			write(removed.ID(uint32(e.Key)), kept.ID(uint32(e.Value)), string(AppendSimilarity(nil, similarity)))
+			return errors.Join(removed.Err, kept.Err, ctx.Err())
+		})
+		return errors.Join(err, similarities.Err(), similarities.Close())
+	})
+}
+
+// writeClusters writes clusters.csv: id,cluster for the members of clusters of
+// two or more, in input order; a cluster is named by its smallest document.
+func (o *Folder) writeClusters(ctx context.Context, t *table.Table, c *clusters.Result) error {
+	return o.rows(ClustersFile, []string{"id", "cluster"}, func(write func(row ...string)) error {
+		docs, labels := t.Scanner(), table.Namer{Cursor: t.Cursor()}
+		return c.Labels.Visit(func(e extsort.Entry) error {
+			write(docs.ID(uint32(e.Key)), labels.ID(uint32(e.Value)))
+			return errors.Join(docs.Err, labels.Err, ctx.Err())
+		})
+	})
+}
+
+// writeKeptList writes kept.txt: the paths of the kept documents that are
+// files of their own.
+func (o *Folder) writeKeptList(ctx context.Context, k *keptWriter) error {
+	t := k.Table
+	return o.writeFile(KeptList, func(w io.Writer) error {
+		c := t.Scanner()
+		var name, line []byte
+		for i := t.References; i < t.Docs; i++ {
+			doc := uint32(i)
+			if !k.keeps(doc) || t.Sources[t.FileOf(doc)].Format != corpus.Text {
+				continue
+			}
+			name = c.AppendID(name[:0], doc)
+			line = append(appendLineName(line[:0], name), '\n')
+			if err := errors.Join(c.Err, ctx.Err()); err != nil {
+				return err
+			}
+			if _, err := w.Write(line); err != nil {
+				return outputError(err)
+			}
+		}
+		return nil
+	})
+}
+
+// writeKeptIDs writes kept.csv: id of the kept documents, in input order.
+func (o *Folder) writeKeptIDs(ctx context.Context, k *keptWriter) error {
+	return o.rows(KeptIDsFile, []string{"id"}, func(write func(row ...string)) error {
+		docs := k.Table.Scanner()
+		for i := k.Table.References; i < k.Table.Docs; i++ {
+			doc := uint32(i)
+			if i%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if !k.keeps(doc) {
+				continue
+			}
+			write(docs.ID(doc))
+			if docs.Err != nil {
+				return docs.Err
+			}
+			k.items.Add(1)
+		}
+		return nil
+	})
+}
+
+// appendLineName appends a name as a line of a list shows it: as it is, unless it holds
+// control characters or line separators or begins with a quotation mark. Then it is in
+// quotes and escaped as Go does, which strconv.Unquote undoes.
+func appendLineName(dst, name []byte) []byte {
+	for i, r := range string(name) {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || i == 0 && r == '"' {
+			return strconv.AppendQuote(dst, string(name))
+		}
+	}
+	return append(dst, name...)
+}
+
+// WriteSummary writes the account of the run, which comes last.
+func (o *Folder) WriteSummary(s any) error {
+	return o.writeFile(SummaryFile, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(s)
+	})
+}
