@@ -248,6 +248,11 @@ var ErrUsage = errors.New("wrong usage")
 // wrap ErrUsage.
 func (c Config) Validate() error {
 	c = c.withDefaults()
+	return c.validate()
+}
+
+// validate is Validate of a configuration with its defaults.
+func (c *Config) validate() error {
 	checks := []error{c.validateReading()}
 	if c.BucketCap < 2 || c.BucketCap > MaxBucketCap {
 		checks = append(checks, fmt.Errorf("bucket cap must be 2 to %d", MaxBucketCap))
@@ -283,9 +288,8 @@ func (c *Config) validateThreshold() error {
 	return errors.Join(checks...)
 }
 
-// validateReading checks what all calls depend on.
-func (c Config) validateReading() error {
-	c = c.withDefaults()
+// validateReading checks what all calls depend on, of a configuration with its defaults.
+func (c *Config) validateReading() error {
 	checks := []error{
 		c.Features.Validate(),
 		among(setting.OnError, c.OnError, OnErrorSkip, OnErrorFail),
@@ -322,6 +326,11 @@ func asUsage(err error) error {
 // Recipe returns what decides about pairs. Its errors wrap ErrUsage.
 func (c Config) Recipe() (recipe.Recipe, error) {
 	c = c.withDefaults()
+	return c.recipe()
+}
+
+// recipe is Recipe of a configuration with its defaults.
+func (c *Config) recipe() (recipe.Recipe, error) {
 	if c.Distance != nil {
 		r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts, Distance: c.Distance})
 		return r, asUsage(err)

@@ -20,10 +20,11 @@ func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (s
 	if err != nil {
 		return nil, err
 	}
+	config = config.withDefaults()
 	if err := config.validateReading(); err != nil {
 		return nil, err
 	}
-	r := newRunOf(config.withDefaults(), recipe)
+	r := newRunOf(config, recipe)
 	defer func() { err = errors.Join(err, r.close(err == nil)) }()
 	if err := r.begin(ctx, "sketch"); err != nil {
 		return nil, err

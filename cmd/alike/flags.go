@@ -339,8 +339,8 @@ func (f *searchFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
 	return nil
 }
 
-// checkThreshold checks what a configuration would take as "not set", and what
-// people are most likely to get wrong.
+// checkThreshold checks a threshold and a recall that were given. A configuration takes 0 for
+// its default, so it would not refuse what the user has asked for.
 func checkThreshold(m measure.Measure, threshold, recall float64) error {
 	switch {
 	case m == measure.Overlap:
