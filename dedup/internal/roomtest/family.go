@@ -17,8 +17,6 @@ type Family struct {
 	First            []uint32 // of the document's class
 	Similar          map[graph.Pair]float64
 	Lengths          []uint32
-	sizes            []uint32 // of records, in bytes; nil: 1
-	without          bool     // feature sets are not in the table
 }
 
 // AnyFamily draws documents. Edges between references are left out, as the engine does.
