@@ -208,3 +208,27 @@ func TestAllTablesAreOfOneUnicodeVersion(t *testing.T) {
 		t.Errorf("categories are of Unicode %s, normalisation of %s", unicode.Version, norm.Version)
 	}
 }
+
+// UAX29 has a path of its own for what most texts consist of. What is not so simple comes
+// in many forms, which are to meet here.
+func TestSegmentsOfWordsWithSomethingInTheMiddleEqualTheTwin(t *testing.T) {
+	pieces := []string{
+		"a", "don", "1", "42", "é", "Ü", "слово", "中", "か", "ア", "カタカナ", "ー", "한", "न", "ि", "्", "א", "ש", "กา",
+		"_", "__", "'", "\"", ".", ",", ":", ";", "’", "·", "‧", "\u2024", "：", "．", "，", "（", "\u3000", "…", " ", "  ", "\n", "\r\n", "-", "!", "、", "。", "\t",
+		"\u0301", "\u0308", "\u20dd", "\u00ad", "\u200d", "\u2060", "☀", "☀\ufe0f", "👩\u200d💻", "🇩", "🇪", "½", "²", "Ⅷ", "①", "\xff", "\xc3", "\x00",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		tok := mustNew(t, Options{
+			Tokens:          UAX29,
+			Version:         rapid.SampledFrom(versions).Draw(t, "version"),
+			Normalize:       rapid.SampledFrom(normalizations).Draw(t, "form"),
+			NoFold:          rapid.Bool().Draw(t, "nofold"),
+			StripDiacritics: rapid.Bool().Draw(t, "strip"),
+		})
+		for range 5 {
+			text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 60).Draw(t, "pieces"), "")
+			check(t, tok, text)
+			check(t, tok, strings.Repeat("word ", rapid.IntRange(0, 80).Draw(t, "words"))+text+strings.Repeat(" word", 40))
+		}
+	})
+}

@@ -86,7 +86,7 @@ var (
 func tableFor(o Options) *table {
 	o = o.withDefaults()
 	key := tableKey{o.Version, o.Normalize, o.NoFold, o.ignores(), o.StripDiacritics, o.Tokens}
-	if o.Tokens == UAX29 || o.Tokens == Graphemes || o.Tokens == ASCII {
+	if o.Tokens == Graphemes || o.Tokens == ASCII {
 		// They have boundaries of their own, or none; any action will do that is
 		// never actionSeparate, for which text is not kept.
 		key.tokens = Chars
@@ -165,7 +165,7 @@ func (t *table) makePage(number rune) *page {
 			}
 			p.replacement[i] = bytes.Clone(out)
 		}
-		p.class[i] = t.class(e, utf8.RuneLen(r), p.replacementOf(i))
+		p.class[i] = t.class(r, e, p.replacementOf(i))
 	}
 	t.pages[number].Store(p)
 	return p
@@ -251,7 +251,7 @@ func actionOf(tokens Tokens) func(r rune) entry {
 		return alnumAction
 	case Space:
 		return spaceAction
-	case Chars:
+	case Chars, UAX29: // which has boundaries of its own
 		return func(rune) entry { return actionSolo }
 	default:
 		return wordAction

@@ -44,11 +44,12 @@ type Tokenizer struct {
 type fastPath uint8
 
 const (
-	fastNone    fastPath = iota // scan does ASCII as well
-	fastWords                   // words of letters and digits: the vector kernel
-	fastChars                   // a table of 128 hashes
-	fastASCII                   // what is not visible ASCII is dropped first; no scan at all
-	generalOnly                 // tokens are needed as bytes, or whole texts: no scan at all
+	fastNone     fastPath = iota // scan does ASCII as well
+	fastWords                    // words of letters and digits: the vector kernel
+	fastChars                    // a table of 128 hashes
+	fastASCII                    // what is not visible ASCII is dropped first; no scan at all
+	fastSegments                 // runs of letters and numbers, else the general path; no scan at all
+	generalOnly                  // tokens are needed as bytes, or whole texts: no scan at all
 )
 
 // New returns a tokenizer, or the error of o.Validate.
@@ -68,6 +69,9 @@ func New(o Options) (*Tokenizer, error) {
 	switch {
 	case o.Tokens == UAX29 || o.Tokens == Graphemes || o.MinLength > 1 || o.Filter != nil:
 		t.fast = generalOnly
+		if o.Tokens == UAX29 && o.MinLength <= 1 && o.Filter == nil {
+			t.fast = fastSegments
+		}
 		t.words = words.FromBytes(nil)
 		t.clusters = graphemes.FromBytes(nil)
 	case o.Tokens == Words || o.Tokens == Alnum:
@@ -113,6 +117,8 @@ func (t *Tokenizer) AppendHashesFrom(dst []uint64, doc []byte, from int) ([]uint
 	switch t.fast {
 	case generalOnly:
 		dst = t.appendGeneral(dst, doc)
+	case fastSegments:
+		dst = t.appendSegments(dst, doc)
 	case fastASCII:
 		dst, next = t.appendVisible(dst, doc, from)
 	default:

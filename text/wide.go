@@ -46,7 +46,7 @@ func (t *Tokenizer) appendWide(dst []uint64, doc []byte, at, limit int) ([]uint6
 	for at < limit {
 		used, seen, stopped := w.classes.Cut(&w.cuts, doc[at:])
 		w.cuts.Swapped(t.swap)
-		dst = w.cuts.AppendHashes(dst)
+		dst = w.cuts.AppendAllHashes(dst)
 		seen += at
 		at += used
 		switch {
@@ -84,9 +84,13 @@ var actionClasses = [...]uint8{
 	actionSeparate: 0, actionRun: simd.ClassRun, actionSolo: simd.ClassSolo, actionJoin: simd.ClassRun,
 }
 
-// class returns the class of a code point of the given entry and width, which out replaces
-// if anything does.
-func (t *table) class(e entry, width int, out []byte) uint8 {
+// class returns the class of a code point of the given entry, which out replaces if anything
+// does.
+func (t *table) class(r rune, e entry, out []byte) uint8 {
+	width := utf8.RuneLen(r)
+	if t.options.Tokens == UAX29 {
+		return t.segmentClass(r, e, width, out)
+	}
 	c := actionClasses[e.action()]
 	switch {
 	case width > 3, e&glue != 0, e&unstable != 0 && c != 0:

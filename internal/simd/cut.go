@@ -200,12 +200,21 @@ func (c *Cuts) Swapped(swap func(at int, text []byte)) {
 	}
 }
 
-// AppendHashes appends hashing.Bytes of every token. O(length of the stretch).
-func (c *Cuts) AppendHashes(dst []uint64) []uint64 { return appendCutHashes(dst, c) }
+// Tokens returns where the tokens start and end in the stretch.
+func (c *Cuts) Tokens() (starts, ends []uint16) { return c.starts[:c.tokens], c.ends[:c.tokens] }
+
+// AppendHashes appends hashing.Bytes of the tokens numbered from, from + 1, … to − 1.
+// O(their length).
+func (c *Cuts) AppendHashes(dst []uint64, from, to int) []uint64 {
+	return appendCutHashes(dst, c, from, to)
+}
+
+// AppendAllHashes is AppendHashes of all tokens.
+func (c *Cuts) AppendAllHashes(dst []uint64) []uint64 { return appendCutHashes(dst, c, 0, c.tokens) }
 
 // appendCutHashesGeneric is the pure Go twin of the assembly.
-func appendCutHashesGeneric(dst []uint64, c *Cuts) []uint64 {
-	starts, ends := c.starts[:c.tokens], c.ends[:c.tokens]
+func appendCutHashesGeneric(dst []uint64, c *Cuts, from, to int) []uint64 {
+	starts, ends := c.starts[from:to], c.ends[from:to]
 	dst = slices.Grow(dst, len(starts))
 	out := dst[len(dst):][:len(starts)]
 	for i, s := range starts {

@@ -34,11 +34,11 @@ func (v cutVariant) cut(k *Classes, c *Cuts, src []byte, blocks int) (starts, en
 
 var hasBMI2 = cpu.X86.HasBMI2
 
-func appendCutHashes(dst []uint64, c *Cuts) []uint64 {
-	if !hasBMI2 || c.tokens == 0 {
-		return appendCutHashesGeneric(dst, c)
+func appendCutHashes(dst []uint64, c *Cuts, from, to int) []uint64 {
+	if n := to - from; hasBMI2 && n > 0 {
+		dst = slices.Grow(dst, n)
+		hashCutsBMI2(&dst[:len(dst)+1][len(dst)], &c.text[0], &c.starts[from:to][0], &c.ends[from:to][0], n)
+		return dst[:len(dst)+n]
 	}
-	dst = slices.Grow(dst, c.tokens)
-	hashCutsBMI2(&dst[:len(dst)+1][len(dst)], &c.text[0], &c.starts[0], &c.ends[0], c.tokens)
-	return dst[:len(dst)+c.tokens]
+	return appendCutHashesGeneric(dst, c, from, to)
 }

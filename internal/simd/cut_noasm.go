@@ -10,4 +10,6 @@ func (cutVariant) cut(k *Classes, c *Cuts, src []byte, blocks int) (starts, ends
 	return cutBlocksGeneric(k, c, src, blocks)
 }
 
-func appendCutHashes(dst []uint64, c *Cuts) []uint64 { return appendCutHashesGeneric(dst, c) }
+func appendCutHashes(dst []uint64, c *Cuts, from, to int) []uint64 {
+	return appendCutHashesGeneric(dst, c, from, to)
+}

@@ -104,13 +104,13 @@ func checkCuts(t interface {
 	if used == 0 && !stopped && len(src) > 0 && len(slowCut(t, k, src[:min(seen, len(src))])) != 1 {
 		t.Fatalf("%q: nothing was done, though there is more than a token", src)
 	}
-	hashes := appendCutHashesGeneric(nil, &want)
+	hashes := appendCutHashesGeneric(nil, &want, 0, want.tokens)
 	for i, token := range tokens {
 		if hashes[i] != hashing.Bytes([]byte(token)) {
 			t.Fatalf("token %q has the wrong hash", token)
 		}
 	}
-	if got := want.AppendHashes([]uint64{7}); got[0] != 7 || !slices.Equal(got[1:], hashes) {
+	if got := want.AppendAllHashes([]uint64{7}); got[0] != 7 || !slices.Equal(got[1:], hashes) {
 		t.Fatalf("%q: hashes %x, want %x", src, got, hashes)
 	}
 	for _, v := range availableCuts() {
@@ -232,7 +232,7 @@ func BenchmarkCut(b *testing.B) {
 				for b.Loop() {
 					for at := 0; at < len(text); {
 						used, _, _ := k.cut(v, &c, text[at:])
-						hashes = c.AppendHashes(hashes[:0])
+						hashes = c.AppendAllHashes(hashes[:0])
 						at += used
 					}
 				}
