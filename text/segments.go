@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 
@@ -12,7 +13,7 @@ import (
 // The fast path of UAX29. Most word segments are runs of letters and numbers, as simd.Cut
 // finds them, or one code point of a script without spaces. What else there is goes to the
 // general path, in pieces that no rule reaches beyond: words with something in their
-// middle (don't, 1.5, a_b), katakana, whatever stops Cut.
+// middle (don't, 1.5, a_b), katakana beside other letters, whatever stops Cut.
 //
 // Which code points are so simple is not read from a table, but found by cutting: the
 // segments of a few texts around a code point tell its property from the others.
@@ -51,13 +52,14 @@ func (t *Tokenizer) appendSegments(dst []uint64, doc []byte) []uint64 {
 func (t *Tokenizer) appendSimpleSegments(dst []uint64, doc []byte, at, end int) ([]uint64, int) {
 	starts, ends := t.wide.cuts.Tokens()
 	from := 0
+	kana := bytes.IndexByte(doc[at:end], katakanaLead) >= 0
 	for i := 0; i < len(starts); i++ {
 		next := end
 		if i+1 < len(starts) {
 			next = at + int(starts[i+1])
 		}
 		start, behind := at+int(starts[i]), at+int(ends[i])
-		if !t.partOfSegment(doc, start, behind, next) {
+		if !(kana && isMixed(doc[start:behind])) && !t.partOfSegment(doc, start, behind, next) {
 			continue
 		}
 		dst = t.wide.cuts.AppendHashes(dst, from, i)
@@ -71,6 +73,24 @@ func (t *Tokenizer) appendSimpleSegments(dst []uint64, doc []byte, at, end int) 
 		}
 	}
 	return t.wide.cuts.AppendHashes(dst, from, len(starts)), end
+}
+
+// isMixed reports whether a run has katakana and other letters, which are not of one segment.
+func isMixed(run []byte) bool {
+	first := startsKatakana(run)
+	for i := 1; i < len(run); i++ {
+		if utf8.RuneStart(run[i]) && startsKatakana(run[i:]) != first {
+			return true
+		}
+	}
+	return false
+}
+
+// Katakana, as far as cutting knows about it, and the first of its bytes.
+const firstKatakana, lastKatakana, katakanaLead = '\u30a1', '\u30fc', 0xe3
+
+func startsKatakana(b []byte) bool {
+	return len(b) >= 3 && b[0] == katakanaLead && (b[1] == 0x82 && b[2] >= 0xa1 || b[1] == 0x83 && b[2] <= 0xbc)
 }
 
 // beforeUnderscores returns where the underscores in front of doc[i] begin. They are no token,
@@ -222,6 +242,10 @@ func segmentClassOf(r rune) uint8 {
 			return simd.ClassRun | simd.ClassMark
 		case around(katakana, katakana) == 3 && kept:
 			return simd.ClassRun
+		}
+	case around(katakana, katakana) == 1 && around("a", "a") == 3 && around("1", "1") == 3 && around(alef, alef) == 3:
+		if r >= firstKatakana && r <= lastKatakana && kept {
+			return simd.ClassRun // see isMixed
 		}
 	case around("a", "a") == 3 && around("1", "1") == 3 && around(alef, alef) == 3 && around(katakana, katakana) == 3:
 		switch {
