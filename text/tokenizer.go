@@ -24,7 +24,7 @@ type Token struct {
 type Tokenizer struct {
 	options Options
 	table   *table
-	pipe    pipeline
+	pipe    memo
 	fast    fastPath
 	stop    map[uint64]struct{}
 
@@ -59,7 +59,7 @@ func New(o Options) (*Tokenizer, error) {
 	}
 	o = o.withDefaults()
 	o.StopWords = slices.Clone(o.StopWords)
-	t := &Tokenizer{options: o, table: tableFor(o), pipe: newPipeline(o)}
+	t := &Tokenizer{options: o, table: tableFor(o), pipe: memo{pipe: newPipeline(o)}}
 	if hashes := o.stopHashes(); len(hashes) > 0 {
 		t.stop = make(map[uint64]struct{}, len(hashes))
 		for _, h := range hashes {
