@@ -19,3 +19,9 @@ func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (*
 
 // DefaultScheme is the scheme of signatures when none is chosen.
 func DefaultScheme() minhash.Scheme { return minhash.Default() }
+
+// Fingerprinted looks at the first record of the inputs and returns its scheme if it is a
+// fingerprint, as Sketch makes them; see dedup.Fingerprinted and Config.Fingerprints.
+func Fingerprinted(ctx context.Context, config *Config) (line string, ok bool, err error) {
+	return dedup.Fingerprinted(ctx, config)
+}

@@ -95,6 +95,12 @@ type Config struct {
 	// for nothing.
 	Texts recipe.TextScheme
 
+	// Fingerprints says that the inputs of all sides are what Sketch has made (see
+	// SchemeField …), with the signatures of Features and Sketch, or of Texts, in place of
+	// texts. Pairs are those that Verify sketch, the default here, or Distance would find
+	// among the texts. See Fingerprinted.
+	Fingerprints bool
+
 	// Distance, if set, asks for the pairs whose signatures differ in at most so many bits,
 	// from 0 on, in place of those at a threshold: new(3). Signatures must be of SimHash or of
 	// texts (see recipe.Hamming), and Threshold, Recall, Banding, Candidates, Verify and Shared
@@ -219,13 +225,16 @@ func (c *Config) setSearchDefaults() {
 		setDefault(&c.Threshold, DefaultThreshold)
 	}
 	setDefault(&c.Recall, DefaultRecall)
+	if c.Fingerprints {
+		setDefault(&c.Verify, VerifySketch)
+	}
 	setDefault(&c.Verify, VerifyExact)
 	setDefault(&c.Candidates, CandidatesAuto)
 	switch {
 	case c.Candidates != CandidatesAuto:
 	case c.Banding != (lsh.Params{}):
 		c.Candidates = CandidatesLSH // whoever sets bands wants them used
-	case !hasBands(c.Sketch):
+	case !hasBands(c.Sketch) && !c.Fingerprints:
 		c.Candidates = CandidatesExact
 	}
 }
@@ -254,6 +263,9 @@ func (c Config) Validate() error {
 // validate is Validate of a configuration with its defaults.
 func (c *Config) validate() error {
 	checks := []error{c.validateReading()}
+	if err := c.validateStored(); err != nil {
+		return asUsage(errors.Join(append(checks, err)...))
+	}
 	if c.BucketCap < 2 || c.BucketCap > MaxBucketCap {
 		checks = append(checks, fmt.Errorf("bucket cap must be 2 to %d", MaxBucketCap))
 	}

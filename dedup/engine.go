@@ -167,6 +167,7 @@ func (r *run) graph() graph.Graph { return graph.Graph{Space: r.work, Docs: r.ta
 
 // newRun returns the run of a search for pairs.
 func newRun(config Config) (*run, error) {
+	asked := config.Verify
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -175,13 +176,18 @@ func newRun(config Config) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRunOf(config, recipe), nil
+	r := newRunOf(config, recipe)
+	r.noticeStored(asked)
+	return r, nil
 }
 
 // newRunOf returns a run of a valid configuration with its defaults.
 func newRunOf(config Config, recipe recipe.Recipe) *run {
 	if field := config.Keep.Field(); field != "" {
 		config.Corpus.Fields = []string{field}
+	}
+	if config.Fingerprints {
+		config.Corpus = asStored(config.Corpus)
 	}
 	r := &run{config: config, recipe: recipe, threshold: recipe.Threshold(), work: newSpace(&config, recipe.Signature())}
 	r.summary = &Summary{Threshold: config.Threshold, Verify: string(config.Verify), LargestClusters: []int{}}

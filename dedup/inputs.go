@@ -224,7 +224,7 @@ func (r *run) inputBytes() (n int64) {
 func (r *run) readOptions() read.Options {
 	c := &r.config
 	o := read.Options{
-		Recipe: r.recipe, Corpus: c.Corpus, LongText: c.limits.text, FirstProblem: c.OnError == OnErrorFail,
+		Recipe: r.recipe, Corpus: c.Corpus, LongText: c.limits.text, FirstProblem: c.OnError == OnErrorFail, Stored: c.Fingerprints,
 		Layouts: &r.layouts, Progress: c.Progress, Meter: r.clock.meter,
 		Table: table.Options{
 			Sources: r.sources, References: r.refSources, Left: r.leftFiles, Keys: r.recipe.Keys(),
@@ -364,7 +364,7 @@ func (p *reporter) until(behind func(doc uint32) bool) error {
 
 func (p *reporter) report(file int, problem *corpus.Problem) error {
 	r := p.r
-	if r.config.OnError == OnErrorFail {
+	if r.config.OnError == OnErrorFail || errors.Is(problem, ErrScheme) {
 		return problem
 	}
 	r.config.OnSkip(problem)

@@ -306,6 +306,7 @@ func TestEveryFieldOfConfigIsInTheFingerprint(t *testing.T) {
 		"Distance":              func(c *Config) { byDistance(c, 3) },
 		"Threshold":             func(c *Config) { c.Threshold = 0.71 },
 		"Recall":                func(c *Config) { c.Recall = 0.9 },
+		"Fingerprints":          func(c *Config) { c.Fingerprints, c.Verify, c.Candidates = true, VerifySketch, CandidatesAuto },
 		"Candidates":            func(c *Config) { c.Candidates = CandidatesLSH },
 		"Verify":                func(c *Config) { c.Verify = VerifySketch },
 		"OnError":               func(c *Config) { c.OnError = OnErrorFail },

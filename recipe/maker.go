@@ -3,6 +3,7 @@ package recipe
 import (
 	"encoding/binary"
 	"iter"
+	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/simd"
@@ -54,6 +55,9 @@ type Maker struct {
 	block     []uint64 // of the features of a long text
 	bytes     []byte   // of the signature of a TextSketcher
 	signature []uint32 // empty: none is made
+	decode    func(dst []uint32, packed []byte) ([]uint32, error)
+	taken     []uint32 // the signature of Take
+	none      []uint32 // that of a text without features; nil: not known yet
 }
 
 // Made is what a text has become, beside what the Maker holds until the next one.
@@ -70,7 +74,7 @@ func (r Recipe) NewMaker(o MakerOptions) *Maker {
 	if o.Long == 0 {
 		o.Long = LongText
 	}
-	m := &Maker{options: o, byDigest: r.texts == nil && r.decision != byDistance}
+	m := &Maker{options: o, decode: r.DecodeBinary, byDigest: r.texts == nil && r.decision != byDistance}
 	switch {
 	case r.decision == byDistance:
 		m.banding = r.blocks.AppendKeys
@@ -128,6 +132,28 @@ func (m *Maker) take(made *Made, features []uint64) {
 	}
 }
 
+// Take makes of a signature that was stored, as Recipe.AppendBinary writes it down, what Make
+// makes of a text: digest, signature and keys. Documents are equal if their signatures are.
+// Of features nothing is known: there is one, or none if the signature is that of a text
+// without any. The error says how the bytes are damaged. The Maker must make signatures.
+func (m *Maker) Take(packed []byte) (made Made, err error) {
+	if m.none == nil {
+		m.Make(nil)
+		m.none = slices.Clone(m.signature)
+	}
+	m.features = m.features[:0]
+	if m.taken, err = m.decode(m.taken[:0], packed); err != nil {
+		return made, err
+	}
+	copy(m.signature, m.taken)
+	if !slices.Equal(m.taken, m.none) {
+		made.Features = 1
+	}
+	made.Digest = signatureDigest(m.taken)
+	m.lap(StepSketch)
+	return made, nil
+}
+
 func (m *Maker) lap(step Step) {
 	if m.options.Lap != nil {
 		m.options.Lap(step)
@@ -173,11 +199,21 @@ func (m *Maker) makeText(text []byte) (features int) {
 	if len(m.signature) == 0 {
 		return features
 	}
-	m.bytes = append(m.bytes, 0, 0, 0) // the last word may be a part
-	for i := range m.signature {
-		m.signature[i] = binary.LittleEndian.Uint32(m.bytes[4*i:])
-	}
+	appendBytes(m.signature[:0], m.bytes)
 	return features
+}
+
+// appendBytes appends bytes as words, four each, the lowest first. The last may be a part.
+func appendBytes(dst []uint32, src []byte) []uint32 {
+	for ; len(src) >= 4; src = src[4:] {
+		dst = append(dst, binary.LittleEndian.Uint32(src))
+	}
+	if len(src) > 0 {
+		var last [4]byte
+		copy(last[:], src)
+		dst = append(dst, binary.LittleEndian.Uint32(last[:]))
+	}
+	return dst
 }
 
 // makeLong is Make for a text of any length. The features are in memory as a whole only

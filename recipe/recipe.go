@@ -290,6 +290,26 @@ func (r Recipe) Words() int {
 	return r.sketch.Words()
 }
 
+// SignatureOptions returns the options of the part of the recipe that makes signatures.
+func (r Recipe) SignatureOptions() Options {
+	return Options{Features: r.features, Sketch: r.sketch, Texts: r.texts}
+}
+
+// DecodeBinary appends a signature that AppendBinary has written down to dst. It is an error
+// if the bytes are none, or if the scheme is not [Decoding].
+func (r Recipe) DecodeBinary(dst []uint32, packed []byte) ([]uint32, error) {
+	if r.texts == nil {
+		if s, ok := r.sketch.(Decoding); ok {
+			return s.DecodeBinary(dst, packed)
+		}
+		return dst, fmt.Errorf("recipe: signatures of %s cannot be read back", r.sketch)
+	}
+	if len(packed) != r.texts.Size() {
+		return dst, fmt.Errorf("recipe: signature of %d bytes, want %d for %s", len(packed), r.texts.Size(), r.texts)
+	}
+	return appendBytes(dst, packed), nil
+}
+
 // AppendBinary appends a signature as its scheme writes it down.
 func (r Recipe) AppendBinary(dst []byte, signature []uint32) []byte {
 	if r.texts != nil {

@@ -118,6 +118,44 @@ func TestADocumentAllocatesNothingOnceAMakerIsWarm(t *testing.T) {
 	}
 }
 
+// A signature that was written down becomes what its text did, but for what is made of
+// features.
+func TestAStoredSignatureIsTakenAsItWasMade(t *testing.T) {
+	simple, err := simhash.ParseScheme("simhash bits=100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := append(everyKind(t), made(t, recipe.Options{Sketch: recipe.SimHash(simple), Distance: new(3)}),
+		made(t, recipe.Options{Sketch: sketchOf(t, "kmins k=13 bits=4")}))
+	for _, r := range kinds {
+		from, to := r.NewMaker(recipe.MakerOptions{Signature: true}), r.NewMaker(recipe.MakerOptions{Signature: true})
+		for _, text := range []string{"some words of a text and more", "other words, of which there are not many", "one"} {
+			want := from.Make([]byte(text))
+			packed := r.AppendBinary(nil, from.Signature())
+			got, err := to.Take(packed)
+			if err != nil || !slices.Equal(to.Signature(), from.Signature()) || !slices.Equal(to.AppendKeys(nil), from.AppendKeys(nil)) {
+				t.Errorf("%s: %x, want %x, or other keys; error %v", r, to.Signature(), from.Signature(), err)
+			}
+			if _, hamming := r.Distance(); hamming && got.Digest != want.Digest || (got.Features == 0) != (want.Features == 0) {
+				t.Errorf("%s: %+v, want %+v", r, got, want)
+			}
+			for _, damaged := range [][]byte{nil, packed[:len(packed)-1], append(packed[:len(packed):len(packed)], 0)} {
+				if _, err := to.Take(damaged); err == nil && !strings.Contains(r.String(), "bottomk") { // which may be shorter
+					t.Errorf("%s: %d bytes are taken for a signature", r, len(damaged))
+				}
+			}
+		}
+	}
+	m := made(t, recipe.Options{}).NewMaker(recipe.MakerOptions{Signature: true})
+	m.Make(nil)
+	if got, err := m.Take(made(t, recipe.Options{}).AppendBinary(nil, m.Signature())); err != nil || got.Features != 0 {
+		t.Errorf("an empty document: %+v, error %v", got, err)
+	}
+	if _, err := made(t, recipe.Options{Sketch: least(2)}).NewMaker(recipe.MakerOptions{Signature: true}).Take(make([]byte, 8)); err == nil {
+		t.Error("a signature of a scheme that cannot read is read")
+	}
+}
+
 // A long text, of which features are made block by block, becomes what a short one does.
 func TestLongTextsBecomeWhatShortOnesDo(t *testing.T) {
 	var b strings.Builder

@@ -36,6 +36,12 @@ type Banded interface {
 	MinEqual(threshold float64) int // the fewest of which the estimate reaches the threshold
 }
 
+// Decoding is what a scheme can do whose signatures can be read back.
+type Decoding interface {
+	// DecodeBinary appends to dst what AppendBinary has written, or tells why it is none.
+	DecodeBinary(dst []uint32, src []byte) ([]uint32, error)
+}
+
 // Estimating is what a scheme without bands can do whose signatures estimate the similarity
 // of two non-empty sets all the same.
 type Estimating interface {
@@ -78,6 +84,14 @@ func (s simHash) HammingBits() int { return s.scheme.Bits() }
 func (s simHash) AppendBinary(dst []byte, signature []uint32) []byte {
 	size := len(dst) + s.scheme.BinarySize()
 	return appendWords(dst, signature)[:size]
+}
+
+func (s simHash) DecodeBinary(dst []uint32, src []byte) ([]uint32, error) {
+	signature, err := s.scheme.DecodeBinary(make([]uint64, 0, s.scheme.Words()), src)
+	for _, w := range signature {
+		dst = append(dst, uint32(w), uint32(w>>32))
+	}
+	return dst, err
 }
 
 func (s simHash) NewSketcher() Sketcher {

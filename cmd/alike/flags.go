@@ -365,6 +365,7 @@ type corpusFlags struct {
 	preset searchPreset
 	// Of a preset that is a fingerprint.
 	fingerprint presetFlags
+	stored      storedFlags
 }
 
 func (f *corpusFlags) add(flags *pflag.FlagSet) {
@@ -373,6 +374,7 @@ func (f *corpusFlags) add(flags *pflag.FlagSet) {
 	f.text.add(flags)
 	f.scheme.add(flags)
 	f.fingerprint.addParameters(flags)
+	f.stored.add(flags)
 	f.input.add(flags)
 }
 
@@ -381,6 +383,13 @@ func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config,
 	c := alike.Config{Inputs: inputs, Keep: cluster.Keep{}}
 	var err error
 	f.settle(cmd.Flags())
+	if err := f.input.apply(&c); err != nil {
+		return c, err
+	}
+	useObjects(cmd, &c.Corpus)
+	if err := f.recognize(cmd, &c); err != nil {
+		return c, err
+	}
 	if c.Features, err = f.text.options(); err != nil {
 		return c, err
 	}
@@ -390,11 +399,14 @@ func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config,
 	if err := f.scheme.apply(&c, cmd.Flags()); err != nil {
 		return c, err
 	}
+	f.stored.apply(&c)
 	f.settleBands(cmd.Flags(), c.Sketch)
-	if err := f.input.apply(&c); err != nil {
+	c.Reads = append(f.text.reads(), f.scheme.reads()...)
+	if err := f.search.apply(&c, cmd.Flags()); err != nil {
 		return c, err
 	}
-	useObjects(cmd, &c.Corpus)
-	c.Reads = append(f.text.reads(), f.scheme.reads()...)
-	return c, f.search.apply(&c, cmd.Flags())
+	if c.Fingerprints && f.preset.name.value == "" && !cmd.Flags().Changed("verify") {
+		c.Verify = "" // the default of fingerprints
+	}
+	return c, nil
 }

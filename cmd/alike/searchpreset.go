@@ -96,7 +96,7 @@ func (f *corpusFlags) settleDistance(c *alike.Config, flags *pflag.FlagSet) (err
 	if c.Texts, err = f.fingerprint.scheme(&f.text, flags); err != nil {
 		return err
 	}
-	switch hamming := fingerprints || f.scheme.isSimHash(); {
+	switch hamming := fingerprints || f.scheme.isSimHash() || f.stored.made.Texts != nil; {
 	case !given && !hamming:
 		return nil
 	case !given:

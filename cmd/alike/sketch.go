@@ -20,7 +20,8 @@ that says all the signature depends on: how text becomes tokens and shingles, an
 how these become a signature. Signatures may be compared if their schemes are equal,
 and only then. A signature is the components packed at their width, least significant
 bit first, in base64. Of bottomk it is the hashes, ascending, little-endian. Of an id
-that is not UTF-8, id_bytes has the bytes as base64. Schemes of other commands are oph, kmins and
+that is not UTF-8, id_bytes has the bytes as base64. alike pairs and alike dedup take
+such a file in place of the texts. Schemes of other commands are oph, kmins and
 bottomk; fingerprints can be simhash and fastsimhash as well, of any number of bits.
 
 With --preset, the fingerprint is that of another program, byte for byte:

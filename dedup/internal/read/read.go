@@ -23,6 +23,7 @@ type Options struct {
 	Corpus   corpus.Options
 	Table    table.Options // its Words: 0 if signatures are not kept
 	LongText int           // see recipe.MakerOptions.Long
+	Stored   bool          // records are fingerprints, whose fields are StoredFields
 	// FirstProblem ends the reading behind the first record that cannot be used. All before
 	// it is read, so that the problem is the first one for any number of threads.
 	FirstProblem bool
@@ -104,6 +105,8 @@ type worker struct {
 	*reader
 	parser *corpus.Parser
 	maker  *recipe.Maker
+	stored *storedReader // nil: records have texts
+	other  bool          // a fingerprint since the last piece of a block was of another scheme
 	rows   *table.Filler
 	watch  stopwatch
 	taken  int64 // bytes of input since its part was begun
@@ -117,6 +120,9 @@ func (r *reader) newWorker() *worker {
 		o.Lap = func(step recipe.Step) { w.watch.lap(stepOf[step]) }
 	}
 	w.maker = r.Recipe.NewMaker(o)
+	if r.Stored {
+		w.stored = newStoredReader(r.Recipe, &r.Corpus)
+	}
 	return w
 }
 
@@ -188,10 +194,14 @@ func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err
 	defer w.trim()
 	w.parser.Start(file.File, b)
 	for w.parser.Next(&record) {
+		var made recipe.Made
+		if record.Err == nil {
+			made, record.Err = w.make(&record)
+		}
 		if record.Err != nil {
 			piece.AddProblem(record.Line, record.Err)
 		} else {
-			w.addDocument(&record)
+			w.addDocument(&record, made)
 		}
 		if w.rows.Full(&piece) {
 			if goOn, err := w.endPiece(&piece); err != nil || !goOn {
@@ -216,12 +226,30 @@ func (w *worker) endPiece(piece *table.Block) (goOn bool, err error) {
 	}
 	w.bytes.Add(bytes)
 	w.Progress.Advance(int64(piece.Docs), 0)
-	return w.keep(piece)
+	goOn, err = w.keep(piece)
+	w.other = false
+	return goOn, err
 }
 
-func (w *worker) addDocument(record *corpus.Record) {
+// make makes of a record's text, or of its stored signature, what a document has.
+func (w *worker) make(record *corpus.Record) (recipe.Made, error) {
 	w.watch.lap(stepParse)
-	made := w.maker.Make(record.Text)
+	if w.stored == nil {
+		return w.maker.Make(record.Text), nil
+	}
+	packed, err := w.stored.open(record)
+	if err != nil {
+		w.other = w.other || errors.Is(err, table.ErrScheme)
+		return recipe.Made{}, err
+	}
+	made, err := w.maker.Take(packed)
+	if err != nil {
+		return made, damagedSignature(err)
+	}
+	return made, nil
+}
+
+func (w *worker) addDocument(record *corpus.Record, made recipe.Made) {
 	w.watch.lap(stepParse)
 	c := w.rows.Columns()
 	c.Keys = w.maker.AppendKeys(c.Keys)
@@ -256,7 +284,7 @@ func (w *worker) trim() {
 func (w *worker) keep(b *table.Block) (goOn bool, err error) {
 	w.mu.Lock()
 	beyond := b.Position().Compare(w.cutoff) > 0
-	if !beyond && b.HasProblems() && w.FirstProblem {
+	if !beyond && b.HasProblems() && (w.FirstProblem || w.other) {
 		w.cutoff = b.Position()
 		w.feeder.Stop(w.cutoff.File)
 	}

@@ -98,8 +98,8 @@ func TestADocumentAllocatesNothing(t *testing.T) {
 	record := &corpus.Record{Text: []byte(text), ID: []byte("id"), Raw: make([]byte, 3000)}
 	all := w.rows.Begin(0, 0, 0)
 	reset := func() { w.rows.Drop(&all) }
-	w.addDocument(record)
-	if n := testing.AllocsPerRun(100, func() { reset(); w.addDocument(record) }); n != 0 {
+	addText(w, record)
+	if n := testing.AllocsPerRun(100, func() { reset(); addText(w, record) }); n != 0 {
 		t.Errorf("%v allocations a document", n)
 	}
 }
@@ -110,7 +110,7 @@ func TestReadingEndsWhereDocumentsCannotBeNumbered(t *testing.T) {
 	r := newReader(someOptions(t, nil))
 	w := r.newWorker()
 	r.items.Store(table.MaxDocuments)
-	w.addDocument(&corpus.Record{Text: []byte("a text of some words"), Raw: make([]byte, 20)})
+	addText(w, &corpus.Record{Text: []byte("a text of some words"), Raw: make([]byte, 20)})
 	if _, err := w.endPiece(&table.Block{}); err == nil || !strings.Contains(err.Error(), "split the input") {
 		t.Errorf("error %v", err)
 	}
@@ -178,8 +178,14 @@ func BenchmarkSketch(b *testing.B) {
 			b.SetBytes(int64(text.Len()))
 			for b.Loop() {
 				w.rows.Drop(&all)
-				w.addDocument(record)
+				addText(w, record)
 			}
 		})
 	}
+}
+
+// addText adds the document of a text.
+func addText(w *worker, record *corpus.Record) {
+	made, _ := w.make(record)
+	w.addDocument(record, made)
 }

@@ -10,12 +10,16 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
+// ErrScheme is of a stored fingerprint that was made in another way than those of the run.
+var ErrScheme = errors.New("another scheme")
+
 // kinds are the reasons for which records and files are skipped. Their order is
 // part of the format of parts.
 var kinds = [...]error{
 	nil, corpus.ErrMalformed, corpus.ErrMissingField, corpus.ErrNotString, corpus.ErrTooLong, corpus.ErrFieldCount,
 	corpus.ErrTruncated, corpus.ErrCorrupt, corpus.ErrChanged, corpus.ErrNoFiles, corpus.ErrLoop, corpus.ErrNotRegular,
 	corpus.ErrUnsupported, corpus.ErrUnavailable, corpus.ErrBomb, fs.ErrNotExist, fs.ErrPermission,
+	ErrScheme,
 }
 
 // KindOf returns the number of the first kind that an error is of, 0 if of none.

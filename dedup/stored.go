@@ -1,0 +1,197 @@
+package dedup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/read"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/setting"
+)
+
+// Fingerprints that were stored are records with these fields, or columns.
+const (
+	SchemeField    = read.SchemeField    // recipe.Recipe.Signature
+	SignatureField = read.SignatureField // what the scheme writes down, in base64 or hexadecimal
+	IDBytesField   = read.IDBytesField   // of an id that is not UTF-8, in base64
+)
+
+// ErrScheme ends a run by fingerprints of another scheme than its own.
+var ErrScheme = table.ErrScheme
+
+// asStored returns the options by which fingerprints are read.
+func asStored(o corpus.Options) corpus.Options {
+	if o.TextField == "" {
+		o.TextField = SignatureField
+	}
+	o.Fields = append(o.Fields[:len(o.Fields):len(o.Fields)], read.StoredFields...)
+	return o
+}
+
+// validateStored checks what Config.Fingerprints asks of the rest.
+func (c *Config) validateStored() error {
+	if !c.Fingerprints {
+		return nil
+	}
+	var checks []error
+	if c.Distance == nil {
+		if c.Verify == VerifyExact || c.Candidates == CandidatesExact {
+			checks = append(checks, setting.Errorf("fingerprints come without the texts to be exact by: leave %s and %s out; similarities are estimated", setting.Verify, setting.Candidates))
+		}
+		if c.Texts != nil || !hasBands(c.Sketch) {
+			checks = append(checks, setting.Errorf("these fingerprints have no components to cut into bands or to estimate a similarity by: "+
+				"say how far they may be apart (%s), or make others, by oph", setting.Distance))
+		}
+	}
+	switch rule := c.Keep.String(); rule {
+	case "longest", "shortest":
+		checks = append(checks, setting.Errorf("%s %s asks for the texts, of which there are only fingerprints: take first, last, or max or min of a field", setting.Keep, rule))
+	}
+	return errors.Join(checks...)
+}
+
+// noticeStored says once that similarities are estimates, where nobody has asked for
+// that.
+func (r *run) noticeStored(asked Verify) {
+	_, hamming := r.recipe.Distance()
+	if !r.config.Fingerprints || hamming || asked != "" {
+		return
+	}
+	about := ""
+	if s, ok := r.config.Sketch.(interface{ StandardError(float64) float64 }); ok {
+		about = fmt.Sprintf(", give or take %.3f at the threshold", s.StandardError(r.threshold.Float()))
+	}
+	r.config.OnNotice(setting.Textf("fingerprints without their texts: similarities are estimates%s (%s %s)", about, setting.Verify, VerifySketch))
+}
+
+// peekBytes is how much of an input is read at most to see what it holds.
+const peekBytes = 1 << 20
+
+// Fingerprinted looks at the first record of the inputs: if it is a fingerprint, with a
+// signature and a scheme and no text, ok is true and line is its scheme, for recipe.Parse.
+// Only a first input that is a file, a glob of files, or standard input is looked at, or
+// with Config.Fingerprints any; of a FIFO, which can be read but once, nothing is known.
+// config.Corpus may be changed so that what was read of standard input is read again.
+func Fingerprinted(ctx context.Context, config *Config) (line string, ok bool, err error) {
+	o := &config.Corpus
+	if len(config.Inputs) == 0 || o.TextField != "" && !config.Fingerprints {
+		return "", false, nil
+	}
+	input := config.Inputs[0]
+	if input == "-" {
+		return peekStdin(ctx, o)
+	}
+	if _, _, record := corpus.NameFormat(input); !config.Fingerprints && !record && o.Format == corpus.ByName {
+		return "", false, nil
+	}
+	if st, err := os.Stat(bucketurl.LocalPath(input)); err == nil && st.IsDir() && !config.Fingerprints {
+		return "", false, nil
+	}
+	find := *o
+	find.Visit = nil
+	sources, _, err := corpus.Find(ctx, []string{input}, find)
+	if err != nil || len(sources) == 0 || sources[0].Stream {
+		return "", false, nil // the run will tell what is wrong
+	}
+	line, ok = peek(ctx, sources[0], find)
+	return line, ok, ctx.Err()
+}
+
+// peek returns the scheme of the first record of a source, if it is a fingerprint.
+func peek(ctx context.Context, s corpus.Source, o corpus.Options) (line string, ok bool) {
+	const noText = "text"
+	if o.TextField == "" {
+		o.TextField = SignatureField
+	}
+	o.Fields, o.BlockSize, o.MaxRecord = []string{SchemeField, noText}, peekBytes/16, peekBytes
+	file, err := corpus.Open(ctx, s, o)
+	if err != nil {
+		return "", false
+	}
+	defer file.Close()
+	var b corpus.Block
+	defer b.Release()
+	p := corpus.NewParser(o)
+	for decoded := 0; decoded < peekBytes && file.Next(&b) == nil; decoded += len(b.Data()) + 1 {
+		p.Start(file, &b)
+		if r := new(corpus.Record); p.Next(r) {
+			return string(fieldOf(r, 0)), r.Err == nil && fieldOf(r, 0) != nil && fieldOf(r, 1) == nil
+		}
+	}
+	return "", false
+}
+
+func fieldOf(r *corpus.Record, at int) []byte {
+	if at < len(r.Fields) {
+		return r.Fields[at]
+	}
+	return nil
+}
+
+// peekStdin is peek for standard input. A file is looked at where it stands; of a pipe the
+// first line is read, and put before the rest.
+func peekStdin(ctx context.Context, o *corpus.Options) (line string, ok bool, err error) {
+	from := o.Stdin
+	if from == nil {
+		from = os.Stdin
+	}
+	var head []byte
+	file, isFile := from.(*os.File)
+	if isFile {
+		st, err := file.Stat()
+		isFile = err == nil && st.Mode().IsRegular()
+	}
+	if isFile {
+		at, err := file.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return "", false, nil
+		}
+		head = make([]byte, peekBytes)
+		n, _ := file.ReadAt(head, at)
+		head = head[:n]
+	} else {
+		if head, err = firstLine(ctx, from); err != nil {
+			return "", false, err
+		}
+		o.Stdin = io.MultiReader(bytes.NewReader(bytes.Clone(head)), from)
+	}
+	look := *o
+	look.Stdin, look.Visit = bytes.NewReader(head), nil
+	sources, _, err := corpus.Find(ctx, []string{"-"}, look)
+	if err != nil || sources[0].Format == corpus.Parquet {
+		return "", false, nil
+	}
+	line, ok = peek(ctx, sources[0], look)
+	return line, ok, nil
+}
+
+// firstLine reads a stream to the end of its first line that is not blank, or as far as
+// is looked. Its other end may neither write nor close it, so an interrupted run does not
+// wait.
+func firstLine(ctx context.Context, from io.Reader) ([]byte, error) {
+	read := make(chan []byte, 1)
+	go func() {
+		var head []byte
+		buf := make([]byte, 64<<10)
+		for len(head) < peekBytes {
+			n, err := from.Read(buf)
+			head = append(head, buf[:n]...)
+			if err != nil || bytes.IndexByte(bytes.TrimLeft(head, " \t\r\n"), '\n') >= 0 {
+				break // an error comes again, when the rest is read
+			}
+		}
+		read <- head
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case head := <-read:
+		return head, nil
+	}
+}
