@@ -66,7 +66,11 @@ Presets are settings of published systems. Flags that are given count more:
 Fingerprints that are compared bit by bit, --scheme simhash or fastsimhash and the
 presets hash4j-… and exlsh-… (see alike help sketch), take --distance in place of a
 threshold: pairs that differ in at most so many bits, none of them missed. The
-similarity is the share of equal bits. For 64 bits take 3.`
+similarity is the share of equal bits. For 64 bits take 3.
+
+INPUT may be what alike sketch has written, so that texts are not read twice: pairs
+are those that --verify sketch, or --distance, finds among the texts. How the
+fingerprints were made is read from them.`
 
 const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact
@@ -74,6 +78,7 @@ const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs essays/ --measure containment --ngram 3 --threshold 0.1
   alike pairs articles.jsonl --with press-releases.jsonl > copied.csv
   alike pairs news.jsonl --scheme 'fastsimhash bits=64' --distance 3
+  alike sketch news.jsonl -o fingerprints.jsonl && alike pairs fingerprints.jsonl
   alike pairs corpus/ --preset broder --timings stages.csv`
 
 // oneDocument says what to do where a whole file was taken for one document.
