@@ -111,11 +111,11 @@ type Compression string
 
 // The compressions.
 const (
-	Plain = Compression(codec.Plain)
-	Gzip  = Compression(codec.Gzip)
-	Zstd  = Compression(codec.Zstd)
-	Bzip2 = Compression(codec.Bzip2)
-	Xz    = Compression(codec.Xz)
+	Plain Compression = Compression(codec.Plain)
+	Gzip  Compression = Compression(codec.Gzip)
+	Zstd  Compression = Compression(codec.Zstd)
+	Bzip2 Compression = Compression(codec.Bzip2)
+	Xz    Compression = Compression(codec.Xz)
 )
 
 // Memory returns about how many bytes it takes to read a file of this compression

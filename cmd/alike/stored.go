@@ -27,8 +27,8 @@ func (f *storedFlags) add(flags *pflag.FlagSet) {
 func (f *corpusFlags) recognize(cmd *cobra.Command, c *alike.Config) error {
 	flags := cmd.Flags()
 	c.Fingerprints = f.stored.given
-	if flags.Changed("fingerprints") && !f.stored.given {
-		return nil
+	if flags.Lookup("fingerprints") == nil || flags.Changed("fingerprints") && !f.stored.given {
+		return nil // texts, or a command that takes nothing else
 	}
 	if !flags.Changed("text-field") {
 		c.Corpus.TextField = ""

@@ -87,6 +87,8 @@ class SearchOptions(TypedDict, total=False):
 class CorpusOptions(SearchOptions, TextOptions, SchemeOptions, PresetOptions, InputOptions, total=False):
     """What dedup and pairs have in common."""
 
+    fingerprints: bool
+
 
 class DedupOptions(CorpusOptions, total=False):
     """Flags of ``alike dedup``."""
@@ -155,6 +157,7 @@ DEFAULTS: Mapping[str, Any] = {
     "keep": "first",
     "cluster": "components",
     "shared": False,
+    "fingerprints": None,
 }
 
 
