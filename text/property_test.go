@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/internal/shareddata"
 )
 
 // oddities are pieces that meet the rules' edges, alone or side by side.
@@ -213,7 +215,7 @@ func TestAllTablesAreOfOneUnicodeVersion(t *testing.T) {
 // in many forms, which are to meet here.
 func TestSegmentsOfWordsWithSomethingInTheMiddleEqualTheTwin(t *testing.T) {
 	pieces := []string{
-		"a", "don", "1", "42", "é", "Ü", "слово", "中", "か", "ア", "カタカナ", "ー", "한", "न", "ि", "्", "א", "ש", "กา",
+		"a", "don", "1", "42", "é", "Ü", "слово", "中", "か", "ア", "カタカナ", "ー", "ｰ", "ｶﾞ", "ワ", "한", "न", "ि", "्", "א", "ש", "กา",
 		"_", "__", "'", "\"", ".", ",", ":", ";", "’", "·", "‧", "\u2024", "：", "．", "，", "（", "\u3000", "…", " ", "  ", "\n", "\r\n", "-", "!", "、", "。", "\t",
 		"\u0301", "\u0308", "\u20dd", "\u00ad", "\u200d", "\u2060", "☀", "☀\ufe0f", "👩\u200d💻", "🇩", "🇪", "½", "²", "Ⅷ", "①", "\xff", "\xc3", "\x00",
 	}
@@ -231,4 +233,27 @@ func TestSegmentsOfWordsWithSomethingInTheMiddleEqualTheTwin(t *testing.T) {
 			check(t, tok, strings.Repeat("word ", rapid.IntRange(0, 80).Draw(t, "words"))+text+strings.Repeat(" word", 40))
 		}
 	})
+}
+
+// Both ways of tokenising meet real texts of all scripts.
+func TestRealTextsHaveTheSameTokensBothWays(t *testing.T) {
+	const most = 6 << 10 // bytes of a document
+	var texts [][]byte
+	for _, doc := range shareddata.Docs(t, 0, "udhr", "docs.jsonl.zst") {
+		texts = append(texts, []byte(doc.Text[:min(len(doc.Text), most)]))
+	}
+	for _, language := range []string{"de", "en", "he", "ja", "ko", "vi", "zh"} {
+		for _, text := range shareddata.Texts(t, 100<<10, "wiki_multilingual", language+".jsonl.zst") {
+			texts = append(texts, text[:min(len(text), most)])
+		}
+	}
+	for _, o := range []Options{{}, {Version: V1}, {Tokens: Alnum}, {Tokens: Space}, {Tokens: Chars}, {Tokens: UAX29}, {Normalize: None, NoFold: true}} {
+		tok := mustNew(t, o)
+		for i := 0; i < len(texts); i += thin {
+			text := texts[i]
+			if got, want := tok.AppendHashes(nil, text), hashesOf(tok.AppendTokens(nil, text)); !slices.Equal(got, want) {
+				t.Fatalf("%v: %.80q…: AppendHashes and AppendTokens differ", tok.Options(), text)
+			}
+		}
+	}
 }

@@ -201,7 +201,9 @@ func (t *table) segmentClass(r rune, e entry, width int, out []byte) uint8 {
 func (t *table) segmentSwapClass(out []byte, width int) uint8 {
 	for i := 0; i < len(out); {
 		r, w := utf8.DecodeRune(out[i:])
-		if e, _ := t.describe(r); e != actionSolo || segmentClassOf(r) != simd.ClassRun {
+		e, _ := t.describe(r)
+		// isMixed sees the text as it was, where katakana may look otherwise.
+		if isKatakana := r >= firstKatakana && r <= lastKatakana; e != actionSolo || isKatakana || segmentClassOf(r) != simd.ClassRun {
 			return simd.ClassStop
 		}
 		i += w

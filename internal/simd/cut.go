@@ -36,7 +36,8 @@ const (
 	ClassSolo class = 1 << 1 // is a token
 	// ClassSwap: something else of the same length stands for it; Cuts says where.
 	ClassSwap class = 1 << 2
-	// ClassMark: may follow a run as a part of it, or end it. Anywhere else it stops.
+	// ClassMark: may follow a code point of a token that is not swapped. With ClassRun it
+	// is a part of that token, be it a solo. Anywhere else it stops.
 	ClassMark class = 1 << 3
 	// ClassLastMark: a ClassMark that no other may follow.
 	ClassLastMark class = 1 << 4

@@ -6,7 +6,7 @@
 
 // func cutAVX512Blocks(classes *byte, text *byte, starts *uint16, ends *uint16, swaps *uint16, src *byte, blocks int) (nStarts int, nEnds int, nSwaps int, stop int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, POPCNT
-TEXT ·cutAVX512Blocks(SB), $3128-88
+TEXT ·cutAVX512Blocks(SB), $3152-88
 	MOVQ         src+40(FP), AX
 	MOVQ         text+8(FP), CX
 	MOVQ         classes+0(FP), DX
@@ -47,7 +47,7 @@ TEXT ·cutAVX512Blocks(SB), $3128-88
 	VPBROADCASTB BX, Z18
 	XORL         BX, BX
 	XORL         DI, DI
-	MOVQ         BX, 2952(SP)
+	MOVQ         BX, 2960(SP)
 	LEAQ         776(SP), SI
 
 look:
@@ -76,7 +76,7 @@ look:
 	KMOVQ     K3, R10
 
 	// Where bytes that continue a sequence must be.
-	MOVQ 2952(SP), R12
+	MOVQ 2960(SP), R12
 	LEAQ (R12)(R8*2), R12
 	XORQ R12, R11
 	MOVQ R9, R12
@@ -88,7 +88,7 @@ look:
 	MOVQ R9, R12
 	SHRQ $0x3e, R12
 	ORQ  R11, R12
-	MOVQ R12, 2952(SP)
+	MOVQ R12, 2960(SP)
 
 	// Only what precedes the first wrong byte is looked up.
 	BLSMSKQ   R10, R12
@@ -124,24 +124,24 @@ look:
 	VPMOVZXBW     Y20, Z20
 	VPSLLW        $0x08, Z20, Z20
 	VPORQ         Z20, Z19, Z19
-	VMOVDQU64     Z19, 2992(SP)
+	VMOVDQU64     Z19, 3016(SP)
 	POPCNTQ       R8, R8
 	XORL          R9, R9
 
 point:
-	MOVWQZX 2992(SP)(R9*2), R11
+	MOVWQZX 3016(SP)(R9*2), R11
 	MOVBQZX (DX)(R11*1), R11
 	MOVB    R11, (SI)(R9*1)
 	ORQ     R11, R12
-	MOVWQZX 2994(SP)(R9*2), R11
+	MOVWQZX 3018(SP)(R9*2), R11
 	MOVBQZX (DX)(R11*1), R11
 	MOVB    R11, 1(SI)(R9*1)
 	ORQ     R11, R12
-	MOVWQZX 2996(SP)(R9*2), R11
+	MOVWQZX 3020(SP)(R9*2), R11
 	MOVBQZX (DX)(R11*1), R11
 	MOVB    R11, 2(SI)(R9*1)
 	ORQ     R11, R12
-	MOVWQZX 2998(SP)(R9*2), R11
+	MOVWQZX 3022(SP)(R9*2), R11
 	MOVBQZX (DX)(R11*1), R11
 	MOVB    R11, 3(SI)(R9*1)
 	ORQ     R11, R12
@@ -163,16 +163,18 @@ noSequences:
 looked:
 	MOVQ BX, (SP)
 	MOVQ swaps+32(FP), CX
-	MOVQ CX, 3120(SP)
+	MOVQ CX, 3144(SP)
 	MOVQ starts+16(FP), CX
 	MOVQ ends+24(FP), DX
 	XORL BX, BX
-	MOVQ BX, 2944(SP)
 	MOVQ BX, 2952(SP)
 	MOVQ BX, 2960(SP)
 	MOVQ BX, 2968(SP)
 	MOVQ BX, 2976(SP)
 	MOVQ BX, 2984(SP)
+	MOVQ BX, 2992(SP)
+	MOVQ BX, 3000(SP)
+	MOVQ BX, 3008(SP)
 	LEAQ 776(SP), SI
 	XORL DI, DI
 
@@ -188,95 +190,126 @@ cut:
 	ADDQ        R8, SI
 	VPTESTMB    Z12, Z3, K2
 	KMOVQ       K2, 2888(SP)
-	VPTESTMB    Z13, Z3, K2
-	KMOVQ       K2, 2896(SP)
-	VPTESTMB    Z14, Z3, K2
-	KMOVQ       K2, 2904(SP)
-	VPTESTMB    Z15, Z3, K2
-	KANDQ       K1, K2, K2
-	KMOVQ       K2, 2912(SP)
+	VPTESTMB    Z13, Z3, K3
+	KMOVQ       K3, 2896(SP)
+	VPTESTMB    Z14, Z3, K3
+	KMOVQ       K3, 2904(SP)
+	VPTESTMB    Z15, Z3, K3
+	KANDQ       K1, K3, K3
+	KMOVQ       K3, 2912(SP)
 	VPTESTMB    Z16, Z3, K1
+	KANDQ       K2, K1, K2
+	KMOVQ       K2, 2936(SP)
 	KMOVQ       K1, 2920(SP)
 	VPTESTMB    Z17, Z3, K1
 	KMOVQ       K1, 2928(SP)
 	VPTESTMB    Z18, Z3, K1
-	KMOVQ       K1, 2936(SP)
+	KMOVQ       K1, 2944(SP)
 
 	// All bytes of changed code points, of runs, of tokens.
 	MOVQ 2928(SP), R8
-	MOVQ R8, R11
-	ANDQ 8(SP)(DI*1), R11
-	ORQ  2960(SP), R8
-	LEAQ (R11)(R11*1), R12
-	ORQ  R12, R8
-	MOVQ R11, R12
-	ANDQ 264(SP)(DI*1), R11
-	SHRQ $0x3f, R12
-	MOVQ R12, 2960(SP)
-	MOVQ R11, R12
-	SHLQ $0x02, R12
-	ORQ  R12, R8
-	SHRQ $0x3e, R11
-	ORQ  R11, 2960(SP)
+	MOVQ R8, R12
+	ANDQ 8(SP)(DI*1), R12
+	ORQ  2968(SP), R8
+	LEAQ (R12)(R12*1), R13
+	ORQ  R13, R8
+	MOVQ R12, R13
+	ANDQ 264(SP)(DI*1), R12
+	SHRQ $0x3f, R13
+	MOVQ R13, 2968(SP)
+	MOVQ R12, R13
+	SHLQ $0x02, R13
+	ORQ  R13, R8
+	SHRQ $0x3e, R12
+	ORQ  R12, 2968(SP)
 	MOVQ 2888(SP), R9
-	MOVQ R9, R11
-	ANDQ 8(SP)(DI*1), R11
-	ORQ  2944(SP), R9
-	LEAQ (R11)(R11*1), R12
-	ORQ  R12, R9
-	MOVQ R11, R12
-	ANDQ 264(SP)(DI*1), R11
-	SHRQ $0x3f, R12
-	MOVQ R12, 2944(SP)
-	MOVQ R11, R12
-	SHLQ $0x02, R12
-	ORQ  R12, R9
-	SHRQ $0x3e, R11
-	ORQ  R11, 2944(SP)
+	MOVQ R9, R12
+	ANDQ 8(SP)(DI*1), R12
+	ORQ  2952(SP), R9
+	LEAQ (R12)(R12*1), R13
+	ORQ  R13, R9
+	MOVQ R12, R13
+	ANDQ 264(SP)(DI*1), R12
+	SHRQ $0x3f, R13
+	MOVQ R13, 2952(SP)
+	MOVQ R12, R13
+	SHLQ $0x02, R13
+	ORQ  R13, R9
+	SHRQ $0x3e, R12
+	ORQ  R12, 2952(SP)
 	MOVQ 2896(SP), R10
-	MOVQ R10, R11
-	ANDQ 8(SP)(DI*1), R11
-	ORQ  2952(SP), R10
-	LEAQ (R11)(R11*1), R12
-	ORQ  R12, R10
+	MOVQ R10, R12
+	ANDQ 8(SP)(DI*1), R12
+	ORQ  2960(SP), R10
+	LEAQ (R12)(R12*1), R13
+	ORQ  R13, R10
+	MOVQ R12, R13
+	ANDQ 264(SP)(DI*1), R12
+	SHRQ $0x3f, R13
+	MOVQ R13, 2960(SP)
+	MOVQ R12, R13
+	SHLQ $0x02, R13
+	ORQ  R13, R10
+	SHRQ $0x3e, R12
+	ORQ  R12, 2960(SP)
+	MOVQ 2936(SP), R11
 	MOVQ R11, R12
-	ANDQ 264(SP)(DI*1), R11
-	SHRQ $0x3f, R12
-	MOVQ R12, 2952(SP)
-	MOVQ R11, R12
-	SHLQ $0x02, R12
-	ORQ  R12, R10
-	SHRQ $0x3e, R11
-	ORQ  R11, 2952(SP)
+	ANDQ 8(SP)(DI*1), R12
+	ORQ  2976(SP), R11
+	LEAQ (R12)(R12*1), R13
+	ORQ  R13, R11
+	MOVQ R12, R13
+	ANDQ 264(SP)(DI*1), R12
+	SHRQ $0x3f, R13
+	MOVQ R13, 2976(SP)
+	MOVQ R12, R13
+	SHLQ $0x02, R13
+	ORQ  R13, R11
+	SHRQ $0x3e, R12
+	ORQ  R12, 2976(SP)
 
-	// What stops: a mark that follows anything but a plain code point of a run.
-	ANDNQ R9, R8, R8
-	MOVQ  2984(SP), R12
-	LEAQ  (R12)(R8*2), R12
-	MOVQ  R8, R11
-	SHRQ  $0x3f, R11
-	MOVQ  R11, 2984(SP)
-	ANDNQ 2920(SP), R12, R12
-	ORQ   2936(SP), R12
-	ORQ   520(SP)(DI*1), R12
+	// What stops: a mark that follows anything but a plain code point of a token.
+	ANDNQ R10, R8, R8
+	MOVQ  3008(SP), R13
+	LEAQ  (R13)(R8*2), R13
+	MOVQ  R8, R12
+	SHRQ  $0x3f, R12
+	MOVQ  R12, 3008(SP)
+	ANDNQ 2920(SP), R13, R13
+	ORQ   2944(SP), R13
+	ORQ   520(SP)(DI*1), R13
+
+	// Marks in a row that begin behind a solo belong to it: adding a one where they begin
+	// carries through all of them.
+	ANDNQ R10, R9, R8
+	MOVQ  R8, R12
+	ADDQ  R12, R12
+	ORQ   2992(SP), R12
+	ANDQ  R11, R12
+	ADDQ  R11, R12
+	ANDNQ R11, R12, R11
+	ORQ   R11, R8
+	SHRQ  $0x3f, R8
+	MOVQ  R8, 2992(SP)
+	ANDNQ R9, R11, R9
 
 	// Where tokens start, and where they have ended.
-	MOVQ          2968(SP), R8
+	MOVQ          2984(SP), R8
 	LEAQ          (R8)(R9*2), R8
-	MOVQ          R9, R11
-	SHRQ          $0x3f, R11
-	MOVQ          R11, 2968(SP)
+	MOVQ          R9, R12
+	SHRQ          $0x3f, R12
+	MOVQ          R12, 2984(SP)
 	ANDNQ         R9, R8, R8
 	ORQ           2904(SP), R8
-	MOVQ          2976(SP), R9
+	MOVQ          3000(SP), R9
 	LEAQ          (R9)(R10*2), R9
-	MOVQ          R10, R11
-	SHRQ          $0x3f, R11
-	MOVQ          R11, 2976(SP)
+	MOVQ          R10, R12
+	SHRQ          $0x3f, R12
+	MOVQ          R12, 3000(SP)
 	NOTQ          R10
 	ORQ           R8, R10
 	ANDQ          R10, R9
-	TESTQ         R12, R12
+	TESTQ         R13, R13
 	JNZ           bad
 	KMOVQ         R8, K1
 	VPCOMPRESSB.Z Z9, K1, Z2
@@ -311,7 +344,7 @@ positions2:
 	MOVQ  2912(SP), R8
 	TESTQ R8, R8
 	JZ    swapDone
-	MOVQ  3120(SP), R10
+	MOVQ  3144(SP), R10
 
 swap:
 	TZCNTQ R8, R9
@@ -320,7 +353,7 @@ swap:
 	ADDQ   $0x02, R10
 	BLSRQ  R8, R8
 	JNZ    swap
-	MOVQ   R10, 3120(SP)
+	MOVQ   R10, 3144(SP)
 
 swapDone:
 	VPADDW Z11, Z10, Z10
@@ -331,13 +364,13 @@ swapDone:
 	JMP    done
 
 bad:
-	BLSMSKQ       R12, R11
-	SHRQ          $0x01, R11
-	ANDQ          R11, R8
-	ANDQ          R11, R9
-	TZCNTQ        R12, R12
+	BLSMSKQ       R13, R12
+	SHRQ          $0x01, R12
+	ANDQ          R12, R8
+	ANDQ          R12, R9
+	TZCNTQ        R13, R13
 	MOVQ          2912(SP), R10
-	ANDQ          R11, R10
+	ANDQ          R12, R10
 	KMOVQ         R8, K1
 	VPCOMPRESSB.Z Z9, K1, Z0
 	POPCNTQ       R8, R8
@@ -370,7 +403,7 @@ positions4:
 	LEAQ  (DX)(R9*2), DX
 	TESTQ R10, R10
 	JZ    swapBadDone
-	MOVQ  3120(SP), SI
+	MOVQ  3144(SP), SI
 
 swapBad:
 	TZCNTQ R10, AX
@@ -379,26 +412,26 @@ swapBad:
 	ADDQ   $0x02, SI
 	BLSRQ  R10, R10
 	JNZ    swapBad
-	MOVQ   SI, 3120(SP)
+	MOVQ   SI, 3144(SP)
 
 swapBadDone:
-	ADDQ R12, BX
+	ADDQ R13, BX
 
 done:
 	MOVQ BX, stop+80(FP)
 	MOVQ CX, R8
-	MOVQ starts+16(FP), R11
-	SUBQ R11, R8
+	MOVQ starts+16(FP), R12
+	SUBQ R12, R8
 	SHRQ $0x01, R8
 	MOVQ R8, nStarts+56(FP)
 	MOVQ DX, R8
-	MOVQ ends+24(FP), R11
-	SUBQ R11, R8
+	MOVQ ends+24(FP), R12
+	SUBQ R12, R8
 	SHRQ $0x01, R8
 	MOVQ R8, nEnds+64(FP)
-	MOVQ 3120(SP), R8
-	MOVQ swaps+32(FP), R11
-	SUBQ R11, R8
+	MOVQ 3144(SP), R8
+	MOVQ swaps+32(FP), R12
+	SUBQ R12, R8
 	SHRQ $0x01, R8
 	MOVQ R8, nSwaps+72(FP)
 	VZEROUPPER
@@ -416,7 +449,7 @@ GLOBL cutNumbers<>(SB), RODATA|NOPTR, $64
 
 // func cutAVX2Blocks(classes *byte, text *byte, starts *uint16, ends *uint16, swaps *uint16, src *byte, blocks int) (nStarts int, nEnds int, nSwaps int, stop int)
 // Requires: AVX, AVX2, BMI, POPCNT
-TEXT ·cutAVX2Blocks(SB), $3000-88
+TEXT ·cutAVX2Blocks(SB), $3024-88
 	MOVQ           src+40(FP), AX
 	MOVQ           text+8(FP), CX
 	MOVQ           classes+0(FP), DX
@@ -434,7 +467,7 @@ TEXT ·cutAVX2Blocks(SB), $3000-88
 	VPBROADCASTW   X6, X6
 	XORL           BX, BX
 	XORL           DI, DI
-	MOVQ           BX, 2952(SP)
+	MOVQ           BX, 2960(SP)
 	LEAQ           776(SP), SI
 
 look:
@@ -533,7 +566,7 @@ look:
 	ANDNQ     R8, R11, R8
 
 	// Where bytes that continue a sequence must be.
-	MOVQ 2952(SP), R12
+	MOVQ 2960(SP), R12
 	LEAQ (R12)(R8*2), R12
 	XORQ R12, R11
 	MOVQ R9, R12
@@ -545,7 +578,7 @@ look:
 	MOVQ R9, R12
 	SHRQ $0x3e, R12
 	ORQ  R11, R12
-	MOVQ R12, 2952(SP)
+	MOVQ R12, 2960(SP)
 
 	// Only what precedes the first wrong byte is looked up.
 	BLSMSKQ R10, R12
@@ -618,16 +651,18 @@ threeTest:
 looked:
 	MOVQ BX, (SP)
 	MOVQ swaps+32(FP), AX
-	MOVQ AX, 2992(SP)
+	MOVQ AX, 3016(SP)
 	MOVQ starts+16(FP), AX
 	MOVQ ends+24(FP), CX
 	XORL BX, BX
-	MOVQ BX, 2944(SP)
 	MOVQ BX, 2952(SP)
 	MOVQ BX, 2960(SP)
 	MOVQ BX, 2968(SP)
 	MOVQ BX, 2976(SP)
 	MOVQ BX, 2984(SP)
+	MOVQ BX, 2992(SP)
+	MOVQ BX, 3000(SP)
+	MOVQ BX, 3008(SP)
 	LEAQ 776(SP), SI
 	XORL DI, DI
 
@@ -651,112 +686,143 @@ cut:
 	ORQ       DX, R8
 	MOVQ      R8, 2896(SP)
 	VPSLLW    $0x02, Y0, Y2
-	VPMOVMSKB Y2, DX
+	VPMOVMSKB Y2, R8
 	VPSLLW    $0x02, Y1, Y2
-	VPMOVMSKB Y2, R8
-	SHLQ      $0x20, R8
-	ORQ       R8, DX
-	MOVQ      DX, 2936(SP)
-	VPSLLW    $0x04, Y0, Y2
-	VPMOVMSKB Y2, DX
-	VPSLLW    $0x04, Y1, Y2
-	VPMOVMSKB Y2, R8
-	SHLQ      $0x20, R8
-	ORQ       R8, DX
-	VPSLLW    $0x03, Y0, Y2
-	VPMOVMSKB Y2, R8
-	VPSLLW    $0x03, Y1, Y2
 	VPMOVMSKB Y2, R9
 	SHLQ      $0x20, R9
 	ORQ       R9, R8
-	ORQ       R8, DX
-	MOVQ      DX, 2920(SP)
+	MOVQ      R8, 2944(SP)
+	VPSLLW    $0x04, Y0, Y2
+	VPMOVMSKB Y2, R8
+	VPSLLW    $0x04, Y1, Y2
+	VPMOVMSKB Y2, R9
+	SHLQ      $0x20, R9
+	ORQ       R9, R8
+	VPSLLW    $0x03, Y0, Y2
+	VPMOVMSKB Y2, R9
+	VPSLLW    $0x03, Y1, Y2
+	VPMOVMSKB Y2, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	ORQ       R9, R8
+	MOVQ      R8, 2920(SP)
+	ANDQ      DX, R8
+	MOVQ      R8, 2936(SP)
 	VPSLLW    $0x05, Y0, Y0
 	VPMOVMSKB Y0, DX
 	VPSLLW    $0x05, Y1, Y0
-	VPMOVMSKB Y0, R9
-	SHLQ      $0x20, R9
-	ORQ       R9, DX
-	ORQ       DX, R8
-	MOVQ      R8, 2928(SP)
+	VPMOVMSKB Y0, R8
+	SHLQ      $0x20, R8
+	ORQ       R8, DX
+	ORQ       DX, R9
+	MOVQ      R9, 2928(SP)
 	ANDQ      8(SP)(DI*1), DX
 	MOVQ      DX, 2912(SP)
 
 	// All bytes of changed code points, of runs, of tokens.
 	MOVQ 2928(SP), DX
-	MOVQ DX, R10
-	ANDQ 8(SP)(DI*1), R10
-	ORQ  2960(SP), DX
-	LEAQ (R10)(R10*1), R11
-	ORQ  R11, DX
-	MOVQ R10, R11
-	ANDQ 264(SP)(DI*1), R10
-	SHRQ $0x3f, R11
-	MOVQ R11, 2960(SP)
-	MOVQ R10, R11
-	SHLQ $0x02, R11
-	ORQ  R11, DX
-	SHRQ $0x3e, R10
-	ORQ  R10, 2960(SP)
+	MOVQ DX, R11
+	ANDQ 8(SP)(DI*1), R11
+	ORQ  2968(SP), DX
+	LEAQ (R11)(R11*1), R12
+	ORQ  R12, DX
+	MOVQ R11, R12
+	ANDQ 264(SP)(DI*1), R11
+	SHRQ $0x3f, R12
+	MOVQ R12, 2968(SP)
+	MOVQ R11, R12
+	SHLQ $0x02, R12
+	ORQ  R12, DX
+	SHRQ $0x3e, R11
+	ORQ  R11, 2968(SP)
 	MOVQ 2888(SP), R8
-	MOVQ R8, R10
-	ANDQ 8(SP)(DI*1), R10
-	ORQ  2944(SP), R8
-	LEAQ (R10)(R10*1), R11
-	ORQ  R11, R8
-	MOVQ R10, R11
-	ANDQ 264(SP)(DI*1), R10
-	SHRQ $0x3f, R11
-	MOVQ R11, 2944(SP)
-	MOVQ R10, R11
-	SHLQ $0x02, R11
-	ORQ  R11, R8
-	SHRQ $0x3e, R10
-	ORQ  R10, 2944(SP)
+	MOVQ R8, R11
+	ANDQ 8(SP)(DI*1), R11
+	ORQ  2952(SP), R8
+	LEAQ (R11)(R11*1), R12
+	ORQ  R12, R8
+	MOVQ R11, R12
+	ANDQ 264(SP)(DI*1), R11
+	SHRQ $0x3f, R12
+	MOVQ R12, 2952(SP)
+	MOVQ R11, R12
+	SHLQ $0x02, R12
+	ORQ  R12, R8
+	SHRQ $0x3e, R11
+	ORQ  R11, 2952(SP)
 	MOVQ 2896(SP), R9
-	MOVQ R9, R10
-	ANDQ 8(SP)(DI*1), R10
-	ORQ  2952(SP), R9
-	LEAQ (R10)(R10*1), R11
-	ORQ  R11, R9
+	MOVQ R9, R11
+	ANDQ 8(SP)(DI*1), R11
+	ORQ  2960(SP), R9
+	LEAQ (R11)(R11*1), R12
+	ORQ  R12, R9
+	MOVQ R11, R12
+	ANDQ 264(SP)(DI*1), R11
+	SHRQ $0x3f, R12
+	MOVQ R12, 2960(SP)
+	MOVQ R11, R12
+	SHLQ $0x02, R12
+	ORQ  R12, R9
+	SHRQ $0x3e, R11
+	ORQ  R11, 2960(SP)
+	MOVQ 2936(SP), R10
 	MOVQ R10, R11
-	ANDQ 264(SP)(DI*1), R10
-	SHRQ $0x3f, R11
-	MOVQ R11, 2952(SP)
-	MOVQ R10, R11
-	SHLQ $0x02, R11
-	ORQ  R11, R9
-	SHRQ $0x3e, R10
-	ORQ  R10, 2952(SP)
+	ANDQ 8(SP)(DI*1), R11
+	ORQ  2976(SP), R10
+	LEAQ (R11)(R11*1), R12
+	ORQ  R12, R10
+	MOVQ R11, R12
+	ANDQ 264(SP)(DI*1), R11
+	SHRQ $0x3f, R12
+	MOVQ R12, 2976(SP)
+	MOVQ R11, R12
+	SHLQ $0x02, R12
+	ORQ  R12, R10
+	SHRQ $0x3e, R11
+	ORQ  R11, 2976(SP)
 
-	// What stops: a mark that follows anything but a plain code point of a run.
-	ANDNQ R8, DX, DX
-	MOVQ  2984(SP), R11
-	LEAQ  (R11)(DX*2), R11
-	MOVQ  DX, R10
-	SHRQ  $0x3f, R10
-	MOVQ  R10, 2984(SP)
-	ANDNQ 2920(SP), R11, R11
-	ORQ   2936(SP), R11
-	ORQ   520(SP)(DI*1), R11
+	// What stops: a mark that follows anything but a plain code point of a token.
+	ANDNQ R9, DX, DX
+	MOVQ  3008(SP), R12
+	LEAQ  (R12)(DX*2), R12
+	MOVQ  DX, R11
+	SHRQ  $0x3f, R11
+	MOVQ  R11, 3008(SP)
+	ANDNQ 2920(SP), R12, R12
+	ORQ   2944(SP), R12
+	ORQ   520(SP)(DI*1), R12
+
+	// Marks in a row that begin behind a solo belong to it: adding a one where they begin
+	// carries through all of them.
+	ANDNQ R9, R8, DX
+	MOVQ  DX, R11
+	ADDQ  R11, R11
+	ORQ   2992(SP), R11
+	ANDQ  R10, R11
+	ADDQ  R10, R11
+	ANDNQ R10, R11, R10
+	ORQ   R10, DX
+	SHRQ  $0x3f, DX
+	MOVQ  DX, 2992(SP)
+	ANDNQ R8, R10, R8
 
 	// Where tokens start, and where they have ended.
-	MOVQ         2968(SP), DX
+	MOVQ         2984(SP), DX
 	LEAQ         (DX)(R8*2), DX
-	MOVQ         R8, R10
-	SHRQ         $0x3f, R10
-	MOVQ         R10, 2968(SP)
+	MOVQ         R8, R11
+	SHRQ         $0x3f, R11
+	MOVQ         R11, 2984(SP)
 	ANDNQ        R8, DX, DX
 	ORQ          2904(SP), DX
-	MOVQ         2976(SP), R8
+	MOVQ         3000(SP), R8
 	LEAQ         (R8)(R9*2), R8
-	MOVQ         R9, R10
-	SHRQ         $0x3f, R10
-	MOVQ         R10, 2976(SP)
+	MOVQ         R9, R11
+	SHRQ         $0x3f, R11
+	MOVQ         R11, 3000(SP)
 	NOTQ         R9
 	ORQ          DX, R9
 	ANDQ         R9, R8
-	TESTQ        R11, R11
+	TESTQ        R12, R12
 	JNZ          bad
 	LEAQ         cutBits<>+0(SB), R9
 	VMOVQ        BX, X0
@@ -891,7 +957,7 @@ cut:
 	MOVQ         2912(SP), DX
 	TESTQ        DX, DX
 	JZ           swapDone
-	MOVQ         2992(SP), R9
+	MOVQ         3016(SP), R9
 
 swap:
 	TZCNTQ DX, R8
@@ -900,7 +966,7 @@ swap:
 	ADDQ   $0x02, R9
 	BLSRQ  DX, DX
 	JNZ    swap
-	MOVQ   R9, 2992(SP)
+	MOVQ   R9, 3016(SP)
 
 swapDone:
 	ADDQ $0x08, DI
@@ -910,13 +976,13 @@ swapDone:
 	JMP  done
 
 bad:
-	BLSMSKQ      R11, R10
-	SHRQ         $0x01, R10
-	ANDQ         R10, DX
-	ANDQ         R10, R8
-	TZCNTQ       R11, R11
+	BLSMSKQ      R12, R11
+	SHRQ         $0x01, R11
+	ANDQ         R11, DX
+	ANDQ         R11, R8
+	TZCNTQ       R12, R12
 	MOVQ         2912(SP), R9
-	ANDQ         R10, R9
+	ANDQ         R11, R9
 	LEAQ         cutBits<>+0(SB), SI
 	VMOVQ        BX, X0
 	VPBROADCASTW X0, X0
@@ -1049,7 +1115,7 @@ bad:
 	LEAQ         (CX)(SI*2), CX
 	TESTQ        R9, R9
 	JZ           swapBadDone
-	MOVQ         2992(SP), SI
+	MOVQ         3016(SP), SI
 
 swapBad:
 	TZCNTQ R9, DX
@@ -1058,26 +1124,26 @@ swapBad:
 	ADDQ   $0x02, SI
 	BLSRQ  R9, R9
 	JNZ    swapBad
-	MOVQ   SI, 2992(SP)
+	MOVQ   SI, 3016(SP)
 
 swapBadDone:
-	ADDQ R11, BX
+	ADDQ R12, BX
 
 done:
 	MOVQ BX, stop+80(FP)
 	MOVQ AX, DX
-	MOVQ starts+16(FP), R10
-	SUBQ R10, DX
+	MOVQ starts+16(FP), R11
+	SUBQ R11, DX
 	SHRQ $0x01, DX
 	MOVQ DX, nStarts+56(FP)
 	MOVQ CX, DX
-	MOVQ ends+24(FP), R10
-	SUBQ R10, DX
+	MOVQ ends+24(FP), R11
+	SUBQ R11, DX
 	SHRQ $0x01, DX
 	MOVQ DX, nEnds+64(FP)
-	MOVQ 2992(SP), DX
-	MOVQ swaps+32(FP), R10
-	SUBQ R10, DX
+	MOVQ 3016(SP), DX
+	MOVQ swaps+32(FP), R11
+	SUBQ R11, DX
 	SHRQ $0x01, DX
 	MOVQ DX, nSwaps+72(FP)
 	VZEROUPPER

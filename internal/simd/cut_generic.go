@@ -104,9 +104,9 @@ func (s *swarClasses) capitals(src *[wordBlock]byte) (m uint64) {
 
 // A blockEdge is what one block has to know about the one before.
 type blockEdge struct {
-	run, solo, spans, changed uint64 // bytes of the last code point that are in this one
-	lastRun, lastToken        uint64 // 1: the last byte was part of one
-	lastPlain                 uint64 // 1: and of a code point that a mark may follow
+	run, solo, spans, changed, joins uint64 // bytes of the last code point that are in this one
+	lastRun, lastSolo, lastToken     uint64 // 1: the last byte was part of one
+	lastPlain                        uint64 // 1: … of a code point that a mark may follow
 }
 
 // masks are those of the code points of a block.
@@ -114,6 +114,7 @@ type masks struct {
 	run, solo uint64
 	changed   uint64 // bytes of code points that no mark may follow
 	marks     uint64 // lead bytes of marks
+	joins     uint64 // bytes of marks that are part of a token
 	bad       uint64 // bytes before which to stop
 	swaps     uint64 // lead bytes of code points to be swapped
 	spans     uint64 // all bytes of sequences
@@ -126,8 +127,8 @@ func cutBlocksGeneric(k *Classes, c *Cuts, src []byte, blocks int) (starts, ends
 	for base := 0; base < blocks*wordBlock; base += wordBlock {
 		block := (*[wordBlock]byte)(src[base:])
 		token, high := k.swar.ascii((*[wordBlock]byte)(c.text[base:]), block)
-		lastRun, lastToken, lastPlain := edge.lastRun, edge.lastToken, edge.lastPlain
-		m := masks{run: edge.run, solo: edge.solo, changed: edge.changed, spans: edge.spans}
+		lastRun, lastSolo, lastToken, lastPlain := edge.lastRun, edge.lastSolo, edge.lastToken, edge.lastPlain
+		m := masks{run: edge.run, solo: edge.solo, changed: edge.changed, spans: edge.spans, joins: edge.joins}
 		var cont uint64
 		if high || edge.spans != 0 {
 			u := utf8Masks(block)
@@ -143,9 +144,13 @@ func cutBlocksGeneric(k *Classes, c *Cuts, src []byte, blocks int) (starts, ends
 		}
 		m.run |= token &^ k.swar.solo
 		m.solo |= token & k.swar.solo
-		plain := m.run &^ m.changed
-		m.bad |= m.marks &^ (plain<<1 | lastPlain)
 		all := m.run | m.solo
+		plain := all &^ m.changed
+		m.bad |= m.marks &^ (plain<<1 | lastPlain)
+		// Marks in a row that begin behind a solo belong to it: adding a one where they
+		// begin carries through all of them.
+		ofSolo := m.joins &^ (m.joins + m.joins&(m.solo<<1|lastSolo))
+		m.run &^= ofSolo
 		start := m.solo&^cont | m.run&^(m.run<<1|lastRun)
 		end := (all<<1 | lastToken) & (^all | start)
 		if m.bad != 0 {
@@ -161,7 +166,8 @@ func cutBlocksGeneric(k *Classes, c *Cuts, src []byte, blocks int) (starts, ends
 		if m.bad != 0 {
 			return starts, ends, swaps, base + bits.TrailingZeros64(m.bad)
 		}
-		edge.lastRun, edge.lastToken, edge.lastPlain = m.run>>63, all>>63, plain>>63
+		edge.lastRun, edge.lastSolo = m.run>>63, (m.solo|ofSolo)>>63
+		edge.lastToken, edge.lastPlain = all>>63, plain>>63
 	}
 	return starts, ends, swaps, blocks * wordBlock
 }
@@ -207,6 +213,9 @@ func (k *Classes) sequences(m *masks, src *[wordBlock + 4]byte, u *utf8Block) (n
 	next.spans = lead>>63 | u.three>>62
 	next.run = run>>63 | run&u.three>>62
 	next.solo = solo>>63 | solo&u.three>>62
+	joins := m.marks & run
+	m.joins |= joins | joins<<1 | joins&u.three<<2
+	next.joins = joins>>63 | joins&u.three>>62
 	next.changed = m.changed&lead>>63 | m.changed&u.three>>62
 	m.changed |= m.changed&lead<<1 | m.changed&u.three<<2
 	return next

@@ -17,7 +17,7 @@ import (
 func someClasses(rule ASCIIRule, fold bool, seed uint64) *Classes {
 	kinds := []class{
 		0, 0, ClassRun, ClassRun, ClassRun, ClassSolo, ClassSolo, ClassRun | ClassSwap, ClassSolo | ClassSwap,
-		ClassRun | ClassMark, ClassRun | ClassLastMark, ClassLastMark, ClassStop,
+		ClassRun | ClassMark, ClassRun | ClassMark, ClassRun | ClassLastMark, ClassSolo | ClassLastMark, ClassLastMark, ClassStop,
 	}
 	k := NewClasses(rule, fold)
 	for r := rune(0); r < 1<<16; r += PageSize {
@@ -46,11 +46,12 @@ func plainClasses() *Classes {
 // slowCut is the definition of what is cut from src, in which nothing stops.
 func slowCut(t interface{ Fatalf(string, ...any) }, k *Classes, src []byte) (tokens []string) {
 	var open []byte
+	solo := false // open is one, with its marks
 	end := func() {
 		if len(open) > 0 {
 			tokens = append(tokens, string(open))
-			open = nil
 		}
+		open, solo = nil, false
 	}
 	plain := false
 	for i := 0; i < len(src); {
@@ -65,16 +66,15 @@ func slowCut(t interface{ Fatalf(string, ...any) }, k *Classes, src []byte) (tok
 		if c&ClassStop != 0 || c&(ClassMark|ClassLastMark) != 0 && !plain {
 			t.Fatalf("%q: what is used up to the end has something to stop at %d", src, i)
 		}
-		if c&ClassRun == 0 {
+		mark := c&(ClassMark|ClassLastMark) != 0
+		if c&ClassRun == 0 || solo && !mark {
 			end()
 		}
-		switch {
-		case c&ClassRun != 0:
+		if c&(ClassRun|ClassSolo) != 0 {
 			open = append(open, b...)
-		case c&ClassSolo != 0:
-			tokens = append(tokens, string(b))
+			solo = solo || c&ClassSolo != 0
 		}
-		plain = c&ClassRun != 0 && c&(ClassSwap|ClassLastMark) == 0
+		plain = c&(ClassRun|ClassSolo) != 0 && c&(ClassSwap|ClassLastMark) == 0
 		i += w
 	}
 	end()

@@ -185,6 +185,8 @@ func (c *avx2) masks(k *kernel) {
 	MOVQ(stop, k.slot[slotStop])
 	mark, last := bit(3), bit(4)
 	both(last, mark, slotMark)
+	ANDQ(run, mark)
+	MOVQ(mark, k.slot[slotJoin])
 	swap := bit(2)
 	both(swap, last, slotChanged)
 	ANDQ(k.ofBlock(k.lead), swap)

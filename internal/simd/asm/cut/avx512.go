@@ -147,11 +147,19 @@ func (c *avx512) masks(k *kernel) {
 	VPORQ(x, noted, noted)
 	POPCNTQ(k.ofBlock(k.lead), n)
 	ADDQ(n, k.notes)
+	var run reg.OpmaskVirtual
 	for i, bits := range c.tested {
 		m := K()
 		VPTESTMB(bits, noted, m)
-		if tested[i].slot == slotSwap {
+		switch tested[i].slot {
+		case slotRun:
+			run = m
+		case slotSwap:
 			KANDQ(kLead, m, m)
+		case slotMark:
+			join := K()
+			KANDQ(run, m, join)
+			KMOVQ(join, k.slot[slotJoin])
 		}
 		KMOVQ(m, k.slot[tested[i].slot])
 	}

@@ -66,11 +66,14 @@ const (
 	slotSwap           //
 	slotMark           // of both kinds
 	slotChanged        // that no mark may follow
+	slotJoin           // marks that are part of a token
 	slotStop           //
 	overRun            // bytes of the last code point that are in the next block
 	overToken          //
 	overChanged        //
+	overJoin           //
 	lastRun            // 1: the last byte was part of a run
+	lastSolo           //
 	lastToken          //
 	lastPlain          // 1: … of a code point that a mark may follow
 	slots
@@ -168,7 +171,7 @@ func (k *kernel) cut() {
 	MOVQ(starts, swaps)
 	Load(Param("starts"), starts)
 	Load(Param("ends"), ends)
-	a, b, c, t, bad := GP64(), GP64(), GP64(), GP64(), GP64()
+	a, b, c, d, t, bad := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
 	XORL(k.at.As32(), k.at.As32())
 	for i := overRun; i < slots; i++ {
 		MOVQ(k.at, k.slot[i])
@@ -200,6 +203,7 @@ func (k *kernel) cut() {
 	fill(slotChanged, overChanged, a)
 	fill(slotRun, overRun, b)
 	fill(slotToken, overToken, c)
+	fill(slotJoin, overJoin, d)
 	shifted := func(m reg.GPVirtual, last int, to reg.GPVirtual) {
 		MOVQ(k.slot[last], to)
 		LEAQ(Mem{Base: to, Index: m, Scale: 2}, to)
@@ -207,12 +211,25 @@ func (k *kernel) cut() {
 		SHRQ(Imm(63), t)
 		MOVQ(t, k.slot[last])
 	}
-	Comment("What stops: a mark that follows anything but a plain code point of a run.")
-	ANDNQ(b, a, a)
+	Comment("What stops: a mark that follows anything but a plain code point of a token.")
+	ANDNQ(c, a, a)
 	shifted(a, lastPlain, bad)
 	ANDNQ(k.slot[slotMark], bad, bad)
 	ORQ(k.slot[slotStop], bad)
 	ORQ(k.ofBlock(k.bad), bad)
+	Comment("Marks in a row that begin behind a solo belong to it: adding a one where they begin")
+	Comment("carries through all of them.")
+	ANDNQ(c, b, a)
+	MOVQ(a, t)
+	ADDQ(t, t)
+	ORQ(k.slot[lastSolo], t)
+	ANDQ(d, t)
+	ADDQ(d, t)
+	ANDNQ(d, t, d)
+	ORQ(d, a)
+	SHRQ(Imm(63), a)
+	MOVQ(a, k.slot[lastSolo])
+	ANDNQ(b, d, b)
 	Comment("Where tokens start, and where they have ended.")
 	shifted(b, lastRun, a)
 	ANDNQ(b, a, a)
