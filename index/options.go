@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 )
@@ -77,6 +78,9 @@ func (o Options) Validate() error {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("index: "+format, args...)) }
 	if o.Recipe.Keys() == 0 {
 		bad("documents of %q have no keys to be found by: take a higher threshold, or signatures with more components", o.Recipe)
+	}
+	if o.Recipe.Sample() != (lsh.Sample{}) {
+		bad("a sample of a document (%q) finds what contains it among documents that are all there: take a measure with bands, such as jaccard, or search by containment", o.Recipe)
 	}
 	_, features := o.Recipe.Features()
 	switch o.Keep {
