@@ -34,7 +34,7 @@ func (f *finder) bands(ctx context.Context, pairs *extsort.Sorter) (err error) {
 	if f.summary.Params, err = f.params(); err != nil {
 		return err
 	}
-	keys, err := f.sorter("keys", 64, 2)
+	keys, err := f.sorter("keys", false, 2)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
@@ -44,6 +45,9 @@ type Config struct {
 	Method  Method
 	Measure measure.Measure // Cosine or WeightedJaccard; Jaccard is taken for the latter
 	K       int             // of TopK, 0: DefaultK
+	// Both has TopK of two tables search in both directions: a pair is found if either
+	// record is one of the K most similar ones to the other.
+	Both bool
 	// MinSimilarity is the least similarity of a pair, 0: any. Exact and Bands need one.
 	MinSimilarity float64
 	// Recall is that of Bands, 0: lsh.DefaultRecall.
@@ -112,26 +116,59 @@ type Summary struct {
 	Capped   int64      // buckets of Bands of which not all pairs were taken
 }
 
-// Pair keys: A is a record of the left table and B of the right one, or of one table the
-// smaller and the larger number.
+// Pair is a candidate pair.
+type Pair struct {
+	// A is a record of the left table and B one of the right one; of one table A is the
+	// smaller number.
+	A, B uint32
+	// Score is their similarity as measure.Measure.Score has it. Bands do not compute it: 0.
+	Score uint64
+	// Mutual says that each was found for the other: of TopK with one table, or with Both.
+	Mutual bool
+}
+
+// Pairs are what Find found, sorted by A, then B, each once. They are read any number of
+// times.
+type Pairs struct {
+	sorted *extsort.Sorted
+	bands  bool
+}
+
+// All ranges over the pairs. An error is the last that it yields.
+func (p *Pairs) All() iter.Seq2[Pair, error] {
+	return func(yield func(Pair, error) bool) {
+		r := p.sorted.Reader()
+		for e, ok := r.Next(); ok; e, ok = r.Next() {
+			pair := Pair{A: uint32(e.Key >> pairShift), B: uint32(e.Key), Score: e.Value}
+			if p.bands {
+				pair.Score = 0
+			} else if again, ok := r.Peek(); ok && again.Key == e.Key {
+				pair.Mutual = true
+				r.Next()
+			}
+			if !yield(pair, nil) {
+				_ = r.Close() // reading was all it did
+				return
+			}
+		}
+		if err := r.Close(); err != nil {
+			yield(Pair{}, err)
+		}
+	}
+}
+
+// Close frees the memory, or removes the files.
+func (p *Pairs) Close() error { return p.sorted.Close() }
+
+// pairShift is where the key of a sorted entry has A; B is in the lower bits, and the value
+// is the score.
 const pairShift = 32
 
-// Pair returns the records of an entry of what Find returns.
-func Pair(e extsort.Entry) (a, b uint32) { return uint32(e.Key >> pairShift), uint32(e.Key) }
-
-// Flags of a pair of one table by TopK, in an entry's value: of two tables and by Exact all
-// pairs have FromA. The value of Bands is in how many bands the pair agrees.
-const (
-	FromA = 1 // B is among the best of A
-	FromB = 2 // A is among the best of B
-)
-
-// Find returns the candidate pairs of left and right, or of left alone where right is nil:
-// entries with the pair in the key, sorted, each pair once (see Pair and FromA). The caller
-// closes them. Both stores must be finished and share one numbering of features, which
-// should be dense: memory is taken for each number of the indexed side. There may be up to
-// 2³¹ records a side.
-func Find(ctx context.Context, c Config, left, right *Store) (*extsort.Sorted, Summary, error) {
+// Find returns the candidate pairs of left and right, or of left alone where right is nil.
+// The caller closes them. Both stores must be finished and share one numbering of features,
+// which should be dense: memory is taken for each number of the indexed side. There may be
+// up to 2³¹ records a side.
+func Find(ctx context.Context, c Config, left, right *Store) (*Pairs, Summary, error) {
 	var s Summary
 	if err := c.Validate(); err != nil {
 		return nil, s, err
@@ -148,14 +185,18 @@ func Find(ctx context.Context, c Config, left, right *Store) (*extsort.Sorted, S
 		}
 		s.Method = method
 	}
-	pairs, err := f.sorter("pairs", 64, 4)
+	pairs, err := f.sorter("pairs", s.Method == Bands, 4)
 	if err != nil {
 		return nil, s, err
 	}
 	if s.Method == Bands {
 		err = f.bands(ctx, pairs)
 	} else {
-		err = f.topk(ctx, pairs)
+		indexed, searched, searchedIsLeft := f.sides()
+		err = f.topk(ctx, indexed, searched, searchedIsLeft, pairs)
+		if err == nil && c.Both && s.Method == TopK && right != nil {
+			err = f.topk(ctx, searched, indexed, !searchedIsLeft, pairs)
+		}
 	}
 	if err != nil {
 		return nil, s, errors.Join(err, pairs.Close())
@@ -164,7 +205,7 @@ func Find(ctx context.Context, c Config, left, right *Store) (*extsort.Sorted, S
 	if err != nil {
 		return nil, s, errors.Join(err, pairs.Close())
 	}
-	return sorted, s, nil
+	return &Pairs{sorted, s.Method == Bands}, s, nil
 }
 
 // finder is one Find.
@@ -175,10 +216,10 @@ type finder struct {
 }
 
 // sorter returns a sorter that holds 1/share of the memory.
-func (f *finder) sorter(name string, bits int, share int64) (*extsort.Sorter, error) {
+func (f *finder) sorter(name string, sum bool, share int64) (*extsort.Sorter, error) {
 	return extsort.New(extsort.Options{
 		Dir: f.config.Dir, Name: "candidates-" + name, Memory: f.config.Memory / share,
-		Threads: f.config.Threads, KeyBits: bits, Sum: name == "pairs", Temporary: true,
+		Threads: f.config.Threads, Sum: sum, Temporary: true,
 	})
 }
 
@@ -194,13 +235,11 @@ func (f *finder) sides() (indexed, searched *Store, searchedIsLeft bool) {
 	return f.left, f.right, false
 }
 
-// key returns the key and the value of a pair that was found by searching.
-func (f *finder) key(searched, indexed uint32, searchedIsLeft bool) (key, value uint64) {
-	a, b, value := searched, indexed, uint64(FromA)
-	if f.right == nil && b < a {
-		a, b, value = b, a, FromB
-	} else if f.right != nil && !searchedIsLeft {
+// key returns the key of a pair that was found by searching.
+func (f *finder) key(searched, indexed uint32, searchedIsLeft bool) uint64 {
+	a, b := searched, indexed
+	if f.right == nil && b < a || f.right != nil && !searchedIsLeft {
 		a, b = b, a
 	}
-	return uint64(a)<<pairShift | uint64(b), value
+	return uint64(a)<<pairShift | uint64(b)
 }

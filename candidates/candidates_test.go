@@ -1,6 +1,7 @@
 package candidates
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,102 +14,101 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"pgregory.net/rapid"
 
-	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
 
 // find returns what Find does.
-func find(t testing.TB, c Config, left, right *Store) ([]extsort.Entry, Summary) {
+func find(t testing.TB, c Config, left, right *Store) ([]Pair, Summary) {
 	t.Helper()
 	sorted, summary, err := Find(context.Background(), c, left, right)
 	if err != nil {
 		t.Fatalf("%+v: %v", c, err)
 	}
-	entries, err := readAll(sorted)
+	pairs, err := readAll(sorted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return entries, summary
+	return pairs, summary
 }
 
-func readAll(sorted *extsort.Sorted) (entries []extsort.Entry, err error) {
-	r := sorted.Reader()
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		entries = append(entries, e)
+func readAll(sorted *Pairs) (pairs []Pair, err error) {
+	for p, e := range sorted.All() {
+		if err = e; err == nil {
+			pairs = append(pairs, p)
+		}
 	}
-	return entries, errors.Join(r.Close(), sorted.Close())
+	return pairs, errors.Join(err, sorted.Close())
 }
 
 // naive is the definition of TopK and Exact, over all pairs. Of two tables the one with
 // fewer features, or the right one, is indexed.
-func naive(t testing.TB, c Config, left, right table) []extsort.Entry {
-	type scored struct {
-		score uint64
-		id    int
-	}
-	fewer := func(a, b table) bool {
-		n, m := 0, 0
-		for _, v := range a {
-			n += len(v.Features)
+func naive(t testing.TB, c Config, left, right table) []Pair {
+	pairs := map[[2]int]Pair{}
+	search := func(searched, indexed table, swapped bool) {
+		for q, v := range searched {
+			for _, i := range naiveBest(t, c, v, q, indexed, right == nil) {
+				a, b := q, i
+				if swapped || right == nil && b < a {
+					a, b = b, a
+				}
+				_, again := pairs[[2]int{a, b}]
+				score := c.Measure.Score(simjoin.Overlap(v, indexed[i], c.Measure), v.Size(c.Measure), indexed[i].Size(c.Measure))
+				pairs[[2]int{a, b}] = Pair{uint32(a), uint32(b), score, again}
+			}
 		}
-		for _, v := range b {
-			m += len(v.Features)
+	}
+	switch {
+	case right == nil:
+		search(left, left, false)
+	case features(left) < features(right):
+		search(right, left, true)
+	default:
+		search(left, right, false)
+	}
+	if right != nil && c.Both && c.Method == TopK {
+		if features(left) < features(right) {
+			search(left, right, false)
+		} else {
+			search(right, left, true)
 		}
-		return n < m
 	}
-	self := right == nil
-	searched, indexed, swapped := left, right, false
-	if self {
-		indexed = left
-	} else if fewer(left, right) {
-		searched, indexed, swapped = right, left, true
+	return slices.SortedFunc(maps.Values(pairs), func(x, y Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+}
+
+func features(t table) (n int) {
+	for _, v := range t {
+		n += len(v.Features)
 	}
-	pairs := map[uint64]uint64{}
-	for q, v := range searched {
-		var all []scored
-		for i, w := range indexed {
-			overlap, a, b := simjoin.Overlap(v, w, c.Measure), v.Size(c.Measure), w.Size(c.Measure)
-			if overlap == 0 || self && i == q {
+	return n
+}
+
+// naiveBest returns the records of a table that a search for v finds.
+func naiveBest(t testing.TB, c Config, v simjoin.Vector, q int, indexed table, self bool) []int {
+	var all []int
+	scores := make([]uint64, len(indexed))
+	for i, w := range indexed {
+		overlap, a, b := simjoin.Overlap(v, w, c.Measure), v.Size(c.Measure), w.Size(c.Measure)
+		if overlap == 0 || self && i == q {
+			continue
+		}
+		if c.MinSimilarity > 0 {
+			th, err := measure.NewThreshold(c.Measure, c.MinSimilarity)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !th.Reached(overlap, a, b) {
 				continue
 			}
-			if c.MinSimilarity > 0 {
-				th, err := measure.NewThreshold(c.Measure, c.MinSimilarity)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !th.Reached(overlap, a, b) {
-					continue
-				}
-			}
-			all = append(all, scored{c.Measure.Score(overlap, a, b), i})
 		}
-		slices.SortStableFunc(all, func(x, y scored) int {
-			if x.score > y.score {
-				return -1
-			} else if x.score < y.score {
-				return 1
-			}
-			return 0
-		})
-		if c.Method == TopK {
-			all = all[:min(len(all), c.K)]
-		}
-		for _, s := range all {
-			a, b, flag := q, s.id, uint64(FromA)
-			if self && b < a {
-				a, b, flag = b, a, FromB
-			} else if swapped {
-				a, b = b, a
-			}
-			pairs[uint64(a)<<pairShift|uint64(b)] += flag
-		}
+		scores[i] = c.Measure.Score(overlap, a, b)
+		all = append(all, i)
 	}
-	var entries []extsort.Entry
-	for _, key := range slices.Sorted(maps.Keys(pairs)) {
-		entries = append(entries, extsort.Entry{Key: key, Value: pairs[key]})
+	if c.Method == Exact {
+		return all
 	}
-	return entries
+	slices.SortStableFunc(all, func(x, y int) int { return cmp.Compare(scores[y], scores[x]) })
+	return all[:min(len(all), c.K)]
 }
 
 func TestFindReturnsWhatBruteForceDoes(t *testing.T) {
@@ -120,6 +120,7 @@ func TestFindReturnsWhatBruteForceDoes(t *testing.T) {
 			K:             rapid.IntRange(1, 5).Draw(rt, "k"),
 			MinSimilarity: rapid.SampledFrom([]float64{0, 0.2, 0.6, 0.9}).Draw(rt, "least"),
 			Threads:       rapid.IntRange(0, 3).Draw(rt, "threads"),
+			Both:          rapid.Bool().Draw(rt, "both"),
 		}
 		if c.Method == Exact && c.MinSimilarity == 0 {
 			c.MinSimilarity = 0.01
@@ -147,7 +148,7 @@ func TestMemoryAndThreadsChangeNothing(t *testing.T) {
 	left = slices.Concat(left, records(r, chunkVectors+100, 20000, left))
 	right := records(r, 2*chunkVectors+5, 20000, left)
 	for _, c := range []Config{
-		{Method: TopK, Measure: measure.Cosine, K: 3},
+		{Method: TopK, Measure: measure.Cosine, K: 3, Both: true},
 		{Method: TopK, Measure: measure.WeightedJaccard, K: 40, MinSimilarity: 0.3},
 		{Method: Exact, Measure: measure.Cosine, MinSimilarity: 0.7},
 		{Method: Bands, Measure: measure.WeightedJaccard, MinSimilarity: 0.8},
@@ -256,13 +257,13 @@ func TestBandsFindWhatTheyPromise(t *testing.T) {
 		want, _ := find(t, c, store, nil)
 		c.Method = Bands
 		got, summary := find(t, c, store, nil)
-		found := map[uint64]bool{}
-		for _, e := range got {
-			found[e.Key] = true
+		found := map[[2]uint32]bool{}
+		for _, p := range got {
+			found[[2]uint32{p.A, p.B}] = true
 		}
 		hit := 0
-		for _, e := range want {
-			if found[e.Key] {
+		for _, p := range want {
+			if found[[2]uint32{p.A, p.B}] {
 				hit++
 			}
 		}

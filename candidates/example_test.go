@@ -29,13 +29,11 @@ func ExampleFind() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := pairs.Reader()
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		a, b := candidates.Pair(e)
-		fmt.Println(a, b, "mutual:", e.Value == candidates.FromA|candidates.FromB)
-	}
-	if err := r.Close(); err != nil {
-		log.Fatal(err)
+	for p, err := range pairs.All() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(p.A, p.B, "mutual:", p.Mutual)
 	}
 	if err := pairs.Close(); err != nil {
 		log.Fatal(err)

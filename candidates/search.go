@@ -3,6 +3,7 @@ package candidates
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -16,11 +17,14 @@ import (
 // topk finds the pairs of TopK and Exact. An index of all vectors that does not fit in
 // memory is made in parts, one after the other, and everything is searched for in each. The
 // best of all parts are then the best of the parts' best, which are sorted.
-func (f *finder) topk(ctx context.Context, pairs *extsort.Sorter) (err error) {
-	indexed, searched, _ := f.sides()
+func (f *finder) topk(ctx context.Context, indexed, searched *Store, searchedIsLeft bool, pairs *extsort.Sorter) (err error) {
 	parts := f.parts(indexed)
-	f.summary.Parts = len(parts)
-	run := &search{finder: f, options: f.config.search(f.summary.Method), met: make([]bool, searched.Len())}
+	f.summary.Parts = max(f.summary.Parts, len(parts))
+	f.summary.Searched += int64(searched.Len())
+	run := &search{
+		finder: f, indexed: indexed, searched: searched, searchedIsLeft: searchedIsLeft,
+		options: f.config.search(f.summary.Method), met: make([]bool, searched.Len()),
+	}
 	defer run.countDropped()
 	if len(parts) <= 1 || run.options.K == 0 {
 		for _, p := range parts {
@@ -30,7 +34,7 @@ func (f *finder) topk(ctx context.Context, pairs *extsort.Sorter) (err error) {
 		}
 		return nil
 	}
-	best, err := f.sorter("best", 64, 4)
+	best, err := f.sorter("best", false, 4)
 	if err != nil {
 		return err
 	}
@@ -90,6 +94,9 @@ func (f *finder) parts(s *Store) (parts []part) {
 // search is one run of searches.
 type search struct {
 	*finder
+	indexed, searched *Store
+	searchedIsLeft    bool
+
 	options topk.Options
 	ranked  bool     // what is added is to be merged
 	met     []bool   // by record searched for: the index has a feature of it
@@ -98,9 +105,9 @@ type search struct {
 
 // part searches a part of the index for everything.
 func (r *search) part(ctx context.Context, p part, out *extsort.Sorter) error {
-	indexed, searched, _ := r.sides()
+	searched := r.searched
 	vectors := new(simjoin.Vectors)
-	if err := indexed.appendTo(vectors, p.first, p.end); err != nil {
+	if err := r.indexed.appendTo(vectors, p.first, p.end); err != nil {
 		return err
 	}
 	index, err := topk.NewIndex(vectors, r.options)
@@ -111,7 +118,7 @@ func (r *search) part(ctx context.Context, p part, out *extsort.Sorter) error {
 	var entries, compared atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(r.config.Threads, len(searched.chunks)) {
-		w := &worker{search: r, searcher: index.NewSearcher(), first: p.first * chunkVectors, indexed: index.Len(), out: out.Appender()}
+		w := &worker{search: r, searcher: index.NewSearcher(), first: p.first * chunkVectors, length: index.Len(), out: out.Appender()}
 		group.Go(func() error {
 			for i := next.Add(1) - 1; i < int64(len(searched.chunks)); i = next.Add(1) - 1 {
 				if err := ctx.Err(); err != nil {
@@ -127,7 +134,6 @@ func (r *search) part(ctx context.Context, p part, out *extsort.Sorter) error {
 		})
 	}
 	err = group.Wait()
-	r.summary.Searched = int64(searched.Len())
 	r.summary.Entries += entries.Load()
 	r.summary.Compared += compared.Load()
 	return err
@@ -138,7 +144,7 @@ type worker struct {
 	*search
 	searcher *topk.Searcher
 	first    int // record of the index
-	indexed  int // records of the index
+	length   int // records of the index
 	out      *extsort.Appender
 	block    block
 	matches  []topk.Match
@@ -163,18 +169,17 @@ func (w *worker) one(q uint32, v simjoin.Vector) error {
 	if w.ranked {
 		w.searcher.AtLeast = uint64(w.floors[q]) << scoreShift
 	}
-	if own := int(q) - w.first; w.right == nil && own >= 0 && own < w.indexed {
+	if own := int(q) - w.first; w.right == nil && own >= 0 && own < w.length {
 		w.matches = w.searcher.Others(w.matches[:0], own)
 	} else {
 		w.matches = w.searcher.Search(w.matches[:0], v)
 		w.met[q] = w.met[q] || !w.searcher.Unknown()
 	}
-	_, _, searchedIsLeft := w.sides()
 	for _, m := range w.matches {
 		id := m.Index + uint32(w.first)
-		key, value := w.rank(q, id, m.Score)
-		if !w.ranked {
-			key, value = w.key(q, id, searchedIsLeft)
+		key, value := w.key(q, id, w.searchedIsLeft), m.Score
+		if w.ranked {
+			key, value = w.rank(q, id, m.Score)
 		}
 		if err := w.out.Add(key, value); err != nil {
 			return err
@@ -203,7 +208,6 @@ func (r *search) rank(q, found uint32, score uint64) (key, value uint64) {
 
 // merge adds the pairs of the K best of each record.
 func (r *search) merge(best *extsort.Sorted, pairs *extsort.Sorter) error {
-	_, _, searchedIsLeft := r.sides()
 	out := pairs.Appender()
 	reader := best.Reader()
 	last, taken := uint32(0), 0
@@ -215,7 +219,8 @@ func (r *search) merge(best *extsort.Sorted, pairs *extsort.Sorter) error {
 		if taken++; taken > r.options.K {
 			continue
 		}
-		if err := out.Add(r.key(q, uint32(e.Value&(1<<foundBits-1)), searchedIsLeft)); err != nil {
+		score := measure.ScoreOne - (e.Key&math.MaxUint32<<scoreShift | e.Value>>foundBits)
+		if err := out.Add(r.key(q, uint32(e.Value&(1<<foundBits-1)), r.searchedIsLeft), score); err != nil {
 			return errors.Join(err, reader.Close())
 		}
 	}

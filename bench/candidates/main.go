@@ -123,7 +123,7 @@ func (j *job) run(ctx context.Context) (err error) {
 }
 
 // find runs candidates.Find.
-func (j *job) find(ctx context.Context, left, right *candidates.Store) (*extsort.Sorted, error) {
+func (j *job) find(ctx context.Context, left, right *candidates.Store) (*candidates.Pairs, error) {
 	if j.profile != "" {
 		f, err := os.Create(j.profile)
 		if err != nil {

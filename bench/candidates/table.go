@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/alike-dev/alike/candidates"
-	"github.com/alike-dev/alike/internal/extsort"
 )
 
 // cut says which features a record has.
@@ -123,18 +122,20 @@ func weight(holders uint32, records int) uint32 {
 }
 
 // score prints how many pairs there are, and which share of the truth is among them.
-func (j *job) score(pairs *extsort.Sorted, ids map[string]uint32, records int) error {
+func (j *job) score(pairs *candidates.Pairs, ids map[string]uint32, records int) error {
 	found := map[uint64]bool{}
 	n := 0
-	reader := pairs.Reader()
-	for e, ok := reader.Next(); ok; e, ok = reader.Next() {
+	for p, err := range pairs.All() {
+		if err != nil {
+			return err
+		}
 		if n++; j.truth != "" {
-			found[e.Key] = true
+			found[uint64(p.A)<<32|uint64(p.B)] = true
 		}
 	}
 	fmt.Printf("%d pairs, %.2f a record\n", n, float64(n)/float64(records))
-	if err := reader.Close(); err != nil || j.truth == "" {
-		return err
+	if j.truth == "" {
+		return nil
 	}
 	f, err := os.Open(j.truth)
 	if err != nil {
