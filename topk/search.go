@@ -163,7 +163,7 @@ func (s *Searcher) list(i int) {
 func (s *Searcher) sieved(i, first int) {
 	rank, class := s.query.entries[i].rank, s.class(i)
 	from, to := s.x.starts[rank], s.x.starts[rank+1]
-	ids, shares, codes := s.x.ids[from:to], s.x.shares[from:to], s.x.codes[from:to]
+	ids, shares := s.x.ids[from:to], s.x.shares[from:to]
 	own, most, bit := s.query.most[i], s.query.most[i+1:], s.query.bits[i+1:]
 	for ; len(ids) > 0 && int(shares[0]) >= class && !s.found.beyond(s.query.rest[i], s.x.behind[first]); first++ {
 		n := min(len(ids), blockLength)
@@ -174,15 +174,13 @@ func (s *Searcher) sieved(i, first int) {
 			if k >= n || int(shares[k]) < class {
 				break
 			}
-			if in := own + s.x.sieve.sum(first, k, most, bit); in >= s.need(s.x.atCode[codes[k]]) {
-				s.pending = append(s.pending, pending{ids[k], in})
-			}
+			s.pending = append(s.pending, pending{ids[k], own + s.x.sieve.sum(first, k, most, bit)})
 		}
 		if len(s.pending) >= batch {
 			s.compare()
 			class = s.class(i)
 		}
-		ids, shares, codes = ids[n:], shares[n:], codes[n:]
+		ids, shares = ids[n:], shares[n:]
 	}
 	s.compare()
 }

@@ -20,13 +20,11 @@ import (
 // The counters are bit slices: word s of the sum has bit s of all 64 counters, and adding
 // is five steps of a ripple-carry adder in words, for 64 vectors together.
 type sieve struct {
-	words  int                        // 64 bits each of a signature
-	first  []uint32                   // of each rank: its first block, absent if its list has none
-	blocks []uint64                   // words·64 words each
-	least  []uint64                   // of each block: the least size of its vectors
-	behind []bound                    // of each block: of all vectors of its list from there on
-	codes  []uint8                    // of each entry of the lists: the size of its vector, see code
-	atCode [math.MaxUint8 + 1]float64 // by code: a size that no vector with it is below
+	words  int      // 64 bits each of a signature
+	first  []uint32 // of each rank: its first block, absent if its list has none
+	blocks []uint64 // words·64 words each
+	least  []uint64 // of each block: the least size of its vectors
+	behind []bound  // of each block: of all vectors of its list from there on
 }
 
 // bound is the least size and the least number of some vectors.
@@ -57,29 +55,10 @@ func (s *sieve) prepare(x *Index) {
 		}
 	}
 	s.blocks = make([]uint64, int(count)*s.words*blockLength)
-	s.codes = make([]uint8, len(x.ids))
-	smallest := uint64(math.MaxUint64)
-	for _, size := range x.sizes {
-		if size > 0 {
-			smallest = min(smallest, size)
-		}
-	}
-	for c := range s.atCode {
-		s.atCode[c] = float64(smallest) * math.Exp2(float64(c)/codesPerOctave) * below
-	}
 	s.least, s.behind = make([]uint64, count), make([]bound, count)
 	for i := range s.least {
 		s.least[i] = math.MaxUint64
 	}
-}
-
-// codesPerOctave says how exact codes of sizes are: to 9 %.
-const codesPerOctave = 8
-
-// code returns a size in a byte, which is next to the list's entry where sizes are a cache
-// miss away.
-func (s *sieve) code(size uint64) uint8 {
-	return uint8(min(codesPerOctave*math.Log2(float64(size)/(s.atCode[0]/below)), math.MaxUint8))
 }
 
 // bit returns the bit of a feature by its rank.
@@ -92,15 +71,8 @@ func (s *sieve) bit(rank uint32) uint16 {
 func (s *sieve) put(x *Index, i int, places []uint32) {
 	var signature [mostWords]uint64
 	entries, size := x.at(i), x.sizes[i]
-	code := uint8(0)
-	if size > 0 {
-		code = s.code(size)
-	}
 	for k := len(entries) - 1; k >= 0; k-- {
 		rank := entries[k].rank
-		if k < len(places) {
-			s.codes[places[k]] = code
-		}
 		if k < len(places) && s.first[rank] != absent {
 			place := places[k] - x.starts[rank]
 			block := int(s.first[rank] + place/blockLength)
