@@ -136,6 +136,82 @@ func TestSearchFindsWhatBruteForceFinds(t *testing.T) {
 	})
 }
 
+// What is known of a query's best from elsewhere ends a search sooner, and loses nothing
+// that reaches it.
+func TestASearchWithALeastScoreFindsAllThatReachIt(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		vectors := anyVectors(rt, "index", 30, 60)
+		queries := anyVectors(rt, "queries", 30, 10)
+		o := anyOptions(rt)
+		x, err := NewIndex(vectors, o)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		s := x.NewSearcher()
+		for i := range queries.Len() {
+			want := naive(t, vectors, o, queries.At(i), -1)
+			if len(want) == 0 {
+				continue
+			}
+			last := rapid.IntRange(0, len(want)-1).Draw(rt, "last")
+			s.AtLeast = want[last].Score
+			for last+1 < len(want) && want[last+1].Score == s.AtLeast {
+				last++
+			}
+			if got := s.Search(nil, queries.At(i)); !slices.Equal(got, want[:last+1]) {
+				rt.Fatalf("%+v: at least %d:\n got %v\nwant %v", o, s.AtLeast, got, want[:last+1])
+			}
+		}
+	})
+}
+
+// Tables in which every record has the same features, or one that all have: a search looks
+// at a few blocks of lists of thousands. Lists of a Zipf distribution are looked at in part.
+func TestHotFeaturesMakeNoQuadraticStep(t *testing.T) {
+	const n = 5000
+	make := func(set func(i int) map[uint32]uint32) *simjoin.Vectors {
+		v := new(simjoin.Vectors)
+		for i := range n {
+			appendMap(t, v, set(i))
+		}
+		return v
+	}
+	all := map[uint32]uint32{1: 10, 2: 20, 3: 30}
+	for _, c := range []struct {
+		name    string
+		vectors *simjoin.Vectors
+		least   float64
+		most    int // entries a search
+		found   int
+	}{
+		{"equal records", make(func(int) map[uint32]uint32 { return all }), 0, blockLength, 10},
+		{"one feature that all have", make(func(i int) map[uint32]uint32 { return map[uint32]uint32{0: 10, uint32(i + 1): 10} }), 0, 2 * blockLength, 10},
+		{"one feature that all have, beside others of any weight", make(func(i int) map[uint32]uint32 {
+			return map[uint32]uint32{0: 10, uint32(i + 1): 1 + uint32(i*7919%1000)}
+		}), 0, 2 * blockLength, 10},
+		{"a frequent feature below a least similarity", make(func(i int) map[uint32]uint32 {
+			return map[uint32]uint32{0: 10, uint32(i%1000 + 1): 90}
+		}), 0.3, 8, 4},
+		{"Zipf", zipf(t, n, 12, 5000), 0, n / 20, 10},
+	} {
+		for _, m := range []measure.Measure{measure.Cosine, measure.WeightedJaccard} {
+			x, err := NewIndex(c.vectors, Options{Measure: m, K: 10, MinSimilarity: c.least})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := x.NewSearcher()
+			for i := range 500 {
+				if got := s.Others(nil, i*(n/500)); len(got) != c.found {
+					t.Fatalf("%s, %v: %d found, want %d", c.name, m, len(got), c.found)
+				}
+			}
+			if each := s.Work().Entries / 500; each > c.most {
+				t.Errorf("%s, %v: %d entries a search, want at most %d", c.name, m, each, c.most)
+			}
+		}
+	}
+}
+
 func TestSearchersOfOneIndexWorkAtOnce(t *testing.T) {
 	vectors := zipf(t, 2000, 12, 5000)
 	x, err := NewIndex(vectors, Options{Measure: measure.Cosine, K: 5})
