@@ -29,10 +29,10 @@ import (
 //
 // Lists of some length have a sieve, which leaves few vectors to be compared.
 //
-// Memory, for f features of all vectors together: 8 bytes each, 5 each in the lists, and 16
-// (32 where vectors have more than 24 features) each in lists of 16 vectors and more, which
-// have up to three times as much below 64; 16 for each feature number and 16 a vector; while it is built 8 a
-// feature more.
+// Memory: 8 bytes a feature of the vectors, 5 for each that is in a list, and 16 (32 where
+// vectors have more than 24 features) for each in a list of 16 vectors and more, up to four
+// times as much below 64; 16 for each feature number and 12 a vector. While it is built it
+// is 8 a feature more.
 type Index struct {
 	rule
 	ends    []uint32 // of each vector's entries
