@@ -145,6 +145,7 @@ const DefaultBlockSize = 1 << 20
 type Options struct {
 	Format    Format    // ByName: by the file's name; else for every file, whatever its name
 	TextField string    // field or column with the text; "" = "text". Not used by lines and text
+	NoText    bool      // records have no text, only Fields: Record.Text is nil, and no record lacks one
 	IDField   string    // field or column with the id; "" = "id"; NoID = none
 	Fields    []string  // further fields or columns whose values a Record carries, in this order
 	MaxRecord int64     // bytes of a record with its line end, in parquet of one value; longer ones are skipped; 0 = 64 MiB

@@ -293,7 +293,11 @@ func (f *File) readHeader() error {
 	if id == NoID {
 		id = ""
 	}
-	if f.columns, err = table.Header(header, f.src.Format == TSV, f.o.TextField, id, f.o.Fields); err != nil {
+	text := &f.o.TextField
+	if f.o.NoText {
+		text = nil
+	}
+	if f.columns, err = table.Header(header, f.src.Format == TSV, text, id, f.o.Fields); err != nil {
 		return &Problem{Path: f.src.Label(), Line: f.headerLines, Err: err}
 	}
 	return nil

@@ -53,8 +53,10 @@ func (f *File) openParquet() error {
 		columns = append(columns, at)
 		return len(columns) - 1, nil
 	}
-	if p.Text, err = want(f.o.TextField, true); err != nil {
-		return err
+	if p.Text = -1; !f.o.NoText {
+		if p.Text, err = want(f.o.TextField, true); err != nil {
+			return err
+		}
 	}
 	if f.o.IDField != NoID {
 		if p.ID, err = want(f.o.IDField, false); err != nil {

@@ -236,14 +236,7 @@ func (p *Parser) parseJSON(r *Record) {
 		r.Err = fault.Because(ErrMalformed, "malformed JSON at byte %d of the line: %s; correct or remove it", column, p.json.Why)
 		return
 	}
-	switch text := &p.vals[0]; text.Kind {
-	case jsonline.KindString:
-		r.Text = text.Val
-	case jsonline.KindNone, jsonline.KindNull:
-		r.Err = p.missingText(line, text.Kind)
-		return
-	default:
-		r.Err = fault.Because(ErrNotString, "field %q is %v, not a string; name the field with the text (%s)", p.o.TextField, text.Kind, setting.TextField)
+	if !p.o.NoText && !p.jsonText(r, line) {
 		return
 	}
 	for i := range p.fields {
@@ -255,6 +248,20 @@ func (p *Parser) parseJSON(r *Record) {
 			r.ID = id
 		}
 	}
+}
+
+// jsonText puts the text of an object into r, or else why there is none.
+func (p *Parser) jsonText(r *Record, line []byte) bool {
+	switch text := &p.vals[0]; text.Kind {
+	case jsonline.KindString:
+		r.Text = text.Val
+		return true
+	case jsonline.KindNone, jsonline.KindNull:
+		r.Err = p.missingText(line, text.Kind)
+	default:
+		r.Err = fault.Because(ErrNotString, "field %q is %v, not a string; name the field with the text (%s)", p.o.TextField, text.Kind, setting.TextField)
+	}
+	return false
 }
 
 // value returns a wanted field, nil if absent or null.
@@ -324,7 +331,7 @@ func (p *Parser) parseFrame(r *Record) {
 	}
 	r.Fields = p.fields
 	r.Text = value()
-	if r.Err == nil && r.Text == nil {
+	if r.Err == nil && r.Text == nil && !p.o.NoText {
 		r.Err = fault.Because(ErrMissingField, "column %q is null; give it a text or remove the row", p.o.TextField)
 	}
 }

@@ -26,19 +26,23 @@ const (
 	BucketCap  Name = "BucketCap"
 	Candidates Name = "Candidates"
 	Distance   Name = "Distance"
+	Field      Name = "Field"
 	Format     Name = "Format"
 	Fresh      Name = "Fresh"
 	Header     Name = "Header"
 	IDField    Name = "IDField"
 	Keep       Name = "Keep"
+	Match      Name = "Match"
 	MaxRecord  Name = "MaxRecord"
 	Measure    Name = "Measure"
 	OnError    Name = "OnError"
+	Precision  Name = "Precision"
 	Recall     Name = "Recall"
 	Shared     Name = "Shared"
 	Star       Name = "Star"
 	TextField  Name = "TextField"
 	Threshold  Name = "Threshold"
+	Top        Name = "Top"
 	Verify     Name = "Verify"
 	With       Name = "With"
 	Work       Name = "Work"
@@ -46,8 +50,8 @@ const (
 
 // Names are all of them.
 var Names = []Name{
-	Banding, BucketCap, Candidates, Distance, Format, Fresh, Header, IDField, Keep, MaxRecord, Measure, OnError, Recall, Shared, Star, TextField, Threshold,
-	Verify, With, Work,
+	Banding, BucketCap, Candidates, Distance, Field, Format, Fresh, Header, IDField, Keep, Match, MaxRecord, Measure, OnError, Precision, Recall, Shared, Star, TextField, Threshold,
+	Top, Verify, With, Work,
 }
 
 // A Text is a message that may name settings. The zero value is an empty one.

@@ -173,8 +173,8 @@ type Columns struct {
 }
 
 // Header parses the header line. A byte order mark and blank lines may stand before it.
-// text, id and fields name the wanted columns; id = "": none.
-func Header(raw []byte, tabs bool, text, id string, fields []string) (*Columns, error) {
+// text, id and fields name the wanted columns; text nil and id "" are none.
+func Header(raw []byte, tabs bool, text *string, id string, fields []string) (*Columns, error) {
 	c := &Columns{}
 	line := bytes.TrimLeft(bytes.TrimPrefix(raw, lines.ByteOrderMark), "\r\n")
 	var cells []cell
@@ -189,19 +189,22 @@ func Header(raw []byte, tabs bool, text, id string, fields []string) (*Columns, 
 	for _, cell := range cells {
 		c.Names = append(c.Names, string(cell.value(line, new([]byte))))
 	}
-	c.text, c.id = slices.Index(c.Names, text), -1
+	c.text, c.id = -1, -1
+	if text != nil {
+		c.text = slices.Index(c.Names, *text)
+	}
 	if id != "" {
 		c.id = slices.Index(c.Names, id)
 	}
 	for _, name := range fields {
 		c.fields = append(c.fields, slices.Index(c.Names, name))
 	}
-	if c.text < 0 {
+	if c.text < 0 && text != nil {
 		remedy := setting.Textf("name the column with the text (%s)", setting.TextField)
 		if by, ok := separator(c.Names, tabs); ok {
 			remedy = setting.Textf("the columns seem to be separated by %s", by)
 		}
-		return c, fault.Because(fault.ErrMissingField, "no column %q, there are: %s; %s", text, fault.List(c.Names), remedy)
+		return c, fault.Because(fault.ErrMissingField, "no column %q, there are: %s; %s", *text, fault.List(c.Names), remedy)
 	}
 	return c, nil
 }
@@ -284,7 +287,9 @@ func (r *Row) Parse(c *Columns, tabs bool, raw []byte, fields [][]byte) (text, i
 		return nil, nil, fault.Because(fault.ErrFieldCount, "%d fields where the header has %d; correct or remove the record", len(cells), len(c.Names))
 	}
 	r.unquoted = r.unquoted[:0]
-	text = cells[c.text].value(raw, &r.unquoted)
+	if c.text >= 0 {
+		text = cells[c.text].value(raw, &r.unquoted)
+	}
 	if c.id >= 0 {
 		if v := cells[c.id].value(raw, &r.unquoted); len(v) > 0 {
 			id = v

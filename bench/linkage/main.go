@@ -1,0 +1,309 @@
+// Command linkage joins the tables of real data that come with their truth, as they are and
+// changed, and prints how good the decision is that alike takes without labels:
+//
+//	go run ./bench/linkage -data ../shared/data [-persons DIR,…] [-only NAME]
+//
+// Each line has the true matches, F1 at the best threshold on the probability, F1 of the
+// decision, and precision and recall: true/estimated.
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/alike-dev/alike/linkage"
+)
+
+var columns = flag.Bool("columns", false, "print how columns are used")
+
+func main() {
+	data := flag.String("data", "../shared/data", "folder of the data sets")
+	persons := flag.String("persons", "", "folders that persons.py has made")
+	only := flag.String("only", "", "only variants whose name begins so")
+	plain := flag.Bool("plain", false, "only the tables as they are")
+	flag.Parse()
+	work, err := os.MkdirTemp("", "linkage")
+	check(err)
+	defer os.RemoveAll(work)
+	for _, v := range variants(*data, *persons, *plain) {
+		if strings.HasPrefix(v.name, *only) {
+			v.run(work)
+		}
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// table is a table with its header first.
+type table [][]string
+
+func read(path string) table {
+	f, err := os.Open(path)
+	if os.IsNotExist(err) {
+		f, err = os.Open(path + ".zst")
+	}
+	check(err)
+	defer f.Close()
+	r := csv.NewReader(f)
+	if strings.HasSuffix(f.Name(), ".zst") {
+		d, err := zstd.NewReader(f)
+		check(err)
+		defer d.Close()
+		r = csv.NewReader(d)
+	}
+	rows, err := r.ReadAll()
+	check(err)
+	return rows
+}
+
+func (t table) write(path string) {
+	f, err := os.Create(path)
+	check(err)
+	check(csv.NewWriter(f).WriteAll(t))
+	check(f.Close())
+}
+
+// variant is a pair of tables, or one, with the truth.
+type variant struct {
+	name  string
+	a, b  table // b is nil for one table
+	truth [][2]string
+}
+
+func load(name, folder string, two bool) variant {
+	v := variant{name: name}
+	if two {
+		v.a, v.b = read(filepath.Join(folder, "tableA.csv")), read(filepath.Join(folder, "tableB.csv"))
+	} else {
+		v.a = read(filepath.Join(folder, "table.csv"))
+	}
+	for _, row := range read(filepath.Join(folder, "truth.csv"))[1:] {
+		v.truth = append(v.truth, [2]string{row[0], row[1]})
+	}
+	return v
+}
+
+func variants(data, persons string, plain bool) (all []variant) {
+	for _, d := range []struct{ name, folder string }{
+		{"abt", "er_abt_buy_full"}, {"dblp", "er_dblp_acm"}, {"febrl4", "er_febrl4"}, {"restaurants", "er_restaurants"},
+	} {
+		v := load(d.name, filepath.Join(data, d.folder), true)
+		all = append(all, v)
+		if !plain {
+			for _, share := range []int{90, 50, 10, 0} {
+				all = append(all, v.overlap(share))
+			}
+			for _, c := range v.a[0][1:] {
+				all = append(all, v.without(c))
+			}
+			all = append(all, v.renamed())
+		}
+	}
+	one := []struct{ name, folder string }{{"cora", "dedup_cora"}, {"febrl1", "dedup_febrl1"}, {"fake", "dedup_splink_fake1000"}}
+	for i := range one {
+		one[i].folder = filepath.Join(data, one[i].folder)
+	}
+	for _, p := range strings.FieldsFunc(persons, func(r rune) bool { return r == ',' }) {
+		one = append(one, struct{ name, folder string }{"persons " + filepath.Base(p), p})
+	}
+	for _, d := range one {
+		v := load(d.name, d.folder, false)
+		all = append(all, v)
+		if !plain {
+			all = append(all, v.duplicates(30), v.duplicates(10), v.duplicates(0), v.split())
+		}
+	}
+	return all
+}
+
+// chance is a number from 0 to 99 that depends on a text only.
+func chance(s string) int {
+	h := uint64(14695981039346656037)
+	for _, b := range []byte(s) {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return int((h ^ h>>29) * 0xbf58476d1ce4e5b9 >> 33 % 100)
+}
+
+// overlap leaves a share of the matches, in percent, and of the others one of both records.
+func (v variant) overlap(share int) variant {
+	dropA, dropB := map[string]bool{}, map[string]bool{}
+	for _, t := range v.truth {
+		if chance(t[0]+"|"+t[1]) >= share {
+			if chance(t[1]+"|"+t[0]) < 50 {
+				dropA[t[0]] = true
+			} else {
+				dropB[t[1]] = true
+			}
+		}
+	}
+	return variant{fmt.Sprintf("%s %d%%", v.name, share), drop(v.a, dropA), drop(v.b, dropB), kept(v.truth, dropA, dropB)}
+}
+
+func drop(t table, ids map[string]bool) table {
+	return slices.DeleteFunc(slices.Clone(t), func(row []string) bool { return ids[row[0]] })
+}
+
+func kept(truth [][2]string, dropA, dropB map[string]bool) [][2]string {
+	return slices.DeleteFunc(slices.Clone(truth), func(t [2]string) bool { return dropA[t[0]] || dropB[t[1]] })
+}
+
+// without leaves out a column.
+func (v variant) without(column string) variant {
+	cut := func(t table) table {
+		at := slices.Index(t[0], column)
+		var rows table
+		for _, row := range t {
+			rows = append(rows, slices.Delete(slices.Clone(row), at, at+1))
+		}
+		return rows
+	}
+	return variant{v.name + " without " + column, cut(v.a), cut(v.b), v.truth}
+}
+
+// renamed gives the columns of the right table other names and the reverse order.
+func (v variant) renamed() variant {
+	var rows table
+	for i, row := range v.b {
+		row = slices.Clone(row)
+		slices.Reverse(row[1:])
+		if i == 0 {
+			for j := range row[1:] {
+				row[j+1] = fmt.Sprintf("c%d", j)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return variant{v.name + " renamed", v.a, rows, v.truth}
+}
+
+// clusters returns the cluster of each record that has a duplicate.
+func (v variant) clusters() map[string]string {
+	of := map[string]string{}
+	var find func(x string) string
+	find = func(x string) string {
+		if p, ok := of[x]; ok && p != x {
+			of[x] = find(p)
+			return of[x]
+		}
+		return x
+	}
+	for _, t := range v.truth {
+		a, b := find(t[0]), find(t[1])
+		of[a], of[t[0]], of[t[1]], of[b] = a, a, a, a
+	}
+	for x := range of {
+		of[x] = find(x)
+	}
+	return of
+}
+
+// duplicates leaves a share of the duplicates, in percent.
+func (v variant) duplicates(share int) variant {
+	of, seen, gone := v.clusters(), map[string]bool{}, map[string]bool{}
+	for _, row := range v.a[1:] {
+		c, ok := of[row[0]]
+		if ok && seen[c] && chance(row[0]) >= share {
+			gone[row[0]] = true
+		} else if ok {
+			seen[c] = true
+		}
+	}
+	return variant{fmt.Sprintf("%s %d%%", v.name, share), drop(v.a, gone), nil, kept(v.truth, gone, gone)}
+}
+
+// split makes two tables of one.
+func (v variant) split() variant {
+	s := variant{name: v.name + " split", a: table{v.a[0]}, b: table{v.a[0]}}
+	left := map[string]bool{}
+	for _, row := range v.a[1:] {
+		if left[row[0]] = chance(row[0]) < 50; left[row[0]] {
+			s.a = append(s.a, row)
+		} else {
+			s.b = append(s.b, row)
+		}
+	}
+	for _, t := range v.truth {
+		switch {
+		case left[t[0]] && !left[t[1]]:
+			s.truth = append(s.truth, t)
+		case left[t[1]] && !left[t[0]]:
+			s.truth = append(s.truth, [2]string{t[1], t[0]})
+		}
+	}
+	return s
+}
+
+// run joins and prints a line.
+func (v variant) run(work string) {
+	a, b := filepath.Join(work, "a.csv"), filepath.Join(work, "b.csv")
+	v.a.write(a)
+	c := linkage.Config{Left: a}
+	if v.b != nil {
+		v.b.write(b)
+		c.Right = b
+	}
+	truth := map[[2]string]bool{}
+	for _, t := range v.truth {
+		if v.b == nil && t[0] > t[1] {
+			t[0], t[1] = t[1], t[0]
+		}
+		truth[t] = true
+	}
+	from := time.Now()
+	r, err := linkage.Join(context.Background(), c)
+	check(err)
+	took := time.Since(from)
+	right := v.count(r.Links, truth)
+	c.Precision = 1e-9
+	all, err := linkage.Join(context.Background(), c)
+	check(err)
+	slices.SortStableFunc(all.Links, func(x, y linkage.Link) int {
+		if x.Probability > y.Probability {
+			return -1
+		} else if x.Probability < y.Probability {
+			return 1
+		}
+		return 0
+	})
+	best, n := 0.0, 0
+	for i, l := range all.Links {
+		n += v.count([]linkage.Link{l}, truth)
+		best = max(best, 2*float64(n)/float64(i+1+len(truth)))
+	}
+	p, rec := float64(right)/max(1, float64(len(r.Links))), float64(right)/max(1, float64(len(truth)))
+	f := 2 * float64(right) / max(1, float64(len(r.Links)+len(truth)))
+	if *columns {
+		for _, c := range r.Columns {
+			fmt.Printf("    %-16s %-6s agree %.2f chance %.2f information %5.2f share %.2f\n", c.Left, c.Tokens, c.Agreement, c.Chance, c.Information, c.Share)
+		}
+	}
+	fmt.Printf("%-28s %7d best %.4f F1 %.4f links %6d p %.3f/%.3f r %.3f/%.3f %5.1fs\n", v.name, len(truth), best, f, len(r.Links), p, r.Precision, rec, r.Recall, took.Seconds())
+}
+
+func (v variant) count(links []linkage.Link, truth map[[2]string]bool) (n int) {
+	for _, l := range links {
+		k := [2]string{string(l.A), string(l.B)}
+		if v.b == nil && k[0] > k[1] {
+			k[0], k[1] = k[1], k[0]
+		}
+		if truth[k] {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,57 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/alike-dev/alike/corpus/internal/lines"
+)
+
+// Columns returns the names of the columns of a table, in its order, without repeats: those
+// of the header of csv and tsv, of Parquet the columns with one value a row, and of jsonl
+// the fields of the records in the first block, in the order in which they turn up. Other
+// formats have none. The source is opened, and of a stream the beginning is lost. The errors
+// are those of Open and File.Next.
+func Columns(ctx context.Context, s Source, o Options) (names []string, err error) {
+	o.NoText, o.IDField, o.Fields = true, NoID, nil
+	f, err := Open(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	seen := map[string]bool{}
+	add := func(all []string) {
+		for _, name := range all {
+			if !seen[name] {
+				seen[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	switch s.Format {
+	case CSV, TSV:
+		add(f.Columns())
+	case Parquet:
+		for i, name := range f.Columns() {
+			if !f.parquet.f.Leaves[i].IsList() {
+				add([]string{name})
+			}
+		}
+	case JSONL:
+		var b Block
+		defer b.Release()
+		if err := f.Next(&b); err != nil && err != io.EOF {
+			return nil, err
+		}
+		p := NewParser(o)
+		p.Start(f, &b)
+		for r := (Record{}); p.Next(&r); {
+			if r.Err == nil {
+				add(p.json.Keys(bytes.TrimPrefix(lines.WithoutEnd(r.Raw), lines.ByteOrderMark)))
+			}
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,57 @@
+package eval
+
+import "slices"
+
+// Point is what a list of pairs is worth if it is cut at a score.
+type Point struct {
+	Score     float64 `json:"score"` // pairs of at least this are kept
+	Pairs     int     `json:"pairs"`
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	F1        float64 `json:"f1"`
+}
+
+// Curve returns a point for every different score of a list of pairs, the highest first.
+// right says which pairs are true, and truth how many there are in all, found or not.
+// O(n log n).
+func Curve(scores []float64, right []bool, truth int) []Point {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case scores[i] > scores[j]:
+			return -1
+		case scores[i] < scores[j]:
+			return 1
+		}
+		return 0
+	})
+	var curve []Point
+	hits := 0
+	for n, i := range order {
+		if right[i] {
+			hits++
+		}
+		if n+1 < len(order) && scores[order[n+1]] == scores[i] {
+			continue
+		}
+		p := Point{Score: scores[i], Pairs: n + 1, Precision: float64(hits) / float64(n+1), F1: 2 * float64(hits) / float64(n+1+truth)}
+		if truth > 0 {
+			p.Recall = float64(hits) / float64(truth)
+		}
+		curve = append(curve, p)
+	}
+	return curve
+}
+
+// Best returns the point of the largest F1, the first of several; the zero Point of none.
+func Best(curve []Point) (best Point) {
+	for _, p := range curve {
+		if p.F1 > best.F1 {
+			best = p
+		}
+	}
+	return best
+}

@@ -1,0 +1,156 @@
+package linkage
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/alike-dev/alike/record"
+)
+
+// profile is what is known of a column by its first values.
+type profile struct {
+	name     string
+	rows     int
+	filled   int
+	distinct int
+	words    map[uint64]int // how often each word is there
+	total    int            // words
+	kind     record.Kind
+}
+
+const sampleRows = 5000
+
+// profiles profiles the columns of a sample.
+func profiles(columns []string, rows [][][]byte) []profile {
+	list := make([]profile, len(columns))
+	cutter := record.NewCutter()
+	for i, name := range columns {
+		p := profile{name: name, rows: len(rows), words: map[uint64]int{}, kind: record.Text}
+		values := map[uint64]bool{}
+		shapes := map[record.Kind]int{}
+		for _, row := range rows {
+			words, whole := cutter.Cut(nil, row[i], record.Words)
+			if whole == 0 {
+				continue
+			}
+			p.filled++
+			values[whole] = true
+			for _, w := range words {
+				p.words[w]++
+				p.total++
+			}
+			if shape := record.Shape(row[i]); shape != record.Text {
+				shapes[shape]++
+			}
+		}
+		p.distinct = len(values)
+		for _, kind := range []record.Kind{record.Date, record.Number, record.Code} {
+			if n := shapes[kind]; n > 0 && float64(n) >= 0.95*float64(p.filled) {
+				p.kind = kind
+				break
+			}
+		}
+		list[i] = p
+	}
+	return list
+}
+
+// overlap returns how much two columns' words have in common, from 0 to 1, each counted by
+// its share of the column.
+func (p *profile) overlap(q *profile) (s float64) {
+	var words []uint64
+	for w := range p.words {
+		if q.words[w] > 0 {
+			words = append(words, w)
+		}
+	}
+	slices.Sort(words) // floats are added in one order
+	for _, w := range words {
+		s += min(float64(p.words[w])/float64(p.total), float64(q.words[w])/float64(q.total))
+	}
+	return s
+}
+
+// sameContent is the least overlap of columns with other names that are taken for the same.
+const sameContent = 0.2
+
+// plain returns a column's name without case and separators.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+}
+
+// correspond pairs the columns of two tables: those of the same name, then of the same name
+// without case and separators, then what has most of its words in common.
+func correspond(left, right []profile) (pairs [][2]int) {
+	usedL, usedR := make([]bool, len(left)), make([]bool, len(right))
+	use := func(i, j int) {
+		usedL[i], usedR[j] = true, true
+		pairs = append(pairs, [2]int{i, j})
+	}
+	for _, same := range []func(a, b string) bool{
+		func(a, b string) bool { return a == b },
+		func(a, b string) bool { return plain(a) == plain(b) && plain(a) != "" },
+	} {
+		for i := range left {
+			for j := range right {
+				if !usedL[i] && !usedR[j] && same(left[i].name, right[j].name) {
+					use(i, j)
+				}
+			}
+		}
+	}
+	type link struct {
+		i, j    int
+		overlap float64
+	}
+	var links []link
+	for i := range left {
+		for j := range right {
+			if usedL[i] || usedR[j] {
+				continue
+			}
+			if o := left[i].overlap(&right[j]); o >= sameContent {
+				links = append(links, link{i, j, o})
+			}
+		}
+	}
+	slices.SortFunc(links, func(a, b link) int {
+		return cmp.Or(cmp.Compare(b.overlap, a.overlap), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
+	})
+	for _, l := range links {
+		if !usedL[l.i] && !usedR[l.j] {
+			use(l.i, l.j)
+		}
+	}
+	slices.SortFunc(pairs, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
+	return pairs
+}
+
+// maxColumns is how many columns are compared where nobody has named them: the ones that tell
+// most records apart.
+const maxColumns = 24
+
+// useless says why a pair of columns cannot tell records apart; "" where it may.
+func useless(l, r *profile) string {
+	switch {
+	case l.filled == 0 || r.filled == 0:
+		return "has no values"
+	case l.distinct == 1 && r.distinct == 1 && l.overlap(r) > 0.99:
+		return "has one value everywhere"
+	}
+	return ""
+}
+
+// telling returns how many nats the column tells: how often it is there, times the
+// logarithm of its distinct values.
+func telling(p *profile) float64 {
+	return float64(p.filled) / float64(max(1, p.rows)) * math.Log(float64(1+p.distinct))
+}

@@ -1,0 +1,173 @@
+package linkage
+
+import (
+	"math"
+	"slices"
+)
+
+// graph is the candidates as edges of records, for what looks at the rivals of a pair. In
+// one table right is 0, and both ends of an edge are records of the left one.
+type graph struct {
+	pairs       []pair
+	left, right int
+}
+
+// exclusive returns how likely each candidate is a match where a record has at most one
+// partner, given its odds without regard to others. It is the marginal of a random matching
+// in which a set of edges has the product of their odds for its weight, by belief
+// propagation: exact on trees, and with one fixed point on every graph.
+//
+// (M. Bayati, D. Gamarnik, D. Katz, C. Nair, P. Tetali, "Simple deterministic approximation
+// algorithms for counting matchings", STOC 2007.)
+type exclusive struct {
+	graph
+	out, back []float64 // messages to the right record, to the left one
+	sums      []float64
+	rounds    int // of the next call
+}
+
+// Rounds of messages: their effect falls off geometrically with the distance in the graph.
+// Messages stay from one call to the next, which asks for similar odds.
+const (
+	firstRounds = 16
+	moreRounds  = 4
+)
+
+func newExclusive(g graph) *exclusive {
+	return &exclusive{graph: g, rounds: firstRounds, out: make([]float64, len(g.pairs)),
+		back: slices.Repeat([]float64{1}, len(g.pairs)), sums: make([]float64, max(g.left, g.right))}
+}
+
+// marginals puts the probability of each edge into dst, and into rank, if there is one, the
+// logarithm of its odds with regard to rivals. odds returns the odds of an edge.
+func (e *exclusive) marginals(dst, rank []float64, odds func(i int) float64) {
+	for range e.rounds {
+		e.send(e.out, e.back, odds, func(p pair) uint32 { return p.a })
+		e.send(e.back, e.out, odds, func(p pair) uint32 { return p.b })
+	}
+	e.rounds = moreRounds
+	for i := range dst {
+		q := odds(i) * e.out[i] * e.back[i]
+		dst[i] = q / (1 + q)
+		if rank != nil {
+			rank[i] = math.Log(max(q, 1e-300))
+		}
+	}
+}
+
+// send sets the messages that each record sends along its edges: how likely it is free, as
+// far as its other edges say.
+func (e *exclusive) send(to, from []float64, odds func(i int) float64, end func(pair) uint32) {
+	clear(e.sums)
+	for i, p := range e.pairs {
+		e.sums[end(p)] += odds(i) * from[i]
+	}
+	for i, p := range e.pairs {
+		to[i] = 1 / (1 + max(0, e.sums[end(p)]-odds(i)*from[i]))
+	}
+}
+
+// mutual returns the edges that are the first choice of both of their records, by rank, then
+// by the similarity of the records, then by order.
+func (g graph) mutual(rank []float64, wholes []float32) []int {
+	bestA := firstChoice(g.left)
+	bestB := bestA
+	if g.right > 0 {
+		bestB = firstChoice(g.right)
+	}
+	better := func(i, j int) bool {
+		if j < 0 || rank[i] != rank[j] {
+			return j < 0 || rank[i] > rank[j]
+		}
+		return wholes[i] > wholes[j]
+	}
+	for i, p := range g.pairs {
+		if better(i, bestA[p.a]) {
+			bestA[p.a] = i
+		}
+		if better(i, bestB[p.b]) {
+			bestB[p.b] = i
+		}
+	}
+	var both []int
+	for i, p := range g.pairs {
+		if bestA[p.a] == i && bestB[p.b] == i {
+			both = append(both, i)
+		}
+	}
+	return both
+}
+
+func firstChoice(n int) []int {
+	best := make([]int, n)
+	for i := range best {
+		best[i] = -1
+	}
+	return best
+}
+
+// best returns the edges that are the first choice of their left record.
+func (g graph) best(rank []float64, wholes []float32) []int {
+	taken := make([]bool, g.left)
+	return keepFirst(g.byRank(rank, wholes), func(i int) bool {
+		free := !taken[g.pairs[i].a]
+		taken[g.pairs[i].a] = true
+		return free
+	})
+}
+
+// oneToOne returns edges that share no record: the best first, then the best of what is left.
+func (g graph) oneToOne(rank []float64, wholes []float32) []int {
+	a := make([]bool, g.left)
+	b := a
+	if g.right > 0 {
+		b = make([]bool, g.right)
+	}
+	return keepFirst(g.byRank(rank, wholes), func(i int) bool {
+		p := g.pairs[i]
+		if a[p.a] || b[p.b] {
+			return false
+		}
+		a[p.a], b[p.b] = true, true
+		return true
+	})
+}
+
+// byRank returns all edges, the best first.
+func (g graph) byRank(rank []float64, wholes []float32) []int {
+	order := make([]int, len(g.pairs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case rank[i] != rank[j]:
+			return sign(rank[j] - rank[i])
+		default:
+			return sign(float64(wholes[j]) - float64(wholes[i]))
+		}
+	})
+	return order
+}
+
+func sign(x float64) int {
+	switch {
+	case x < 0:
+		return -1
+	case x > 0:
+		return 1
+	}
+	return 0
+}
+
+// keepFirst returns, ascending, the edges that keep says yes to, asked in the given order.
+func keepFirst(order []int, keep func(i int) bool) []int {
+	var kept []int
+	for _, i := range order {
+		if keep(i) {
+			kept = append(kept, i)
+		}
+	}
+	slices.Sort(kept)
+	return kept
+}

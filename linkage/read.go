@@ -1,0 +1,216 @@
+package linkage
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/record"
+)
+
+// source is a table before it is read.
+type source struct {
+	name    string // as the user has named it
+	source  corpus.Source
+	options corpus.Options // without fields
+	columns []string
+	id      string // column of the ids; "": rows are named by their number
+}
+
+// find finds a table and its columns. id is the wanted column of ids; "": the column id, else
+// the first one.
+func find(ctx context.Context, input, id string, o corpus.Options) (*source, error) {
+	sources, _, err := corpus.Find(ctx, []string{input}, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(sources) != 1 {
+		return nil, setting.Errorf("%s has %d files: name one table", fault.Shown(input), len(sources))
+	}
+	s := &source{name: input, source: sources[0], options: o}
+	s.options.NoText = true
+	switch f := s.source.Format; {
+	case f == corpus.Text || f == corpus.Lines:
+		return nil, setting.Errorf("%s is no table: name a .csv, .tsv, .jsonl or .parquet, or say what it is by %s", fault.Shown(input), setting.Format)
+	case s.source.Stream:
+		return nil, setting.Errorf("%s is a stream, and a table is read twice: copy it to a file", fault.Shown(input))
+	}
+	if s.columns, err = corpus.Columns(ctx, s.source, s.options); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(s.columns) == 0:
+		return nil, setting.Errorf("%s has no columns: a table begins with a line of their names", fault.Shown(input))
+	case id != "" && id != corpus.NoID && !slices.Contains(s.columns, id):
+		return nil, setting.Errorf("%s has no column %q for the ids, there are: %s", fault.Shown(input), id, fault.List(s.columns))
+	case id == corpus.NoID:
+	case id != "":
+		s.id = id
+	case slices.Contains(s.columns, "id"):
+		s.id = "id"
+	default:
+		s.id = s.columns[0]
+	}
+	s.options.IDField = cmp.Or(s.id, corpus.NoID)
+	return s, nil
+}
+
+// sample returns the first records of a table, each column's value a slice of its own.
+func (s *source) sample(ctx context.Context, n int) (rows [][][]byte, err error) {
+	o := s.options
+	o.Fields = s.columns
+	f, err := corpus.Open(ctx, s.source, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	p := corpus.NewParser(o)
+	var b corpus.Block
+	defer b.Release()
+	for len(rows) < n {
+		if err := f.Next(&b); err == io.EOF {
+			return rows, nil
+		} else if err != nil {
+			return nil, err
+		}
+		p.Start(f, &b)
+		for r := (corpus.Record{}); len(rows) < n && p.Next(&r); {
+			if r.Err != nil {
+				continue
+			}
+			row := make([][]byte, len(r.Fields))
+			for i, v := range r.Fields {
+				row[i] = bytes.Clone(v)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// reader reads a table with several goroutines, each block by one of them.
+type reader struct {
+	*source
+	kinds  []record.Kind
+	onSkip func(*corpus.Problem) error
+
+	mu       sync.Mutex
+	chunks   []*record.Chunk // by block; nil: not there yet
+	problems []blockProblem
+	lines    []int64 // of each block
+}
+
+// blockProblem is a record that was skipped, by its place.
+type blockProblem struct {
+	block, line int64
+	offset      int64
+	err         error
+}
+
+// read reads a table: the given columns, cut as kinds say, and the columns keep, which are
+// handed on.
+func (s *source) read(ctx context.Context, threads int, columns []string, kinds []record.Kind, keep []string,
+	numbering *record.Numbering, onSkip func(*corpus.Problem) error) (_ *record.Table, err error) {
+	r := &reader{source: s, kinds: kinds, onSkip: onSkip}
+	o := s.options
+	o.Fields = slices.Concat(columns, keep)
+	f, err := corpus.Open(ctx, s.source, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	for range threads {
+		g.Go(func() error { return r.work(ctx, f, o) })
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	if err := r.tell(f); err != nil {
+		return nil, err
+	}
+	t := record.NewTable(len(columns), numbering)
+	row := 0
+	for i, c := range r.chunks {
+		r.chunks[i] = nil
+		if c == nil {
+			continue
+		}
+		c.NameRows(func(i int) string { return strconv.Itoa(row + i + 1) })
+		row += c.Rows()
+		t.Add(c)
+	}
+	return t, nil
+}
+
+// work reads blocks until there are none left.
+func (r *reader) work(ctx context.Context, f *corpus.File, o corpus.Options) error {
+	p := corpus.NewParser(o)
+	cutter := record.NewCutter()
+	var b corpus.Block
+	defer b.Release()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := f.Next(&b)
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("%w; a table must be whole to be joined", err)
+		}
+		chunk := record.NewChunk(r.kinds)
+		var problems []blockProblem
+		p.Start(f, &b)
+		for rec := (corpus.Record{}); p.Next(&rec); {
+			if rec.Err != nil {
+				problems = append(problems, blockProblem{b.Seq, rec.Line, rec.Offset, rec.Err})
+				continue
+			}
+			chunk.Append(cutter, rec.ID, rec.Fields[:len(r.kinds)], rec.Fields[len(r.kinds):]...)
+		}
+		r.put(&b, chunk, problems)
+	}
+}
+
+func (r *reader) put(b *corpus.Block, chunk *record.Chunk, problems []blockProblem) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for int64(len(r.chunks)) <= b.Seq {
+		r.chunks, r.lines = append(r.chunks, nil), append(r.lines, 0)
+	}
+	r.chunks[b.Seq], r.lines[b.Seq] = chunk, b.Lines
+	r.problems = append(r.problems, problems...)
+}
+
+// tell tells of the records that were skipped, in the order of the file.
+func (r *reader) tell(f *corpus.File) error {
+	slices.SortFunc(r.problems, func(x, y blockProblem) int {
+		return cmp.Or(cmp.Compare(x.block, y.block), cmp.Compare(x.offset, y.offset))
+	})
+	block, line := int64(0), int64(0)
+	for _, p := range r.problems {
+		for ; block < p.block; block++ {
+			line += r.lines[block]
+		}
+		if err := r.onSkip(f.Problem(line+p.line, p.offset, p.err)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package linkage
+
+import (
+	"math"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/record"
+)
+
+// randomPairs is how many pairs of records say how columns go together.
+const randomPairs = 200_000
+
+// agreed is the similarity from which on two values count as the same here, and alikeInAll
+// the mean similarity of all columns from which on two records may well be the same.
+const (
+	agreed     = 0.7
+	alikeInAll = 0.4
+)
+
+// agreements counts, for two columns, the pairs in which both are there, in which either
+// agrees, and in which both do.
+type agreements struct{ pairs, one, other, both float64 }
+
+// correlation returns that of the two agreements, 0 if it is negative or there are too few of
+// them to tell.
+func (a agreements) correlation() float64 {
+	if min(a.one, a.other) < 10 {
+		return 0
+	}
+	x, y := a.one/a.pairs, a.other/a.pairs
+	return max(0, (a.both/a.pairs-x*y)/math.Sqrt(x*(1-x)*y*(1-y)))
+}
+
+// shares returns for each column how much of what it says no other column says too: 1 for a
+// column of its own, a half for each of two that always agree together, such as a town and
+// its postcode. It is 1 / (1 + Σ correlations) of the columns' agreements among records that
+// do not belong together: pairs that a hash of their number chooses, but for those that are
+// alike in all columns.
+func (c *comparer) shares() []float64 {
+	left, right := uint64(c.left.Rows()), uint64(c.right.Rows())
+	columns := len(c.weights)
+	counts := make([]agreements, columns*columns)
+	s := make([]float64, columns)
+	for i := range uint64(randomPairs) {
+		h := hashing.Mix(i + 1)
+		p := pair{a: uint32(h >> 32 % left), b: uint32(hashing.Mix(h) >> 32 % right)}
+		if c.right == c.left && p.a == p.b {
+			continue
+		}
+		there, total := 0.0, 0.0
+		c.eachColumn(p, func(f int, similarity float64, _, _ record.Row) {
+			if s[f] = similarity; similarity >= 0 {
+				there, total = there+1, total+similarity
+			}
+		})
+		if total < alikeInAll*there {
+			count(counts, s)
+		}
+	}
+	share := make([]float64, columns)
+	for f := range share {
+		share[f] = 1
+		for g := range columns {
+			share[f] += counts[max(f, g)*columns+min(f, g)].correlation()
+		}
+		share[f] = 1 / share[f]
+	}
+	return share
+}
+
+// count adds a pair of records to the counts of all pairs of columns.
+func count(counts []agreements, s []float64) {
+	for f := range s {
+		for g := range f {
+			if s[f] < 0 || s[g] < 0 {
+				continue
+			}
+			a := &counts[f*len(s)+g]
+			a.pairs++
+			one, other := s[f] >= agreed, s[g] >= agreed
+			if one {
+				a.one++
+			}
+			if other {
+				a.other++
+			}
+			if one && other {
+				a.both++
+			}
+		}
+	}
+}

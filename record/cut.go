@@ -1,0 +1,206 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/text"
+)
+
+// Kind says how the values of a column are cut into tokens.
+type Kind string
+
+// The kinds. The zero value is Text.
+const (
+	Text   Kind = "text"   // words, and the 3-grams within words
+	Words  Kind = "words"  // words
+	Grams  Kind = "grams"  // the 3-grams within words
+	Code   Kind = "code"   // numbers and letters alone, as one word: its 3-grams and itself
+	Number Kind = "number" // a number, however it is written: $1,200.00 is 1200; text where it is none
+	Date   Kind = "date"   // year, month and day in any order, with or without separators; text where it is none
+	Value  Kind = "value"  // the whole value, one token
+)
+
+var kinds = []Kind{Text, Words, Grams, Code, Number, Date, Value}
+
+// ParseKind returns the kind of a name; the error lists the names.
+func ParseKind(name string) (Kind, error) {
+	if k := Kind(name); slices.Contains(kinds, k) {
+		return k, nil
+	}
+	var names []string
+	for _, k := range kinds {
+		names = append(names, string(k))
+	}
+	return "", fmt.Errorf("unknown tokens %q: want one of %s", name, strings.Join(names, ", "))
+}
+
+// maxTokens is how many tokens of one value are kept. It bounds what a cell of megabytes
+// costs; a value of so many tokens is told from others by far fewer.
+const maxTokens = 1 << 13
+
+// maxWord is how many code points of a word, less one, have grams.
+const maxWord = 1 << 8
+
+// A Cutter cuts values into tokens. It owns scratch memory and belongs to one goroutine.
+type Cutter struct {
+	general *text.Tokenizer // for what is not ASCII
+	normal  []byte
+	word    []rune
+	joined  []byte
+}
+
+// NewCutter returns a cutter.
+func NewCutter() *Cutter {
+	t, err := text.New(text.Options{StripDiacritics: true})
+	if err != nil {
+		panic(err) // the options are constant
+	}
+	return &Cutter{general: t}
+}
+
+// normalise leaves the value in c.normal: NFKC, case folded, without diacritics, invalid bytes
+// as separators.
+func (c *Cutter) normalise(value []byte) {
+	c.normal = c.normal[:0]
+	for i, b := range value {
+		if b >= utf8.RuneSelf {
+			c.normal = c.general.AppendNormal(c.normal[:0], value)
+			return
+		}
+		if i == 0 {
+			c.normal = slices.Grow(c.normal, len(value))
+		}
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		c.normal = append(c.normal, b)
+	}
+}
+
+// Cut appends the hashes of the tokens of a value, of which some may repeat, and returns with
+// them a hash of the whole value that does not depend on case, diacritics and separators: 0
+// if the value is missing, and then there are no tokens. O(len(value)).
+func (c *Cutter) Cut(dst []uint64, value []byte, kind Kind) (tokens []uint64, whole uint64) {
+	c.normalise(value)
+	if c.isMissing() {
+		return dst, 0
+	}
+	switch kind {
+	case Number:
+		if n, ok := canonicalNumber(c.joined[:0], c.normal); ok {
+			c.normal, c.joined = append(c.normal[:0], n...), n
+		}
+	case Date:
+		if d, ok := canonicalDate(c.joined[:0], c.normal); ok {
+			c.normal, c.joined = append(c.normal[:0], d...), d
+		}
+	case Code:
+		c.join()
+	}
+	start := len(dst)
+	dst, whole = c.cutWords(dst, kind)
+	if whole != 0 && kind == Value {
+		dst = append(dst[:start], hashing.Mix(whole^valueSalt))
+	}
+	return dst, whole
+}
+
+// Salts keep tokens of different sorts apart.
+const (
+	gramSalt  = 0x9fb21c651e98df25
+	valueSalt = 0x2545f4914f6cdd1d
+)
+
+// cutWords appends the tokens of c.normal, and returns the hash of its words in order.
+func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole uint64) {
+	first := len(dst)
+	for i := 0; i < len(c.normal); {
+		start := i
+		c.word = append(c.word[:0], edge)
+		for i < len(c.normal) {
+			r, size := rune(c.normal[i]), 1
+			if r >= utf8.RuneSelf {
+				r, size = utf8.DecodeRune(c.normal[i:])
+			}
+			if !isWord(r) || r == utf8.RuneError && size == 1 {
+				break
+			}
+			if len(c.word) < maxWord {
+				c.word = append(c.word, r)
+			}
+			i += size
+		}
+		if i == start {
+			_, size := utf8.DecodeRune(c.normal[i:])
+			i += size
+			continue
+		}
+		h := hashing.Bytes(c.normal[start:i])
+		whole = hashing.Mix(whole ^ h)
+		if len(dst)-first >= maxTokens {
+			continue
+		}
+		if kind != Grams && kind != Value {
+			dst = append(dst, h)
+		}
+		if kind != Words && kind != Value {
+			dst = appendGrams(dst, append(c.word, edge))
+		}
+	}
+	return dst, whole
+}
+
+// edge marks both ends of a word in its grams.
+const edge = 0
+
+// appendGrams appends the 3-grams of a word with its edges.
+func appendGrams(dst []uint64, word []rune) []uint64 {
+	for i := 2; i < len(word); i++ {
+		g := uint64(word[i-2])<<42 | uint64(word[i-1])<<21 | uint64(word[i])
+		dst = append(dst, hashing.Mix(g^gramSalt))
+	}
+	return dst
+}
+
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
+
+// isMissing tells whether c.normal stands for no value.
+func (c *Cutter) isMissing() bool {
+	switch trimmed := strings.TrimSpace(string(c.normal[:min(len(c.normal), 8)])); trimmed {
+	case "", "null", "nan", "n/a", "none", `\n`:
+		if len(c.normal) <= 8 {
+			return true
+		}
+	}
+	for i := 0; i < len(c.normal); {
+		r, size := utf8.DecodeRune(c.normal[i:])
+		if isWord(r) {
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
+// join leaves of c.normal the letters and numbers.
+func (c *Cutter) join() {
+	kept := c.normal[:0]
+	for i := 0; i < len(c.normal); {
+		r, size := utf8.DecodeRune(c.normal[i:])
+		if isWord(r) {
+			kept = append(kept, c.normal[i:i+size]...)
+		}
+		i += size
+	}
+	c.normal = kept
+}

@@ -1,0 +1,24 @@
+// Package record turns the fields of records into weighted features: it cuts values into
+// tokens, numbers them, counts them, and holds a table of records in little memory.
+//
+//	cutter := record.NewCutter()             // one a goroutine
+//	chunk := record.NewChunk(kinds)          // some rows of the table, one a goroutine
+//	chunk.Append(cutter, id, values)
+//	table.Add(chunk)                         // in the order of the rows
+//
+// A value is cut by its Kind. Text, which fits nearly everything, takes words together with
+// the 3-grams within words: a typing error changes a few grams of a word, a word that is left
+// out or moved costs no other, and a word in common counts more than its letters in any order.
+//
+// Tokens are numbers of a Dictionary that all columns of both tables share, so that a word
+// is the same feature wherever it stands. Weights are inverse document frequencies in fixed
+// point (Weights): sums of them are exact, in any order.
+//
+// A value is missing if it is empty, has neither letter nor number, or is one of null, nan,
+// n/a, none and \N. Invalid bytes of UTF-8 separate words, as in package text.
+//
+// Sources: K. Spärck Jones, "A statistical interpretation of term specificity and its
+// application in retrieval", Journal of Documentation 28, 1972; W. W. Cohen, P. Ravikumar,
+// S. E. Fienberg, "A comparison of string distance metrics for name-matching tasks", IIWeb
+// 2003, for weights by rarity within fields.
+package record

@@ -1,0 +1,109 @@
+package record
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// canonicalNumber appends the shortest form of a number that stands alone in a normalised
+// value, but for signs of currency, percent and white space: grouping commas are left out,
+// and zeros that do not count. Numbers of more than 15 digits keep all of them, as codes do.
+func canonicalNumber(dst, value []byte) (_ []byte, ok bool) {
+	v := bytes.TrimFunc(value, func(r rune) bool {
+		return r != '-' && r != '.' && (r < '0' || r > '9') && !isWord(r)
+	})
+	digits := 0
+	clean := dst
+	for i, b := range v {
+		switch {
+		case '0' <= b && b <= '9':
+			digits++
+			clean = append(clean, b)
+		case b == ',' && i > 0 && len(v)-i > 3:
+		case b == '.' || b == '-' && i == 0:
+			clean = append(clean, b)
+		default:
+			return nil, false
+		}
+	}
+	clean = bytes.TrimSuffix(clean, []byte("."))
+	if digits == 0 || digits > 15 {
+		return nil, false
+	}
+	f, err := strconv.ParseFloat(string(clean), 64)
+	if err != nil {
+		return nil, false
+	}
+	return strconv.AppendFloat(clean[:0], f, 'f', -1, 64), true
+}
+
+// canonicalDate appends year, month and day of a normalised value, parted by spaces, in an
+// order that does not depend on how the value is written where the day is above 12: the
+// year, then the other two numbers, ascending where they may be either.
+func canonicalDate(dst, value []byte) (_ []byte, ok bool) {
+	var part [3]int
+	var length [3]int
+	n := 0
+	for i := 0; i < len(value); {
+		if value[i] < '0' || value[i] > '9' {
+			i++
+			continue
+		}
+		start := i
+		for i < len(value) && '0' <= value[i] && value[i] <= '9' {
+			i++
+		}
+		x, err := strconv.Atoi(string(value[start:i]))
+		if err != nil || n == 3 {
+			return nil, false
+		}
+		part[n], length[n] = x, i-start
+		n++
+	}
+	switch {
+	case n == 1 && length[0] == 8:
+		part = [3]int{part[0] / 10000, part[0] / 100 % 100, part[0] % 100}
+	case n == 3 && length[0] == 4:
+	case n == 3 && length[2] == 4:
+		part[0], part[2] = part[2], part[0]
+	default:
+		return nil, false
+	}
+	if part[0] < 1000 || part[0] > 2999 || part[1] < 1 || part[2] < 1 || min(part[1], part[2]) > 12 || max(part[1], part[2]) > 31 {
+		return nil, false
+	}
+	dst = strconv.AppendInt(dst, int64(part[0]), 10)
+	for _, x := range part[1:] {
+		dst = append(dst, ' ')
+		if x < 10 {
+			dst = append(dst, '0')
+		}
+		dst = strconv.AppendInt(dst, int64(x), 10)
+	}
+	return dst, true
+}
+
+// Shape returns the kind that a value looks like: Date, Number, Code, which is one word of
+// letters and numbers together, with separators or not, or Text. It is a guess about one
+// value: a column is of a kind if nearly all of its values are.
+func Shape(value []byte) Kind {
+	v := bytes.ToLower(bytes.TrimSpace(value))
+	if _, ok := canonicalDate(nil, v); ok {
+		return Date
+	}
+	if len(v) <= 40 {
+		if _, ok := canonicalNumber(nil, v); ok {
+			return Number
+		}
+	}
+	digits := 0
+	for _, b := range v {
+		if '0' <= b && b <= '9' {
+			digits++
+		}
+	}
+	if 2*digits >= len(v) && digits >= 4 && len(v) <= 40 && bytes.IndexByte(v, ' ') < 0 {
+		return Code
+	}
+	return Text
+}
