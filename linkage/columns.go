@@ -141,6 +141,7 @@ const maxColumns = 24
 // useless says why a pair of columns cannot tell records apart; "" where it may.
 func useless(l, r *profile) string {
 	switch {
+	case l.rows == 0 || r.rows == 0:
 	case l.filled == 0 || r.filled == 0:
 		return "has no values"
 	case l.distinct == 1 && r.distinct == 1 && l.overlap(r) > 0.99:

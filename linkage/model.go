@@ -30,11 +30,72 @@ const (
 	steps = 40
 )
 
-// fit finds the model of candidates. onePartner says that a record has at most one.
-func fit(c *comparison, onePartner bool, share []float64) (m *model, probability []float64) {
+// Starts are the shares of the first guess, the most similar ones, from which a model is
+// looked for. Where matches are few among the candidates the whole guess leads to another
+// kind of pairs that are alike, such as those of one town; the best guesses lead to matches.
+var starts = []float64{1, 0.1, 0.02}
+
+// better is by how much the model of a later start must tell apart better than an earlier one.
+const better = 0.03
+
+// fit finds the model of candidates: of those that starts lead to, the one that tells matches
+// from others best, as far as it knows itself. onePartner says that a record has at most one.
+func fit(c *comparison, onePartner bool, share []float64) (best *model, probability []float64) {
 	g := graph{c.pairs, c.left, c.right}
-	probability = firstGuess(c, g)
-	m = &model{width: c.width, share: append(share, 1), evidence: make([]float64, c.width*levels)}
+	guess := firstGuess(c, g, onePartner)
+	order := make([]float64, len(guess))
+	for i := range guess {
+		order[i] = guess[i] * float64(c.wholes[i])
+	}
+	slices.Sort(order)
+	order = order[len(order)-count(guess):]
+	clearest := math.Inf(-1)
+	for _, s := range starts {
+		seeds := int(math.Ceil(s * float64(len(order))))
+		if seeds < leastSeeds && s < 1 {
+			break
+		}
+		p := slices.Clone(guess)
+		for i := range p {
+			if p[i]*float64(c.wholes[i]) < order[len(order)-seeds] {
+				p[i] = 0
+			}
+		}
+		m := settle(c, g, onePartner, share, p)
+		if clear := clearness(p); clear > clearest+better || best == nil {
+			best, probability, clearest = m, p, clear
+		}
+	}
+	return best, probability
+}
+
+// leastSeeds is how many pairs a start must have.
+const leastSeeds = 10
+
+func count(x []float64) (n int) {
+	for _, v := range x {
+		if v > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// clearness is F1 of the candidates that are more likely matches than not, as far as their
+// probabilities tell.
+func clearness(probability []float64) float64 {
+	right, kept := 0.0, 0.0
+	for _, p := range probability {
+		if p > 0.5 {
+			right, kept = right+p, kept+1
+		}
+	}
+	return 2 * right / max(kept+sum(probability), 1e-300)
+}
+
+// settle finds the model that a guess leads to, and puts its probabilities into the guess.
+func settle(c *comparison, g graph, onePartner bool, share, probability []float64) *model {
+	m := &model{width: c.width, share: append(slices.Clone(share), 1), evidence: make([]float64, c.width*levels)}
 	m.prior = logOdds(mean(probability))
 	var rivals *exclusive
 	var before *matchings
@@ -55,7 +116,7 @@ func fit(c *comparison, onePartner bool, share []float64) (m *model, probability
 			break
 		}
 	}
-	return m, probability
+	return m
 }
 
 // settled is by how much of their sum the probabilities may change in the last step.
@@ -133,8 +194,10 @@ func (m *model) learn(c *comparison, probability []float64) {
 }
 
 // firstGuess says how likely each candidate is a match before there is a model: those that are
-// most similar to each other, by how similar they are.
-func firstGuess(c *comparison, g graph) []float64 {
+// most similar to each other, by how similar they are. Where a record has one partner at
+// most, its second best candidate shows how similar records are by chance: as far as there
+// are as many of those as of the best ones from some similarity on, these mean nothing.
+func firstGuess(c *comparison, g graph, onePartner bool) []float64 {
 	guess := make([]float64, len(c.pairs))
 	rank := make([]float64, len(c.pairs))
 	for i, w := range c.wholes {
@@ -150,10 +213,40 @@ func firstGuess(c *comparison, g graph) []float64 {
 	}
 	slices.Sort(similarities)
 	median := similarities[len(similarities)/2]
+	var chance []float64
+	if onePartner {
+		chance = secondBest(g, rank, both)
+	}
+	from := func(sorted []float64, s float64) float64 { // how many are s or more
+		i, _ := slices.BinarySearch(sorted, s)
+		return float64(len(sorted) - i)
+	}
 	for _, e := range both {
-		guess[e] = 0.9 * min(1, rank[e]/median)
+		s := rank[e]
+		guess[e] = 0.9 * min(1, s/median) * max(0, 1-from(chance, s)/2/from(similarities, s))
 	}
 	return guess
+}
+
+// secondBest returns, ascending, how similar each record is to the best of its candidates
+// that is not the one in both, the edges of which no two meet.
+func secondBest(g graph, rank []float64, both []int) []float64 {
+	chosen := make([]bool, len(g.pairs))
+	for _, e := range both {
+		chosen[e] = true
+	}
+	left, right := make([]float64, g.left), make([]float64, g.right)
+	for i, p := range g.pairs {
+		if !chosen[i] {
+			left[p.a] = max(left[p.a], rank[i])
+			if g.right > 0 {
+				right[p.b] = max(right[p.b], rank[i])
+			}
+		}
+	}
+	all := slices.DeleteFunc(append(left, right...), func(s float64) bool { return s == 0 })
+	slices.Sort(all)
+	return all
 }
 
 // matchings are what is known before any evidence where a record has at most one partner: all

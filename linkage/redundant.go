@@ -54,7 +54,7 @@ func (c *comparer) shares() []float64 {
 			}
 		})
 		if total < alikeInAll*there {
-			count(counts, s)
+			countAgreements(counts, s)
 		}
 	}
 	share := make([]float64, columns)
@@ -68,8 +68,8 @@ func (c *comparer) shares() []float64 {
 	return share
 }
 
-// count adds a pair of records to the counts of all pairs of columns.
-func count(counts []agreements, s []float64) {
+// countAgreements adds a pair of records to the counts of all pairs of columns.
+func countAgreements(counts []agreements, s []float64) {
 	for f := range s {
 		for g := range f {
 			if s[f] < 0 || s[g] < 0 {
