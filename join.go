@@ -46,7 +46,7 @@ func ScoreJoin(r *JoinResult, truth string, options ...ScoreOption) (*JoinScores
 		return nil, err
 	}
 	normal := func(a, b string) eval.Pair {
-		if r.Right == 0 && a > b {
+		if r.OneTable && a > b {
 			a, b = b, a
 		}
 		return eval.Pair{A: a, B: b}

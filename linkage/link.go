@@ -106,7 +106,8 @@ type Column struct {
 
 // A Result is what a join has found.
 type Result struct {
-	Left, Right int      // records; Right 0: one table
+	Left, Right int      // records
+	OneTable    bool     // links are within the left table
 	Columns     []Column // that were compared
 	Unused      []Unused
 	Match       Match
@@ -159,7 +160,7 @@ type tables struct {
 
 // open reads the tables.
 func open(ctx context.Context, c *Config) (*tables, error) {
-	t := &tables{result: &Result{Match: c.Match}}
+	t := &tables{result: &Result{Match: c.Match, OneTable: c.Right == ""}}
 	left, err := find(ctx, c.Left, c.LeftID, c.Corpus)
 	if err != nil {
 		return nil, err

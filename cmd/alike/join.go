@@ -318,7 +318,7 @@ func tellJoin(w io.Writer, r *alike.JoinResult) {
 		unused = append(unused, fmt.Sprintf("%s (%s)", u.Name, u.Reason))
 	}
 	among := humanize.Comma(int64(r.Left)) + " × " + count(int64(r.Right), "record")
-	if r.Right == 0 {
+	if r.OneTable {
 		among = count(int64(r.Left), "record")
 	}
 	fmt.Fprintf(w, "%s among %s, %s; %s considered\n", count(int64(len(r.Links)), "link"), among, r.Match, count(int64(r.Candidates), "candidate"))
@@ -355,11 +355,9 @@ func printJoinScores(w io.Writer, s *alike.JoinScores) {
 	fmt.Fprintf(w, "best cut         f1 %.6f, precision %.6f, recall %.6f at probability %.6f\n", s.Best.F1, s.Best.Precision, s.Best.Recall, s.Best.Score)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "probability\tpairs\tprecision\trecall\tf1\t")
-	for i := range curvePoints {
-		if len(s.Curve) == 0 {
-			break
-		}
-		p := s.Curve[(i+1)*len(s.Curve)/curvePoints-min(1, (i+1)*len(s.Curve)/curvePoints)]
+	points := min(curvePoints, len(s.Curve))
+	for i := range points {
+		p := s.Curve[(i+1)*len(s.Curve)/points-1]
 		fmt.Fprintf(t, "%.6f\t%d\t%.4f\t%.4f\t%.4f\t\n", p.Score, p.Pairs, p.Precision, p.Recall, p.F1)
 	}
 	_ = t.Flush()

@@ -36,14 +36,14 @@ const (
 // core packages are pure: data in, data out. They may import each other, and
 // nothing else of this module.
 var core = []string{
-	"text", "shingle", "minhash", "simhash", "exlsh", "lsh", "simjoin", "topk", "countmin", "measure", "cluster", "eval", "passage", "recipe",
+	"text", "shingle", "record", "minhash", "simhash", "exlsh", "lsh", "simjoin", "topk", "countmin", "measure", "cluster", "eval", "passage", "recipe",
 	"internal/bloom", "internal/distinct", "internal/hashing", "internal/simd", "dedup/internal/bitset", "dedup/internal/sides", "index/internal/table",
 }
 
 // What makes features and what compares them know nothing of each other: features are
 // 64-bit words, whatever they stand for.
 var (
-	makers    = []string{"text", "shingle"}
+	makers    = []string{"text", "shingle", "record"}
 	comparers = []string{"minhash", "simhash", "measure", "lsh", "simjoin", "topk", "cluster"}
 )
 

@@ -1,0 +1,98 @@
+package linkage
+
+import (
+	"encoding/csv"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/alike-dev/alike/internal/shareddata"
+)
+
+// TestRealTablesAreJoinedWithoutLabels holds the decision against the truth of real data. All
+// are made with the same command and no setting; docs/linkage.md has the figures.
+func TestRealTablesAreJoinedWithoutLabels(t *testing.T) {
+	for _, c := range []struct {
+		folder      string
+		right       string // "": one table
+		least       float64
+		trueToLabel bool // the estimates must hold; not so where records that agree in everything are not in the truth
+	}{
+		{"er_abt_buy_full", "tableB", 0.92, true},
+		{"er_dblp_acm", "tableB", 0.985, true},
+		{"er_restaurants", "tableB", 0.82, false},
+		{"dedup_cora", "", 0.80, false},
+		{"dedup_febrl1", "", 0.99, true},
+		{"dedup_splink_fake1000", "", 0.90, false},
+	} {
+		t.Run(c.folder, func(t *testing.T) {
+			folder := shareddata.Path(t, c.folder)
+			config := Config{Left: unpacked(t, folder, "tableA")}
+			if c.right == "" {
+				config.Left = unpacked(t, folder, "table")
+			} else {
+				config.Right = unpacked(t, folder, c.right)
+			}
+			r := join(t, config)
+			truth := map[[2]string]bool{}
+			for _, row := range readCSV(t, filepath.Join(folder, "truth.csv")) {
+				truth[ordered(c.right == "", row[0], row[1])] = true
+			}
+			right := 0.0
+			for _, l := range r.Links {
+				if truth[ordered(c.right == "", string(l.A), string(l.B))] {
+					right++
+				}
+			}
+			precision, recall := right/float64(len(r.Links)), right/float64(len(truth))
+			if f1 := 2 * precision * recall / (precision + recall); f1 < c.least {
+				t.Errorf("F1 %.4f, want %v: precision %.3f, recall %.3f", f1, c.least, precision, recall)
+			}
+			if c.trueToLabel && max(math.Abs(precision-r.Precision), math.Abs(recall-r.Recall)) > 0.05 {
+				t.Errorf("precision %.3f is estimated %.3f, recall %.3f is %.3f", precision, r.Precision, recall, r.Recall)
+			}
+		})
+	}
+}
+
+func ordered(order bool, a, b string) [2]string {
+	if order && a > b {
+		a, b = b, a
+	}
+	return [2]string{a, b}
+}
+
+// unpacked returns the path of a table; it is read as it is where it may be.
+func unpacked(t *testing.T, folder, name string) string {
+	path := filepath.Join(folder, name+".csv")
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	return path + ".zst"
+}
+
+func readCSV(t *testing.T, path string) [][]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	if filepath.Ext(path) == ".zst" {
+		d, err := zstd.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		r = csv.NewReader(d)
+	}
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[1:]
+}
