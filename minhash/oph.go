@@ -41,7 +41,7 @@ import (
 //  4. For sets smaller than k most bins are empty for many rounds. simd.MixRounds takes as
 //     many rounds at once as throw some multiple of k, passes on what falls into a bin
 //     that was empty before all of them, with its round beside it, and of what meets in
-//     one bin the earlier round wins, without a branch (see fewRounds for figures).
+//     one bin the earlier round wins, without a branch (n = 7: 0.7 µs a set instead of 1.1).
 type ophSketcher struct {
 	k        int
 	mask     uint32

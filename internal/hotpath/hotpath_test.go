@@ -55,28 +55,6 @@ func BenchmarkTextToSignature(b *testing.B) {
 	}
 }
 
-// BenchmarkLanguages is the whole way for articles of 1 kB to 50 kB in languages
-// with letters beyond ASCII and in scripts without spaces.
-func BenchmarkLanguages(b *testing.B) {
-	for _, language := range []string{"en", "de", "vi", "ko", "ja", "zh"} {
-		docs := shareddata.Texts(b, 8<<20, "wiki_multilingual", language+".jsonl.zst")
-		sketch := sketches(b)
-		b.Run(language, func(b *testing.B) {
-			size := 0
-			for _, d := range docs {
-				size += len(d)
-			}
-			b.SetBytes(int64(size))
-			b.ReportAllocs()
-			for b.Loop() {
-				for _, d := range docs {
-					sketch(d)
-				}
-			}
-		})
-	}
-}
-
 func tokens(b *testing.B) func([]byte) {
 	t, err := text.New(text.Options{})
 	if err != nil {
