@@ -1,9 +1,9 @@
 // Package index keeps a collection of documents in which near-duplicates are found as
-// documents come and go.
+// documents come and go: in memory, or in a folder where it survives.
 //
 //	Document → Batch.Add (recipe: signature, keys; candidates)    any number of goroutines
 //	         → Index.Check, Index.Add (decision, slot)            one at a time, in the caller's order
-//	         → store                                              memory
+//	         → store                                              memory, or Pebble
 //	text     → Searcher.Search → matches with their exact similarity
 //
 // Use it where documents arrive one after the other: a stream of which reprints are

@@ -152,7 +152,7 @@ func (f *finder) setOf(r record) []uint64 {
 // read reads a document of a view from the store.
 func (f *finder) read(v *view) func(slot uint64) (record, error) {
 	return func(slot uint64) (r record, err error) {
-		if f.value, err = f.x.store.get(v, slot, f.value[:0]); err != nil {
+		if f.value, err = f.x.store.get(f.x, v, slot, f.value[:0]); err != nil {
 			return r, err
 		}
 		return parseRecord(f.value)

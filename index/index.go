@@ -232,7 +232,7 @@ func (x *Index) Close() error {
 	if errors.Is(x.failed, ErrClosed) {
 		return nil
 	}
-	err := x.store.close(x.failed == nil)
+	err := x.store.close(x)
 	x.failed = ErrClosed
 	return err
 }

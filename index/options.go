@@ -37,6 +37,9 @@ type Options struct {
 	Window      Window
 	// ByID makes ids names: a document replaces one with the same id, and Delete finds it.
 	ByID bool
+	// Columns names the values that documents have in Document.Columns, for whoever opens the
+	// index again.
+	Columns []string
 }
 
 // Window bounds the collection. The zero Window keeps all.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/passage"
@@ -140,7 +141,7 @@ func (s *Searcher) promise(t measure.Threshold, q *query, recall float64) (votes
 	}
 	scale := uint64(s.x.options.Containment)
 	if scale == 0 {
-		return 0, 0, fmt.Errorf("%w: the index has no keys for %s: make it with Containment", ErrRecall, t.Measure())
+		return 0, 0, setting.Errorf("%w: the index has no keys for %s: make it with %s 16", ErrRecall, t.Measure(), setting.Containment)
 	}
 	set := q.set()
 	// A document that reaches the threshold shares so many features at least, of each of
@@ -255,7 +256,7 @@ func (s *Searcher) described(v *view, query []byte, matches []Match, passages bo
 		m.Columns = columns
 		if passages {
 			if r.kind != bodyText || s.tokenizer == nil {
-				return nil, errors.New("index: passages are those of texts, and the index has none: make it with KeepText")
+				return nil, errors.New("index: passages are those of texts, and the index has none: make one that keeps them")
 			}
 			m.Passages = s.passages(query, r.body)
 		}

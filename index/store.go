@@ -8,13 +8,13 @@ type store interface {
 	inMemory() bool
 	// get appends the record of a slot that the view has, without its checksum; errGone if
 	// it has expired meanwhile.
-	get(v *view, slot uint64, dst []byte) ([]byte, error)
+	get(x *Index, v *view, slot uint64, dst []byte) ([]byte, error)
 	slotOf(id []byte) (slot uint64, found bool, err error)
 	// apply stores what the writer's batch has brought: pending, dead, and the start of the
 	// window.
 	apply(x *Index) error
 	sync() error
-	close(whole bool) error
+	close(x *Index) error
 	bytes(v *view) int64
 }
 
@@ -33,7 +33,7 @@ func newMemory(byID bool) *memory {
 
 func (m *memory) inMemory() bool { return true }
 
-func (m *memory) get(v *view, slot uint64, dst []byte) ([]byte, error) {
+func (m *memory) get(_ *Index, v *view, slot uint64, dst []byte) ([]byte, error) {
 	value := v.chunk(slot).records[slot%chunkDocs]
 	if value == nil {
 		return dst, fmt.Errorf("slot %d: %w", slot, errGone)
@@ -90,8 +90,8 @@ func (x *Index) adopts(from uint64) bool {
 	return true
 }
 
-func (m *memory) sync() error      { return nil }
-func (m *memory) close(bool) error { return nil }
+func (m *memory) sync() error        { return nil }
+func (m *memory) close(*Index) error { return nil }
 
 func (m *memory) bytes(v *view) (n int64) {
 	for _, c := range v.chunks {

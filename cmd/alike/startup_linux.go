@@ -19,23 +19,33 @@ func releaseStartPages() {
 	if err != nil {
 		return
 	}
-	maps, err := os.ReadFile("/proc/self/maps")
+	maps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		return
 	}
+	var start, end uint64 // of the mapping whose lines these are; empty: one to leave alone
 	for lines := bufio.NewScanner(bytes.NewReader(maps)); lines.Scan(); {
+		if dirty, ok := bytes.CutPrefix(lines.Bytes(), []byte("Private_Dirty:")); ok {
+			// Pages that were written to, such as those of symbols that the loader has
+			// resolved, are not those of the file any more, although nobody may write there now.
+			if string(bytes.TrimSpace(dirty)) == "0 kB" && start < end {
+				_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(start), uintptr(end-start), syscall.MADV_DONTNEED)
+			}
+			continue
+		}
 		// address-address permissions offset device inode path
 		fields := bytes.SplitN(lines.Bytes(), []byte(" "), 3)
-		if len(fields) < 3 || len(fields[1]) < 2 || fields[1][1] == 'w' || !bytes.HasSuffix(fields[2], []byte(" "+exe)) {
+		from, to, isRange := bytes.Cut(fields[0], []byte("-"))
+		if !isRange || len(fields) < 3 || len(fields[1]) < 2 {
 			continue
 		}
-		from, to, _ := bytes.Cut(fields[0], []byte("-"))
-		start, err := strconv.ParseUint(string(from), 16, 64)
-		end, err2 := strconv.ParseUint(string(to), 16, 64)
-		if err != nil || err2 != nil {
+		if start, end = 0, 0; fields[1][1] == 'w' || !bytes.HasSuffix(fields[2], []byte(" "+exe)) {
 			continue
 		}
-		// Read-only pages of a file: dropping them loses nothing.
-		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(start), uintptr(end-start), syscall.MADV_DONTNEED)
+		first, err := strconv.ParseUint(string(from), 16, 64)
+		behind, err2 := strconv.ParseUint(string(to), 16, 64)
+		if err == nil && err2 == nil {
+			start, end = first, behind
+		}
 	}
 }

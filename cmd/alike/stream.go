@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -34,6 +35,13 @@ older than window and --late together is compared with what is there, and passed
 but not remembered. A time ahead of the clock of this machine by more than --late does
 not make other records old.
 
+With --state, what was kept is in a folder, an index, and outlives the process. A kept
+record is written out before it stands there. Killed at any moment and started again
+with the input replayed from any place within the window, no kept record is missing in
+both outputs together, and none is there twice but those of the last group that was
+stored, 50 ms or less. A record that has left the window and comes once more is new, as
+any other. After a failure of the power that holds as far as the output was on disk.
+
 Similarity is that of alike pairs: MinHash finds, the sets of shingles decide. With
 --scheme fastsimhash, or a --preset of fingerprints, and --distance it is the Hamming
 distance of fingerprints.
@@ -44,7 +52,7 @@ duplicate_of and similarity. A record that cannot be read is skipped and named.`
 
 const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
   alike stream --window 24h --time-field published --late 10m < feed.jsonl > kept.jsonl
-  alike stream --duplicates dropped.jsonl < feed.jsonl > kept.jsonl
+  alike stream --state news.state --duplicates dropped.jsonl < feed.jsonl >> kept.jsonl
   alike stream --format lines --scheme fastsimhash --distance 3 < titles.txt`
 
 // streamFlags are the flags of the command itself.
@@ -54,6 +62,7 @@ type streamFlags struct {
 	timeField  string
 	duplicates string
 	tag        bool
+	state      string
 	metrics    string
 }
 
@@ -70,6 +79,7 @@ func newStream() *cobra.Command {
 	cmd.Flags().SortFlags = false // in the order of the work
 	f.window.add(cmd.Flags())
 	cmd.Flags().StringVar(&f.timeField, "time-field", "", "field or column with the time of the event, for --window (default: the time at which a record comes)")
+	cmd.Flags().StringVar(&f.state, "state", "", "`folder` for what was kept, which outlives the process (default: memory)")
 	cmd.Flags().StringVar(&f.duplicates, "duplicates", "", "list what is dropped in this `file`, which grows")
 	cmd.Flags().BoolVar(&f.tag, "tag", false, "mark duplicates with duplicate_of and similarity in place of dropping them")
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at this `address`, such as :9090, under /metrics")
@@ -96,9 +106,12 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	x, err := index.New(o)
-	if err != nil {
+	if err := o.Validate(); err != nil {
 		return usageError{err}
+	}
+	x, err := f.index(o)
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	config := stream.Config{
@@ -120,6 +133,21 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 		defer stop()
 	}
 	return f.follow(cmd, config, c.OnError)
+}
+
+// index returns the index that the stream fills.
+func (f *streamFlags) index(o index.Options) (*index.Index, error) {
+	if f.state == "" {
+		return index.New(o)
+	}
+	x, err := index.Open(f.state, index.OpenOptions{Options: o})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		x, err = index.Create(f.state, index.OpenOptions{Options: o})
+	case errors.Is(err, index.ErrOther):
+		err = fmt.Errorf("%w; give the flags with which --state %s was begun, or another folder", err, f.state)
+	}
+	return x, err
 }
 
 // follow runs the stream and tells how it goes on.

@@ -4,6 +4,13 @@
 //
 //	in → blocks → parse, signature, candidates → decision → out → index
 //	              any number of goroutines       in order
+//
+// # Restart
+//
+// A kept record is written out before the index stores it. So of a process that was killed at
+// any moment no kept record is missing in the output, and those that the index did not have
+// yet, at most the ones since the last Sync, are written once more when the input is replayed.
+// A replay may begin anywhere within the window: what was kept there is an equal of itself.
 package stream
 
 import (

@@ -22,35 +22,36 @@ type Name string
 
 // All settings that messages name.
 const (
-	Banding    Name = "Banding"
-	BucketCap  Name = "BucketCap"
-	Candidates Name = "Candidates"
-	Distance   Name = "Distance"
-	Field      Name = "Field"
-	Format     Name = "Format"
-	Fresh      Name = "Fresh"
-	Header     Name = "Header"
-	IDField    Name = "IDField"
-	Keep       Name = "Keep"
-	Match      Name = "Match"
-	MaxRecord  Name = "MaxRecord"
-	Measure    Name = "Measure"
-	OnError    Name = "OnError"
-	Precision  Name = "Precision"
-	Recall     Name = "Recall"
-	Shared     Name = "Shared"
-	Star       Name = "Star"
-	TextField  Name = "TextField"
-	Threshold  Name = "Threshold"
-	Top        Name = "Top"
-	Verify     Name = "Verify"
-	With       Name = "With"
-	Work       Name = "Work"
+	Banding     Name = "Banding"
+	BucketCap   Name = "BucketCap"
+	Candidates  Name = "Candidates"
+	Containment Name = "Containment"
+	Distance    Name = "Distance"
+	Field       Name = "Field"
+	Format      Name = "Format"
+	Fresh       Name = "Fresh"
+	Header      Name = "Header"
+	IDField     Name = "IDField"
+	Keep        Name = "Keep"
+	Match       Name = "Match"
+	MaxRecord   Name = "MaxRecord"
+	Measure     Name = "Measure"
+	OnError     Name = "OnError"
+	Precision   Name = "Precision"
+	Recall      Name = "Recall"
+	Shared      Name = "Shared"
+	Star        Name = "Star"
+	TextField   Name = "TextField"
+	Threshold   Name = "Threshold"
+	Top         Name = "Top"
+	Verify      Name = "Verify"
+	With        Name = "With"
+	Work        Name = "Work"
 )
 
 // Names are all of them.
 var Names = []Name{
-	Banding, BucketCap, Candidates, Distance, Field, Format, Fresh, Header, IDField, Keep, Match, MaxRecord, Measure, OnError, Precision, Recall, Shared, Star, TextField, Threshold,
+	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDField, Keep, Match, MaxRecord, Measure, OnError, Precision, Recall, Shared, Star, TextField, Threshold,
 	Top, Verify, With, Work,
 }
 

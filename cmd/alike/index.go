@@ -1,0 +1,325 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/index/feed"
+)
+
+const indexHelp = `Keep documents in a folder to be searched.
+
+  alike index build DIR INPUT...   make an index of documents
+  alike index add DIR INPUT...     add documents to one
+  alike index delete DIR ID...     remove documents
+  alike index info DIR             what it is and what it holds
+  alike index check DIR            read and compare everything, and name what is damaged
+  alike index compact DIR          make the folder as small as it can be
+
+What alike means is said once, by the flags of build, and stands in the index. A
+document takes the place of one with the same id; one without an id is named by its
+file, or file:line. What a command has added when it ends survives a failure of the
+power; a command that was killed can be repeated. One process at a time has an index
+open.`
+
+const buildHelp = `Make an index of documents, in a folder that is not there or empty.
+
+Documents are found by alike search when they are as similar to a text as --threshold
+says, with the --recall asked for; at higher thresholds with more. With --containment N
+a passage of a document is found too, by alike search --measure containment: about one
+of N shingles becomes a key, which takes memory. 16 finds a passage of 80 common
+shingles, which has some 100 words, with probability 0.99.
+
+--keep says what is kept of a document: its text, which exact similarities and
+passages need (the default); its features, where texts are not to be stored; or
+nothing, with --verify sketch or --distance.`
+
+func newIndex() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "index",
+		Short: "Keep documents in a folder to be searched",
+		Long:  indexHelp,
+		Example: `  alike index build news.index news.jsonl.zst --columns title,date
+  alike index add news.index today.jsonl
+  alike search news.index draft.txt --top 10`,
+		Args: knownCommand,
+		RunE: showHelp,
+	}
+	cmd.AddCommand(newIndexBuild(), newIndexAdd(), newIndexDelete(), newIndexInfo(), newIndexCheck(), newIndexCompact())
+	return cmd
+}
+
+// dirAnd asks for a folder and at least one argument more.
+func dirAnd(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < 2 {
+			return usagef("%s: name the folder of the index, then %s", count(int64(len(args)), "argument"), what)
+		}
+		return nil
+	}
+}
+
+func newIndexBuild() *cobra.Command {
+	var f livingFlags
+	var keep choice
+	var columns, timeField string
+	var containment int
+	cmd := &cobra.Command{
+		Use:     "build DIR INPUT...",
+		Short:   "Make an index of documents",
+		Long:    buildHelp,
+		Example: "  alike index build essays.index essays/ --containment 16 --ngram 3",
+		Args:    dirAnd("inputs"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, c, err := f.options(cmd, args[1:])
+			if err != nil {
+				return err
+			}
+			o.Keep, o.Containment, o.ByID = index.Keep(keep.value), containment, true
+			if columns != "" {
+				o.Columns = strings.Split(columns, ",")
+			}
+			if err := o.Validate(); err != nil {
+				return usageError{err}
+			}
+			if _, err := index.ParseRecipe(o.Recipe); err != nil {
+				return usageError{err}
+			}
+			sources, problems, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
+			if err != nil {
+				return err
+			}
+			x, err := index.Create(args[0], index.OpenOptions{Options: o})
+			if err != nil {
+				return err
+			}
+			return f.input.feed(cmd, x, feed.Config{Index: x, Sources: sources, Corpus: c.Corpus, TimeField: timeField, Threads: c.Threads}, problems)
+		},
+	}
+	cmd.Flags().SortFlags = false // in the order of the work
+	keep = choose(index.KeepText, index.KeepFeatures, index.KeepNothing)
+	keep.value = ""
+	cmd.Flags().Var(&keep, "keep", "what is kept of a document: text, features or nothing (default: text if sets decide, else nothing)")
+	cmd.Flags().IntVar(&containment, "containment", 0, "make about one of so many shingles a key, to find passages in long texts; 0: none")
+	cmd.Flags().StringVar(&columns, "columns", "", "fields or columns to keep beside the documents, separated by commas")
+	cmd.Flags().StringVar(&timeField, "time-field", "", "field or column with the time of a document")
+	f.add(cmd.Flags())
+	completeChoices(cmd)
+	return cmd
+}
+
+func newIndexAdd() *cobra.Command {
+	var input inputFlags
+	var timeField string
+	cmd := &cobra.Command{
+		Use:     "add DIR INPUT...",
+		Short:   "Add documents to an index",
+		Long:    "Add documents to an index. One with an id that is there takes the place of that.",
+		Example: "  alike index add news.index today.jsonl",
+		Args:    dirAnd("inputs"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := input.reading(cmd, args[1:])
+			if err != nil {
+				return err
+			}
+			sources, problems, err := corpus.Find(cmd.Context(), args[1:], c)
+			if err != nil {
+				return err
+			}
+			x, err := index.Open(args[0], index.OpenOptions{Threads: input.threads})
+			if err != nil {
+				return err
+			}
+			return input.feed(cmd, x, feed.Config{Index: x, Sources: sources, Corpus: c, TimeField: timeField, Threads: input.threads}, problems)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVar(&timeField, "time-field", "", "field or column with the time of a document")
+	input.addReading(cmd.Flags())
+	completeChoices(cmd)
+	return cmd
+}
+
+// reading returns how records are read.
+func (f *inputFlags) reading(cmd *cobra.Command, inputs []string) (corpus.Options, error) {
+	c := dedup.Config{Inputs: inputs}
+	if err := f.apply(&c); err != nil {
+		return c.Corpus, err
+	}
+	useObjects(cmd, &c.Corpus)
+	return c.Corpus, nil
+}
+
+// skipping returns what is to be told of records that cannot be read.
+func (f *inputFlags) skipping(cmd *cobra.Command) (onSkip func(*corpus.Problem) error, flush func()) {
+	told := &skips{say: func(message string) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: skipped %s\n", visible(message)) }}
+	return func(p *corpus.Problem) error {
+		if f.onError.value == string(dedup.OnErrorFail) {
+			return p
+		}
+		if !f.quiet {
+			told.add(p)
+		}
+		return nil
+	}, told.flush
+}
+
+// feed adds records to an index, closes it, and says what has come of it.
+func (f *inputFlags) feed(cmd *cobra.Command, x *index.Index, c feed.Config, problems []corpus.Problem) (err error) {
+	defer func() { err = errors.Join(err, x.Close()) }()
+	var flush func()
+	c.OnSkip, flush = f.skipping(cmd)
+	for i := range problems {
+		if err := c.OnSkip(&problems[i]); err != nil {
+			return err
+		}
+	}
+	s, err := feed.Run(cmd.Context(), c)
+	flush()
+	if err != nil {
+		return err
+	}
+	skipped := s.Skipped + int64(len(problems))
+	if !f.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s added", count(s.Added, "document"))
+		if skipped > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), ", %s skipped", humanize.Comma(skipped))
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "; %s in the index\n", humanize.Comma(x.Stats().Documents))
+	}
+	if skipped > 0 {
+		return errSkipped
+	}
+	return nil
+}
+
+func newIndexDelete() *cobra.Command {
+	return &cobra.Command{
+		Use:     "delete DIR ID...",
+		Short:   "Remove documents from an index",
+		Long:    "Remove the documents with these ids from an index. What they take on disk is free after alike index compact.",
+		Example: "  alike index delete news.index 4711 4712",
+		Args:    dirAnd("ids"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withIndex(args[0], false, func(x *index.Index) error {
+				ids := make([][]byte, len(args)-1)
+				for i := range ids {
+					ids[i] = []byte(args[i+1])
+				}
+				n, err := x.Delete(ids...)
+				if err != nil {
+					return err
+				}
+				if err := x.Sync(); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s removed; %s in the index\n", humanize.Comma(int64(n)), count(int64(len(ids)), "id"), humanize.Comma(x.Stats().Documents))
+				if n == 0 {
+					return errors.New("there is no document with such an id")
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// withIndex opens an index for a while.
+func withIndex(dir string, readOnly bool, use func(x *index.Index) error) (err error) {
+	x, err := index.Open(dir, index.OpenOptions{ReadOnly: readOnly})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	return use(x)
+}
+
+func newIndexInfo() *cobra.Command {
+	return &cobra.Command{
+		Use:   "info DIR",
+		Short: "Say what an index is and what it holds",
+		Args:  exactly(1, "name the folder of the index"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withIndex(args[0], true, func(x *index.Index) error {
+				printInfo(cmd.OutOrStdout(), x)
+				return nil
+			})
+		},
+	}
+}
+
+func printInfo(w io.Writer, x *index.Index) {
+	o, s := x.Options(), x.Stats()
+	each := func(bytes int64) string {
+		return fmt.Sprintf("%s, %.0f bytes a document", humanize.IBytes(uint64(bytes)), float64(bytes)/float64(max(s.Documents, 1)))
+	}
+	containment := "none"
+	if o.Containment > 0 {
+		containment = fmt.Sprintf("one of %d shingles", o.Containment)
+	}
+	for _, row := range [][2]string{
+		{"recipe", o.Recipe.String()},
+		{"keeps", string(o.Keep)},
+		{"passages", containment},
+		{"columns", strings.Join(o.Columns, ",")},
+		{"documents", humanize.Comma(s.Documents)},
+		{"slots", fmt.Sprintf("%d to %d", s.First, s.Next)},
+		{"keys", each(s.TableBytes)},
+		{"memory", each(s.TableBytes + s.SlotBytes)},
+		{"disk", each(s.StoreBytes)},
+		{"full", count(s.Full, "key") + " beyond full buckets"},
+	} {
+		fmt.Fprintf(w, "%-10s %s\n", row[0], row[1])
+	}
+}
+
+func newIndexCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check DIR",
+		Short: "Read and compare everything in an index, and name what is damaged",
+		Args:  exactly(1, "name the folder of the index"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withIndex(args[0], true, func(x *index.Index) error {
+				damages := int64(0)
+				documents, err := x.Verify(cmd.Context(), func(d index.Damage) {
+					damages++
+					fmt.Fprintln(cmd.OutOrStdout(), visible(d.Error()))
+				})
+				if err != nil {
+					return err
+				}
+				if damages > 0 {
+					return fmt.Errorf("%s in %s: build the index anew, or from a copy", count(damages, "damage"), args[0])
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s, nothing is damaged\n", count(documents, "document"))
+				return nil
+			})
+		},
+	}
+}
+
+func newIndexCompact() *cobra.Command {
+	return &cobra.Command{
+		Use:   "compact DIR",
+		Short: "Make the folder of an index as small as it can be",
+		Args:  exactly(1, "name the folder of the index"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withIndex(args[0], false, func(x *index.Index) error {
+				before := x.Stats().StoreBytes
+				if err := x.Compact(context.WithoutCancel(cmd.Context())); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s before\n", humanize.IBytes(uint64(x.Stats().StoreBytes)), humanize.IBytes(uint64(before)))
+				return nil
+			})
+		},
+	}
+}

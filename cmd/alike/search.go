@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/index/feed"
+	"github.com/alike-dev/alike/measure"
+)
+
+const searchHelp = `Search an index for documents like a text.
+
+Each document of QUERY, which is an input as of other commands, is a query. The output
+is CSV: query,id,similarity, for each query the most similar first, of equal ones the
+one that came into the index first. The similarity is exact. With --json it is an
+object a line for each query: query, and matches with id, similarity, the columns that
+the index keeps and, with --passages, the passages of at least a shingle's length that
+both share: tokens, and the places in bytes in the query (a) and the document (b).
+
+The threshold is that of the index, or a higher one. By --measure containment it is how
+much of the query is in the document: that finds the source of a paragraph in a long
+text, in an index that was made with --containment. A query for which the --recall
+cannot be promised is an error that says why.`
+
+const searchExamples = `  alike search news.index draft.txt
+  alike search essays.index paragraph.txt --measure containment --threshold 0.6 --passages --json
+  alike search news.index today.jsonl --top 1 > closest.csv`
+
+// searching are the flags of the command.
+type searching struct {
+	input     inputFlags
+	measure   choice
+	threshold float64
+	recall    float64
+	top       int
+	passages  bool
+	json      bool
+}
+
+func newSearch() *cobra.Command {
+	var f searching
+	cmd := &cobra.Command{
+		Use:     "search DIR QUERY...",
+		Short:   "Search an index for documents like a text",
+		Long:    searchHelp,
+		Example: searchExamples,
+		Args:    dirAnd("queries"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1:]) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	addMeasure(flags, &f.measure)
+	flags.Float64Var(&f.threshold, "threshold", 0, "least similarity (default: that of the index, 0.8 for another measure)")
+	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the documents at the threshold that is to be found")
+	flags.IntVar(&f.top, "top", 0, "only so many of the most similar ones for each query (default: all)")
+	flags.BoolVar(&f.passages, "passages", false, "show what a query and a document share, with --json")
+	f.input.addReading(flags)
+	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
+	completeChoices(cmd)
+	return cmd
+}
+
+func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error {
+	o := index.SearchOptions{Top: f.top, Recall: f.recall, Passages: f.passages}
+	switch {
+	case f.top < 0:
+		return usagef("--top is %d: take 1 or more, or leave it out for all", f.top)
+	case f.passages && !f.json:
+		return usagef("--passages are for --json: add it")
+	case !(f.recall > 0 && f.recall < 1):
+		return usagef("--recall is %v: take a number between 0 and 1, such as 0.99", f.recall)
+	}
+	var err error
+	if flags := cmd.Flags(); flags.Changed("threshold") || flags.Changed("measure") {
+		if !flags.Changed("threshold") {
+			f.threshold = dedup.DefaultThreshold
+		}
+		m, err := measure.Parse(f.measure.value)
+		if err != nil {
+			return usageError{err}
+		}
+		if o.Threshold, err = measure.NewThreshold(m, f.threshold); err != nil {
+			return usageError{err}
+		}
+	}
+	c, err := f.input.reading(cmd, queries)
+	if err != nil {
+		return err
+	}
+	sources, problems, err := corpus.Find(cmd.Context(), queries, c)
+	if err != nil {
+		return err
+	}
+	return withIndex(dir, true, func(x *index.Index) error {
+		return f.search(cmd, feed.Queries{Index: x, Sources: sources, Corpus: c, Options: o, Threads: f.input.threads}, problems)
+	})
+}
+
+func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus.Problem) error {
+	var flush func()
+	q.OnSkip, flush = f.input.skipping(cmd)
+	for i := range problems {
+		if err := q.OnSkip(&problems[i]); err != nil {
+			return err
+		}
+	}
+	rows := newMatchWriter(cmd.OutOrStdout(), f.json, q.Index.Options().Columns)
+	refused := int64(0)
+	s, err := feed.Search(cmd.Context(), q, func(found feed.Found) error {
+		if found.Err != nil {
+			refused++
+			fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s: %s\n", visible(string(found.ID)), visible(alike.Explain(found.Err, flagOf)))
+			return nil
+		}
+		return rows.write(found)
+	})
+	flush()
+	if err := errors.Join(err, rows.flush()); err != nil {
+		return err
+	}
+	if !f.input.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s found for %s among %s\n", count(rows.n, "document"), count(s.Read-s.Skipped, "text"), count(q.Index.Stats().Documents, "document"))
+	}
+	if refused > 0 {
+		return fmt.Errorf("%s could not be answered with the recall that was asked for", humanize.Comma(refused))
+	}
+	if s.Skipped+int64(len(problems)) > 0 {
+		return errSkipped
+	}
+	return nil
+}
+
+// matchWriter writes matches as CSV or JSON lines.
+type matchWriter struct {
+	buffer  *bufio.Writer
+	rows    *csv.Writer // nil: JSON
+	json    *json.Encoder
+	columns []string
+	n       int64
+}
+
+func newMatchWriter(w io.Writer, asJSON bool, columns []string) *matchWriter {
+	m := &matchWriter{buffer: bufio.NewWriterSize(w, 1<<16), columns: columns}
+	if asJSON {
+		m.json = json.NewEncoder(m.buffer)
+		m.json.SetEscapeHTML(false)
+		return m
+	}
+	m.rows = csv.NewWriter(m.buffer)
+	_ = m.rows.Write([]string{"query", "id", "similarity"}) // flush tells of errors
+	return m
+}
+
+// matchObject is a match as JSON.
+type matchObject struct {
+	ID         string             `json:"id"`
+	Similarity json.Number        `json:"similarity"`
+	Columns    map[string]*string `json:"columns,omitempty"`
+	Passages   []passageObject    `json:"passages,omitempty"`
+	IDBytes    []byte             `json:"id_bytes,omitempty"`
+}
+
+type passageObject struct {
+	Tokens int         `json:"tokens"`
+	A      placeObject `json:"a"`
+	B      placeObject `json:"b"`
+}
+
+type placeObject struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+func (m *matchWriter) write(found feed.Found) error {
+	m.n += int64(len(found.Matches))
+	if m.rows != nil {
+		for _, match := range found.Matches {
+			if err := m.rows.Write([]string{string(found.ID), string(match.ID), string(dedup.AppendSimilarity(nil, match.Similarity))}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	object := struct {
+		Query      string        `json:"query"`
+		Matches    []matchObject `json:"matches"`
+		QueryBytes []byte        `json:"query_bytes,omitempty"`
+	}{string(found.ID), []matchObject{}, rawID(found.ID)}
+	for _, match := range found.Matches {
+		object.Matches = append(object.Matches, m.object(match))
+	}
+	return m.json.Encode(object)
+}
+
+func (m *matchWriter) object(match index.Match) matchObject {
+	o := matchObject{ID: string(match.ID), Similarity: json.Number(dedup.AppendSimilarity(nil, match.Similarity)), IDBytes: rawID(match.ID)}
+	for i, value := range match.Columns {
+		if o.Columns == nil {
+			o.Columns = map[string]*string{}
+		}
+		if value != nil {
+			o.Columns[m.columns[i]] = new(string(value))
+		} else {
+			o.Columns[m.columns[i]] = nil
+		}
+	}
+	for _, p := range match.Passages {
+		o.Passages = append(o.Passages, passageObject{p.Tokens, placeObject{p.StartA, p.EndA}, placeObject{p.StartB, p.EndB}})
+	}
+	return o
+}
+
+func (m *matchWriter) flush() error {
+	if m.rows != nil {
+		m.rows.Flush()
+		if err := m.rows.Error(); err != nil {
+			return err
+		}
+	}
+	return m.buffer.Flush()
+}

@@ -1,0 +1,98 @@
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/alike-dev/alike/internal/durable"
+)
+
+// A block is what memory holds of up to chunkDocs documents in a row, so that it can be made
+// again without reading any record:
+//
+//	┌───────────┬────────────────────┬────────────────┬──────────────────┐
+//	│ version 1 │ documents uvarint  │ words uvarint  │ of each document │ CRC-32C, first slot in
+//	└───────────┴────────────────────┴────────────────┴──────────────────┘
+//	of each: flags 1, time 8, digest 16, words 4 each, number of keys uvarint, keys 8 each
+//
+// Numbers are little-endian. These constants are part of the format.
+const (
+	blockVersion = 1
+	flagDead     = 1 // buried before the block was written: nothing else of it counts
+)
+
+// appendBlock appends the block of documents.
+func appendBlock(dst []byte, words int, docs []arrival, dead func(i int) bool) []byte {
+	dst = append(dst, blockVersion)
+	dst = binary.AppendUvarint(dst, uint64(len(docs)))
+	dst = binary.AppendUvarint(dst, uint64(words))
+	for i := range docs {
+		d := &docs[i]
+		flags := byte(0)
+		if dead(i) {
+			flags, d = flagDead, &arrival{words: make([]uint32, words)}
+		}
+		dst = append(dst, flags)
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(d.time))
+		dst = appendNumbers(dst, d.digest[:])
+		for _, w := range d.words {
+			dst = binary.LittleEndian.AppendUint32(dst, w)
+		}
+		dst = binary.AppendUvarint(dst, uint64(len(d.keys)))
+		dst = appendNumbers(dst, d.keys)
+	}
+	return dst
+}
+
+// sealed appends the checksum of a value for a slot.
+func sealed(value []byte, slot uint64) []byte { return seal(value, durable.Checksum(0, value), slot) }
+
+// parseBlock calls each for the documents of a block, one after the other. Of the arrival only
+// keys, digest, words and time are set; its slices hold during the call.
+func parseBlock(value []byte, words int, each func(i int, d *arrival, dead bool) error) (n int, err error) {
+	cut := fmt.Errorf("%w: block is cut", errDamaged)
+	if len(value) < 1 || value[0] != blockVersion {
+		return 0, fmt.Errorf("%w: no block of version %d", errDamaged, blockVersion)
+	}
+	at := 1
+	number := func() int {
+		v, k := binary.Uvarint(value[at:])
+		if k <= 0 || v > uint64(len(value)) {
+			err = cut
+			return 0
+		}
+		at += k
+		return int(v)
+	}
+	docs, w := number(), number()
+	if err != nil || w != words {
+		return 0, cut
+	}
+	d := arrival{words: make([]uint32, words)}
+	for i := range docs {
+		if len(value)-at < 1+8+16+4*words {
+			return 0, cut
+		}
+		dead := value[at]&flagDead != 0
+		d.time = int64(binary.LittleEndian.Uint64(value[at+1:]))
+		d.digest = [2]uint64{binary.LittleEndian.Uint64(value[at+9:]), binary.LittleEndian.Uint64(value[at+17:])}
+		at += 25
+		for j := range d.words {
+			d.words[j] = binary.LittleEndian.Uint32(value[at:])
+			at += 4
+		}
+		keys := number()
+		if err != nil || keys > (len(value)-at)/8 {
+			return 0, cut
+		}
+		d.keys = numbers(d.keys[:0], value[at:at+8*keys])
+		at += 8 * keys
+		if err := each(i, &d, dead); err != nil {
+			return 0, err
+		}
+	}
+	if at != len(value) {
+		return 0, cut
+	}
+	return docs, nil
+}

@@ -1,0 +1,283 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/filelock"
+)
+
+// disk keeps an index in a folder. In the store a key is a letter and what follows it:
+//
+//	d slot   a record
+//	s slot   the block that begins with this slot
+//	x slot   the document is dead; until compact, which says so in the block
+//	i id     the slot of the document with the id, if Options.ByID
+//	w        the window: first slot, next slot, clock
+//
+// Slots are big-endian, so that they are in order. Each value ends with a checksum of its own,
+// over it and its slot (of i: over the id and the slot).
+type disk struct {
+	fs   vfs.FS
+	dir  string
+	lock *filelock.Lock
+	db   *pebble.DB
+
+	failed  atomic.Pointer[error] // of Pebble, which does nothing more then
+	broken  chan struct{}         // closed then
+	applied atomic.Int64          // batches
+	synced  atomic.Int64
+	syncing sync.Mutex
+	trimmed uint64 // documents before it are removed; the writer's
+	value   []byte
+}
+
+const (
+	keyRecord = 'd'
+	keyBlock  = 's'
+	keyDead   = 'x'
+	keyID     = 'i'
+	keyWindow = 'w'
+)
+
+func slotKey(dst []byte, kind byte, slot uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(dst, kind), slot)
+}
+
+// storeOptions are those of Pebble.
+func (s *disk) storeOptions(readOnly bool) *pebble.Options {
+	o := &pebble.Options{
+		FS: s.fs, ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
+		CacheSize: 64 << 20, MemTableSize: 32 << 20, MemTableStopWritesThreshold: 4, L0StopWritesThreshold: 24,
+		Logger:        (*diskLogger)(s),
+		EventListener: &pebble.EventListener{BackgroundError: func(err error) { s.fail(err) }},
+	}
+	for i := range o.Levels {
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // ids are looked up that are not there
+		o.Levels[i].BlockSize = 16 << 10
+	}
+	return o
+}
+
+// fail takes down that Pebble cannot go on.
+func (s *disk) fail(err error) {
+	if s.failed.CompareAndSwap(nil, &err) {
+		close(s.broken)
+	}
+}
+
+// diskLogger is a disk as Pebble tells it what happens.
+type diskLogger disk
+
+func (*diskLogger) Infof(string, ...any)  {}
+func (*diskLogger) Errorf(string, ...any) {}
+
+// Fatalf is called where Pebble cannot go on, and must not return.
+func (l *diskLogger) Fatalf(format string, args ...any) {
+	(*disk)(l).fail(fmt.Errorf(format, args...))
+	select {} // the goroutine may hold locks: only the end of the process frees them. See disk.do.
+}
+
+// do calls a write of Pebble, and returns when that has, or when Pebble has failed and never
+// will.
+func (s *disk) do(write func() error) error {
+	if err := s.failed.Load(); err != nil {
+		return *err
+	}
+	done := make(chan error, 1)
+	go func() { done <- write() }()
+	select {
+	case err := <-done:
+		return err
+	case <-s.broken:
+		return *s.failed.Load()
+	}
+}
+
+func (s *disk) inMemory() bool { return false }
+
+func (s *disk) get(x *Index, _ *view, slot uint64, dst []byte) ([]byte, error) {
+	value, closer, err := s.db.Get(slotKey(nil, keyRecord, slot))
+	if errors.Is(err, pebble.ErrNotFound) {
+		if x.view.Load().has(slot) {
+			return dst, fmt.Errorf("document of slot %d: %w: it is missing", slot, errDamaged)
+		}
+		return dst, fmt.Errorf("slot %d: %w", slot, errGone)
+	}
+	if err != nil {
+		return dst, fmt.Errorf("document of slot %d: %w", slot, asDamage(err))
+	}
+	body, err := unseal(value, slot)
+	if err == nil {
+		dst = append(dst, body...)
+	} else {
+		err = fmt.Errorf("document of slot %d: %w", slot, err)
+	}
+	return dst, errors.Join(err, closer.Close())
+}
+
+// asDamage marks what Pebble calls corrupt.
+func asDamage(err error) error {
+	if err != nil && pebble.IsCorruptionError(err) {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return err
+}
+
+func (s *disk) slotOf(id []byte) (slot uint64, found bool, err error) {
+	value, closer, err := s.db.Get(append([]byte{keyID}, id...))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("id %q: %w", id, asDamage(err))
+	}
+	slot, err = parseSlotOf(id, value)
+	return slot, err == nil, errors.Join(err, closer.Close())
+}
+
+func appendSlotOf(dst, id []byte, slot uint64) []byte {
+	return seal(binary.LittleEndian.AppendUint64(dst, slot), durable.Checksum(0, id), slot)
+}
+
+func parseSlotOf(id, value []byte) (uint64, error) {
+	if len(value) == 8+durable.ChecksumSize {
+		slot := binary.LittleEndian.Uint64(value)
+		if string(appendSlotOf(nil, id, slot)) == string(value) {
+			return slot, nil
+		}
+	}
+	return 0, fmt.Errorf("id %q: %w: checksum", id, errDamaged)
+}
+
+// apply writes a batch, all of it or nothing.
+func (s *disk) apply(x *Index) error {
+	b := s.db.NewBatch()
+	from := x.view.Load().Next
+	for i := range x.pending {
+		slot := from + uint64(i)
+		if slot >= x.growing.First && x.growing.chunk(slot).isDead(slot) {
+			continue
+		}
+		s.value = seal(append(s.value[:0], x.pending[i].record...), x.pending[i].sum, slot)
+		if err := b.Set(slotKey(nil, keyRecord, slot), s.value, nil); err != nil {
+			return err
+		}
+	}
+	err := errors.Join(s.putBlocks(b, x, from), s.putDead(b, x, from), s.putIDs(b, x), s.putWindow(b, x.growing.First, x.next, x.clock.Load()), s.trim(b, x))
+	if err != nil {
+		return err
+	}
+	if err := s.do(func() error { return b.Commit(pebble.NoSync) }); err != nil {
+		return err // the batch stays open: Pebble may still use it
+	}
+	s.applied.Add(1)
+	return b.Close()
+}
+
+func (s *disk) putBlocks(b *pebble.Batch, x *Index, from uint64) error {
+	for docs, slot := x.pending, from; len(docs) > 0; {
+		n := min(len(docs), int(chunkDocs-slot%chunkDocs))
+		block := appendBlock(s.value[:0], x.judge.words, docs[:n], func(i int) bool {
+			at := slot + uint64(i)
+			return at >= x.growing.First && x.growing.chunk(at).isDead(at)
+		})
+		s.value = sealed(block, slot)
+		if err := b.Set(slotKey(nil, keyBlock, slot), s.value, nil); err != nil {
+			return err
+		}
+		docs, slot = docs[n:], slot+uint64(n)
+	}
+	return nil
+}
+
+func (s *disk) putDead(b *pebble.Batch, x *Index, from uint64) error {
+	for _, slot := range x.dead {
+		if slot >= from {
+			continue // its block says so
+		}
+		if err := errors.Join(b.Delete(slotKey(nil, keyRecord, slot), nil), b.Set(slotKey(nil, keyDead, slot), sealed(nil, slot), nil)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *disk) putIDs(b *pebble.Batch, x *Index) error {
+	for _, id := range x.dropped {
+		if err := b.Delete(append([]byte{keyID}, id...), nil); err != nil {
+			return err
+		}
+	}
+	if !x.options.ByID {
+		return nil
+	}
+	for i := range x.pending { // in order, so that equal batches are equal
+		id, slot := x.pending[i].id, x.view.Load().Next+uint64(i)
+		if at, named := x.named[string(id)]; !named || at != slot {
+			continue // a later one has the id, or it is gone again
+		}
+		if err := b.Set(append([]byte{keyID}, id...), appendSlotOf(nil, id, slot), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *disk) putWindow(b *pebble.Batch, first, next uint64, clock int64) error {
+	return b.Set([]byte{keyWindow}, sealed(appendNumbers(nil, []uint64{first, next, uint64(clock)}), first), nil)
+}
+
+func parseWindow(value []byte) (first, next uint64, clock int64, err error) {
+	if len(value) == 24+durable.ChecksumSize {
+		n := numbers(nil, value[:24])
+		if _, err = unseal(value, n[0]); err == nil && n[0] <= n[1] {
+			return n[0], n[1], int64(n[2]), nil
+		}
+	}
+	return 0, 0, math.MinInt64, fmt.Errorf("window: %w: checksum", errDamaged)
+}
+
+// trim removes what has expired, a chunk at a time. Readers of the view that is shown may
+// still want what has expired with this batch.
+func (s *disk) trim(b *pebble.Batch, x *Index) error {
+	to := x.view.Load().First &^ (chunkDocs - 1)
+	if to <= s.trimmed {
+		return nil
+	}
+	from := s.trimmed
+	s.trimmed = to
+	var err error
+	for _, kind := range []byte{keyRecord, keyBlock, keyDead} { // a block does not reach over the end of a chunk
+		err = errors.Join(err, b.DeleteRange(slotKey(nil, kind, from), slotKey(nil, kind, to), nil))
+	}
+	return err
+}
+
+// sync makes durable what was applied. Whoever comes while another one syncs waits for that,
+// and often finds that it was enough.
+func (s *disk) sync() error {
+	want := s.applied.Load()
+	s.syncing.Lock()
+	defer s.syncing.Unlock()
+	if s.synced.Load() >= want {
+		return nil
+	}
+	upTo := s.applied.Load()
+	if err := s.do(func() error { return s.db.LogData(nil, pebble.Sync) }); err != nil {
+		return err
+	}
+	s.synced.Store(upTo)
+	return nil
+}
+
+func (s *disk) bytes(*view) int64 { return int64(s.db.Metrics().DiskSpaceUsage()) }

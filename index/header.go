@@ -1,0 +1,172 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// The files of an index in a folder.
+const (
+	headerFile = "INDEX" // what the index is; written once
+	stateFile  = "STATE" // how far it was when it was opened or closed last
+	lockFile   = "lock"  // of the process that has it open
+	storeDir   = "store" // Pebble's
+)
+
+// formatVersion is that of the header, of keys and of values.
+const formatVersion = "alike index 1"
+
+// ErrFormat says that a folder is no index, or one of a format that this program does not
+// know.
+var ErrFormat = errors.New("index: format")
+
+// ErrDamaged says that what stands in the folder is not what was written there. Errors of
+// this kind name it.
+var ErrDamaged = errDamaged
+
+// ErrOther says that an index was made with another recipe, or with other options.
+var ErrOther = errors.New("index: made in another way")
+
+// lines is a small file of names and values, one pair a line, the checksum of all before it at
+// the end:
+//
+//	alike index 1
+//	recipe text/v2 … | …
+//	keep text
+//	crc 89abcdef
+type lines struct{ names, values []string }
+
+func (l *lines) add(name string, value any) {
+	l.names, l.values = append(l.names, name), append(l.values, fmt.Sprint(value))
+}
+
+func (l *lines) get(name string) string {
+	for i, n := range l.names {
+		if n == name {
+			return l.values[i]
+		}
+	}
+	return ""
+}
+
+func (l *lines) number(name string) uint64 {
+	n, err := strconv.ParseUint(l.get(name), 10, 64)
+	if err != nil {
+		return 0 // under a checksum that is right: a field of another time
+	}
+	return n
+}
+
+func (l *lines) write(fsys vfs.FS, path string) error {
+	var b strings.Builder
+	b.WriteString(formatVersion + "\n")
+	for i := range l.names {
+		fmt.Fprintf(&b, "%s %s\n", l.names[i], l.values[i])
+	}
+	fmt.Fprintf(&b, "crc %08x\n", durable.Checksum(0, []byte(b.String())))
+	f, err := durable.Create(fsys, path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write([]byte(b.String())); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+func readLines(fsys vfs.FS, path string) (l lines, err error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return l, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	if err != nil {
+		return l, err
+	}
+	text, sum, ok := strings.Cut(string(b), "\ncrc ")
+	text += "\n"
+	if !ok || sum != fmt.Sprintf("%08x\n", durable.Checksum(0, []byte(text))) {
+		return l, fmt.Errorf("%s: %w: checksum", path, errDamaged)
+	}
+	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if all[0] != formatVersion {
+		return l, fmt.Errorf("%w: %s begins with %q, and this program knows %q: take a program of that version, or build the index anew", ErrFormat, path, all[0], formatVersion)
+	}
+	for _, line := range all[1:] {
+		name, value, _ := strings.Cut(line, " ")
+		l.add(name, value)
+	}
+	return l, nil
+}
+
+// header returns the header of an index. The window is no part of it: it may be another one
+// each time.
+func (o Options) header() (l lines) {
+	l.add("recipe", o.Recipe.String())
+	l.add("keep", o.Keep)
+	l.add("containment", o.Containment)
+	l.add("bucketcap", o.BucketCap)
+	l.add("byid", o.ByID)
+	l.add("columns", strconv.Quote(strings.Join(o.Columns, "\x00")))
+	return l
+}
+
+// fromHeader returns the options of the header. o has what is not in it, and may have a recipe
+// that cannot be had from its line; if it has one, that must be the one of the header.
+func fromHeader(l lines, o Options) (Options, error) {
+	line := l.get("recipe")
+	if o.Recipe.Keys() == 0 {
+		var err error
+		if o.Recipe, err = parseRecipe(line); err != nil {
+			return o, err
+		}
+	} else if o.Recipe.String() != line {
+		return o, fmt.Errorf("%w: it has the recipe\n  %s\nand not\n  %s", ErrOther, line, o.Recipe)
+	}
+	o.Keep, o.Containment, o.BucketCap = Keep(l.get("keep")), int(l.number("containment")), int(l.number("bucketcap"))
+	o.ByID = l.get("byid") == "true"
+	columns, err := strconv.Unquote(l.get("columns"))
+	if err != nil {
+		return o, fmt.Errorf("%w: columns %s", errDamaged, l.get("columns"))
+	}
+	if o.Columns = nil; columns != "" {
+		o.Columns = strings.Split(columns, "\x00")
+	}
+	return o, o.Validate()
+}
+
+// ParseRecipe returns a recipe as Open has it from the header: the same, or an error where that
+// does not hold all of it, such as stop words. An index of such a recipe can be opened only by
+// whoever has it.
+func ParseRecipe(r recipe.Recipe) (recipe.Recipe, error) { return parseRecipe(r.String()) }
+
+func parseRecipe(line string) (recipe.Recipe, error) {
+	r, err := recipe.Parse(line)
+	if err != nil {
+		err = fmt.Errorf("index: the recipe cannot be had from its line alone: %w", err)
+	}
+	return r, err
+}
+
+// readHeader reads the header of the index in a folder.
+func readHeader(fsys vfs.FS, dir string, o Options) (Options, error) {
+	l, err := readLines(fsys, fsys.PathJoin(dir, headerFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, fmt.Errorf("%w: there is no index in %s", fs.ErrNotExist, dir)
+	}
+	if err != nil {
+		return o, err
+	}
+	return fromHeader(l, o)
+}

@@ -1,0 +1,265 @@
+package index
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/alike-dev/alike/index/internal/table"
+)
+
+// partitions cut the table into parts that are filled at the same time.
+const partitions = 64
+
+// roundDocs is how many documents are read before their keys go into the table: by then the
+// keys of a partition are many, so that its part of the table stays in the cache.
+const roundDocs = 64 * chunkDocs
+
+// entry is a key of a document on its way into the table.
+type entry struct{ key, slot uint64 }
+
+// loading makes again what memory holds: documents are read in parallel, a round of chunks at
+// a time, and their keys sorted by partition; then partitions are filled in parallel, each in
+// the order of slots, so that the table is the one that it was.
+type loading struct {
+	x       *Index
+	s       *disk
+	threads int
+	view    view
+	parts   []*part // of the goroutines, in the order of slots
+	copies  []bool  // of the round: documents that equal an earlier one
+}
+
+// part is what one goroutine has read in a round.
+type part struct {
+	digests, others [partitions][]entry
+	err             error
+}
+
+// load reads what memory holds from the store.
+func (x *Index) load(s *disk, threads int) error {
+	first, next, clock, err := s.window()
+	if err != nil {
+		return err
+	}
+	l := &loading{x: x, s: s, threads: cmp.Or(threads, runtime.GOMAXPROCS(0)), view: view{Range: table.Range{First: first, Next: next}, base: first >> chunkBits}}
+	for slot := first &^ (chunkDocs - 1); slot < next; slot += chunkDocs {
+		l.view.chunks = append(l.view.chunks, newChunk(x.judge.words, false))
+	}
+	if err := l.readDead(); err != nil {
+		return err
+	}
+	for from := first &^ (chunkDocs - 1); from < next; from += roundDocs {
+		if err := l.round(from, min(from+roundDocs, next)); err != nil {
+			return err
+		}
+	}
+	s.trimmed = first &^ (chunkDocs - 1)
+	x.view.Store(&l.view)
+	x.growing = l.view
+	x.clock.Store(clock)
+	x.counts.live.Store(l.view.live())
+	x.setMarks()
+	return nil
+}
+
+// setMarks makes the marks of the documents that are there.
+func (x *Index) setMarks() {
+	if x.options.Window.Age == 0 {
+		return
+	}
+	v, newest := x.view.Load(), int64(math.MinInt64)
+	for slot := v.First; slot < v.Next; slot++ {
+		newest = max(newest, min(v.chunk(slot).times[slot%chunkDocs], x.clock.Load()))
+		if n := len(x.marks); n == 0 || newest-x.marks[n-1].clock >= x.markEvery() || slot+1 == v.Next {
+			x.marks = append(x.marks, mark{slot + 1, newest})
+		}
+	}
+}
+
+// window reads the range of slots and the clock.
+func (s *disk) window() (first, next uint64, clock int64, err error) {
+	value, closer, err := s.db.Get([]byte{keyWindow})
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, 0, math.MinInt64, nil
+	}
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("index: window: %w", asDamage(err))
+	}
+	first, next, clock, err = parseWindow(value)
+	return first, next, clock, errors.Join(err, closer.Close())
+}
+
+// each calls what for the keys of a kind from one slot to another, with their slots.
+func (s *disk) each(kind byte, from, to uint64, what func(slot uint64, value []byte) error) error {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: slotKey(nil, kind, from), UpperBound: slotKey(nil, kind, to)})
+	if err != nil {
+		return asDamage(err)
+	}
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		var slot uint64
+		var value []byte
+		if slot, err = parseSlotKey(it.Key()); err == nil {
+			if value, err = it.ValueAndErr(); err == nil {
+				err = what(slot, value)
+			}
+		}
+	}
+	return asDamage(errors.Join(err, it.Close()))
+}
+
+func parseSlotKey(key []byte) (slot uint64, err error) {
+	if len(key) != 9 {
+		return 0, fmt.Errorf("key %q: %w: it has no slot", key, errDamaged)
+	}
+	for _, b := range key[1:] {
+		slot = slot<<8 | uint64(b)
+	}
+	return slot, nil
+}
+
+// readDead marks the documents that are dead.
+func (l *loading) readDead() error {
+	return l.s.each(keyDead, l.view.First, l.view.Next, func(slot uint64, value []byte) error {
+		if _, err := unseal(value, slot); err != nil {
+			return fmt.Errorf("index: mark of dead slot %d: %w", slot, err)
+		}
+		l.view.chunk(slot).bury(slot)
+		return nil
+	})
+}
+
+// round reads documents and puts their keys into the table.
+func (l *loading) round(from, to uint64) error {
+	chunks := (to - from + chunkDocs - 1) / chunkDocs
+	each := (chunks + uint64(l.threads) - 1) / uint64(l.threads) * chunkDocs
+	l.parts = l.parts[:0]
+	var readers sync.WaitGroup
+	for start := from; start < to; start += each {
+		p := &part{}
+		l.parts = append(l.parts, p)
+		readers.Go(func() { p.err = l.read(p, start, min(start+each, to)) })
+	}
+	readers.Wait()
+	for _, p := range l.parts {
+		if p.err != nil {
+			return p.err
+		}
+	}
+	l.fill(func(p *part) *[partitions][]entry { return &p.digests }, nil)
+	var copies func(slot uint64) bool
+	if !l.x.expires() {
+		l.findCopies(from, to)
+		copies = func(slot uint64) bool { return l.copies[slot-from] }
+	}
+	l.fill(func(p *part) *[partitions][]entry { return &p.others }, copies)
+	return nil
+}
+
+// read reads the blocks of some chunks. There must be one for each slot of the window.
+func (l *loading) read(p *part, from, to uint64) error {
+	want := max(from, l.view.First)
+	err := l.s.each(keyBlock, from, to, func(start uint64, value []byte) error {
+		body, err := unseal(value, start)
+		if err != nil {
+			return fmt.Errorf("index: block of slot %d: %w", start, err)
+		}
+		if start > want {
+			return fmt.Errorf("index: block of slot %d: %w: it is missing", want, errDamaged)
+		}
+		n, err := parseBlock(body, l.x.judge.words, func(i int, d *arrival, dead bool) error {
+			slot := start + uint64(i)
+			if slot>>chunkBits != start>>chunkBits || slot >= l.view.Next {
+				return fmt.Errorf("%w: it has too many documents", errDamaged)
+			}
+			if slot >= l.view.First {
+				l.take(p, slot, d, dead)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("index: block of slot %d: %w", start, err)
+		}
+		want = max(want, start+uint64(n))
+		return nil
+	})
+	if err == nil && want < to {
+		err = fmt.Errorf("index: block of slot %d: %w: it is missing", want, errDamaged)
+	}
+	return err
+}
+
+// take puts a document where it belongs.
+func (l *loading) take(p *part, slot uint64, d *arrival, dead bool) {
+	c := l.view.chunk(slot)
+	c.times[slot%chunkDocs], c.digests[slot%chunkDocs] = d.time, d.digest
+	copy(c.signature(slot, l.x.judge.words), d.words)
+	if dead {
+		c.bury(slot)
+	}
+	if c.isDead(slot) {
+		return
+	}
+	ways := l.x.options.Recipe.Keys() + 1
+	for i, key := range d.keys {
+		at, to := partitionOf(key), &p.others
+		if i == ways-1 {
+			to = &p.digests
+		}
+		to[at] = append(to[at], entry{key, slot})
+	}
+}
+
+func partitionOf(key uint64) int { return table.Shard(key) * partitions / table.Shards }
+
+// fill puts keys into the table, but those of copies.
+func (l *loading) fill(of func(*part) *[partitions][]entry, copies func(slot uint64) bool) {
+	var fillers sync.WaitGroup
+	for n := range l.threads {
+		fillers.Go(func() {
+			for i := n; i < partitions; i += l.threads {
+				for _, p := range l.parts {
+					for _, e := range of(p)[i] {
+						if copies != nil && copies(e.slot) {
+							continue
+						}
+						if !l.x.table.Insert(e.key, e.slot, l.view.Range) {
+							l.x.counts.full.Add(1)
+						}
+					}
+				}
+			}
+		})
+	}
+	fillers.Wait()
+}
+
+// findCopies finds the documents of a round that equal an earlier one. See Index.keysOf.
+func (l *loading) findCopies(from, to uint64) {
+	l.copies = append(l.copies[:0], make([]bool, to-from)...)
+	var finders sync.WaitGroup
+	for n := range l.threads {
+		finders.Go(func() {
+			var slots []uint64
+			for i := n; i < partitions; i += l.threads {
+				for _, p := range l.parts {
+					for _, e := range p.digests[i] {
+						digest := l.view.chunk(e.slot).digests[e.slot%chunkDocs]
+						slots = l.x.table.Append(slots[:0], e.key, table.Range{First: l.view.First, Next: e.slot})
+						for _, slot := range slots {
+							if l.view.chunk(slot).digests[slot%chunkDocs] == digest {
+								l.copies[e.slot-from] = true
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+	finders.Wait()
+}

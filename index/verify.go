@@ -1,0 +1,238 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// A Damage is something that is not as it was written.
+type Damage struct {
+	What string // document of slot 7, id "a", …
+	Err  error
+}
+
+func (d Damage) Error() string { return d.What + ": " + d.Err.Error() }
+
+// Verify reads everything that an index in a folder has stored and compares it: the checksums
+// of Pebble and of each value; each document with its keys, digest and signature, which are
+// made anew from its text where that is kept; ids with documents. Each damage is told; a
+// damage of the store's files ends a part of the check, and is told with the file. It returns
+// how many documents it has read. The index can be used meanwhile, but must not be closed.
+func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64, err error) {
+	s, ok := x.store.(*disk)
+	if !ok {
+		return 0, errors.New("index: it is in memory, there is nothing to check")
+	}
+	c := &checking{x: x, s: s, view: x.view.Load(), told: told, finder: newFinder(x), maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true})}
+	for _, part := range []func(context.Context) error{c.blocks, c.records, c.ids} {
+		if err := part(ctx); err != nil {
+			if ctx.Err() != nil {
+				return c.documents, ctx.Err()
+			}
+			told(Damage{"store", err})
+		}
+	}
+	return c.documents, nil
+}
+
+// checking is one check.
+type checking struct {
+	x         *Index
+	s         *disk
+	view      *view
+	told      func(Damage)
+	finder    *finder
+	maker     *recipe.Maker
+	batch     *Batch
+	documents int64
+}
+
+func (c *checking) tell(err error, format string, args ...any) {
+	c.told(Damage{fmt.Sprintf(format, args...), err})
+}
+
+// blocks checks that what memory has is what the blocks say.
+func (c *checking) blocks(ctx context.Context) error {
+	return c.s.each(keyBlock, c.view.First&^(chunkDocs-1), c.view.Next, func(start uint64, value []byte) error {
+		body, err := unseal(value, start)
+		if err == nil {
+			_, err = parseBlock(body, c.x.judge.words, func(i int, d *arrival, dead bool) error {
+				if slot := start + uint64(i); slot >= c.view.First && c.view.has(slot) && c.view.chunk(slot).digests[slot%chunkDocs] != d.digest {
+					return fmt.Errorf("%w: document of slot %d has another digest in memory", errDamaged, slot)
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			c.tell(err, "block of slot %d", start)
+		}
+		return ctx.Err()
+	})
+}
+
+// records checks all records, and that there is one for each document.
+func (c *checking) records(ctx context.Context) error {
+	want := c.view.First
+	missing := func(to uint64) {
+		for ; want < to; want++ {
+			if c.view.has(want) {
+				c.tell(fmt.Errorf("%w: it is missing", errDamaged), "document of slot %d", want)
+			}
+		}
+	}
+	err := c.s.each(keyRecord, c.view.First, c.view.Next, func(slot uint64, value []byte) error {
+		missing(slot)
+		want = slot + 1
+		if !c.view.has(slot) {
+			return ctx.Err() // it has gone meanwhile
+		}
+		c.documents++
+		body, err := unseal(value, slot)
+		if err == nil {
+			err = c.record(slot, body)
+		}
+		if err != nil {
+			c.tell(err, "document of slot %d", slot)
+		}
+		return ctx.Err()
+	})
+	if err == nil {
+		missing(c.view.Next)
+	}
+	return err
+}
+
+// record checks one record against what memory has.
+func (c *checking) record(slot uint64, body []byte) error {
+	r, err := parseRecord(body)
+	if err != nil {
+		return err
+	}
+	if _, err := parseColumns(r.columns); err != nil {
+		return err
+	}
+	if c.x.options.ByID {
+		if at, found, err := c.s.slotOf(r.id); err != nil || (!found || at != slot) && c.x.view.Load().has(slot) {
+			return errors.Join(err, fmt.Errorf("%w: id %q leads to slot %d", errDamaged, r.id, at))
+		}
+	}
+	if r.kind != bodyText {
+		return nil
+	}
+	held := c.view.chunk(slot)
+	if made := c.maker.Make(r.body); made.Digest != held.digests[slot%chunkDocs] {
+		return fmt.Errorf("%w: the digest is not that of the text", errDamaged)
+	}
+	if words := c.x.judge.appendWords(nil, c.maker.Signature()); !slices.Equal(words, held.signature(slot, c.x.judge.words)) {
+		return fmt.Errorf("%w: the signature is not that of the text", errDamaged)
+	}
+	return nil
+}
+
+// ids checks that ids lead to documents that have them.
+func (c *checking) ids(ctx context.Context) error {
+	it, err := c.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyID}, UpperBound: []byte{keyID + 1}})
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok && ctx.Err() == nil; ok = it.Next() {
+		id := bytes.Clone(it.Key()[1:])
+		value, err := it.ValueAndErr()
+		if err != nil {
+			break // the iterator tells it too
+		}
+		slot, err := parseSlotOf(id, value)
+		if err == nil && slot < c.view.Next && !c.view.has(slot) {
+			err = fmt.Errorf("%w: it leads to slot %d, where there is no document", errDamaged, slot)
+		}
+		if err != nil {
+			c.tell(err, "id %q", id)
+		}
+	}
+	return errors.Join(it.Error(), it.Close(), ctx.Err())
+}
+
+// Compact makes the folder as small as it can be: it forgets documents that were deleted, and
+// has Pebble write all its tables anew. Writers wait meanwhile. Slots stay what they are.
+func (x *Index) Compact(ctx context.Context) error {
+	s, ok := x.store.(*disk)
+	if !ok {
+		return errors.New("index: it is in memory, there is nothing to compact")
+	}
+	x.write.Lock()
+	defer x.write.Unlock()
+	if x.failed != nil {
+		return x.failed
+	}
+	v := x.view.Load()
+	for from := v.First &^ (chunkDocs - 1); from < v.Next; from += chunkDocs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.compactChunk(x, v, from); err != nil {
+			return x.fail(err)
+		}
+	}
+	if err := s.sync(); err != nil {
+		return x.fail(err)
+	}
+	if err := s.do(s.db.Flush); err != nil {
+		return x.fail(err)
+	}
+	err := s.do(func() error { return s.db.Compact(ctx, []byte{0}, []byte{0xff}, true) })
+	if err != nil && ctx.Err() == nil {
+		return x.fail(err)
+	}
+	return err
+}
+
+// compactChunk writes the blocks of a chunk as one, without what belongs to the dead.
+func (s *disk) compactChunk(x *Index, v *view, from uint64) error {
+	to := min(from+chunkDocs, v.Next)
+	var docs []arrival
+	var start uint64
+	blocks := 0
+	err := s.each(keyBlock, from, to, func(at uint64, value []byte) error {
+		body, err := unseal(value, at)
+		if err != nil {
+			return fmt.Errorf("block of slot %d: %w", at, err)
+		}
+		if blocks++; blocks == 1 {
+			start = at
+		}
+		_, err = parseBlock(body, x.judge.words, func(_ int, d *arrival, dead bool) error {
+			docs = append(docs, arrival{keys: slices.Clone(d.keys), digest: d.digest, words: slices.Clone(d.words), time: d.time})
+			return nil
+		})
+		return err
+	})
+	if err != nil || blocks == 0 {
+		return err
+	}
+	b := s.db.NewBatch()
+	block := appendBlock(nil, x.judge.words, docs, func(i int) bool {
+		slot := start + uint64(i)
+		return slot < v.First || v.chunk(slot).isDead(slot)
+	})
+	err = errors.Join(
+		b.DeleteRange(slotKey(nil, keyBlock, from), slotKey(nil, keyBlock, to), nil),
+		b.DeleteRange(slotKey(nil, keyDead, from), slotKey(nil, keyDead, to), nil),
+		b.Set(slotKey(nil, keyBlock, start), seal(block, durable.Checksum(0, block), start), nil),
+	)
+	if err != nil {
+		return err
+	}
+	if err := s.do(func() error { return b.Commit(pebble.NoSync) }); err != nil {
+		return err
+	}
+	s.applied.Add(1)
+	return b.Close()
+}
