@@ -56,10 +56,11 @@ func slotKey(dst []byte, kind byte, slot uint64) []byte {
 // storeOptions are those of Pebble.
 func (s *disk) storeOptions(readOnly bool) *pebble.Options {
 	o := &pebble.Options{
-		FS: s.fs, ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
+		FS: &guarded{s.fs, s.fail}, ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
 		CacheSize: 64 << 20, MemTableSize: 32 << 20, MemTableStopWritesThreshold: 4, L0StopWritesThreshold: 24,
-		Logger:        (*diskLogger)(s),
-		EventListener: &pebble.EventListener{BackgroundError: func(err error) { s.fail(err) }},
+		Logger: (*diskLogger)(s),
+		// Whoever reads gets the error; without this Pebble would end the process.
+		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // ids are looked up that are not there
@@ -84,11 +85,11 @@ func (*diskLogger) Errorf(string, ...any) {}
 // Fatalf is called where Pebble cannot go on, and must not return.
 func (l *diskLogger) Fatalf(format string, args ...any) {
 	(*disk)(l).fail(fmt.Errorf(format, args...))
-	select {} // the goroutine may hold locks: only the end of the process frees them. See disk.do.
+	select {} // see guarded
 }
 
-// do calls a write of Pebble, and returns when that has, or when Pebble has failed and never
-// will.
+// do calls a write of Pebble, and returns when that has, or when it has failed and never will:
+// see guarded.
 func (s *disk) do(write func() error) error {
 	if err := s.failed.Load(); err != nil {
 		return *err

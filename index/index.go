@@ -210,6 +210,9 @@ func (x *Index) Delete(ids ...[]byte) (n int, err error) {
 // Sync returns when all that was added and deleted before survives a failure of the power.
 // Calls at the same time share one wait for the disk.
 func (x *Index) Sync() error {
+	if err := x.Err(); err != nil {
+		return err
+	}
 	if err := x.store.sync(); err != nil {
 		x.write.Lock()
 		defer x.write.Unlock()

@@ -9,7 +9,11 @@ import (
 
 func TestEverySettingThatMessagesNameIsAFlag(t *testing.T) {
 	known := map[string]bool{}
-	for _, c := range newRoot().Commands() {
+	commands := newRoot().Commands()
+	for _, c := range commands {
+		commands = append(commands, c.Commands()...)
+	}
+	for _, c := range commands {
 		for name := range flags {
 			flag, _, _ := strings.Cut(flagOf(string(name)), " ")
 			if c.Flags().Lookup(strings.TrimPrefix(flag, "--")) != nil {
