@@ -191,7 +191,7 @@ func TestCheckDecidesAsComparingWithEveryDocumentDoes(t *testing.T) {
 					twin, texts := newTwin(o), newTexter(rapid.Uint64().Draw(t, "seed"))
 					b := x.NewCheck()
 					now := int64(1_000_000)
-					for range rapid.IntRange(1, 12).Draw(t, "batches") {
+					for range rapid.IntRange(1, 6).Draw(t, "batches") {
 						b.Reset()
 						var docs []Document
 						for range rapid.IntRange(0, 20).Draw(t, "documents") {

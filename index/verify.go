@@ -51,7 +51,6 @@ type checking struct {
 	told      func(Damage)
 	finder    *finder
 	maker     *recipe.Maker
-	batch     *Batch
 	documents int64
 }
 
