@@ -299,6 +299,35 @@ func TestEqualRecordsMakeFewPairs(t *testing.T) {
 	}
 }
 
+// Lists of features that few records have are short; where all have some of a few dozen, at a
+// high similarity, bands cost less.
+func TestAutoTakesWhatCostsLess(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	rare := records(r, 6000, 5000, nil)
+	dense := make(table, 6000)
+	for i := range dense {
+		for f := range uint32(120) {
+			if r.IntN(2) == 0 {
+				dense[i].Features = append(dense[i].Features, f)
+				dense[i].Weights = append(dense[i].Weights, 10)
+			}
+		}
+	}
+	for _, c := range []struct {
+		table table
+		least float64
+		want  Method
+	}{
+		{rare, 0.8, TopK}, {rare, 0, TopK}, {dense, 0, TopK}, {dense, 0.8, Bands}, {dense, 0.2, TopK}, {nil, 0.8, TopK},
+	} {
+		config := Config{Measure: measure.WeightedJaccard, MinSimilarity: c.least}
+		f := &finder{config: config, left: c.table.store(t, nil, "", 0)}
+		if got, err := f.choose(); got != c.want || err != nil {
+			t.Errorf("%d records from %v on: %q, %v; want %q", len(c.table), c.least, got, err, c.want)
+		}
+	}
+}
+
 func TestConfigsAreChecked(t *testing.T) {
 	store := table{}.store(t, nil, "", 0)
 	for _, c := range []Config{

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 	"github.com/alike-dev/alike/topk"
 )
@@ -17,6 +18,7 @@ const (
 	costCompared = 100  // and each vector that it compares
 	costSketch   = 40   // a component of a signature
 	costKey      = 40   // sorting a band key
+	costPair     = 60   // a pair of a bucket, in all buckets that it shares
 	bandsMargin  = 2    // bands miss pairs, so they must be that much cheaper
 )
 
@@ -25,6 +27,7 @@ const (
 const (
 	sampleRecords = 20000
 	sampleQueries = 500
+	samplePairs   = 4000
 )
 
 // choose returns the method that is estimated to cost least.
@@ -42,22 +45,56 @@ func (f *finder) choose() (Method, error) {
 	if err != nil {
 		return TopK, err
 	}
-	records := float64(f.left.Len())
-	if f.right != nil {
-		records += float64(f.right.Len())
+	bands, err := f.forecastBands(params)
+	if err != nil {
+		return TopK, err
 	}
-	if bands := records * float64(costSketch*components+costKey*params.Bands); bandsMargin*bands < search {
+	if bandsMargin*bands < search {
 		return Bands, nil
 	}
 	return TopK, nil
 }
 
+// forecastBands returns what Bands cost, with the pairs that unlike records make: from how
+// alike records are that stand at random places of the tables.
+func (f *finder) forecastBands(params lsh.Params) (float64, error) {
+	indexed, searched, _ := f.sides()
+	records, all := float64(searched.Len()), float64(searched.Len())*float64(searched.Len()-1)/2
+	if f.right != nil {
+		records += float64(indexed.Len())
+		all = float64(searched.Len()) * float64(indexed.Len())
+	}
+	few, err := indexed.some(sampleQueries)
+	if err != nil {
+		return 0, err
+	}
+	others, err := searched.some(sampleQueries + 1) // other records, also of one table
+	if err != nil || few.Len() == 0 || others.Len() == 0 {
+		return 0, err
+	}
+	chance := 0.
+	for i := range samplePairs {
+		a, b := few.At(i%few.Len()), others.At((i*7919+1)%others.Len())
+		// Of features that have one weight everywhere, Σ v·w is the common part of the
+		// squared weights, which are what Cosine is sketched by.
+		j := measure.Jaccard.Similarity(simjoin.Overlap(a, b, f.config.Measure), a.Size(f.config.Measure), b.Size(f.config.Measure))
+		chance += params.Probability(min(max(j, 0), 1)) / samplePairs
+	}
+	return records*float64(costSketch*components+costKey*params.Bands) + costPair*chance*all, nil
+}
+
+// some returns about n vectors from all over the store.
+func (s *Store) some(n int) (*simjoin.Vectors, error) {
+	v := new(simjoin.Vectors)
+	err := s.sample(max(1, s.Len()/n), func(one simjoin.Vector) error { return v.Append(one.Features, one.Weights) })
+	return v, err
+}
+
 // forecast returns what TopK costs, from searches in an index of a sample.
 func (f *finder) forecast() (float64, error) {
 	indexed, searched, _ := f.sides()
-	vectors := new(simjoin.Vectors)
-	stride := max(1, indexed.Len()/sampleRecords)
-	if err := indexed.sample(stride, func(v simjoin.Vector) error { return vectors.Append(v.Features, v.Weights) }); err != nil {
+	vectors, err := indexed.some(sampleRecords)
+	if err != nil {
 		return 0, err
 	}
 	x, err := topk.NewIndex(vectors, f.config.search(TopK))
@@ -76,7 +113,7 @@ func (f *finder) forecast() (float64, error) {
 		return 0, err
 	}
 	work := s.Work()
-	each := (costEntry*float64(work.Entries) + costCompared*float64(work.Compared)) / float64(queries) * float64(stride)
+	each := (costEntry*float64(work.Entries) + costCompared*float64(work.Compared)) / float64(queries) * float64(indexed.Len()) / float64(vectors.Len())
 	return costIndexed*float64(indexed.Features()) + (costSearch+each)*float64(searched.Len()), nil
 }
 
