@@ -169,6 +169,12 @@ func TestMemoryAndThreadsChangeNothing(t *testing.T) {
 				}
 				l, r := stores(0)
 				want, summary := find(t, c, l, r)
+				if two {
+					r = StoreOf(right.vectors(t))
+				}
+				if again, _ := find(t, c, StoreOf(left.vectors(t)), r); !slices.Equal(again, want) {
+					t.Errorf("stores of vectors: %d pairs, want %d, or others", len(again), len(want))
+				}
 				if len(want) < 100 || summary.Parts > 1 {
 					t.Fatalf("%d pairs in %d parts: no test", len(want), summary.Parts)
 				}

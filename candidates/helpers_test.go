@@ -69,6 +69,17 @@ func (t table) store(tb testing.TB, dir extsort.Dir, name string, memory int64) 
 	return s
 }
 
+func (t table) vectors(tb testing.TB) *simjoin.Vectors {
+	tb.Helper()
+	all := new(simjoin.Vectors)
+	for _, v := range t {
+		if err := all.Append(v.Features, v.Weights); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return all
+}
+
 // records draws a table of n records of some fields: rare values, frequent ones, and one
 // that all have; some are copies of records of another table with a few fields changed.
 func records(r *rand.Rand, n, rare int, of table) table {

@@ -106,8 +106,8 @@ type search struct {
 // part searches a part of the index for everything.
 func (r *search) part(ctx context.Context, p part, out *extsort.Sorter) error {
 	searched := r.searched
-	vectors := new(simjoin.Vectors)
-	if err := r.indexed.appendTo(vectors, p.first, p.end); err != nil {
+	vectors, err := r.indexed.join(p.first, p.end)
+	if err != nil {
 		return err
 	}
 	index, err := topk.NewIndex(vectors, r.options)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/simjoin"
@@ -30,6 +31,7 @@ type Store struct {
 	reader   extsort.RunFile
 	buffer   []byte
 	length   int
+	whole    *simjoin.Vectors // of StoreOf
 }
 
 // chunk is in memory or at a place of the file.
@@ -42,6 +44,26 @@ type chunk struct {
 // them goes into a file of dir.
 func NewStore(dir extsort.Dir, name string, memory int64) *Store {
 	return &Store{dir: dir, name: name, memory: memory}
+}
+
+// StoreOf returns a finished store of vectors in memory, which it shares: 8 bytes a vector.
+func StoreOf(v *simjoin.Vectors) *Store {
+	s := &Store{whole: v, length: v.Len(), features: int64(v.Features())}
+	for first := 0; first < v.Len(); first += chunkVectors {
+		s.chunks = append(s.chunks, chunk{vectors: v.Slice(first, min(first+chunkVectors, v.Len()))})
+	}
+	for i := range v.Len() {
+		s.note(v.At(i))
+	}
+	return s
+}
+
+// note widens what the store knows of its features by a vector.
+func (s *Store) note(v simjoin.Vector) {
+	if n := len(v.Features); n > 0 {
+		s.numbers = max(s.numbers, int(v.Features[n-1])+1)
+		s.largest = max(s.largest, slices.Max(v.Weights))
+	}
 }
 
 // Append adds a vector as simjoin.Vectors.Append does; it copies it.
@@ -57,12 +79,7 @@ func (s *Store) Append(features, weights []uint32) error {
 	}
 	s.length++
 	s.features += int64(len(features))
-	if n := len(features); n > 0 {
-		s.numbers = max(s.numbers, int(features[n-1])+1)
-	}
-	for _, w := range weights {
-		s.largest = max(s.largest, w)
-	}
+	s.note(simjoin.Vector{Features: features, Weights: weights})
 	return nil
 }
 
@@ -171,20 +188,24 @@ func (s *Store) read(i int, b *block) (*simjoin.Vectors, error) {
 	return &b.vectors, nil
 }
 
-// appendTo appends the vectors of chunks first … end−1 to a collection.
-func (s *Store) appendTo(dst *simjoin.Vectors, first, end int) error {
+// join returns the vectors of chunks first … end−1 as one collection.
+func (s *Store) join(first, end int) (*simjoin.Vectors, error) {
+	if s.whole != nil {
+		return s.whole.Slice(first*chunkVectors, min(end*chunkVectors, s.length)), nil
+	}
+	all := new(simjoin.Vectors)
 	var b block
 	for i := first; i < end; i++ {
 		v, err := s.read(i, &b)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for k := range v.Len() {
 			one := v.At(k)
-			if err := dst.Append(one.Features, one.Weights); err != nil {
-				return err
+			if err := all.Append(one.Features, one.Weights); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return all, nil
 }

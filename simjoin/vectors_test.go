@@ -126,6 +126,44 @@ func FuzzUnmarshalVectors(f *testing.F) {
 	})
 }
 
+func TestSlicesAreTheSameVectors(t *testing.T) {
+	v := someVectors(t)
+	for from := range 4 {
+		for to := from; to <= 3; to++ {
+			s := v.Slice(from, to)
+			if s.Len() != to-from {
+				t.Fatalf("%d vectors from %d to %d", s.Len(), from, to)
+			}
+			features := 0
+			for i := range s.Len() {
+				if got, want := s.At(i), v.At(from+i); !slices.Equal(got.Features, want.Features) || !slices.Equal(got.Weights, want.Weights) {
+					t.Errorf("from %d to %d: vector %d is %v, want %v", from, to, i, got, want)
+				}
+				features += len(s.At(i).Features)
+			}
+			if s.Features() != features {
+				t.Errorf("from %d to %d: %d features, want %d", from, to, s.Features(), features)
+			}
+		}
+	}
+}
+
+func TestHeaviestKeepsTheHeaviestFeatures(t *testing.T) {
+	var v Vectors
+	for _, one := range []Vector{{[]uint32{1, 5, 7, 9}, []uint32{10, 20, 10, 30}}, {}, {[]uint32{0}, []uint32{7}}} {
+		if err := v.Append(one.Features, one.Weights); err != nil {
+			t.Fatal(err)
+		}
+	}
+	short := v.Heaviest(3)
+	if got := short.At(0); !slices.Equal(got.Features, []uint32{1, 5, 9}) || !slices.Equal(got.Weights, []uint32{10, 20, 30}) {
+		t.Errorf("%v", got)
+	}
+	if short.Len() != 3 || len(short.At(1).Features) != 0 || short.At(2).Weights[0] != 7 {
+		t.Errorf("%v", short)
+	}
+}
+
 func TestVectorsRefuseWhatJoinsCannotUse(t *testing.T) {
 	for _, c := range []struct {
 		features, weights []uint32
