@@ -1,8 +1,8 @@
 package linkage
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"math"
 	"runtime"
 	"slices"
@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
 	"github.com/alike-dev/alike/simjoin"
-	"github.com/alike-dev/alike/topk"
 )
 
 // parallel calls work for ranges of 0…n−1, at most grain long, from so many goroutines, and
@@ -43,10 +43,10 @@ func parallel(ctx context.Context, threads, n, grain int, newWork func() func(fr
 }
 
 // pair is a candidate: record a of the left table and b of the right one, or a < b of the
-// only one, with the dot product of their vectors.
+// only one, with how alike their vectors are (measure.Measure.Score).
 type pair struct {
-	a, b    uint32
-	overlap uint64
+	a, b  uint32
+	score uint64
 }
 
 // vectorsOf makes a vector of each record: its tokens in all columns, each with its weight
@@ -83,52 +83,25 @@ func vectorsOf(t *record.Table, weights record.Weights, columns []Column) (*simj
 
 // nearest returns, ascending and each once, the pairs in which either record is one of the k
 // most similar ones of the other. right is nil for one table.
-func nearest(ctx context.Context, threads int, left, right *simjoin.Vectors, k int) ([]pair, error) {
-	options := topk.Options{Measure: measure.Cosine, K: k}
-	search := func(queries, indexed *simjoin.Vectors, emit func(query uint32, m topk.Match) pair) ([]pair, error) {
-		x, err := topk.NewIndex(indexed, options)
-		if err != nil {
-			return nil, err
-		}
-		found := make([][]pair, queries.Len())
-		err = parallel(ctx, threads, queries.Len(), 64, func() func(from, to int) {
-			s := x.NewSearcher()
-			var matches []topk.Match
-			return func(from, to int) {
-				for i := from; i < to; i++ {
-					if right == nil {
-						matches = s.Others(matches[:0], i)
-					} else {
-						matches = s.Search(matches[:0], queries.At(i))
-					}
-					list := make([]pair, len(matches))
-					for j, m := range matches {
-						list[j] = emit(uint32(i), m)
-					}
-					found[i] = list
-				}
-			}
-		})
-		return slices.Concat(found...), err
+func nearest(ctx context.Context, threads int, left, right *simjoin.Vectors, k int) (pairs []pair, err error) {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
 	}
-	if right == nil {
-		pairs, err := search(left, left, func(i uint32, m topk.Match) pair {
-			return pair{min(i, m.Index), max(i, m.Index), m.Overlap}
-		})
-		return distinct(pairs), err
+	var other *candidates.Store
+	if right != nil {
+		other = candidates.StoreOf(right)
 	}
-	pairs, err := search(left, right, func(i uint32, m topk.Match) pair { return pair{i, m.Index, m.Overlap} })
+	found, _, err := candidates.Find(ctx, candidates.Config{
+		Method: candidates.TopK, Measure: measure.Cosine, K: k, Both: true, Threads: threads,
+	}, candidates.StoreOf(left), other)
 	if err != nil {
 		return nil, err
 	}
-	back, err := search(right, left, func(i uint32, m topk.Match) pair { return pair{m.Index, i, m.Overlap} })
-	return distinct(append(pairs, back...)), err
-}
-
-// distinct sorts pairs and removes repeats.
-func distinct(pairs []pair) []pair {
-	slices.SortFunc(pairs, func(x, y pair) int {
-		return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
-	})
-	return slices.Compact(pairs)
+	for p, err := range found.All() {
+		if err != nil {
+			return nil, errors.Join(err, found.Close())
+		}
+		pairs = append(pairs, pair{p.A, p.B, p.Score})
+	}
+	return pairs, found.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -122,15 +123,14 @@ func (c *comparer) eachColumn(p pair, visit func(f int, similarity float64, a, b
 	}
 }
 
-// compare makes the comparison of candidates. sizes returns the sizes of the vectors of a
-// pair's records.
-func (c *comparer) compare(ctx context.Context, threads int, pairs []pair, sizes func(pair) (a, b uint64)) (*comparison, error) {
+// compare makes the comparison of candidates.
+func (c *comparer) compare(ctx context.Context, threads int, pairs []pair) (*comparison, error) {
 	r := &comparison{pairs: pairs, width: len(c.weights) + 1, wholes: make([]float32, len(pairs))}
 	r.levels = make([]level, len(pairs)*r.width)
 	err := parallel(ctx, threads, len(pairs), 1024, func() func(from, to int) {
 		return func(from, to int) {
 			for i := from; i < to; i++ {
-				r.wholes[i] = float32(c.fill(r.of(i), pairs[i], sizes))
+				r.wholes[i] = float32(c.fill(r.of(i), pairs[i]))
 			}
 		}
 	})
@@ -139,7 +139,7 @@ func (c *comparer) compare(ctx context.Context, threads int, pairs []pair, sizes
 
 // fill puts the levels of a pair into dst and returns the similarity of its records. Where
 // either record has one value only the record says nothing that the column has not said.
-func (c *comparer) fill(dst []level, p pair, sizes func(pair) (a, b uint64)) float64 {
+func (c *comparer) fill(dst []level, p pair) float64 {
 	several := [2]int{}
 	c.eachColumn(p, func(f int, s float64, a, b record.Row) {
 		if a.Length(f) > 0 {
@@ -155,8 +155,7 @@ func (c *comparer) fill(dst []level, p pair, sizes func(pair) (a, b uint64)) flo
 			dst[f] += c.rarity(f, a, b)
 		}
 	})
-	sizeA, sizeB := sizes(p)
-	s := cosine(p.overlap, sizeA, sizeB)
+	s := math.Sqrt(float64(p.score) / measure.ScoreOne)
 	if len(c.weights) > 1 && max(several[0], several[1]) > 1 {
 		dst[len(c.weights)] = wholeLevel(s)
 	}

@@ -344,7 +344,7 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if found, err = cmp.compare(ctx, c.Threads, pairs, v.sizes); err != nil {
+		if found, err = cmp.compare(ctx, c.Threads, pairs); err != nil {
 			return nil, err
 		}
 		found.left, found.right = t.left.Rows(), r.Right
@@ -386,11 +386,8 @@ func crowded(c *comparison, probability []float64, k int) bool {
 
 // vectors are the records as vectors of weighted tokens.
 type vectors struct {
-	left, right  *simjoin.Vectors
-	sizeL, sizeR []uint64
+	left, right *simjoin.Vectors
 }
-
-func (v *vectors) sizes(p pair) (a, b uint64) { return v.sizeL[p.a], v.sizeR[p.b] }
 
 func (t *tables) vectors() (*vectors, error) {
 	all := []*record.Table{t.left}
@@ -404,23 +401,12 @@ func (t *tables) vectors() (*vectors, error) {
 	if v.left, err = vectorsOf(t.left, weights, t.result.Columns); err != nil {
 		return nil, err
 	}
-	v.sizeL = sizesOf(v.left)
-	v.sizeR = v.sizeL
 	if t.right != nil {
 		if v.right, err = vectorsOf(t.right, weights, t.result.Columns); err != nil {
 			return nil, err
 		}
-		v.sizeR = sizesOf(v.right)
 	}
 	return v, nil
-}
-
-func sizesOf(v *simjoin.Vectors) []uint64 {
-	sizes := make([]uint64, v.Len())
-	for i := range sizes {
-		sizes[i] = v.At(i).Square()
-	}
-	return sizes
 }
 
 // report says how the columns were used.

@@ -1,6 +1,7 @@
 package linkage
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -24,7 +25,8 @@ func drawGraph(t *rapid.T, one bool) graph {
 		}
 		g.pairs = append(g.pairs, p)
 	}
-	g.pairs = distinct(g.pairs)
+	slices.SortFunc(g.pairs, func(x, y pair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	g.pairs = slices.Compact(g.pairs)
 	return g
 }
 
