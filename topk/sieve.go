@@ -20,9 +20,9 @@ import (
 // The counters are bit slices: word s of the sum has bit s of all 64 counters, and adding
 // is five steps of a ripple-carry adder in words, for 64 vectors together.
 //
-//  1. Of the 2600 vectors of a million that share a list with a person of 12 words, where
-//     10 are wanted, 281 pass (comparing all of them took 14 times as long), and 120 when
-//     each of these is then asked with its own size and not the least of its block.
+//  1. Of the 2600 vectors that lists hold for a person of 12 words among a million, where
+//     10 are wanted, 281 pass, and 120 when each of these is then asked with its own size
+//     and not the least of its block. To compare one is several cache misses.
 //  2. Vectors and sizes are cache misses. Those of a batch are touched in a loop of their
 //     own, see Searcher.compare, which takes a fifth off (BenchmarkOthers).
 //  3. A tail has no features before the list's own: two vectors that share one of those
