@@ -105,8 +105,9 @@ func (c *Config) search(m Method) topk.Options {
 type Summary struct {
 	Method   Method // Auto is resolved
 	Searched int64  // records that were searched for, or had their bands taken
-	// Dropped is how many of the larger table's records had nothing in common with the
-	// smaller one that could make a pair, and were left out before anything was sorted.
+	// Dropped is how many of the larger table's records have nothing in common with the
+	// smaller one that could make a pair, and were left out before anything was sorted: no
+	// band key that the filter has, or no feature with a list that a pair can begin in.
 	Dropped int64
 	Parts   int   // in which the index was made, each of which meets all that is searched for
 	Entries int64 // list entries, or keys, that were looked at

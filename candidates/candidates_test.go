@@ -223,6 +223,21 @@ func TestTheFilterDropsRecordsAndNoPairs(t *testing.T) {
 	}
 }
 
+// With a least similarity a record of the larger table that shares frequent features only is
+// dropped without a look at any list.
+func TestASearchDropsRecordsThatShareFrequentFeaturesOnly(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	small := records(r, 500, 100000, nil)
+	large := slices.Concat(records(r, 5000, 100000, nil), records(r, 500, 100000, small))
+	for _, memory := range []int64{0, 1} {
+		c := Config{Method: TopK, Measure: measure.Cosine, MinSimilarity: 0.7, K: 5, Memory: memory, Dir: &folder{fs: vfs.NewMem()}}
+		got, summary := find(t, c, small.store(t, nil, "", 0), table(large).store(t, nil, "", 0))
+		if summary.Dropped < 3000 || len(got) < 50 || int(summary.Dropped) > len(large)-len(got)/c.K {
+			t.Errorf("%d of %d records dropped, %d pairs", summary.Dropped, summary.Searched, len(got))
+		}
+	}
+}
+
 // Pairs at the threshold are found with the recall asked for: of Cosine too, as features
 // have one weight everywhere.
 func TestBandsFindWhatTheyPromise(t *testing.T) {

@@ -51,7 +51,7 @@ func (f *finder) topk(ctx context.Context, indexed, searched *Store, searchedIsL
 	return errors.Join(run.merge(sorted, pairs), sorted.Close())
 }
 
-// countDropped counts the records of the larger table that share nothing.
+// countDropped counts the records of two tables for which no list was looked at.
 func (r *search) countDropped() {
 	for _, met := range r.met {
 		if !met && r.right != nil {
@@ -99,7 +99,7 @@ type search struct {
 
 	options topk.Options
 	ranked  bool     // what is added is to be merged
-	met     []bool   // by record searched for: the index has a feature of it
+	met     []bool   // by record searched for: it had to be compared with what a list holds
 	floors  []uint32 // for each record searched for: the top half of the least score that may count
 }
 
@@ -172,8 +172,9 @@ func (w *worker) one(q uint32, v simjoin.Vector) error {
 	if own := int(q) - w.first; w.right == nil && own >= 0 && own < w.length {
 		w.matches = w.searcher.Others(w.matches[:0], own)
 	} else {
+		before := w.searcher.Work().Entries
 		w.matches = w.searcher.Search(w.matches[:0], v)
-		w.met[q] = w.met[q] || !w.searcher.Unknown()
+		w.met[q] = w.met[q] || w.searcher.Work().Entries > before
 	}
 	for _, m := range w.matches {
 		id := m.Index + uint32(w.first)

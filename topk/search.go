@@ -63,9 +63,6 @@ func (s *Searcher) Others(dst []Match, i int) []Match {
 	return s.search(dst, s.x.at(i), s.x.sizes[i])
 }
 
-// Unknown reports whether the index has none of the features of the last query.
-func (s *Searcher) Unknown() bool { return len(s.query.entries) == 0 }
-
 // search finds the best for a query of known entries.
 func (s *Searcher) search(dst []Match, entries []entry, size uint64) []Match {
 	s.query.prepare(s.x, entries, size)
