@@ -63,8 +63,11 @@ func (r *search) countDropped() {
 // part is a range of chunks.
 type part struct{ first, end int }
 
-// parts cuts the indexed side into as few ranges as its index fits in half of the memory.
+// parts cuts the indexed side into as few ranges as its index fits in half of the memory. What
+// the numbers of features take is in every part: where that is most of the half, parts take
+// a quarter beside it, as many small ones would cost a pass over all records each.
 func (f *finder) parts(s *Store) (parts []part) {
+	most := max(f.config.Memory/2, topk.IndexBytes(0, 0, s.numbers)+f.config.Memory/4)
 	features := int64(0)
 	first, vectors := 0, 0
 	for i := range s.chunks {
@@ -78,7 +81,7 @@ func (f *finder) parts(s *Store) (parts []part) {
 			more = max(more, c.size/8)
 		}
 		need := topk.IndexBytes(vectors+n, features+more, s.numbers) + 9*(features+more)
-		if f.config.Memory > 0 && i > first && need > f.config.Memory/2 {
+		if f.config.Memory > 0 && i > first && need > most {
 			parts = append(parts, part{first, i})
 			first, vectors, features = i, 0, 0
 		}

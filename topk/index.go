@@ -80,7 +80,7 @@ func NewIndex(vectors *simjoin.Vectors, o Options) (*Index, error) {
 // many features in all, numbered below dictionary. It is about half of that where a least
 // similarity leaves half of the features out of the lists.
 func IndexBytes(vectors int, features int64, dictionary int) int64 {
-	const perVector, perFeature, perNumber, fixed = 24, 56, 12, 1 << 20
+	const perVector, perFeature, perNumber, fixed = 24, 56, 4, 1 << 20
 	return fixed + perVector*int64(vectors) + perFeature*features + perNumber*int64(dictionary)
 }
 
