@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -213,10 +214,15 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		return c, usagef("--threads is %d: take 1 or more, or leave it out for all processors", f.threads)
 	}
 	c = alike.JoinConfig{
-		Left: args[0], Right: args[1], LeftID: s.LeftID, RightID: s.RightID, Fields: s.Fields,
+		Left: args[0], LeftID: s.LeftID, RightID: s.RightID, Fields: s.Fields,
 		Corpus:    corpus.Options{Format: corpus.Format(f.format.value), MaxRecord: size},
 		Threshold: s.Threshold, Precision: s.Precision, Match: s.Match, Top: s.Top, With: s.With, Threads: f.threads,
 		Considered: f.truth != "", Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
+	}
+	if len(args) > 1 {
+		c.Right = args[1]
+	} else if !cmd.Flags().Changed("match") && f.config == "" {
+		c.Match = "" // what one table has
 	}
 	useObjects(cmd, &c.Corpus)
 	if err := c.Validate(); err != nil {
@@ -246,27 +252,19 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	asJSON := f.json || strings.Contains(f.output, ".jsonl") || strings.Contains(f.output, ".ndjson")
+	names := []string{"left_id", "right_id"}
+	if c.Right == "" {
+		names = []string{"a", "b"}
+	}
 	stderr := cmd.ErrOrStderr()
 	if f.quiet {
 		stderr = io.Discard
 	}
-	skipped := &skips{say: func(message string) { fmt.Fprintf(stderr, "alike: skipped %s\n", visible(message)) }}
-	c.OnSkip = skipped.add
-	var out outputFile
-	if err := out.open(cmd, f.output); err != nil {
-		return err
-	}
-	defer out.discard()
-	r, err := alike.Join(cmd.Context(), c)
+	r, err := joinInto(cmd, c, f.output, stderr, func(w io.Writer, r *alike.JoinResult) error {
+		return writeLinks(w, r, names, c.With, asJSON, f.probability)
+	})
 	if err != nil {
-		return err
-	}
-	skipped.flush()
-	asJSON := f.json || strings.Contains(f.output, ".jsonl") || strings.Contains(f.output, ".ndjson")
-	if err := writeLinks(&out, r, c.With, asJSON, f.probability); err != nil {
-		return err
-	}
-	if err := out.commit(); err != nil {
 		return err
 	}
 	tellJoin(stderr, r)
@@ -289,6 +287,26 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 		return errSkipped
 	}
 	return nil
+}
+
+// joinInto joins, and writes the links to an output that appears when it is whole.
+func joinInto(cmd *cobra.Command, c alike.JoinConfig, output string, stderr io.Writer, write func(io.Writer, *alike.JoinResult) error) (*alike.JoinResult, error) {
+	skipped := &skips{say: func(message string) { fmt.Fprintf(stderr, "alike: skipped %s\n", visible(message)) }}
+	c.OnSkip = skipped.add
+	r, err := alike.Join(cmd.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	skipped.flush()
+	var out outputFile
+	if err := out.open(cmd, output); err != nil {
+		return nil, err
+	}
+	defer out.discard()
+	if err := write(&out, r); err != nil {
+		return nil, err
+	}
+	return r, out.commit()
 }
 
 // saveConfig writes what was chosen.
@@ -363,10 +381,10 @@ func printJoinScores(w io.Writer, s *alike.JoinScores) {
 	_ = t.Flush()
 }
 
-// writeLinks writes the links as CSV or JSON lines.
-func writeLinks(out io.Writer, r *alike.JoinResult, with []string, asJSON, probability bool) error {
+// writeLinks writes the links as CSV or JSON lines. ids are the names of the first two columns.
+func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, asJSON, probability bool) error {
 	buffer := bufio.NewWriterSize(out, 1<<16)
-	names := []string{"left_id", "right_id", "similarity"}
+	names := append(slices.Clone(ids), "similarity")
 	for _, c := range r.Columns {
 		names = append(names, c.Left)
 	}

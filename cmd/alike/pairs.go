@@ -52,6 +52,11 @@ weighted-jaccard (a shingle counts as often as it occurs). For overlap, and
 with --candidates exact for containment, sets go to disk beyond --memory, which costs
 a pass over them for each part that fits.
 
+With --records, INPUT is one table, and pairs are records that belong together though
+nothing in them is equal: columns, weights and decision come from the data, as by
+alike join; --field names the columns to compare. A column for each follows the
+similarity.
+
 Presets are settings of published systems. Flags that are given count more:
 
   broder    pairs that share more than 5 of 200 minima of shingles of 54 visible
@@ -79,6 +84,7 @@ const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs articles.jsonl --with press-releases.jsonl > copied.csv
   alike pairs news.jsonl --scheme 'fastsimhash bits=64' --distance 3
   alike sketch news.jsonl -o fingerprints.jsonl && alike pairs fingerprints.jsonl
+  alike pairs customers.csv --records > same.csv
   alike pairs corpus/ --preset broder --timings stages.csv`
 
 // oneDocument says what to do where a whole file was taken for one document.
@@ -88,6 +94,7 @@ func newPairs() *cobra.Command {
 	var flags corpusFlags
 	var output string
 	var with []string
+	var records recordFlags
 	cmd := &cobra.Command{
 		Use:     "pairs INPUT... [--with INPUT] [-o FILE]",
 		Short:   "List every pair of similar documents",
@@ -95,6 +102,9 @@ func newPairs() *cobra.Command {
 		Example: pairsExamples,
 		Args:    inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if records.wanted() {
+				return records.run(cmd, &flags, args, output)
+			}
 			c, err := flags.config(cmd, args)
 			if err != nil {
 				return err
@@ -133,6 +143,7 @@ func newPairs() *cobra.Command {
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the pairs (default: standard output)")
 	cmd.Flags().StringArrayVar(&with, "with", nil, "second collection: an `input` whose documents are compared with those of INPUT only; repeatable")
 	cmd.Flags().BoolVar(&flags.search.shared, "shared", false, "add a column: how many components of the two signatures are the same")
+	records.add(cmd.Flags())
 	flags.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
