@@ -38,7 +38,14 @@ func Notices(notice func(Notice)) ScoreOption { return func(s *scoring) { s.noti
 
 // ownHeaders begin the files that alike writes.
 var ownHeaders = [][]string{
-	{"a", "b", "similarity"}, {"a", "b", "similarity", "shared"}, {"id", "kept_id", "similarity"}, {"id", "cluster"},
+	{"a", "b", "similarity"}, {"left_id", "right_id", "similarity"}, {"id", "kept_id", "similarity"}, {"id", "cluster"},
+}
+
+// isOwn tells whether a row is a header that alike writes. Columns may follow a similarity.
+func isOwn(row []string) bool {
+	return slices.ContainsFunc(ownHeaders, func(h []string) bool {
+		return slices.Equal(h, row) || len(h) == 3 && len(row) > 3 && slices.Equal(h, row[:3])
+	})
 }
 
 // Usual names of the two columns, in lower case.
@@ -84,7 +91,7 @@ func (s *scoring) isHeader(r, other *rows) bool {
 		return true
 	}
 	first := r.rows[0]
-	if slices.ContainsFunc(ownHeaders, func(h []string) bool { return slices.Equal(h, first) }) {
+	if isOwn(first) {
 		return true
 	}
 	usual := slices.Contains(firstNames, strings.ToLower(first[0])) && slices.Contains(secondNames, strings.ToLower(first[1]))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -75,16 +74,24 @@ func newComparer(left, right *record.Table, n *record.Numbering) *comparer {
 	return c
 }
 
-// similarity returns the cosine of two lists of tokens by squared weights.
+// similarity returns the cosine of two lists of tokens by weight.
 func similarity(a, b []uint32, weights record.Weights) float64 {
-	var common, sizeA, sizeB uint64
-	square := func(token uint32) uint64 { return uint64(weights[token]) * uint64(weights[token]) }
+	both := common(a, b, weights)
+	if both == 0 {
+		return 0
+	}
+	var sizeA, sizeB uint64
 	for _, x := range a {
-		sizeA += square(x)
+		sizeA += uint64(weights[x]) * uint64(weights[x])
 	}
 	for _, x := range b {
-		sizeB += square(x)
+		sizeB += uint64(weights[x]) * uint64(weights[x])
 	}
+	return cosine(both, sizeA, sizeB)
+}
+
+// common returns the sum of the squared weights of the tokens that two lists have in common.
+func common(a, b []uint32, weights record.Weights) (sum uint64) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
 		case a[i] < b[j]:
@@ -92,11 +99,11 @@ func similarity(a, b []uint32, weights record.Weights) float64 {
 		case a[i] > b[j]:
 			j++
 		default:
-			common += square(a[i])
+			sum += uint64(weights[a[i]]) * uint64(weights[a[i]])
 			i, j = i+1, j+1
 		}
 	}
-	return cosine(common, sizeA, sizeB)
+	return sum
 }
 
 // cosine is measure.Cosine of what two records have in common, at most 1.
@@ -124,13 +131,13 @@ func (c *comparer) eachColumn(p pair, visit func(f int, similarity float64, a, b
 }
 
 // compare makes the comparison of candidates.
-func (c *comparer) compare(ctx context.Context, threads int, pairs []pair) (*comparison, error) {
+func (c *comparer) compare(ctx context.Context, threads int, pairs []pair, whole *records) (*comparison, error) {
 	r := &comparison{pairs: pairs, width: len(c.weights) + 1, wholes: make([]float32, len(pairs))}
 	r.levels = make([]level, len(pairs)*r.width)
 	err := parallel(ctx, threads, len(pairs), 1024, func() func(from, to int) {
 		return func(from, to int) {
 			for i := from; i < to; i++ {
-				r.wholes[i] = float32(c.fill(r.of(i), pairs[i]))
+				r.wholes[i] = float32(c.fill(r.of(i), pairs[i], whole))
 			}
 		}
 	})
@@ -139,7 +146,7 @@ func (c *comparer) compare(ctx context.Context, threads int, pairs []pair) (*com
 
 // fill puts the levels of a pair into dst and returns the similarity of its records. Where
 // either record has one value only the record says nothing that the column has not said.
-func (c *comparer) fill(dst []level, p pair) float64 {
+func (c *comparer) fill(dst []level, p pair, whole *records) float64 {
 	several := [2]int{}
 	c.eachColumn(p, func(f int, s float64, a, b record.Row) {
 		if a.Length(f) > 0 {
@@ -155,7 +162,7 @@ func (c *comparer) fill(dst []level, p pair) float64 {
 			dst[f] += c.rarity(f, a, b)
 		}
 	})
-	s := math.Sqrt(float64(p.score) / measure.ScoreOne)
+	s := whole.similarity(p)
 	if len(c.weights) > 1 && max(several[0], several[1]) > 1 {
 		dst[len(c.weights)] = wholeLevel(s)
 	}

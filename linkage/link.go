@@ -30,7 +30,7 @@ const (
 type Field struct {
 	Left   string      `json:"left"`
 	Right  string      `json:"right,omitempty"`  // "": as Left
-	Weight float64     `json:"weight,omitempty"` // how much its tokens count for in the similarity of records; 0: 1
+	Weight float64     `json:"weight,omitempty"` // of its tokens in the similarity of records, as against other columns'; 0: 1
 	Tokens record.Kind `json:"tokens,omitempty"` // "": by the column's values
 }
 
@@ -81,8 +81,8 @@ func (c Config) Validate() error {
 	return c.Corpus.Validate()
 }
 
-// maxWeight bounds Field.Weight: the squares of a record's weights must not overflow.
-const maxWeight = 100
+// maxWeight bounds Field.Weight.
+const maxWeight = 1000
 
 // A Link is a pair of records that belong together, as far as the data tell.
 type Link struct {
@@ -330,25 +330,27 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 	if t.left.Rows() == 0 || t.right != nil && t.right.Rows() == 0 {
 		return r, nil
 	}
-	v, err := t.vectors()
+	whole := t.records()
+	left, right, err := t.vectors(whole)
 	if err != nil {
 		return nil, err
 	}
 	cmp := newComparer(t.left, t.right, &t.numbering)
+	shares := cmp.shares()
 	var found *comparison
 	var m *model
 	var probability []float64
 	one := c.Match == Mutual || c.Match == OneToOne
 	for k := firstK; ; k *= 4 {
-		pairs, err := nearest(ctx, c.Threads, v.left, v.right, k)
+		pairs, err := nearest(ctx, c.Threads, left, right, k)
 		if err != nil {
 			return nil, err
 		}
-		if found, err = cmp.compare(ctx, c.Threads, pairs); err != nil {
+		if found, err = cmp.compare(ctx, c.Threads, pairs, whole); err != nil {
 			return nil, err
 		}
 		found.left, found.right = t.left.Rows(), r.Right
-		m, probability = fit(found, one, cmp.shares())
+		m, probability = learn(found, one, shares)
 		if one || k >= lastK || !crowded(found, probability, k) {
 			break
 		}
@@ -384,29 +386,71 @@ func crowded(c *comparison, probability []float64, k int) bool {
 	return full*100 > len(degree)
 }
 
-// vectors are the records as vectors of weighted tokens.
-type vectors struct {
-	left, right *simjoin.Vectors
+// records returns the records as sets of weighted tokens.
+func (t *tables) records() *records {
+	df := make([]uint32, t.numbering.Tokens.Len())
+	r := &records{}
+	var n, m int
+	r.left, n = setsOf(t.left, df)
+	if r.right = r.left; t.right != nil {
+		r.right, m = setsOf(t.right, df)
+	}
+	r.weights = record.IDF(df, n+m)
+	t.weighColumns(r.weights)
+	r.left.weigh(r.weights)
+	if t.right != nil {
+		r.right.weigh(r.weights)
+	}
+	return r
 }
 
-func (t *tables) vectors() (*vectors, error) {
-	all := []*record.Table{t.left}
-	if t.right != nil {
-		all = append(all, t.right)
+// weighColumns multiplies the weight of each token by the largest weight of the columns that
+// have it, where they differ: as a share of the largest of all.
+func (t *tables) weighColumns(weights record.Weights) {
+	columns := t.result.Columns
+	heaviest, same := 0.0, true
+	for _, c := range columns {
+		heaviest, same = max(heaviest, c.Weight), same && c.Weight == columns[0].Weight
 	}
-	df, n := record.Frequencies(all, t.numbering.Tokens.Len(), -1)
-	weights := record.IDF(df, n)
-	v := &vectors{}
-	var err error
-	if v.left, err = vectorsOf(t.left, weights, t.result.Columns); err != nil {
-		return nil, err
+	if same {
+		return
 	}
-	if t.right != nil {
-		if v.right, err = vectorsOf(t.right, weights, t.result.Columns); err != nil {
-			return nil, err
+	of := make([]float64, len(weights))
+	for _, table := range []*record.Table{t.left, t.right} {
+		if table == nil {
+			continue
+		}
+		for i := range table.Rows() {
+			row := table.Row(i)
+			tokens := row.Tokens()
+			for f, c := range columns {
+				n := row.Length(f)
+				for _, token := range tokens[:n] {
+					of[token] = max(of[token], c.Weight/heaviest)
+				}
+				tokens = tokens[n:]
+			}
 		}
 	}
-	return v, nil
+	for i := range weights {
+		weights[i] = uint16(max(1, math.Round(float64(weights[i])*of[i])))
+	}
+}
+
+// manyRecords is from how many records on candidates are looked for by their words alone: of
+// so many there are ones that share a word, and grams cost ten times as much.
+const manyRecords = 30_000
+
+// vectors returns what candidates are looked for by.
+func (t *tables) vectors(r *records) (left, right *simjoin.Vectors, err error) {
+	skip := func(uint32) bool { return false }
+	if t.result.Left+t.result.Right > manyRecords {
+		skip = t.numbering.IsGram
+	}
+	if left, err = r.left.vectorsOf(r.weights, skip); err == nil && t.right != nil {
+		right, err = r.right.vectorsOf(r.weights, skip)
+	}
+	return left, right, err
 }
 
 // report says how the columns were used.

@@ -105,10 +105,13 @@ func (c *Cutter) Cut(dst []uint64, value []byte, kind Kind) (tokens []uint64, wh
 	start := len(dst)
 	dst, whole = c.cutWords(dst, kind)
 	if whole != 0 && kind == Value {
-		dst = append(dst[:start], hashing.Mix(whole^valueSalt))
+		dst = append(dst[:start], hashing.Mix(whole^valueSalt)&^gramBit)
 	}
 	return dst, whole
 }
+
+// gramBit is set in the hashes of grams, and not in those of words and values.
+const gramBit = 1
 
 // Salts keep tokens of different sorts apart.
 const (
@@ -146,7 +149,7 @@ func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole uint64) {
 			continue
 		}
 		if kind != Grams && kind != Value {
-			dst = append(dst, h)
+			dst = append(dst, h&^gramBit)
 		}
 		if kind != Words && kind != Value {
 			dst = appendGrams(dst, append(c.word, edge))
@@ -162,7 +165,7 @@ const edge = 0
 func appendGrams(dst []uint64, word []rune) []uint64 {
 	for i := 2; i < len(word); i++ {
 		g := uint64(word[i-2])<<42 | uint64(word[i-1])<<21 | uint64(word[i])
-		dst = append(dst, hashing.Mix(g^gramSalt))
+		dst = append(dst, hashing.Mix(g^gramSalt)|gramBit)
 	}
 	return dst
 }

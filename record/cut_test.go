@@ -17,7 +17,7 @@ func hashes(tokens ...string) (h []uint64) {
 			r := []rune(strings.ReplaceAll(g, "_", "\x00"))
 			h = append(h, appendGrams(nil, r)...)
 		} else {
-			h = append(h, hashing.Bytes([]byte(t)))
+			h = append(h, hashing.Bytes([]byte(t))&^gramBit)
 		}
 	}
 	slices.Sort(h)

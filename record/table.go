@@ -128,6 +128,9 @@ type Numbering struct {
 	Values Dictionary
 }
 
+// IsGram tells whether a token is a 3-gram of a word, and not a word or a value.
+func (n *Numbering) IsGram(token uint32) bool { return n.Tokens.hashes[token]&gramBit != 0 }
+
 // A Table is the records of a table. It is read-only once all chunks are added, and then safe
 // for concurrent use.
 type Table struct {
@@ -219,24 +222,18 @@ type Weights []uint16
 // WeightUnit is the weight of a token that 1 in e values has.
 const WeightUnit = 1 << 10
 
-// Frequencies counts how many of the values of column f have each token, f < 0: how many of
-// the records in any column; n is how many values, or records, have any.
+// Frequencies counts how many of the values of column f have each token, and how many values
+// there are.
 func Frequencies(tables []*Table, tokens, f int) (df []uint32, n int) {
 	df = make([]uint32, tokens)
-	var all []uint32
 	for _, t := range tables {
 		for i := range t.Rows() {
 			row := t.Row(i)
 			part := row.Tokens()
-			if f < 0 {
-				all = ascending(append(all[:0], part...))
-				part = all
-			} else {
-				for g := range f {
-					part = part[row.Length(g):]
-				}
-				part = part[:row.Length(f)]
+			for g := range f {
+				part = part[row.Length(g):]
 			}
+			part = part[:row.Length(f)]
 			if len(part) > 0 {
 				n++
 			}
