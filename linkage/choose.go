@@ -1,0 +1,106 @@
+package linkage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/record"
+)
+
+// choose decides which columns are compared, and how they are cut.
+func (t *tables) choose(ctx context.Context, c *Config, left, right *source) error {
+	rowsL, err := left.sample(ctx, sampleRows)
+	if err != nil {
+		return err
+	}
+	rowsR := rowsL
+	if right != left {
+		if rowsR, err = right.sample(ctx, sampleRows); err != nil {
+			return err
+		}
+	}
+	l, r := profiles(left.columns, rowsL), profiles(right.columns, rowsR)
+	if len(c.Fields) > 0 {
+		return t.byHand(c.Fields, l, r, left, right)
+	}
+	var pairs [][2]int
+	if right == left {
+		for i := range l {
+			pairs = append(pairs, [2]int{i, i})
+		}
+	} else {
+		pairs = correspond(l, r)
+	}
+	slices.SortStableFunc(pairs, func(a, b [2]int) int {
+		x, y := min(telling(&l[a[0]]), telling(&r[a[1]])), min(telling(&l[b[0]]), telling(&r[b[1]]))
+		return sign(y - x)
+	})
+	for _, p := range pairs {
+		a, b := &l[p[0]], &r[p[1]]
+		reason := useless(a, b)
+		switch {
+		case a.name == left.id || b.name == right.id:
+			continue
+		case reason == "" && len(t.result.Columns) == maxColumns:
+			reason = fmt.Sprintf("tells less than %d others", maxColumns)
+		}
+		if reason != "" {
+			t.result.Unused = append(t.result.Unused, Unused{a.name, reason})
+			continue
+		}
+		t.result.Columns = append(t.result.Columns, Column{Field: Field{a.name, b.name, 1, commonKind(a, b)}})
+	}
+	order := map[string]int{}
+	for i, name := range left.columns {
+		order[name] = i
+	}
+	slices.SortFunc(t.result.Columns, func(x, y Column) int { return order[x.Left] - order[y.Left] })
+	if len(t.result.Columns) == 0 {
+		return setting.Errorf("%s and %s have no column in common: the first has %s, the second %s; say which belong together (%s left=right)",
+			fault.Shown(left.name), fault.Shown(right.name), fault.List(left.columns), fault.List(right.columns), setting.Field)
+	}
+	return nil
+}
+
+// commonKind returns how both columns are cut.
+func commonKind(a, b *profile) record.Kind {
+	if a.kind == b.kind {
+		return a.kind
+	}
+	return record.Text
+}
+
+// byHand takes the columns that the user has named.
+func (t *tables) byHand(fields []Field, l, r []profile, left, right *source) error {
+	at := func(list []profile, name string) *profile {
+		for i := range list {
+			if list[i].name == name {
+				return &list[i]
+			}
+		}
+		return nil
+	}
+	for _, f := range fields {
+		if f.Right == "" {
+			f.Right = f.Left
+		}
+		if f.Weight == 0 {
+			f.Weight = 1
+		}
+		a, b := at(l, f.Left), at(r, f.Right)
+		if a == nil {
+			return setting.Errorf("%s has no column %q, there are: %s (%s)", fault.Shown(left.name), f.Left, fault.List(left.columns), setting.Field)
+		}
+		if b == nil {
+			return setting.Errorf("%s has no column %q, there are: %s (%s left=right)", fault.Shown(right.name), f.Right, fault.List(right.columns), setting.Field)
+		}
+		if f.Tokens == "" {
+			f.Tokens = commonKind(a, b)
+		}
+		t.result.Columns = append(t.result.Columns, Column{Field: f})
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package linkage
+
+import (
+	"slices"
+
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/record"
+)
+
+// decide chooses the links among the candidates.
+func (t *tables) decide(c *Config, whole *records, cmp *comparer, found *comparison, m *model, probability []float64, one bool) error {
+	g := graph{found.pairs, found.left, found.right}
+	rank := make([]float64, len(found.pairs))
+	var rivals *exclusive
+	if one {
+		rivals = newExclusive(g)
+	}
+	m.probabilities(found, rivals, make([]float64, len(rank)), probability, rank)
+	var edges []int
+	switch c.Match {
+	case Mutual:
+		edges = g.mutual(rank, found.wholes)
+	case OneToOne:
+		edges = g.oneToOne(rank, found.wholes)
+	case Best:
+		edges = g.best(rank, found.wholes)
+	default:
+		edges = make([]int, len(found.pairs))
+		for i := range edges {
+			edges[i] = i
+		}
+	}
+	r := t.result
+	tableB := t.right
+	if tableB == nil {
+		tableB = t.left
+	}
+	if c.Considered {
+		for _, e := range edges {
+			p := found.pairs[e]
+			r.Considered = append(r.Considered, Considered{t.left.Row(int(p.a)).ID(), tableB.Row(int(p.b)).ID(), probability[e]})
+		}
+	}
+	edges, err := cut(c, edges, probability, func(e int, t measure.Threshold) bool { return whole.reaches(found.pairs[e], t) })
+	if err != nil {
+		return err
+	}
+	edges = top(c.Top, edges, found.pairs, rank)
+	r.Matches = sum(probability)
+	right := 0.0
+	for _, e := range edges {
+		right += probability[e]
+	}
+	r.Precision = right / max(1, float64(len(edges)))
+	r.Recall = right / max(r.Matches, 1e-300)
+	r.Links = make([]Link, len(edges))
+	for i, e := range edges {
+		p := found.pairs[e]
+		a, b := t.left.Row(int(p.a)), tableB.Row(int(p.b))
+		link := Link{A: a.ID(), B: b.ID(), Similarity: whole.similarity(p), Probability: probability[e]}
+		cmp.eachColumn(p, func(_ int, s float64, _, _ record.Row) { link.Fields = append(link.Fields, s) })
+		for w := range c.With {
+			link.WithA = append(link.WithA, a.Kept(w, len(c.With)))
+			link.WithB = append(link.WithB, b.Kept(w, len(c.With)))
+		}
+		r.Links[i] = link
+	}
+	return nil
+}
+
+// top keeps the n best edges of each left record.
+func top(n int, edges []int, pairs []pair, rank []float64) []int {
+	if n == 0 {
+		return edges
+	}
+	kept := edges[:0]
+	for len(edges) > 0 {
+		end := 1
+		for end < len(edges) && pairs[edges[end]].a == pairs[edges[0]].a {
+			end++
+		}
+		group := slices.Clone(edges[:end])
+		slices.SortStableFunc(group, func(i, j int) int { return sign(rank[j] - rank[i]) })
+		group = group[:min(n, end)]
+		slices.Sort(group)
+		kept = append(kept, group...)
+		edges = edges[end:]
+	}
+	return kept
+}
+
+// cut keeps the edges that reach the decision; reaches tells whether one reaches a similarity.
+func cut(c *Config, edges []int, probability []float64, reaches func(e int, t measure.Threshold) bool) ([]int, error) {
+	switch {
+	case c.Threshold > 0:
+		t, err := measure.NewThreshold(measure.Cosine, c.Threshold)
+		return slices.DeleteFunc(edges, func(e int) bool { return !reaches(e, t) }), err
+	case c.Precision > 0:
+		order := slices.Clone(edges)
+		slices.SortStableFunc(order, func(i, j int) int { return sign(probability[j] - probability[i]) })
+		total, n := 0.0, 0
+		for i, e := range order {
+			if total += probability[e]; total >= c.Precision*float64(i+1) {
+				n = i + 1
+			}
+		}
+		kept := order[:n]
+		slices.Sort(kept)
+		return kept, nil
+	}
+	return slices.DeleteFunc(edges, func(e int) bool { return probability[e] <= 0.5 }), nil
+}
+
+// report says how the columns were used.
+func (t *tables) report(c *comparison, probability []float64, m *model, cmp *comparer) {
+	for f := range t.result.Columns {
+		col := &t.result.Columns[f]
+		col.Share = m.share[f]
+		for side, table := range []*record.Table{t.left, t.right} {
+			if table == nil {
+				col.Filled[side] = col.Filled[0]
+				continue
+			}
+			filled := 0
+			for i := range table.Rows() {
+				if table.Row(i).Length(f) > 0 {
+					filled++
+				}
+			}
+			col.Filled[side] = float64(filled) / float64(max(1, table.Rows()))
+		}
+		var match, other, matches, others, told float64
+		for i, p := range probability {
+			l := c.levels[i*c.width+f]
+			if l == missing {
+				continue
+			}
+			s := float64(min(l, equal)-1) / 10
+			match, matches = match+p*s, matches+p
+			other, others = other+(1-p)*s, others+1-p
+			told += p * m.evidence[f*levels+int(l)]
+		}
+		if matches > 0 {
+			col.Agreement, col.Information = match/matches, told/matches
+		}
+		if others > 0 {
+			col.Chance = other / others
+		}
+	}
+}
