@@ -241,6 +241,9 @@ func TestASearchDropsRecordsThatShareFrequentFeaturesOnly(t *testing.T) {
 // Pairs at the threshold are found with the recall asked for: of Cosine too, as features
 // have one weight everywhere.
 func TestBandsFindWhatTheyPromise(t *testing.T) {
+	if raceDetector {
+		t.Skip("statistics of one thread")
+	}
 	r := rand.New(rand.NewPCG(3, 4))
 	var tables table
 	weight := func(f uint32) uint32 { return 5 + f*0x9e3779b1>>28 }
@@ -323,6 +326,9 @@ func TestEqualRecordsMakeFewPairs(t *testing.T) {
 // Lists of features that few records have are short; where all have some of a few dozen, at a
 // high similarity, bands cost less.
 func TestAutoTakesWhatCostsLess(t *testing.T) {
+	if raceDetector {
+		t.Skip("one thread")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	rare := records(r, 6000, 5000, nil)
 	dense := make(table, 6000)

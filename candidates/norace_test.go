@@ -1,0 +1,5 @@
+//go:build !race
+
+package candidates
+
+const raceDetector = false
