@@ -9,7 +9,6 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/recipe"
-	"github.com/alike-dev/alike/simhash"
 )
 
 // query is a text that was made ready to be looked for.
@@ -19,6 +18,15 @@ type query struct {
 	words  []uint32 // as memory holds them of documents
 	time   int64
 	set    func() []uint64 // ascending; called when a candidate needs it
+	made   []uint64        // by set
+}
+
+// features returns the set of the query, which it makes once.
+func (q *query) features() []uint64 {
+	if q.made == nil {
+		q.made = q.set()
+	}
+	return q.made
 }
 
 // A finder looks for documents like a query. It owns scratch memory and belongs to one
@@ -116,9 +124,9 @@ func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint6
 }
 
 // near tells whether the sketches of a document and a query admit that they are alike.
-func (f *finder) near(v *view, slot uint64, q *query, apart int) bool {
+func (f *finder) near(v *view, slot uint64, q *query, most int) bool {
 	j := &f.x.judge
-	return !j.bySets || simhash.Distance(q.words, v.chunk(slot).signature(slot, j.words)) <= apart
+	return !j.bySets || apart(q.words, v.chunk(slot).signature(slot, j.words)) <= most
 }
 
 // compare decides about one document.
@@ -135,7 +143,7 @@ func (f *finder) compare(v *view, slot uint64, q *query, read func(slot uint64) 
 	if err != nil {
 		return 0, false, err
 	}
-	similarity, alike = j.comparer.Sets(q.set(), f.setOf(r))
+	similarity, alike = j.comparer.Sets(q.features(), f.setOf(r))
 	return similarity, alike, nil
 }
 

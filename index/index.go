@@ -85,7 +85,7 @@ func New(o Options) (*Index, error) {
 
 func newIndex(o Options) *Index {
 	x := &Index{options: o, judge: newJudge(o.Recipe), table: table.New(o.BucketCap), named: map[string]uint64{}}
-	x.apart = x.judge.mostApart(o.Recipe.Threshold())
+	x.apart = x.judge.mostApart(o.Recipe, o.Recipe.Threshold())
 	if o.Containment > 0 {
 		x.scaled = o.scaled()
 	}

@@ -112,7 +112,7 @@ type twinDoc struct {
 
 func newTwin(o Options) *twin {
 	w := &twin{options: o.withDefaults(), clock: -1 << 62, maker: o.Recipe.NewMaker(recipe.MakerOptions{Signature: true}), sets: o.Recipe.NewSetMaker(), judge: newJudge(o.Recipe)}
-	w.apart = w.judge.mostApart(o.Recipe.Threshold())
+	w.apart = w.judge.mostApart(o.Recipe, o.Recipe.Threshold())
 	return w
 }
 

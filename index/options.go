@@ -11,7 +11,7 @@ import (
 )
 
 // DefaultBucketCap is how many documents a bucket takes if Options do not say.
-const DefaultBucketCap = 128
+const DefaultBucketCap = 64
 
 // Keep says what is kept of a document besides its id.
 type Keep string

@@ -137,13 +137,13 @@ func (s *Searcher) promise(t measure.Threshold, q *query, recall float64) (votes
 		if got < recall && t != r.Threshold() {
 			return 0, 0, fmt.Errorf("%w: the index finds %.3g of the documents at %s, not %.3g: take a higher threshold, or an index of a lower one", ErrRecall, got, t, recall)
 		}
-		return r.MinKeys(), s.x.judge.mostApart(t), nil
+		return r.MinKeys(), s.x.judge.mostApart(r, t), nil
 	}
 	scale := uint64(s.x.options.Containment)
 	if scale == 0 {
 		return 0, 0, setting.Errorf("%w: the index has no keys for %s: make it with %s 16", ErrRecall, t.Measure(), setting.Containment)
 	}
-	set := q.set()
+	set := q.features()
 	// A document that reaches the threshold shares so many features at least, of each of
 	// which both have the key or none.
 	shared := t.MinOverlap(uint64(len(set)), math.MaxUint32)
@@ -229,7 +229,7 @@ func (s *Searcher) exact(slot uint64, q *query, t measure.Threshold, read func(u
 	if err != nil {
 		return 0, false, err
 	}
-	mine, other := q.set(), s.finder.setOf(r)
+	mine, other := q.features(), s.finder.setOf(r)
 	inter, alike := simjoin.Verify(mine, other, t)
 	if !alike {
 		return 0, false, nil

@@ -1,0 +1,321 @@
+// Command living measures a living collection (package index): documents that are checked and
+// added in a full window, hostile streams, searches, and how fast an index is opened.
+//
+//	go run ./bench/living check -docs 1000000
+//	go run ./bench/living hostile -docs 100000
+//	go run ./bench/living search -docs 1000000
+//	go run ./bench/living hamming -docs 10000000
+//	go run ./bench/living open -docs 1000000 -dir /tmp/x
+//
+// A line for each measure: wall and processor seconds, so that what a busy machine takes away
+// can be told from what the program needs.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/simhash"
+)
+
+func main() {
+	if len(os.Args) < 2 {
+		log.Fatal("name a measure: check, hostile, search, hamming or open")
+	}
+	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)
+	docs := flags.Int("docs", 100_000, "documents in the collection")
+	dir := flags.String("dir", "", "folder for an index")
+	_ = flags.Parse(os.Args[2:]) // ends the program
+	run, known := map[string]func(int, string) error{"check": check, "hostile": hostile, "search": search, "hamming": hamming, "open": open}[os.Args[1]]
+	if !known {
+		log.Fatalf("no measure %q", os.Args[1])
+	}
+	if err := run(*docs, *dir); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// textMaker writes a text in place: of 2 KB, of which each fifth word is a number of stamp.
+type textMaker struct {
+	text   []byte
+	stamps []int
+}
+
+func newTextMaker(size int) *textMaker {
+	m, random := &textMaker{}, rand.New(rand.NewPCG(1, 1))
+	for i := 0; len(m.text) < size; i++ {
+		if i%5 == 0 {
+			m.stamps = append(m.stamps, len(m.text))
+			m.text = append(m.text, "000000000 "...)
+			continue
+		}
+		for range 2 + random.IntN(8) {
+			m.text = append(m.text, 'a'+byte(random.IntN(26)))
+		}
+		m.text = append(m.text, ' ')
+	}
+	return m
+}
+
+// make writes number n, which must be below 900 million, into a share of the stamps; the
+// others stay as they were at first.
+func (m *textMaker) make(n int, share float64) []byte {
+	digits := strconv.AppendInt(nil, int64(n)+100_000_000, 10)
+	for _, at := range m.stamps[:int(share*float64(len(m.stamps)))] {
+		copy(m.text[at:], digits)
+	}
+	return m.text
+}
+
+func sets() recipe.Recipe {
+	t, err := measure.NewThreshold(measure.Jaccard, 0.8)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := recipe.New(recipe.Options{Threshold: t})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return r
+}
+
+// feed hands documents to the index in order, in batches of 64, on all processors, and returns
+// how long each batch was under way.
+func feed(x *index.Index, from, to, size int, document func(m *textMaker, n int) index.Document, add bool) (took []time.Duration, err error) {
+	var turn sync.Mutex
+	ready := sync.NewCond(&turn)
+	taken, next := from, from
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			b, m := x.NewCheck(), newTextMaker(size)
+			if add {
+				b = x.NewBatch()
+			}
+			for {
+				turn.Lock()
+				start := taken
+				end := min(start+64, to)
+				taken = end
+				turn.Unlock()
+				if start == end {
+					return
+				}
+				began := time.Now()
+				b.Reset()
+				for n := start; n < end; n++ {
+					b.Add(document(m, n))
+				}
+				turn.Lock()
+				for next != start {
+					ready.Wait()
+				}
+				e := error(nil)
+				if add {
+					e = x.Add(b)
+				} else {
+					_, e = x.Check(b, nil)
+				}
+				if e != nil && err == nil {
+					err = e
+				}
+				took = append(took, time.Since(began))
+				next = end
+				turn.Unlock()
+				ready.Broadcast()
+			}
+		})
+	}
+	group.Wait()
+	return took, err
+}
+
+func processor() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		log.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// timed prints what n documents take.
+func timed(name string, n int, what func() error) error {
+	wall, cpu := time.Now(), processor()
+	if err := what(); err != nil {
+		return err
+	}
+	w, c := time.Since(wall), processor()-cpu
+	fmt.Printf("%-28s %9d  wall %7.2f s %9.0f/s  processor %7.2f s %9.0f/s on 2 processors\n", name, n, w.Seconds(), float64(n)/w.Seconds(), c.Seconds(), 2*float64(n)/c.Seconds())
+	return nil
+}
+
+func percentile(took []time.Duration, p float64) time.Duration {
+	slices.Sort(took)
+	return took[min(int(p*float64(len(took))), len(took)-1)]
+}
+
+func news(m *textMaker, n int) index.Document {
+	return index.Document{ID: strconv.AppendInt(nil, int64(n), 10), Text: m.make(n, 1)}
+}
+
+func describe(x *index.Index) {
+	s := x.Stats()
+	fmt.Printf("%d documents, %.0f bytes each for keys, %.0f in all but the texts, %d keys beyond full buckets\n",
+		s.Documents, float64(s.TableBytes)/float64(s.Documents), float64(s.TableBytes+s.SlotBytes)/float64(s.Documents), s.Full)
+}
+
+func check(docs int, _ string) error {
+	x, err := index.New(index.Options{Recipe: sets(), Window: index.Window{Docs: docs}})
+	if err != nil {
+		return err
+	}
+	if err := timed("fill", docs, func() error { _, err := feed(x, 0, docs, 2048, news, false); return err }); err != nil {
+		return err
+	}
+	var took []time.Duration
+	if err := timed("check and add, full", docs, func() (err error) { took, err = feed(x, docs, 2*docs, 2048, news, false); return err }); err != nil {
+		return err
+	}
+	fmt.Printf("a batch of 64: median %v, p99 %v, most %v\n", percentile(took, 0.5), percentile(took, 0.99), percentile(took, 1))
+	describe(x)
+	return x.Close()
+}
+
+// hostile compares streams that are made to be slow with one of news.
+func hostile(docs int, _ string) error {
+	shuffled := rand.New(rand.NewPCG(2, 2))
+	for _, c := range []struct {
+		name     string
+		window   index.Window
+		document func(m *textMaker, n int) index.Document
+	}{
+		{"news", index.Window{Docs: docs}, news},
+		{"one text, a million copies", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(0, 1)} }},
+		{"copies, refreshed", index.Window{Docs: docs, Refresh: true}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(0, 1)} }},
+		{"template with a counter", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(n, 0.05)} }},
+		{"template, half of it unlike", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(n, 0.5)} }},
+		{"template, a third unlike", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(n, 0.3)} }},
+		{"a clock that runs backwards", index.Window{Age: time.Hour}, func(m *textMaker, n int) index.Document {
+			d := news(m, n)
+			d.Time = time.Unix(2_000_000_000-int64(n), 0)
+			return d
+		}},
+		{"times at random", index.Window{Age: time.Hour, Late: time.Hour}, func(m *textMaker, n int) index.Document {
+			d := news(m, n)
+			d.Time = time.Unix(2_000_000_000+int64(n/100)+shuffledInt(shuffled), 0)
+			return d
+		}},
+	} {
+		x, err := index.New(index.Options{Recipe: sets(), Window: c.window})
+		if err != nil {
+			return err
+		}
+		if _, err := feed(x, 0, docs, 2048, c.document, false); err != nil {
+			return err
+		}
+		if err := timed(c.name, docs, func() error { _, err := feed(x, docs, 2*docs, 2048, c.document, false); return err }); err != nil {
+			return err
+		}
+		describe(x)
+		if err := x.Close(); err != nil {
+			return err
+		}
+		runtime.GC()
+	}
+	return nil
+}
+
+var shuffledMu sync.Mutex
+
+func shuffledInt(r *rand.Rand) int64 {
+	shuffledMu.Lock()
+	defer shuffledMu.Unlock()
+	return r.Int64N(7200)
+}
+
+// searches measures searches of texts, of which half are there.
+func searches(x *index.Index, docs, size, n int) error {
+	s, m := x.NewSearcher(), newTextMaker(size)
+	random := rand.New(rand.NewPCG(3, 3))
+	var took []time.Duration
+	found := 0
+	for range n {
+		text := m.make(random.IntN(2*docs), 1)
+		began := time.Now()
+		matches, err := s.Search(text, index.SearchOptions{})
+		if err != nil {
+			return err
+		}
+		took = append(took, time.Since(began))
+		found += min(len(matches), 1)
+	}
+	fmt.Printf("search: median %v, p99 %v; %d of %d found\n", percentile(took, 0.5), percentile(took, 0.99), found, n)
+	return nil
+}
+
+func search(docs int, _ string) error {
+	x, err := index.New(index.Options{Recipe: sets()})
+	if err != nil {
+		return err
+	}
+	if err := timed("add", docs, func() error { _, err := feed(x, 0, docs, 500, news, true); return err }); err != nil {
+		return err
+	}
+	describe(x)
+	return searches(x, docs, 500, 20_000)
+}
+
+func hamming(docs int, _ string) error {
+	r, err := recipe.New(recipe.Options{Sketch: recipe.SimHash(simhash.Default()), Distance: new(3)})
+	if err != nil {
+		return err
+	}
+	x, err := index.New(index.Options{Recipe: r})
+	if err != nil {
+		return err
+	}
+	if err := timed("add", docs, func() error { _, err := feed(x, 0, docs, 200, news, true); return err }); err != nil {
+		return err
+	}
+	describe(x)
+	return searches(x, docs, 200, 20_000)
+}
+
+// open makes an index in a folder, if there is none, and opens it.
+func open(docs int, dir string) error {
+	x, err := index.Create(dir, index.OpenOptions{Options: index.Options{Recipe: sets()}})
+	if err == nil {
+		if err := timed("add", docs, func() error {
+			_, err := feed(x, 0, docs, 500, news, true)
+			if err == nil {
+				err = x.Sync()
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+		if err := x.Close(); err != nil {
+			return err
+		}
+	}
+	if err := timed("open", docs, func() (err error) { x, err = index.Open(dir, index.OpenOptions{}); return err }); err != nil {
+		return err
+	}
+	describe(x)
+	if err := searches(x, docs, 500, 20_000); err != nil {
+		return err
+	}
+	return x.Close()
+}
