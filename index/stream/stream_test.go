@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
@@ -22,8 +20,6 @@ import (
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newIndex(t testing.TB, o recipe.Options, w index.Window) *index.Index {
 	t.Helper()
