@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
@@ -58,7 +59,16 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 		order[name] = i
 	}
 	slices.SortFunc(t.result.Columns, func(x, y Column) int { return order[x.Left] - order[y.Left] })
-	if len(t.result.Columns) == 0 {
+	var reasons []string
+	for _, u := range t.result.Unused {
+		reasons = append(reasons, u.Name+" "+u.Reason)
+	}
+	switch {
+	case len(t.result.Columns) > 0:
+	case len(reasons) > 0:
+		return setting.Errorf("no column of %s and %s tells records apart: %s; say which to compare (%s)",
+			fault.Shown(left.name), fault.Shown(right.name), strings.Join(reasons, ", "), setting.Field)
+	default:
 		return setting.Errorf("%s and %s have no column in common: the first has %s, the second %s; say which belong together (%s left=right)",
 			fault.Shown(left.name), fault.Shown(right.name), fault.List(left.columns), fault.List(right.columns), setting.Field)
 	}

@@ -144,7 +144,7 @@ func useless(l, r *profile) string {
 	case l.rows == 0 || r.rows == 0:
 	case l.filled == 0 || r.filled == 0:
 		return "has no values"
-	case l.distinct == 1 && r.distinct == 1 && l.overlap(r) > 0.99:
+	case l.distinct == 1 && r.distinct == 1 && min(l.filled, r.filled) > 1 && l.overlap(r) > 0.99:
 		return "has one value everywhere"
 	}
 	return ""

@@ -230,6 +230,7 @@ func TestInputsThatCannotBeJoinedAreNamed(t *testing.T) {
 		want   string
 	}{
 		{"no common column", Config{Left: table, Right: write(t, "b.csv", "key,price\n1,30\n2,40\n")}, "no column in common"},
+		{"no column that tells anything", Config{Left: write(t, "a.csv", "id,name,town\n1,,york\n"), Right: write(t, "b.csv", "id,name,town\n1,ann,\n")}, "name has no values, town has no values"},
 		{"no such field", Config{Left: table, Right: table, Fields: []Field{{Left: "title"}}}, `no column "title"`},
 		{"no such id", Config{Left: table, Right: table, LeftID: "key"}, `no column "key"`},
 		{"a text", Config{Left: table, Right: write(t, "b.txt", "x")}, "is no table"},
@@ -275,5 +276,24 @@ func TestRepeatedIDsAreTold(t *testing.T) {
 	r := join(t, Config{Left: write(t, "l.csv", left+"7,a b,c,d,1990-01-01\n"), Right: write(t, "r.csv", right)})
 	if len(r.Repeated) != 1 || !strings.Contains(r.Repeated[0], `id "7"`) {
 		t.Errorf("repeated %q", r.Repeated)
+	}
+}
+
+func TestTablesOfFewOrEqualRecordsAreJoined(t *testing.T) {
+	header := "id,name,town\n"
+	for _, c := range []struct{ name, left, right string }{
+		{"a record each", "1,ann lee,york\n", "a,ann lee,york\n"},
+		{"nothing in common", "1,ann lee,york\n2,bob kay,hull\n", "a,xyz,qqq\nb,zzz,www\n"},
+		{"nearly all records equal", strings.Repeat("1,ann lee,york\n", 20) + "2,bob kay,hull\n", strings.Repeat("a,ann lee,york\n", 20)},
+		{"records without values", "1,,\n2,ann lee,\n", "a,,york\nb,ann lee,\n"},
+		{"two by two that all resemble", "1,ann lee,york\n2,ann lea,york\n", "a,ann lee,york\nb,ann lea,york\n"},
+	} {
+		for _, match := range []Match{Mutual, OneToOne, Best, All} {
+			r := join(t, Config{Left: write(t, "l.csv", header+c.left), Right: write(t, "r.csv", header+c.right), Match: match})
+			if math.IsNaN(r.Precision) || math.IsNaN(r.Recall) || r.Precision > 1 || r.Recall > 1+1e-9 {
+				t.Errorf("%s, %s: precision %v, recall %v", c.name, match, r.Precision, r.Recall)
+			}
+		}
+		join(t, Config{Left: write(t, "l.csv", header+c.left)})
 	}
 }

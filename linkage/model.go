@@ -45,6 +45,9 @@ const better = 0.03
 func fit(c *comparison, onePartner bool, share []float64) (best *model, probability []float64) {
 	g := graph{c.pairs, c.left, c.right}
 	guess := firstGuess(c, g, onePartner)
+	if count(guess) == 0 {
+		guess = firstGuess(c, g, false) // nothing stands out from chance
+	}
 	order := make([]float64, len(guess))
 	for i := range guess {
 		order[i] = guess[i] * float64(c.wholes[i])
@@ -59,7 +62,7 @@ func fit(c *comparison, onePartner bool, share []float64) (best *model, probabil
 		}
 		p := slices.Clone(guess)
 		for i := range p {
-			if p[i]*float64(c.wholes[i]) < order[len(order)-seeds] {
+			if seeds == 0 || p[i]*float64(c.wholes[i]) < order[len(order)-seeds] {
 				p[i] = 0
 			}
 		}
