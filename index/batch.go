@@ -76,7 +76,7 @@ type span struct{ from, to int }
 
 func of[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
 
-// NewBatch returns an empty batch, for Check or for Add.
+// newBatch returns an empty batch, for Check or for Add.
 func (x *Index) newBatch(check bool) *Batch {
 	b := &Batch{x: x, check: check, maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true}), finder: newFinder(x)}
 	if x.options.Containment > 0 {

@@ -281,4 +281,11 @@ func (s *disk) sync() error {
 	return nil
 }
 
-func (s *disk) bytes(*view) int64 { return int64(s.db.Metrics().DiskSpaceUsage()) }
+// bytes returns the size of the store; of one that has failed, which may hold the locks that
+// this takes, 0.
+func (s *disk) bytes(*view) int64 {
+	if s.failed.Load() != nil {
+		return 0
+	}
+	return int64(s.db.Metrics().DiskSpaceUsage())
+}
