@@ -204,7 +204,9 @@ func hostile(docs int, _ string) error {
 		{"news", index.Window{Docs: docs}, news},
 		{"one text, a million copies", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(0, 1)} }},
 		{"copies, refreshed", index.Window{Docs: docs, Refresh: true}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(0, 1)} }},
-		{"template with a counter", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(n, 0.05)} }},
+		{"template with a counter", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document {
+			return index.Document{ID: []byte("x"), Text: m.make(n, 0.05)}
+		}},
 		{"template, half of it unlike", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(n, 0.5)} }},
 		{"template, a third unlike", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(n, 0.3)} }},
 		{"a clock that runs backwards", index.Window{Age: time.Hour}, func(m *textMaker, n int) index.Document {
