@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -22,15 +23,21 @@ func (f *recordFlags) add(flags *pflag.FlagSet) {
 
 func (f *recordFlags) wanted() bool { return f.records || len(f.fields) > 0 }
 
-// notOfRecords are flags about texts, which say nothing about records.
-var notOfRecords = []string{"with", "shared", "text-field", "ngram", "tokens", "scheme", "measure", "candidates", "verify", "preset", "distance", "bands", "rows", "recall"}
+// ofRecords are the flags of a command about texts that say something about records too.
+var ofRecords = []string{
+	"records", "field", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "quiet", "json",
+}
 
 // run joins a table within itself, by the flags of a command about texts.
 func (f *recordFlags) run(cmd *cobra.Command, flags *corpusFlags, args []string, output string) error {
-	for _, name := range notOfRecords {
-		if cmd.Flags().Changed(name) {
-			return usagef("--%s is about texts: leave it out, or --records", name)
+	var other string
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if !slices.Contains(ofRecords, flag.Name) {
+			other = flag.Name
 		}
+	})
+	if other != "" {
+		return usagef("--%s says nothing about records, which are joined in memory: leave it out, or --records", other)
 	}
 	if len(args) != 1 {
 		return usagef("%s: with --records name one table", count(int64(len(args)), "argument"))
