@@ -12,9 +12,10 @@ from conftest import command
 import alike
 from alike._options import DEFAULTS, CompareOptions, DedupOptions, PairsOptions, SketchOptions
 
-# Flags that the functions have otherwise, or that say how the command talks to people.
+# Flags that the functions have otherwise, that say how the command talks to people, or that
+# are about tables, which there is no function for.
 ELSEWHERE = {
-    "output", "against", "with", "ids_only", "dry_run", "progress", "json", "hex", "passages", "help",
+    "output", "against", "with", "ids_only", "dry_run", "progress", "json", "hex", "passages", "help", "records", "field",
 }  # fmt: skip
 
 
