@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command living measures a living collection (package index): documents that are checked and
 // added in a full window, hostile streams, searches, and how fast an index is opened.
 //
