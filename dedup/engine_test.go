@@ -470,32 +470,13 @@ func TestSparseSearchConnectsTheSameDocuments(t *testing.T) {
 	rng.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
 	writeJSONL(t, path, docs)
-	labels := func(sparse bool) ([]extsort.Entry, int64) {
-		r, err := newRun(Config{Inputs: []string{path}, Candidates: CandidatesLSH})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := r.close(true); err != nil {
-				t.Error(err)
-			}
-		}()
-		ctx := context.Background()
-		if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, sparse)); err != nil {
-			t.Fatal(err)
-		}
-		labels, err := r.graph().Components(ctx, r.edges)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return entries(t, labels), r.summary.Candidates
-	}
-	want, all := labels(false)
-	got, some := labels(true)
+	c := Config{Inputs: []string{path}, Candidates: CandidatesLSH}
+	want, all := connected(t, c, false)
+	got, some := connected(t, c, true)
 	if !slices.Equal(got, want) {
 		t.Error("clusters differ")
 	}
-	if some*2 > all {
-		t.Errorf("%d pairs compared, all are %d", some, all)
+	if some.Candidates*2 > all.Candidates {
+		t.Errorf("%d pairs compared, all are %d", some.Candidates, all.Candidates)
 	}
 }

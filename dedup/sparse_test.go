@@ -21,12 +21,12 @@ func TestSparseSearchConnectsTheSameDocumentsThroughHotBuckets(t *testing.T) {
 					Inputs: []string{inputs}, Against: []string{references}, Candidates: CandidatesLSH,
 					BucketCap: limit, Threshold: 0.6, Threads: threads,
 				}
-				want, capped := connected(t, c, false)
+				want, s := connected(t, c, false)
 				got, _ := connected(t, c, true)
 				if !slices.Equal(got, want) {
 					t.Errorf("seed %d, cap %d: clusters differ", seed, limit)
 				}
-				if capped == 0 {
+				if s.BucketsCapped == 0 {
 					t.Errorf("seed %d, cap %d: no bucket over it", seed, limit)
 				}
 			}
@@ -34,8 +34,8 @@ func TestSparseSearchConnectsTheSameDocumentsThroughHotBuckets(t *testing.T) {
 	}
 }
 
-// connected returns the labels of the documents that edges join.
-func connected(t *testing.T, c Config, sparse bool) (labels []extsort.Entry, capped int64) {
+// connected returns the labels of the documents that edges join, and the account of the run.
+func connected(t *testing.T, c Config, sparse bool) (labels []extsort.Entry, s *Summary) {
 	t.Helper()
 	r, err := newRun(c)
 	if err != nil {
@@ -54,5 +54,5 @@ func connected(t *testing.T, c Config, sparse bool) (labels []extsort.Entry, cap
 	if err != nil {
 		t.Fatal(err)
 	}
-	return entries(t, sorted), r.summary.BucketsCapped
+	return entries(t, sorted), r.summary
 }
