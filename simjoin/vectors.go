@@ -1,7 +1,6 @@
 package simjoin
 
 import (
-	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -145,31 +144,6 @@ func (v *Vectors) Slice(from, to int) *Vectors {
 		s.ends[i] -= start
 	}
 	return s
-}
-
-// Heaviest returns a copy with the n heaviest features of each vector, of equal ones the
-// smaller numbers. A search for candidates among many records may do with the rarest tokens
-// of each, and is faster by as much as the others are frequent. O(features·log n).
-func (v *Vectors) Heaviest(n int) *Vectors {
-	short := new(Vectors)
-	var order []int
-	for i := range v.Len() {
-		one := v.At(i)
-		order = order[:0]
-		for k := range one.Weights {
-			order = append(order, k)
-		}
-		if len(order) > n {
-			slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(one.Weights[b], one.Weights[a]), cmp.Compare(a, b)) })
-			order = order[:n]
-			slices.Sort(order)
-		}
-		for _, k := range order {
-			short.features, short.weights = append(short.features, one.Features[k]), append(short.weights, one.Weights[k])
-		}
-		short.ends = append(short.ends, len(short.features))
-	}
-	return short
 }
 
 // Reset removes all vectors and keeps the memory.

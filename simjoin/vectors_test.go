@@ -148,22 +148,6 @@ func TestSlicesAreTheSameVectors(t *testing.T) {
 	}
 }
 
-func TestHeaviestKeepsTheHeaviestFeatures(t *testing.T) {
-	var v Vectors
-	for _, one := range []Vector{{[]uint32{1, 5, 7, 9}, []uint32{10, 20, 10, 30}}, {}, {[]uint32{0}, []uint32{7}}} {
-		if err := v.Append(one.Features, one.Weights); err != nil {
-			t.Fatal(err)
-		}
-	}
-	short := v.Heaviest(3)
-	if got := short.At(0); !slices.Equal(got.Features, []uint32{1, 5, 9}) || !slices.Equal(got.Weights, []uint32{10, 20, 30}) {
-		t.Errorf("%v", got)
-	}
-	if short.Len() != 3 || len(short.At(1).Features) != 0 || short.At(2).Weights[0] != 7 {
-		t.Errorf("%v", short)
-	}
-}
-
 func TestVectorsRefuseWhatJoinsCannotUse(t *testing.T) {
 	for _, c := range []struct {
 		features, weights []uint32
