@@ -140,37 +140,26 @@ func sharedPassages(a, b []byte, options shingle.Options) ([]Passage, error) {
 	if err != nil {
 		return nil, err
 	}
-	tokensA, tokensB := tokenizer.AppendTokens(nil, a), tokenizer.AppendTokens(nil, b)
-	shared := passage.Shared(hashes(tokensA), hashes(tokensB), cmp.Or(options.N, shingle.DefaultN))
 	linesA, linesB := lineStarts(a), lineStarts(b)
+	shared := passage.InTexts(tokenizer, a, b, cmp.Or(options.N, shingle.DefaultN))
 	passages := make([]Passage, len(shared))
 	for i, p := range shared {
-		placeA := place(tokensA[p.A:p.A+p.Len], linesA)
 		passages[i] = Passage{
-			Tokens: p.Len,
-			A:      placeA,
-			B:      place(tokensB[p.B:p.B+p.Len], linesB),
-			Text:   string(bytes.ToValidUTF8(a[placeA.Start:placeA.End], []byte("\uFFFD"))),
+			Tokens: p.Tokens,
+			A:      place(p.StartA, p.EndA, linesA),
+			B:      place(p.StartB, p.EndB, linesB),
+			Text:   string(bytes.ToValidUTF8(a[p.StartA:p.EndA], []byte("\uFFFD"))),
 		}
 	}
 	return passages, nil
 }
 
-func hashes(tokens []text.Token) []uint64 {
-	h := make([]uint64, len(tokens))
-	for i, t := range tokens {
-		h[i] = t.Hash
-	}
-	return h
-}
-
-func place(tokens []text.Token, lines []int) Place {
-	start := tokens[0].Start
+func place(start, end int, lines []int) Place {
 	line, found := slices.BinarySearch(lines, start)
 	if !found {
 		line--
 	}
-	return Place{Start: start, End: tokens[len(tokens)-1].End, Line: line + 1}
+	return Place{Start: start, End: end, Line: line + 1}
 }
 
 // lineStarts returns the offset of every line's first byte.

@@ -38,15 +38,7 @@ type Match struct {
 	ID         []byte
 	Similarity float64
 	Columns    [][]byte
-	Passages   []Passage // the longest first
-}
-
-// A Passage is a run of tokens that the query, A, and the document, B, share, each with its
-// place in bytes.
-type Passage struct {
-	Tokens       int
-	StartA, EndA int
-	StartB, EndB int
+	Passages   []passage.Span // A is the query, B the document; the longest first
 }
 
 // A Searcher searches an index. It owns scratch memory and belongs to one goroutine.
@@ -258,32 +250,9 @@ func (s *Searcher) described(v *view, query []byte, matches []Match, passages bo
 			if r.kind != bodyText || s.tokenizer == nil {
 				return nil, errors.New("index: passages are those of texts, and the index has none: make one that keeps them")
 			}
-			m.Passages = s.passages(query, r.body)
+			m.Passages = passage.InTexts(s.tokenizer, query, r.body, s.shingle)
 		}
 		kept = append(kept, m)
 	}
 	return kept, nil
-}
-
-func (s *Searcher) passages(a, b []byte) []Passage {
-	tokensA, tokensB := s.tokenizer.AppendTokens(nil, a), s.tokenizer.AppendTokens(nil, b)
-	shared := passage.Shared(hashes(tokensA), hashes(tokensB), s.shingle)
-	passages := make([]Passage, len(shared))
-	for i, p := range shared {
-		last := p.Len - 1
-		passages[i] = Passage{
-			Tokens: p.Len,
-			StartA: tokensA[p.A].Start, EndA: tokensA[p.A+last].End,
-			StartB: tokensB[p.B].Start, EndB: tokensB[p.B+last].End,
-		}
-	}
-	return passages
-}
-
-func hashes(tokens []text.Token) []uint64 {
-	h := make([]uint64, len(tokens))
-	for i, t := range tokens {
-		h[i] = t.Hash
-	}
-	return h
 }
