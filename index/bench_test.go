@@ -2,49 +2,16 @@ package index
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"runtime"
 	"strconv"
 	"sync"
 	"testing"
 
+	"github.com/alike-dev/alike/internal/plant"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
 )
-
-// newsMaker makes texts of about 2 KB of which no two share a shingle: in each fifth word of
-// one text it writes a number.
-type newsMaker struct {
-	text   []byte
-	stamps []int // where numbers stand
-}
-
-const stampDigits = 9
-
-func newNewsMaker() *newsMaker {
-	m, random := &newsMaker{}, rand.New(rand.NewPCG(1, 1))
-	for i := 0; len(m.text) < 2048; i++ {
-		if i%5 == 0 {
-			m.stamps = append(m.stamps, len(m.text))
-			m.text = append(m.text, "000000000 "...)
-			continue
-		}
-		for range 2 + random.IntN(8) {
-			m.text = append(m.text, 'a'+byte(random.IntN(26)))
-		}
-		m.text = append(m.text, ' ')
-	}
-	return m
-}
-
-func (m *newsMaker) make(n int) []byte {
-	digits := strconv.AppendInt(nil, int64(n)+100_000_000, 10)
-	for _, at := range m.stamps {
-		copy(m.text[at:at+stampDigits], digits)
-	}
-	return m.text
-}
 
 // feed checks documents from to to on so many goroutines, in order.
 func feed(x *Index, workers, from, to, size int) error {
@@ -55,7 +22,7 @@ func feed(x *Index, workers, from, to, size int) error {
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
-			b, news := x.NewCheck(), newNewsMaker()
+			b, news := x.NewCheck(), plant.NewStamped(2048)
 			for {
 				turn.Lock()
 				start := taken
@@ -67,7 +34,7 @@ func feed(x *Index, workers, from, to, size int) error {
 				}
 				b.Reset()
 				for n := start; n < end; n++ {
-					b.Add(Document{ID: strconv.AppendInt(nil, int64(n), 10), Text: news.make(n)})
+					b.Add(Document{ID: strconv.AppendInt(nil, int64(n), 10), Text: news.Text(n, 1)})
 				}
 				turn.Lock()
 				for next != start {

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/plant"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/simhash"
@@ -49,38 +50,6 @@ func main() {
 	}
 }
 
-// textMaker writes a text in place: of 2 KB, of which each fifth word is a number of stamp.
-type textMaker struct {
-	text   []byte
-	stamps []int
-}
-
-func newTextMaker(size int) *textMaker {
-	m, random := &textMaker{}, rand.New(rand.NewPCG(1, 1))
-	for i := 0; len(m.text) < size; i++ {
-		if i%5 == 0 {
-			m.stamps = append(m.stamps, len(m.text))
-			m.text = append(m.text, "000000000 "...)
-			continue
-		}
-		for range 2 + random.IntN(8) {
-			m.text = append(m.text, 'a'+byte(random.IntN(26)))
-		}
-		m.text = append(m.text, ' ')
-	}
-	return m
-}
-
-// make writes number n, which must be below 900 million, into a share of the stamps; the
-// others stay as they were at first.
-func (m *textMaker) make(n int, share float64) []byte {
-	digits := strconv.AppendInt(nil, int64(n)+100_000_000, 10)
-	for _, at := range m.stamps[:int(share*float64(len(m.stamps)))] {
-		copy(m.text[at:], digits)
-	}
-	return m.text
-}
-
 func sets() recipe.Recipe {
 	t, err := measure.NewThreshold(measure.Jaccard, 0.8)
 	if err != nil {
@@ -95,14 +64,14 @@ func sets() recipe.Recipe {
 
 // feed hands documents to the index in order, in batches of 64, on all processors, and returns
 // how long each batch was under way.
-func feed(x *index.Index, from, to, size int, document func(m *textMaker, n int) index.Document, add bool) (took []time.Duration, err error) {
+func feed(x *index.Index, from, to, size int, document func(m *plant.Stamped, n int) index.Document, add bool) (took []time.Duration, err error) {
 	var turn sync.Mutex
 	ready := sync.NewCond(&turn)
 	taken, next := from, from
 	var group sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
-			b, m := x.NewCheck(), newTextMaker(size)
+			b, m := x.NewCheck(), plant.NewStamped(size)
 			if add {
 				b = x.NewBatch()
 			}
@@ -168,8 +137,8 @@ func percentile(took []time.Duration, p float64) time.Duration {
 	return took[min(int(p*float64(len(took))), len(took)-1)]
 }
 
-func news(m *textMaker, n int) index.Document {
-	return index.Document{ID: strconv.AppendInt(nil, int64(n), 10), Text: m.make(n, 1)}
+func news(m *plant.Stamped, n int) index.Document {
+	return index.Document{ID: strconv.AppendInt(nil, int64(n), 10), Text: m.Text(n, 1)}
 }
 
 func describe(x *index.Index) {
@@ -201,22 +170,30 @@ func hostile(docs int, _ string) error {
 	for _, c := range []struct {
 		name     string
 		window   index.Window
-		document func(m *textMaker, n int) index.Document
+		document func(m *plant.Stamped, n int) index.Document
 	}{
 		{"news", index.Window{Docs: docs}, news},
-		{"one text, a million copies", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(0, 1)} }},
-		{"copies, refreshed", index.Window{Docs: docs, Refresh: true}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(0, 1)} }},
-		{"template with a counter", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document {
-			return index.Document{ID: []byte("x"), Text: m.make(n, 0.05)}
+		{"one text, a million copies", index.Window{Docs: docs}, func(m *plant.Stamped, n int) index.Document {
+			return index.Document{ID: []byte("x"), Text: m.Text(0, 1)}
 		}},
-		{"template, half of it unlike", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(n, 0.5)} }},
-		{"template, a third unlike", index.Window{Docs: docs}, func(m *textMaker, n int) index.Document { return index.Document{ID: []byte("x"), Text: m.make(n, 0.3)} }},
-		{"a clock that runs backwards", index.Window{Age: time.Hour}, func(m *textMaker, n int) index.Document {
+		{"copies, refreshed", index.Window{Docs: docs, Refresh: true}, func(m *plant.Stamped, n int) index.Document {
+			return index.Document{ID: []byte("x"), Text: m.Text(0, 1)}
+		}},
+		{"template with a counter", index.Window{Docs: docs}, func(m *plant.Stamped, n int) index.Document {
+			return index.Document{ID: []byte("x"), Text: m.Text(n, 0.05)}
+		}},
+		{"template, half of it unlike", index.Window{Docs: docs}, func(m *plant.Stamped, n int) index.Document {
+			return index.Document{ID: []byte("x"), Text: m.Text(n, 0.5)}
+		}},
+		{"template, a third unlike", index.Window{Docs: docs}, func(m *plant.Stamped, n int) index.Document {
+			return index.Document{ID: []byte("x"), Text: m.Text(n, 0.3)}
+		}},
+		{"a clock that runs backwards", index.Window{Age: time.Hour}, func(m *plant.Stamped, n int) index.Document {
 			d := news(m, n)
 			d.Time = time.Unix(2_000_000_000-int64(n), 0)
 			return d
 		}},
-		{"times at random", index.Window{Age: time.Hour, Late: time.Hour}, func(m *textMaker, n int) index.Document {
+		{"times at random", index.Window{Age: time.Hour, Late: time.Hour}, func(m *plant.Stamped, n int) index.Document {
 			d := news(m, n)
 			d.Time = time.Unix(2_000_000_000+int64(n/100)+shuffledInt(shuffled), 0)
 			return d
@@ -251,12 +228,12 @@ func shuffledInt(r *rand.Rand) int64 {
 
 // searches measures searches of texts, of which half are there.
 func searches(x *index.Index, docs, size, n int) error {
-	s, m := x.NewSearcher(), newTextMaker(size)
+	s, m := x.NewSearcher(), plant.NewStamped(size)
 	random := rand.New(rand.NewPCG(3, 3))
 	var took []time.Duration
 	found := 0
 	for range n {
-		text := m.make(random.IntN(2*docs), 1)
+		text := m.Text(random.IntN(2*docs), 1)
 		began := time.Now()
 		matches, err := s.Search(text, index.SearchOptions{})
 		if err != nil {

@@ -1,0 +1,41 @@
+package plant
+
+import (
+	"math/rand/v2"
+	"strconv"
+)
+
+// Stamped writes texts in place, one after the other, for streams of any length at no cost:
+// of random words, each fifth of which is a number, its stamp. No two texts share a shingle
+// of five words but where stamps are the same. It belongs to one goroutine.
+type Stamped struct {
+	text   []byte
+	stamps []int // where they stand
+}
+
+// NewStamped returns a maker of texts of so many bytes, or a few more: always the same one.
+func NewStamped(size int) *Stamped {
+	s, random := &Stamped{}, rand.New(rand.NewPCG(1, 1))
+	for i := 0; len(s.text) < size; i++ {
+		if i%5 == 0 {
+			s.stamps = append(s.stamps, len(s.text))
+			s.text = append(s.text, "000000000 "...)
+			continue
+		}
+		for range 2 + random.IntN(8) {
+			s.text = append(s.text, 'a'+byte(random.IntN(26)))
+		}
+		s.text = append(s.text, ' ')
+	}
+	return s
+}
+
+// Text writes number n, from 0 on and below 900 million, into a share of the stamps; the
+// others stay as they were at first. The text holds until the next call.
+func (s *Stamped) Text(n int, share float64) []byte {
+	digits := strconv.AppendInt(nil, int64(n)+100_000_000, 10)
+	for _, at := range s.stamps[:int(share*float64(len(s.stamps)))] {
+		copy(s.text[at:], digits)
+	}
+	return s.text
+}
