@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // small is a jsonl file with records of a few dozen bytes that do not compress
@@ -279,20 +280,14 @@ func TestFileClosedHalfWayLeavesNothingBehind(t *testing.T) {
 	} // goleak looks for goroutines after all tests
 }
 
-// failing is a reader that breaks after some bytes.
-type failing struct{ r io.Reader }
-
-func (f failing) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	if err == io.EOF {
-		err = errors.New("the cable is cut")
-	}
-	return n, err
+// failing returns a stream of data that breaks at its end.
+func failing(data string) io.Reader {
+	return io.MultiReader(strings.NewReader(data), iotest.ErrReader(errors.New("the cable is cut")))
 }
 
 func TestStandardInputThatBreaksGivesWholeRecords(t *testing.T) {
 	data := append(small(10), `{"text":"hal`...)
-	o := Options{Stdin: failing{bytes.NewReader(data)}, BlockSize: 64}
+	o := Options{Stdin: failing(string(data)), BlockSize: 64}
 	s := mustFind(t, "-")
 	have, err := readAll(t, s, o, 2)
 	if err == nil || !strings.Contains(err.Error(), "after line 10") || !strings.Contains(err.Error(), "the cable is cut") {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -124,27 +125,21 @@ func TestAStreamIsTheSameAgainOrRefused(t *testing.T) {
 	if _, err := again(data); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the copy is gone, but: %v", err)
 	}
-	_, err = Again(t.Context(), vfs.Default, s, corpus.Options{Stdin: failing{strings.NewReader(data[:9])}}, path, source.Version)
+	_, err = Again(t.Context(), vfs.Default, s, corpus.Options{Stdin: failing(data[:9])}, path, source.Version)
 	if err == nil {
 		t.Error("a stream that breaks passes")
 	}
 }
 
-// failing is a stream that breaks at its end.
-type failing struct{ r io.Reader }
-
-func (f failing) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	if err == io.EOF {
-		err = errors.New("the cable is cut")
-	}
-	return n, err
+// failing returns a stream of data that breaks at its end.
+func failing(data string) io.Reader {
+	return io.MultiReader(strings.NewReader(data), iotest.ErrReader(errors.New("the cable is cut")))
 }
 
 func TestStreamThatBreaksIsNotTakenForAFailureOfTheDisk(t *testing.T) {
 	mem := vfs.NewMem()
 	s := standardInput(t)
-	_, err := Copy(t.Context(), mem, s, corpus.Options{Stdin: failing{strings.NewReader("half a li")}}, "/spool", true)
+	_, err := Copy(t.Context(), mem, s, corpus.Options{Stdin: failing("half a li")}, "/spool", true)
 	var p *corpus.Problem
 	if !errors.As(err, &p) || p.Path != "stdin.jsonl" || !strings.Contains(err.Error(), "the cable is cut") {
 		t.Errorf("error %v", err)
