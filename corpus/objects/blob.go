@@ -10,6 +10,7 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // blobBucket is a bucket of gocloud.dev/blob.
@@ -45,9 +46,9 @@ func newBlobBucket(b *blob.Bucket) *blobBucket {
 func explainCode(err error) error {
 	switch gcerrors.Code(err) {
 	case gcerrors.NotFound:
-		return because(fs.ErrNotExist, err, "no such bucket or object; check the name")
+		return fault.Caused(fs.ErrNotExist, err, "no such bucket or object; check the name")
 	case gcerrors.PermissionDenied:
-		return because(fs.ErrPermission, err, "access denied; check the credentials and what they are allowed to")
+		return fault.Caused(fs.ErrPermission, err, "access denied; check the credentials and what they are allowed to")
 	case gcerrors.FailedPrecondition:
 		return errChanged(err)
 	}
@@ -115,7 +116,7 @@ func (b *blobBucket) failed(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return because(corpus.ErrUnavailable, err, "no answer within %v; check the network and the endpoint", requestTimeout)
+		return fault.Caused(corpus.ErrUnavailable, err, "no answer within %v; check the network and the endpoint", requestTimeout)
 	}
 	return b.explain(err)
 }

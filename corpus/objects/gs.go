@@ -18,6 +18,7 @@ import (
 	"golang.org/x/oauth2/google"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // Google Cloud Storage is spoken to in its JSON API, version 1: four requests
@@ -49,11 +50,11 @@ func openGS(ctx context.Context, u *url.URL) (*gsBucket, error) {
 	q := u.Query()
 	anonymous, err := strconv.ParseBool(q.Get("anonymous"))
 	if q.Get("anonymous") != "" && err != nil {
-		return nil, because(fs.ErrInvalid, err, "anonymous is %q; say true or false", q.Get("anonymous"))
+		return nil, fault.Caused(fs.ErrInvalid, err, "anonymous is %q; say true or false", q.Get("anonymous"))
 	}
 	q.Del("anonymous")
 	for name := range q {
-		return nil, because(fs.ErrInvalid, nil, "unknown setting %q in the URL; there is only anonymous", name)
+		return nil, fault.Caused(fs.ErrInvalid, nil, "unknown setting %q in the URL; there is only anonymous", name)
 	}
 	b := &gsBucket{server: gsServer, name: u.Host, chunk: gsChunk, patience: usualPatience}
 	if emulator := os.Getenv("STORAGE_EMULATOR_HOST"); emulator != "" {
@@ -71,7 +72,7 @@ func openGS(ctx context.Context, u *url.URL) (*gsBucket, error) {
 	// Tokens are fetched long after this call: not with its context.
 	credentials, err := google.FindDefaultCredentials(context.WithoutCancel(ctx), gsScope)
 	if err != nil {
-		return nil, because(fs.ErrPermission, err,
+		return nil, fault.Caused(fs.ErrPermission, err,
 			"no Google credentials; run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS, or add ?anonymous=true for a public bucket")
 	}
 	b.client.Transport = &oauth2.Transport{Source: credentials.TokenSource, Base: transport}
@@ -110,7 +111,7 @@ func (b *gsBucket) List(ctx context.Context, prefix string, each func(corpus.Obj
 		}
 		err := b.call(ctx, http.MethodGet, b.url("", query), &page)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = because(fs.ErrNotExist, err, "no such bucket; check its name")
+			err = fault.Caused(fs.ErrNotExist, err, "no such bucket; check its name")
 		}
 		if err != nil {
 			return err
@@ -154,7 +155,7 @@ func (b *gsBucket) call(ctx context.Context, method, url string, answer any) err
 			return nil
 		}
 		if err := json.NewDecoder(r.Body).Decode(answer); err != nil {
-			return because(corpus.ErrUnavailable, err, "the answer of the server breaks off or is no JSON (%v); check the network", err)
+			return fault.Caused(corpus.ErrUnavailable, err, "the answer of the server breaks off or is no JSON (%v); check the network", err)
 		}
 		return nil
 	})
@@ -177,7 +178,7 @@ func (b *gsBucket) Read(ctx context.Context, o corpus.Object, offset, length int
 	}
 	if r.StatusCode != http.StatusPartialContent && offset > 0 {
 		_ = r.Body.Close()
-		return nil, because(fs.ErrInvalid, nil, "the server does not give the range of bytes that it was asked for; copy the data to a folder")
+		return nil, fault.Caused(fs.ErrInvalid, nil, "the server does not give the range of bytes that it was asked for; copy the data to a folder")
 	}
 	return r.Body, nil
 }
@@ -187,7 +188,7 @@ func (b *gsBucket) Read(ctx context.Context, o corpus.Object, offset, length int
 func (b *gsBucket) do(ctx context.Context, method, url string, header http.Header, body io.Reader) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
-		return nil, because(fs.ErrInvalid, err, "%v; check the URL", err)
+		return nil, fault.Caused(fs.ErrInvalid, err, "%v; check the URL", err)
 	}
 	for name, values := range header {
 		request.Header[name] = values
@@ -202,7 +203,7 @@ func (b *gsBucket) do(ctx context.Context, method, url string, header http.Heade
 		}
 		var token *oauth2.RetrieveError
 		if errors.As(err, &token) {
-			return nil, because(fs.ErrPermission, err, "the Google credentials are not valid; renew them (gcloud auth application-default login)")
+			return nil, fault.Caused(fs.ErrPermission, err, "the Google credentials are not valid; renew them (gcloud auth application-default login)")
 		}
 		return nil, unreachable(err, "STORAGE_EMULATOR_HOST")
 	}
@@ -224,16 +225,16 @@ func explainGS(r *http.Response) error {
 	cause := fmt.Errorf("status %d %s", r.StatusCode, told.Error.Message)
 	switch r.StatusCode {
 	case http.StatusNotFound, http.StatusGone:
-		return because(fs.ErrNotExist, cause, "no such object; check the name")
+		return fault.Caused(fs.ErrNotExist, cause, "no such object; check the name")
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return because(fs.ErrPermission, cause, "access denied; check the Google credentials and what they are allowed to, or add ?anonymous=true for a public bucket")
+		return fault.Caused(fs.ErrPermission, cause, "access denied; check the Google credentials and what they are allowed to, or add ?anonymous=true for a public bucket")
 	case http.StatusPreconditionFailed:
 		return errChanged(cause)
 	}
 	if isPassing(r.StatusCode) {
 		return refused(cause, cause.Error(), r.Header)
 	}
-	return because(fs.ErrInvalid, cause, "the server refuses (%v); check the URL", cause)
+	return fault.Caused(fs.ErrInvalid, cause, "the server refuses (%v); check the URL", cause)
 }
 
 func (b *gsBucket) close() error {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // Google Cloud Storage takes an object in a resumable upload: a POST begins it
@@ -47,10 +48,10 @@ func (b *gsBucket) begin(ctx context.Context, key string) (*gsUpload, error) {
 		return r.Body.Close()
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		err = because(fs.ErrNotExist, err, "no such bucket; check its name")
+		err = fault.Caused(fs.ErrNotExist, err, "no such bucket; check its name")
 	}
 	if err == nil && u.session == "" {
-		err = because(corpus.ErrUnavailable, nil, "the server begins no upload; check STORAGE_EMULATOR_HOST")
+		err = fault.Caused(corpus.ErrUnavailable, nil, "the server begins no upload; check STORAGE_EMULATOR_HOST")
 	}
 	return u, err
 }
@@ -82,7 +83,7 @@ func (u *gsUpload) send(ctx context.Context, r io.ReaderAt, end, total int64) er
 		}
 	}
 	if last == nil {
-		last = because(corpus.ErrUnavailable, nil, "the server takes no more bytes; try again later")
+		last = fault.Caused(corpus.ErrUnavailable, nil, "the server takes no more bytes; try again later")
 	}
 	return last
 }
@@ -131,7 +132,7 @@ func (u *gsUpload) request(ctx context.Context, header http.Header, body io.Read
 	if _, last, ok := strings.Cut(r.Header.Get("Range"), "-"); ok {
 		n, err := strconv.ParseInt(last, 10, 64)
 		if err != nil {
-			return false, because(corpus.ErrUnavailable, err, "the server says nonsense (Range: %s); try again later", r.Header.Get("Range"))
+			return false, fault.Caused(corpus.ErrUnavailable, err, "the server says nonsense (Range: %s); try again later", r.Header.Get("Range"))
 		}
 		u.at = n + 1
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // Times after which a server counts as not there.
@@ -64,5 +65,5 @@ func unreachable(err error, setting string) error {
 	case errors.As(err, &of):
 		cause = of.Err
 	}
-	return because(corpus.ErrUnavailable, err, "cannot reach the server (%v); check the network and %s", cause, setting)
+	return fault.Caused(corpus.ErrUnavailable, err, "cannot reach the server (%v); check the network and %s", cause, setting)
 }

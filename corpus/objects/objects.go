@@ -37,13 +37,12 @@ package objects
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"sync"
-	"time"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // A Store opens buckets, each one once. The zero value is ready. It is safe for
@@ -71,7 +70,7 @@ func (s *Store) Bucket(ctx context.Context, bucketURL string) (corpus.Bucket, er
 	}
 	u, err := url.Parse(bucketURL)
 	if err != nil || u.Host == "" {
-		return nil, because(fs.ErrInvalid, err, "not the URL of a bucket; write it as s3://bucket")
+		return nil, fault.Caused(fs.ErrInvalid, err, "not the URL of a bucket; write it as s3://bucket")
 	}
 	var b openBucket
 	switch u.Scheme {
@@ -80,7 +79,7 @@ func (s *Store) Bucket(ctx context.Context, bucketURL string) (corpus.Bucket, er
 	case "gs":
 		b, err = openGS(ctx, u)
 	default:
-		err = because(fs.ErrInvalid, nil, "there is no access to %s://; use s3:// or gs://, or copy the data to a folder", u.Scheme)
+		err = fault.Caused(fs.ErrInvalid, nil, "there is no access to %s://; use s3:// or gs://, or copy the data to a folder", u.Scheme)
 	}
 	if err != nil {
 		return nil, err
@@ -106,29 +105,7 @@ func (s *Store) Close() error {
 	return first
 }
 
-// reason is an error that reads as a text with a remedy, and is of a kind that
-// corpus.Bucket names.
-type reason struct {
-	kind  error
-	cause error // may be nil
-	text  string
-	after time.Duration // that the server asks to wait before another try
-}
-
-func (r *reason) Error() string { return r.text }
-
-func (r *reason) Unwrap() []error {
-	if r.cause == nil {
-		return []error{r.kind}
-	}
-	return []error{r.kind, r.cause}
-}
-
-func because(kind, cause error, format string, args ...any) error {
-	return &reason{kind: kind, cause: cause, text: fmt.Sprintf(format, args...)}
-}
-
 // errChanged is what reading an object gives that is not the one found before.
 func errChanged(cause error) error {
-	return because(corpus.ErrChanged, cause, "the object was changed after it was found; run again when nothing writes to it")
+	return fault.Caused(corpus.ErrChanged, cause, "the object was changed after it was found; run again when nothing writes to it")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // What fails with corpus.ErrUnavailable is tried again by alike, not by the
@@ -62,7 +63,7 @@ func (p patience) wait(ctx context.Context, try int, err error) error {
 		pause = min(p.pause<<(try-1), p.longest)
 	}
 	pause = pause/2 + rand.N(pause/2+1)
-	var of *reason
+	var of *postponed
 	if errors.As(err, &of) {
 		pause = max(pause, of.after)
 	}
@@ -98,11 +99,18 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 
 // refused is the error of an answer that tells of a state that may pass.
 func refused(cause error, why string, h http.Header) error {
-	err := because(corpus.ErrUnavailable, cause, "the server refuses (%s); try again later", why).(*reason)
-	err.after = retryAfter(h, time.Now())
-	return err
+	err := fault.Caused(corpus.ErrUnavailable, cause, "the server refuses (%s); try again later", why)
+	return &postponed{err, retryAfter(h, time.Now())}
 }
 
-// RetryAfter returns how long the server asks to wait before the next try; 0: it
+// postponed is an error with how long the server asks to wait before the next try; 0: it
 // does not say.
-func (r *reason) RetryAfter() time.Duration { return r.after }
+type postponed struct {
+	error
+	after time.Duration
+}
+
+func (p *postponed) Unwrap() error { return p.error }
+
+// RetryAfter returns how long the server asks to wait.
+func (p *postponed) RetryAfter() time.Duration { return p.after }

@@ -22,6 +22,7 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // s3Bucket is a bucket of S3. It reads through gocloud.dev/blob; uploads are its
@@ -48,7 +49,7 @@ func openS3(ctx context.Context, u *url.URL) (*s3Bucket, error) {
 	}
 	config, err := gcaws.V2ConfigFromURLParams(ctx, q)
 	if err != nil {
-		return nil, because(fs.ErrInvalid, err, "wrong settings for S3: %v; correct the URL or the AWS configuration", err)
+		return nil, fault.Caused(fs.ErrInvalid, err, "wrong settings for S3: %v; correct the URL or the AWS configuration", err)
 	}
 	httpClient := awshttp.NewBuildableClient().WithTransportOptions(setUp)
 	config.HTTPClient, config.Logger = httpClient, logging.Nop{}
@@ -61,7 +62,7 @@ func openS3(ctx context.Context, u *url.URL) (*s3Bucket, error) {
 	client := s3.NewFromConfig(config, own.apply)
 	bucket, err := s3blob.OpenBucket(ctx, client, u.Host, nil)
 	if err != nil {
-		return nil, because(fs.ErrInvalid, err, "%v; check the URL", err)
+		return nil, fault.Caused(fs.ErrInvalid, err, "%v; check the URL", err)
 	}
 	b := &s3Bucket{
 		blobBucket: newBlobBucket(bucket), client: client, name: u.Host, http: httpClient,
@@ -85,7 +86,7 @@ func takeS3Settings(q url.Values) (s s3Settings, err error) {
 	if style := q.Get("use_path_style"); style != "" {
 		path, err := strconv.ParseBool(style)
 		if err != nil {
-			return s, because(fs.ErrInvalid, err, "use_path_style is %q; say true or false", style)
+			return s, fault.Caused(fs.ErrInvalid, err, "use_path_style is %q; say true or false", style)
 		}
 		s.pathStyle = &path
 	}
@@ -124,7 +125,7 @@ func checkCredentials(ctx context.Context, config aws.Config) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return because(fs.ErrPermission, err,
+	return fault.Caused(fs.ErrPermission, err,
 		"no AWS credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or add ?anonymous=true for a public bucket")
 }
 
@@ -162,7 +163,7 @@ func answeredByS3(as func(any) bool, o corpus.Object, offset int64) error {
 		return errChanged(nil)
 	}
 	if r := aws.ToString(out.ContentRange); offset > 0 && !strings.HasPrefix(r, fmt.Sprintf("bytes %d-", offset)) {
-		return because(fs.ErrInvalid, nil, "the server does not give the range of bytes that it was asked for; copy the data to a folder")
+		return fault.Caused(fs.ErrInvalid, nil, "the server does not give the range of bytes that it was asked for; copy the data to a folder")
 	}
 	return nil
 }
@@ -182,15 +183,15 @@ func explainS3(err error) error {
 	region := header.Get("X-Amz-Bucket-Region")
 	switch {
 	case code == "NoSuchBucket":
-		return because(fs.ErrNotExist, err, "no such bucket; check its name, and AWS_ENDPOINT_URL if it is not with AWS")
+		return fault.Caused(fs.ErrNotExist, err, "no such bucket; check its name, and AWS_ENDPOINT_URL if it is not with AWS")
 	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" || code == "ExpiredToken" || code == "InvalidToken":
-		return because(fs.ErrPermission, err, "the AWS credentials are not valid (%s); renew them", code)
+		return fault.Caused(fs.ErrPermission, err, "the AWS credentials are not valid (%s); renew them", code)
 	case code == "PermanentRedirect" || code == "AuthorizationHeaderMalformed" || code == "IllegalLocationConstraintException" ||
 		status == http.StatusMovedPermanently || status == http.StatusBadRequest && region != "":
 		if region == "" {
 			region = "the region of the bucket"
 		}
-		return because(fs.ErrInvalid, err, "the bucket is in another region; set AWS_REGION to %s", region)
+		return fault.Caused(fs.ErrInvalid, err, "the bucket is in another region; set AWS_REGION to %s", region)
 	case code == "RequestTimeTooSkewed":
 		return refused(err, "the clock of this machine is wrong", header)
 	case isPassing(status):
@@ -199,15 +200,15 @@ func explainS3(err error) error {
 		}
 		return refused(err, code+": "+api.ErrorMessage(), header)
 	case status < 300 && errors.As(err, &broken):
-		return because(corpus.ErrUnavailable, err, "the answer of the server breaks off or is no XML; check the network")
+		return fault.Caused(corpus.ErrUnavailable, err, "the answer of the server breaks off or is no XML; check the network")
 	case code == "InvalidObjectState":
-		return because(fs.ErrPermission, err, "the object is archived; restore it first")
+		return fault.Caused(fs.ErrPermission, err, "the object is archived; restore it first")
 	case status == http.StatusPreconditionFailed:
 		return errChanged(err)
 	case status == http.StatusForbidden || status == http.StatusUnauthorized || gcerrors.Code(err) == gcerrors.PermissionDenied:
-		return because(fs.ErrPermission, err, "access denied; check the AWS credentials and what they are allowed to, or add ?anonymous=true for a public bucket")
+		return fault.Caused(fs.ErrPermission, err, "access denied; check the AWS credentials and what they are allowed to, or add ?anonymous=true for a public bucket")
 	case status == http.StatusNotFound || gcerrors.Code(err) == gcerrors.NotFound:
-		return because(fs.ErrNotExist, err, "no such object; check the name")
+		return fault.Caused(fs.ErrNotExist, err, "no such object; check the name")
 	case api != nil:
 		return refused(err, code+": "+api.ErrorMessage(), header)
 	}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // S3 takes an object in one request, or in up to 10 000 parts of at least 5 MiB
@@ -222,7 +223,7 @@ func (w *s3Writer) flush() (err error) {
 		}
 	}
 	if w.next == s3MaxParts {
-		return because(errors.ErrUnsupported, nil, "the output is longer than %d GiB, too long for an object of unknown size; write it to a file, or compressed (.zst)",
+		return fault.Caused(errors.ErrUnsupported, nil, "the output is longer than %d GiB, too long for an object of unknown size; write it to a file, or compressed (.zst)",
 			s3MaxParts*w.b.streamPart>>30)
 	}
 	var empty []byte
