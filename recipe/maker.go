@@ -90,7 +90,7 @@ func (r Recipe) NewMaker(o MakerOptions) *Maker {
 	}
 	m.shingler = r.newShingler()
 	if r.sample.Size > 0 {
-		m.sampler, m.sample = newSampler(r.sample.Size), r.sample.Size
+		m.sampler, m.sample = NewSampler(r.sample.Size), r.sample.Size
 	}
 	if len(m.signature) > 0 {
 		m.sketcher = r.sketch.NewSketcher()

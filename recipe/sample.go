@@ -11,9 +11,9 @@ import (
 // sample has.
 const NoKey = math.MaxUint64
 
-// newSampler returns a sketcher of samples: their features are those of the smallest hashes,
-// and their keys are these hashes.
-func newSampler(size int) *minhash.BottomKSketcher {
+// NewSampler returns a sketcher of samples of so many features, 1 to lsh.MaxSample: their
+// features are those of the smallest hashes, and their keys are these hashes.
+func NewSampler(size int) *minhash.BottomKSketcher {
 	scheme, err := minhash.BottomK(minhash.XXH3, size, 64, minhash.DefaultSeed)
 	if err != nil {
 		panic("recipe: a sample that was valid is not: " + err.Error())

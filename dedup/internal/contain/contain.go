@@ -12,7 +12,6 @@ package contain
 import (
 	"context"
 	"errors"
-	"math"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -29,6 +28,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -153,7 +153,7 @@ func (o *Options) keys(ctx context.Context, filter *bloom.Filter) (keys, sizes *
 		return nil, nil, errors.Join(err, space.Release(sorter))
 	}
 	err = o.lookAtAll(ctx, func() *looker {
-		return &looker{o: o, filter: filter, keys: sorter.Appender(), sizes: sized.Appender()}
+		return &looker{o: o, filter: filter, sampler: recipe.NewSampler(o.Sample.Size), keys: sorter.Appender(), sizes: sized.Appender()}
 	})
 	keys, err = space.Ended(ctx, sorter, err)
 	if sizes, err = space.Ended(ctx, sized, err); err != nil && keys != nil {
@@ -189,12 +189,13 @@ func (o *Options) lookAtAll(ctx context.Context, newLooker func() *looker) error
 
 // looker looks at sets for one goroutine.
 type looker struct {
-	o      *Options
-	filter *bloom.Filter
-	keys   *extsort.Appender
-	sizes  *extsort.Appender
-	hashes []uint64
-	sample []uint64 // the smallest hashes, ascending
+	o       *Options
+	filter  *bloom.Filter
+	sampler *minhash.BottomKSketcher
+	keys    *extsort.Appender
+	sizes   *extsort.Appender
+	hashes  []uint64
+	sample  []uint64
 }
 
 func (l *looker) lookAt(b *table.Block, sets *reread.Sets) error {
@@ -218,7 +219,7 @@ func (l *looker) look(doc uint32, set []uint64) error {
 	l.hashes = recipe.AppendSampleHashes(l.hashes[:0], set)
 	votes, last := 0, uint64(0) // of the sample, and its last key
 	if n := uint64(len(set)); n > 0 && l.o.inside(doc) {
-		votes, last = l.o.Sample.Votes(int(l.o.Threshold.MinOverlap(n, n))), l.lastOfSample()
+		votes, last = l.o.Sample.Votes(int(l.o.Threshold.MinOverlap(n, n))), l.lastOfSample(set)
 	}
 	for _, key := range l.hashes {
 		if !l.filter.Has(key) {
@@ -238,25 +239,13 @@ func (l *looker) look(doc uint32, set []uint64) error {
 	return nil
 }
 
-// lastOfSample returns the largest of the smallest hashes.
-func (l *looker) lastOfSample() uint64 {
-	size := l.o.Sample.Size
-	if len(l.hashes) <= size {
-		return math.MaxUint64
+// lastOfSample returns the largest key of the sample of a set: of one with fewer features
+// than a sample all are in it.
+func (l *looker) lastOfSample(set []uint64) uint64 {
+	l.sampler.Reset()
+	l.sampler.Add(set)
+	if l.sample = l.sampler.Append64(l.sample[:0]); len(l.sample) < l.o.Sample.Size {
+		return recipe.NoKey
 	}
-	l.sample = l.sample[:0]
-	for _, key := range l.hashes {
-		if len(l.sample) == size && key >= l.sample[size-1] { // nearly always, of a long text
-			continue
-		}
-		if len(l.sample) < size {
-			l.sample = append(l.sample, key)
-		} else {
-			l.sample[size-1] = key
-		}
-		for i := len(l.sample) - 1; i > 0 && l.sample[i-1] > l.sample[i]; i-- {
-			l.sample[i-1], l.sample[i] = l.sample[i], l.sample[i-1]
-		}
-	}
-	return l.sample[size-1]
+	return l.sample[len(l.sample)-1]
 }
