@@ -87,11 +87,7 @@ func (r *run) findExact(ctx context.Context, sparse bool) error {
 // findAll groups band keys and verifies all pairs that meet in buckets. Of those that
 // are too large for that, it joins the documents.
 func (r *run) findAll(ctx context.Context) (err error) {
-	meet := r.meet
-	if r.recipe.Sample().Size > 0 {
-		meet = r.contained
-	}
-	met, err := meet(ctx, false)
+	met, err := r.meet(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -151,10 +147,16 @@ func (r *run) findSparse(ctx context.Context) (err error) {
 	return errors.Join(err, r.work.Release(more))
 }
 
-// meet returns the pairs that meet in buckets.
+// meet returns the pairs that meet in buckets or, by containment, of which one document has
+// enough of the other one's sample.
 func (r *run) meet(ctx context.Context, sparse bool) (met *group.Met, err error) {
 	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		if met, err = group.Candidates(ctx, r.groupOptions(), sparse); err == nil {
+		if r.recipe.Sample().Size > 0 {
+			met, r.sizes, err = r.contained(ctx)
+		} else {
+			met, err = group.Candidates(ctx, r.groupOptions(), sparse)
+		}
+		if err == nil {
 			r.summary.BucketsCapped = met.Capped
 		}
 		return int64(r.table.Docs), 0, err
@@ -162,19 +164,15 @@ func (r *run) meet(ctx context.Context, sparse bool) (met *group.Met, err error)
 	return met, err
 }
 
-// contained returns the pairs of which one document has enough of the other one's sample.
-func (r *run) contained(ctx context.Context, _ bool) (met *group.Met, err error) {
-	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		found, err := contain.Candidates(ctx, contain.Options{
-			Graph: r.graph(), Records: r.records, Docs: r.classes.Representatives, Sides: &r.sides, Threshold: r.threshold,
-			Sample: r.recipe.Sample(), Cap: r.config.BucketCap, Sizes: r.removesParts, Log: r.log, Progress: r.config.Progress,
-		})
-		if err == nil {
-			met, r.sizes, r.summary.BucketsCapped = &found.Met, found.Sizes, found.Capped
-		}
-		return int64(r.table.Docs), 0, err
+func (r *run) contained(ctx context.Context) (met *group.Met, sizes *extsort.Sorted, err error) {
+	found, err := contain.Candidates(ctx, contain.Options{
+		Graph: r.graph(), Records: r.records, Docs: r.classes.Representatives, Sides: &r.sides, Threshold: r.threshold,
+		Sample: r.recipe.Sample(), Cap: r.config.BucketCap, Sizes: r.removesParts, Log: r.log, Progress: r.config.Progress,
 	})
-	return met, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return &found.Met, found.Sizes, nil
 }
 
 func (r *run) groupOptions() group.Options {
