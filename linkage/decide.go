@@ -21,7 +21,7 @@ func (t *tables) decide(c *Config, whole *records, cmp *comparer, found *compari
 	case Mutual:
 		edges = g.mutual(rank, found.wholes)
 	case OneToOne:
-		edges = g.oneToOne(rank, found.wholes)
+		edges, t.result.Assignment = g.oneToOne(probability, rank, found.wholes)
 	case Best:
 		edges = g.best(rank, found.wholes)
 	default:

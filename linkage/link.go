@@ -20,7 +20,7 @@ type Match string
 // The rules. The zero value is Mutual for two tables and All for one.
 const (
 	Mutual   Match = "mutual"     // pairs that are each other's best
-	OneToOne Match = "one-to-one" // the best pair, then the best of the records that are left, and so on
+	OneToOne Match = "one-to-one" // of each record one partner at most, so that most links are right: see Assignment
 	Best     Match = "best"       // the best partner of each left record
 	All      Match = "all"        // every pair
 )
@@ -110,6 +110,7 @@ type Result struct {
 	Columns     []Column // that were compared
 	Unused      []Unused
 	Match       Match
+	Assignment  Assignment // of OneToOne
 	Candidates  int
 	Skipped     int      // records that could not be read
 	Repeated    []string // ids that several records of a table have, with the table; one of each table

@@ -116,23 +116,6 @@ func (g graph) best(rank []float64, wholes []float32) []int {
 	})
 }
 
-// oneToOne returns edges that share no record: the best first, then the best of what is left.
-func (g graph) oneToOne(rank []float64, wholes []float32) []int {
-	a := make([]bool, g.left)
-	b := a
-	if g.right > 0 {
-		b = make([]bool, g.right)
-	}
-	return keepFirst(g.byRank(rank, wholes), func(i int) bool {
-		p := g.pairs[i]
-		if a[p.a] || b[p.b] {
-			return false
-		}
-		a[p.a], b[p.b] = true, true
-		return true
-	})
-}
-
 // byRank returns all edges, the best first.
 func (g graph) byRank(rank []float64, wholes []float32) []int {
 	order := make([]int, len(g.pairs))

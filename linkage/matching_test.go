@@ -123,7 +123,7 @@ func TestRulesPickWhatTheySay(t *testing.T) {
 				t.Fatalf("mutual %v of %v by %v, %v", mutual, g.pairs, rank, wholes)
 			}
 		}
-		chosen := g.oneToOne(rank, wholes)
+		chosen, _ := g.oneToOne(make([]float64, len(rank)), rank, wholes) // worth nothing: greedy
 		for i := range g.pairs {
 			rival := false // a chosen edge that comes before it
 			for _, j := range chosen {
@@ -141,6 +141,39 @@ func TestRulesPickWhatTheySay(t *testing.T) {
 			}
 			if slices.Contains(best, i) == beaten {
 				t.Fatalf("best %v of %v by %v, %v", best, g.pairs, rank, wholes)
+			}
+		}
+	})
+}
+
+func TestOneToOneExpectsAsManyRightLinksAsTheGreedyRuleOrMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawGraph(t, false)
+		probability, wholes := make([]float64, len(g.pairs)), make([]float32, len(g.pairs))
+		for i := range probability {
+			probability[i] = float64(rapid.IntRange(0, 10).Draw(t, "tenths")) / 10
+		}
+		chosen, _ := g.oneToOne(probability, probability, wholes)
+		greedy, _ := g.oneToOne(make([]float64, len(g.pairs)), probability, wholes)
+		expect := func(edges []int) (s float64) {
+			for _, i := range edges {
+				s += probability[i]
+			}
+			return s
+		}
+		if expect(chosen) < expect(greedy)-1e-6 {
+			t.Fatalf("%v expects %v, %v of the greedy rule %v", chosen, expect(chosen), greedy, expect(greedy))
+		}
+		for i, p := range g.pairs {
+			met := false
+			for _, j := range chosen {
+				q := g.pairs[j]
+				if met = met || p.a == q.a || p.b == q.b; i != j && slices.Contains(chosen, i) && (p.a == q.a || p.b == q.b) {
+					t.Fatalf("%v has two edges of a record", chosen)
+				}
+			}
+			if !met {
+				t.Fatalf("edge %d is free beside %v of %v", i, chosen, g.pairs)
 			}
 		}
 	})

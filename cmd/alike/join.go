@@ -45,9 +45,10 @@ document frequency. With --with, columns of both tables follow; with --probabili
 how likely the link is right. --json, or a FILE named .jsonl, has an object a line.
 
 --match says which pairs may be links: mutual (each other's best, the default),
-one-to-one (the best pair, then the best of what is left, and so on), best (the best
-partner of each left record) and all. The first two hold that a table has each thing
-once: then a pair is less likely the more a rival is.
+one-to-one (each record once at most, so that most links are likely right; where more
+than 1,000 records hang together, the best pair, then the best of what is left, and so
+on), best (the best partner of each left record) and all. The first two hold that a
+table has each thing once: then a pair is less likely the more a rival is.
 
 --truth FILE, pairs of ids, prints precision, recall and F1 of the links, and what
 another cut would have reached.`
@@ -340,6 +341,9 @@ func tellJoin(w io.Writer, r *alike.JoinResult) {
 		among = count(int64(r.Left), "record")
 	}
 	fmt.Fprintf(w, "%s among %s, %s; %s considered\n", count(int64(len(r.Links)), "link"), among, r.Match, count(int64(r.Candidates), "candidate"))
+	if r.Match == linkage.OneToOne {
+		tellAssignment(w, r.Assignment)
+	}
 	fmt.Fprintf(w, "likely right: %.1f %% of the links; likely found: %.1f %% of the matches\n", 100*r.Precision, 100*r.Recall)
 	fmt.Fprintf(w, "compared: %s\n", strings.Join(used, ", "))
 	if len(unused) > 0 {
@@ -348,6 +352,16 @@ func tellJoin(w io.Writer, r *alike.JoinResult) {
 	for _, id := range r.Repeated {
 		fmt.Fprintf(w, "alike: %s is there more than once: links do not tell which record is meant\n", id)
 	}
+}
+
+// tellAssignment says how far one-to-one links are the best choice there is.
+func tellAssignment(w io.Writer, a linkage.Assignment) {
+	fmt.Fprintf(w, "one-to-one: the best choice in %s of records that hang together", count(int64(a.Components-a.Greedy), "group"))
+	if a.Greedy > 0 {
+		fmt.Fprintf(w, "; the best pair first in %s of more than %s records or with an odd circle",
+			count(int64(a.Greedy), "group"), humanize.Comma(linkage.Assigned))
+	}
+	fmt.Fprintln(w)
 }
 
 // explainColumns prints what each column tells.
