@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -122,6 +123,13 @@ type Config struct {
 	Shared     bool // Pairs counts the components in which signatures agree
 	BucketCap  int  // members up to which a bucket emits all its pairs; 0: DefaultBucketCap
 
+	// Link, when set, says which records of the only input belong together, in place of texts
+	// that are alike: it is called once, after it is clear that the output can be written and
+	// before the input is read. Records then need no text, see corpus.Options.NoText, and for
+	// the keep rules longest and shortest count the bytes of all values of Corpus.Fields. What
+	// is about texts, sketches and thresholds counts for nothing.
+	Link func(context.Context) (*Links, error)
+
 	Keep cluster.Keep
 	Star bool // remove only what is similar to the kept document itself; always by a containment
 
@@ -186,6 +194,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Sketch == nil {
 		c.Sketch = minhash.Default()
+	}
+	if c.Link != nil { // no keys, and so no signatures
+		c.Candidates, c.Verify, c.Corpus.NoText = CandidatesExact, VerifyExact, true
 	}
 	if c.Distance == nil {
 		c.setSearchDefaults()
@@ -262,7 +273,7 @@ func (c Config) Validate() error {
 
 // validate is Validate of a configuration with its defaults.
 func (c *Config) validate() error {
-	checks := []error{c.validateReading()}
+	checks := []error{c.validateReading(), c.validateLink()}
 	if err := c.validateStored(); err != nil {
 		return asUsage(errors.Join(append(checks, err)...))
 	}

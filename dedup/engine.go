@@ -154,6 +154,7 @@ type run struct {
 	records    *reread.Store   // to verify by
 	sizes      *extsort.Sorted // of sets, where they are asked for and the table has none
 	edges      *extsort.Sorted // similar representatives; see verifier
+	links      *Links          // of Config.Link
 
 	forecastEdges float64 // of chooseExact
 }
@@ -275,6 +276,11 @@ func (r *run) finish() {
 // dedup finds the edges, clusters them and writes the output. It does so once more
 // where rows cannot be copied.
 func (r *run) dedup(ctx context.Context, out *write.Folder) error {
+	if r.config.Link != nil {
+		if err := r.link(ctx); err != nil {
+			return err
+		}
+	}
 	if err := r.read(ctx); err != nil {
 		return err
 	}

@@ -23,6 +23,9 @@ import (
 // find runs the stages from grouping up to verified edges. It finds all of them or, if
 // sparse, enough to connect the same documents.
 func (r *run) find(ctx context.Context, sparse bool) error {
+	if r.links != nil {
+		return r.takeLinks(ctx)
+	}
 	r.records = reread.New(r.storeOptions())
 	join := false
 	err := r.clock.stage("group", 0, func() (items, bytes int64, err error) {
@@ -205,9 +208,13 @@ func (r *run) verify(ctx context.Context, kind string, pairs *extsort.Sorted, kn
 }
 
 func (r *run) clusterOptions() clusters.Options {
-	return clusters.Options{
+	o := clusters.Options{
 		Graph: r.graph(), Table: r.table, Sides: &r.sides, Keep: r.config.Keep, Star: r.config.Star, Parts: r.removesParts, Sizes: r.sizes, Verify: r.verifyOptions(),
 	}
+	if r.links != nil {
+		o.Rate = r.links.Similarity
+	}
+	return o
 }
 
 func (r *run) verifyOptions() verify.Options {

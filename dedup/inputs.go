@@ -391,7 +391,7 @@ func (r *run) countDocuments() (fields fieldCount, err error) {
 		if i < t.Left {
 			left++
 		}
-		if c.Doc(doc).Features == 0 {
+		if r.links == nil && c.Doc(doc).Features == 0 {
 			s.Empty++
 		}
 		if r.config.Keep.Field() != "" {

@@ -252,6 +252,7 @@ var harmless = map[string]string{
 	"Corpus.ReadAhead": "when bytes are fetched, not which",
 	"Corpus.Visit":     "is told only",
 	"Corpus.NoText":    "of tables that are joined: a document has a text",
+	"Link":             "excludes Work",
 	"Corpus.Admit":     "who waits for whom",
 	"Corpus.AtOnce":    "where blocks of a stream end, not what they hold",
 	"Outputs":          "other files of the caller, which the engine does not write",

@@ -57,7 +57,7 @@ func (t *tables) decide(c *Config, whole *records, cmp *comparer, found *compari
 	for i, e := range edges {
 		p := found.pairs[e]
 		a, b := t.left.Row(int(p.a)), tableB.Row(int(p.b))
-		link := Link{A: a.ID(), B: b.ID(), Similarity: whole.similarity(p), Probability: probability[e]}
+		link := Link{A: a.ID(), B: b.ID(), RowA: int(p.a), RowB: int(p.b), Similarity: whole.similarity(p), Probability: probability[e]}
 		cmp.eachColumn(p, func(_ int, s float64, _, _ record.Row) { link.Fields = append(link.Fields, s) })
 		for w := range c.With {
 			link.WithA = append(link.WithA, a.Kept(w, len(c.With)))

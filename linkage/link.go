@@ -86,6 +86,7 @@ const maxWeight = 1000
 // A Link is a pair of records that belong together, as far as the data tell.
 type Link struct {
 	A, B        []byte    // ids
+	RowA, RowB  int       // numbers of the records, of those that could be read, from 0
 	Similarity  float64   // cosine of the records' tokens by inverse document frequency
 	Fields      []float64 // similarity of each column; −1 where either value is missing
 	Probability float64   // that it is right, as far as the data tell
@@ -119,6 +120,9 @@ type Result struct {
 	Matches     float64
 	Precision   float64 // estimated, of the links
 	Recall      float64 // estimated, of the links
+
+	records *records // nil: a table is empty
+	only    *record.Table
 }
 
 // Considered is a pair that the rule has found, whatever the decision.
@@ -236,6 +240,7 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 		return r, nil
 	}
 	whole := t.records()
+	r.records, r.only = whole, t.left
 	left, right, err := t.vectors(whole)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/cluster"
@@ -39,6 +40,11 @@ part of it: --keep decides between texts of one size only. Against references,
 what is inside a reference goes. The similarity in removed.csv is the share of the
 removed text that is in the kept one.
 
+With --records, INPUT is one table, and clusters are of records that belong together
+though nothing in them is equal: columns, weights and decision come from the data, as by
+alike join; --field names the columns to compare. Then longest and shortest go by the
+bytes of all values, and the similarity in removed.csv is that of alike join.
+
 A document without an id is named by its file, or file:line; a reference whose
 name an input has too is against://file:line. A name means one document.
 
@@ -49,14 +55,53 @@ const dedupExamples = `  alike dedup corpus/ -o clean/
   alike dedup news-*.jsonl.zst -o clean/ --threshold 0.7 --keep longest
   alike dedup train.jsonl -o clean/ --against test.jsonl     # decontaminate
   alike dedup mails/ -o clean/ --measure containment --threshold 0.9   # quoted in another
+  alike dedup customers.csv -o clean/ --records --keep longest
   zcat dump.gz | alike dedup - -o clean/ --format lines --json`
 
+// dedupFlags are the flags of dedup.
+type dedupFlags struct {
+	corpusFlags
+	records recordFlags
+	output  string
+	keep    string
+	mode    choice
+	against []string
+	idsOnly bool
+	dryRun  bool
+}
+
+func (f *dedupFlags) add(own *pflag.FlagSet) {
+	f.mode = choose("components", star)
+	own.StringVarP(&f.output, "output", "o", "", "`folder` for the output; must not exist or be empty")
+	own.StringVar(&f.keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
+	own.StringArrayVar(&f.against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
+	own.Var(&f.mode, "cluster", "components (whatever is connected) or star (only what is similar to the kept document itself)")
+	own.BoolVar(&f.idsOnly, "ids-only", false, "write the ids of what is kept, kept.csv, and no records")
+	own.BoolVar(&f.dryRun, "dry-run", false, "say what documents, memory, disk and time it will take, and do nothing")
+	f.records.add(own)
+	f.corpusFlags.add(own)
+}
+
+// star is the choice of --cluster that is not the default.
+const star = "star"
+
+// apply sets what is kept, and where it goes.
+func (f *dedupFlags) apply(c *alike.Config) (err error) {
+	if f.output == "" {
+		return usagef("-o DIR is missing: name a folder for the output")
+	}
+	c.Output, c.Against, c.IDsOnly, c.Star = f.output, f.against, f.idsOnly, f.mode.value == star
+	if f.input.json {
+		c.Outputs = append(c.Outputs, "-")
+	}
+	if c.Keep, err = cluster.ParseKeep(f.keep); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
 func newDedup() *cobra.Command {
-	var flags corpusFlags
-	var output, keep string
-	mode := choose("components", "star")
-	var against []string
-	var dryRun, idsOnly bool
+	var flags dedupFlags
 	cmd := &cobra.Command{
 		Use:     "dedup INPUT... -o DIR",
 		Short:   "Keep one document of every cluster of near-duplicates",
@@ -64,50 +109,69 @@ func newDedup() *cobra.Command {
 		Example: dedupExamples,
 		Args:    inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := flags.config(cmd, args)
-			if err != nil {
-				return err
+			if flags.records.wanted() {
+				return flags.runRecords(cmd, args)
 			}
-			if output == "" {
-				return usagef("-o DIR is missing: name a folder for the output")
-			}
-			c.Output, c.Against, c.IDsOnly = output, against, idsOnly
-			if flags.input.json {
-				c.Outputs = append(c.Outputs, "-")
-			}
-			if c.Keep, err = cluster.ParseKeep(keep); err != nil {
-				return usageError{err}
-			}
-			c.Star = mode.value == "star"
-			if byParts := c.Measure == measure.Containment || c.Measure == measure.MaxContainment; byParts && cmd.Flags().Changed("cluster") && !c.Star {
-				return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", c.Measure)
-			}
-			if dryRun {
-				return printPlan(cmd, &flags.input, c)
-			}
-			done := flags.input.follow(cmd, &c)
-			summary, err := alike.Dedup(cmd.Context(), c)
-			done(err)
-			if err != nil {
-				return err
-			}
-			if err := printDedup(cmd, &flags.input, output, summary); err != nil {
-				return err
-			}
-			return flags.input.finish(cmd, summary)
+			return flags.run(cmd, args)
 		},
 	}
-	own := cmd.Flags()
-	own.StringVarP(&output, "output", "o", "", "`folder` for the output; must not exist or be empty")
-	own.StringVar(&keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
-	own.StringArrayVar(&against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
-	own.Var(&mode, "cluster", "components (whatever is connected) or star (only what is similar to the kept document itself)")
-	own.BoolVar(&idsOnly, "ids-only", false, "write the ids of what is kept, kept.csv, and no records")
-	own.BoolVar(&dryRun, "dry-run", false, "say what documents, memory, disk and time it will take, and do nothing")
-	flags.add(own)
+	flags.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
+}
+
+func (f *dedupFlags) run(cmd *cobra.Command, args []string) error {
+	c, err := f.config(cmd, args)
+	if err != nil {
+		return err
+	}
+	if err := f.apply(&c); err != nil {
+		return err
+	}
+	if byParts := c.Measure == measure.Containment || c.Measure == measure.MaxContainment; byParts && cmd.Flags().Changed("cluster") && !c.Star {
+		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", c.Measure)
+	}
+	if f.dryRun {
+		return printPlan(cmd, &f.input, c)
+	}
+	return f.report(cmd, c, func(c alike.Config) (*alike.Summary, error) { return alike.Dedup(cmd.Context(), c) })
+}
+
+// runRecords keeps one record of every cluster of records that belong together.
+func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
+	if err := f.records.check(cmd, args); err != nil {
+		return err
+	}
+	join, err := f.records.joinFlags(cmd, &f.corpusFlags, "").joinConfig(cmd, args)
+	if err != nil {
+		return err
+	}
+	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != ""}
+	if c.Timings {
+		c.Outputs = append(c.Outputs, f.input.timings)
+	}
+	if err := f.apply(&c); err != nil {
+		return err
+	}
+	return f.report(cmd, c, func(c alike.Config) (*alike.Summary, error) {
+		summary, _, err := alike.DedupRecords(cmd.Context(), c, join)
+		return summary, err
+	})
+}
+
+// report runs, and tells how it goes and what became of it.
+func (f *dedupFlags) report(cmd *cobra.Command, c alike.Config, run func(alike.Config) (*alike.Summary, error)) error {
+	done := f.input.follow(cmd, &c)
+	summary, err := run(c)
+	done(err)
+	if err != nil {
+		return err
+	}
+	if err := printDedup(cmd, &f.input, f.output, summary); err != nil {
+		return err
+	}
+	return f.input.finish(cmd, summary)
 }
 
 // printDedup prints the summary: as JSON on standard output when asked for,
@@ -165,6 +229,9 @@ func count(n int64, word string) string {
 }
 
 func describeSearch(s *alike.Summary) string {
+	if s.CandidateMethod == dedup.Linked {
+		return s.Decision
+	}
 	if s.Decision != "" {
 		return fmt.Sprintf("%s, %d keys a document", s.Decision, s.Bands)
 	}

@@ -103,7 +103,7 @@ func newPairs() *cobra.Command {
 		Args:    inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if records.wanted() {
-				return records.run(cmd, &flags, args, output)
+				return records.pairs(cmd, &flags, args, output)
 			}
 			c, err := flags.config(cmd, args)
 			if err != nil {

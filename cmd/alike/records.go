@@ -17,19 +17,33 @@ type recordFlags struct {
 }
 
 func (f *recordFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.records, "records", false, "INPUT is a table: pairs of records that belong together, by what its columns tell")
+	flags.BoolVar(&f.records, "records", false, "INPUT is a table: records belong together by what its columns tell")
 	flags.StringArrayVar(&f.fields, "field", nil, "with --records, which it implies: `column` to compare, NAME or NAME:WEIGHT:TOKENS; repeatable (default: all)")
 }
 
 func (f *recordFlags) wanted() bool { return f.records || len(f.fields) > 0 }
 
-// ofRecords are the flags of a command about texts that say something about records too.
+// ofRecords are the flags of commands about texts that say something about records too.
 var ofRecords = []string{
 	"records", "field", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "quiet", "json",
+	"keep", "cluster", "ids-only", "timings", "progress",
 }
 
-// run joins a table within itself, by the flags of a command about texts.
-func (f *recordFlags) run(cmd *cobra.Command, flags *corpusFlags, args []string, output string) error {
+// notOfRecords says why other flags do not, where it is not that they are about texts.
+var notOfRecords = map[string]string{
+	"against":  "what is like a record of another table is found by alike join",
+	"with":     "two tables are joined by alike join",
+	"dry-run":  "what it takes to join a table is known when it is joined",
+	"fresh":    "records are joined in memory, and no work folder is needed",
+	"memory":   "records are joined in memory",
+	"preset":   "presets are settings for texts",
+	"recall":   "the best candidates of each record are found without fail",
+	"work":     "records are joined in memory, and cannot be gone on with",
+	"distance": "fingerprints are made of texts",
+}
+
+// check refuses what says nothing about records.
+func (f *recordFlags) check(cmd *cobra.Command, args []string) error {
 	var other string
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(ofRecords, flag.Name) {
@@ -37,13 +51,22 @@ func (f *recordFlags) run(cmd *cobra.Command, flags *corpusFlags, args []string,
 		}
 	})
 	if other != "" {
-		return usagef("--%s says nothing about records, which are joined in memory: leave it out, or --records", other)
+		why, ok := notOfRecords[other]
+		if !ok {
+			why = "it is about texts, and records are compared by their columns"
+		}
+		return usagef("--%s says nothing about records: %s; leave it out, or --records", other, why)
 	}
 	if len(args) != 1 {
 		return usagef("%s: with --records name one table", count(int64(len(args)), "argument"))
 	}
+	return nil
+}
+
+// joinFlags returns the flags of a join within a table.
+func (f *recordFlags) joinFlags(cmd *cobra.Command, flags *corpusFlags, output string) *joinFlags {
 	in := &flags.input
-	j := joinFlags{
+	j := &joinFlags{
 		output: output, fields: f.fields, threshold: "auto", match: choose(linkage.All), format: in.format, maxRecord: in.maxRecord,
 		onError: in.onError, threads: in.threads, quiet: in.quiet, json: in.json,
 	}
@@ -53,5 +76,13 @@ func (f *recordFlags) run(cmd *cobra.Command, flags *corpusFlags, args []string,
 	if cmd.Flags().Changed("threshold") {
 		j.threshold = strconv.FormatFloat(flags.search.threshold, 'g', -1, 64)
 	}
-	return j.run(cmd, args)
+	return j
+}
+
+// pairs joins a table within itself.
+func (f *recordFlags) pairs(cmd *cobra.Command, flags *corpusFlags, args []string, output string) error {
+	if err := f.check(cmd, args); err != nil {
+		return err
+	}
+	return f.joinFlags(cmd, flags, output).run(cmd, args)
 }

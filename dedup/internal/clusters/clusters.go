@@ -22,10 +22,11 @@ type Options struct {
 	Table  *table.Table
 	Sides  *sides.Policy
 	Keep   cluster.Keep
-	Star   bool            // nobody is removed but in favour of a document that is alike itself
-	Parts  bool            // stars are made with the largest set first: edges are by containment
-	Sizes  *extsort.Sorted // of the sets of representatives, for Parts; nil: the table has the sets
-	Verify verify.Options  // for similarities that no edge tells
+	Star   bool                      // nobody is removed but in favour of a document that is alike itself
+	Parts  bool                      // stars are made with the largest set first: edges are by containment
+	Sizes  *extsort.Sorted           // of the sets of representatives, for Parts; nil: the table has the sets
+	Verify verify.Options            // for similarities that no edge tells
+	Rate   func(a, b uint32) float64 // for them in place of Verify; nil: none
 }
 
 // Result says what becomes of the documents that are not alone. All of its
@@ -267,7 +268,7 @@ func (f *finder) similarities(ctx context.Context, queries *extsort.Sorted) (*ex
 	if err != nil {
 		return nil, err
 	}
-	rated, _, err := verify.Pairs(ctx, f.Verify, verify.Query{Pairs: missing, Rate: true})
+	rated, err := f.rate(ctx, missing)
 	if err = errors.Join(err, f.Graph.Space.Release(missing)); err != nil {
 		return nil, err
 	}
@@ -283,4 +284,18 @@ func (f *finder) similarities(ctx context.Context, queries *extsort.Sorted) (*ex
 		return errors.Join(err, known.Err(), now.Err(), known.Close(), now.Close())
 	})
 	return answers, errors.Join(err, f.Graph.Space.Release(rated))
+}
+
+// rate returns the similarities of pairs, as edges.
+func (f *finder) rate(ctx context.Context, pairs *extsort.Sorted) (*extsort.Sorted, error) {
+	if f.Rate == nil {
+		rated, _, err := verify.Pairs(ctx, f.Verify, verify.Query{Pairs: pairs, Rate: true})
+		return rated, err
+	}
+	return f.Graph.Space.Sorted(ctx, f.Graph.Sorting("edges", 8), func(to *extsort.Appender) error {
+		return pairs.Visit(func(e extsort.Entry) error {
+			p := graph.PairOf(e.Key)
+			return to.Add(e.Key, math.Float64bits(f.Rate(p.A, p.B)))
+		})
+	})
 }

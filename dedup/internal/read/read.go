@@ -268,10 +268,22 @@ func (w *worker) addDocument(record *corpus.Record, made recipe.Made) {
 		Digest:   made.Digest,
 		Offset:   record.Offset,
 		Length:   uint32(len(record.Raw)),
-		TextSize: uint32(len(record.Text)),
+		TextSize: w.textSize(record),
 		Features: uint32(made.Features),
 		Line:     uint32(record.Line),
 	}, record.ID, field)
+}
+
+// textSize returns the length that a keep rule goes by: of the text or, where records have
+// none, of all values that were asked for.
+func (w *worker) textSize(record *corpus.Record) uint32 {
+	n := len(record.Text)
+	if w.Corpus.NoText {
+		for _, value := range record.Fields {
+			n += len(value)
+		}
+	}
+	return uint32(n)
 }
 
 // trim gives back the memory that an uncommonly long text has left.

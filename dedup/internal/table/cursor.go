@@ -129,8 +129,8 @@ func (c *Cursor) fail(err error) {
 	}
 }
 
-// explicitID returns the id that a document carries, or nothing.
-func (c *Cursor) explicitID(doc uint32) []byte {
+// OwnID returns the id that a document carries, or nothing.
+func (c *Cursor) OwnID(doc uint32) []byte {
 	if !c.t.hasIDs {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (c *Cursor) AppendID(dst []byte, doc uint32) []byte {
 	if c.t.NamedByPlace(doc) {
 		return c.appendPlace(append(dst, AgainstPrefix...), doc)
 	}
-	if id := c.explicitID(doc); len(id) > 0 {
+	if id := c.OwnID(doc); len(id) > 0 {
 		return append(dst, id...)
 	}
 	return c.appendPlace(dst, doc)

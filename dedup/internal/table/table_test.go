@@ -180,7 +180,7 @@ func addPlain(s *segment, d *plainDocument) {
 func told(c *Cursor, doc uint32) string {
 	d := *c.Doc(doc)
 	d.idEnd, d.valueEnd, d.setEnd = 0, 0, 0
-	id := string(c.explicitID(doc)) // stands until the next call
+	id := string(c.OwnID(doc)) // stands until the next call
 	value := string(c.value(doc))
 	var signature []uint32
 	if c.t.k > 0 {

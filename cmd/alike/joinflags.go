@@ -1,0 +1,205 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/record"
+)
+
+// joinFlags say how tables are joined.
+type joinFlags struct {
+	config      string
+	save        string
+	fields      []string
+	leftID      string
+	rightID     string
+	threshold   string
+	precision   float64
+	match       choice
+	top         int
+	with        []string
+	format      choice
+	maxRecord   string
+	onError     choice
+	threads     int
+	truth       string
+	explain     bool
+	probability bool
+	json        bool
+	quiet       bool
+	output      string
+}
+
+func (f *joinFlags) add(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.output, "output", "o", "", "`file` for the links (default: standard output)")
+	flags.StringArrayVar(&f.fields, "field", nil, "`column` to compare, NAME or LEFT=RIGHT, with its weight and tokens if wanted: NAME:2:words; repeatable (default: all that correspond)")
+	flags.StringVar(&f.leftID, "left-id", "", "`column` with the ids of LEFT; - numbers the rows (default: id, else the first column)")
+	flags.StringVar(&f.rightID, "right-id", "", "`column` with the ids of RIGHT")
+	flags.StringVar(&f.threshold, "threshold", "auto", "least similarity of a link, or auto: by the data")
+	flags.Float64Var(&f.precision, "precision", 0, "in place of a threshold: the `share` of the links that shall be right, as far as the data tell")
+	f.match = choose(linkage.Mutual, linkage.OneToOne, linkage.Best, linkage.All)
+	flags.Var(&f.match, "match", "which pairs may be links: mutual, one-to-one, best or all")
+	flags.IntVar(&f.top, "top", 0, "most links of a left record, the best ones, with --match all")
+	flags.StringSliceVar(&f.with, "with", nil, "`columns` of both tables to add, separated by commas")
+	flags.BoolVar(&f.probability, "probability", false, "add a column: how likely the link is right, as far as the data tell")
+	flags.StringVar(&f.config, "config", "", "read choices from this JSON `file`; flags that are given count more")
+	flags.StringVar(&f.save, "save-config", "", "write what was chosen to this JSON `file`")
+	flags.BoolVar(&f.explain, "explain", false, "print what each column tells to standard error")
+	flags.StringVar(&f.truth, "truth", "", "hold the links against this `file` of true pairs of ids, CSV")
+	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Parquet)
+	f.format.value = ""
+	flags.Var(&f.format, "format", "jsonl, csv, tsv or parquet; default: by file name")
+	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
+	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
+	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and go on (exit status 3), or fail")
+	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
+	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
+	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
+}
+
+// joinFile is what --save-config writes and --config reads.
+type joinFile struct {
+	LeftID    string          `json:"left_id,omitempty"`
+	RightID   string          `json:"right_id,omitempty"`
+	Fields    []linkage.Field `json:"fields,omitempty"`
+	Match     linkage.Match   `json:"match,omitempty"`
+	Threshold float64         `json:"threshold,omitempty"`
+	Precision float64         `json:"precision,omitempty"`
+	Top       int             `json:"top,omitempty"`
+	With      []string        `json:"with,omitempty"`
+}
+
+// settings returns what the file and the flags say, the flags before the file.
+func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
+	if f.config != "" {
+		data, err := os.ReadFile(f.config)
+		if err != nil {
+			return s, err
+		}
+		d := json.NewDecoder(strings.NewReader(string(data)))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&s); err != nil {
+			return s, fmt.Errorf("--config %s: %w", f.config, err)
+		}
+	}
+	s.LeftID, s.RightID = cmp.Or(f.leftID, s.LeftID), cmp.Or(f.rightID, s.RightID)
+	if flags.Changed("match") || s.Match == "" {
+		s.Match = linkage.Match(f.match.value)
+	}
+	if flags.Changed("threshold") {
+		if s.Threshold, s.Precision = 0, 0; f.threshold != "auto" {
+			if s.Threshold, err = strconv.ParseFloat(f.threshold, 64); err != nil || s.Threshold <= 0 {
+				return s, usagef("--threshold is %q: take a similarity above 0 and up to 1, or auto", f.threshold)
+			}
+		}
+	}
+	if flags.Changed("precision") {
+		if s.Precision = f.precision; s.Precision <= 0 {
+			return s, usagef("--precision is %v: take a share above 0 and below 1", f.precision)
+		}
+		if !flags.Changed("threshold") {
+			s.Threshold = 0
+		}
+	}
+	if flags.Changed("top") {
+		s.Top = f.top
+	}
+	if flags.Changed("with") {
+		s.With = f.with
+	}
+	if len(f.fields) > 0 {
+		s.Fields = nil
+		for _, spec := range f.fields {
+			field, err := parseField(spec)
+			if err != nil {
+				return s, err
+			}
+			s.Fields = append(s.Fields, field)
+		}
+	}
+	return s, nil
+}
+
+// parseField reads NAME[:WEIGHT[:TOKENS]] or LEFT=RIGHT[:WEIGHT[:TOKENS]]. What follows a
+// colon and is no number belongs to the name.
+func parseField(spec string) (f linkage.Field, err error) {
+	name := spec
+	parts := strings.Split(spec, ":")
+	for i := len(parts) - 1; i > 0 && i > len(parts)-3; i-- {
+		weight, err := strconv.ParseFloat(parts[i], 64)
+		if err != nil {
+			continue
+		}
+		if weight <= 0 {
+			return f, usagef("--field %s: weight %s must be above 0; leave the column out by not naming it", spec, parts[i])
+		}
+		f.Weight, name = weight, strings.Join(parts[:i], ":")
+		if i+1 < len(parts) {
+			if f.Tokens, err = record.ParseKind(parts[i+1]); err != nil {
+				return f, usagef("--field %s: %w", spec, err)
+			}
+		}
+		break
+	}
+	f.Left, f.Right, _ = strings.Cut(name, "=")
+	if f.Left == "" {
+		return f, usagef("--field is %q: take NAME, NAME:WEIGHT:TOKENS or LEFT=RIGHT", spec)
+	}
+	return f, nil
+}
+
+// joinConfig returns the library's configuration.
+func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinConfig, err error) {
+	s, err := f.settings(cmd.Flags())
+	if err != nil {
+		return c, err
+	}
+	size, err := parseSize("max-record", f.maxRecord)
+	if err != nil {
+		return c, err
+	}
+	if f.threads < 0 {
+		return c, usagef("--threads is %d: take 1 or more, or leave it out for all processors", f.threads)
+	}
+	c = alike.JoinConfig{
+		Left: args[0], LeftID: s.LeftID, RightID: s.RightID, Fields: s.Fields,
+		Corpus:    corpus.Options{Format: corpus.Format(f.format.value), MaxRecord: size},
+		Threshold: s.Threshold, Precision: s.Precision, Match: s.Match, Top: s.Top, With: s.With, Threads: f.threads,
+		Considered: f.truth != "", Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
+	}
+	if len(args) > 1 {
+		c.Right = args[1]
+	} else if !cmd.Flags().Changed("match") && f.config == "" {
+		c.Match = "" // what one table has
+	}
+	useObjects(cmd, &c.Corpus)
+	if err := c.Validate(); err != nil {
+		return c, usageError{err}
+	}
+	return c, nil
+}
+
+// saveConfig writes what was chosen.
+func (f *joinFlags) saveConfig(c alike.JoinConfig, r *alike.JoinResult) error {
+	s := joinFile{LeftID: c.LeftID, RightID: c.RightID, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, With: c.With}
+	for _, column := range r.Columns {
+		s.Fields = append(s.Fields, column.Field)
+	}
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(f.save, append(data, '\n'), 0o644)
+}

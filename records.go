@@ -1,0 +1,73 @@
+package alike
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/linkage"
+)
+
+// DedupRecords copies the records of a table to config.Output, but only one of every cluster
+// of records that belong together: those that Join links within join.Left. Of config count
+// what says which record of a cluster is kept, where outputs go and who is told; the table and
+// how it is read are those of join. The result is that of the join; it is nil after an error.
+func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary, *JoinResult, error) {
+	columns, id, err := linkage.Columns(ctx, join.Left, join.LeftID, join.Corpus)
+	if err != nil {
+		return nil, nil, err
+	}
+	config.Inputs, config.Corpus, config.Threads = []string{join.Left}, join.Corpus, join.Threads
+	config.Corpus.NoText, config.Corpus.IDField, config.Corpus.Fields = true, cmp.Or(id, corpus.NoID), nil
+	if config.Keep.NeedsLength() {
+		config.Corpus.Fields = columns
+	}
+	if config.OnError == dedup.OnErrorFail {
+		join.Fail = true
+	}
+	join.OnSkip = nil // the engine meets the same records, and tells
+	guessed := join.LeftID == "" && id != "id"
+	var result *JoinResult
+	config.Link = func(ctx context.Context) (*dedup.Links, error) {
+		if result, err = linkage.Join(ctx, join); err != nil {
+			return nil, err
+		}
+		if guessed && len(result.Repeated) > 0 {
+			return nil, setting.Errorf("the column %q was taken for the ids, and %s is there more than once: name the column with the ids (%s), or - where there is none",
+				id, result.Repeated[0], setting.IDField)
+		}
+		return linksOf(result, join.Threshold), nil
+	}
+	summary, err := dedup.Run(ctx, config)
+	if err != nil {
+		return nil, nil, err
+	}
+	return summary, result, nil
+}
+
+// linksOf returns what a join within one table has found as links of the engine.
+func linksOf(r *JoinResult, threshold float64) *dedup.Links {
+	var names []string
+	for _, c := range r.Columns {
+		names = append(names, c.Left)
+	}
+	return &dedup.Links{
+		Records: r.Left,
+		All: func(yield func(dedup.Link) bool) {
+			for _, l := range r.Links {
+				if !yield(dedup.Link{A: uint32(l.RowA), B: uint32(l.RowB), Similarity: l.Similarity}) {
+					return
+				}
+			}
+		},
+		Similarity: func(a, b uint32) float64 { return r.Similarity(int(a), int(b)) },
+		ID:         func(record uint32) []byte { return r.ID(int(record)) },
+		By: fmt.Sprintf("records alike by %s; %.1f %% of their links likely right, %.1f %% of the matches likely found",
+			fault.List(names), 100*r.Precision, 100*r.Recall),
+		Threshold: threshold, Candidates: int64(r.Candidates), ExpectedRecall: r.Recall,
+	}
+}
