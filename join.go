@@ -14,6 +14,9 @@ type JoinConfig = linkage.Config
 // JoinResult is what a join has found, and what it chose.
 type JoinResult = linkage.Result
 
+// Link is a pair of records that belong together.
+type Link = linkage.Link
+
 // Join finds the records of two tables, or of one, that belong together. See linkage.Join.
 func Join(ctx context.Context, config JoinConfig) (*JoinResult, error) {
 	return linkage.Join(ctx, config)

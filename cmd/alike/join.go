@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +26,8 @@ The output is CSV: left_id,right_id,similarity, then the similarity of each
 column, empty where a value is missing; sorted by left, then right record, in input
 order. The similarity is the cosine of the records' tokens, weighted by inverse
 document frequency. With --with, columns of both tables follow; with --probability,
-how likely the link is right. --json, or a FILE named .jsonl, has an object a line.
+how likely the link is right. --json, or a FILE named .jsonl, has an object a line;
+a FILE named .parquet is one, with nulls where a value is missing.
 
 --match says which pairs may be links: mutual (each other's best, the default),
 one-to-one (each record once at most, so that most links are likely right; where more
@@ -65,7 +65,10 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	asJSON := f.json || strings.Contains(f.output, ".jsonl") || strings.Contains(f.output, ".ndjson")
+	format, err := f.linkFormat()
+	if err != nil {
+		return err
+	}
 	names := []string{"left_id", "right_id"}
 	if c.Right == "" {
 		names = []string{"a", "b"}
@@ -75,7 +78,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 		stderr = io.Discard
 	}
 	r, err := joinInto(cmd, c, f.output, stderr, func(w io.Writer, r *alike.JoinResult) error {
-		return writeLinks(w, r, names, c.With, asJSON, f.probability)
+		return writeLinks(w, r, names, c.With, format, f.probability)
 	})
 	if err != nil {
 		return err

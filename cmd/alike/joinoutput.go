@@ -8,77 +8,186 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 )
 
-// writeLinks writes the links as CSV or JSON lines. ids are the names of the first two columns.
-func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, asJSON, probability bool) error {
-	buffer := bufio.NewWriterSize(out, 1<<16)
-	names := append(slices.Clone(ids), "similarity")
-	for _, c := range r.Columns {
-		names = append(names, c.Left)
+// linkColumn is a column of the output.
+type linkColumn struct {
+	name   string
+	number bool // with six decimals, or "" where there is none
+	bytes  bool // some value is not UTF-8
+}
+
+// linkFormat is what the links are written as.
+func (f *joinFlags) linkFormat() (corpus.Format, error) {
+	format, _, _ := corpus.NameFormat(f.output)
+	switch {
+	case format == corpus.Parquet && f.json:
+		return "", usagef("--json and -o %s say two formats: leave one out", f.output)
+	case format == corpus.Parquet || format == corpus.TSV:
+		return format, nil
+	case format == corpus.JSONL || f.json:
+		return corpus.JSONL, nil
 	}
-	if probability {
-		names = append(names, "probability")
-	}
-	for _, name := range with {
-		names = append(names, "left_"+name, "right_"+name)
-	}
-	rows := csv.NewWriter(buffer)
-	if !asJSON {
-		_ = rows.Write(names) // Flush tells of errors
-	}
-	for _, l := range r.Links {
-		row := []string{string(l.A), string(l.B), string(dedup.AppendSimilarity(nil, l.Similarity))}
-		numbers := 3 + len(r.Columns)
-		for _, s := range l.Fields {
-			if s < 0 {
-				row = append(row, "")
-			} else {
-				row = append(row, string(dedup.AppendSimilarity(nil, s)))
-			}
+	return corpus.CSV, nil
+}
+
+// writeLinks writes the links. ids are the names of the first two columns.
+func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, format corpus.Format, probability bool) error {
+	columns := linkColumns(r, ids, with, probability)
+	var rows linkWriter
+	switch format {
+	case corpus.Parquet:
+		noteBytes(r, columns, probability)
+		rows = newParquetLinks(out, columns)
+	case corpus.JSONL:
+		rows = &jsonLinks{bufio.NewWriterSize(out, 1<<16), columns}
+	default:
+		w := csv.NewWriter(bufio.NewWriterSize(out, 1<<16))
+		if format == corpus.TSV {
+			w.Comma = '\t'
 		}
-		if probability {
-			row = append(row, string(dedup.AppendSimilarity(nil, l.Probability)))
-			numbers++
-		}
-		for i := range with {
-			row = append(row, string(l.WithA[i]), string(l.WithB[i]))
-		}
-		if !asJSON {
-			_ = rows.Write(row)
-		} else if err := writeObject(buffer, names, row, 2, numbers); err != nil {
+		rows = newCSVLinks(w, columns)
+	}
+	var row []string
+	for i := range r.Links {
+		row = appendLink(row[:0], &r.Links[i], probability)
+		if err := rows.write(row); err != nil {
 			return err
 		}
 	}
-	rows.Flush()
-	return errors.Join(rows.Error(), buffer.Flush())
+	return rows.close()
 }
 
-// writeObject writes a row as a JSON object; from…to−1 are numbers, empty for null.
-func writeObject(w *bufio.Writer, names, row []string, from, to int) error {
-	for i, value := range row {
-		lead := ","
-		if i == 0 {
-			lead = "{"
+// linkColumns returns the columns of the output. Each has a name of its own: a column of a
+// table that is called as one before it has field_ in front.
+func linkColumns(r *alike.JoinResult, ids, with []string, probability bool) (columns []linkColumn) {
+	add := func(name string, number bool) {
+		for slices.ContainsFunc(columns, func(c linkColumn) bool { return c.name == name }) {
+			name = "field_" + name
 		}
-		key, err := json.Marshal(names[i])
+		columns = append(columns, linkColumn{name: name, number: number})
+	}
+	for _, id := range ids {
+		add(id, false)
+	}
+	add("similarity", true)
+	for _, c := range r.Columns {
+		add(c.Left, true)
+	}
+	if probability {
+		add("probability", true)
+	}
+	for _, name := range with {
+		add("left_"+name, false)
+		add("right_"+name, false)
+	}
+	return columns
+}
+
+// appendLink appends what the columns of a link hold.
+func appendLink(row []string, l *alike.Link, probability bool) []string {
+	row = append(row, string(l.A), string(l.B), decimals(l.Similarity))
+	for _, s := range l.Fields {
+		if s < 0 {
+			row = append(row, "")
+		} else {
+			row = append(row, decimals(s))
+		}
+	}
+	if probability {
+		row = append(row, decimals(l.Probability))
+	}
+	for i := range l.WithA {
+		row = append(row, string(l.WithA[i]), string(l.WithB[i]))
+	}
+	return row
+}
+
+func decimals(similarity float64) string { return string(dedup.AppendSimilarity(nil, similarity)) }
+
+// noteBytes finds the columns with values that are not UTF-8.
+func noteBytes(r *alike.JoinResult, columns []linkColumn, probability bool) {
+	var row []string
+	for i := range r.Links {
+		row = appendLink(row[:0], &r.Links[i], probability)
+		for c, value := range row {
+			columns[c].bytes = columns[c].bytes || !utf8.ValidString(value)
+		}
+	}
+}
+
+// linkWriter writes rows of the output.
+type linkWriter interface {
+	write(row []string) error
+	close() error // after the last row
+}
+
+// csvLinks writes CSV or TSV. Values that are not UTF-8 stand there as they are.
+type csvLinks struct{ *csv.Writer }
+
+func newCSVLinks(w *csv.Writer, columns []linkColumn) csvLinks {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	_ = w.Write(names) // close tells of errors
+	return csvLinks{w}
+}
+
+func (c csvLinks) write(row []string) error { return c.Write(row) }
+
+func (c csvLinks) close() error {
+	c.Flush()
+	return c.Error()
+}
+
+// jsonLinks writes an object a line. A value that is not UTF-8 has its bytes as base64 in a
+// field of the same name with _bytes.
+type jsonLinks struct {
+	*bufio.Writer
+	columns []linkColumn
+}
+
+func (j *jsonLinks) write(row []string) error {
+	lead := byte('{')
+	field := func(name string, value any) error {
+		key, err := json.Marshal(name)
 		if err != nil {
 			return err
 		}
-		text := []byte(value)
-		switch isNumber := i >= from && i < to; {
-		case isNumber && value == "":
-			text = []byte("null")
-		case !isNumber:
-			if text, err = json.Marshal(value); err != nil {
-				return err
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(j, "%c%s:%s", lead, key, text)
+		lead = ','
+		return err
+	}
+	for i, value := range row {
+		c := &j.columns[i]
+		var err error
+		switch {
+		case c.number && value == "":
+			err = field(c.name, nil)
+		case c.number:
+			err = field(c.name, json.Number(value))
+		default:
+			err = field(c.name, value)
+			if raw := rawID([]byte(value)); raw != nil {
+				err = errors.Join(err, field(c.name+"_bytes", raw))
 			}
 		}
-		fmt.Fprintf(w, "%s%s:%s", lead, key, text)
+		if err != nil {
+			return err
+		}
 	}
-	_, err := w.WriteString("}\n")
+	_, err := j.WriteString("}\n")
 	return err
 }
+
+func (j *jsonLinks) close() error { return j.Flush() }
