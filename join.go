@@ -3,6 +3,7 @@ package alike
 import (
 	"context"
 
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/eval"
 	"github.com/alike-dev/alike/linkage"
 )
@@ -16,6 +17,11 @@ type JoinResult = linkage.Result
 
 // Link is a pair of records that belong together.
 type Link = linkage.Link
+
+// ReadLinks reads links that there are already, for JoinConfig.Known. See linkage.ReadKnown.
+func ReadLinks(ctx context.Context, path string, o corpus.Options) ([]linkage.Known, error) {
+	return linkage.ReadKnown(ctx, path, o)
+}
 
 // Join finds the records of two tables, or of one, that belong together. See linkage.Join.
 func Join(ctx context.Context, config JoinConfig) (*JoinResult, error) {

@@ -45,7 +45,7 @@ func (t *tables) decide(c *Config, whole *records, cmp *comparer, found *compari
 	if err != nil {
 		return err
 	}
-	edges = top(c.Top, edges, found.pairs, rank)
+	edges = top(func(a uint32) int { return t.known.room(a, c.Top) }, edges, found.pairs, rank)
 	r.Matches = sum(probability)
 	right := 0.0
 	for _, e := range edges {
@@ -68,11 +68,8 @@ func (t *tables) decide(c *Config, whole *records, cmp *comparer, found *compari
 	return nil
 }
 
-// top keeps the n best edges of each left record.
-func top(n int, edges []int, pairs []pair, rank []float64) []int {
-	if n == 0 {
-		return edges
-	}
+// top keeps as many of the best edges of each left record as it has room for.
+func top(room func(a uint32) int, edges []int, pairs []pair, rank []float64) []int {
 	kept := edges[:0]
 	for len(edges) > 0 {
 		end := 1
@@ -81,7 +78,7 @@ func top(n int, edges []int, pairs []pair, rank []float64) []int {
 		}
 		group := slices.Clone(edges[:end])
 		slices.SortStableFunc(group, func(i, j int) int { return sign(rank[j] - rank[i]) })
-		group = group[:min(n, end)]
+		group = group[:min(room(pairs[edges[0]].a), end)]
 		slices.Sort(group)
 		kept = append(kept, group...)
 		edges = edges[end:]

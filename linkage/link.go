@@ -46,6 +46,11 @@ type Config struct {
 	Top       int      // most links of a left record, where the rule allows for several; 0: no bound
 	With      []string // columns of both tables that are handed on
 	Threads   int      // 0: all processors
+	// Known are links that are settled. They help to learn what a match looks like, as all
+	// candidates do, but are no links again; their records have a partner: by Mutual and
+	// OneToOne they get no other, by Best the left ones do not. By All they may, where Top has
+	// room beside the known links.
+	Known []Known
 
 	Considered bool // hand on what the rule has found before the decision too
 	Fail       bool // the first record that cannot be read ends the join
@@ -116,6 +121,7 @@ type Result struct {
 	Skipped     int      // records that could not be read
 	Repeated    []string // ids that several records of a table have, with the table; one of each table
 	Considered  []Considered
+	Known       int    // links of Config.Known of which both records are there
 	Links       []Link // sorted by left, then right record, in input order
 	Matches     float64
 	Precision   float64 // estimated, of the links
@@ -160,6 +166,7 @@ type tables struct {
 	result      *Result
 	left, right *record.Table // right is nil for one table
 	numbering   record.Numbering
+	known       *known // nil: nothing is
 }
 
 // open reads the tables.
@@ -267,6 +274,12 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 	}
 	r.Candidates = len(found.pairs)
 	t.report(found, probability, m, cmp)
+	if len(c.Known) > 0 {
+		t.known = t.findKnown(c.Known)
+		r.Known = len(c.Known) - t.known.absent
+		found = t.known.free(found, c.Match)
+		probability = probability[:len(found.pairs)] // made again
+	}
 	return r, t.decide(c, whole, cmp, found, m, probability, one)
 }
 

@@ -69,35 +69,46 @@ func find(ctx context.Context, input, id string, o corpus.Options) (*source, err
 
 // sample returns the first records of a table, each column's value a slice of its own.
 func (s *source) sample(ctx context.Context, n int) (rows [][][]byte, err error) {
-	o := s.options
-	o.Fields = s.columns
-	f, err := corpus.Open(ctx, s.source, o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	p := corpus.NewParser(o)
-	var b corpus.Block
-	defer b.Release()
-	for len(rows) < n {
-		if err := f.Next(&b); err == io.EOF {
-			return rows, nil
-		} else if err != nil {
-			return nil, err
-		}
-		p.Start(f, &b)
-		for r := (corpus.Record{}); len(rows) < n && p.Next(&r); {
-			if r.Err != nil {
-				continue
-			}
+	err = s.each(ctx, s.columns, func(r *corpus.Record) (more bool, err error) {
+		if r.Err == nil {
 			row := make([][]byte, len(r.Fields))
 			for i, v := range r.Fields {
 				row[i] = bytes.Clone(v)
 			}
 			rows = append(rows, row)
 		}
+		return len(rows) < n, nil
+	})
+	return rows, err
+}
+
+// each calls visit for the records of a table, with the values of columns, as long as it wants
+// more. What cannot be read has the line within its file.
+func (s *source) each(ctx context.Context, columns []string, visit func(*corpus.Record) (more bool, err error)) (err error) {
+	o := s.options
+	o.Fields = columns
+	f, err := corpus.Open(ctx, s.source, o)
+	if err != nil {
+		return err
 	}
-	return rows, nil
+	defer func() { err = errors.Join(err, f.Close()) }()
+	p := corpus.NewParser(o)
+	var b corpus.Block
+	defer b.Release()
+	for line := int64(0); ; line += b.Lines {
+		if err := f.Next(&b); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		p.Start(f, &b)
+		for r := (corpus.Record{}); p.Next(&r); {
+			r.Line += line + 1
+			if more, err := visit(&r); !more || err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // reader reads a table with several goroutines, each block by one of them.

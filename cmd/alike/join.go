@@ -35,6 +35,13 @@ than 1,000 records hang together, the best pair, then the best of what is left, 
 on), best (the best partner of each left record) and all. The first two hold that a
 table has each thing once: then a pair is less likely the more a rival is.
 
+--against-links FILE, links of an earlier run, finds only what is new; ids mean the same
+records as in FILE. Its links are not written again. A record that is in one has its
+partner: by mutual and one-to-one it gets no other, whichever table it is of, by best no
+left record does; by all it may, as far as --top has room beside its known links. What
+matches look like is learned from all records, so give both tables whole, or --config,
+where only a few records are new.
+
 --truth FILE, pairs of ids, prints precision, recall and F1 of the links, and what
 another cut would have reached.`
 
@@ -42,6 +49,7 @@ const joinExamples = `  alike join products.csv catalogue.csv > links.csv
   alike join a.csv b.csv --field title --field maker=brand:2 --field price:1:number
   alike join a.csv b.csv --precision 0.95 --with title,price -o links.csv
   alike join new.parquet old.parquet --match all --threshold 0.6
+  alike join new.csv old.csv --against-links links.csv > new-links.csv
   alike join a.csv b.csv --truth pairs.csv --explain`
 
 func newJoin() *cobra.Command {
@@ -84,6 +92,9 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	tellJoin(stderr, r)
+	if f.known != "" {
+		tellKnown(stderr, r, len(c.Known))
+	}
 	if f.explain {
 		explainColumns(stderr, r)
 	}

@@ -35,6 +35,7 @@ type joinFlags struct {
 	onError     choice
 	threads     int
 	truth       string
+	known       string
 	explain     bool
 	probability bool
 	json        bool
@@ -53,6 +54,7 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.match, "match", "which pairs may be links: mutual, one-to-one, best or all")
 	flags.IntVar(&f.top, "top", 0, "most links of a left record, the best ones, with --match all")
 	flags.StringSliceVar(&f.with, "with", nil, "`columns` of both tables to add, separated by commas")
+	flags.StringVar(&f.known, "against-links", "", "`file` of links that there are already, such as an earlier output: only new ones are looked for")
 	flags.BoolVar(&f.probability, "probability", false, "add a column: how likely the link is right, as far as the data tell")
 	flags.StringVar(&f.config, "config", "", "read choices from this JSON `file`; flags that are given count more")
 	flags.StringVar(&f.save, "save-config", "", "write what was chosen to this JSON `file`")
@@ -187,6 +189,13 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 	useObjects(cmd, &c.Corpus)
 	if err := c.Validate(); err != nil {
 		return c, usageError{err}
+	}
+	if f.known != "" {
+		o := c.Corpus
+		o.Format = corpus.ByName
+		if c.Known, err = alike.ReadLinks(cmd.Context(), f.known, o); err != nil {
+			return c, fmt.Errorf("--against-links: %w", err)
+		}
 	}
 	return c, nil
 }

@@ -43,6 +43,15 @@ func tellJoin(w io.Writer, r *alike.JoinResult) {
 	}
 }
 
+// tellKnown says how many of the given links stand.
+func tellKnown(w io.Writer, r *alike.JoinResult, given int) {
+	fmt.Fprintf(w, "known before: %s", count(int64(r.Known), "link"))
+	if absent := given - r.Known; absent > 0 {
+		fmt.Fprintf(w, ", and %s of records that are not in both tables", humanize.Comma(int64(absent)))
+	}
+	fmt.Fprintln(w)
+}
+
 // tellAssignment says how far one-to-one links are the best choice there is.
 func tellAssignment(w io.Writer, a linkage.Assignment) {
 	fmt.Fprintf(w, "one-to-one: the best choice in %s of records that hang together", count(int64(a.Components-a.Greedy), "group"))

@@ -1,0 +1,141 @@
+package linkage
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/record"
+)
+
+// Known is a link that is settled: of the records with these ids, A of the left table and B of
+// the right one; of one table in any order.
+type Known struct{ A, B string }
+
+// ReadKnown reads the links that a join has written, or any other table of pairs of ids: by the
+// columns left_id and right_id, else a and b, else the first two.
+func ReadKnown(ctx context.Context, path string, o corpus.Options) (links []Known, err error) {
+	s, err := find(ctx, path, corpus.NoID, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.columns) < 2 {
+		return nil, fmt.Errorf("%s has one column, %s: links are pairs of ids, such as left_id,right_id", fault.Shown(path), fault.List(s.columns))
+	}
+	names := s.columns[:2]
+	for _, pair := range [][]string{{"left_id", "right_id"}, {"a", "b"}} {
+		if slices.Contains(s.columns, pair[0]) && slices.Contains(s.columns, pair[1]) {
+			names = pair
+			break
+		}
+	}
+	err = s.each(ctx, names, func(r *corpus.Record) (more bool, err error) {
+		if r.Err != nil {
+			return false, &corpus.Problem{Path: path, Line: r.Line, Err: r.Err}
+		}
+		links = append(links, Known{string(r.Fields[0]), string(r.Fields[1])})
+		return true, nil
+	})
+	return links, err
+}
+
+// known is Config.Known by numbers of records.
+type known struct {
+	pairs  map[pair]bool
+	degree [2]map[uint32]int // known links of each record, left and right; one map for one table
+	absent int               // links of which a record is not there
+}
+
+// findKnown finds the records of known links. Where several have an id all are meant.
+func (t *tables) findKnown(links []Known) *known {
+	k := &known{pairs: map[pair]bool{}}
+	left := byID(t.left, links, func(l Known) []string { return t.sides(l.A, l.B) })
+	right := left
+	k.degree[0] = map[uint32]int{}
+	if k.degree[1] = k.degree[0]; t.right != nil {
+		right = byID(t.right, links, func(l Known) []string { return []string{l.B} })
+		k.degree[1] = map[uint32]int{}
+	}
+	for _, l := range links {
+		if len(left[l.A]) == 0 || len(right[l.B]) == 0 {
+			k.absent++
+		}
+		// One of them may be there all the same: it has its partner elsewhere.
+		for _, a := range left[l.A] {
+			k.degree[0][a]++
+		}
+		for _, b := range right[l.B] {
+			k.degree[1][b]++
+		}
+		for _, a := range left[l.A] {
+			for _, b := range right[l.B] {
+				if t.right == nil && a > b {
+					a, b = b, a
+				}
+				k.pairs[pair{a, b}] = true
+			}
+		}
+	}
+	return k
+}
+
+// sides returns the ids of a link that are those of left records.
+func (t *tables) sides(a, b string) []string {
+	if t.right == nil {
+		return []string{a, b}
+	}
+	return []string{a}
+}
+
+// byID returns the records of a table with the ids of links.
+func byID(t *record.Table, links []Known, ids func(Known) []string) map[string][]uint32 {
+	wanted := map[uint64]bool{}
+	for _, l := range links {
+		for _, id := range ids(l) {
+			wanted[hashing.Bytes([]byte(id))] = true
+		}
+	}
+	rows := map[string][]uint32{}
+	for i := range t.Rows() {
+		if id := t.Row(i).ID(); wanted[hashing.Bytes(id)] {
+			rows[string(id)] = append(rows[string(id)], uint32(i))
+		}
+	}
+	return rows
+}
+
+// free returns the candidates that may still be links: by Mutual and OneToOne those of two
+// records without a partner, by Best those of a left one without, by All all but known links.
+func (k *known) free(c *comparison, rule Match) *comparison {
+	rest := &comparison{width: c.width, left: c.left, right: c.right}
+	for i, p := range c.pairs {
+		taken := k.pairs[p]
+		switch rule {
+		case Mutual, OneToOne:
+			taken = k.degree[0][p.a] > 0 || k.degree[1][p.b] > 0
+		case Best:
+			taken = k.degree[0][p.a] > 0
+		}
+		if !taken {
+			rest.pairs = append(rest.pairs, p)
+			rest.levels = append(rest.levels, c.of(i)...)
+			rest.wholes = append(rest.wholes, c.wholes[i])
+		}
+	}
+	return rest
+}
+
+// room returns how many links more a left record may have where top is the most, 0: any number.
+func (k *known) room(a uint32, top int) int {
+	if top == 0 {
+		return math.MaxInt
+	}
+	if k == nil {
+		return top
+	}
+	return max(0, top-k.degree[0][a])
+}
