@@ -61,6 +61,10 @@ func newOutputs(c *Config) (*outputs, error) {
 	err := errors.Join(
 		o.addFolder("output folder", c.Output, write.OwnedNames()),
 		o.addFolder("work folder", c.Work, append(slices.Clone(journal.Names), resume.FilesFolder)))
+	if c.Known != nil {
+		path, names := c.Known.Folder()
+		err = errors.Join(err, o.addFolder("index", path, names))
+	}
 	if err != nil {
 		return nil, err
 	}

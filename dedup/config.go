@@ -130,6 +130,11 @@ type Config struct {
 	// is about texts, sketches and thresholds counts for nothing.
 	Link func(context.Context) (*Links, error)
 
+	// Known, if set, is a collection that stands before the inputs: Run removes documents that are
+	// like one of it, and of the others as with Star and Keep first, and adds what it keeps. What is
+	// kept is as if all had been there at once. It asks for Candidates lsh, which is the default then.
+	Known Known
+
 	Keep cluster.Keep
 	Star bool // remove only what is similar to the kept document itself; always by a containment
 
@@ -240,6 +245,9 @@ func (c *Config) setSearchDefaults() {
 		setDefault(&c.Verify, VerifySketch)
 	}
 	setDefault(&c.Verify, VerifyExact)
+	if c.Known != nil {
+		setDefault(&c.Candidates, CandidatesLSH)
+	}
 	setDefault(&c.Candidates, CandidatesAuto)
 	switch {
 	case c.Candidates != CandidatesAuto:
@@ -273,7 +281,7 @@ func (c Config) Validate() error {
 
 // validate is Validate of a configuration with its defaults.
 func (c *Config) validate() error {
-	checks := []error{c.validateReading(), c.validateLink()}
+	checks := []error{c.validateReading(), c.validateLink(), c.validateKnown()}
 	if err := c.validateStored(); err != nil {
 		return asUsage(errors.Join(append(checks, err)...))
 	}

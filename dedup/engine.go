@@ -22,6 +22,7 @@ import (
 	"fmt"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/copies"
 	"github.com/alike-dev/alike/dedup/internal/feed"
@@ -144,6 +145,8 @@ type run struct {
 	work         *scratch.Space
 	log          *resume.Log // nil: nothing is kept for another process
 
+	knownState string     // of Config.Known when the run began
+	removed    bitset.Set // with Config.Known: documents removed in favour of another one of the run
 	refSources int
 	leftFiles  int // sources of Inputs, where With is given
 	sources    []corpus.Source
@@ -223,6 +226,9 @@ func (r *run) begin(ctx context.Context, command string) (err error) {
 		return err
 	}
 	if err := r.config.Begin(); err != nil {
+		return err
+	}
+	if err := r.beginKnown(); err != nil {
 		return err
 	}
 	if r.config.Work == "" {
@@ -306,6 +312,9 @@ func (r *run) dedup(ctx context.Context, out *write.Folder) error {
 	if err := out.SyncFolders(r.sources[r.refSources:]); err != nil {
 		return err
 	}
+	if err := r.addKept(ctx); err != nil {
+		return err
+	}
 	if err := r.log.Note(resume.Published, r.summary); err != nil {
 		return err
 	}
@@ -334,6 +343,12 @@ func (r *run) round(ctx context.Context, out *write.Folder) (lost []write.LostRo
 	}
 	s := r.summary
 	s.Removed = found.Removed.Len()
+	if r.config.Known != nil {
+		r.countKnown()
+		if r.removed, err = removedSet(r.table, found); err != nil {
+			return nil, errors.Join(err, found.Release())
+		}
+	}
 	s.Kept = s.Read - s.Skipped - s.Removed
 	s.Clusters = found.Clusters
 	s.LargestClusters = append(s.LargestClusters, found.Largest...)

@@ -46,6 +46,7 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 			{Name: "ids only", Value: strconv.FormatBool(c.IDsOnly)},
 			{Name: "references", Value: fmt.Sprint(r.refSources)},
 			{Name: string(setting.With), Value: withSetting(c, r.leftFiles)},
+			{Name: "index", Value: r.knownState},
 		}
 		for _, s := range set {
 			if !yield(s) {

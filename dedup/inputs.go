@@ -225,7 +225,7 @@ func (r *run) readOptions() read.Options {
 	c := &r.config
 	o := read.Options{
 		Recipe: r.recipe, Corpus: c.Corpus, LongText: c.limits.text, FirstProblem: c.OnError == OnErrorFail, Stored: c.Fingerprints,
-		Layouts: &r.layouts, Progress: c.Progress, Meter: r.clock.meter,
+		Layouts: &r.layouts, Progress: c.Progress, Meter: r.clock.meter, Look: r.look(),
 		Table: table.Options{
 			Sources: r.sources, References: r.refSources, Left: r.leftFiles, Keys: r.recipe.Keys(),
 			Space: r.work, SegmentBytes: c.limits.segment, Log: r.log, PartBytes: r.partBytes(),
@@ -284,11 +284,11 @@ func (r *run) read(ctx context.Context) error {
 	if references > 0 {
 		c.OnNotice(setting.Textf("references that have the name of an input: %d; outputs name them %sFILE:LINE", references, AgainstPrefix))
 	}
-	return errors.Join(r.account(repeated), r.work.Release(repeated))
+	return errors.Join(r.account(ctx, repeated), r.work.Release(repeated))
 }
 
 // account reports what could not be used, in input order, and counts documents.
-func (r *run) account(repeated *extsort.Sorted) error {
+func (r *run) account(ctx context.Context, repeated *extsort.Sorted) error {
 	t := r.table
 	report := r.newReporter(repeated)
 	defer report.close()
@@ -302,6 +302,9 @@ func (r *run) account(repeated *extsort.Sorted) error {
 		return err
 	}
 	if err := report.rest(); err != nil {
+		return err
+	}
+	if err := r.markKnown(ctx); err != nil {
 		return err
 	}
 	fields, err := r.countDocuments()

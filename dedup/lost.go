@@ -64,6 +64,9 @@ func (r *run) leaveOut(lost []write.LostRows) error {
 		for doc, end := t.DocsOfFile(l.File); doc < end && c.Err == nil; doc++ {
 			if c.Line(doc) > l.Rows {
 				t.Skipped.Add(doc)
+				if t.Known != nil {
+					t.Known.Remove(doc)
+				}
 			}
 		}
 		r.config.OnSkip(r.lostProblem(l))

@@ -48,6 +48,7 @@ func (r *run) removal() (err error) {
 	if r.config.Measure == measure.Overlap {
 		return errRemovalByOverlap
 	}
+	r.config.Star = r.config.Star || r.config.Known != nil
 	if byParts(r.config.Measure) {
 		r.removesParts, r.config.Star = true, true
 		r.threshold, err = measure.NewThreshold(measure.Containment, r.config.Threshold)

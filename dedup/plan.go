@@ -18,10 +18,11 @@ type Plan struct {
 	Files         int     `json:"files"`
 	InputBytes    int64   `json:"input_bytes"` // of the files as they stand, references too
 	Documents     int64   `json:"documents"`
-	MemoryBytes   int64   `json:"memory_bytes"`  // resident, at most
-	CeilingBytes  int64   `json:"ceiling_bytes"` // Config.Memory
-	WorkBytes     int64   `json:"work_bytes"`    // on disk while it runs
-	OutputBytes   int64   `json:"output_bytes"`  // of records, if nothing is removed
+	Known         int64   `json:"known,omitempty"` // of them, those like one of Config.Known
+	MemoryBytes   int64   `json:"memory_bytes"`    // resident, at most
+	CeilingBytes  int64   `json:"ceiling_bytes"`   // Config.Memory
+	WorkBytes     int64   `json:"work_bytes"`      // on disk while it runs
+	OutputBytes   int64   `json:"output_bytes"`    // of records, if nothing is removed
 	Seconds       float64 `json:"seconds"`
 	SampledBytes  int64   `json:"sampled_bytes"`
 	SampleSeconds float64 `json:"sample_seconds"`
@@ -47,6 +48,7 @@ type sample struct {
 	taken     int64 // bytes of files
 	decoded   int64 // of them, decoded
 	documents int64
+	known     int64
 	columns   int64 // bytes of the table
 	seconds   float64
 }
@@ -62,6 +64,9 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 		return nil, err
 	}
 	if err := r.findSources(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.beginKnown(); err != nil {
 		return nil, err
 	}
 	if config.Output != "" {
@@ -111,6 +116,7 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 	}
 	s.seconds += time.Since(begun).Seconds()
 	s.documents += found.Documents
+	s.known += found.Known
 	s.columns += found.Columns
 	decoded := found.Decoded
 	s.decoded += decoded
@@ -146,7 +152,7 @@ func (r *run) estimate(s *sample) *Plan {
 	}
 	scale := float64(e.InputBytes) / float64(s.taken)
 	scaled := func(n int64) int64 { return int64(math.Round(float64(n) * scale)) }
-	e.Documents = scaled(s.documents)
+	e.Documents, e.Known = scaled(s.documents), scaled(s.known)
 	table := scaled(s.columns)
 	// A band's keys are sorted, then votes and rims; each entry is there twice while
 	// it is sorted.

@@ -255,6 +255,7 @@ var harmless = map[string]string{
 	"Link":             "excludes Work",
 	"Corpus.Admit":     "who waits for whom",
 	"Corpus.AtOnce":    "where blocks of a stream end, not what they hold",
+	"Known":            "its state is a setting, see beginKnown",
 	"Outputs":          "other files of the caller, which the engine does not write",
 	"Reads":            "what they hold is in other settings",
 	"Begin":            "is called before anything is done",

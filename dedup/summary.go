@@ -9,11 +9,12 @@ import (
 
 // Summary is what a run reports. read = kept + removed + skipped, always.
 type Summary struct {
-	Read    int64 `json:"read"`    // records of the inputs, skipped ones too
-	Kept    int64 `json:"kept"`    // among them documents without any text
-	Removed int64 `json:"removed"` // near-duplicates of a kept document
-	Skipped int64 `json:"skipped"` // could not be used; each was named
-	Empty   int64 `json:"empty"`   // kept documents without features: like nothing
+	Read    int64 `json:"read"`            // records of the inputs, skipped ones too
+	Kept    int64 `json:"kept"`            // among them documents without any text
+	Removed int64 `json:"removed"`         // near-duplicates of a kept document
+	Known   int64 `json:"known,omitempty"` // of them, those of a document of Config.Known
+	Skipped int64 `json:"skipped"`         // could not be used; each was named
+	Empty   int64 `json:"empty"`           // kept documents without features: like nothing
 
 	// Usable documents of Inputs and of With, for which Read and Skipped count together.
 	Left  int64 `json:"left,omitempty"`

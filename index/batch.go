@@ -45,6 +45,7 @@ type Batch struct {
 	words    []uint32
 	bytes    []byte
 	given    bool // the index keeps bytes
+	note     func(first, next uint64) (name string, value []byte)
 	verdicts []Verdict
 	err      error // of a document that could not be compared
 
@@ -74,6 +75,11 @@ type prepared struct {
 
 type span struct{ from, to int }
 
+// Note has a note stored with the documents of the batch: both survive, or nothing of them. note
+// is called when the documents have their slots, those from first up to next, which is not
+// among them; it replaces the note that has the name.
+func (b *Batch) Note(note func(first, next uint64) (name string, value []byte)) { b.note = note }
+
 func of[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
 
 // newBatch returns an empty batch, for Check or for Add.
@@ -94,7 +100,7 @@ func (b *Batch) Size() int { return len(b.bytes) + 8*len(b.keys) }
 // Reset empties the batch.
 func (b *Batch) Reset() {
 	b.docs, b.keys, b.words, b.bytes, b.ids = b.docs[:0], b.keys[:0], b.words[:0], b.bytes[:0], b.ids[:0]
-	b.view, b.err = nil, nil
+	b.view, b.err, b.note = nil, nil, nil
 	b.maker.Trim()
 	if b.given {
 		b.bytes, b.given = make([]byte, 0, cap(b.bytes)), false

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -23,9 +24,10 @@ import (
 //	x slot   the document is dead; until compact, which says so in the block
 //	i id     the slot of the document with the id, if Options.ByID
 //	w        the window: first slot, next slot, clock
+//	n name   a note of whoever uses the index, see Batch.Note
 //
 // Slots are big-endian, so that they are in order. Each value ends with a checksum of its own,
-// over it and its slot (of i: over the id and the slot).
+// over it and its slot (of i: over the id and the slot; of n: over the name and the value).
 type disk struct {
 	fs   vfs.FS
 	dir  string
@@ -47,6 +49,7 @@ const (
 	keyDead   = 'x'
 	keyID     = 'i'
 	keyWindow = 'w'
+	keyNote   = 'n'
 )
 
 func slotKey(dst []byte, kind byte, slot uint64) []byte {
@@ -174,7 +177,7 @@ func (s *disk) apply(x *Index) error {
 			return err
 		}
 	}
-	err := errors.Join(s.putBlocks(b, x, from), s.putDead(b, x, from), s.putIDs(b, x), s.putWindow(b, x.growing.First, x.next, x.clock.Load()), s.trim(b, x))
+	err := errors.Join(s.putBlocks(b, x, from), s.putDead(b, x, from), s.putIDs(b, x), s.putNotes(b, x), s.putWindow(b, x.growing.First, x.next, x.clock.Load()), s.trim(b, x))
 	if err != nil {
 		return err
 	}
@@ -232,6 +235,43 @@ func (s *disk) putIDs(b *pebble.Batch, x *Index) error {
 		}
 	}
 	return nil
+}
+
+// noteOf is a note, see Batch.Note.
+type noteOf struct {
+	name  string
+	value []byte
+}
+
+func (s *disk) putNotes(b *pebble.Batch, x *Index) error {
+	for _, n := range x.notes {
+		value := seal(slices.Clone(n.value), durable.Checksum(durable.Checksum(0, []byte(n.name)), n.value), 0)
+		if err := b.Set(append([]byte{keyNote}, n.name...), value, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *disk) note(name string) ([]byte, error) {
+	value, closer, err := s.db.Get(append([]byte{keyNote}, name...))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("note %q: %w", name, asDamage(err))
+	}
+	note, err := parseNote(name, value)
+	return note, errors.Join(err, closer.Close())
+}
+
+// parseNote returns a copy of a note without its checksum.
+func parseNote(name string, value []byte) ([]byte, error) {
+	n := len(value) - durable.ChecksumSize
+	if n < 0 || string(seal(nil, durable.Checksum(durable.Checksum(0, []byte(name)), value[:n]), 0)) != string(value[n:]) {
+		return nil, fmt.Errorf("note %q: %w: checksum", name, errDamaged)
+	}
+	return slices.Clone(value[:n]), nil
 }
 
 func (s *disk) putWindow(b *pebble.Batch, first, next uint64, clock int64) error {

@@ -22,6 +22,9 @@ const (
 	storeDir   = "store" // Pebble's
 )
 
+// FileNames returns the names of what an index has in its folder.
+func FileNames() []string { return []string{headerFile, stateFile, lockFile, storeDir} }
+
 // formatVersion is that of the header, of keys and of values.
 const formatVersion = "alike index 1"
 

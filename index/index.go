@@ -17,6 +17,8 @@ import (
 // what is on disk is not known, or it was opened to be read only.
 var ErrReadOnly = errors.New("index is read-only")
 
+var errNoIDs = errors.New("index: documents are not known by their ids here: set ByID")
+
 // ErrClosed says that an index was closed.
 var ErrClosed = errors.New("index is closed")
 
@@ -44,6 +46,7 @@ type Index struct {
 	named   map[string]uint64 // with ByID: their slots
 	dropped [][]byte          // with ByID: ids of what is dead
 	dead    []uint64          // slots buried by the batch at hand
+	notes   []noteOf          // to be stored with the batch at hand
 	most    uint64            // see expire
 	finder  *finder
 	marks   []mark
@@ -188,7 +191,7 @@ func (x *Index) Add(b *Batch) error {
 // there were.
 func (x *Index) Delete(ids ...[]byte) (n int, err error) {
 	if !x.options.ByID {
-		return 0, errors.New("index: documents are not known by their ids here: set ByID")
+		return 0, errNoIDs
 	}
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -254,7 +257,7 @@ func (x *Index) begin(b *Batch) {
 	x.next, x.growing = v.Next, *v
 	x.most = v.First + slotsAtOnce
 	x.pending, x.dead = x.pending[:0], x.dead[:0]
-	x.dropped = x.dropped[:0]
+	x.dropped, x.notes = x.dropped[:0], x.notes[:0]
 	clear(x.named)
 }
 
@@ -432,6 +435,10 @@ func (x *Index) promote(gone *arrival) {
 
 // commit stores what the batch has brought, and shows it.
 func (x *Index) commit() error {
+	if b := x.batch; b != nil && b.note != nil {
+		name, value := b.note(x.view.Load().Next, x.next)
+		x.notes = append(x.notes, noteOf{name, value})
+	}
 	if err := x.store.apply(x); err != nil {
 		return x.fail(err)
 	}

@@ -1,6 +1,10 @@
 package index
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
 
 // A store keeps the records. get may be called by any number of goroutines, everything else
 // by the writer only; sync at any time.
@@ -13,6 +17,8 @@ type store interface {
 	// apply stores what the writer's batch has brought: pending, dead, and the start of the
 	// window.
 	apply(x *Index) error
+	// note returns the note with a name, nil if there is none.
+	note(name string) ([]byte, error)
 	sync() error
 	close(x *Index) error
 	bytes(v *view) int64
@@ -21,10 +27,12 @@ type store interface {
 // memory keeps records in the chunks.
 type memory struct {
 	slots map[string]uint64 // with ByID
+	mu    sync.Mutex
+	notes map[string][]byte
 }
 
 func newMemory(byID bool) *memory {
-	m := &memory{}
+	m := &memory{notes: map[string][]byte{}}
 	if byID {
 		m.slots = map[string]uint64{}
 	}
@@ -68,7 +76,18 @@ func (m *memory) apply(x *Index) error {
 	for id, slot := range x.named {
 		m.slots[id] = slot
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, n := range x.notes {
+		m.notes[n.name] = slices.Clone(n.value)
+	}
 	return nil
+}
+
+func (m *memory) note(name string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.notes[name]), nil
 }
 
 // adopts decides whether records stay where the batch has them, which spares a copy, and

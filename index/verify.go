@@ -32,7 +32,7 @@ func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64,
 		return 0, errors.New("index: it is in memory, there is nothing to check")
 	}
 	c := &checking{x: x, s: s, view: x.view.Load(), told: told, finder: newFinder(x), maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true})}
-	for _, part := range []func(context.Context) error{c.blocks, c.records, c.ids} {
+	for _, part := range []func(context.Context) error{c.blocks, c.records, c.ids, c.notes} {
 		if err := part(ctx); err != nil {
 			if ctx.Err() != nil {
 				return c.documents, ctx.Err()
@@ -154,6 +154,24 @@ func (c *checking) ids(ctx context.Context) error {
 		}
 		if err != nil {
 			c.tell(err, "id %q", id)
+		}
+	}
+	return errors.Join(it.Error(), it.Close(), ctx.Err())
+}
+
+// notes checks the notes.
+func (c *checking) notes(ctx context.Context) error {
+	it, err := c.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyNote}, UpperBound: []byte{keyNote + 1}})
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok && ctx.Err() == nil; ok = it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			break // the iterator tells it too
+		}
+		if _, err := parseNote(string(it.Key()[1:]), value); err != nil {
+			c.told(Damage{"store", err})
 		}
 	}
 	return errors.Join(it.Error(), it.Close(), ctx.Err())

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -48,6 +49,14 @@ bytes of all values, and the similarity in removed.csv is that of alike join.
 A document without an id is named by its file, or file:line; a reference whose
 name an input has too is against://file:line. A name means one document.
 
+With --index the documents of an index stand before those of the inputs: what is like
+one of them goes, and of the rest what is like a document that was kept before it. What
+is kept is added to the index. So what is kept of a crawl each week is what would be
+kept of all crawls at once, by --cluster star. The output and the index belong together:
+killed at any moment, the same command comes to the same output and adds what is
+missing; before that no other one may add to the index (--fresh undoes what it has
+added). clusters.csv has clusters of the inputs only.
+
 read = kept + removed + skipped, always. An empty document is kept and matches
 nothing. The output is the same for any number of threads.`
 
@@ -56,6 +65,7 @@ const dedupExamples = `  alike dedup corpus/ -o clean/
   alike dedup train.jsonl -o clean/ --against test.jsonl     # decontaminate
   alike dedup mails/ -o clean/ --measure containment --threshold 0.9   # quoted in another
   alike dedup customers.csv -o clean/ --records --keep longest
+  alike dedup week-42/ -o new/ --index corpus.index     # what no week before had
   zcat dump.gz | alike dedup - -o clean/ --format lines --json`
 
 // dedupFlags are the flags of dedup.
@@ -68,6 +78,7 @@ type dedupFlags struct {
 	against []string
 	idsOnly bool
 	dryRun  bool
+	index   string
 }
 
 func (f *dedupFlags) add(own *pflag.FlagSet) {
@@ -75,6 +86,7 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.StringVarP(&f.output, "output", "o", "", "`folder` for the output; must not exist or be empty")
 	own.StringVar(&f.keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
 	own.StringArrayVar(&f.against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
+	own.StringVar(&f.index, "index", "", "remove what is like a document of the index in this `folder`, and add what is kept; it is made if it is not there, and held in memory beside what --memory says")
 	own.Var(&f.mode, "cluster", "components (whatever is connected) or star (only what is similar to the kept document itself)")
 	own.BoolVar(&f.idsOnly, "ids-only", false, "write the ids of what is kept, kept.csv, and no records")
 	own.BoolVar(&f.dryRun, "dry-run", false, "say what documents, memory, disk and time it will take, and do nothing")
@@ -121,7 +133,11 @@ func newDedup() *cobra.Command {
 	return cmd
 }
 
-func (f *dedupFlags) run(cmd *cobra.Command, args []string) error {
+func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
+	if f.index != "" && f.search.candidates.value == string(dedup.CandidatesAuto) {
+		f.search.candidates.value = string(dedup.CandidatesLSH) // as documents of an index are found
+	}
+	f.input.freshIndex = f.index != ""
 	c, err := f.config(cmd, args)
 	if err != nil {
 		return err
@@ -131,6 +147,17 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if byParts := c.Measure == measure.Containment || c.Measure == measure.MaxContainment; byParts && cmd.Flags().Changed("cluster") && !c.Star {
 		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", c.Measure)
+	}
+	if f.index != "" {
+		if cmd.Flags().Changed("cluster") && !c.Star {
+			return usagef("--cluster components is not for --index: whether two documents are connected may depend on one that comes later, and what is in the index stays; leave --cluster out")
+		}
+		known, err := growing(f.index, c, args, f.dryRun)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, known.Close()) }()
+		c.Known = known
 	}
 	if f.dryRun {
 		return printPlan(cmd, &f.input, c)
@@ -186,6 +213,9 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 	stderr := cmd.ErrOrStderr()
 	fmt.Fprintf(stderr, "%s read: %s kept, %s removed in %s, %s skipped\n", count(s.Read, "document"),
 		humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"), humanize.Comma(s.Skipped))
+	if s.Known > 0 {
+		fmt.Fprintf(stderr, "%s of those removed are like a document of the index\n", humanize.Comma(s.Known))
+	}
 	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
 	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(output), describeCost(s))
 	return nil
@@ -207,6 +237,9 @@ func printPlan(cmd *cobra.Command, f *inputFlags, c alike.Config) error {
 		{"memory", "about " + size(e.MemoryBytes)},
 		{"disk", "up to " + size(e.OutputBytes) + " of output"},
 		{"time", fmt.Sprintf("about %s", (time.Duration(e.Seconds*1e3) * time.Millisecond).Round(100*time.Millisecond))},
+	}
+	if c.Known != nil {
+		rows[1][1] += fmt.Sprintf(", of which about %s are like one of the index", humanize.Comma(e.Known))
 	}
 	if e.CeilingBytes > 0 {
 		rows[2][1] += ", of " + size(e.CeilingBytes) + " allowed"

@@ -172,10 +172,12 @@ type inputFlags struct {
 	memory    string
 	work      string
 	fresh     bool
-	timings   string
-	progress  choice
-	quiet     bool
-	json      bool
+	// freshIndex says that --fresh is about an index too; only dedup has one.
+	freshIndex bool
+	timings    string
+	progress   choice
+	quiet      bool
+	json       bool
 }
 
 func (f *inputFlags) add(flags *pflag.FlagSet) {
@@ -213,7 +215,7 @@ func (f *inputFlags) apply(c *alike.Config) error {
 	if c.Timings = f.timings != ""; c.Timings {
 		c.Outputs = append(c.Outputs, f.timings)
 	}
-	if f.fresh && f.work == "" {
+	if f.fresh && f.work == "" && !f.freshIndex {
 		return usagef("--fresh is about a --work folder: name it, or leave --fresh out")
 	}
 	size, err := parseSize("max-record", f.maxRecord)

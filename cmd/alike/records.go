@@ -35,6 +35,7 @@ var notOfRecords = map[string]string{
 	"with":     "two tables are joined by alike join",
 	"dry-run":  "what it takes to join a table is known when it is joined",
 	"fresh":    "records are joined in memory, and no work folder is needed",
+	"index":    "an index holds texts",
 	"memory":   "records are joined in memory",
 	"preset":   "presets are settings for texts",
 	"recall":   "the best candidates of each record are found without fail",

@@ -21,7 +21,7 @@ import (
 // of digests, however many there are.
 type Classes struct {
 	Both            bitset.Set      // of two collections, the representatives on the left whose classes have members on the right
-	Representatives bitset.Set      // the documents to compare: with features, not skipped, first of their class
+	Representatives bitset.Set      // the documents to compare: with features, not skipped or known, first of their class
 	Members         *extsort.Sorted // Key: representative, Value: member; classes of two or more, the representative too
 	Copies          int64           // documents that are not the first of their class; of two collections, those of the other one than the first
 }
@@ -71,7 +71,7 @@ func (o *Options) addDigests(s *table.Scan, to *extsort.Appender) error {
 	return s.EachBlock(func(b *table.Block, row, end int) error {
 		for first := b.FirstDoc; row < end; row, first = row+1, first+1 {
 			d := &docs[row]
-			if d.Features == 0 || t.Skipped.Has(first) {
+			if d.Features == 0 || !t.Counts(first) {
 				continue
 			}
 			sum := d.Digest

@@ -28,9 +28,15 @@ type Options struct {
 	// it is read, so that the problem is the first one for any number of threads.
 	FirstProblem bool
 	Layouts      *feed.Layouts
-	Progress     meter.Progress
-	Meter        *meter.Meter // nil: nothing is measured
+	// Look, if set, makes for each worker what is asked about each document of the inputs.
+	Look     func() Look
+	Progress meter.Progress
+	Meter    *meter.Meter // nil: nothing is measured
 }
+
+// A Look returns what is known of the text that m has made last, nil if nothing: it becomes the
+// document's value in the table, and holds until the next call. An error ends the reading.
+type Look func(m *recipe.Maker, made recipe.Made, text []byte) ([]byte, error)
 
 // Counts are what was read.
 type Counts struct {
@@ -106,6 +112,8 @@ type worker struct {
 	parser *corpus.Parser
 	maker  *recipe.Maker
 	stored *storedReader // nil: records have texts
+	look   Look          // nil: nothing is asked
+	known  int64         // documents of which it knew something
 	other  bool          // a fingerprint since the last piece of a block was of another scheme
 	rows   *table.Filler
 	watch  stopwatch
@@ -120,6 +128,9 @@ func (r *reader) newWorker() *worker {
 		o.Lap = func(step recipe.Step) { w.watch.lap(stepOf[step]) }
 	}
 	w.maker = r.Recipe.NewMaker(o)
+	if r.Look != nil {
+		w.look = r.Look()
+	}
 	if r.Stored {
 		w.stored = newStoredReader(r.Recipe, &r.Corpus)
 	}
@@ -200,8 +211,8 @@ func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err
 		}
 		if record.Err != nil {
 			piece.AddProblem(record.Line, record.Err)
-		} else {
-			w.addDocument(&record, made)
+		} else if err := w.addDocument(file.Index, &record, made); err != nil {
+			return false, err
 		}
 		if w.rows.Full(&piece) {
 			if goOn, err := w.endPiece(&piece); err != nil || !goOn {
@@ -249,7 +260,7 @@ func (w *worker) make(record *corpus.Record) (recipe.Made, error) {
 	return made, nil
 }
 
-func (w *worker) addDocument(record *corpus.Record, made recipe.Made) {
+func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) (err error) {
 	w.watch.lap(stepParse)
 	c := w.rows.Columns()
 	c.Keys = w.maker.AppendKeys(c.Keys)
@@ -260,9 +271,17 @@ func (w *worker) addDocument(record *corpus.Record, made recipe.Made) {
 	if w.table.KeepsSets() {
 		c.Features = append(c.Features, w.maker.Set()...)
 	}
-	var field []byte
+	var value []byte
 	if len(record.Fields) > 0 {
-		field = record.Fields[0]
+		value = record.Fields[0]
+	}
+	if w.look != nil && file >= w.Table.References {
+		if value, err = w.look(w.maker, made, record.Text); err != nil {
+			return err
+		}
+		if value != nil {
+			w.known++
+		}
 	}
 	w.rows.Add(table.Document{
 		Digest:   made.Digest,
@@ -271,7 +290,8 @@ func (w *worker) addDocument(record *corpus.Record, made recipe.Made) {
 		TextSize: w.textSize(record),
 		Features: uint32(made.Features),
 		Line:     uint32(record.Line),
-	}, record.ID, field)
+	}, record.ID, value)
+	return nil
 }
 
 // textSize returns the length that a keep rule goes by: of the text or, where records have
@@ -311,6 +331,7 @@ func (w *worker) keep(b *table.Block) (goOn bool, err error) {
 // Sampled is what some blocks of a file hold.
 type Sampled struct {
 	Documents int64
+	Known     int64 // of them, those of which Options.Look knew something
 	Columns   int64 // bytes of the table
 	Decoded   int64 // bytes of the blocks
 }
@@ -334,6 +355,6 @@ func Sample(ctx context.Context, o Options, index int, file *corpus.File, more f
 		s.Decoded += int64(len(b.Data()))
 	}
 	documents, bytes := w.rows.Filled()
-	s.Documents, s.Columns = int64(documents), bytes
+	s.Documents, s.Known, s.Columns = int64(documents), w.known, bytes
 	return s, true, nil
 }

@@ -187,5 +187,5 @@ func BenchmarkSketch(b *testing.B) {
 // addText adds the document of a text.
 func addText(w *worker, record *corpus.Record) {
 	made, _ := w.make(record)
-	w.addDocument(record, made)
+	_ = w.addDocument(0, record, made)
 }

@@ -257,8 +257,8 @@ func (c *Cursor) SetSize(doc uint32) int {
 	return int(end - c.before(doc, row).setEnd)
 }
 
-// value returns the keep rule's field of a document.
-func (c *Cursor) value(doc uint32) []byte {
+// Value returns what was added beside a document, see Filler.Add; empty if there is nothing.
+func (c *Cursor) Value(doc uint32) []byte {
 	row := c.seek(doc)
 	if s := c.segment; s.resident {
 		start, end := s.valueSpan(row)
@@ -318,7 +318,7 @@ func (c *Cursor) Meta(doc uint32) cluster.Meta {
 	d := *c.Doc(doc)
 	m := cluster.Meta{Length: int64(d.TextSize), HasValue: d.hasValue}
 	if d.hasValue {
-		m.Value = string(c.value(doc))
+		m.Value = string(c.Value(doc))
 	}
 	return m
 }

@@ -178,7 +178,8 @@ func (f *Filler) newSegment() {
 // before it is added.
 func (f *Filler) Columns() *columns { return &f.segment.columns }
 
-// Add adds a document, with its own id and the keep rule's field, nil if it has none.
+// Add adds a document, with its own id and its value, nil if it has none: the keep rule's
+// field or, where documents are looked up, what was found.
 func (f *Filler) Add(d Document, id, value []byte) {
 	s := f.segment
 	s.ids = append(s.ids, id...)

@@ -16,14 +16,17 @@ type Document struct {
 	Offset   int64     // of the record in the file's decoded stream
 	IDHash   uint64    // of its own id; 0 when it has none
 	idEnd    uint32    // end of its id in the segment's ids
-	valueEnd uint32    // end of its keep rule's field in the segment's values
+	valueEnd uint32    // end of its value in the segment's values: the keep rule's field, or what it is like
 	setEnd   uint32    // end of its feature set in the segment's features
 	Length   uint32    // bytes of the record
 	TextSize uint32    // bytes of the text
 	Features uint32    // count, with repeats
 	Line     uint32    // within its block, from 0
-	hasValue bool      // the record has the keep rule's field
+	hasValue bool      // it has one
 }
+
+// HasValue tells whether something was added beside the document: see Filler.Add.
+func (d *Document) HasValue() bool { return d.hasValue }
 
 // segment holds the columns of some blocks' documents, as one worker has read
 // them: in memory, or in a part of the work folder.

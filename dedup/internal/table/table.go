@@ -86,9 +86,16 @@ type Table struct {
 	parts    []part
 	Blocks   []Block
 	Skipped  bitset.Set // documents found unusable after they were read
+	Known    bitset.Set // documents like one of a collection that was there; nil: none, and nobody asked
 	// ByPlace has the references that are named by their places, since inputs have
 	// their names; nil: none.
 	ByPlace bitset.Set
+}
+
+// Counts tells whether a document is neither skipped nor known: it can be alike to others, or
+// kept.
+func (t *Table) Counts(doc uint32) bool {
+	return !t.Skipped.Has(doc) && (t.Known == nil || !t.Known.Has(doc))
 }
 
 // number orders the blocks as the input is and numbers the documents.

@@ -181,7 +181,7 @@ func told(c *Cursor, doc uint32) string {
 	d := *c.Doc(doc)
 	d.idEnd, d.valueEnd, d.setEnd = 0, 0, 0
 	id := string(c.OwnID(doc)) // stands until the next call
-	value := string(c.value(doc))
+	value := string(c.Value(doc))
 	var signature []uint32
 	if c.t.k > 0 {
 		signature = slices.Clone(c.Signature(doc))

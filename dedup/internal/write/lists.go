@@ -2,9 +2,11 @@ package write
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -42,7 +44,11 @@ func (o *Folder) writeRemoved(ctx context.Context, t *table.Table, c *clusters.R
 	return o.rows(RemovedFile, []string{"id", "kept_id", "similarity"}, func(write func(row ...string)) error {
 		removed, kept := t.Scanner(), table.Namer{Cursor: t.Cursor()}
 		similarities := extsort.NewLookup(c.Similarities)
+		known := knownRows{t: t, c: t.Scanner(), write: write}
 		err := c.Removed.Visit(func(e extsort.Entry) error {
+			if err := known.upTo(uint32(e.Key)); err != nil {
+				return err
+			}
 			similarity := 1.0 // a copy
 			if bits, ok := similarities.Find(e.Key); ok {
 				similarity = math.Float64frombits(bits)
@@ -50,8 +56,42 @@ func (o *Folder) writeRemoved(ctx context.Context, t *table.Table, c *clusters.R
 			write(removed.ID(uint32(e.Key)), kept.ID(uint32(e.Value)), string(AppendSimilarity(nil, similarity)))
 			return errors.Join(removed.Err, kept.Err, ctx.Err())
 		})
+		if err == nil {
+			err = known.upTo(uint32(t.Docs))
+		}
 		return errors.Join(err, similarities.Err(), similarities.Close())
 	})
+}
+
+// knownRows writes the rows of documents that are like one of a collection that was there:
+// their values have the similarity, eight bytes, and its name.
+type knownRows struct {
+	t     *table.Table
+	c     *table.Cursor
+	doc   uint32 // the next one
+	write func(row ...string)
+}
+
+// upTo writes those before a document.
+func (k *knownRows) upTo(doc uint32) error {
+	if k.t.Known == nil {
+		return nil
+	}
+	for ; k.doc < doc; k.doc++ {
+		if !k.t.Known.Has(k.doc) {
+			continue
+		}
+		value := k.c.Value(k.doc)
+		if k.c.Err == nil && len(value) < 8 {
+			return fmt.Errorf("document %d: what it is like is %d bytes", k.doc, len(value))
+		}
+		if k.c.Err != nil {
+			return k.c.Err
+		}
+		similarity, name := math.Float64frombits(binary.LittleEndian.Uint64(value)), string(value[8:])
+		k.write(k.c.ID(k.doc), name, string(AppendSimilarity(nil, similarity)))
+	}
+	return k.c.Err
 }
 
 // writeClusters writes clusters.csv: id,cluster for the members of clusters of

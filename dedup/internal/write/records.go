@@ -99,7 +99,7 @@ type outputFile struct {
 const noteBytes = 64 << 20
 
 func (k *keptWriter) keeps(doc uint32) bool {
-	return !k.removed.Has(doc) && !k.Table.Skipped.Has(doc)
+	return !k.removed.Has(doc) && k.Table.Counts(doc)
 }
 
 // Options say what is written.

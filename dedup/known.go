@@ -1,0 +1,249 @@
+package dedup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/clusters"
+	"github.com/alike-dev/alike/dedup/internal/read"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// Known is a collection of documents that is there before the run and grows by what the run
+// keeps. See Config.Known; package index/grow has one.
+type Known interface {
+	// Recipe says what is alike in the collection. It must be that of the run.
+	Recipe() recipe.Recipe
+	// Folder returns the folder that the collection is in and the names of what it has there; "":
+	// it is in none. No input, and no other output, may lie among these.
+	Folder() (path string, names []string)
+	// Begin is called once, when the inputs are found and before they are read. run tells the
+	// run from all others. If the collection has a part of what this run keeps already, it
+	// answers from here on as it was before that. state tells which state that is.
+	Begin(run string) (state string, err error)
+	// NewLooker returns what looks documents up, for one goroutine.
+	NewLooker() Looker
+	// Has tells whether a document of the collection has the name. Any number of goroutines
+	// call it.
+	Has(name []byte) (bool, error)
+	// Keep adds what the run keeps, all of it or, if another process has begun with it, the
+	// rest. It is called when all output is on disk, but not in its place yet; what it has
+	// added must survive when it returns.
+	Keep(ctx context.Context, kept *Kept) error
+}
+
+// A Looker looks for documents of a collection. It belongs to one goroutine.
+type Looker interface {
+	// Look looks for the document that a text is like, of several for the first one. m has
+	// made the text last. The name holds until the next call.
+	Look(m *recipe.Maker, made recipe.Made, text []byte) (name []byte, similarity float64, found bool, err error)
+}
+
+// validateKnown checks what Config.Known asks of the rest.
+func (c *Config) validateKnown() error {
+	if c.Known == nil {
+		return nil
+	}
+	var checks []error
+	if c.Keep.String() != "first" {
+		checks = append(checks, setting.Errorf("%s %s: the documents of an index were there before and stay, so that it can only be first: leave it out", setting.Keep, c.Keep))
+	}
+	if c.Candidates == CandidatesExact {
+		checks = append(checks, setting.Errorf("%s exact: an index finds documents by the bands of their signatures: leave it out", setting.Candidates))
+	}
+	if byParts(c.Measure) {
+		checks = append(checks, setting.Errorf("%s %s: the largest of all documents would have to come first, and an index has those that came first: take another one, such as jaccard", setting.Measure, c.Measure))
+	}
+	if c.Fingerprints {
+		checks = append(checks, errors.New("the inputs are fingerprints, and an index takes texts: name the files that the fingerprints were made of"))
+	}
+	if c.Link != nil {
+		checks = append(checks, errors.New("records of a table are compared with each other, and an index holds texts: leave one of them out"))
+	}
+	if len(c.With) > 0 {
+		checks = append(checks, setting.Errorf("%s is for pairs, and an index for what is kept: leave one of them out", setting.With))
+	}
+	return errors.Join(checks...)
+}
+
+// beginKnown tells the collection which run begins.
+func (r *run) beginKnown() (err error) {
+	known := r.config.Known
+	if known == nil {
+		return nil
+	}
+	if mine, its := r.recipe.String(), known.Recipe().String(); mine != its {
+		return fmt.Errorf("%w: the index has the recipe\n  %s\nand the run\n  %s\ntake the settings with which the index was made", ErrUsage, its, mine)
+	}
+	sum := sha256.New()
+	for s := range r.settings("dedup") {
+		fmt.Fprintln(sum, s)
+	}
+	r.knownState, err = known.Begin(hex.EncodeToString(sum.Sum(nil)[:16]))
+	return err
+}
+
+// look returns what the read stage asks about each document of the inputs; nil: nothing.
+func (r *run) look() func() read.Look {
+	if r.config.Known == nil {
+		return nil
+	}
+	return func() read.Look {
+		l := r.config.Known.NewLooker()
+		var note []byte
+		return func(m *recipe.Maker, made recipe.Made, text []byte) ([]byte, error) {
+			name, similarity, found, err := l.Look(m, made, text)
+			if err != nil || !found {
+				return nil, err
+			}
+			note = binary.LittleEndian.AppendUint64(note[:0], math.Float64bits(similarity))
+			note = append(note, name...)
+			return note, nil
+		}
+	}
+}
+
+// markKnown marks documents that are like one of the collection, and skips those of the
+// others whose name a document of the collection has.
+func (r *run) markKnown(ctx context.Context) error {
+	known, t := r.config.Known, r.table
+	if known == nil {
+		return nil
+	}
+	t.Known = bitset.New(t.Docs)
+	taken := bitset.New(t.Docs)
+	cursors := make([]*table.Cursor, r.config.Threads)
+	names := make([][]byte, r.config.Threads)
+	err := t.EachDocument(ctx, r.config.Threads, func(worker int, _ *table.Block, doc uint32, d *table.Document) error {
+		switch {
+		case int(doc) < t.References:
+			return nil
+		case d.HasValue():
+			t.Known.AddShared(doc)
+			return nil
+		}
+		if cursors[worker] == nil {
+			cursors[worker] = t.Scanner()
+		}
+		c := cursors[worker]
+		names[worker] = c.AppendID(names[worker][:0], doc)
+		if c.Err != nil {
+			return c.Err
+		}
+		has, err := known.Has(names[worker])
+		if has {
+			taken.AddShared(doc)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.skipTaken(taken)
+}
+
+// skipTaken skips documents whose names are taken.
+func (r *run) skipTaken(taken bitset.Set) error {
+	t := r.table
+	c := t.Scanner()
+	for i := t.References; i < t.Docs; i++ {
+		doc := uint32(i)
+		if !taken.Has(doc) {
+			continue
+		}
+		t.Skipped.Add(doc)
+		p := &corpus.Problem{Path: c.Label(doc), Line: c.Line(doc), Offset: c.Doc(doc).Offset}
+		remedy := "make ids unique"
+		if c.Made(doc) {
+			remedy = "give the file another name, or its records ids"
+		}
+		p.Err = fmt.Errorf("its name %s is that of a document in the index, which is not like it; %s", fault.Shown(c.ID(doc)), remedy)
+		if c.Err != nil {
+			return c.Err
+		}
+		if r.config.OnError == OnErrorFail {
+			return p
+		}
+		r.config.OnSkip(p)
+		r.summary.Skipped++
+	}
+	return nil
+}
+
+// countKnown counts what is removed since it is like a document of the collection.
+func (r *run) countKnown() {
+	r.summary.Known = int64(r.table.Known.Len())
+	r.summary.Removed += r.summary.Known
+}
+
+// addKept has the collection grow by what is kept.
+func (r *run) addKept(ctx context.Context) error {
+	known := r.config.Known
+	if known == nil {
+		return nil
+	}
+	return r.clock.stage("index", r.inputBytes(), func() (int64, int64, error) {
+		kept := &Kept{Documents: r.summary.Kept, Corpus: r.config.Corpus, table: r.table, removed: r.removed}
+		kept.Sources, kept.Corpus.Admit = r.sources[r.refSources:], nil
+		return kept.Documents, 0, known.Keep(ctx, kept)
+	})
+}
+
+// removedSet returns the documents that are removed in favour of another one of the run.
+func removedSet(t *table.Table, c *clusters.Result) (bitset.Set, error) {
+	removed := bitset.New(t.Docs)
+	err := c.Removed.Visit(func(e extsort.Entry) error {
+		removed.Add(uint32(e.Key))
+		return nil
+	})
+	return removed, err
+}
+
+// Kept tells, of the records of a run's inputs, which are kept and what their names are.
+type Kept struct {
+	Documents int64
+	Sources   []corpus.Source // of the inputs, in order
+	Corpus    corpus.Options  // how they are read
+	table     *table.Table
+	removed   bitset.Set
+}
+
+// NewReader returns a reader for one goroutine.
+func (k *Kept) NewReader() *KeptReader { return &KeptReader{k: k, c: k.table.Scanner()} }
+
+// A KeptReader tells of the records of one block after the other.
+type KeptReader struct {
+	k        *Kept
+	c        *table.Cursor
+	doc, end uint32
+	name     []byte
+}
+
+// Block goes to a block of the source of that number.
+func (r *KeptReader) Block(source int, seq int64) {
+	r.doc, r.end = r.k.table.DocsOfBlock(r.k.table.ReferenceFiles+source, seq)
+}
+
+// Record tells whether the record at an offset of the source is kept. Offsets must ascend
+// within a block. The name holds until the next call.
+func (r *KeptReader) Record(offset int64) (name []byte, kept bool, err error) {
+	for r.doc < r.end && r.c.Doc(r.doc).Offset < offset {
+		r.doc++
+	}
+	if r.c.Err != nil || r.doc == r.end || r.c.Doc(r.doc).Offset != offset || !r.k.table.Counts(r.doc) || r.k.removed.Has(r.doc) {
+		return nil, false, r.c.Err
+	}
+	r.name = r.c.AppendID(r.name[:0], r.doc)
+	return r.name, true, r.c.Err
+}

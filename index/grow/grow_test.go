@@ -1,0 +1,415 @@
+package grow
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/shingle"
+)
+
+type doc struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// config decides about short texts, and reads blocks of a few of them.
+func config(inputs ...string) dedup.Config {
+	return dedup.Config{
+		Inputs: inputs, Threshold: 0.5, Features: shingle.Options{N: 2}, Candidates: dedup.CandidatesLSH, Star: true, IDsOnly: true,
+		Corpus: corpus.Options{BlockSize: 300}, Threads: 2,
+	}
+}
+
+func collection(t testing.TB, fs vfs.FS, c dedup.Config, dir string) *Collection {
+	t.Helper()
+	r, err := c.Recipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(dir, Options{Index: index.OpenOptions{Options: index.Options{Recipe: r}, FS: fs}, What: "this run", Fresh: c.Fresh})
+}
+
+// run runs dedup with an index and returns its output: kept.csv and removed.csv.
+func run(t testing.TB, fs vfs.FS, c dedup.Config, dir string) (output string, s *dedup.Summary, err error) {
+	t.Helper()
+	known := collection(t, fs, c, dir)
+	known.added = (*index.Index).Sync // so that a crash leaves some batches
+	c.Known = known
+	s, err = dedup.Run(t.Context(), c)
+	if closed := known.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	for _, name := range []string{dedup.KeptIDsFile, dedup.RemovedFile} {
+		b, err := os.ReadFile(filepath.Join(c.Output, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		output += string(b)
+	}
+	return output, s, nil
+}
+
+func write(t testing.TB, path string, docs []doc) {
+	t.Helper()
+	var b strings.Builder
+	for _, d := range docs {
+		line, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(line, '\n'))
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// some returns documents, many of which are like an earlier one.
+func some(random *rand.Rand, n int) (docs []doc) {
+	for i := range n {
+		var words []string
+		if len(docs) > 0 && random.IntN(2) == 0 {
+			words = strings.Fields(docs[random.IntN(len(docs))].Text)
+			for range random.IntN(3) {
+				words[random.IntN(len(words))] = fmt.Sprint("w", random.IntN(50))
+			}
+		} else {
+			for range 5 + random.IntN(10) {
+				words = append(words, fmt.Sprint("w", random.IntN(50)))
+			}
+		}
+		docs = append(docs, doc{fmt.Sprint("d", i), strings.Join(words, " ")})
+	}
+	return docs
+}
+
+// ids returns the ids of the documents of an index, in the order of their slots.
+func ids(t testing.TB, fs vfs.FS, c dedup.Config, dir string) (ids []string) {
+	t.Helper()
+	known := collection(t, fs, c, dir)
+	if err := known.open(); err != nil {
+		t.Fatal(err)
+	}
+	defer known.Close()
+	damages := 0
+	if _, err := known.x.Verify(t.Context(), func(d index.Damage) { damages++; t.Error(d) }); err != nil {
+		t.Fatal(err)
+	}
+	for slot := range known.x.Stats().Next {
+		if id, ok, err := known.x.ID(slot); err != nil {
+			t.Fatal(err)
+		} else if ok {
+			ids = append(ids, string(id))
+		}
+	}
+	return ids
+}
+
+// However a collection comes, what is kept of it is what the engine keeps of all at once.
+func TestWhatIsKeptOfPartsIsWhatIsKeptOfAllAtOnce(t *testing.T) {
+	for seed := range uint64(12) { // each opens a store for each part: rapid's hundred would take seconds
+		random := rand.New(rand.NewPCG(seed, 1))
+		docs := some(random, 1+random.IntN(60))
+		dir := t.TempDir()
+		all := config(filepath.Join(dir, "all.jsonl"))
+		all.Output = filepath.Join(dir, "all")
+		write(t, all.Inputs[0], docs)
+		if _, err := dedup.Run(t.Context(), all); err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(filepath.Join(all.Output, dedup.KeptIDsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fs, got, part := vfs.NewMem(), "id\n", 0
+		for from := 0; from < len(docs); part++ {
+			to := from + 1 + random.IntN(len(docs)-from)
+			c := config(filepath.Join(dir, fmt.Sprint(part, ".jsonl")))
+			c.Output = filepath.Join(dir, fmt.Sprint("out-", part))
+			write(t, c.Inputs[0], docs[from:to])
+			output, s, err := run(t, fs, c, "index")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Read != s.Kept+s.Removed+s.Skipped || s.Skipped > 0 || s.Known > s.Removed {
+				t.Fatalf("%+v", s)
+			}
+			kept, removed, _ := strings.Cut(strings.TrimPrefix(output, "id\n"), "id,kept_id,similarity\n")
+			if n := int64(strings.Count(removed, "\n")); n != s.Removed {
+				t.Fatalf("%d rows for %d that were removed", n, s.Removed)
+			}
+			got += kept
+			from = to
+		}
+		if got != string(want) {
+			t.Fatalf("kept in %d parts:\n%s\nat once:\n%s", part, got, want)
+		}
+		if there := ids(t, fs, all, "index"); "id\n"+strings.Join(there, "\n")+"\n" != got {
+			t.Fatalf("in the index:\n%v\nkept:\n%s", there, got)
+		}
+	}
+}
+
+var errPower = errors.New("no power")
+
+// failing is a file system that stops at its nth write operation: then it holds what survives a
+// crash, and nothing works any more.
+type failing struct {
+	*vfs.MemFS
+	n     atomic.Int64
+	after atomic.Pointer[vfs.MemFS]
+}
+
+func (f *failing) wrap(random *rand.Rand) vfs.FS {
+	return errorfs.Wrap(f.MemFS, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite && f.n.Add(-1) == -1 {
+			f.after.Store(f.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[random.IntN(3)], RNG: random}))
+		}
+		if f.n.Load() < 0 {
+			return errPower
+		}
+		return nil
+	}))
+}
+
+// A run ends at any write to the index, and is repeated on what is left of that: it comes to the
+// output of a run that was left alone, and nothing is in the index twice.
+func TestAKilledRunThatIsRepeatedComesToTheSame(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	docs := some(random, 300)
+	dir := t.TempDir()
+	first, second := config(filepath.Join(dir, "1.jsonl")), config(filepath.Join(dir, "2.jsonl"))
+	first.Output, second.Output = filepath.Join(dir, "out-1"), filepath.Join(dir, "out-2")
+	write(t, first.Inputs[0], docs[:100])
+	write(t, second.Inputs[0], docs[100:])
+	before := vfs.NewCrashableMem()
+	if _, _, err := run(t, before, first, "index"); err != nil {
+		t.Fatal(err)
+	}
+	whole := before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: random})
+	want, _, err := run(t, whole, second, "index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIDs := ids(t, whole, second, "index")
+	again := func(what string, fs vfs.FS) {
+		t.Helper()
+		if err := os.RemoveAll(second.Output); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := run(t, fs, second, "index")
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if got != want {
+			t.Fatalf("%s: the output is\n%s\nwant\n%s", what, got, want)
+		}
+		if there := ids(t, fs, second, "index"); !slices.Equal(there, wantIDs) {
+			t.Fatalf("%s: in the index are\n%v\nwant\n%v", what, there, wantIDs)
+		}
+	}
+	again("repeated after its end", whole)
+	if _, _, err := run(t, whole, second, "index"); err == nil {
+		t.Error("an output folder that is not empty is taken")
+	}
+	partly := 0
+	for n := 0; ; n += 1 + random.IntN(12) {
+		f := &failing{MemFS: before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: random})}
+		f.n.Store(int64(n))
+		if err := os.RemoveAll(second.Output); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := run(t, f.wrap(random), second, "index")
+		if f.n.Load() >= 0 {
+			if err != nil {
+				t.Fatal(err)
+			}
+			break // there are no more writes
+		}
+		left := f.after.Load()
+		for ; left == nil; left = f.after.Load() {
+			runtime.Gosched() // another goroutine makes it
+		}
+		if progressed(t, left, second) {
+			partly++
+			if _, _, err := run(t, left, otherRun(t, second), "index"); !errors.Is(err, ErrUnfinished) {
+				t.Fatalf("write %d: another run goes over a part of this one: %v", n, err)
+			}
+		}
+		again(fmt.Sprintf("ended at write %d (%v)", n, err), left)
+	}
+	if partly < 3 {
+		t.Errorf("%d runs ended between documents: the test sees too little", partly)
+	}
+}
+
+// progressed tells whether a part of a run is in the index, but not all of it.
+func progressed(t *testing.T, fs vfs.FS, c dedup.Config) bool {
+	t.Helper()
+	known := collection(t, fs, c, "index")
+	if err := known.open(); err != nil {
+		t.Fatal(err)
+	}
+	defer known.Close()
+	note, err := known.x.Note(noteName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p progress
+	if err := json.Unmarshal(note, &p); err != nil {
+		t.Fatal(err)
+	}
+	return !p.Whole && p.Added > 0
+}
+
+// otherRun is a run of the same input to another folder.
+func otherRun(t *testing.T, c dedup.Config) dedup.Config {
+	c.Output = filepath.Join(t.TempDir(), "other")
+	return c
+}
+
+// With Fresh another run undoes what a run has added that did not end.
+func TestAnotherRunUndoesAPartOfOne(t *testing.T) {
+	docs := some(rand.New(rand.NewPCG(5, 5)), 200)
+	dir := t.TempDir()
+	c := config(filepath.Join(dir, "1.jsonl"))
+	c.Output = filepath.Join(dir, "out")
+	write(t, c.Inputs[0], docs)
+	fs := vfs.NewMem()
+	ctx, cancel := context.WithCancel(t.Context())
+	known := collection(t, fs, c, "index")
+	config := c
+	config.Known = stopping{known, cancel}
+	if _, err := dedup.Run(ctx, config); err == nil {
+		t.Fatal("a cancelled run ends well")
+	}
+	if n := known.Index().Stats().Documents; n == 0 {
+		t.Fatal("it has added nothing: the test does not look at anything")
+	}
+	if err := known.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := otherRun(t, c)
+	if _, _, err := run(t, fs, other, "index"); !errors.Is(err, ErrUnfinished) || !strings.Contains(err.Error(), "this run") {
+		t.Fatal(err)
+	}
+	other.Fresh = true
+	_, s, err := run(t, fs, other, "index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if there := ids(t, fs, c, "index"); s.Known != 0 || int64(len(there)) != s.Kept {
+		t.Errorf("%d known, %d in the index, %d kept", s.Known, len(there), s.Kept)
+	}
+}
+
+// stopping ends the run when some documents are in the index.
+type stopping struct {
+	*Collection
+	cancel context.CancelFunc
+}
+
+func (s stopping) Keep(ctx context.Context, kept *dedup.Kept) error {
+	half := *kept
+	half.Sources = append(slices.Clone(kept.Sources), corpus.Source{Path: "not there", Format: corpus.JSONL})
+	half.Documents++
+	err := s.Collection.Keep(ctx, &half)
+	s.cancel()
+	return errors.Join(err, ctx.Err())
+}
+
+// Whatever the format, the index has what is kept, under the names of the output. What has the
+// name of another document is skipped.
+func TestRecordsOfAllFormatsAreAddedUnderTheirNames(t *testing.T) {
+	docs := some(rand.New(rand.NewPCG(7, 7)), 120)
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in")
+	if err := os.MkdirAll(filepath.Join(in, "texts"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(in, "a.jsonl"), docs[:30])
+	plain, err := os.ReadFile(filepath.Join(in, "a.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compressed, err := os.Create(filepath.Join(in, "b.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(compressed)
+	fmt.Fprintln(z, "no record")
+	fmt.Fprint(z, strings.NewReplacer(`"id":"d`, `"id":"z`, `"text":"`, `"text":"w1 w7 w3 w9 `).Replace(string(plain)))
+	if err := errors.Join(z.Close(), compressed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	table, err := os.Create(filepath.Join(in, "c.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := csv.NewWriter(table)
+	_ = rows.Write([]string{"text", "other"})
+	for _, d := range docs[60:90] {
+		_ = rows.Write([]string{d.Text, "a\nb"})
+	}
+	rows.Flush()
+	if err := errors.Join(rows.Error(), table.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range docs[90:] {
+		if err := os.WriteFile(filepath.Join(in, "texts", d.ID+".txt"), []byte(d.Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := config(in)
+	c.Output = filepath.Join(dir, "out")
+	fs := vfs.NewMem()
+	output, s, err := run(t, fs, c, "index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, _, _ := strings.Cut(strings.TrimPrefix(output, "id\n"), "id,kept_id")
+	there := ids(t, fs, c, "index")
+	if want := strings.Fields(kept); !slices.Equal(there, want) || s.Skipped != 1 || len(want) < 50 {
+		t.Fatalf("in the index are\n%v\nkept\n%v, %d skipped", there, want, s.Skipped)
+	}
+	// A file of the same name with other texts: its records have the names of those that are there.
+	c.Inputs = []string{filepath.Join(dir, "c.csv")}
+	c.Output = filepath.Join(dir, "out-2")
+	if err := os.WriteFile(c.Inputs[0], []byte("text\nv1 v2 v3 v4 v5\nv6 v7 v8 v9\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	c.OnSkip = func(p *corpus.Problem) { told = append(told, p.Error()) }
+	c.Corpus.IDField = "text" // unlike all others
+	if _, s, err = run(t, fs, c, "index"); err != nil || s.Kept != 2 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if err := os.WriteFile(c.Inputs[0], []byte("id,text\nd0,u1 u2 u3 u4 u5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Corpus.IDField, c.Output = "id", filepath.Join(dir, "out-3")
+	if _, s, err = run(t, fs, c, "index"); err != nil || s.Skipped != 1 || len(told) != 1 || !strings.Contains(told[0], `d0 is that of a document in the index`) {
+		t.Fatalf("%+v, %v, told %q", s, err, told)
+	}
+}

@@ -1,0 +1,103 @@
+package index
+
+import (
+	"errors"
+
+	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// A Looker looks for what texts are like in the first documents of a collection, whatever is
+// added meanwhile. It owns scratch memory and belongs to one goroutine.
+type Looker struct {
+	x      *Index
+	before uint64
+	finder *finder
+	keys   []uint64
+	words  []uint32
+	set    []uint64
+	name   []byte
+}
+
+// NewLooker returns a looker for the documents of the slots before that one. Their deletion is
+// seen.
+func (x *Index) NewLooker(before uint64) *Looker {
+	return &Looker{x: x, before: before, finder: newFinder(x)}
+}
+
+// Look looks for the document with the smallest slot that a text is like, as Check does. The
+// maker, of the recipe of the index and with signatures, has made the text last. The id holds
+// until the next call.
+func (l *Looker) Look(m *recipe.Maker, made recipe.Made, text []byte) (id []byte, similarity float64, found bool, err error) {
+	if made.Features == 0 {
+		return nil, 0, false, nil
+	}
+	x, v := l.x, l.x.view.Load()
+	l.keys = append(m.AppendKeys(l.keys[:0]), digestKey(made.Digest))
+	l.words = x.judge.appendWords(l.words[:0], m.Signature())
+	q := &query{keys: l.keys, digest: made.Digest, words: l.words, time: x.untimed(), set: m.Set}
+	if len(text) > recipe.LongText {
+		q.set = func() []uint64 {
+			l.set = l.finder.sets.AppendSet(l.set[:0], text)
+			return l.set
+		}
+	}
+	read := l.finder.read(v)
+	r := table.Range{First: v.First, Next: min(v.Next, l.before)}
+	slot, similarity, found, err := l.finder.oldest(v, r, q, read)
+	if !found || err != nil {
+		return nil, 0, false, err
+	}
+	kept, err := read(slot)
+	if errors.Is(err, errGone) {
+		return nil, 0, false, nil
+	}
+	l.name = append(l.name[:0], kept.id...)
+	return l.name, similarity, err == nil, err
+}
+
+// Has tells whether one of the documents of the slots before that one has the id, which needs
+// Options.ByID.
+func (x *Index) Has(id []byte, before uint64) (bool, error) {
+	if !x.options.ByID {
+		return false, errNoIDs
+	}
+	x.write.Lock() // a batch that is not shown yet may have taken the id
+	defer x.write.Unlock()
+	slot, found, err := x.store.slotOf(id)
+	return found && slot < before && x.view.Load().has(slot), err
+}
+
+// DeleteSlots removes the documents from one slot up to another, which needs Options.ByID, and
+// returns how many there were.
+func (x *Index) DeleteSlots(from, to uint64) (n int, err error) {
+	var ids [][]byte
+	v, f := x.view.Load(), newFinder(x)
+	for slot := max(from, v.First); slot < min(to, v.Next); slot++ {
+		if !v.has(slot) {
+			continue
+		}
+		r, err := f.read(v)(slot)
+		if err != nil {
+			return 0, err
+		}
+		ids = append(ids, append([]byte{}, r.id...))
+	}
+	return x.Delete(ids...)
+}
+
+// Note returns the note that a batch has left under a name, nil if there is none.
+func (x *Index) Note(name string) ([]byte, error) { return x.store.note(name) }
+
+// ID returns the id of the document of a slot. ok is false if there is none.
+func (x *Index) ID(slot uint64) (id []byte, ok bool, err error) {
+	v := x.view.Load()
+	if !v.has(slot) {
+		return nil, false, nil
+	}
+	r, err := newFinder(x).read(v)(slot)
+	if errors.Is(err, errGone) {
+		return nil, false, nil
+	}
+	return r.id, err == nil, err
+}
