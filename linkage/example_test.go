@@ -32,6 +32,6 @@ func ExampleJoin() {
 		fmt.Printf("%s %s %.3f\n", l.A, l.B, l.Similarity)
 	}
 	// Output:
-	// 1 a 0.850
+	// 1 a 0.772
 	// 2 b 0.598
 }

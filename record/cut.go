@@ -16,9 +16,9 @@ type Kind string
 
 // The kinds. The zero value is Text.
 const (
-	Text   Kind = "text"   // words, and the 3-grams within words
-	Words  Kind = "words"  // words
-	Grams  Kind = "grams"  // the 3-grams within words
+	Text   Kind = "text"   // words, and the 3-grams within words; words that - or / ties together also as one
+	Words  Kind = "words"  // words, tied ones also as one
+	Grams  Kind = "grams"  // the 3-grams within words, tied ones also as one
 	Code   Kind = "code"   // numbers and letters alone, as one word: its 3-grams and itself
 	Number Kind = "number" // a number, however it is written: $1,200.00 is 1200; text where it is none
 	Date   Kind = "date"   // year, month and day in any order, with or without separators; text where it is none
@@ -51,6 +51,7 @@ type Cutter struct {
 	general *text.Tokenizer // for what is not ASCII
 	normal  []byte
 	word    []rune
+	tied    []rune
 	joined  []byte
 }
 
@@ -121,23 +122,10 @@ const (
 
 // cutWords appends the tokens of c.normal, and returns the hash of its words in order.
 func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole uint64) {
-	first := len(dst)
+	first, tied := len(dst), -1 // where words begin that signs tie to the next one
 	for i := 0; i < len(c.normal); {
 		start := i
-		c.word = append(c.word[:0], edge)
-		for i < len(c.normal) {
-			r, size := rune(c.normal[i]), 1
-			if r >= utf8.RuneSelf {
-				r, size = utf8.DecodeRune(c.normal[i:])
-			}
-			if !isWord(r) || r == utf8.RuneError && size == 1 {
-				break
-			}
-			if len(c.word) < maxWord {
-				c.word = append(c.word, r)
-			}
-			i += size
-		}
+		i = c.readWord(i)
 		if i == start {
 			_, size := utf8.DecodeRune(c.normal[i:])
 			i += size
@@ -148,14 +136,74 @@ func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole uint64) {
 		if len(dst)-first >= maxTokens {
 			continue
 		}
-		if kind != Grams && kind != Value {
-			dst = append(dst, h&^gramBit)
-		}
-		if kind != Words && kind != Value {
-			dst = appendGrams(dst, append(c.word, edge))
+		dst = appendWord(dst, h, append(c.word, edge), kind)
+		switch ties := c.ties(i); {
+		case ties && tied < 0:
+			tied = start
+		case !ties && tied >= 0:
+			dst = c.appendTied(dst, c.normal[tied:i], kind)
+			tied = -1
 		}
 	}
 	return dst, whole
+}
+
+// readWord leaves the word that begins at i in c.word, with an edge before it, and returns
+// where it ends.
+func (c *Cutter) readWord(i int) int {
+	c.word = append(c.word[:0], edge)
+	for i < len(c.normal) {
+		r, size := rune(c.normal[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(c.normal[i:])
+		}
+		if !isWord(r) || r == utf8.RuneError && size == 1 {
+			break
+		}
+		if len(c.word) < maxWord {
+			c.word = append(c.word, r)
+		}
+		i += size
+	}
+	return i
+}
+
+// appendWord appends the tokens of a word, given its hash and its code points between edges.
+func appendWord(dst []uint64, h uint64, word []rune, kind Kind) []uint64 {
+	if kind != Grams && kind != Value {
+		dst = append(dst, h&^gramBit)
+	}
+	if kind != Words && kind != Value {
+		dst = appendGrams(dst, word)
+	}
+	return dst
+}
+
+// ties tells whether at i a sign stands between two words that may also be written as one:
+// TS-MR1640 and TSMR1640, 404/231-1368 and 404-231-1368.
+func (c *Cutter) ties(i int) bool {
+	if i+1 >= len(c.normal) || c.normal[i] != '-' && c.normal[i] != '/' {
+		return false
+	}
+	r, _ := utf8.DecodeRune(c.normal[i+1:])
+	return isWord(r)
+}
+
+// appendTied appends the tokens of words that signs tie together, taken for one.
+func (c *Cutter) appendTied(dst []uint64, words []byte, kind Kind) []uint64 {
+	c.joined, c.tied = c.joined[:0], append(c.tied[:0], edge)
+	for i := 0; i < len(words); {
+		r, size := utf8.DecodeRune(words[i:])
+		if isWord(r) {
+			c.joined = append(c.joined, words[i:i+size]...)
+			if len(c.tied) < maxWord {
+				c.tied = append(c.tied, r)
+			}
+		}
+		i += size
+	}
+	c.tied = append(c.tied, edge)
+	return appendWord(dst, hashing.Bytes(c.joined), c.tied, kind)
 }
 
 // edge marks both ends of a word in its grams.

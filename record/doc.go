@@ -9,6 +9,8 @@
 // A value is cut by its Kind. Text, which fits nearly everything, takes words together with
 // the 3-grams within words: a typing error changes a few grams of a word, a word that is left
 // out or moved costs no other, and a word in common counts more than its letters in any order.
+// Words that a hyphen or a slash ties together count once more as one word, since codes are
+// written either way: TS-MR1640 and TSMR1640.
 //
 // Tokens are numbers of a Dictionary that all columns of both tables share, so that a word
 // is the same feature wherever it stands. Weights are inverse document frequencies in fixed
