@@ -2,28 +2,23 @@ package linkage
 
 import (
 	"context"
-	"errors"
-	"runtime"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/measure"
-	"github.com/alike-dev/alike/simjoin"
 )
 
 // parallel calls work for ranges of 0…n−1, at most grain long, from so many goroutines, and
-// returns when all are done or ctx has ended. Each goroutine gets a work of its own.
-func parallel(ctx context.Context, threads, n, grain int, newWork func() func(from, to int)) error {
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
+// returns when all are done or ctx has ended. Each goroutine, of which there are threads at
+// most, gets a work of its own.
+func parallel(ctx context.Context, threads, n, grain int, newWork func(worker int) func(from, to int)) error {
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
-	for range min(threads, (n+grain-1)/grain) {
+	for worker := range min(threads, (n+grain-1)/grain) {
 		g.Go(func() error {
-			work := newWork()
+			work := newWork(worker)
 			for {
 				from := int(next.Add(int64(grain))) - grain
 				if from >= n {
@@ -43,27 +38,31 @@ func parallel(ctx context.Context, threads, n, grain int, newWork func() func(fr
 // only one.
 type pair struct{ a, b uint32 }
 
-// nearest returns, ascending and each once, the pairs in which either record is one of the k
-// most similar ones of the other. right is nil for one table.
-func nearest(ctx context.Context, threads int, left, right *simjoin.Vectors, k int) (pairs []pair, err error) {
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
+// manyRecords is from how many records on candidates are looked for by their words alone: of
+// so many there are ones that share a word, and grams cost ten times as much.
+const manyRecords = 30_000
+
+// nearest finds the pairs in which either record is one of the k most similar ones of the
+// other.
+func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) (*candidates.Pairs, error) {
+	skip := func(uint32) bool { return false }
+	if t.result.Left+t.result.Right > manyRecords {
+		skip = t.numbering.IsGram
 	}
-	var other *candidates.Store
-	if right != nil {
-		other = candidates.StoreOf(right)
-	}
-	found, _, err := candidates.Find(ctx, candidates.Config{
-		Method: candidates.TopK, Measure: measure.Cosine, K: k, Both: true, Threads: threads,
-	}, candidates.StoreOf(left), other)
+	left, err := whole.vectors(t.left, skip)
 	if err != nil {
 		return nil, err
 	}
-	for p, err := range found.All() {
+	var right *candidates.Store
+	if t.right != nil {
+		vectors, err := whole.vectors(t.right, skip)
 		if err != nil {
-			return nil, errors.Join(err, found.Close())
+			return nil, err
 		}
-		pairs = append(pairs, pair{p.A, p.B})
+		right = candidates.StoreOf(vectors)
 	}
-	return pairs, found.Close()
+	found, _, err := candidates.Find(ctx, candidates.Config{
+		Method: candidates.TopK, Measure: measure.Cosine, K: k, Both: true, Threads: c.Threads,
+	}, candidates.StoreOf(left), right)
+	return found, err
 }

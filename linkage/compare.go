@@ -44,66 +44,64 @@ func (c *comparison) of(i int) []level { return c.levels[i*c.width : (i+1)*c.wid
 
 // comparer compares records, column by column and as a whole.
 type comparer struct {
-	left, right *record.Table
-	weights     []record.Weights // by column
-	counts      []uint32         // how many values are the one of a number
-	values      []int            // values of each column that are not missing
+	left, right *record.Table // the same for one table
+	columns     []column
+}
+
+// column is what is known of the values of a column.
+type column struct {
+	*record.Column
+	weights []uint16 // of each token of each value, where it stands in there
+	sizes   []uint64 // of each value: the sum of the squared weights
+	rarity  []level  // of each value, as rarity has it for two that are the same
+	values  int      // how many rows have one
 }
 
 func newComparer(left, right *record.Table, n *record.Numbering) *comparer {
-	tables := []*record.Table{left}
-	if right != nil {
-		tables = append(tables, right)
-	}
-	c := &comparer{left: left, right: right, counts: make([]uint32, n.Values.Len())}
+	c := &comparer{left: left, right: right}
 	if right == nil {
 		c.right = left
 	}
 	for f := range left.Columns {
-		df, values := record.Frequencies(tables, n.Tokens.Len(), f)
-		c.weights = append(c.weights, record.IDF(df, values))
-		c.values = append(c.values, values)
-		for _, t := range tables {
-			for i := range t.Rows() {
-				if w := t.Row(i).Whole(f); w > 0 {
-					c.counts[w-1]++
-				}
+		values := n.Column(f)
+		df, filled := values.Frequencies(n.Tokens())
+		col := column{values, nil, make([]uint64, values.Len()), make([]level, values.Len()), filled}
+		idf := record.IDF(df, filled)
+		for v := range col.sizes {
+			for _, token := range values.Tokens(uint32(v)) {
+				w := idf[token]
+				col.weights = append(col.weights, w)
+				col.sizes[v] += uint64(w) * uint64(w)
 			}
+			col.rarity[v] = col.rarityOf(uint32(v), uint32(v))
 		}
+		c.columns = append(c.columns, col)
 	}
 	return c
 }
 
-// similarity returns the cosine of two lists of tokens by weight.
-func similarity(a, b []uint32, weights record.Weights) float64 {
-	both := common(a, b, weights)
-	if both == 0 {
-		return 0
+// similarity returns the cosine of two values by the weights of their tokens.
+func (c *column) similarity(a, b uint32) float64 {
+	if a == b {
+		return 1
 	}
-	var sizeA, sizeB uint64
-	for _, x := range a {
-		sizeA += uint64(weights[x]) * uint64(weights[x])
-	}
-	for _, x := range b {
-		sizeB += uint64(weights[x]) * uint64(weights[x])
-	}
-	return cosine(both, sizeA, sizeB)
-}
-
-// common returns the sum of the squared weights of the tokens that two lists have in common.
-func common(a, b []uint32, weights record.Weights) (sum uint64) {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
+	i, endA := c.Bounds(a)
+	x := c.Tokens(a)
+	y := c.Tokens(b)
+	weights := c.weights[i:endA]
+	sum := uint64(0)
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch s, t := x[i], y[j]; {
+		case s < t:
 			i++
-		case a[i] > b[j]:
+		case s > t:
 			j++
 		default:
-			sum += uint64(weights[a[i]]) * uint64(weights[a[i]])
+			sum += uint64(weights[i]) * uint64(weights[i])
 			i, j = i+1, j+1
 		}
 	}
-	return sum
+	return cosine(sum, c.sizes[a], c.sizes[b])
 }
 
 // cosine is measure.Cosine of what two records have in common, at most 1.
@@ -115,29 +113,29 @@ func cosine(common, sizeA, sizeB uint64) float64 {
 }
 
 // eachColumn calls visit with the similarity of each column in which both records have a
-// value, −1 where one has none.
-func (c *comparer) eachColumn(p pair, visit func(f int, similarity float64, a, b record.Row)) {
-	a, b := c.left.Row(int(p.a)), c.right.Row(int(p.b))
-	x, y := a.Tokens(), b.Tokens()
-	for f := range c.weights {
-		n, m := a.Length(f), b.Length(f)
+// value, −1 where one has none, and with 1 + the numbers of the values, 0 for none.
+func (c *comparer) eachColumn(p pair, visit func(f int, similarity float64, a, b uint32)) {
+	x, y := c.left.Cells(int(p.a)), c.right.Cells(int(p.b))
+	for f, a := range x {
 		s := -1.0
-		if n > 0 && m > 0 {
-			s = similarity(x[:n], y[:m], c.weights[f])
+		if a > 0 && y[f] > 0 {
+			s = c.columns[f].similarity(a-1, y[f]-1)
 		}
-		visit(f, s, a, b)
-		x, y = x[n:], y[m:]
+		visit(f, s, a, y[f])
 	}
 }
 
-// compare makes the comparison of candidates.
-func (c *comparer) compare(ctx context.Context, threads int, pairs []pair, whole *records) (*comparison, error) {
-	r := &comparison{pairs: pairs, width: len(c.weights) + 1, wholes: make([]float32, len(pairs))}
+// compare makes the comparison of candidates, each goroutine with one of the matchers.
+func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pair) (*comparison, error) {
+	r := &comparison{pairs: pairs, width: len(c.columns) + 1, wholes: make([]float32, len(pairs))}
+	if r.left = c.left.Rows(); c.right != c.left {
+		r.right = c.right.Rows()
+	}
 	r.levels = make([]level, len(pairs)*r.width)
-	err := parallel(ctx, threads, len(pairs), 1024, func() func(from, to int) {
+	err := parallel(ctx, len(matchers), len(pairs), 1024, func(worker int) func(from, to int) {
 		return func(from, to int) {
 			for i := from; i < to; i++ {
-				r.wholes[i] = float32(c.fill(r.of(i), pairs[i], whole))
+				r.wholes[i] = float32(c.fill(r.of(i), pairs[i], matchers[worker]))
 			}
 		}
 	})
@@ -146,35 +144,38 @@ func (c *comparer) compare(ctx context.Context, threads int, pairs []pair, whole
 
 // fill puts the levels of a pair into dst and returns the similarity of its records. Where
 // either record has one value only the record says nothing that the column has not said.
-func (c *comparer) fill(dst []level, p pair, whole *records) float64 {
+func (c *comparer) fill(dst []level, p pair, whole *matcher) float64 {
 	several := [2]int{}
-	c.eachColumn(p, func(f int, s float64, a, b record.Row) {
-		if a.Length(f) > 0 {
+	c.eachColumn(p, func(f int, s float64, a, b uint32) {
+		if a > 0 {
 			several[0]++
 		}
-		if b.Length(f) > 0 {
+		if b > 0 {
 			several[1]++
 		}
 		if s < 0 {
 			return
 		}
 		if dst[f] = levelOf(s); dst[f] == equal {
-			dst[f] += c.rarity(f, a, b)
+			dst[f] += c.columns[f].rarityOfEqual(a-1, b-1)
 		}
 	})
 	s := whole.similarity(p)
-	if len(c.weights) > 1 && max(several[0], several[1]) > 1 {
-		dst[len(c.weights)] = wholeLevel(s)
+	if len(c.columns) > 1 && max(several[0], several[1]) > 1 {
+		dst[len(c.columns)] = wholeLevel(s)
 	}
 	return s
 }
 
-// rarity returns in steps of e how rare two equal values of column f are.
-func (c *comparer) rarity(f int, a, b record.Row) level {
-	n, m := a.Whole(f), b.Whole(f)
-	if n == 0 || m == 0 {
-		return 0
+// rarityOfEqual returns in steps of e how rare two values are that have the same tokens.
+func (c *column) rarityOfEqual(a, b uint32) level {
+	if a == b {
+		return c.rarity[a]
 	}
-	share := math.Sqrt(float64(c.counts[n-1])*float64(c.counts[m-1])) / float64(c.values[f])
+	return c.rarityOf(a, b)
+}
+
+func (c *column) rarityOf(a, b uint32) level {
+	share := math.Sqrt(float64(c.Count(a))*float64(c.Count(b))) / float64(c.values)
 	return level(min(rarest, -math.Log(share)))
 }

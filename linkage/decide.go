@@ -8,14 +8,11 @@ import (
 )
 
 // decide chooses the links among the candidates.
-func (t *tables) decide(c *Config, whole *records, cmp *comparer, found *comparison, m *model, probability []float64, one bool) error {
+func (t *tables) decide(e *examiner) error {
+	c, found, probability := e.config, e.found, e.probability
 	g := graph{found.pairs, found.left, found.right}
 	rank := make([]float64, len(found.pairs))
-	var rivals *exclusive
-	if one {
-		rivals = newExclusive(g)
-	}
-	m.probabilities(found, rivals, make([]float64, len(rank)), probability, rank)
+	e.model.probabilities(found, e.rivals(found), make([]float64, len(rank)), probability, rank)
 	var edges []int
 	switch c.Match {
 	case Mutual:
@@ -36,32 +33,32 @@ func (t *tables) decide(c *Config, whole *records, cmp *comparer, found *compari
 		tableB = t.left
 	}
 	if c.Considered {
-		for _, e := range edges {
-			p := found.pairs[e]
-			r.Considered = append(r.Considered, Considered{t.left.Row(int(p.a)).ID(), tableB.Row(int(p.b)).ID(), probability[e]})
+		for _, i := range edges {
+			p := found.pairs[i]
+			r.Considered = append(r.Considered, Considered{t.left.ID(int(p.a)), tableB.ID(int(p.b)), probability[i]})
 		}
 	}
-	edges, err := cut(c, edges, probability, func(e int, t measure.Threshold) bool { return whole.reaches(found.pairs[e], t) })
+	matcher := e.matchers[0]
+	edges, err := cut(c, edges, probability, func(i int, t measure.Threshold) bool { return matcher.reaches(found.pairs[i], t) })
 	if err != nil {
 		return err
 	}
 	edges = top(func(a uint32) int { return t.known.room(a, c.Top) }, edges, found.pairs, rank)
-	r.Matches = sum(probability)
+	r.Matches = sum(probability) + e.shed
 	right := 0.0
-	for _, e := range edges {
-		right += probability[e]
+	for _, i := range edges {
+		right += probability[i]
 	}
 	r.Precision = right / max(1, float64(len(edges)))
 	r.Recall = right / max(r.Matches, 1e-300)
 	r.Links = make([]Link, len(edges))
-	for i, e := range edges {
-		p := found.pairs[e]
-		a, b := t.left.Row(int(p.a)), tableB.Row(int(p.b))
-		link := Link{A: a.ID(), B: b.ID(), RowA: int(p.a), RowB: int(p.b), Similarity: whole.similarity(p), Probability: probability[e]}
-		cmp.eachColumn(p, func(_ int, s float64, _, _ record.Row) { link.Fields = append(link.Fields, s) })
+	for i, edge := range edges {
+		p := found.pairs[edge]
+		link := Link{A: t.left.ID(int(p.a)), B: tableB.ID(int(p.b)), RowA: int(p.a), RowB: int(p.b), Similarity: matcher.similarity(p), Probability: probability[edge]}
+		e.eachColumn(p, func(_ int, s float64, _, _ uint32) { link.Fields = append(link.Fields, s) })
 		for w := range c.With {
-			link.WithA = append(link.WithA, a.Kept(w, len(c.With)))
-			link.WithB = append(link.WithB, b.Kept(w, len(c.With)))
+			link.WithA = append(link.WithA, t.left.Kept(int(p.a), w, len(c.With)))
+			link.WithB = append(link.WithB, tableB.Kept(int(p.b), w, len(c.With)))
 		}
 		r.Links[i] = link
 	}
@@ -109,7 +106,7 @@ func cut(c *Config, edges []int, probability []float64, reaches func(e int, t me
 }
 
 // report says how the columns were used.
-func (t *tables) report(c *comparison, probability []float64, m *model, cmp *comparer) {
+func (t *tables) report(c *comparison, probability []float64, m *model) {
 	for f := range t.result.Columns {
 		col := &t.result.Columns[f]
 		col.Share = m.share[f]
@@ -120,7 +117,7 @@ func (t *tables) report(c *comparison, probability []float64, m *model, cmp *com
 			}
 			filled := 0
 			for i := range table.Rows() {
-				if table.Row(i).Length(f) > 0 {
+				if table.Cells(i)[f] > 0 {
 					filled++
 				}
 			}

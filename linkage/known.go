@@ -101,7 +101,7 @@ func byID(t *record.Table, links []Known, ids func(Known) []string) map[string][
 	}
 	rows := map[string][]uint32{}
 	for i := range t.Rows() {
-		if id := t.Row(i).ID(); wanted[hashing.Bytes(id)] {
+		if id := t.ID(i); wanted[hashing.Bytes(id)] {
 			rows[string(id)] = append(rows[string(id)], uint32(i))
 		}
 	}

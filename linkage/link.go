@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
@@ -85,6 +86,9 @@ func (c Config) Validate() error {
 	return c.Corpus.Validate()
 }
 
+// exclusive tells whether a record has at most one partner.
+func (c *Config) exclusive() bool { return c.Match == Mutual || c.Match == OneToOne }
+
 // maxWeight bounds Field.Weight.
 const maxWeight = 1000
 
@@ -127,7 +131,7 @@ type Result struct {
 	Precision   float64 // estimated, of the links
 	Recall      float64 // estimated, of the links
 
-	records *records // nil: a table is empty
+	matcher *matcher // nil: a table is empty
 	only    *record.Table
 }
 
@@ -148,6 +152,9 @@ func Join(ctx context.Context, c Config) (*Result, error) {
 	}
 	if c.OnSkip == nil {
 		c.OnSkip = func(*corpus.Problem) {}
+	}
+	if c.Threads <= 0 {
+		c.Threads = runtime.GOMAXPROCS(0)
 	}
 	if c.Match == "" {
 		if c.Match = Mutual; c.Right == "" {
@@ -224,7 +231,7 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 func (t *tables) note(s *source, of *record.Table) {
 	hashes := make([]uint64, of.Rows())
 	for i := range hashes {
-		hashes[i] = hashing.Bytes(of.Row(i).ID())
+		hashes[i] = hashing.Bytes(of.ID(i))
 	}
 	slices.Sort(hashes)
 	for i := 1; i < len(hashes); i++ {
@@ -232,7 +239,7 @@ func (t *tables) note(s *source, of *record.Table) {
 			continue
 		}
 		for row := range of.Rows() {
-			if id := of.Row(row).ID(); hashing.Bytes(id) == hashes[i] {
+			if id := of.ID(row); hashing.Bytes(id) == hashes[i] {
 				t.result.Repeated = append(t.result.Repeated, fmt.Sprintf("%s: id %q", fault.Shown(s.name), id))
 				return
 			}
@@ -246,41 +253,38 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 	if t.left.Rows() == 0 || t.right != nil && t.right.Rows() == 0 {
 		return r, nil
 	}
-	whole := t.records()
-	r.records, r.only = whole, t.left
-	left, right, err := t.vectors(whole)
+	t.numbering.Finish()
+	whole, err := t.records(ctx, c.Threads)
 	if err != nil {
 		return nil, err
 	}
-	cmp := newComparer(t.left, t.right, &t.numbering)
-	shares := cmp.shares()
-	var found *comparison
-	var m *model
-	var probability []float64
-	one := c.Match == Mutual || c.Match == OneToOne
+	e := &examiner{comparer: newComparer(t.left, t.right, &t.numbering), config: c}
+	for range c.Threads {
+		e.matchers = append(e.matchers, whole.newMatcher())
+	}
+	r.matcher, r.only = e.matchers[0], t.left
+	e.shares = e.comparer.shares()
 	for k := firstK; ; k *= 4 {
-		pairs, err := nearest(ctx, c.Threads, left, right, k)
+		pairs, err := t.nearest(ctx, c, whole, k)
 		if err != nil {
 			return nil, err
 		}
-		if found, err = cmp.compare(ctx, c.Threads, pairs, whole); err != nil {
+		if err := e.examine(ctx, pairs); err != nil {
 			return nil, err
 		}
-		found.left, found.right = t.left.Rows(), r.Right
-		m, probability = learn(found, one, shares)
-		if one || k >= lastK || !crowded(found, probability, k) {
+		if c.exclusive() || k >= lastK || !crowded(e.found, e.probability, k) {
 			break
 		}
 	}
-	r.Candidates = len(found.pairs)
-	t.report(found, probability, m, cmp)
+	r.Candidates = e.candidates
+	t.report(e.sample, e.sampled, e.model)
 	if len(c.Known) > 0 {
 		t.known = t.findKnown(c.Known)
 		r.Known = len(c.Known) - t.known.absent
-		found = t.known.free(found, c.Match)
-		probability = probability[:len(found.pairs)] // made again
+		e.found = t.known.free(e.found, c.Match)
+		e.probability = e.probability[:len(e.found.pairs)] // made again
 	}
-	return r, t.decide(c, whole, cmp, found, m, probability, one)
+	return r, t.decide(e)
 }
 
 // How many partners of each record are looked at: firstK, and four times as many up to lastK

@@ -3,8 +3,6 @@ package linkage
 import (
 	"math"
 	"slices"
-
-	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // model says how much each level of each column speaks for a match: the logarithm of how
@@ -72,34 +70,6 @@ func fit(c *comparison, onePartner bool, share []float64) (best *model, probabil
 		}
 	}
 	return best, probability
-}
-
-// sampled is how many candidates a model is learned from at most.
-const sampled = 300_000
-
-// learn finds the model of candidates, of many by those of a part of the left records, and
-// how likely each is a match.
-func learn(c *comparison, onePartner bool, share []float64) (*model, []float64) {
-	part := uint64((len(c.pairs) + sampled - 1) / sampled)
-	if part <= 1 {
-		return fit(c, onePartner, share)
-	}
-	some := &comparison{width: c.width, left: c.left, right: c.right}
-	for i, p := range c.pairs {
-		if hashing.Mix(uint64(p.a)+1)%part == 0 {
-			some.pairs = append(some.pairs, p)
-			some.levels = append(some.levels, c.of(i)...)
-			some.wholes = append(some.wholes, c.wholes[i])
-		}
-	}
-	m, _ := fit(some, onePartner, share)
-	probability := make([]float64, len(c.pairs))
-	var rivals *exclusive
-	if onePartner {
-		rivals = newExclusive(graph{c.pairs, c.left, c.right})
-	}
-	m.probabilities(c, rivals, make([]float64, len(c.pairs)), probability, nil)
-	return m, probability
 }
 
 // leastSeeds is how many pairs a start must have.

@@ -118,7 +118,9 @@ type reader struct {
 	onSkip func(*corpus.Problem) error
 
 	mu       sync.Mutex
-	chunks   []*record.Chunk // by block; nil: not there yet
+	table    *record.Table
+	chunks   []*record.Chunk // by block; nil: not there yet, or in the table
+	added    int             // how many of them the table has
 	problems []blockProblem
 	lines    []int64 // of each block
 }
@@ -134,7 +136,7 @@ type blockProblem struct {
 // handed on.
 func (s *source) read(ctx context.Context, threads int, columns []string, kinds []record.Kind, keep []string,
 	numbering *record.Numbering, onSkip func(*corpus.Problem) error) (_ *record.Table, err error) {
-	r := &reader{source: s, kinds: kinds, onSkip: onSkip}
+	r := &reader{source: s, kinds: kinds, onSkip: onSkip, table: record.NewTable(len(columns), numbering)}
 	o := s.options
 	o.Fields = slices.Concat(columns, keep)
 	f, err := corpus.Open(ctx, s.source, o)
@@ -155,18 +157,7 @@ func (s *source) read(ctx context.Context, threads int, columns []string, kinds 
 	if err := r.tell(f); err != nil {
 		return nil, err
 	}
-	t := record.NewTable(len(columns), numbering)
-	row := 0
-	for i, c := range r.chunks {
-		r.chunks[i] = nil
-		if c == nil {
-			continue
-		}
-		c.NameRows(func(i int) string { return strconv.Itoa(row + i + 1) })
-		row += c.Rows()
-		t.Add(c)
-	}
-	return t, nil
+	return r.table, nil
 }
 
 // work reads blocks until there are none left.
@@ -199,6 +190,7 @@ func (r *reader) work(ctx context.Context, f *corpus.File, o corpus.Options) err
 	}
 }
 
+// put adds the chunk of a block to the table as soon as those before it are there.
 func (r *reader) put(b *corpus.Block, chunk *record.Chunk, problems []blockProblem) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,6 +199,12 @@ func (r *reader) put(b *corpus.Block, chunk *record.Chunk, problems []blockProbl
 	}
 	r.chunks[b.Seq], r.lines[b.Seq] = chunk, b.Lines
 	r.problems = append(r.problems, problems...)
+	for ; r.added < len(r.chunks) && r.chunks[r.added] != nil; r.added++ {
+		c, rows := r.chunks[r.added], r.table.Rows()
+		c.NameRows(func(i int) string { return strconv.Itoa(rows + i + 1) })
+		r.table.Add(c)
+		r.chunks[r.added] = nil
+	}
 }
 
 // tell tells of the records that were skipped, in the order of the file.

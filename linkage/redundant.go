@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/alike-dev/alike/internal/hashing"
-	"github.com/alike-dev/alike/record"
 )
 
 // randomPairs is how many pairs of records say how columns go together.
@@ -38,7 +37,7 @@ func (a agreements) correlation() float64 {
 // alike in all columns.
 func (c *comparer) shares() []float64 {
 	left, right := uint64(c.left.Rows()), uint64(c.right.Rows())
-	columns := len(c.weights)
+	columns := len(c.columns)
 	counts := make([]agreements, columns*columns)
 	s := make([]float64, columns)
 	for i := range uint64(randomPairs) {
@@ -48,7 +47,7 @@ func (c *comparer) shares() []float64 {
 			continue
 		}
 		there, total := 0.0, 0.0
-		c.eachColumn(p, func(f int, similarity float64, _, _ record.Row) {
+		c.eachColumn(p, func(f int, similarity float64, _, _ uint32) {
 			if s[f] = similarity; similarity >= 0 {
 				there, total = there+1, total+similarity
 			}

@@ -1,6 +1,7 @@
 package linkage
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -9,102 +10,141 @@ import (
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// sets are the distinct tokens of each record, in all columns, ascending.
-type sets struct {
-	ends   []int
-	tokens []uint32
-	sizes  []uint64 // sums of squared weights
-}
-
-func (s *sets) at(i uint32) []uint32 {
-	start := 0
-	if i > 0 {
-		start = s.ends[i-1]
-	}
-	return s.tokens[start:s.ends[i]]
-}
-
-// setsOf makes the sets of a table, and counts the records that have each token.
-func setsOf(t *record.Table, df []uint32) (s *sets, filled int) {
-	s = &sets{ends: make([]int, t.Rows())}
-	for i := range s.ends {
-		start := len(s.tokens)
-		s.tokens = append(s.tokens, t.Row(i).Tokens()...)
-		set := s.tokens[start:]
-		slices.Sort(set)
-		set = slices.Compact(set)
-		s.tokens = s.tokens[:start+len(set)]
-		s.ends[i] = len(s.tokens)
-		for _, token := range set {
-			df[token]++
-		}
-		if len(set) > 0 {
-			filled++
-		}
-	}
-	return s, filled
-}
-
-// weigh sets the sizes.
-func (s *sets) weigh(weights record.Weights) {
-	s.sizes = make([]uint64, len(s.ends))
-	for i := range s.ends {
-		for _, token := range s.at(uint32(i)) {
-			s.sizes[i] += uint64(weights[token]) * uint64(weights[token])
-		}
-	}
-}
-
-// records compares records as a whole.
+// records compares records as a whole: by their distinct tokens, in whatever column.
 type records struct {
-	left, right *sets // the same for one table
+	left, right *record.Table // the same for one table
+	numbering   *record.Numbering
 	weights     record.Weights
+	sizes       [2][]uint64 // of each left and right record: the sum of the squared weights
+}
+
+// square is what a token adds to the size of a record, and to what two have in common.
+func (r *records) square(token uint32) uint64 {
+	return uint64(r.weights[token]) * uint64(r.weights[token])
+}
+
+// A matcher finds what records have in common, on one goroutine. Records need no sorted lists
+// of tokens for that: each token carries the number of the last round in which it was met.
+type matcher struct {
+	*records
+	met   []uint32
+	round uint32
+	a     int    // the left record whose tokens are marked; −1: none
+	since uint32 // the round in which they were
+}
+
+func (r *records) newMatcher() *matcher {
+	return &matcher{records: r, met: make([]uint32, r.numbering.Tokens()), a: -1}
+}
+
+// next begins a round.
+func (m *matcher) next() uint32 {
+	if m.round == math.MaxUint32 {
+		clear(m.met)
+		m.round, m.a = 0, -1
+	}
+	m.round++
+	return m.round
+}
+
+// each calls visit once for each token of a record.
+func (m *matcher) each(t *record.Table, row int, visit func(token uint32)) {
+	round := m.next()
+	m.a = -1
+	for f, cell := range t.Cells(row) {
+		if cell == 0 {
+			continue
+		}
+		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
+			if m.met[token] != round {
+				m.met[token] = round
+				visit(token)
+			}
+		}
+	}
+}
+
+// common returns the sum of the squared weights of the tokens that two records have in
+// common. It costs least where pairs of one left record follow each other.
+func (m *matcher) common(p pair) (sum uint64) {
+	round := m.next()
+	if m.a != int(p.a) {
+		m.each(m.left, int(p.a), func(uint32) {})
+		m.a, m.since = int(p.a), m.round
+		round = m.next()
+	}
+	// Tokens of a were met since it was marked, and those that both have in this round.
+	since := m.since
+	for f, cell := range m.right.Cells(int(p.b)) {
+		if cell == 0 {
+			continue
+		}
+		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
+			if at := &m.met[token]; *at >= since && *at != round {
+				*at = round
+				sum += m.square(token)
+			}
+		}
+	}
+	return sum
 }
 
 // similarity returns the cosine of two records' tokens.
-func (r *records) similarity(p pair) float64 {
-	return cosine(common(r.left.at(p.a), r.right.at(p.b), r.weights), r.left.sizes[p.a], r.right.sizes[p.b])
+func (m *matcher) similarity(p pair) float64 {
+	return cosine(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
 }
 
 // reaches tells whether two records reach a threshold of cosine similarity.
-func (r *records) reaches(p pair, t measure.Threshold) bool {
-	return t.Reached(common(r.left.at(p.a), r.right.at(p.b), r.weights), r.left.sizes[p.a], r.right.sizes[p.b])
-}
-
-// vectorsOf makes a vector of each record: its tokens, or its words only, with their weights.
-func (s *sets) vectorsOf(weights record.Weights, skip func(token uint32) bool) (*simjoin.Vectors, error) {
-	v := &simjoin.Vectors{}
-	var features, w []uint32
-	for i := range s.ends {
-		features, w = features[:0], w[:0]
-		for _, token := range s.at(uint32(i)) {
-			if !skip(token) {
-				features, w = append(features, token), append(w, uint32(weights[token]))
-			}
-		}
-		if err := v.Append(features, w); err != nil {
-			return nil, err
-		}
-	}
-	return v, nil
+func (m *matcher) reaches(p pair, t measure.Threshold) bool {
+	return t.Reached(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
 }
 
 // records returns the records as sets of weighted tokens.
-func (t *tables) records() *records {
-	df := make([]uint32, t.numbering.Tokens.Len())
-	r := &records{}
-	var n, m int
-	r.left, n = setsOf(t.left, df)
-	if r.right = r.left; t.right != nil {
-		r.right, m = setsOf(t.right, df)
-	}
-	r.weights = record.IDF(df, n+m)
-	t.weighColumns(r.weights)
-	r.left.weigh(r.weights)
+func (t *tables) records(ctx context.Context, threads int) (*records, error) {
+	r := &records{left: t.left, right: t.left, numbering: &t.numbering}
 	if t.right != nil {
-		r.right.weigh(r.weights)
+		r.right = t.right
 	}
-	return r
+	df := make([]uint32, t.numbering.Tokens())
+	n := 0
+	m := r.newMatcher()
+	for _, table := range t.all() {
+		for i := range table.Rows() {
+			filled := false
+			m.each(table, i, func(token uint32) { df[token]++; filled = true })
+			if filled {
+				n++
+			}
+		}
+	}
+	r.weights = record.IDF(df, n)
+	t.weighColumns(r.weights)
+	for side, table := range t.all() {
+		sizes := make([]uint64, table.Rows())
+		if err := parallel(ctx, threads, len(sizes), 1<<14, func(int) func(from, to int) {
+			m := r.newMatcher()
+			return func(from, to int) {
+				for i := from; i < to; i++ {
+					m.each(table, i, func(token uint32) { sizes[i] += r.square(token) })
+				}
+			}
+		}); err != nil {
+			return nil, err
+		}
+		r.sizes[side] = sizes
+	}
+	if t.right == nil {
+		r.sizes[1] = r.sizes[0]
+	}
+	return r, nil
+}
+
+// all returns the tables, of which there are one or two.
+func (t *tables) all() []*record.Table {
+	if t.right == nil {
+		return []*record.Table{t.left}
+	}
+	return []*record.Table{t.left, t.right}
 }
 
 // weighColumns multiplies the weight of each token by the largest weight of the columns that
@@ -119,19 +159,11 @@ func (t *tables) weighColumns(weights record.Weights) {
 		return
 	}
 	of := make([]float64, len(weights))
-	for _, table := range []*record.Table{t.left, t.right} {
-		if table == nil {
-			continue
-		}
-		for i := range table.Rows() {
-			row := table.Row(i)
-			tokens := row.Tokens()
-			for f, c := range columns {
-				n := row.Length(f)
-				for _, token := range tokens[:n] {
-					of[token] = max(of[token], c.Weight/heaviest)
-				}
-				tokens = tokens[n:]
+	for f, c := range columns {
+		values := t.numbering.Column(f)
+		for v := range values.Len() {
+			for _, token := range values.Tokens(uint32(v)) {
+				of[token] = max(of[token], c.Weight/heaviest)
 			}
 		}
 	}
@@ -140,18 +172,25 @@ func (t *tables) weighColumns(weights record.Weights) {
 	}
 }
 
-// manyRecords is from how many records on candidates are looked for by their words alone: of
-// so many there are ones that share a word, and grams cost ten times as much.
-const manyRecords = 30_000
-
-// vectors returns what candidates are looked for by.
-func (t *tables) vectors(r *records) (left, right *simjoin.Vectors, err error) {
-	skip := func(uint32) bool { return false }
-	if t.result.Left+t.result.Right > manyRecords {
-		skip = t.numbering.IsGram
+// vectors makes a vector of each record: its tokens, but those to skip, with their weights.
+func (r *records) vectors(t *record.Table, skip func(token uint32) bool) (*simjoin.Vectors, error) {
+	v := &simjoin.Vectors{}
+	m := r.newMatcher()
+	var features, w []uint32
+	for i := range t.Rows() {
+		features, w = features[:0], w[:0]
+		m.each(t, i, func(token uint32) {
+			if !skip(token) {
+				features = append(features, token)
+			}
+		})
+		slices.Sort(features)
+		for _, token := range features {
+			w = append(w, uint32(r.weights[token]))
+		}
+		if err := v.Append(features, w); err != nil {
+			return nil, err
+		}
 	}
-	if left, err = r.left.vectorsOf(r.weights, skip); err == nil && t.right != nil {
-		right, err = r.right.vectorsOf(r.weights, skip)
-	}
-	return left, right, err
+	return v, nil
 }

@@ -53,6 +53,7 @@ type Cutter struct {
 	word    []rune
 	tied    []rune
 	joined  []byte
+	memory  // of the values of chunks
 }
 
 // NewCutter returns a cutter.

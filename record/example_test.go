@@ -16,13 +16,13 @@ func Example() {
 	table := record.NewTable(2, &numbering)
 	table.Add(chunk)
 
-	df, values := record.Frequencies([]*record.Table{table}, numbering.Tokens.Len(), 0)
+	names := numbering.Column(0)
+	df, values := names.Frequencies(numbering.Tokens())
 	weights := record.IDF(df, values)
-	row := table.Row(0)
-	for _, token := range row.Tokens()[:row.Length(0)] {
+	for _, token := range names.Tokens(table.Cells(0)[0] - 1) {
 		fmt.Printf("token %d is in %d of %d values and weighs %.2f\n", token, df[token], values, float64(weights[token])/record.WeightUnit)
 	}
-	fmt.Println("same price:", row.Whole(1) == table.Row(1).Whole(1), "missing:", table.Row(2).Whole(1) == 0)
+	fmt.Println("same price:", table.Cells(0)[1] == table.Cells(1)[1], "missing:", table.Cells(2)[1] == 0)
 	// Output:
 	// token 0 is in 1 of 3 values and weighs 1.10
 	// token 1 is in 3 of 3 values and weighs 0.00

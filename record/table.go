@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // A Dictionary numbers hashes from 0 on, in the order in which they come. The zero value is
@@ -46,61 +48,107 @@ func (d *Dictionary) grow() {
 	}
 }
 
-// A Chunk is some rows of a table, in the order of the table. Before it is added to one, its
-// tokens have numbers of its own.
+// A Chunk is some rows of a table, in the order of the table, before they are added to it. Its
+// values have numbers of its own, and each is there once.
 type Chunk struct {
 	kinds  []Kind
-	tokens Dictionary
-	values Dictionary // hashes of whole values, mixed with their columns
+	seen   Dictionary // hashes of the bytes of values, mixed with their columns
+	values []chunkValue
+	tokens []uint64 // of the values, one after the other
 
+	cells    []uint32 // of each value of each row 1 + its number in values; 0: missing
 	ids      []byte
-	idEnds   []int
-	ends     []int    // of each row's tokens
-	lengths  []uint16 // tokens of each value, row by row
-	numbers  []uint32 // the tokens of each value, ascending without repeats
-	wholes   []uint32 // of each value 1 + its number among the values; 0: missing
-	kept     []byte   // values to be handed on
+	idEnds   []uint32
+	kept     []byte // values to be handed on
 	keptEnds []int
-
-	scratch []uint64
 }
+
+// chunkValue is a distinct value of a chunk.
+type chunkValue struct {
+	whole  uint64 // as Cut returns it; 0: missing
+	column uint32
+	tokens uint32 // how many there are; notCut: the cutter has cut it for an earlier chunk
+}
+
+const notCut = math.MaxUint32
 
 // NewChunk returns an empty chunk of a table whose columns are cut as kinds say.
 func NewChunk(kinds []Kind) *Chunk { return &Chunk{kinds: kinds} }
 
 // Rows returns how many rows the chunk has.
-func (c *Chunk) Rows() int { return len(c.ends) }
+func (c *Chunk) Rows() int { return len(c.idEnds) }
 
 // Append adds a row: its id, the value of each column, and values to be handed on as they
-// are. All is copied.
+// are. All is copied. The chunks that one cutter fills must be of one table, and be added to
+// it in the order in which they were filled: a value is not cut again that the cutter has
+// met of late.
 func (c *Chunk) Append(cutter *Cutter, id []byte, values [][]byte, keep ...[]byte) {
 	for f, value := range values {
-		start := len(c.numbers)
-		tokens, whole := cutter.Cut(c.scratch[:0], value, c.kinds[f])
-		c.scratch = tokens
-		for _, hash := range tokens {
-			c.numbers = append(c.numbers, c.tokens.Number(hash))
+		if len(value) == 0 {
+			c.cells = append(c.cells, 0)
+			continue
 		}
-		c.numbers = c.numbers[:start+len(ascending(c.numbers[start:]))]
-		c.lengths = append(c.lengths, uint16(len(c.numbers)-start))
-		number := uint32(0)
-		if whole != 0 {
-			number = 1 + c.values.Number(whole+uint64(f)*valueSalt)
+		raw := hashing.Bytes(value) + uint64(f)*valueSalt
+		number := c.seen.Number(raw)
+		if int(number) == len(c.values) {
+			c.add(cutter, raw, value, f)
 		}
-		c.wholes = append(c.wholes, number)
+		if c.values[number].whole == 0 {
+			c.cells = append(c.cells, 0)
+		} else {
+			c.cells = append(c.cells, number+1)
+		}
 	}
-	c.ends = append(c.ends, len(c.numbers))
 	c.ids = append(c.ids, id...)
-	c.idEnds = append(c.idEnds, len(c.ids))
+	c.idEnds = append(c.idEnds, uint32(len(c.ids)))
 	for _, value := range keep {
 		c.kept = append(c.kept, value...)
 		c.keptEnds = append(c.keptEnds, len(c.kept))
 	}
 }
 
+// add adds a value that the chunk does not have.
+func (c *Chunk) add(cutter *Cutter, raw uint64, value []byte, column int) {
+	if whole, ok := cutter.met(raw); ok {
+		c.values = append(c.values, chunkValue{whole, uint32(column), notCut})
+		return
+	}
+	start := len(c.tokens)
+	var whole uint64
+	c.tokens, whole = cutter.Cut(c.tokens, value, c.kinds[column])
+	slices.Sort(c.tokens[start:])
+	c.tokens = c.tokens[:start+len(slices.Compact(c.tokens[start:]))]
+	c.values = append(c.values, chunkValue{whole, uint32(column), uint32(len(c.tokens) - start)})
+	cutter.meet(raw, whole)
+}
+
+// A memory notes which values a cutter has met of late. The zero value is empty.
+type memory struct {
+	slots []metValue
+}
+
+type metValue struct{ raw, whole uint64 }
+
+// remembered is how many values a cutter remembers, 16 bytes each.
+const remembered = 1 << 15
+
+func (m *memory) at(raw uint64) *metValue {
+	if m.slots == nil {
+		m.slots = make([]metValue, remembered)
+	}
+	return &m.slots[(raw^raw>>32)%remembered]
+}
+
+func (m *memory) met(raw uint64) (whole uint64, ok bool) {
+	v := m.at(raw)
+	return v.whole, v.raw == raw && raw != 0
+}
+
+func (m *memory) meet(raw, whole uint64) { *m.at(raw) = metValue{raw, whole} }
+
 // NameRows gives rows without an id the name that name returns for their place in the chunk.
 func (c *Chunk) NameRows(name func(row int) string) {
-	start := 0
+	start := uint32(0)
 	var ids []byte
 	for i, end := range c.idEnds {
 		id := c.ids[start:end]
@@ -110,61 +158,159 @@ func (c *Chunk) NameRows(name func(row int) string) {
 		} else {
 			ids = append(ids, name(i)...)
 		}
-		c.idEnds[i] = len(ids)
+		c.idEnds[i] = uint32(len(ids))
 	}
-	c.ids = ids
-}
-
-// ascending sorts numbers and removes repeats.
-func ascending(numbers []uint32) []uint32 {
-	slices.Sort(numbers)
-	return slices.Compact(numbers)
+	c.ids = slices.Clip(ids)
 }
 
 // Numbering gives the tokens and values of all chunks of the joined tables their numbers. The
 // zero value is empty.
 type Numbering struct {
-	Tokens Dictionary
-	Values Dictionary
+	tokens  Dictionary
+	columns []*Column
+	grams   []uint64 // bit of each token: it is a gram; once Finish is called
+	count   int
 }
 
-// IsGram tells whether a token is a 3-gram of a word, and not a word or a value.
-func (n *Numbering) IsGram(token uint32) bool { return n.Tokens.hashes[token]&gramBit != 0 }
+// Tokens returns how many tokens have numbers.
+func (n *Numbering) Tokens() int {
+	if n.grams != nil {
+		return n.count
+	}
+	return n.tokens.Len()
+}
+
+// Column returns the values of column f, of both tables if there are two.
+func (n *Numbering) Column(f int) *Column { return n.columns[f] }
+
+// Finish frees what is needed to add chunks only. No chunk may be added afterwards.
+func (n *Numbering) Finish() {
+	n.count = n.tokens.Len()
+	n.grams = make([]uint64, n.count/64+1)
+	for token, hash := range n.tokens.hashes {
+		n.grams[token/64] |= (hash & gramBit) << (token % 64)
+	}
+	n.tokens = Dictionary{}
+	for _, c := range n.columns {
+		c.numbers = Dictionary{}
+		c.tokens = slices.Clip(c.tokens)
+	}
+}
+
+// IsGram tells, once Finish is called, whether a token is a 3-gram of a word, and not a word or
+// a value.
+func (n *Numbering) IsGram(token uint32) bool { return n.grams[token/64]>>(token%64)&1 != 0 }
+
+// A Column is the distinct values of a column of the joined tables, numbered in the order in
+// which they come. Values that differ in case, diacritics and separators only are the same.
+type Column struct {
+	numbers Dictionary // by the hash of the whole value
+	ends    []int      // of each value's tokens
+	tokens  []uint32
+	counts  []uint32
+}
+
+// Len returns how many distinct values there are.
+func (c *Column) Len() int { return len(c.ends) }
+
+// Tokens returns the tokens of a value, ascending without repeats.
+func (c *Column) Tokens(value uint32) []uint32 {
+	start, end := c.Bounds(value)
+	return c.tokens[start:end]
+}
+
+// Bounds returns where the tokens of a value stand among those of all values of the column,
+// which lie one after the other in the order of the values' numbers.
+func (c *Column) Bounds(value uint32) (start, end int) {
+	if value > 0 {
+		start = c.ends[value-1]
+	}
+	return start, c.ends[value]
+}
+
+// Count returns how many rows have a value.
+func (c *Column) Count(value uint32) int { return int(c.counts[value]) }
+
+// Frequencies counts how many of the rows' values have each token, and how many values
+// there are. O(distinct values and their tokens).
+func (c *Column) Frequencies(tokens int) (df []uint32, n int) {
+	df = make([]uint32, tokens)
+	for v := range c.ends {
+		n += int(c.counts[v])
+		for _, token := range c.Tokens(uint32(v)) {
+			df[token] += c.counts[v]
+		}
+	}
+	return df, n
+}
+
+// value returns the number of a value, with its tokens if it is new.
+func (n *Numbering) value(v chunkValue, tokens []uint64) uint32 {
+	c := n.columns[v.column]
+	number := c.numbers.Number(v.whole)
+	if int(number) == len(c.ends) {
+		start := len(c.tokens)
+		for _, hash := range tokens {
+			c.tokens = append(c.tokens, n.tokens.Number(hash))
+		}
+		slices.Sort(c.tokens[start:])
+		c.ends, c.counts = append(c.ends, len(c.tokens)), append(c.counts, 0)
+	}
+	return number
+}
 
 // A Table is the records of a table. It is read-only once all chunks are added, and then safe
-// for concurrent use.
+// for concurrent use. A row takes 4 bytes a column and 4 and its length for its id.
 type Table struct {
 	Columns   int
 	numbering *Numbering
-	chunks    []*Chunk
-	first     []int // row of each chunk, and the number of all
+	pages     [][]uint32 // cells of pageRows rows each: 1 + the number of the value, 0: missing
+	chunks    []*Chunk   // ids and kept values
+	first     []int      // row of each chunk, and the number of all
 }
+
+const pageRows = 1 << 12
 
 // NewTable returns an empty table whose rows have so many values.
 func NewTable(columns int, n *Numbering) *Table {
+	for len(n.columns) < columns {
+		n.columns = append(n.columns, &Column{})
+	}
 	return &Table{Columns: columns, numbering: n, first: []int{0}}
 }
 
-// Add appends the rows of a chunk, which belongs to the table from then on. O(tokens).
+// Add appends the rows of a chunk, which belongs to the table from then on. O(cells, and
+// tokens of distinct values).
 func (t *Table) Add(c *Chunk) {
-	tokens := make([]uint32, c.tokens.Len())
-	for n, hash := range c.tokens.hashes {
-		tokens[n] = t.numbering.Tokens.Number(hash)
-	}
+	numbers := make([]uint32, len(c.values))
 	start := 0
-	for i, n := range c.lengths {
-		part := c.numbers[start : start+int(n)]
-		for j := range part {
-			part[j] = tokens[part[j]]
+	for i, v := range c.values {
+		n := 0
+		if v.tokens != notCut {
+			n = int(v.tokens)
 		}
-		slices.Sort(part)
-		start += int(n)
-		if w := c.wholes[i]; w > 0 {
-			c.wholes[i] = 1 + t.numbering.Values.Number(c.values.hashes[w-1])
+		if v.whole != 0 {
+			numbers[i] = t.numbering.value(v, c.tokens[start:start+n])
+		}
+		start += n
+	}
+	for row := range c.Rows() {
+		at := t.Rows() + row
+		if at%pageRows == 0 {
+			t.pages = append(t.pages, make([]uint32, 0, pageRows*t.Columns))
+		}
+		page := &t.pages[at/pageRows]
+		for f, cell := range c.cells[row*t.Columns : (row+1)*t.Columns] {
+			if cell > 0 {
+				number := numbers[cell-1]
+				t.numbering.columns[f].counts[number]++
+				cell = 1 + number
+			}
+			*page = append(*page, cell)
 		}
 	}
-	c.tokens, c.values, c.scratch = Dictionary{}, Dictionary{}, nil
-	c.numbers = slices.Clip(c.numbers)
+	c.seen, c.values, c.tokens, c.cells = Dictionary{}, nil, nil, nil
+	c.idEnds, c.kept, c.keptEnds = slices.Clip(c.idEnds), slices.Clip(c.kept), slices.Clip(c.keptEnds)
 	t.chunks = append(t.chunks, c)
 	t.first = append(t.first, t.Rows()+c.Rows())
 }
@@ -172,47 +318,39 @@ func (t *Table) Add(c *Chunk) {
 // Rows returns how many rows the table has.
 func (t *Table) Rows() int { return t.first[len(t.first)-1] }
 
-// A Row is a view of a record.
-type Row struct {
-	chunk *Chunk
-	row   int
-	width int
+// Cells returns for each column of a row 1 + the number of the value, 0 where it is missing.
+func (t *Table) Cells(row int) []uint32 {
+	page := t.pages[row/pageRows]
+	start := row % pageRows * t.Columns
+	return page[start : start+t.Columns]
 }
 
-// Row returns row i.
-func (t *Table) Row(i int) Row {
-	c := sort.SearchInts(t.first, i+1) - 1
-	return Row{t.chunks[c], i - t.first[c], t.Columns}
+// chunk returns the chunk of a row, and its place in there.
+func (t *Table) chunk(row int) (c *Chunk, at int) {
+	i := sort.SearchInts(t.first, row+1) - 1
+	return t.chunks[i], row - t.first[i]
 }
 
-// ID returns the id of the record.
-func (r Row) ID() []byte { return between(r.chunk.ids, r.chunk.idEnds, r.row) }
-
-// Kept returns value i of those that are handed on, of so many a row.
-func (r Row) Kept(i, of int) []byte { return between(r.chunk.kept, r.chunk.keptEnds, r.row*of+i) }
-
-func between(all []byte, ends []int, i int) []byte {
-	start := 0
-	if i > 0 {
-		start = ends[i-1]
+// ID returns the id of a row.
+func (t *Table) ID(row int) []byte {
+	c, at := t.chunk(row)
+	start := uint32(0)
+	if at > 0 {
+		start = c.idEnds[at-1]
 	}
-	return all[start:ends[i]]
+	return c.ids[start:c.idEnds[at]]
 }
 
-// Tokens returns the tokens of all columns, those of column f being the next Length(f).
-func (r Row) Tokens() []uint32 {
+// Kept returns value i of those of a row that are handed on, of so many a row.
+func (t *Table) Kept(row, i, of int) []byte {
+	c, at := t.chunk(row)
+	at = at*of + i
 	start := 0
-	if r.row > 0 {
-		start = r.chunk.ends[r.row-1]
+	if at > 0 {
+		start = c.keptEnds[at-1]
 	}
-	return r.chunk.numbers[start:r.chunk.ends[r.row]]
+	return c.kept[start:c.keptEnds[at]]
 }
-
-// Length returns how many tokens column f has.
-func (r Row) Length(f int) int { return int(r.chunk.lengths[r.row*r.width+f]) }
-
-// Whole returns 1 + the number of the value of column f, 0 if it is missing.
-func (r Row) Whole(f int) uint32 { return r.chunk.wholes[r.row*r.width+f] }
 
 // Weights are inverse document frequencies, log(N/df) in units of 1/WeightUnit, rounded, by
 // token; at least 1, so that what is everywhere still counts for something where nothing
@@ -221,29 +359,6 @@ type Weights []uint16
 
 // WeightUnit is the weight of a token that 1 in e values has.
 const WeightUnit = 1 << 10
-
-// Frequencies counts how many of the values of column f have each token, and how many values
-// there are.
-func Frequencies(tables []*Table, tokens, f int) (df []uint32, n int) {
-	df = make([]uint32, tokens)
-	for _, t := range tables {
-		for i := range t.Rows() {
-			row := t.Row(i)
-			part := row.Tokens()
-			for g := range f {
-				part = part[row.Length(g):]
-			}
-			part = part[:row.Length(f)]
-			if len(part) > 0 {
-				n++
-			}
-			for _, token := range part {
-				df[token]++
-			}
-		}
-	}
-	return df, n
-}
 
 // IDF returns the weights for document frequencies among n values.
 func IDF(df []uint32, n int) Weights {

@@ -1,0 +1,117 @@
+package linkage
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// An examiner compares candidates and learns from them which ones are matches.
+type examiner struct {
+	*comparer
+	config   *Config
+	matchers []*matcher // one for each goroutine
+	shares   []float64
+
+	model       *model
+	candidates  int         // that were examined
+	found       *comparison // of those that may be matches
+	probability []float64   // of each of these
+	shed        float64     // the sum of the probabilities of the others
+
+	sample  *comparison // what the model was learned from
+	sampled []float64   // how likely these are matches
+}
+
+// sampled is how many candidates a model is learned from at most.
+const sampled = 300_000
+
+// hopeless is the log odds below which a candidate out of many is not kept: no decision takes
+// one in a thousand.
+const hopeless = -7
+
+// batch is how many candidates out of many are compared at once.
+const batch = 1 << 17
+
+// examine learns the model from candidates, which it closes. Of so many that they are not all
+// learned from only those are kept that the model, or the threshold, does not rule out.
+func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs) (err error) {
+	defer func() { err = errors.Join(err, pairs.Close()) }()
+	e.candidates = 0
+	for _, err := range pairs.All() {
+		if err != nil {
+			return err
+		}
+		e.candidates++
+	}
+	part := uint64(e.candidates+sampled-1) / sampled
+	var some []pair
+	for p, err := range pairs.All() {
+		if err != nil {
+			return err
+		}
+		if part <= 1 || hashing.Mix(uint64(p.A)+1)%part == 0 {
+			some = append(some, pair{p.A, p.B})
+		}
+	}
+	if e.sample, err = e.compare(ctx, e.matchers, some); err != nil {
+		return err
+	}
+	e.model, e.sampled = fit(e.sample, e.config.exclusive(), e.shares)
+	if e.found, e.probability = e.sample, e.sampled; part <= 1 {
+		return nil
+	}
+	e.found = &comparison{width: e.sample.width, left: e.sample.left, right: e.sample.right}
+	if err := e.keepLikely(ctx, pairs); err != nil {
+		return err
+	}
+	e.probability = make([]float64, len(e.found.pairs))
+	e.model.probabilities(e.found, e.rivals(e.found), make([]float64, len(e.probability)), e.probability, nil)
+	return nil
+}
+
+// rivals returns what probabilities take rivals from; nil where records may have several
+// partners.
+func (e *examiner) rivals(c *comparison) *exclusive {
+	if !e.config.exclusive() {
+		return nil
+	}
+	return newExclusive(graph{c.pairs, c.left, c.right})
+}
+
+// keepLikely compares all candidates, and keeps the comparison of those that may be matches.
+func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs) error {
+	some := make([]pair, 0, batch)
+	flush := func() error {
+		c, err := e.compare(ctx, e.matchers, some)
+		if err != nil {
+			return err
+		}
+		for i, p := range some {
+			z := e.model.score(c.of(i))
+			if z < hopeless && (e.config.Threshold == 0 || float64(c.wholes[i]) < e.config.Threshold-1e-6) {
+				e.shed += math.Exp(z)
+				continue
+			}
+			e.found.pairs = append(e.found.pairs, p)
+			e.found.levels = append(e.found.levels, c.of(i)...)
+			e.found.wholes = append(e.found.wholes, c.wholes[i])
+		}
+		some = some[:0]
+		return nil
+	}
+	for p, err := range pairs.All() {
+		if err != nil {
+			return err
+		}
+		if some = append(some, pair{p.A, p.B}); len(some) == batch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
