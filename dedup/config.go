@@ -412,5 +412,5 @@ const (
 
 // AppendSimilarity appends a similarity as outputs print it, with six decimals.
 func AppendSimilarity(dst []byte, similarity float64) []byte {
-	return write.AppendSimilarity(dst, similarity)
+	return measure.AppendSimilarity(dst, similarity)
 }

@@ -456,3 +456,16 @@ func (r *run) notice(fields fieldCount) {
 		c.OnNotice(setting.Textf("%d documents have no text to compare: they match nothing", s.Empty))
 	}
 }
+
+// Sources finds the inputs of a run, and sees that no output is one of them, as Run and Pairs
+// do before anything is read. It tells config.OnSkip of what cannot be used and counts it.
+func Sources(ctx context.Context, config Config) (sources []corpus.Source, skipped int64, err error) {
+	r, err := newRun(config)
+	if err == nil {
+		err = r.findSources(ctx)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return r.sources, r.summary.Skipped, nil
+}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/read"
-	"github.com/alike-dev/alike/dedup/internal/scratch"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/scratch"
 )
 
 // Plan is what a run will take, judged by a sample of its input.

@@ -9,9 +9,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/alike-dev/alike/dedup/internal/scratch"
 	"github.com/alike-dev/alike/internal/components"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/scratch"
 )
 
 // Pair is two documents worth comparing, A < B but for edges of directed measures.

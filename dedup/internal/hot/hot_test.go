@@ -13,9 +13,9 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/hot"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/scratch"
 	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/simjoin"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/internal/scratch"
 )
 
 func TestSpooledRecordsComeBackOrAreRefused(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alike-dev/alike/dedup/internal/scratch"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/scratch"
 )
 
 // Log is the journal of a run that can be resumed. A nil Log does nothing: then

@@ -11,9 +11,9 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/scratch"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/scratch"
 )
 
 const folder = "/work"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/resume"
-	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/internal/scratch"
 )
 
 // Options say what a table holds, and where.

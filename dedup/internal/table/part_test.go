@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/scratch"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/scratch"
 )
 
 // inMemory is a part whose file is in memory.

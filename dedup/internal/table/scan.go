@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/internal/scratch"
 )
 
 // Scan gives one worker the rows of segments.

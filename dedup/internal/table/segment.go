@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/alike-dev/alike/dedup/internal/scratch"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/scratch"
 )
 
 // Document is what the engine keeps of a document while it works: 64 bytes,

@@ -15,7 +15,7 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/bitset"
-	"github.com/alike-dev/alike/dedup/internal/scratch"
+	"github.com/alike-dev/alike/internal/scratch"
 )
 
 // plainDocument is a document as the tests of tables know it.

@@ -16,12 +16,8 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/measure"
 )
-
-// AppendSimilarity appends a similarity as outputs print it, with six decimals.
-func AppendSimilarity(dst []byte, similarity float64) []byte {
-	return strconv.AppendFloat(dst, similarity, 'f', 6, 64)
-}
 
 // rows writes a CSV file with a header.
 func (o *Folder) rows(name string, header []string, fill func(write func(row ...string)) error) error {
@@ -53,7 +49,7 @@ func (o *Folder) writeRemoved(ctx context.Context, t *table.Table, c *clusters.R
 			if bits, ok := similarities.Find(e.Key); ok {
 				similarity = math.Float64frombits(bits)
 			}
-			write(removed.ID(uint32(e.Key)), kept.ID(uint32(e.Value)), string(AppendSimilarity(nil, similarity)))
+			write(removed.ID(uint32(e.Key)), kept.ID(uint32(e.Value)), string(measure.AppendSimilarity(nil, similarity)))
 			return errors.Join(removed.Err, kept.Err, ctx.Err())
 		})
 		if err == nil {

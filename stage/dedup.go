@@ -1,0 +1,237 @@
+package stage
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/measure"
+)
+
+// members hands every document of a cluster to the task of the cluster, with what that asks.
+func members(t *task) (err error) {
+	labels, err := t.sorted(8, Labels)
+	if err != nil {
+		return err
+	}
+	reps, err := t.representatives()
+	if err != nil {
+		return errors.Join(err, labels.Close())
+	}
+	sets, err := t.shelved(0, 4, OwnSets)
+	if err != nil {
+		return errors.Join(err, labels.Close(), reps.Close())
+	}
+	label, rep, at := extsort.NewLookup(labels), extsort.NewLookup(reps), extsort.NewLookup(sets.sorted)
+	var payload []byte
+	err = t.each(Cards, func(r row) error {
+		position := r.words[0]
+		l, ok := label.Find(position)
+		if !ok {
+			return nil
+		}
+		of, copied := rep.Find(position)
+		if !copied {
+			of = position
+		}
+		var set []byte
+		if offset, ok := at.Find(position); ok {
+			found, err := sets.row(offset)
+			if err != nil {
+				return err
+			}
+			set = found.payload
+		}
+		payload = append(append(payload[:0], r.payload...), set...)
+		return t.out.add(Members, t.plan.hashed(l), payload, l, position, of, r.words[1], r.words[2])
+	})
+	for _, l := range []extsort.Lookup{label, rep, at} {
+		err = errors.Join(err, l.Close())
+	}
+	return errors.Join(err, labels.Close(), reps.Close(), sets.close())
+}
+
+// representatives has those of copies: Key is the copy.
+func (t *task) representatives() (*extsort.Sorted, error) {
+	return t.space.Sorted(t.ctx, t.space.Sorting("copies", 8, 64), func(to *extsort.Appender) error {
+		return t.each(Copies, func(r row) error { return to.Add(r.words[1], r.words[0]) })
+	})
+}
+
+// member is a row of Members.
+type member struct {
+	position, rep uint64
+	meta          cluster.Meta
+	name, set     []byte
+}
+
+func readMember(r row) (m member, err error) {
+	m.position, m.rep = r.words[1], r.words[2]
+	m.meta.Length, m.meta.HasValue = int64(r.words[3]), r.words[4]&cardHasField != 0
+	var field []byte
+	if m.name, m.set, err = cutPart(r.payload); err == nil {
+		field, m.set, err = cutPart(m.set)
+		m.meta.Value = string(field)
+	}
+	return m, err
+}
+
+// clusters decides whom each cluster keeps, and how similar the others are to it.
+func clusters(t *task) error {
+	shelf, err := t.shelved(0, 2, Members)
+	if err != nil {
+		return err
+	}
+	compare := newComparer(t.plan.recipe, true)
+	found := int64(0)
+	err = shelf.eachGroup(func(_ uint64, rows []uint64) error {
+		found++
+		return t.cluster(shelf, rows, compare)
+	})
+	return errors.Join(err, shelf.close(), t.count(CountClusters, found))
+}
+
+// cluster decides about one cluster, whose members come by their positions.
+func (t *task) cluster(shelf *shelf, rows []uint64, compare *comparer) error {
+	read := func(i int) (member, error) {
+		r, err := shelf.row(rows[i])
+		if err != nil {
+			return member{}, err
+		}
+		return readMember(r)
+	}
+	kept, of := 0, cluster.Meta{}
+	var first, name []byte
+	var rep uint64
+	for i := range rows {
+		m, err := read(i)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			first = slices.Clone(m.name)
+		}
+		if i == 0 || t.plan.keep.Prefer(uint32(i), uint32(kept), m.meta, of) {
+			kept, of, rep, name = i, m.meta, m.rep, append(name[:0], m.name...)
+		}
+	}
+	similarity := map[uint64]float64{rep: 1} // of representatives to that of the kept document
+	for i := range rows {
+		m, err := read(i)
+		if err != nil {
+			return err
+		}
+		if m.position == rep {
+			compare.load(0, m.set)
+			break
+		}
+	}
+	var payload []byte
+	for i := range rows {
+		m, err := read(i)
+		if err != nil {
+			return err
+		}
+		if _, known := similarity[m.rep]; !known { // it comes before its copies
+			if m.position != m.rep {
+				return errParts
+			}
+			compare.load(1, m.set)
+			similarity[m.rep], _ = compare.compare()
+		}
+		removed := uint64(0)
+		if i != kept {
+			removed = 1
+		}
+		payload = appendPart(appendPart(appendPart(payload[:0], m.name), first), name)
+		if err := t.out.add(Fates, t.plan.TaskOf(m.position), payload, m.position, removed, math.Float64bits(similarity[m.rep])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write makes the lists of a task's documents, and has those copied that are kept.
+func write(t *task) error {
+	fates, err := t.shelved(0, 4, Fates)
+	if err != nil {
+		return err
+	}
+	repeats, err := t.sorted(8, Repeats)
+	if err != nil {
+		return errors.Join(err, fates.close())
+	}
+	dropped, err := t.space.Sorted(t.ctx, t.space.Sorting("dropped", 8, 64), func(to *extsort.Appender) error {
+		err := repeats.Visit(func(e extsort.Entry) error { return to.Add(e.Key, 0) })
+		if err == nil {
+			err = t.each(Damaged, func(r row) error { return to.Add(r.words[0], 0) })
+		}
+		return errors.Join(err, t.lists(fates, to))
+	})
+	err = errors.Join(err, fates.close(), t.count(CountSkipped, repeats.Len()), repeats.Close())
+	if err != nil {
+		return err
+	}
+	drops := dropped.Reader()
+	err = t.in.Keep(t.ctx, func(position uint64) bool {
+		for e, ok := drops.Peek(); ok && e.Key < position; e, ok = drops.Peek() {
+			drops.Next()
+		}
+		e, ok := drops.Peek()
+		return !ok || e.Key != position
+	})
+	err = errors.Join(err, drops.Err(), drops.Close())
+	if err == nil {
+		err = dropped.Visit(func(e extsort.Entry) error { return t.out.add(Drops, t.number, nil, e.Key) })
+	}
+	return errors.Join(err, dropped.Close())
+}
+
+// lists writes the lines of removed.csv and clusters.csv, and notes who is removed.
+func (t *task) lists(fates *shelf, to *extsort.Appender) error {
+	removed, all := t.text(RemovedText), t.text(ClustersText)
+	n := int64(0)
+	var similarity []byte
+	err := fates.each(func(position uint64, r row) error {
+		name, rest, err := cutPart(r.payload)
+		if err != nil {
+			return err
+		}
+		label, rest, err := cutPart(rest)
+		if err != nil {
+			return err
+		}
+		kept, _, err := cutPart(rest)
+		if err != nil {
+			return err
+		}
+		if err := all.Write([]string{string(name), string(label)}); err != nil || r.words[1] == 0 {
+			return err
+		}
+		n++
+		similarity = measure.AppendSimilarity(similarity[:0], math.Float64frombits(r.words[2]))
+		if err := removed.Write([]string{string(name), string(kept), string(similarity)}); err != nil {
+			return err
+		}
+		return to.Add(position, 0)
+	})
+	all.Flush()
+	removed.Flush()
+	return errors.Join(err, all.Error(), removed.Error(), t.count(CountRemoved, n))
+}
+
+// text returns a writer of CSV to a stream of text.
+func (t *task) text(s Stream) *csv.Writer { return csv.NewWriter(textWriter{t, s}) }
+
+type textWriter struct {
+	t *task
+	s Stream
+}
+
+var _ io.Writer = textWriter{}
+
+func (w textWriter) Write(p []byte) (int, error) { return len(p), w.t.out.add(w.s, 0, p) }

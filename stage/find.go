@@ -1,0 +1,300 @@
+package stage
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/recipe"
+)
+
+const cardHasField = 1 // a flag of Cards and Members
+
+// sketch makes of every document a row with its digest and keys, its name, and a card with
+// what clusters ask about it.
+func sketch(t *task) error {
+	maker := t.plan.recipe.NewMaker(recipe.MakerOptions{})
+	var keys []uint64
+	var payload []byte
+	empty := int64(0)
+	all := func(uint64) bool { return true }
+	n, err := t.in.Documents(t.ctx, all, func(d *Document) error {
+		if d.Damaged {
+			if t.plan.Command == Pairs {
+				return nil
+			}
+			return t.out.add(Damaged, t.number, nil, d.Position)
+		}
+		made := maker.Make(d.Text)
+		defer maker.Trim()
+		class := t.plan.hashed(made.Digest[0])
+		fromPlace, flags := uint64(0), uint64(0)
+		if d.Made {
+			fromPlace = 1
+		}
+		if d.Field != nil {
+			flags = cardHasField
+		}
+		hash := hashing.Bytes(d.Name)
+		if err := t.out.add(Names, t.plan.hashed(hash), d.Name, hash, d.Position, uint64(class)<<1|fromPlace); err != nil {
+			return err
+		}
+		payload = appendPart(appendPart(payload[:0], d.Name), d.Field)
+		if err := t.out.add(Cards, t.number, payload, d.Position, uint64(len(d.Text)), flags); err != nil {
+			return err
+		}
+		if made.Features == 0 {
+			empty++
+			return nil
+		}
+		keys = maker.AppendKeys(keys[:0])
+		return t.out.add(Rows, class, appendWords(payload[:0], keys), d.Position, made.Digest[0], hashing.Mix(made.Digest[1])>>32)
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped), t.count(CountEmpty, empty))
+}
+
+// appendPart appends bytes with their length.
+func appendPart(dst, part []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(part))), part...)
+}
+
+// errParts says that a payload has not the parts that it should have: the block was made by
+// another program, since its checksum is right.
+var errParts = errors.New("a row without the parts that it should have")
+
+// cutPart undoes appendPart.
+func cutPart(b []byte) (part, rest []byte, err error) {
+	n, at := binary.Uvarint(b)
+	if at <= 0 || n > uint64(len(b)-at) {
+		return nil, nil, errParts
+	}
+	return b[at:][:n:n], b[at:][n:], nil
+}
+
+func appendWords(dst []byte, words []uint64) []byte {
+	for _, w := range words {
+		dst = binary.LittleEndian.AppendUint64(dst, w)
+	}
+	return dst
+}
+
+// names finds documents whose names others have. Of equal names the first document's counts,
+// but a name that was made of a place stays with the document at that place.
+func names(t *task) error {
+	shelf, err := t.shelved(0, 4, Names)
+	if err != nil {
+		return err
+	}
+	type bearer struct {
+		name     []byte
+		position uint64
+		class    int
+		made     bool
+	}
+	var first []bearer
+	skip := func(b, other bearer) error {
+		return errors.Join(t.out.add(Skips, b.class, nil, b.position),
+			t.out.add(Repeats, t.plan.TaskOf(b.position), nil, b.position, other.position))
+	}
+	last := uint64(0)
+	err = shelf.each(func(hash uint64, r row) error {
+		if hash != last {
+			first, last = first[:0], hash
+		}
+		b := bearer{position: r.words[1], class: int(r.words[2] >> 1), made: r.words[2]&1 != 0}
+		if b.class >= t.plan.Partitions {
+			return errParts
+		}
+		for i, earlier := range first {
+			if string(earlier.name) != string(r.payload) {
+				continue
+			}
+			if b.made && !earlier.made {
+				b.name, first[i] = earlier.name, b
+				first[i].name = earlier.name
+				return skip(earlier, b)
+			}
+			return skip(b, earlier)
+		}
+		b.name = slices.Clone(r.payload)
+		first = append(first, b)
+		return nil
+	})
+	return errors.Join(err, shelf.close())
+}
+
+// classes puts documents with equal digests together. The first of each goes on with its keys.
+func classes(t *task) error {
+	skipped, err := t.sorted(8, Skips)
+	if err != nil {
+		return err
+	}
+	var positions []uint64
+	digests, err := t.space.Sorted(t.ctx, t.space.Sorting("digests", 2, 64), func(to *extsort.Appender) error {
+		skips := skipped.Reader()
+		err := t.each(Rows, func(r row) error {
+			number, position := len(positions), r.words[0]
+			positions = append(positions, position)
+			for e, ok := skips.Peek(); ok && e.Key < position; e, ok = skips.Peek() {
+				skips.Next()
+			}
+			if e, ok := skips.Peek(); ok && e.Key == position {
+				return nil
+			}
+			return to.Add(r.words[1], r.words[2]<<32|uint64(uint32(number)))
+		})
+		return errors.Join(err, skips.Err(), skips.Close())
+	})
+	if err = errors.Join(err, skipped.Close()); err != nil {
+		return err
+	}
+	first := make([]uint64, (len(positions)+63)/64) // of their classes, a bit for each row
+	begun, last, rep := false, extsort.Entry{}, uint64(0)
+	err = digests.Visit(func(e extsort.Entry) error {
+		number := uint32(e.Value)
+		if !begun || e.Key != last.Key || e.Value>>32 != last.Value>>32 {
+			begun, last, rep = true, e, positions[number]
+			first[number/64] |= 1 << (number % 64)
+			return nil
+		}
+		position := positions[number]
+		if t.plan.Command == Pairs {
+			return t.out.add(Copies, t.plan.TaskOf(rep), nil, rep, position)
+		}
+		return errors.Join(t.out.add(Copies, t.plan.TaskOf(position), nil, rep, position),
+			t.out.add(CopyEdges, t.number/mergeWidth, nil, rep, position))
+	})
+	if err = errors.Join(err, digests.Close()); err != nil {
+		return err
+	}
+	number := uint32(0)
+	return t.each(Rows, func(r row) error {
+		at := number
+		number++
+		if first[at/64]>>(at%64)&1 == 0 {
+			return nil
+		}
+		if len(r.payload) != 8*t.plan.recipe.Keys() {
+			return errParts
+		}
+		for keys := r.payload; len(keys) > 0; keys = keys[8:] {
+			key := binary.LittleEndian.Uint64(keys)
+			if err := t.out.add(Keys, t.plan.hashed(key), nil, key, r.words[0]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// group cuts documents with equal keys into buckets, whose pairs are candidates.
+func group(t *task) error {
+	keys, err := t.sorted(2, Keys)
+	if err != nil {
+		return err
+	}
+	wants, err := extsort.New(t.space.Sorting("wants", 4, 64))
+	if err != nil {
+		return errors.Join(err, keys.Close())
+	}
+	g := &grouper{t: t, wants: wants.Appender()}
+	last := uint64(0)
+	err = keys.Visit(func(e extsort.Entry) error {
+		if e.Key != last {
+			if err := g.end(); err != nil {
+				return err
+			}
+			last = e.Key
+		}
+		return g.add(e.Value)
+	})
+	if err == nil {
+		err = g.end()
+	}
+	if err = errors.Join(err, keys.Close()); err == nil {
+		err = g.wants.Flush()
+	}
+	sorted, err := t.space.Ended(t.ctx, wants, err)
+	if err != nil {
+		return err
+	}
+	first, done := true, extsort.Entry{}
+	err = sorted.Visit(func(e extsort.Entry) error {
+		if e == done && !first {
+			return nil
+		}
+		first, done = false, e
+		return t.out.add(Wants, t.plan.TaskOf(e.Key), nil, e.Key, e.Value)
+	})
+	return errors.Join(err, sorted.Close(), t.count(CountCapped, g.capped))
+}
+
+// grouper takes the documents of buckets.
+type grouper struct {
+	t       *task
+	members []uint64 // up to the cap; of a bucket over it, hubs and a piece of the others
+	over    bool
+	capped  int64
+	wants   *extsort.Appender
+	payload []byte
+}
+
+// add adds a document to the bucket. One over the cap goes on piece by piece: pairs of hubs
+// with others are candidates, as lsh.EachPair has it.
+func (g *grouper) add(position uint64) error {
+	g.members = append(g.members, position)
+	if len(g.members) <= g.t.plan.BucketCap {
+		return nil
+	}
+	if !g.over {
+		g.over = true
+		g.capped++
+	}
+	err := g.emit(lsh.Hubs)
+	g.members = g.members[:min(lsh.Hubs, len(g.members))]
+	return err
+}
+
+// end ends a bucket.
+func (g *grouper) end() (err error) {
+	switch {
+	case !g.over && len(g.members) > 1:
+		err = g.emit(len(g.members) - 1)
+	case g.over && len(g.members) > lsh.Hubs:
+		err = g.emit(lsh.Hubs)
+	}
+	g.members, g.over = g.members[:0], false
+	return err
+}
+
+// emit emits a bucket of which the first members are to be compared with all behind them. All
+// of it goes to the task of its smallest member, so that this task is the only one that needs
+// the texts. Where buckets are counted, all of a pair must go to one task: that of its first
+// document.
+func (g *grouper) emit(first int) error {
+	if g.t.plan.recipe.MinKeys() == 1 {
+		return g.emitTo(g.t.plan.hashed(g.members[0]), first, g.members)
+	}
+	for i := range min(first, len(g.members)-1) {
+		if err := g.emitTo(g.t.plan.hashed(g.members[i]), 1, g.members[i:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *grouper) emitTo(task, first int, members []uint64) error {
+	g.payload = appendWords(g.payload[:0], members)
+	for _, position := range members {
+		if err := g.wants.Add(position, uint64(task)); err != nil {
+			return err
+		}
+	}
+	return g.t.out.add(Buckets, task, g.payload, uint64(first))
+}

@@ -1,0 +1,204 @@
+package stage
+
+import (
+	"errors"
+	"math"
+
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
+)
+
+// A class of equal documents over the bucket cap has a crowd: all but its first members. Pairs
+// of two documents of crowds are not listed.
+func (t *task) crowd(class []uint64, i int) bool {
+	return len(class) > t.plan.BucketCap && i >= lsh.Hubs
+}
+
+// classReader reads the classes of ascending representatives.
+type classReader struct {
+	from  *extsort.Reader
+	class []uint64
+	rep   uint64
+}
+
+// of returns the class of a representative, which alone is one.
+func (c *classReader) of(rep uint64) []uint64 {
+	if len(c.class) > 0 && c.rep == rep {
+		return c.class
+	}
+	c.rep, c.class = rep, append(c.class[:0], rep)
+	for e, ok := c.from.Peek(); ok && e.Key <= rep; e, ok = c.from.Peek() {
+		c.from.Next()
+		if e.Key == rep {
+			c.class = append(c.class, e.Value)
+		}
+	}
+	return c.class
+}
+
+// pair emits a pair of documents to the task of the later one.
+func (t *task) pair(s Stream, a, b, similarity uint64) error {
+	a, b = min(a, b), max(a, b)
+	return t.out.add(s, t.plan.TaskOf(b), nil, a, b, similarity)
+}
+
+// left puts the members of its class in the place of each edge's first document, and makes the
+// pairs within classes.
+func left(t *task) error {
+	edges, err := t.shelved(0, 4, Edges)
+	if err != nil {
+		return err
+	}
+	copies, err := t.sorted(4, Copies)
+	if err != nil {
+		return errors.Join(err, edges.close())
+	}
+	c := classReader{from: copies.Reader()}
+	last, begun := uint64(0), false
+	err = copies.Visit(func(e extsort.Entry) error {
+		if begun && e.Key == last {
+			return nil
+		}
+		begun, last = true, e.Key
+		class := c.of(e.Key)
+		for i, a := range class {
+			for j := i + 1; j < len(class) && !(t.crowd(class, i) && t.crowd(class, j)); j++ {
+				if err := t.pair(CopyPairs, a, class[j], math.Float64bits(1)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	err = errors.Join(err, c.from.Err(), c.from.Close())
+	c = classReader{from: copies.Reader()}
+	if err == nil {
+		err = edges.each(func(rep uint64, r row) error {
+			class := c.of(rep)
+			for i, a := range class {
+				crowd := uint64(0)
+				if t.crowd(class, i) {
+					crowd = 1
+				}
+				if err := t.out.add(Halves, t.plan.TaskOf(r.words[1]), nil, r.words[1], a, r.words[2], crowd); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return errors.Join(err, c.from.Err(), c.from.Close(), copies.Close(), edges.close())
+}
+
+// right puts the members of its class in the place of each edge's second document.
+func right(t *task) error {
+	halves, err := t.shelved(0, 4, Halves)
+	if err != nil {
+		return err
+	}
+	copies, err := t.sorted(4, Copies)
+	if err != nil {
+		return errors.Join(err, halves.close())
+	}
+	c := classReader{from: copies.Reader()}
+	err = halves.each(func(rep uint64, r row) error {
+		a, similarity, crowd := r.words[1], r.words[2], r.words[3] == 1
+		class := c.of(rep)
+		for i, b := range class {
+			if crowd && t.crowd(class, i) {
+				break
+			}
+			if err := t.pair(PairsFound, a, b, similarity); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, c.from.Err(), c.from.Close(), copies.Close(), halves.close())
+}
+
+// nameReader reads the names of ascending documents.
+type nameReader struct {
+	cards *shelf
+	at    extsort.Lookup
+}
+
+func (t *task) nameReader() (*nameReader, error) {
+	cards, err := t.shelved(0, 4, Cards)
+	if err != nil {
+		return nil, err
+	}
+	return &nameReader{cards, extsort.NewLookup(cards.sorted)}, nil
+}
+
+func (n *nameReader) of(position uint64) ([]byte, error) {
+	at, ok := n.at.Find(position)
+	if !ok {
+		return nil, errors.Join(errParts, n.at.Err())
+	}
+	r, err := n.cards.row(at)
+	if err != nil {
+		return nil, err
+	}
+	name, _, err := cutPart(r.payload)
+	return name, err
+}
+
+func (n *nameReader) close() error { return errors.Join(n.at.Close(), n.cards.close()) }
+
+// named adds the names of the later documents.
+func named(t *task) error {
+	names, err := t.nameReader()
+	if err != nil {
+		return err
+	}
+	pairs, err := t.shelved(1, 4, PairsFound, CopyPairs)
+	if err != nil {
+		return errors.Join(err, names.close())
+	}
+	err = pairs.each(func(b uint64, r row) error {
+		name, err := names.of(b)
+		if err != nil {
+			return err
+		}
+		return t.out.add(NamedPairs, t.plan.TaskOf(r.words[0]), name, r.words...)
+	})
+	return errors.Join(err, pairs.close(), names.close())
+}
+
+// list makes the lines of the list of pairs whose earlier documents are the task's.
+func list(t *task) error {
+	names, err := t.nameReader()
+	if err != nil {
+		return err
+	}
+	pairs, err := t.shelved(0, 4, NamedPairs)
+	if err != nil {
+		return errors.Join(err, names.close())
+	}
+	text := t.text(PairsText)
+	n := int64(0)
+	var similarity []byte
+	var last [2]uint64
+	err = pairs.each(func(a uint64, r row) error {
+		// Later documents come in order, as the stage before has read them; a pair may have been
+		// verified by several tasks.
+		if b := r.words[1]; last != [2]uint64{a, b} {
+			last = [2]uint64{a, b}
+			name, err := names.of(a)
+			if err != nil {
+				return err
+			}
+			n++
+			similarity = measure.AppendSimilarity(similarity[:0], math.Float64frombits(r.words[2]))
+			return text.Write([]string{string(name), string(r.payload), string(similarity)})
+		}
+		return nil
+	})
+	text.Flush()
+	err = errors.Join(err, text.Error(), pairs.close(), names.close(), t.count(CountPairs, n))
+	repeats := int64(0)
+	err = errors.Join(err, t.each(Repeats, func(row) error { repeats++; return nil }))
+	return errors.Join(err, t.count(CountSkipped, repeats))
+}

@@ -1,0 +1,241 @@
+package stage
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// The commands that a plan can be of.
+const (
+	Dedup = "dedup"
+	Pairs = "pairs"
+)
+
+// Plan is all that the results of stages depend on, besides the documents. Make one as a
+// literal, then call Settle.
+type Plan struct {
+	Version   int    `json:"version"` // PlanVersion
+	Command   string `json:"command"` // Dedup or Pairs
+	Recipe    string `json:"recipe"`  // line of what is alike, with bands
+	BucketCap int    `json:"bucket_cap"`
+	Keep      string `json:"keep,omitempty"` // keep rule of Dedup
+	// Partitions is the number of tasks of the stages that go by hashes, from 1 on.
+	Partitions int `json:"partitions"`
+	// FirstFiles has, for each task of the stages that go by documents, the number of its first
+	// file: 0, then ascending. A position is file<<32 | record of the file.
+	FirstFiles []int `json:"first_files"`
+	// Digest tells this plan's blocks from another one's: of all that the results depend on,
+	// inputs included.
+	Digest string `json:"digest"`
+
+	recipe recipe.Recipe
+	keep   cluster.Keep
+	id     uint64
+}
+
+// PlanVersion is the version of plans and of what stages make of them.
+const PlanVersion = 1
+
+// MaxPartitions is the largest Plan.Partitions, and the most tasks by documents.
+const MaxPartitions = 1 << 16
+
+// Settle checks a plan and makes it ready. Settle of a plan without a digest makes one, of its
+// fields and of what else the results depend on.
+func (p *Plan) Settle(inputs string) error {
+	if p.Version != PlanVersion {
+		return fmt.Errorf("the plan is of version %d, this program makes those of version %d: plan again, and use one version for all tasks", p.Version, PlanVersion)
+	}
+	if p.Command != Dedup && p.Command != Pairs {
+		return fmt.Errorf("plan of %q: choose one of %s, %s", p.Command, Dedup, Pairs)
+	}
+	r, err := recipe.Parse(p.Recipe)
+	if err != nil {
+		return err
+	}
+	if err := Supports(r); err != nil {
+		return err
+	}
+	p.recipe = r
+	if p.Keep != "" {
+		if p.keep, err = cluster.ParseKeep(p.Keep); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.BucketCap < 2:
+		return errors.New("bucket cap must be 2 or more")
+	case p.Partitions < 1 || p.Partitions > MaxPartitions:
+		return fmt.Errorf("%d partitions: take 1 to %d", p.Partitions, MaxPartitions)
+	case len(p.FirstFiles) == 0 || len(p.FirstFiles) > MaxPartitions || p.FirstFiles[0] != 0 || !slices.IsSorted(p.FirstFiles):
+		return errors.New("the first files of tasks are not 0 and ascending")
+	}
+	if p.Digest == "" {
+		line, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		h := fnv.New64a()
+		_, _ = h.Write(append(line, inputs...))
+		p.Digest = fmt.Sprintf("%016x", h.Sum64())
+	}
+	p.id, err = strconv.ParseUint(p.Digest, 16, 64)
+	return err
+}
+
+// Supports tells why stages cannot run by a recipe; nil: they can.
+func Supports(r recipe.Recipe) error {
+	_, hamming := r.Distance()
+	switch {
+	case hamming:
+		return errors.New("a Hamming distance is decided on one machine only: leave it out, or take a threshold")
+	case r.Sample().Size > 0 || !r.Threshold().Measure().Symmetric():
+		return fmt.Errorf("%s is looked for on one machine only: take jaccard, weighted-jaccard, cosine or dice", r.Threshold().Measure())
+	case r.Keys() == 0:
+		return errors.New("pairs are found by bands only on several machines: take candidates lsh, and a threshold for which there are bands")
+	}
+	return nil
+}
+
+// ID is Digest as a number: all blocks of the plan have it.
+func (p *Plan) ID() uint64 { return p.id }
+
+// TaskOf returns the task of a position in the stages that go by documents. O(log tasks).
+func (p *Plan) TaskOf(position uint64) int {
+	file := int(position >> 32)
+	i, found := slices.BinarySearch(p.FirstFiles, file)
+	if !found {
+		return i - 1
+	}
+	for i+1 < len(p.FirstFiles) && p.FirstFiles[i+1] == file { // tasks without files
+		i++
+	}
+	return i
+}
+
+// hashed returns the partition of a number by its hash.
+func (p *Plan) hashed(n uint64) int { return int(hashing.Mix(n) % uint64(p.Partitions)) }
+
+// blockBytes is the size from which on a block is handed on: less where a task fills blocks for
+// many partitions at once, so that these take 16 MiB. It depends on nothing but the plan, so
+// that a repeated task makes the same blocks.
+func (p *Plan) blockBytes() int {
+	return min(max(16<<20/max(p.Partitions, len(p.FirstFiles)), 4<<10), 256<<10)
+}
+
+// mergeWidth is how many tasks hand their forests to one task.
+const mergeWidth = 16
+
+// Stage is a stage of a plan.
+type Stage struct {
+	Name  string   `json:"stage"`
+	Tasks int      `json:"tasks"`
+	Reads []string `json:"reads,omitempty"` // streams; partition i of each is for task i
+	// Documents tells that task i reads its documents, of the files from FirstFiles[i] up to
+	// that of the next task.
+	Documents bool     `json:"documents,omitempty"`
+	Writes    []string `json:"writes,omitempty"`
+
+	reads, writes []Stream
+	run           func(t *task) error
+}
+
+// Stages returns the stages of a plan in their order: each reads streams of earlier ones only.
+func (p *Plan) Stages() []Stage {
+	files := len(p.FirstFiles)
+	dedup := p.Command == Dedup
+	either := func(d, other Stream) Stream {
+		if dedup {
+			return d
+		}
+		return other
+	}
+	all := []Stage{
+		{Name: "sketch", Tasks: files, Documents: true, writes: []Stream{Rows, Names, Cards, either(Damaged, 0), Counts}, run: sketch},
+		{Name: "names", Tasks: p.Partitions, reads: []Stream{Names}, writes: []Stream{Skips, Repeats}, run: names},
+		{Name: "classes", Tasks: p.Partitions, reads: []Stream{Rows, Skips}, writes: []Stream{Keys, Copies, either(CopyEdges, 0)}, run: classes},
+		{Name: "group", Tasks: p.Partitions, reads: []Stream{Keys}, writes: []Stream{Buckets, Wants, Counts}, run: group},
+		{Name: "texts", Tasks: files, reads: []Stream{Wants}, Documents: true, writes: []Stream{Sets, either(OwnSets, 0)}, run: texts},
+		{Name: "verify", Tasks: p.Partitions, reads: []Stream{Buckets, Sets}, writes: []Stream{either(ForestEdges, Edges), Counts}, run: verify},
+	}
+	if dedup {
+		all = append(all, p.forests()...)
+		all = append(all,
+			Stage{Name: "members", Tasks: files, reads: []Stream{Cards, Copies, OwnSets, Labels}, writes: []Stream{Members}, run: members},
+			Stage{Name: "clusters", Tasks: p.Partitions, reads: []Stream{Members}, writes: []Stream{Fates, Counts}, run: clusters},
+			Stage{Name: "write", Tasks: files, reads: []Stream{Fates, Repeats, Damaged}, Documents: true, writes: []Stream{RemovedText, ClustersText, Drops, Counts}, run: write},
+		)
+	} else {
+		all = append(all,
+			Stage{Name: "left", Tasks: files, reads: []Stream{Edges, Copies}, writes: []Stream{Halves, CopyPairs}, run: left},
+			Stage{Name: "right", Tasks: files, reads: []Stream{Halves, Copies}, writes: []Stream{PairsFound}, run: right},
+			Stage{Name: "named", Tasks: files, reads: []Stream{PairsFound, CopyPairs, Cards}, writes: []Stream{NamedPairs}, run: named},
+			Stage{Name: "write", Tasks: files, reads: []Stream{NamedPairs, Cards, Repeats}, writes: []Stream{PairsText, Counts}, run: list},
+		)
+	}
+	publish := Stage{Name: Publish, Tasks: 1, reads: []Stream{PairsText, Counts}}
+	if dedup {
+		publish.reads = []Stream{RemovedText, ClustersText, Counts}
+	}
+	all = append(all, publish)
+	for i := range all {
+		s := &all[i]
+		s.writes = slices.DeleteFunc(s.writes, func(s Stream) bool { return s == 0 })
+		for _, of := range s.reads {
+			s.Reads = append(s.Reads, of.String())
+		}
+		for _, of := range s.writes {
+			s.Writes = append(s.Writes, of.String())
+		}
+	}
+	return all
+}
+
+// Publish is the last stage, which puts the outputs into their places. It is no function over
+// blocks: who runs stages does it.
+const Publish = "publish"
+
+// forests are the stages that merge spanning forests by a tree, of which the last task labels
+// all documents.
+func (p *Plan) forests() (all []Stage) {
+	tasks := p.Partitions
+	for level := 0; ; level++ {
+		tasks = (tasks + mergeWidth - 1) / mergeWidth
+		s := Stage{Name: fmt.Sprintf("forest%d", level+1), Tasks: tasks, reads: []Stream{Forests + Stream(level) - 1}, writes: []Stream{Forests + Stream(level)}, run: merge(level)}
+		if level == 0 {
+			s.reads = []Stream{ForestEdges, CopyEdges}
+		}
+		if tasks == 1 {
+			s.Name, s.writes = "labels", []Stream{Labels}
+			return append(all, s)
+		}
+		all = append(all, s)
+	}
+}
+
+// levels is the most stages of forests: MaxPartitions is mergeWidth to the power of it.
+const levels = 4
+
+// partitions returns how many partitions a stream has: the tasks of the stages that read it.
+func (p *Plan) partitions(s Stream) int {
+	switch streams[s].by {
+	case byDocuments:
+		return len(p.FirstFiles)
+	case byHash:
+		return p.Partitions
+	case byTree:
+		n := p.Partitions
+		for range max(int(s)-int(Forests)+2, 1) {
+			n = (n + mergeWidth - 1) / mergeWidth
+		}
+		return n
+	}
+	return 1
+}

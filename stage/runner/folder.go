@@ -1,0 +1,103 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/durable"
+)
+
+// folder is a folder as a bucket: keys are slash paths below it.
+type folder struct {
+	root string
+	// volatile tells that what is written need not survive a failure of the power: it can be
+	// made again.
+	volatile bool
+}
+
+func (f folder) path(key string) string { return filepath.Join(f.root, filepath.FromSlash(key)) }
+
+// List implements corpus.Bucket for prefixes that end in a slash.
+func (f folder) List(ctx context.Context, prefix string, each func(corpus.Object) error) error {
+	root := f.path(prefix)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) { // another process has just given it its name
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(ctx.Err(), each(corpus.Object{Key: prefix + filepath.ToSlash(below), Size: info.Size(), ModTime: info.ModTime()}))
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Stat implements corpus.Bucket.
+func (f folder) Stat(_ context.Context, key string) (corpus.Object, error) {
+	info, err := os.Stat(f.path(key))
+	if err != nil {
+		return corpus.Object{}, err
+	}
+	return corpus.Object{Key: key, Size: info.Size(), ModTime: info.ModTime()}, nil
+}
+
+// Read implements corpus.Bucket.
+func (f folder) Read(_ context.Context, o corpus.Object, offset, length int64) (io.ReadCloser, error) {
+	file, err := os.Open(f.path(o.Key))
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.NewSectionReader(file, offset, length), file}, nil
+}
+
+// Create implements corpus.BucketWriter.
+func (f folder) Create(_ context.Context, key string) (corpus.Destination, error) {
+	to, err := durable.Create(vfs.Default, f.path(key))
+	if err == nil {
+		to.Volatile = f.volatile
+	}
+	return to, err
+}
+
+// Upload implements corpus.BucketWriter.
+func (f folder) Upload(ctx context.Context, key string, r io.ReaderAt, size int64) error {
+	to, err := f.Create(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer to.Abort()
+	if _, err := io.Copy(to, io.NewSectionReader(r, 0, size)); err != nil {
+		return err
+	}
+	return to.Commit()
+}
+
+// Remove implements corpus.BucketWriter.
+func (f folder) Remove(_ context.Context, key string) error {
+	if err := os.Remove(f.path(key)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/remote"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/stage"
+)
+
+// PlanOptions say how the work is divided and where it goes.
+type PlanOptions struct {
+	Command    string // stage.Dedup or stage.Pairs
+	Work       string // folder or URL; "": beside the output
+	Output     string
+	Partitions int    // 0: by the size of the input and the memory of a task
+	Memory     int64  // bytes of a task's process; 0: 1 GiB
+	Engine     int    // documents are handed over by an engine, in so many parts; there are no inputs
+	Prices     Prices // of the estimate
+}
+
+const defaultMemory = 1 << 30
+
+// Make makes the plan of a run: it finds the inputs, settles what the configuration leaves open,
+// and judges the work by a sample of the input. What only one machine does is refused: the
+// error wraps dedup.ErrUsage.
+func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
+	if err := check(&c, &o); err != nil {
+		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
+	}
+	r, err := c.Recipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := stage.Supports(r); err != nil {
+		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
+	}
+	p := &Plan{
+		Plan:    stage.Plan{Version: stage.PlanVersion, Command: o.Command, Recipe: r.String(), BucketCap: c.BucketCap, Partitions: o.Partitions},
+		Reading: reading(&c, o.Command), Work: absolute(o.Work), Output: absolute(o.Output), Memory: o.Memory,
+	}
+	if p.BucketCap == 0 {
+		p.BucketCap = dedup.DefaultBucketCap
+	}
+	if p.Memory == 0 {
+		p.Memory = defaultMemory
+	}
+	if o.Command == stage.Dedup {
+		p.Keep = c.Keep.String()
+	}
+	if o.Engine > 0 {
+		for i := range o.Engine {
+			p.FirstFiles = append(p.FirstFiles, i)
+		}
+		if p.Partitions == 0 {
+			p.Partitions = o.Engine
+		}
+		return p, p.Settle("")
+	}
+	if err := p.findFiles(ctx, c, o.Command); err != nil {
+		return nil, err
+	}
+	if err := p.divide(ctx, c, o.Prices); err != nil {
+		return nil, err
+	}
+	return p, p.Settle("")
+}
+
+// check tells what stages cannot do, and settles how candidates are found.
+func check(c *dedup.Config, o *PlanOptions) error {
+	switch {
+	case len(c.Against) > 0 || len(c.With) > 0:
+		return errors.New("references and second collections are compared on one machine only: leave them out, or put all into one collection")
+	case c.Fingerprints || c.Texts != nil || c.Distance != nil || c.Shared:
+		return errors.New("fingerprints are compared on one machine only: take texts, and a threshold")
+	case c.Star:
+		return setting.Errorf("%s needs all pairs of a cluster at once, on one machine: leave it out", setting.Star)
+	case c.IDsOnly:
+		return errors.New("lists of ids in place of records are written on one machine only")
+	case c.Candidates == dedup.CandidatesExact:
+		return setting.Errorf("%s exact needs all documents at once, on one machine: take lsh, with a higher %s", setting.Candidates, setting.Recall)
+	case o.Engine == 0 && o.Output == "":
+		return errors.New("no place for the results: name a folder, a file or a URL")
+	}
+	c.Candidates = dedup.CandidatesLSH // auto would have all sets looked at before anything is planned
+	for _, in := range c.Inputs {
+		if in == "-" {
+			return errors.New("standard input can be read by one task only: put it into files")
+		}
+	}
+	if o.Work == "" {
+		o.Work = strings.TrimRight(o.Output, `/\`) + ".work"
+	}
+	return nil
+}
+
+func reading(c *dedup.Config, command string) Reading {
+	r := Reading{
+		Format: c.Corpus.Format, TextField: c.Corpus.TextField, IDField: c.Corpus.IDField, MaxRecord: c.Corpus.MaxRecord, Fail: c.OnError == dedup.OnErrorFail,
+	}
+	if command == stage.Dedup {
+		r.Field = c.Keep.Field()
+	}
+	return r
+}
+
+// absolute returns a path as every task finds it, whatever its working folder is.
+func absolute(where string) string {
+	if bucketurl.Is(where) || where == "" {
+		return where
+	}
+	if path, err := filepath.Abs(bucketurl.LocalPath(where)); err == nil {
+		return path
+	}
+	return where
+}
+
+// findFiles notes the inputs as they are now.
+func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) error {
+	c.Outputs = append(c.Outputs, p.Output)
+	sources, skipped, err := dedup.Sources(ctx, c)
+	if err != nil {
+		return err
+	}
+	p.Skipped = skipped
+	for _, s := range sources {
+		switch {
+		case s.Stream:
+			return fmt.Errorf("%w: %s is a stream, which one task only could read: put it into a file", dedup.ErrUsage, s.Label())
+		case s.Format == corpus.Text && command == stage.Dedup:
+			return fmt.Errorf("%w: %s is one document; folders of such are cleaned on one machine only: put them into files of records", dedup.ErrUsage, s.Label())
+		}
+		p.Files = append(p.Files, File{Path: s.Path, Name: s.Name, Size: s.Size, ModTime: s.ModTime, Version: s.Version})
+	}
+	return p.checkEmpty(ctx, c.Corpus.Buckets)
+}
+
+// checkEmpty refuses an output folder that holds something, and an output file that is there.
+func (p *Plan) checkEmpty(ctx context.Context, buckets Buckets) error {
+	if p.Command == stage.Pairs { // a file, which is replaced
+		return nil
+	}
+	full := ""
+	if bucketurl.Is(p.Output) {
+		at, err := remote.Open(ctx, p.Output, buckets)
+		if err == nil {
+			full, err = at.First(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	} else {
+		entries, err := os.ReadDir(p.Output)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if len(entries) > 0 {
+			full = entries[0].Name()
+		}
+	}
+	if full != "" {
+		return fmt.Errorf("%w: the output %s is not empty: it has %s; name another folder", dedup.ErrUsage, p.Output, full)
+	}
+	return nil
+}

@@ -1,0 +1,333 @@
+package runner
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/stage"
+)
+
+// What a task has made is one object: its blocks by stream and partition, so that a reader
+// needs one range of it, and an index of them. Numbers are little-endian.
+//
+//	block… | index: stream 4, partition 4, offset 8, length 8 … |
+//	footer: CRC-32C of index and rest of the footer 4 | version 4 | plan 8 | entries 8 |
+//	        offset of the index 8 | magic "alikeend" 8
+//
+// These constants are part of the format and do not change within a version.
+const (
+	objectMagic   = "alikeend"
+	objectVersion = 1
+	footerBytes   = 40
+	entryBytes    = 24
+)
+
+// tailBytes is how much of the end of an object is read at first: the index of most objects is
+// in it.
+const tailBytes = 64 << 10
+
+// ErrObject says that an object of the work folder is damaged, or missing.
+var ErrObject = errors.New("bad object of the work folder")
+
+// extent is where the blocks of a partition are.
+type extent struct {
+	stream         stage.Stream
+	partition      int
+	offset, length int64
+}
+
+func compareExtents(a, b extent) int {
+	return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.partition, b.partition))
+}
+
+// collector is the Output of a task: it keeps blocks in a temporary file until all are there.
+type collector struct {
+	space  *scratch.Space
+	plan   uint64
+	name   string
+	file   vfs.File
+	to     *bufio.Writer
+	blocks []extent // in the temporary file
+	size   int64
+}
+
+func newCollector(space *scratch.Space, plan uint64) (*collector, error) {
+	c := &collector{space: space, plan: plan, name: space.Unique("made", "")}
+	var err error
+	if c.file, err = space.Create(c.name); err != nil {
+		return nil, err
+	}
+	c.to = bufio.NewWriterSize(c.file, 1<<20)
+	return c, nil
+}
+
+// Block implements stage.Output.
+func (c *collector) Block(h stage.Header, block []byte) error {
+	c.blocks = append(c.blocks, extent{h.Stream, h.Partition, c.size, int64(len(block))})
+	c.size += int64(len(block))
+	_, err := c.to.Write(block)
+	return scratch.Error(err)
+}
+
+// publish writes the object.
+func (c *collector) publish(to io.Writer) error {
+	if err := c.to.Flush(); err != nil {
+		return scratch.Error(err)
+	}
+	slices.SortStableFunc(c.blocks, compareExtents)
+	out := bufio.NewWriterSize(to, 1<<20)
+	var index []byte
+	var last extent
+	entries, offset := 0, int64(0)
+	end := func() {
+		if last.length > 0 {
+			entries++
+			index = binary.LittleEndian.AppendUint32(index, uint32(last.stream))
+			index = binary.LittleEndian.AppendUint32(index, uint32(last.partition))
+			index = binary.LittleEndian.AppendUint64(index, uint64(last.offset))
+			index = binary.LittleEndian.AppendUint64(index, uint64(last.length))
+		}
+	}
+	for _, b := range c.blocks {
+		if compareExtents(b, last) != 0 {
+			end()
+			last = extent{b.stream, b.partition, offset, 0}
+		}
+		last.length += b.length
+		offset += b.length
+		if _, err := io.Copy(out, io.NewSectionReader(c.file, b.offset, b.length)); err != nil {
+			return err
+		}
+	}
+	end()
+	rest := binary.LittleEndian.AppendUint32(nil, objectVersion)
+	for _, v := range []uint64{c.plan, uint64(entries), uint64(offset)} {
+		rest = binary.LittleEndian.AppendUint64(rest, v)
+	}
+	rest = append(rest, objectMagic...)
+	sum := durable.Checksum(durable.Checksum(0, index), rest)
+	for _, b := range [][]byte{index, binary.LittleEndian.AppendUint32(nil, sum), rest} {
+		if _, err := out.Write(b); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (c *collector) close() error {
+	return errors.Join(c.file.Close(), c.space.Remove(c.name))
+}
+
+// store is where the tasks of a plan leave their objects.
+type store struct {
+	at     corpus.BucketWriter
+	prefix string
+	plan   *Plan
+
+	mu     sync.Mutex
+	stages map[string][]corpus.Object // by task; of those that were listed
+	index  map[string][]extent        // by key
+}
+
+func openStore(ctx context.Context, p *Plan, buckets Buckets) (*store, error) {
+	at, prefix, err := place(ctx, p.Work, buckets)
+	if err != nil {
+		return nil, err
+	}
+	if local, ok := at.(folder); ok { // an object that is not whole is told by its index
+		local.volatile = true
+		at = local
+	}
+	return &store{at: at, prefix: prefix, plan: p, stages: map[string][]corpus.Object{}, index: map[string][]extent{}}, nil
+}
+
+// key returns the name of a task's object.
+func (s *store) key(name string, task int) string {
+	return fmt.Sprintf("%s%s/%s/%06d", s.prefix, s.plan.Digest, name, task)
+}
+
+// list looks up the objects of a stage, with one request for each thousand.
+func (s *store) list(ctx context.Context, of stage.Stage) ([]corpus.Object, error) {
+	if found := s.stages[of.Name]; found != nil {
+		return found, nil
+	}
+	found := make([]corpus.Object, of.Tasks)
+	begin := fmt.Sprintf("%s%s/%s/", s.prefix, s.plan.Digest, of.Name)
+	err := s.at.List(ctx, begin, func(o corpus.Object) error {
+		var task int
+		if n, err := fmt.Sscanf(o.Key[len(begin):], "%d", &task); err == nil && n == 1 && task < of.Tasks && o.Key == s.key(of.Name, task) {
+			found[task] = o
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, &corpus.Problem{Path: s.plan.Work, Err: err}
+	}
+	for task, o := range found {
+		if o.Key == "" {
+			return nil, fmt.Errorf("%w: task %d of stage %s has left nothing in %s: run it first", ErrObject, task, of.Name, s.plan.Work)
+		}
+	}
+	s.stages[of.Name] = found
+	return found, nil
+}
+
+// atOnce is how many requests are under way at once.
+const atOnce = 16
+
+// extents reads the indexes of the objects of a stage.
+func (s *store) extents(ctx context.Context, objects []corpus.Object) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, o := range objects {
+		group.Go(func() error {
+			s.mu.Lock()
+			_, known := s.index[o.Key]
+			s.mu.Unlock()
+			if known {
+				return nil
+			}
+			all, err := s.readIndex(ctx, o)
+			s.mu.Lock()
+			s.index[o.Key] = all
+			s.mu.Unlock()
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+func (s *store) damaged(o corpus.Object, what string) error {
+	return fmt.Errorf("%w: %s: %s; remove it and run its task again", ErrObject, o.Key, what)
+}
+
+// readIndex reads the index of an object.
+func (s *store) readIndex(ctx context.Context, o corpus.Object) (all []extent, err error) {
+	tail, err := s.read(ctx, o, max(o.Size-tailBytes, 0), min(o.Size, tailBytes))
+	if err != nil {
+		return nil, err
+	}
+	if len(tail) < footerBytes || string(tail[len(tail)-8:]) != objectMagic {
+		return nil, s.damaged(o, "it does not end as an object does")
+	}
+	footer := tail[len(tail)-footerBytes:]
+	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(footer[i:])) }
+	entries, offset := at(16), at(24)
+	size := o.Size - footerBytes - offset
+	switch {
+	case binary.LittleEndian.Uint32(footer[4:]) != objectVersion:
+		return nil, s.damaged(o, "it is of another version")
+	case offset < 0 || entries < 0 || size/entryBytes != entries || size%entryBytes != 0:
+		return nil, s.damaged(o, "its index is not where it should be")
+	}
+	index := tail[:len(tail)-footerBytes]
+	if int64(len(index)) >= size {
+		index = index[int64(len(index))-size:]
+	} else if index, err = s.read(ctx, o, offset, size); err != nil {
+		return nil, err
+	}
+	if durable.Checksum(durable.Checksum(0, index), footer[4:]) != binary.LittleEndian.Uint32(footer) {
+		return nil, s.damaged(o, "its index has another checksum than its bytes")
+	}
+	if uint64(at(8)) != s.plan.ID() {
+		return nil, s.damaged(o, "it is of another plan")
+	}
+	for ; len(index) > 0; index = index[entryBytes:] {
+		e := extent{
+			stage.Stream(binary.LittleEndian.Uint32(index)), int(binary.LittleEndian.Uint32(index[4:])),
+			int64(binary.LittleEndian.Uint64(index[8:])), int64(binary.LittleEndian.Uint64(index[16:])),
+		}
+		if e.offset < 0 || e.length < 0 || e.length > offset || e.offset > offset-e.length {
+			return nil, s.damaged(o, "its index leads out of it")
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// read reads a range of an object.
+func (s *store) read(ctx context.Context, o corpus.Object, offset, length int64) ([]byte, error) {
+	if length == 0 {
+		return nil, nil
+	}
+	r, err := s.at.Read(ctx, o, offset, length)
+	if err != nil {
+		return nil, &corpus.Problem{Path: o.Key, Err: err}
+	}
+	b := make([]byte, length)
+	_, err = io.ReadFull(r, b)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, &corpus.Problem{Path: o.Key, Err: err}
+	}
+	return b, nil
+}
+
+// blocks visits the blocks of a stream that a stage has made for a partition.
+func (s *store) blocks(ctx context.Context, of stage.Stage, stream stage.Stream, partition int, visit func(block []byte) error) error {
+	objects, err := s.list(ctx, of)
+	if err != nil {
+		return err
+	}
+	if err := s.extents(ctx, objects); err != nil {
+		return err
+	}
+	for _, o := range objects {
+		all := s.index[o.Key]
+		i, found := slices.BinarySearchFunc(all, extent{stream: stream, partition: partition}, compareExtents)
+		if !found {
+			continue
+		}
+		r, err := s.at.Read(ctx, o, all[i].offset, all[i].length)
+		if err == nil {
+			err = eachBlock(bufio.NewReaderSize(r, 256<<10), all[i].length, visit)
+			err = errors.Join(err, r.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.Key, err)
+		}
+	}
+	return nil
+}
+
+// eachBlock visits blocks that stand one after the other.
+func eachBlock(r io.Reader, length int64, visit func(block []byte) error) error {
+	var block []byte
+	for length > 0 {
+		block = scratch.Buffer(block, stage.HeaderBytes)
+		if _, err := io.ReadFull(r, block); err != nil {
+			return err
+		}
+		h, err := stage.ParseHeader(block)
+		if err != nil {
+			return err
+		}
+		size := int64(stage.HeaderBytes + h.Bytes)
+		if size > length {
+			return fmt.Errorf("%w: %s is longer than what is left", stage.ErrBlock, h)
+		}
+		whole := scratch.Buffer(block[:cap(block)], int(size))
+		copy(whole, block[:stage.HeaderBytes])
+		block = whole
+		if _, err := io.ReadFull(r, block[stage.HeaderBytes:]); err != nil {
+			return err
+		}
+		if err := visit(block); err != nil {
+			return err
+		}
+		length -= size
+	}
+	return nil
+}

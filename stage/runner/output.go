@@ -1,0 +1,219 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/stage"
+)
+
+// create begins an output: NAME below the output folder, or the output file itself for "".
+func (p *Plan) create(ctx context.Context, buckets Buckets, name string) (corpus.Destination, error) {
+	where := p.Output
+	if name == "" {
+		where, name = splitName(where)
+	}
+	at, prefix, err := place(ctx, where, buckets)
+	if err != nil {
+		return nil, err
+	}
+	to, err := at.Create(ctx, prefix+name)
+	if err != nil {
+		return nil, &corpus.Problem{Path: p.Output, Err: err}
+	}
+	return to, nil
+}
+
+// splitName cuts the last part off a path or URL.
+func splitName(where string) (folder, name string) {
+	i := strings.LastIndexAny(where, `/\`)
+	if i < 0 {
+		return ".", where
+	}
+	return where[:max(i, 1)], where[i+1:]
+}
+
+// Keep implements stage.Input: it copies the kept records of the task's files.
+func (in *input) Keep(ctx context.Context, kept func(position uint64) bool) error {
+	o := in.plan.options(in.o.Buckets)
+	first, end := in.plan.filesOf(in.number)
+	for file := first; file < end; file++ {
+		source, err := in.plan.source(ctx, in.plan.Files[file], o)
+		if err != nil {
+			return err
+		}
+		if err := in.keep(ctx, source, uint64(file), o, kept); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o corpus.Options, kept func(position uint64) bool) (err error) {
+	f, err := corpus.Open(ctx, source, o)
+	if err != nil {
+		if errors.Is(err, corpus.ErrUnavailable) || ctx.Err() != nil {
+			return err
+		}
+		return nil // stage sketch has told
+	}
+	to, err := in.plan.create(ctx, in.o.Buckets, path.Join(dedup.KeptFolder, source.Name))
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	w, err := corpus.NewWriter(to, source.Compression, 1)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	defer w.Abort()
+	if source.Format == corpus.Parquet {
+		_ = f.Close() // only opened to see that it can be
+		err = corpus.CopyRows(ctx, w, source, o, corpus.RowCopy{Threads: 1}, func(row int64) bool { return kept(file<<32 | uint64(row)) })
+	} else {
+		err = errors.Join(copyRecords(f, file, w, o, kept), f.Close())
+	}
+	if err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+func copyRecords(f *corpus.File, file uint64, w *corpus.Writer, o corpus.Options, kept func(position uint64) bool) error {
+	if _, err := w.Write(f.Header()); err != nil {
+		return err
+	}
+	var b corpus.Block
+	defer b.Release()
+	parser := corpus.NewParser(o)
+	var record corpus.Record
+	for number := uint64(0); ; {
+		err := f.Next(&b)
+		if errors.Is(err, corpus.ErrUnavailable) {
+			return err
+		}
+		if err != nil {
+			return nil // the end, or damage that stage sketch has named
+		}
+		parser.Start(f, &b)
+		for ; parser.NextRaw(&record); number++ {
+			if !kept(file<<32 | number) {
+				continue
+			}
+			if _, err := w.Write(record.Raw); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Summary is what the last stage writes to the output folder, and returns for pairs.
+type Summary struct {
+	Read          int64  `json:"read"`
+	Kept          int64  `json:"kept"`
+	Removed       int64  `json:"removed"`
+	Skipped       int64  `json:"skipped"`
+	Empty         int64  `json:"empty"`
+	Candidates    int64  `json:"candidates"` // compared
+	Verified      int64  `json:"verified"`
+	Clusters      int64  `json:"clusters"`
+	Pairs         int64  `json:"pairs,omitempty"`
+	BucketsCapped int64  `json:"buckets_capped"`
+	Recipe        string `json:"recipe"`
+	Plan          string `json:"plan"`
+}
+
+// publish puts the lists together, and writes the summary.
+func publish(ctx context.Context, p *Plan, st *store, o Options) error {
+	type textList struct {
+		stream       stage.Stream
+		name, header string
+	}
+	lists := []textList{{stage.PairsText, "", "a,b,similarity\n"}}
+	if p.Command == stage.Dedup {
+		lists = []textList{{stage.RemovedText, dedup.RemovedFile, "id,kept_id,similarity\n"}, {stage.ClustersText, dedup.ClustersFile, "id,cluster\n"}}
+	}
+	in := &input{plan: p, store: st, o: &o}
+	for _, l := range lists {
+		if err := p.writeList(ctx, in, l.stream, l.name, l.header); err != nil {
+			return err
+		}
+	}
+	s, err := p.Summarize(ctx, o)
+	if err != nil || p.Command == stage.Pairs {
+		return err
+	}
+	to, err := p.create(ctx, o.Buckets, dedup.SummaryFile)
+	if err != nil {
+		return err
+	}
+	defer to.Abort()
+	e := json.NewEncoder(to)
+	e.SetIndent("", "  ")
+	if err := e.Encode(s); err != nil {
+		return err
+	}
+	return to.Commit()
+}
+
+// writeList writes the lines of a stream to a file.
+func (p *Plan) writeList(ctx context.Context, in *input, s stage.Stream, name, header string) error {
+	to, err := p.create(ctx, in.o.Buckets, name)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		name = p.Output
+	}
+	_, compression, _ := corpus.NameFormat(name)
+	w, err := corpus.NewWriter(to, compression, 1)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := io.WriteString(w, header); err != nil {
+		return err
+	}
+	err = in.Blocks(ctx, s, func(block []byte) error {
+		return stage.EachRow(block, p.ID(), func(_ []uint64, payload []byte) error {
+			_, err := w.Write(payload)
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+// Summarize adds up what tasks have counted.
+func (p *Plan) Summarize(ctx context.Context, o Options) (*Summary, error) {
+	st, err := openStore(ctx, p, o.Buckets)
+	if err != nil {
+		return nil, err
+	}
+	var n [stage.CountsEnd]int64
+	in := &input{plan: p, store: st, o: &o}
+	err = in.Blocks(ctx, stage.Counts, func(block []byte) error {
+		return stage.EachRow(block, p.ID(), func(words []uint64, _ []byte) error {
+			if words[0] >= uint64(stage.CountsEnd) {
+				return fmt.Errorf("%w: a count without a name", stage.ErrBlock)
+			}
+			n[words[0]] += int64(words[1])
+			return nil
+		})
+	})
+	s := &Summary{
+		Read: n[stage.CountRead] + p.Skipped, Removed: n[stage.CountRemoved], Skipped: n[stage.CountSkipped] + p.Skipped, Empty: n[stage.CountEmpty],
+		Candidates: n[stage.CountCompared], Verified: n[stage.CountVerified], Clusters: n[stage.CountClusters], Pairs: n[stage.CountPairs],
+		BucketsCapped: n[stage.CountCapped], Recipe: p.Recipe, Plan: p.Digest,
+	}
+	s.Kept = s.Read - s.Removed - s.Skipped
+	return s, err
+}

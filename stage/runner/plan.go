@@ -1,0 +1,163 @@
+// Package runner runs the stages of package stage: over folders and object stores, a process a
+// task, under any scheduler; or for an engine that hands blocks through pipes.
+//
+// A Plan says what is run, over which files, and where the results go. Each task leaves one
+// object, under a name that depends on the plan, the stage and the task only, when it is whole.
+// So a task may run any number of times, at once or again, wherever: all of them write the same
+// bytes. docs/cluster.md describes objects, pipes and plans.
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/stage"
+)
+
+// Plan is a stage.Plan with its inputs and outputs. It is a file of JSON.
+type Plan struct {
+	stage.Plan
+	Files    []File   `json:"files"`
+	Reading  Reading  `json:"reading"`
+	Skipped  int64    `json:"skipped"` // inputs that were found and cannot be read
+	Work     string   `json:"work"`    // folder or URL for what tasks hand each other
+	Output   string   `json:"output"`  // folder or URL of Dedup, file or URL of Pairs
+	Memory   int64    `json:"memory"`  // bytes of a process
+	Estimate Estimate `json:"estimate"`
+}
+
+// File is an input, as it was when the plan was made.
+type File struct {
+	Path    string    `json:"path"`
+	Name    string    `json:"name"` // of the output below kept/
+	Size    int64     `json:"size"`
+	ModTime time.Time `json:"changed,omitzero"`
+	Version string    `json:"version,omitempty"` // of an object
+}
+
+// Reading says how files are read: what corpus.Options do.
+type Reading struct {
+	Format    corpus.Format `json:"format,omitempty"`
+	TextField string        `json:"text_field,omitempty"`
+	IDField   string        `json:"id_field,omitempty"`
+	Field     string        `json:"field,omitempty"` // of the keep rule
+	MaxRecord int64         `json:"max_record,omitempty"`
+	Fail      bool          `json:"fail,omitempty"` // at the first record that cannot be used
+}
+
+// Load reads a plan.
+func Load(r io.Reader) (*Plan, error) {
+	p := &Plan{}
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	if err := d.Decode(p); err != nil {
+		return nil, fmt.Errorf("not a plan of alike: %w", err)
+	}
+	if p.Digest == "" {
+		return nil, errors.New("not a plan of alike: it has no digest")
+	}
+	if err := p.Settle(""); err != nil {
+		return nil, err
+	}
+	if last := p.FirstFiles[len(p.FirstFiles)-1]; len(p.Files) > 0 && last > len(p.Files) {
+		return nil, fmt.Errorf("not a plan of alike: a task begins with file %d of %d", last, len(p.Files))
+	}
+	return p, nil
+}
+
+// Settle makes a plan ready whose fields are set, but for Digest.
+func (p *Plan) Settle(extra string) error {
+	inputs, err := json.Marshal(struct {
+		Files   []File
+		Reading Reading
+		Output  string
+	}{p.Files, p.Reading, p.Output})
+	if err != nil {
+		return err
+	}
+	return p.Plan.Settle(string(inputs) + extra)
+}
+
+// Cut gives files to tasks: runs of files of about equal size, as many tasks as are wanted or
+// as there are files.
+func Cut(files []File, tasks int) (first []int) {
+	tasks = max(min(tasks, len(files)), 1)
+	total, before := int64(0), int64(0)
+	for _, f := range files {
+		total += f.Size + 1
+	}
+	first = []int{0}
+	for i, f := range files {
+		left := len(files) - i
+		if n := len(first); i > first[n-1] && n < tasks && (before >= total/int64(tasks)*int64(n) || left <= tasks-n) {
+			first = append(first, i)
+		}
+		before += f.Size + 1
+	}
+	return first
+}
+
+// filesOf returns the files of a task, as a range.
+func (p *Plan) filesOf(task int) (first, end int) {
+	end = len(p.Files)
+	if task+1 < len(p.FirstFiles) {
+		end = p.FirstFiles[task+1]
+	}
+	return p.FirstFiles[task], end
+}
+
+// Buckets opens buckets of object stores, see corpus.Options.
+type Buckets = func(ctx context.Context, url string) (corpus.Bucket, error)
+
+// options returns how files are read.
+func (p *Plan) options(buckets Buckets) corpus.Options {
+	o := corpus.Options{
+		Format: p.Reading.Format, TextField: p.Reading.TextField, IDField: p.Reading.IDField, MaxRecord: p.Reading.MaxRecord, Buckets: buckets,
+	}
+	if p.Reading.Field != "" {
+		o.Fields = []string{p.Reading.Field}
+	}
+	return o
+}
+
+// source looks a file up again. One that is not what it was when the plan was made is refused.
+func (p *Plan) source(ctx context.Context, f File, o corpus.Options) (s corpus.Source, err error) {
+	found, skipped, err := corpus.Find(ctx, []string{f.Path}, o)
+	switch {
+	case err != nil:
+		return s, err
+	case len(skipped) > 0:
+		return s, &skipped[0]
+	case len(found) != 1 || found[0].Size != f.Size || found[0].Version != f.Version || !found[0].ModTime.Equal(f.ModTime):
+		return s, &corpus.Problem{Path: f.Path, Err: fmt.Errorf("%w since the plan was made: plan again", corpus.ErrChanged)}
+	}
+	found[0].Name = f.Name
+	return found[0], nil
+}
+
+// place is a folder or a prefix of a bucket.
+func place(ctx context.Context, where string, buckets Buckets) (at corpus.BucketWriter, prefix string, err error) {
+	u, ok := bucketurl.Parse(where)
+	if !ok || u.Scheme == "file" {
+		return folder{root: bucketurl.LocalPath(where)}, "", nil
+	}
+	bucket, err := bucketurl.Open(ctx, u, buckets)
+	if err != nil {
+		return nil, "", &corpus.Problem{Path: where, Err: err}
+	}
+	at, ok = bucket.(corpus.BucketWriter)
+	if !ok {
+		return nil, "", &corpus.Problem{Path: where, Err: fmt.Errorf("%w: this bucket can only be read", corpus.ErrUnsupported)}
+	}
+	if prefix = strings.Trim(u.Key, "/"); prefix != "" {
+		prefix += "/"
+	}
+	return at, prefix, nil
+}

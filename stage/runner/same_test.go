@@ -1,0 +1,215 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/stage"
+)
+
+// words returns a text of n words.
+func words(rng *rand.Rand, n int) []string {
+	w := make([]string, n)
+	for i := range w {
+		w[i] = fmt.Sprintf("w%d", rng.IntN(5000))
+	}
+	return w
+}
+
+// hotCorpus writes files of records that are hard: exact copies, texts made of a template,
+// near-copies of one text, empty texts, and ids that are missing, empty or there twice.
+func hotCorpus(t *testing.T, copies, template, near, files int) (folder string) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	var lines []string
+	add := func(text string) {
+		n := len(lines)
+		record := map[string]any{"text": text, "id": fmt.Sprintf("d%d", n), "score": rng.IntN(50)}
+		switch n % 97 {
+		case 3:
+			delete(record, "id")
+		case 5:
+			record["id"] = ""
+		case 11:
+			record["id"] = "d4" // there twice, and more
+		case 17:
+			delete(record, "score")
+		case 23:
+			record["score"] = "a, \"b\""
+		}
+		line, err := json.Marshal(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines = append(lines, string(line)); n%211 == 13 {
+			lines = append(lines, `{"text": broken`)
+		}
+	}
+	same, base, frame := strings.Join(words(rng, 80), " "), words(rng, 120), words(rng, 100)
+	total := []int{copies, template, near, near / 4, 5}
+	for left := copies + template + near + near/4 + 5; left > 0; {
+		kind := rng.IntN(len(total))
+		if total[kind] == 0 {
+			continue
+		}
+		total[kind]--
+		left--
+		switch kind {
+		case 0:
+			add(same)
+		case 1:
+			w := append([]string{}, frame...)
+			for i := range 6 {
+				w[17*i] = fmt.Sprintf("v%d", rng.IntN(1000))
+			}
+			add(strings.Join(w, " "))
+		case 2:
+			w := append([]string{}, base...)
+			for range rng.IntN(4) {
+				w[rng.IntN(len(w))] = fmt.Sprintf("u%d", rng.IntN(1000))
+			}
+			add(strings.Join(w, " "))
+		case 3:
+			add(strings.Join(words(rng, 30), " "))
+		default:
+			add(" ")
+		}
+	}
+	folder = t.TempDir()
+	for i := range files {
+		from, to := len(lines)*i/files, len(lines)*(i+1)/files
+		name := filepath.Join(folder, fmt.Sprintf("part-%d.jsonl", i))
+		if err := os.WriteFile(name, []byte(strings.Join(lines[from:to], "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// output reads all files of a folder but the summary.
+func output(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == dedup.SummaryFile {
+			return err
+		}
+		name, _ := filepath.Rel(folder, path)
+		content, err := os.ReadFile(path)
+		all[name] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// same compares outputs.
+func same(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name := range want {
+		if got[name] != want[name] {
+			g, w := strings.Split(got[name], "\n"), strings.Split(want[name], "\n")
+			for i := range w {
+				if i >= len(g) || g[i] != w[i] {
+					t.Errorf("%s: %d lines, want %d; line %d differs: %.200q, want %.200q", name, len(g), len(w), i+1, strings.Join(g[min(i, len(g)):min(i+1, len(g))], ""), w[i])
+					break
+				}
+			}
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d files, want %d", len(got), len(want))
+	}
+}
+
+// makePlan makes a plan, and reads it again.
+func makePlan(t *testing.T, c dedup.Config, o PlanOptions) *Plan {
+	t.Helper()
+	o.Work = t.TempDir()
+	p, err := Make(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = Load(bytes.NewReader(line)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// runAll runs all tasks of all stages.
+func runAll(t *testing.T, p *Plan, o Options) {
+	t.Helper()
+	for _, s := range p.Stages() {
+		for task := range s.Tasks {
+			if _, err := Run(context.Background(), p, s.Name, task, o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func plainDedup(t *testing.T, c dedup.Config) map[string]string {
+	t.Helper()
+	c.Output, c.Candidates = filepath.Join(t.TempDir(), "out"), dedup.CandidatesLSH
+	if _, err := dedup.Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	return output(t, c.Output)
+}
+
+func TestDedupByStagesIsThatOfOneMachine(t *testing.T) {
+	c := dedup.Config{Inputs: []string{hotCorpus(t, 30, 120, 90, 5)}}
+	for _, rule := range []string{"first", "last", "longest", "shortest", "max:score", "min:score"} {
+		var err error
+		if c.Keep, err = cluster.ParseKeep(rule); err != nil {
+			t.Fatal(err)
+		}
+		c.BucketCap = 60
+		want := plainDedup(t, c)
+		for _, partitions := range []int{1, 16} {
+			t.Run(fmt.Sprintf("keep %s in %d partitions", rule, partitions), func(t *testing.T) {
+				p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: partitions})
+				runAll(t, p, Options{})
+				same(t, output(t, p.Output), want)
+			})
+		}
+	}
+}
+
+func TestPairsByStagesAreThoseOfOneMachine(t *testing.T) {
+	c := dedup.Config{Inputs: []string{hotCorpus(t, 30, 120, 90, 5)}, Candidates: dedup.CandidatesLSH}
+	var want bytes.Buffer
+	want.WriteString("a,b,similarity\n")
+	text := csv.NewWriter(&want)
+	_, err := dedup.Pairs(t.Context(), c, func(p dedup.Pair) error {
+		return text.Write([]string{string(p.A), string(p.B), string(dedup.AppendSimilarity(nil, p.Similarity))})
+	})
+	text.Flush()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, partitions := range []int{1, 16} {
+		t.Run(fmt.Sprintf("%d partitions", partitions), func(t *testing.T) {
+			folder := filepath.Join(t.TempDir(), "out")
+			p := makePlan(t, c, PlanOptions{Command: stage.Pairs, Output: filepath.Join(folder, "pairs.csv"), Partitions: partitions})
+			runAll(t, p, Options{})
+			same(t, output(t, folder), map[string]string{"pairs.csv": want.String()})
+		})
+	}
+}

@@ -1,0 +1,235 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/stage"
+)
+
+// Options say how tasks are run.
+type Options struct {
+	Buckets Buckets // opens object stores; nil: none
+	Memory  int64   // bytes of the process; 0: as the plan says
+	Again   bool    // run a task whose object is there
+	// OnSkip, when set, is told of every record that cannot be used.
+	OnSkip func(*corpus.Problem)
+}
+
+// space returns the memory and the temporary folder of a task. The caller closes it.
+func (o *Options) space(p *Plan) *scratch.Space {
+	memory := o.Memory
+	if memory == 0 {
+		memory = p.Memory
+	}
+	return scratch.New(scratch.Options{FS: vfs.Default, Threads: 1, Ceiling: memory, Scheme: p.Digest})
+}
+
+// Run runs one task of a stage. It returns true if it was done before: then nothing was run.
+func Run(ctx context.Context, p *Plan, name string, number int, o Options) (before bool, err error) {
+	st, err := openStore(ctx, p, o.Buckets)
+	if err != nil {
+		return false, err
+	}
+	key := st.key(name, number)
+	if object, err := st.at.Stat(ctx, key); err == nil && !o.Again {
+		if _, err := st.readIndex(ctx, object); err == nil {
+			return true, nil
+		}
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, &corpus.Problem{Path: p.Work, Err: err}
+	}
+	space := o.space(p)
+	defer func() { err = errors.Join(err, space.Close()) }()
+	made, err := newCollector(space, p.ID())
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, made.close()) }()
+	if name == stage.Publish {
+		err = publish(ctx, p, st, o)
+	} else {
+		in := &input{plan: p, number: number, store: st, o: &o}
+		err = stage.Run(ctx, &p.Plan, name, number, in, made, space)
+	}
+	if err != nil {
+		return false, err
+	}
+	to, err := st.at.Create(ctx, key)
+	if err != nil {
+		return false, &corpus.Problem{Path: p.Work, Err: err}
+	}
+	defer to.Abort()
+	if err := made.publish(to); err != nil {
+		return false, err
+	}
+	return false, to.Commit()
+}
+
+// input is what a task reads: objects of the store, and files of the plan.
+type input struct {
+	plan   *Plan
+	number int
+	store  *store
+	o      *Options
+}
+
+// Blocks implements stage.Input.
+func (in *input) Blocks(ctx context.Context, s stage.Stream, visit func(block []byte) error) error {
+	for _, of := range in.plan.Stages() {
+		if slices.Contains(of.Writes, s.String()) {
+			if err := in.store.blocks(ctx, of, s, in.number, visit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Documents implements stage.Input.
+func (in *input) Documents(ctx context.Context, wanted func(uint64) bool, visit func(*stage.Document) error) (n stage.DocumentCounts, err error) {
+	o := in.plan.options(in.o.Buckets)
+	first, end := in.plan.filesOf(in.number)
+	for file := first; file < end; file++ {
+		source, err := in.plan.source(ctx, in.plan.Files[file], o)
+		if err != nil {
+			return n, err
+		}
+		r := reader{in: in, source: source, file: uint64(file), n: &n, parser: corpus.NewParser(o)}
+		if err := r.read(ctx, o, wanted, visit); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// reader reads the documents of a file.
+type reader struct {
+	in     *input
+	source corpus.Source
+	file   uint64
+	n      *stage.DocumentCounts
+	parser *corpus.Parser
+	d      stage.Document
+	name   []byte
+}
+
+// skip counts what cannot be used and tells of it.
+func (r *reader) skip(p *corpus.Problem) error {
+	r.n.Read++
+	r.n.Skipped++
+	if r.in.plan.Reading.Fail {
+		return p
+	}
+	if r.in.o.OnSkip != nil {
+		r.in.o.OnSkip(p)
+	}
+	return nil
+}
+
+func (r *reader) problem(err error) *corpus.Problem {
+	var p *corpus.Problem
+	if errors.As(err, &p) {
+		return p
+	}
+	return &corpus.Problem{Path: r.source.Label(), Err: err}
+}
+
+func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64) bool, visit func(*stage.Document) error) error {
+	return eachBlockOf(ctx, r.source, o, r.skip, func(f *corpus.File, b *corpus.Block, lines int64, number *uint64) error {
+		var record corpus.Record
+		layout := f.Layout()
+		r.parser.Start(f, b)
+		for r.parser.NextRaw(&record) {
+			position := r.file<<32 | *number
+			if *number++; *number > 1<<32 {
+				return &corpus.Problem{Path: r.source.Label(), Err: errors.New("more than 2³² records; cut the file into several")}
+			}
+			if !wanted(position) {
+				continue
+			}
+			if record.Err == nil {
+				r.parser.ParseRaw(layout, record.Raw, &record)
+			}
+			if record.Err != nil {
+				p := &corpus.Problem{Path: r.source.Label(), Line: lines + record.Line + 1, Offset: record.Offset, Err: record.Err}
+				if err := r.skip(p); err != nil {
+					return err
+				}
+				if err := visit(&stage.Document{Position: position, Damaged: true}); err != nil {
+					return err
+				}
+				continue
+			}
+			r.n.Read++
+			if err := visit(r.document(position, lines, &record)); err != nil {
+				return err
+			}
+		}
+		r.parser.Trim()
+		return ctx.Err()
+	})
+}
+
+// document makes a document of a record.
+func (r *reader) document(position uint64, lines int64, record *corpus.Record) *stage.Document {
+	r.d = stage.Document{Position: position, Name: record.ID, Text: record.Text, Made: record.ID == nil}
+	if r.d.Made {
+		r.name = r.source.AppendID(r.name[:0], lines+record.Line)
+		r.d.Name = r.name
+	}
+	if len(record.Fields) > 0 {
+		r.d.Field = record.Fields[0]
+	}
+	return &r.d
+}
+
+// eachBlockOf visits the blocks of a file in order: lines is how many there are before, number
+// counts records for the visitor. A file that cannot be opened, or breaks off, ends there; skip
+// is told.
+func eachBlockOf(ctx context.Context, s corpus.Source, o corpus.Options, skip func(*corpus.Problem) error,
+	visit func(f *corpus.File, b *corpus.Block, lines int64, number *uint64) error,
+) error {
+	end := func(err error) error {
+		var p *corpus.Problem
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if errors.Is(err, corpus.ErrUnavailable) || errors.Is(err, corpus.ErrChanged) || !errors.As(err, &p) {
+			return err
+		}
+		return skip(p)
+	}
+	f, err := corpus.Open(ctx, s, o)
+	if err != nil {
+		return end(err)
+	}
+	defer f.Close()
+	var b corpus.Block
+	defer b.Release()
+	lines, number := int64(0), uint64(0)
+	for seq := int64(0); ; seq++ {
+		err := f.Next(&b)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return end(err)
+		}
+		if b.Seq != seq {
+			return fmt.Errorf("%s: block %d comes as number %d", s.Label(), b.Seq, seq)
+		}
+		if err := visit(f, &b, lines, &number); err != nil {
+			return err
+		}
+		lines += b.Lines
+	}
+}

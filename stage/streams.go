@@ -1,0 +1,131 @@
+package stage
+
+import "fmt"
+
+// A Stream is what a stage hands to later ones: rows of one form, in partitions.
+type Stream uint32
+
+// The streams. Their numbers are part of the format of blocks.
+const (
+	_            Stream = iota
+	Documents           // position, flags; payload: name, text and field, for engines that hold the documents
+	Rows                // position, digest, check; payload: keys
+	Names               // hash of the name, position, partition of Rows<<1 | made of a place; payload: the name
+	Cards               // position, bytes of the text, flags; payload: name and field
+	Skips               // position of a document whose name another one has
+	Repeats             // the same, and the other one, for the task of the document
+	Damaged             // position of a record that cannot be used
+	Keys                // key, position of a representative
+	Copies              // representative, position of an equal document; to the task of the latter, or of the former for pairs
+	CopyEdges           // representative, position
+	Buckets             // how many of the members are paired with all behind them; payload: positions, ascending, 8 bytes each
+	Wants               // position, partition of Buckets that needs its set
+	Sets                // position; payload: features, 8 bytes each, or signature
+	OwnSets             // the same, for the task of the document
+	ForestEdges         // positions a < b
+	Edges               // positions a < b, bits of the similarity
+	Labels              // position, smallest position of its cluster
+	Members             // label, position, representative, bytes of the text, flags; payload: name, field and set
+	Fates               // position, 1 if removed, bits of the similarity; payload: name, that of the cluster, that of the kept document
+	Halves              // representative b, document a, bits of the similarity, 1 if a is in a crowd
+	PairsFound          // positions a < b, bits of the similarity
+	CopyPairs           // the same, of equal documents
+	NamedPairs          // the same; payload: name of b
+	Drops               // position of a document that is removed or skipped
+	RemovedText         // payload: lines of removed.csv
+	ClustersText        // payload: lines of clusters.csv
+	PairsText           // payload: lines of the list of pairs
+	Counts              // number of a Count, how many
+	Forests             // positions a < b; a stream for each level of the tree
+	streamsEnd   = Forests + levels
+)
+
+// by says what decides about the partition of a row.
+type by uint8
+
+const (
+	byOne by = iota
+	byDocuments
+	byHash
+	byTree
+)
+
+// streamForm is the form of a stream's rows.
+type streamForm struct {
+	name    string
+	words   int
+	payload bool
+	by      by
+}
+
+var streams = [streamsEnd]streamForm{
+	Documents:    {"documents", 2, true, byDocuments},
+	Rows:         {"rows", 3, true, byHash},
+	Names:        {"names", 3, true, byHash},
+	Cards:        {"cards", 3, true, byDocuments},
+	Skips:        {"skips", 1, false, byHash},
+	Repeats:      {"repeats", 2, false, byDocuments},
+	Damaged:      {"damaged", 1, false, byDocuments},
+	Keys:         {"keys", 2, false, byHash},
+	Copies:       {"copies", 2, false, byDocuments},
+	CopyEdges:    {"copy-edges", 2, false, byTree},
+	Buckets:      {"buckets", 1, true, byHash},
+	Wants:        {"wants", 2, false, byDocuments},
+	Sets:         {"sets", 1, true, byHash},
+	OwnSets:      {"own-sets", 1, true, byDocuments},
+	ForestEdges:  {"forest-edges", 2, false, byTree},
+	Edges:        {"edges", 3, false, byDocuments},
+	Labels:       {"labels", 2, false, byDocuments},
+	Members:      {"members", 5, true, byHash},
+	Fates:        {"fates", 3, true, byDocuments},
+	Halves:       {"halves", 4, false, byDocuments},
+	PairsFound:   {"pairs-found", 3, false, byDocuments},
+	CopyPairs:    {"copy-pairs", 3, false, byDocuments},
+	NamedPairs:   {"named-pairs", 3, true, byDocuments},
+	Drops:        {"drops", 1, false, byDocuments},
+	RemovedText:  {"removed-text", 0, true, byOne},
+	ClustersText: {"clusters-text", 0, true, byOne},
+	PairsText:    {"pairs-text", 0, true, byOne},
+	Counts:       {"counts", 2, false, byOne},
+}
+
+func init() {
+	for level := range levels {
+		streams[Forests+Stream(level)] = streamForm{fmt.Sprintf("forests%d", level+1), 2, false, byTree}
+	}
+}
+
+// String returns the name that plans and messages have.
+func (s Stream) String() string {
+	if s < 1 || s >= streamsEnd {
+		return fmt.Sprintf("%d", uint32(s))
+	}
+	return streams[s].name
+}
+
+// StreamNamed returns the stream of a name.
+func StreamNamed(name string) (Stream, bool) {
+	for s := Stream(1); s < streamsEnd; s++ {
+		if streams[s].name == name {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// A Count is something that tasks count, in the stream Counts.
+type Count uint64
+
+// What is counted.
+const (
+	CountRead Count = iota
+	CountSkipped
+	CountEmpty
+	CountCapped
+	CountCompared
+	CountVerified
+	CountClusters
+	CountRemoved
+	CountPairs
+	CountsEnd
+)

@@ -1,0 +1,279 @@
+package stage
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/components"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// texts makes the sets of those documents that buckets ask for, once more from their texts.
+func texts(t *task) error {
+	wants, err := t.sorted(2, Wants)
+	if err != nil {
+		return err
+	}
+	asked, given := wants.Reader(), wants.Reader()
+	wanted := func(position uint64) bool {
+		for e, ok := asked.Peek(); ok && e.Key < position; e, ok = asked.Peek() {
+			asked.Next()
+		}
+		e, ok := asked.Peek()
+		return ok && e.Key == position
+	}
+	maker := newSetMaker(t.plan.recipe)
+	_, err = t.in.Documents(t.ctx, wanted, func(d *Document) error {
+		if d.Damaged {
+			return nil
+		}
+		set := maker.make(d.Text)
+		if t.plan.Command == Dedup {
+			if err := t.out.add(OwnSets, t.number, set, d.Position); err != nil {
+				return err
+			}
+		}
+		last := uint64(math.MaxUint64)
+		for e, ok := given.Peek(); ok && e.Key <= d.Position; e, ok = given.Peek() {
+			given.Next()
+			if e.Key < d.Position {
+				return fmt.Errorf("document %#x is wanted and is not there: the input has changed", e.Key)
+			}
+			if e.Value == last { // several tasks of the stage before have asked
+				continue
+			}
+			if last = e.Value; last >= uint64(t.plan.Partitions) {
+				return errParts
+			}
+			if err := t.out.add(Sets, int(last), set, d.Position); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if e, ok := given.Peek(); err == nil && ok {
+		err = fmt.Errorf("document %#x is wanted and is not there: the input has changed", e.Key)
+	}
+	return errors.Join(err, asked.Err(), given.Err(), asked.Close(), given.Close(), wants.Close())
+}
+
+// setMaker makes of texts what decides about pairs: sets, or signatures.
+type setMaker struct {
+	sets    *recipe.SetMaker
+	maker   *recipe.Maker
+	set     []uint64
+	payload []byte
+}
+
+func newSetMaker(r recipe.Recipe) *setMaker {
+	if r.BySets() {
+		return &setMaker{sets: r.NewSetMaker()}
+	}
+	return &setMaker{maker: r.NewMaker(recipe.MakerOptions{Signature: true})}
+}
+
+// make returns a payload, which holds until the next call.
+func (m *setMaker) make(text []byte) []byte {
+	m.payload = m.payload[:0]
+	if m.sets != nil {
+		m.set = m.sets.AppendSet(m.set[:0], text)
+		m.payload = appendWords(m.payload, m.set)
+		return m.payload
+	}
+	m.maker.Make(text)
+	for _, w := range m.maker.Signature() {
+		m.payload = binary.LittleEndian.AppendUint32(m.payload, w)
+	}
+	return m.payload
+}
+
+// a comparer compares payloads of setMaker.
+type comparer struct {
+	by     *recipe.Comparer
+	bySets bool
+	sets   [2][]uint64
+	signs  [2][]uint32
+}
+
+func newComparer(r recipe.Recipe, rate bool) *comparer {
+	return &comparer{by: r.NewComparer(rate), bySets: r.BySets()}
+}
+
+// load takes a payload as one side of the pairs to come.
+func (c *comparer) load(side int, payload []byte) {
+	if !c.bySets {
+		s := c.signs[side][:0]
+		for ; len(payload) >= 4; payload = payload[4:] {
+			s = append(s, binary.LittleEndian.Uint32(payload))
+		}
+		c.signs[side] = s
+		return
+	}
+	s := slices.Grow(c.sets[side][:0], len(payload)/8)
+	for ; len(payload) >= 8; payload = payload[8:] {
+		s = append(s, binary.LittleEndian.Uint64(payload))
+	}
+	c.sets[side] = s
+}
+
+func (c *comparer) compare() (similarity float64, wanted bool) {
+	if c.bySets {
+		return c.by.Sets(c.sets[0], c.sets[1])
+	}
+	return c.by.Signatures(c.signs[0], c.signs[1])
+}
+
+// verifier has the sets of one task.
+type verifier struct {
+	t         *task
+	sets      *spool
+	positions []uint64 // of the sets, ascending
+	places    []int64  // of the sets in the spool, and its end
+	compare   *comparer
+	left      int // whose set is loaded; -1: none
+	links     *cluster.UnionFind
+}
+
+// verify compares the pairs of buckets that have enough of them in common. For Dedup it makes a
+// spanning forest: of a pair that other edges join already nothing is to be known.
+func verify(t *task) error {
+	v := &verifier{t: t, sets: newSpool(t.space, 4), compare: newComparer(t.plan.recipe, false), left: -1}
+	pairs, err := v.load()
+	if err != nil {
+		return errors.Join(err, v.sets.close())
+	}
+	if t.plan.Command == Dedup {
+		v.links = cluster.New(len(v.positions))
+	}
+	votes, needed := 0, t.plan.recipe.MinKeys()
+	compared, verified := int64(0), int64(0)
+	last := extsort.Entry{}
+	err = pairs.Visit(func(e extsort.Entry) error {
+		if e == last {
+			votes++
+		} else {
+			last, votes = e, 1
+		}
+		if votes != needed {
+			return nil
+		}
+		done, alike, err := v.pair(e.Key, e.Value)
+		if done {
+			compared++
+		}
+		if alike {
+			verified++
+		}
+		return err
+	})
+	return errors.Join(err, pairs.Close(), v.sets.close(), t.count(CountCompared, compared), t.count(CountVerified, verified))
+}
+
+// load takes sets and pairs.
+func (v *verifier) load() (*extsort.Sorted, error) {
+	err := v.t.each(Sets, func(r row) error {
+		if n := len(v.positions); n > 0 && v.positions[n-1] >= r.words[0] {
+			return errParts
+		}
+		at, err := v.sets.add(r.payload)
+		v.positions, v.places = append(v.positions, r.words[0]), append(v.places, at)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	v.places = append(v.places, v.sets.size)
+	var members []uint64
+	return v.t.space.Sorted(v.t.ctx, v.t.space.Sorting("pairs", 2, 64), func(to *extsort.Appender) error {
+		return v.t.each(Buckets, func(r row) error {
+			members = members[:0]
+			for b := r.payload; len(b) >= 8; b = b[8:] {
+				members = append(members, binary.LittleEndian.Uint64(b))
+			}
+			first := min(r.words[0], uint64(len(members)))
+			for i, a := range members[:first] {
+				for _, b := range members[i+1:] {
+					if err := to.Add(a, b); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// set loads the set of a document as a side of the next pair.
+func (v *verifier) set(side, document int) error {
+	payload, err := v.sets.at(v.places[document], int(v.places[document+1]-v.places[document]))
+	if err == nil {
+		v.compare.load(side, payload)
+	}
+	return err
+}
+
+// pair compares a pair, unless nothing would follow from it.
+func (v *verifier) pair(a, b uint64) (compared, alike bool, err error) {
+	i, foundA := slices.BinarySearch(v.positions, a)
+	j, foundB := slices.BinarySearch(v.positions, b)
+	if !foundA || !foundB {
+		return false, false, fmt.Errorf("documents %#x and %#x are a candidate pair, and a set is missing: run stage texts for all tasks", a, b)
+	}
+	if v.links != nil && v.links.Find(uint32(i)) == v.links.Find(uint32(j)) {
+		return false, false, nil
+	}
+	if v.left != i {
+		if err := v.set(0, i); err != nil {
+			return false, false, err
+		}
+		v.left = i
+	}
+	if err := v.set(1, j); err != nil {
+		return false, false, err
+	}
+	similarity, wanted := v.compare.compare()
+	if !wanted {
+		return true, false, nil
+	}
+	if v.links == nil {
+		return true, true, v.t.out.add(Edges, v.t.plan.TaskOf(a), nil, a, b, math.Float64bits(similarity))
+	}
+	v.links.Union(uint32(i), uint32(j))
+	return true, true, v.t.out.add(ForestEdges, v.t.number/mergeWidth, nil, a, b)
+}
+
+// merge joins the forests of some tasks to one: an edge from each document to the smallest one
+// that it is joined with. The last task labels all documents by it.
+func merge(level int) func(t *task) error {
+	return func(t *task) error {
+		from := []Stream{Forests + Stream(level) - 1}
+		if level == 0 {
+			from = []Stream{ForestEdges, CopyEdges}
+		}
+		edges, err := t.sorted(4, from...)
+		if err != nil {
+			return err
+		}
+		o := t.space.Sorting("forest", 2, 64)
+		labels, err := components.Positions(t.ctx, edges, o)
+		if err = errors.Join(err, edges.Close()); err != nil {
+			return err
+		}
+		last := t.plan.partitions(from[0]) == 1
+		err = labels.Visit(func(e extsort.Entry) error {
+			switch {
+			case last:
+				return t.out.add(Labels, t.plan.TaskOf(e.Key), nil, e.Key, e.Value)
+			case e.Key == e.Value:
+				return nil
+			}
+			return t.out.add(Forests+Stream(level), t.number/mergeWidth, nil, e.Value, e.Key)
+		})
+		return errors.Join(err, labels.Close())
+	}
+}
