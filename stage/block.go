@@ -204,15 +204,15 @@ func (e *emitter) flush() error {
 	return nil
 }
 
-// EachRow visits the rows of a block of the plan with an ID: their words and, in streams that
+// EachRow visits the rows of a block of a stream of the plan with an ID: their words and, in streams that
 // have one, payload, which hold during the visit. The error wraps ErrBlock.
-func EachRow(block []byte, plan uint64, visit func(words []uint64, payload []byte) error) error {
+func EachRow(block []byte, plan uint64, s Stream, visit func(words []uint64, payload []byte) error) error {
 	h, rows, err := open(block)
 	if err != nil {
 		return err
 	}
-	if h.Plan != plan {
-		return fmt.Errorf("%w: %s is of another plan", ErrBlock, h)
+	if h.Plan != plan || h.Stream != s {
+		return fmt.Errorf("%w: %s is of another plan, or in place of one of stream %s", ErrBlock, h, s)
 	}
 	return eachRow(h, rows, make([]uint64, 0, 8), func(r row) error { return visit(r.words, r.payload) })
 }

@@ -3,6 +3,7 @@ package stage
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/extsort"
@@ -66,7 +67,7 @@ func appendPart(dst, part []byte) []byte {
 
 // errParts says that a payload has not the parts that it should have: the block was made by
 // another program, since its checksum is right.
-var errParts = errors.New("a row without the parts that it should have")
+var errParts = fmt.Errorf("%w: a row without the parts that it should have", ErrBlock)
 
 // cutPart undoes appendPart.
 func cutPart(b []byte) (part, rest []byte, err error) {

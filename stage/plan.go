@@ -170,14 +170,14 @@ func (p *Plan) Stages() []Stage {
 		all = append(all,
 			Stage{Name: "members", Tasks: files, reads: []Stream{Cards, Copies, OwnSets, Labels}, writes: []Stream{Members}, run: members},
 			Stage{Name: "clusters", Tasks: p.Partitions, reads: []Stream{Members}, writes: []Stream{Fates, Counts}, run: clusters},
-			Stage{Name: "write", Tasks: files, reads: []Stream{Fates, Repeats, Damaged}, Documents: true, writes: []Stream{RemovedText, ClustersText, Drops, Counts}, run: write},
+			Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged}, Documents: true, writes: []Stream{RemovedText, ClustersText, Drops, Counts}, run: write},
 		)
 	} else {
 		all = append(all,
 			Stage{Name: "left", Tasks: files, reads: []Stream{Edges, Copies}, writes: []Stream{Halves, CopyPairs}, run: left},
 			Stage{Name: "right", Tasks: files, reads: []Stream{Halves, Copies}, writes: []Stream{PairsFound}, run: right},
 			Stage{Name: "named", Tasks: files, reads: []Stream{PairsFound, CopyPairs, Cards}, writes: []Stream{NamedPairs}, run: named},
-			Stage{Name: "write", Tasks: files, reads: []Stream{NamedPairs, Cards, Repeats}, writes: []Stream{PairsText, Counts}, run: list},
+			Stage{Name: Write, Tasks: files, reads: []Stream{NamedPairs, Cards, Repeats}, writes: []Stream{PairsText, Counts}, run: list},
 		)
 	}
 	publish := Stage{Name: Publish, Tasks: 1, reads: []Stream{PairsText, Counts}}
@@ -197,6 +197,9 @@ func (p *Plan) Stages() []Stage {
 	}
 	return all
 }
+
+// Write is the stage that makes the results of documents, or of pairs by their first documents.
+const Write = "write"
 
 // Publish is the last stage, which puts the outputs into their places. It is no function over
 // blocks: who runs stages does it.

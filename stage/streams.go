@@ -103,14 +103,13 @@ func (s Stream) String() string {
 	return streams[s].name
 }
 
-// StreamNamed returns the stream of a name.
-func StreamNamed(name string) (Stream, bool) {
+// Streams returns the numbers of all streams by their names.
+func Streams() map[string]Stream {
+	all := map[string]Stream{}
 	for s := Stream(1); s < streamsEnd; s++ {
-		if streams[s].name == name {
-			return s, true
-		}
+		all[streams[s].name] = s
 	}
-	return 0, false
+	return all
 }
 
 // A Count is something that tasks count, in the stream Counts.

@@ -48,6 +48,21 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"pack":       cmdPack,
 	"socket":     cmdSocket,
 	"manyfiles":  cmdManyFiles,
+	"runplan":    cmdRunPlan,
+}
+
+// runplan PLAN: all tasks of all stages of a plan run, the last of a stage first.
+func cmdRunPlan(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 1, "runplan PLAN")
+	ts.Check(ts.Exec("alike", "stage", "list", "--plan", args[0]))
+	for _, line := range strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n") {
+		name, n, _ := strings.Cut(line, " ")
+		tasks, err := strconv.Atoi(n)
+		ts.Check(err)
+		for task := tasks - 1; task >= 0; task-- {
+			ts.Check(ts.Exec("alike", "stage", name, "--task", strconv.Itoa(task), "--plan", args[0]))
+		}
+	}
 }
 
 // exits CODE PROGRAM ARG...: the program ends with exactly this exit code.

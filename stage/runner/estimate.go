@@ -2,8 +2,10 @@ package runner
 
 import (
 	"context"
+	"slices"
 
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/stage"
 )
 
 // Prices is what machines and stores cost, in any currency.
@@ -33,13 +35,80 @@ type Estimate struct {
 	Currency      string  `json:"currency,omitempty"`
 }
 
-// divide judges the work and chooses the number of partitions.
+// What stages take beside what the sample tells, measured with a million documents of 1.2 kB
+// (docs/cluster.md).
+const (
+	workOfReading = 3.0 // processor time of all stages, in times of that of reading and sketching once
+	rowBytes      = 116 // of what tasks hand each other, for each document
+	keyBytes      = 24  // and for each of its keys
+	wantedShare   = 0.3 // of the documents have candidates; the set of each is handed over
+	setsOfInput   = 2.5 // bytes of sets in times of those of their records
+	inputOfTask   = 4 << 30
+)
+
+// divide judges the work, and chooses the number of partitions and the files of each task.
 func (p *Plan) divide(ctx context.Context, c dedup.Config, prices Prices) error {
-	e := &p.Estimate
-	if p.Partitions == 0 {
-		p.Partitions = 16
+	c.Threads, c.Outputs, c.Output, c.Memory = 1, nil, "", 0
+	c.OnSkip, c.OnNotice, c.Progress = nil, nil, nil // told already
+	judged, err := dedup.MakePlan(ctx, c)
+	if err != nil {
+		return err
 	}
-	p.FirstFiles = Cut(p.Files, p.Partitions)
-	_ = e
+	r, err := c.Recipe()
+	if err != nil {
+		return err
+	}
+	e := &p.Estimate
+	e.Files, e.InputBytes, e.Documents = judged.Files, judged.InputBytes, judged.Documents
+	rows := e.Documents * int64(rowBytes+keyBytes*r.Keys())
+	sets := int64(wantedShare * setsOfInput * float64(e.InputBytes))
+	if p.Partitions == 0 {
+		p.Partitions = int(min(max((rows+sets)/(p.Memory/2), 1), stage.MaxPartitions))
+	}
+	p.FirstFiles = Cut(p.Files, max(p.Partitions, int(e.InputBytes/inputOfTask)))
+	if judged.SampledBytes > 0 {
+		e.CPUHours = workOfReading * judged.SampleSeconds * float64(e.InputBytes) / float64(judged.SampledBytes) / 3600
+	}
+	e.WorkBytes = rows + sets
+	e.MovedBytes = 3*e.InputBytes + 2*e.WorkBytes // read three times, written once at most: what is removed is not
+	e.ReadRequests, e.WriteRequests = p.requests()
+	if prices.Currency != "" {
+		e.Currency = prices.Currency
+		e.Cost = prices.cost(e)
+	}
 	return nil
+}
+
+// requests counts those of tasks to an object store: of each object that a task reads an index
+// and a range for each stream; a listing for each thousand; files in ranges of 2 MiB.
+func (p *Plan) requests() (read, write int64) {
+	tasks := map[string]int64{}
+	for _, s := range p.Stages() {
+		sources := map[string]bool{}
+		for _, stream := range s.Reads {
+			for _, of := range p.Stages() {
+				if slices.Contains(of.Writes, stream) {
+					read += int64(s.Tasks) * tasks[of.Name]
+					sources[of.Name] = true
+				}
+			}
+		}
+		for of := range sources {
+			read += int64(s.Tasks) * tasks[of]
+			write += int64(s.Tasks) * (1 + tasks[of]/1000)
+		}
+		if s.Documents {
+			read += p.Estimate.InputBytes>>21 + int64(len(p.Files))
+		}
+		tasks[s.Name] = int64(s.Tasks)
+		write += int64(s.Tasks)
+	}
+	return read, write
+}
+
+func (r *Prices) cost(e *Estimate) float64 {
+	const giga = 1e9
+	days := max(r.DaysOfWorkFiles, 1)
+	return r.CPUHour*e.CPUHours + r.ReadRequests*float64(e.ReadRequests)/1000 + r.WriteRequests*float64(e.WriteRequests)/1000 +
+		r.GigabyteMonth*float64(e.WorkBytes)/giga*days/30 + r.GigabyteMoved*float64(e.MovedBytes)/giga
 }

@@ -145,7 +145,7 @@ func publish(ctx context.Context, p *Plan, st *store, o Options) error {
 			return err
 		}
 	}
-	s, err := p.Summarize(ctx, o)
+	s, err := Summarize(ctx, p, o)
 	if err != nil || p.Command == stage.Pairs {
 		return err
 	}
@@ -181,7 +181,7 @@ func (p *Plan) writeList(ctx context.Context, in *input, s stage.Stream, name, h
 		return err
 	}
 	err = in.Blocks(ctx, s, func(block []byte) error {
-		return stage.EachRow(block, p.ID(), func(_ []uint64, payload []byte) error {
+		return stage.EachRow(block, p.ID(), s, func(_ []uint64, payload []byte) error {
 			_, err := w.Write(payload)
 			return err
 		})
@@ -193,7 +193,7 @@ func (p *Plan) writeList(ctx context.Context, in *input, s stage.Stream, name, h
 }
 
 // Summarize adds up what tasks have counted.
-func (p *Plan) Summarize(ctx context.Context, o Options) (*Summary, error) {
+func Summarize(ctx context.Context, p *Plan, o Options) (*Summary, error) {
 	st, err := openStore(ctx, p, o.Buckets)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (p *Plan) Summarize(ctx context.Context, o Options) (*Summary, error) {
 	var n [stage.CountsEnd]int64
 	in := &input{plan: p, store: st, o: &o}
 	err = in.Blocks(ctx, stage.Counts, func(block []byte) error {
-		return stage.EachRow(block, p.ID(), func(words []uint64, _ []byte) error {
+		return stage.EachRow(block, p.ID(), stage.Counts, func(words []uint64, _ []byte) error {
 			if words[0] >= uint64(stage.CountsEnd) {
 				return fmt.Errorf("%w: a count without a name", stage.ErrBlock)
 			}

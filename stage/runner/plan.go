@@ -161,3 +161,26 @@ func place(ctx context.Context, where string, buckets Buckets) (at corpus.Bucket
 	}
 	return at, prefix, nil
 }
+
+// Open reads the plan in a file or an object.
+func Open(ctx context.Context, where string, buckets Buckets) (*Plan, error) {
+	dir, name := splitName(where)
+	at, prefix, err := place(ctx, dir, buckets)
+	if err != nil {
+		return nil, err
+	}
+	o, err := at.Stat(ctx, prefix+name)
+	if err != nil {
+		return nil, &corpus.Problem{Path: where, Err: err}
+	}
+	r, err := at.Read(ctx, o, 0, max(o.Size, 1))
+	if err != nil {
+		return nil, &corpus.Problem{Path: where, Err: err}
+	}
+	defer r.Close()
+	p, err := Load(r)
+	if err != nil {
+		return nil, &corpus.Problem{Path: where, Err: err}
+	}
+	return p, nil
+}

@@ -11,7 +11,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -59,6 +61,9 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (befo
 	} else {
 		in := &input{plan: p, number: number, store: st, o: &o}
 		err = stage.Run(ctx, &p.Plan, name, number, in, made, space)
+		if err == nil && name == stage.Write {
+			err = in.tellRepeats(ctx)
+		}
 	}
 	if err != nil {
 		return false, err
@@ -92,6 +97,31 @@ func (in *input) Blocks(ctx context.Context, s stage.Stream, visit func(block []
 		}
 	}
 	return nil
+}
+
+// tellRepeats tells of the documents of the task that are skipped for their names.
+func (in *input) tellRepeats(ctx context.Context) error {
+	return in.Blocks(ctx, stage.Repeats, func(block []byte) error {
+		return stage.EachRow(block, in.plan.ID(), stage.Repeats, func(words []uint64, _ []byte) error {
+			place := func(position uint64) string {
+				if file := position >> 32; file < uint64(len(in.plan.Files)) {
+					return in.plan.Files[file].Path
+				}
+				return ""
+			}
+			p := &corpus.Problem{Path: place(words[0]), Err: setting.Errorf(
+				"record %d has the name of record %d of %s; make ids unique, or name documents by file and line with %s %s",
+				uint32(words[0])+1, uint32(words[1])+1, fault.Shown(place(words[1])), setting.IDField, corpus.NoID,
+			)}
+			if in.plan.Reading.Fail {
+				return p
+			}
+			if in.o.OnSkip != nil {
+				in.o.OnSkip(p)
+			}
+			return nil
+		})
+	})
 }
 
 // Documents implements stage.Input.
@@ -133,14 +163,6 @@ func (r *reader) skip(p *corpus.Problem) error {
 		r.in.o.OnSkip(p)
 	}
 	return nil
-}
-
-func (r *reader) problem(err error) *corpus.Problem {
-	var p *corpus.Problem
-	if errors.As(err, &p) {
-		return p
-	}
-	return &corpus.Problem{Path: r.source.Label(), Err: err}
 }
 
 func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64) bool, visit func(*stage.Document) error) error {

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/stage"
+	"github.com/alike-dev/alike/stage/runner"
+)
+
+const planHelp = `Plan a run of dedup or pairs over many machines.
+
+A plan is a file that names the inputs as they are now, and settles all that the
+results depend on. With it alike stage runs the work as tasks that know nothing of
+each other, under any scheduler: each reads files, and what earlier tasks have left
+in --work, and leaves one object there. The results are those of alike dedup or alike
+pairs with --candidates lsh, byte for byte, save for pairs in buckets over
+--bucket-cap, which one machine may look for in another way.
+
+What it will take is printed before anything runs, judged by a sample of the input:
+processor hours, bytes that move, requests and, with --prices, money. Inputs, --work
+and --results may be URLs. A file is the smallest part of the input that a task takes:
+cut large ones. See docs/cluster.md.`
+
+const planExamples = `  alike plan dedup s3://bucket/corpus/ -o plan.json --results s3://bucket/clean --work s3://bucket/tmp
+  alike plan pairs corpus/ -o plan.json --results pairs.csv --threshold 0.7
+  alike stage list --plan plan.json | while read stage tasks; do
+    for task in $(seq 0 $((tasks - 1))); do alike stage $stage --task $task --plan plan.json; done
+  done`
+
+func newPlan() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "plan dedup|pairs INPUT... -o FILE --results PLACE",
+		Short:   "Plan a run over many machines",
+		Long:    planHelp,
+		Example: planExamples,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] == "join" {
+				return usagef("tables are joined on one machine only: plan dedup or pairs, or run alike join")
+			}
+			return knownCommand(cmd, args)
+		},
+		RunE: showHelp,
+	}
+	cmd.AddCommand(newPlanOf(stage.Dedup, "Plan to keep one document of every cluster"), newPlanOf(stage.Pairs, "Plan to list every pair of similar documents"))
+	return cmd
+}
+
+// planFlags are those that only plans have.
+type planFlags struct {
+	output, results, prices, keep string
+	partitions, engine            int
+}
+
+func newPlanOf(command, short string) *cobra.Command {
+	var flags corpusFlags
+	var own planFlags
+	cmd := &cobra.Command{
+		Use:   command + " INPUT... -o FILE --results PLACE",
+		Short: short,
+		Long:  short + ". See alike help plan.",
+		RunE:  func(cmd *cobra.Command, args []string) error { return own.run(cmd, command, &flags, args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&own.output, "output", "o", "", "`file` for the plan (default: standard output)")
+	f.StringVar(&own.results, "results", "", "where the results go: a `folder` or prefix of dedup, a file or object of pairs")
+	f.IntVar(&own.partitions, "partitions", 0, "tasks of the stages that go by hashes (default: by the size of the input and --memory)")
+	f.StringVar(&own.prices, "prices", "", "`file` with what machines and requests cost, see docs/cluster.md")
+	f.IntVar(&own.engine, "engine", 0, "no INPUT: an engine hands over documents through pipes, in so many parts")
+	if command == stage.Dedup {
+		f.StringVar(&own.keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
+	}
+	flags.add(f)
+	for flag, usage := range map[string]string{
+		"work":   "`folder` or URL where tasks leave what others read (default: beside --results)",
+		"memory": "memory of a task's process (default: 1GiB)",
+	} {
+		f.Lookup(flag).Usage = usage
+	}
+	for _, flag := range []string{"threads", "fresh", "timings", "progress"} {
+		_ = f.MarkHidden(flag) // of one process
+	}
+	f.SortFlags = false
+	completeChoices(cmd)
+	return cmd
+}
+
+func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags, args []string) error {
+	if own.engine == 0 {
+		if err := inputs(cmd, args); err != nil {
+			return err
+		}
+	}
+	for _, flag := range []string{"threads", "fresh", "timings", "progress"} {
+		if cmd.Flags().Changed(flag) {
+			return usagef("--%s is about one process: a task has one thread; leave it out", flag)
+		}
+	}
+	if own.results == "" && own.engine == 0 {
+		return usagef("--results is missing: name a place for the results")
+	}
+	if own.partitions < 0 || own.partitions > stage.MaxPartitions || own.engine < 0 || own.engine > stage.MaxPartitions {
+		return usagef("--partitions and --engine are 1 to %d", stage.MaxPartitions)
+	}
+	c, err := flags.config(cmd, args)
+	if err != nil {
+		return err
+	}
+	o := runner.PlanOptions{Command: command, Work: c.Work, Output: own.results, Partitions: own.partitions, Engine: own.engine}
+	if flags.input.memory != "" {
+		o.Memory = c.Memory
+	}
+	c.Work, c.Memory = "", 0
+	if command == stage.Dedup {
+		if c.Keep, err = cluster.ParseKeep(own.keep); err != nil {
+			return usageError{err}
+		}
+	}
+	if own.prices != "" {
+		if err := readPrices(own.prices, &o.Prices); err != nil {
+			return err
+		}
+		c.Reads = append(c.Reads, own.prices)
+	}
+	if own.output != "" {
+		c.Outputs = append(c.Outputs, own.output)
+	}
+	done := flags.input.follow(cmd, &c)
+	p, err := runner.Make(cmd.Context(), c, o)
+	done(err)
+	if err != nil {
+		return err
+	}
+	if err := own.write(cmd, p); err != nil {
+		return err
+	}
+	if flags.input.talks() {
+		printEstimate(cmd, p)
+	}
+	return nil
+}
+
+func (own *planFlags) write(cmd *cobra.Command, p *runner.Plan) error {
+	var out outputFile
+	if err := out.open(cmd, own.output); err != nil {
+		return err
+	}
+	defer out.discard()
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(p); err != nil {
+		return err
+	}
+	return out.commit()
+}
+
+func readPrices(path string, prices *runner.Prices) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d := json.NewDecoder(f)
+	d.DisallowUnknownFields()
+	if err := d.Decode(prices); err != nil {
+		return fmt.Errorf("--prices: %s is not a table of prices: %w; docs/cluster.md has one", fault.Shown(path), err)
+	}
+	return nil
+}
+
+// printEstimate says what a plan will take.
+func printEstimate(cmd *cobra.Command, p *runner.Plan) {
+	stages := p.Stages()
+	tasks := 0
+	for _, s := range stages {
+		tasks += s.Tasks
+	}
+	e := p.Estimate
+	rows := [][2]string{{"plan", fmt.Sprintf("%s, %s in %s", p.Digest, count(int64(tasks), "task"), count(int64(len(stages)), "stage"))}}
+	if e.Files > 0 {
+		size := func(n int64) string { return humanize.IBytes(uint64(n)) }
+		rows = append(rows, [][2]string{
+			{"input", fmt.Sprintf("%s of %s, about %s", count(int64(e.Files), "file"), size(e.InputBytes), count(e.Documents, "document"))},
+			{"processor", fmt.Sprintf("about %.3g hours of one core", e.CPUHours)},
+			{"moved", fmt.Sprintf("about %s read and written, of it %s in --work", size(e.MovedBytes), size(e.WorkBytes))},
+			{"requests", fmt.Sprintf("about %s to read, %s to write and list", humanize.Comma(e.ReadRequests), humanize.Comma(e.WriteRequests))},
+		}...)
+	}
+	if e.Currency != "" {
+		rows = append(rows, [2]string{"cost", fmt.Sprintf("about %.2f %s", e.Cost, e.Currency)})
+	}
+	for _, row := range rows {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%-10s %s\n", row[0], strings.TrimSpace(row[1]))
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/corpus/objects"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/stage"
+	"github.com/alike-dev/alike/stage/runner"
+)
+
+const stageHelp = `Run a task of a stage of a plan, see alike help plan.
+
+alike stage list prints the stages in order, each with its number of tasks. Tasks
+0 to n-1 of a stage may run at once, anywhere, and more than once: a task leaves one
+object in the plan's work folder, always the same bytes, when it is whole. When all
+tasks of a stage are done the next one can begin; the last stage, publish, puts the
+results into their place. A task takes one thread and about the memory of the plan. A
+task whose object is there is not run again, so that the same loop goes on after
+failures.
+
+With --pipe an engine runs the task: it hands over the blocks that are for it through
+standard input and takes blocks from standard output (docs/cluster.md). alike stage pack
+makes blocks of documents of JSON lines for it.`
+
+const stageExamples = `  alike stage list --plan plan.json
+  alike stage sketch --task 0 --plan plan.json
+  alike stage verify --task $SLURM_ARRAY_TASK_ID --plan s3://bucket/plan.json
+  alike stage list --plan plan.json --json          # with the streams between them`
+
+// packStage is the command in place of a stage that packs documents.
+const packStage = "pack"
+
+func newStage() *cobra.Command {
+	var plan, memory string
+	var task int
+	var again, pipe, asJSON, quiet bool
+	cmd := &cobra.Command{
+		Use:     "stage list|pack|STAGE --plan FILE [--task I]",
+		Short:   "Run a task of a plan",
+		Long:    stageHelp,
+		Example: stageExamples,
+		Args:    func(_ *cobra.Command, args []string) error { return oneStage(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if plan == "" {
+				return usagef("--plan is missing: name what alike plan has written")
+			}
+			buckets := new(objects.Store).Bucket
+			p, err := runner.Open(cmd.Context(), plan, buckets)
+			if err != nil {
+				return err
+			}
+			if args[0] == "list" {
+				return listStages(cmd, p, asJSON)
+			}
+			if task < 0 {
+				return usagef("--task is missing: name the task, from 0 on; alike stage list --plan %s tells how many there are", plan)
+			}
+			o := runner.Options{Buckets: buckets, Again: again}
+			if memory != "" {
+				if o.Memory, err = parseSize("memory", memory); err != nil {
+					return err
+				}
+			}
+			skipped := &skips{say: func(message string) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: skipped %s\n", visible(message)) }}
+			if !quiet {
+				o.OnSkip = func(problem *corpus.Problem) { skipped.add(problem) }
+			}
+			err = runStage(cmd, p, args[0], task, pipe, o)
+			skipped.flush()
+			if errors.Is(err, stage.ErrStage) {
+				return usageError{fmt.Errorf("%w; alike stage list --plan %s tells what there is", err, plan)}
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&plan, "plan", "", "`file` or URL of the plan")
+	f.IntVar(&task, "task", -1, "number of the task, from 0 on")
+	f.StringVar(&memory, "memory", "", "memory of the process, such as 2GiB (default: as the plan says)")
+	f.BoolVar(&again, "again", false, "run the task though its object is there")
+	f.BoolVar(&pipe, "pipe", false, "for engines: blocks come from standard input and go to standard output")
+	f.BoolVar(&asJSON, "json", false, "with list: JSON, an object a stage, with the streams that it reads and writes")
+	f.BoolVar(&quiet, "quiet", false, "no list of skipped records")
+	f.SortFlags = false
+	return cmd
+}
+
+func oneStage(args []string) error {
+	return exactly(1, "name one stage, or list")(nil, args)
+}
+
+func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe bool, o runner.Options) error {
+	switch {
+	case name == packStage:
+		return runner.Pack(cmd.Context(), p, task, cmd.InOrStdin(), cmd.OutOrStdout(), o)
+	case pipe:
+		return runner.Pipe(cmd.Context(), p, name, task, cmd.InOrStdin(), cmd.OutOrStdout(), o)
+	}
+	before, err := runner.Run(cmd.Context(), p, name, task, o)
+	if err != nil || before || name != stage.Publish || o.OnSkip == nil {
+		return err
+	}
+	s, err := runner.Summarize(cmd.Context(), p, o)
+	if err != nil {
+		return err
+	}
+	found := fmt.Sprintf("%s kept, %s removed in %s", humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"))
+	if p.Command == stage.Pairs {
+		found = count(s.Pairs, "pair")
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s read: %s, %s skipped\noutput in %s\n", count(s.Read, "document"), found, humanize.Comma(s.Skipped), fault.Shown(p.Output))
+	if s.BucketsCapped > 0 && p.Command == stage.Pairs {
+		fmt.Fprintf(cmd.ErrOrStderr(), "buckets of more than %d documents: %d, whose pairs with the first %d only were compared; raise --bucket-cap, and plan again\n", p.BucketCap, s.BucketsCapped, lsh.Hubs)
+	}
+	return nil
+}
+
+func listStages(cmd *cobra.Command, p *runner.Plan, asJSON bool) error {
+	if asJSON {
+		return printJSON(cmd, struct {
+			Plan    string                  `json:"plan"`
+			Stages  []stage.Stage           `json:"stages"`
+			Streams map[string]stage.Stream `json:"streams"` // their numbers in blocks
+		}{p.Digest, p.Stages(), stage.Streams()})
+	}
+	for _, s := range p.Stages() {
+		fmt.Fprintln(cmd.OutOrStdout(), s.Name, s.Tasks)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package stage
+
+// Flags of the stream Documents.
+const (
+	documentMade = 1 << iota
+	documentHasField
+)
+
+// A Packer makes blocks of documents, for an engine that holds them itself.
+type Packer struct {
+	out     emitter
+	payload []byte
+}
+
+// NewPacker returns a packer of the documents of a task.
+func NewPacker(p *Plan, task int, out Output) *Packer {
+	return &Packer{out: emitter{plan: p, task: task, out: out}}
+}
+
+// Add adds a document. Positions must ascend.
+func (p *Packer) Add(d *Document) error {
+	flags := uint64(0)
+	if d.Made {
+		flags |= documentMade
+	}
+	if d.Field != nil {
+		flags |= documentHasField
+	}
+	p.payload = appendPart(appendPart(appendPart(p.payload[:0], d.Name), d.Text), d.Field)
+	return p.out.add(Documents, p.out.task, p.payload, d.Position, flags)
+}
+
+// Flush hands on what was added so far.
+func (p *Packer) Flush() error { return p.out.flush() }
+
+// EachDocument visits the documents of a block that a Packer has made. The error wraps ErrBlock.
+func EachDocument(block []byte, plan uint64, visit func(d *Document) error) error {
+	return EachRow(block, plan, Documents, func(words []uint64, payload []byte) (err error) {
+		d := &Document{Position: words[0], Made: words[1]&documentMade != 0}
+		if d.Name, payload, err = cutPart(payload); err != nil {
+			return err
+		}
+		if d.Text, payload, err = cutPart(payload); err != nil {
+			return err
+		}
+		if d.Field, _, err = cutPart(payload); err != nil {
+			return err
+		}
+		if words[1]&documentHasField == 0 {
+			d.Field = nil
+		}
+		return visit(d)
+	})
+}

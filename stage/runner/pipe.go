@@ -1,0 +1,191 @@
+package runner
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/stage"
+)
+
+// Pipe runs one task for an engine, which hands over all blocks that are for it, in any order,
+// and takes those that it makes:
+//
+//	in:   length 4 | block …                      until the end of the stream
+//	out:  stream 4 | partition 4 | length 4 | block …
+//
+// Numbers are little-endian. The task's documents come as blocks of the stream documents, see
+// Pack. A block that comes twice counts once. Stage write copies nothing: the engine drops the
+// documents of the stream drops.
+func Pipe(ctx context.Context, p *Plan, name string, number int, in io.Reader, out io.Writer, o Options) (err error) {
+	space := o.space(p)
+	defer func() { err = errors.Join(err, space.Close()) }()
+	given, err := spoolBlocks(ctx, space, in)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, given.close()) }()
+	to := &frames{to: bufio.NewWriterSize(out, 256<<10)}
+	if err := stage.Run(ctx, &p.Plan, name, number, &piped{given, p}, to, space); err != nil {
+		return err
+	}
+	return to.to.Flush()
+}
+
+// frames is the output of a pipe.
+type frames struct{ to *bufio.Writer }
+
+// Block implements stage.Output.
+func (f *frames) Block(h stage.Header, block []byte) error {
+	head := make([]byte, 0, 12)
+	for _, v := range []int{int(h.Stream), h.Partition, len(block)} {
+		head = binary.LittleEndian.AppendUint32(head, uint32(v))
+	}
+	if _, err := f.to.Write(head); err != nil {
+		return err
+	}
+	_, err := f.to.Write(block)
+	return err
+}
+
+// spooled are the blocks that came through a pipe.
+type spooled struct {
+	space  *scratch.Space
+	name   string
+	file   vfs.File
+	blocks []spooledBlock
+}
+
+type spooledBlock struct {
+	stage.Header
+	offset int64
+	sum    uint32
+}
+
+func spoolBlocks(ctx context.Context, space *scratch.Space, in io.Reader) (s *spooled, err error) {
+	s = &spooled{space: space, name: space.Unique("given", "")}
+	if s.file, err = space.Create(s.name); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	from, to := bufio.NewReaderSize(in, 256<<10), bufio.NewWriterSize(s.file, 1<<20)
+	var block []byte
+	var head [4]byte
+	for offset := int64(0); ; offset += int64(len(block)) {
+		if _, err := io.ReadFull(from, head[:]); err == io.EOF {
+			break
+		} else if err != nil {
+			return s, fmt.Errorf("standard input ends within a block: %w", err)
+		}
+		n := binary.LittleEndian.Uint32(head[:])
+		if n < stage.HeaderBytes || n > stage.MaxBlock {
+			return s, fmt.Errorf("%w: a length of %d", stage.ErrBlock, n)
+		}
+		block = scratch.Buffer(block, int(n))
+		if _, err := io.ReadFull(from, block); err != nil {
+			return s, fmt.Errorf("standard input ends within a block: %w", err)
+		}
+		h, err := stage.ParseHeader(block)
+		if err != nil {
+			return s, err
+		}
+		if h.Bytes+stage.HeaderBytes != len(block) {
+			return s, fmt.Errorf("%w: %s comes with another length", stage.ErrBlock, h)
+		}
+		if _, err := to.Write(block); err != nil {
+			return s, scratch.Error(err)
+		}
+		s.blocks = append(s.blocks, spooledBlock{h, offset, durable.Checksum(0, block)})
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+	}
+	slices.SortStableFunc(s.blocks, func(a, b spooledBlock) int {
+		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Number, b.Number))
+	})
+	s.blocks = slices.CompactFunc(s.blocks, func(a, b spooledBlock) bool { return a.Header == b.Header && a.sum == b.sum })
+	return s, scratch.Error(to.Flush())
+}
+
+func (s *spooled) close() error { return errors.Join(s.file.Close(), s.space.Remove(s.name)) }
+
+// piped is what a task reads that an engine runs.
+type piped struct {
+	*spooled
+	plan *Plan
+}
+
+// Blocks implements stage.Input.
+func (in *piped) Blocks(_ context.Context, s stage.Stream, visit func(block []byte) error) error {
+	first, _ := slices.BinarySearchFunc(in.blocks, s, func(b spooledBlock, s stage.Stream) int { return cmp.Compare(b.Stream, s) })
+	var block []byte
+	for _, b := range in.blocks[first:] {
+		if b.Stream != s {
+			break
+		}
+		block = scratch.Buffer(block, stage.HeaderBytes+b.Bytes)
+		if _, err := in.file.ReadAt(block, b.offset); err != nil {
+			return scratch.Error(err)
+		}
+		if err := visit(block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Documents implements stage.Input.
+func (in *piped) Documents(ctx context.Context, wanted func(uint64) bool, visit func(*stage.Document) error) (n stage.DocumentCounts, err error) {
+	err = in.Blocks(ctx, stage.Documents, func(block []byte) error {
+		return stage.EachDocument(block, in.plan.ID(), func(d *stage.Document) error {
+			n.Read++
+			if !wanted(d.Position) {
+				return nil
+			}
+			return visit(d)
+		})
+	})
+	return n, err
+}
+
+// Keep implements stage.Input: it tells of all documents and copies none.
+func (in *piped) Keep(context.Context, func(position uint64) bool) error { return nil }
+
+// Pack makes blocks of documents of records that come as JSON, one object a line with the
+// fields of the plan, for the task of an engine's part: what Pipe writes, of the stream
+// documents. Records are numbered as they come; a plan for an engine has a part a task. A record
+// that cannot be used is an error, which names its line.
+func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer, o Options) error {
+	if number < 0 || number >= len(p.FirstFiles) {
+		return fmt.Errorf("%w: part %d of documents, of which there are %d", stage.ErrStage, number, len(p.FirstFiles))
+	}
+	options := p.options(nil)
+	options.Format, options.Stdin = corpus.JSONL, in
+	found, _, err := corpus.Find(ctx, []string{"-"}, options)
+	if err != nil {
+		return err
+	}
+	strict := *p
+	strict.Reading.Fail = true
+	r := reader{in: &input{plan: &strict, o: &o}, source: found[0], file: uint64(p.FirstFiles[number]), n: &stage.DocumentCounts{}, parser: corpus.NewParser(options)}
+	to := &frames{to: bufio.NewWriterSize(out, 256<<10)}
+	pack := stage.NewPacker(&p.Plan, number, to)
+	if err := r.read(ctx, options, func(uint64) bool { return true }, pack.Add); err != nil {
+		return err
+	}
+	return errors.Join(pack.Flush(), to.to.Flush())
+}
