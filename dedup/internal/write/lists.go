@@ -85,7 +85,7 @@ func (k *knownRows) upTo(doc uint32) error {
 			return k.c.Err
 		}
 		similarity, name := math.Float64frombits(binary.LittleEndian.Uint64(value)), string(value[8:])
-		k.write(k.c.ID(k.doc), name, string(AppendSimilarity(nil, similarity)))
+		k.write(k.c.ID(k.doc), name, string(measure.AppendSimilarity(nil, similarity)))
 	}
 	return k.c.Err
 }
