@@ -114,7 +114,9 @@ type Summary struct {
 	// Compared is how many pairs were compared in full.
 	Compared int64
 	Params   lsh.Params // of Bands
-	Capped   int64      // buckets of Bands of which not all pairs were taken
+	// What Auto has estimated that TopK and Bands take of one core; 0: it had no choice.
+	TopKSeconds, BandsSeconds float64
+	Capped                    int64 // buckets of Bands of which not all pairs were taken
 }
 
 // Pair is a candidate pair.

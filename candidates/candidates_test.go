@@ -348,7 +348,7 @@ func TestAutoTakesWhatCostsLess(t *testing.T) {
 		{rare, 0.8, TopK}, {rare, 0, TopK}, {dense, 0, TopK}, {dense, 0.8, Bands}, {dense, 0.2, TopK}, {nil, 0.8, TopK},
 	} {
 		config := Config{Measure: measure.WeightedJaccard, MinSimilarity: c.least}
-		f := &finder{config: config, left: c.table.store(t, nil, "", 0)}
+		f := &finder{summary: new(Summary), config: config, left: c.table.store(t, nil, "", 0)}
 		if got, err := f.choose(); got != c.want || err != nil {
 			t.Errorf("%d records from %v on: %q, %v; want %q", len(c.table), c.least, got, err, c.want)
 		}

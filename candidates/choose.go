@@ -49,6 +49,7 @@ func (f *finder) choose() (Method, error) {
 	if err != nil {
 		return TopK, err
 	}
+	f.summary.TopKSeconds, f.summary.BandsSeconds = search/1e9, bands/1e9
 	if bandsMargin*bands < search {
 		return Bands, nil
 	}

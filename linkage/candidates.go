@@ -2,12 +2,14 @@ package linkage
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/candidates"
-	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/lsh"
 )
 
 // parallel calls work for ranges of 0…n−1, at most grain long, from so many goroutines, and
@@ -42,11 +44,11 @@ type pair struct{ a, b uint32 }
 // so many there are ones that share a word, and grams cost ten times as much.
 const manyRecords = 30_000
 
-// nearest finds the pairs in which either record is one of the k most similar ones of the
-// other.
+// nearest finds the candidates: by TopK the pairs in which either record is one of the k most
+// similar ones of the other.
 func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) (*candidates.Pairs, error) {
 	skip := func(uint32) bool { return false }
-	if t.result.Left+t.result.Right > manyRecords {
+	if t.result.Left+t.result.Right > manyRecords && !c.bySimilarity() {
 		skip = t.numbering.IsGram
 	}
 	left, err := whole.vectors(t.left, skip)
@@ -61,8 +63,11 @@ func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) 
 		}
 		right = candidates.StoreOf(vectors)
 	}
-	found, _, err := candidates.Find(ctx, candidates.Config{
-		Method: candidates.TopK, Measure: measure.Cosine, K: k, Both: true, Threads: c.Threads,
-	}, candidates.StoreOf(left), right)
+	found, summary, err := candidates.Find(ctx, c.search(k), candidates.StoreOf(left), right)
+	if errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound) {
+		return nil, setting.Errorf("%s lsh: bands do not find pairs of so little similarity (%s %v) with this recall: take topk or exact, a higher one, or less %s",
+			setting.Candidates, setting.Threshold, c.Threshold, setting.Recall)
+	}
+	t.result.Search = summary
 	return found, err
 }

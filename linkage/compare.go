@@ -52,12 +52,13 @@ type comparer struct {
 type column struct {
 	*record.Column
 	weights []uint16 // of each token of each value, where it stands in there
-	sizes   []uint64 // of each value: the sum of the squared weights
+	sizes   []uint64 // of each value: the mass of its tokens
 	rarity  []level  // of each value, as rarity has it for two that are the same
 	values  int      // how many rows have one
+	scale   scale
 }
 
-func newComparer(left, right *record.Table, n *record.Numbering) *comparer {
+func newComparer(config *Config, left, right *record.Table, n *record.Numbering) (*comparer, error) {
 	c := &comparer{left: left, right: right}
 	if right == nil {
 		c.right = left
@@ -65,22 +66,25 @@ func newComparer(left, right *record.Table, n *record.Numbering) *comparer {
 	for f := range left.Columns {
 		values := n.Column(f)
 		df, filled := values.Frequencies(n.Tokens())
-		col := column{values, nil, make([]uint64, values.Len()), make([]level, values.Len()), filled}
-		idf := record.IDF(df, filled)
+		col := column{values, nil, make([]uint64, values.Len()), make([]level, values.Len()), filled, config.scale()}
+		idf, err := config.weigh(df, filled)
+		if err != nil {
+			return nil, err
+		}
 		for v := range col.sizes {
 			for _, token := range values.Tokens(uint32(v)) {
 				w := idf[token]
 				col.weights = append(col.weights, w)
-				col.sizes[v] += uint64(w) * uint64(w)
+				col.sizes[v] += col.scale.mass(w)
 			}
 			col.rarity[v] = col.rarityOf(uint32(v), uint32(v))
 		}
 		c.columns = append(c.columns, col)
 	}
-	return c
+	return c, nil
 }
 
-// similarity returns the cosine of two values by the weights of their tokens.
+// similarity returns that of two values by the weights of their tokens.
 func (c *column) similarity(a, b uint32) float64 {
 	if a == b {
 		return 1
@@ -97,19 +101,11 @@ func (c *column) similarity(a, b uint32) float64 {
 		case s > t:
 			j++
 		default:
-			sum += uint64(weights[i]) * uint64(weights[i])
+			sum += c.scale.mass(weights[i])
 			i, j = i+1, j+1
 		}
 	}
-	return cosine(sum, c.sizes[a], c.sizes[b])
-}
-
-// cosine is measure.Cosine of what two records have in common, at most 1.
-func cosine(common, sizeA, sizeB uint64) float64 {
-	if common == 0 {
-		return 0
-	}
-	return min(1, float64(common)/math.Sqrt(float64(sizeA)*float64(sizeB)))
+	return c.scale.similarity(sum, c.sizes[a], c.sizes[b])
 }
 
 // eachColumn calls visit with the similarity of each column in which both records have a

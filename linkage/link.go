@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/hashing"
@@ -53,6 +54,9 @@ type Config struct {
 	// room beside the known links.
 	Known []Known
 
+	Weighing
+	Searching
+
 	Considered bool // hand on what the rule has found before the decision too
 	Fail       bool // the first record that cannot be read ends the join
 
@@ -83,7 +87,7 @@ func (c Config) Validate() error {
 			return fmt.Errorf("field %s has weight %v: take a number above 0 and up to %d", fault.Shown(f.Left), f.Weight, maxWeight)
 		}
 	}
-	return c.Corpus.Validate()
+	return errors.Join(c.validateSearch(), c.Corpus.Validate())
 }
 
 // exclusive tells whether a record has at most one partner.
@@ -125,6 +129,7 @@ type Result struct {
 	Skipped     int      // records that could not be read
 	Repeated    []string // ids that several records of a table have, with the table; one of each table
 	Considered  []Considered
+	Search      candidates.Summary
 	Known       int    // links of Config.Known of which both records are there
 	Links       []Link // sorted by left, then right record, in input order
 	Matches     float64
@@ -211,7 +216,7 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 		names[0], names[1] = append(names[0], f.Left), append(names[1], f.Right)
 		kinds = append(kinds, f.Tokens)
 	}
-	if t.left, err = left.read(ctx, c.Threads, names[0], kinds, c.With, &t.numbering, skipped); err != nil {
+	if t.left, err = left.read(ctx, c.Threads, names[0], kinds, c.With, &t.numbering, c.Repetitions, skipped); err != nil {
 		return nil, err
 	}
 	t.result.Left = t.left.Rows()
@@ -219,7 +224,7 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 	if c.Right == "" {
 		return t, nil
 	}
-	if t.right, err = right.read(ctx, c.Threads, names[1], kinds, c.With, &t.numbering, skipped); err != nil {
+	if t.right, err = right.read(ctx, c.Threads, names[1], kinds, c.With, &t.numbering, c.Repetitions, skipped); err != nil {
 		return nil, err
 	}
 	t.result.Right = t.right.Rows()
@@ -254,11 +259,15 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 		return r, nil
 	}
 	t.numbering.Finish()
-	whole, err := t.records(ctx, c.Threads)
+	whole, err := t.records(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	e := &examiner{comparer: newComparer(t.left, t.right, &t.numbering), config: c}
+	compare, err := newComparer(c, t.left, t.right, &t.numbering)
+	if err != nil {
+		return nil, err
+	}
+	e := &examiner{comparer: compare, config: c}
 	for range c.Threads {
 		e.matchers = append(e.matchers, whole.newMatcher())
 	}
@@ -272,7 +281,7 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 		if err := e.examine(ctx, pairs); err != nil {
 			return nil, err
 		}
-		if c.exclusive() || k >= lastK || !crowded(e.found, e.probability, k) {
+		if c.exclusive() || k >= lastK || r.Search.Method != candidates.TopK || !crowded(e.found, e.probability, k) {
 			break
 		}
 	}

@@ -114,8 +114,9 @@ func (s *source) each(ctx context.Context, columns []string, visit func(*corpus.
 // reader reads a table with several goroutines, each block by one of them.
 type reader struct {
 	*source
-	kinds  []record.Kind
-	onSkip func(*corpus.Problem) error
+	kinds       []record.Kind
+	repetitions bool
+	onSkip      func(*corpus.Problem) error
 
 	mu       sync.Mutex
 	table    *record.Table
@@ -135,8 +136,8 @@ type blockProblem struct {
 // read reads a table: the given columns, cut as kinds say, and the columns keep, which are
 // handed on.
 func (s *source) read(ctx context.Context, threads int, columns []string, kinds []record.Kind, keep []string,
-	numbering *record.Numbering, onSkip func(*corpus.Problem) error) (_ *record.Table, err error) {
-	r := &reader{source: s, kinds: kinds, onSkip: onSkip, table: record.NewTable(len(columns), numbering)}
+	numbering *record.Numbering, repetitions bool, onSkip func(*corpus.Problem) error) (_ *record.Table, err error) {
+	r := &reader{source: s, kinds: kinds, repetitions: repetitions, onSkip: onSkip, table: record.NewTable(len(columns), numbering)}
 	o := s.options
 	o.Fields = slices.Concat(columns, keep)
 	f, err := corpus.Open(ctx, s.source, o)
@@ -164,6 +165,7 @@ func (s *source) read(ctx context.Context, threads int, columns []string, kinds 
 func (r *reader) work(ctx context.Context, f *corpus.File, o corpus.Options) error {
 	p := corpus.NewParser(o)
 	cutter := record.NewCutter()
+	cutter.Repetitions = r.repetitions
 	var b corpus.Block
 	defer b.Release()
 	for {

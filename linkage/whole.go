@@ -15,13 +15,12 @@ type records struct {
 	left, right *record.Table // the same for one table
 	numbering   *record.Numbering
 	weights     record.Weights
-	sizes       [2][]uint64 // of each left and right record: the sum of the squared weights
+	scale       scale
+	sizes       [2][]uint64 // of each left and right record: the mass of its tokens
 }
 
-// square is what a token adds to the size of a record, and to what two have in common.
-func (r *records) square(token uint32) uint64 {
-	return uint64(r.weights[token]) * uint64(r.weights[token])
-}
+// mass is what a token adds to the size of a record, and to what two have in common.
+func (r *records) mass(token uint32) uint64 { return r.scale.mass(r.weights[token]) }
 
 // A matcher finds what records have in common, on one goroutine. Records need no sorted lists
 // of tokens for that: each token carries the number of the last round in which it was met.
@@ -64,7 +63,7 @@ func (m *matcher) each(t *record.Table, row int, visit func(token uint32)) {
 	}
 }
 
-// common returns the sum of the squared weights of the tokens that two records have in
+// common returns the mass of the tokens that two records have in
 // common. It costs least where pairs of one left record follow each other.
 func (m *matcher) common(p pair) (sum uint64) {
 	round := m.next()
@@ -82,26 +81,26 @@ func (m *matcher) common(p pair) (sum uint64) {
 		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
 			if at := &m.met[token]; *at >= since && *at != round {
 				*at = round
-				sum += m.square(token)
+				sum += m.mass(token)
 			}
 		}
 	}
 	return sum
 }
 
-// similarity returns the cosine of two records' tokens.
+// similarity returns that of two records' tokens.
 func (m *matcher) similarity(p pair) float64 {
-	return cosine(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
+	return m.scale.similarity(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
 }
 
-// reaches tells whether two records reach a threshold of cosine similarity.
+// reaches tells whether two records reach a threshold.
 func (m *matcher) reaches(p pair, t measure.Threshold) bool {
 	return t.Reached(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
 }
 
 // records returns the records as sets of weighted tokens.
-func (t *tables) records(ctx context.Context, threads int) (*records, error) {
-	r := &records{left: t.left, right: t.left, numbering: &t.numbering}
+func (t *tables) records(ctx context.Context, c *Config) (_ *records, err error) {
+	r := &records{left: t.left, right: t.left, numbering: &t.numbering, scale: c.scale()}
 	if t.right != nil {
 		r.right = t.right
 	}
@@ -117,15 +116,17 @@ func (t *tables) records(ctx context.Context, threads int) (*records, error) {
 			}
 		}
 	}
-	r.weights = record.IDF(df, n)
+	if r.weights, err = c.weigh(df, n); err != nil {
+		return nil, err
+	}
 	t.weighColumns(r.weights)
 	for side, table := range t.all() {
 		sizes := make([]uint64, table.Rows())
-		if err := parallel(ctx, threads, len(sizes), 1<<14, func(int) func(from, to int) {
+		if err := parallel(ctx, c.Threads, len(sizes), 1<<14, func(int) func(from, to int) {
 			m := r.newMatcher()
 			return func(from, to int) {
 				for i := from; i < to; i++ {
-					m.each(table, i, func(token uint32) { sizes[i] += r.square(token) })
+					m.each(table, i, func(token uint32) { sizes[i] += r.mass(token) })
 				}
 			}
 		}); err != nil {

@@ -76,6 +76,15 @@ func Parse(name string) (Measure, error) {
 	return 0, fmt.Errorf("unknown measure %q: want one of %s", name, strings.Join(names[:], ", "))
 }
 
+// MarshalText returns the name.
+func (m Measure) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is Parse.
+func (m *Measure) UnmarshalText(name []byte) (err error) {
+	*m, err = Parse(string(name))
+	return err
+}
+
 // String returns the name; Parse reads it back.
 func (m Measure) String() string {
 	if int(m) < len(names) {

@@ -54,6 +54,9 @@ type Cutter struct {
 	tied    []rune
 	joined  []byte
 	memory  // of the values of chunks
+	// Repetitions counts a token that is in a value again as another one. Without it repeated
+	// tokens are the same.
+	Repetitions bool
 }
 
 // NewCutter returns a cutter.
@@ -109,7 +112,25 @@ func (c *Cutter) Cut(dst []uint64, value []byte, kind Kind) (tokens []uint64, wh
 	if whole != 0 && kind == Value {
 		dst = append(dst[:start], hashing.Mix(whole^valueSalt)&^gramBit)
 	}
+	if c.Repetitions {
+		tellApart(dst[start:])
+	}
 	return dst, whole
+}
+
+// tellApart sorts hashes and makes others of those that are there again: of the second
+// occurrence, of the third, and so on. O(n log n).
+func tellApart(hashes []uint64) {
+	slices.Sort(hashes)
+	first, nth := uint64(0), uint64(0)
+	for i, h := range hashes {
+		if i == 0 || h != first {
+			first, nth = h, 0
+			continue
+		}
+		nth++
+		hashes[i] = hashing.Mix(h+nth*againSalt)&^gramBit | h&gramBit
+	}
 }
 
 // gramBit is set in the hashes of grams, and not in those of words and values.
@@ -119,6 +140,7 @@ const gramBit = 1
 const (
 	gramSalt  = 0x9fb21c651e98df25
 	valueSalt = 0x2545f4914f6cdd1d
+	againSalt = 0xd6e8feb86659fd93
 )
 
 // cutWords appends the tokens of c.normal, and returns the hash of its words in order.

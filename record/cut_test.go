@@ -204,3 +204,30 @@ func check(t *rapid.T, table *Table, at int, n *Numbering, row []string) {
 		t.Fatalf("kept %q of %q", table.Kept(at, 0, 1), row)
 	}
 }
+
+func TestRepeatedTokensAreOthersIfTheyCount(t *testing.T) {
+	c := NewCutter()
+	once, _ := c.Cut(nil, []byte("one two one one"), Words)
+	c.Repetitions = true
+	counted, _ := c.Cut(nil, []byte("one two one one"), Words)
+	fewer, _ := c.Cut(nil, []byte("two one one"), Words)
+	set := func(tokens []uint64) []uint64 {
+		tokens = slices.Clone(tokens)
+		slices.Sort(tokens)
+		return slices.Compact(tokens)
+	}
+	if len(set(once)) != 2 || len(set(counted)) != 4 || len(set(fewer)) != 3 {
+		t.Errorf("%d tokens without repetitions, %d and %d with them", len(set(once)), len(set(counted)), len(set(fewer)))
+	}
+	for _, token := range append(set(once), set(fewer)...) {
+		if !slices.Contains(counted, token) {
+			t.Errorf("token %x is not among %x", token, counted)
+		}
+	}
+	grams, _ := c.Cut(nil, []byte("banana banana"), Grams)
+	for _, token := range grams {
+		if token&gramBit == 0 {
+			t.Errorf("%x is no gram any more", token)
+		}
+	}
+}

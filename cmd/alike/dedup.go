@@ -138,6 +138,9 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 		f.search.candidates.value = string(dedup.CandidatesLSH) // as documents of an index are found
 	}
 	f.input.freshIndex = f.index != ""
+	if err := f.records.checkTexts(cmd.Flags()); err != nil {
+		return err
+	}
 	c, err := f.config(cmd, args)
 	if err != nil {
 		return err
@@ -170,7 +173,8 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err := f.records.check(cmd, args); err != nil {
 		return err
 	}
-	join, err := f.records.joinFlags(cmd, &f.corpusFlags, "").joinConfig(cmd, args)
+	flags := f.records.joinFlags(cmd, &f.corpusFlags, "")
+	join, err := flags.joinConfig(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -181,10 +185,15 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err := f.apply(&c); err != nil {
 		return err
 	}
-	return f.report(cmd, c, func(c alike.Config) (*alike.Summary, error) {
-		summary, _, err := alike.DedupRecords(cmd.Context(), c, join)
+	var result *alike.JoinResult
+	err = f.report(cmd, c, func(c alike.Config) (summary *alike.Summary, err error) {
+		summary, result, err = alike.DedupRecords(cmd.Context(), c, join)
 		return summary, err
 	})
+	if result == nil {
+		return err
+	}
+	return errors.Join(err, flags.tellChoices(cmd.ErrOrStderr(), join, result))
 }
 
 // report runs, and tells how it goes and what became of it.

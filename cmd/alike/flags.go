@@ -17,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
@@ -295,7 +296,8 @@ type searchFlags struct {
 func (f *searchFlags) add(flags *pflag.FlagSet) {
 	f.addDecision(flags, dedup.DefaultBucketCap)
 	f.candidates = choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
-	flags.Var(&f.candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto")
+	f.candidates.allowed = append(f.candidates.allowed, string(linkage.TopK))
+	flags.Var(&f.candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto; of --records topk (the most similar of each, the default) too")
 }
 
 // addDecision adds the flags of all commands that decide about pairs.

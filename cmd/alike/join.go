@@ -19,13 +19,13 @@ the most similar ones of the other table are looked at, and how much each column
 tells is learned from them: in those that belong together values agree, in the
 next best ones by chance only. A pair becomes a link if it is more likely right
 than not. What was chosen, and how much of it is likely right, is said on standard
-error; --explain prints it column by column, --save-config writes it as JSON to be
-edited and given as --config.
+error; --explain prints it column by column, --verbose what finding candidates took,
+--save-config writes it as JSON to be edited and given as --config.
 
 The output is CSV: left_id,right_id,similarity, then the similarity of each
 column, empty where a value is missing; sorted by left, then right record, in input
 order. The similarity is the cosine of the records' tokens, weighted by inverse
-document frequency. With --with, columns of both tables follow; with --probability,
+document frequency, or what --measure and --idf say. With --with, columns of both tables follow; with --probability,
 how likely the link is right. --json, or a FILE named .jsonl, has an object a line;
 a FILE named .parquet is one, with nulls where a value is missing.
 
@@ -42,11 +42,16 @@ left record does; by all it may, as far as --top has room beside its known links
 matches look like is learned from all records, so give both tables whole, or --config,
 where only a few records are new.
 
+Candidates are the most similar ones of each record, --candidates topk, whatever the
+threshold. From a --threshold on, lsh finds what shares a band of weighted MinHash,
+with a --recall; exact misses none; auto estimates what topk and lsh cost.
+
 --truth FILE, pairs of ids, prints precision, recall and F1 of the links, and what
 another cut would have reached.`
 
 const joinExamples = `  alike join products.csv catalogue.csv > links.csv
   alike join a.csv b.csv --field title --field maker=brand:2 --field price:1:number
+  alike join small.csv large.csv --threshold 0.8 --candidates lsh --verbose
   alike join a.csv b.csv --precision 0.95 --with title,price -o links.csv
   alike join new.parquet old.parquet --match all --threshold 0.6
   alike join new.csv old.csv --against-links links.csv > new-links.csv
@@ -95,13 +100,8 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if f.known != "" {
 		tellKnown(stderr, r, len(c.Known))
 	}
-	if f.explain {
-		explainColumns(stderr, r)
-	}
-	if f.save != "" {
-		if err := f.saveConfig(c, r); err != nil {
-			return err
-		}
+	if err := f.tellChoices(stderr, c, r); err != nil {
+		return err
 	}
 	if f.truth != "" {
 		scores, err := alike.ScoreJoin(r, f.truth)

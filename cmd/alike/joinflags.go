@@ -1,10 +1,7 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -36,6 +33,8 @@ type joinFlags struct {
 	threads     int
 	truth       string
 	known       string
+	weigh       weighFlags
+	verbose     bool
 	explain     bool
 	probability bool
 	json        bool
@@ -54,11 +53,13 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.match, "match", "which pairs may be links: mutual, one-to-one, best or all")
 	flags.IntVar(&f.top, "top", 0, "most links of a left record, the best ones, with --match all")
 	flags.StringSliceVar(&f.with, "with", nil, "`columns` of both tables to add, separated by commas")
+	f.weigh.add(flags)
 	flags.StringVar(&f.known, "against-links", "", "`file` of links that there are already, such as an earlier output: only new ones are looked for")
 	flags.BoolVar(&f.probability, "probability", false, "add a column: how likely the link is right, as far as the data tell")
 	flags.StringVar(&f.config, "config", "", "read choices from this JSON `file`; flags that are given count more")
 	flags.StringVar(&f.save, "save-config", "", "write what was chosen to this JSON `file`")
 	flags.BoolVar(&f.explain, "explain", false, "print what each column tells to standard error")
+	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and what that took, to standard error")
 	flags.StringVar(&f.truth, "truth", "", "hold the links against this `file` of true pairs of ids, CSV")
 	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Parquet)
 	f.format.value = ""
@@ -69,69 +70,6 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
-}
-
-// joinFile is what --save-config writes and --config reads.
-type joinFile struct {
-	LeftID    string          `json:"left_id,omitempty"`
-	RightID   string          `json:"right_id,omitempty"`
-	Fields    []linkage.Field `json:"fields,omitempty"`
-	Match     linkage.Match   `json:"match,omitempty"`
-	Threshold float64         `json:"threshold,omitempty"`
-	Precision float64         `json:"precision,omitempty"`
-	Top       int             `json:"top,omitempty"`
-	With      []string        `json:"with,omitempty"`
-}
-
-// settings returns what the file and the flags say, the flags before the file.
-func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
-	if f.config != "" {
-		data, err := os.ReadFile(f.config)
-		if err != nil {
-			return s, err
-		}
-		d := json.NewDecoder(strings.NewReader(string(data)))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&s); err != nil {
-			return s, fmt.Errorf("--config %s: %w", f.config, err)
-		}
-	}
-	s.LeftID, s.RightID = cmp.Or(f.leftID, s.LeftID), cmp.Or(f.rightID, s.RightID)
-	if flags.Changed("match") || s.Match == "" {
-		s.Match = linkage.Match(f.match.value)
-	}
-	if flags.Changed("threshold") {
-		if s.Threshold, s.Precision = 0, 0; f.threshold != "auto" {
-			if s.Threshold, err = strconv.ParseFloat(f.threshold, 64); err != nil || s.Threshold <= 0 {
-				return s, usagef("--threshold is %q: take a similarity above 0 and up to 1, or auto", f.threshold)
-			}
-		}
-	}
-	if flags.Changed("precision") {
-		if s.Precision = f.precision; s.Precision <= 0 {
-			return s, usagef("--precision is %v: take a share above 0 and below 1", f.precision)
-		}
-		if !flags.Changed("threshold") {
-			s.Threshold = 0
-		}
-	}
-	if flags.Changed("top") {
-		s.Top = f.top
-	}
-	if flags.Changed("with") {
-		s.With = f.with
-	}
-	if len(f.fields) > 0 {
-		s.Fields = nil
-		for _, spec := range f.fields {
-			field, err := parseField(spec)
-			if err != nil {
-				return s, err
-			}
-			s.Fields = append(s.Fields, field)
-		}
-	}
-	return s, nil
 }
 
 // parseField reads NAME[:WEIGHT[:TOKENS]] or LEFT=RIGHT[:WEIGHT[:TOKENS]]. What follows a
@@ -179,6 +117,7 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		Left: args[0], LeftID: s.LeftID, RightID: s.RightID, Fields: s.Fields,
 		Corpus:    corpus.Options{Format: corpus.Format(f.format.value), MaxRecord: size},
 		Threshold: s.Threshold, Precision: s.Precision, Match: s.Match, Top: s.Top, With: s.With, Threads: f.threads,
+		Weighing: s.Weighing, Searching: s.Searching,
 		Considered: f.truth != "", Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
 	}
 	if len(args) > 1 {
@@ -198,17 +137,4 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		}
 	}
 	return c, nil
-}
-
-// saveConfig writes what was chosen.
-func (f *joinFlags) saveConfig(c alike.JoinConfig, r *alike.JoinResult) error {
-	s := joinFile{LeftID: c.LeftID, RightID: c.RightID, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, With: c.With}
-	for _, column := range r.Columns {
-		s.Fields = append(s.Fields, column.Field)
-	}
-	data, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(f.save, append(data, '\n'), 0o644)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -9,7 +10,10 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/countmin"
 	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/measure"
 )
 
 // tellJoin says in a few lines what was done, and how good it is as far as the data tell.
@@ -60,6 +64,62 @@ func tellAssignment(w io.Writer, a linkage.Assignment) {
 			count(int64(a.Greedy), "group"), humanize.Comma(linkage.Assigned))
 	}
 	fmt.Fprintln(w)
+}
+
+// tellChoices prints and saves what was chosen, as far as that was asked for.
+func (f *joinFlags) tellChoices(w io.Writer, c alike.JoinConfig, r *alike.JoinResult) error {
+	if f.explain {
+		explainColumns(w, r)
+		fmt.Fprintf(w, "similarity: %s\n", describeWeighing(&c))
+	}
+	if f.verbose {
+		fmt.Fprintf(w, "candidates: %s\n", describeCandidates(&r.Search))
+	}
+	if f.save != "" {
+		return f.saveConfig(c, r)
+	}
+	return nil
+}
+
+// describeWeighing says what similarity is.
+func describeWeighing(c *alike.JoinConfig) string {
+	m := c.Measure
+	if m == measure.Jaccard {
+		m = measure.Cosine
+	}
+	text := m.String() + " of tokens"
+	if c.Repetitions {
+		text += ", repeated ones counted,"
+	}
+	switch c.IDF {
+	case linkage.IDFNone:
+		return text + " of equal weight"
+	case linkage.IDFSketch:
+		o := countmin.Options{Epsilon: cmp.Or(c.Epsilon, countmin.DefaultEpsilon), Delta: cmp.Or(c.Delta, countmin.DefaultDelta)}
+		return fmt.Sprintf("%s weighted by inverse document frequency, counted by a sketch (epsilon %v, delta %v)", text, o.Epsilon, o.Delta)
+	}
+	return text + " weighted by inverse document frequency"
+}
+
+// describeCandidates says how candidates were found, and what that took.
+func describeCandidates(s *candidates.Summary) string {
+	text := string(s.Method)
+	if s.TopKSeconds > 0 {
+		text += fmt.Sprintf(" (estimated: topk %.2f s, lsh %.2f s of one core)", s.TopKSeconds, s.BandsSeconds)
+	}
+	if s.Method == candidates.Bands {
+		text += fmt.Sprintf(", %d bands of %d rows", s.Params.Bands, s.Params.Rows)
+	}
+	text += fmt.Sprintf("; %s searched for", count(s.Searched, "record"))
+	if s.Searched > 0 {
+		text += fmt.Sprintf(", %s of them (%.1f %%) dropped before that", humanize.Comma(s.Dropped), 100*float64(s.Dropped)/float64(s.Searched))
+	}
+	if s.Method == candidates.Bands {
+		text += fmt.Sprintf("; %s looked at, %s too large", count(s.Entries, "key"), count(s.Capped, "bucket"))
+	} else {
+		text += fmt.Sprintf("; %s looked at, %s compared", humanize.Comma(s.Entries)+" list entries", count(s.Compared, "pair"))
+	}
+	return text
 }
 
 // explainColumns prints what each column tells.

@@ -105,6 +105,9 @@ func newPairs() *cobra.Command {
 			if records.wanted() {
 				return records.pairs(cmd, &flags, args, output)
 			}
+			if err := records.checkTexts(cmd.Flags()); err != nil {
+				return err
+			}
 			c, err := flags.config(cmd, args)
 			if err != nil {
 				return err

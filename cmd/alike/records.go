@@ -14,11 +14,34 @@ import (
 type recordFlags struct {
 	records bool
 	fields  []string
+	weigh   weighFlags
+	config  string
+	save    string
+	explain bool
+	verbose bool
 }
 
 func (f *recordFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.records, "records", false, "INPUT is a table: records belong together by what its columns tell")
 	flags.StringArrayVar(&f.fields, "field", nil, "with --records, which it implies: `column` to compare, NAME or NAME:WEIGHT:TOKENS; repeatable (default: all)")
+	f.weigh.addIDF(flags)
+	flags.StringVar(&f.config, "config", "", "with --records: read choices from this JSON `file`; flags that are given count more")
+	flags.StringVar(&f.save, "save-config", "", "with --records: write what was chosen to this JSON `file`")
+	flags.BoolVar(&f.explain, "explain", false, "with --records: print what each column tells to standard error")
+	flags.BoolVar(&f.verbose, "verbose", false, "with --records: print how candidates were found, and what that took, to standard error")
+}
+
+// onlyOfRecords are the flags that say nothing about texts.
+var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "verbose"}
+
+// checkTexts refuses flags that are about records where none are wanted.
+func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
+	for _, name := range onlyOfRecords {
+		if flags.Changed(name) {
+			return usagef("--%s is about the records of a table: give --records too, or leave it out", name)
+		}
+	}
+	return nil
 }
 
 func (f *recordFlags) wanted() bool { return f.records || len(f.fields) > 0 }
@@ -26,7 +49,8 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.fields) > 0 }
 // ofRecords are the flags of commands about texts that say something about records too.
 var ofRecords = []string{
 	"records", "field", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "quiet", "json",
-	"keep", "cluster", "ids-only", "timings", "progress",
+	"keep", "cluster", "ids-only", "timings", "progress", "measure", "repetitions", "candidates", "recall",
+	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "verbose",
 }
 
 // notOfRecords says why other flags do not, where it is not that they are about texts.
@@ -38,7 +62,6 @@ var notOfRecords = map[string]string{
 	"index":    "an index holds texts",
 	"memory":   "records are joined in memory",
 	"preset":   "presets are settings for texts",
-	"recall":   "the best candidates of each record are found without fail",
 	"work":     "records are joined in memory, and cannot be gone on with",
 	"distance": "fingerprints are made of texts",
 }
@@ -70,7 +93,10 @@ func (f *recordFlags) joinFlags(cmd *cobra.Command, flags *corpusFlags, output s
 	j := &joinFlags{
 		output: output, fields: f.fields, threshold: "auto", match: choose(linkage.All), format: in.format, maxRecord: in.maxRecord,
 		onError: in.onError, threads: in.threads, quiet: in.quiet, json: in.json,
+		weigh: f.weigh, config: f.config, save: f.save, explain: f.explain, verbose: f.verbose,
 	}
+	j.weigh.measure, j.weigh.candidates = flags.search.measure, flags.search.candidates
+	j.weigh.repetitions, j.weigh.recall = flags.text.repetitions, flags.search.recall
 	if cmd.Flags().Changed("id-field") {
 		j.leftID = in.idField
 	}

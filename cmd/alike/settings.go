@@ -14,6 +14,7 @@ var flags = map[setting.Name]string{
 	setting.Format:      "--format",
 	setting.Fresh:       "--fresh",
 	setting.Header:      "--header",
+	setting.IDF:         "--idf",
 	setting.IDField:     "--id-field",
 	setting.Keep:        "--keep",
 	setting.Match:       "--match",

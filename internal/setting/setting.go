@@ -31,6 +31,7 @@ const (
 	Format      Name = "Format"
 	Fresh       Name = "Fresh"
 	Header      Name = "Header"
+	IDF         Name = "IDF"
 	IDField     Name = "IDField"
 	Keep        Name = "Keep"
 	Match       Name = "Match"
@@ -51,7 +52,7 @@ const (
 
 // Names are all of them.
 var Names = []Name{
-	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDField, Keep, Match, MaxRecord, Measure, OnError, Precision, Recall, Shared, Star, TextField, Threshold,
+	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Match, MaxRecord, Measure, OnError, Precision, Recall, Shared, Star, TextField, Threshold,
 	Top, Verify, With, Work,
 }
 

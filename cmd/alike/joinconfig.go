@@ -1,0 +1,96 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/linkage"
+)
+
+// joinFile is what --save-config writes and --config reads.
+type joinFile struct {
+	LeftID    string          `json:"left_id,omitempty"`
+	RightID   string          `json:"right_id,omitempty"`
+	Fields    []linkage.Field `json:"fields,omitempty"`
+	Match     linkage.Match   `json:"match,omitempty"`
+	Threshold float64         `json:"threshold,omitempty"`
+	Precision float64         `json:"precision,omitempty"`
+	Top       int             `json:"top,omitempty"`
+	With      []string        `json:"with,omitempty"`
+	linkage.Weighing
+	linkage.Searching
+}
+
+// settings returns what the file and the flags say, the flags before the file.
+func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
+	if f.config != "" {
+		data, err := os.ReadFile(f.config)
+		if err != nil {
+			return s, err
+		}
+		d := json.NewDecoder(strings.NewReader(string(data)))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&s); err != nil {
+			return s, fmt.Errorf("--config %s: %w", f.config, err)
+		}
+	}
+	s.LeftID, s.RightID = cmp.Or(f.leftID, s.LeftID), cmp.Or(f.rightID, s.RightID)
+	if flags.Changed("match") || s.Match == "" {
+		s.Match = linkage.Match(f.match.value)
+	}
+	if flags.Changed("threshold") {
+		if s.Threshold, s.Precision = 0, 0; f.threshold != "auto" {
+			if s.Threshold, err = strconv.ParseFloat(f.threshold, 64); err != nil || s.Threshold <= 0 {
+				return s, usagef("--threshold is %q: take a similarity above 0 and up to 1, or auto", f.threshold)
+			}
+		}
+	}
+	if flags.Changed("precision") {
+		if s.Precision = f.precision; s.Precision <= 0 {
+			return s, usagef("--precision is %v: take a share above 0 and below 1", f.precision)
+		}
+		if !flags.Changed("threshold") {
+			s.Threshold = 0
+		}
+	}
+	if flags.Changed("top") {
+		s.Top = f.top
+	}
+	if flags.Changed("with") {
+		s.With = f.with
+	}
+	if err := f.weigh.apply(&s, flags); err != nil {
+		return s, err
+	}
+	if len(f.fields) > 0 {
+		s.Fields = nil
+		for _, spec := range f.fields {
+			field, err := parseField(spec)
+			if err != nil {
+				return s, err
+			}
+			s.Fields = append(s.Fields, field)
+		}
+	}
+	return s, nil
+}
+
+// saveConfig writes what was chosen.
+func (f *joinFlags) saveConfig(c alike.JoinConfig, r *alike.JoinResult) error {
+	s := joinFile{LeftID: c.LeftID, RightID: c.RightID, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, With: c.With, Weighing: c.Weighing, Searching: c.Searching}
+	for _, column := range r.Columns {
+		s.Fields = append(s.Fields, column.Field)
+	}
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(f.save, append(data, '\n'), 0o644)
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
+)
+
+// weighFlags say by hand how records are compared and how candidates are found.
+type weighFlags struct {
+	idf         choice
+	epsilon     float64
+	delta       float64
+	measure     choice
+	repetitions bool
+	candidates  choice
+	recall      float64
+	bloom       bool
+}
+
+func (f *weighFlags) add(flags *pflag.FlagSet) {
+	f.addIDF(flags)
+	f.measure = choose(measure.Cosine.String(), measure.WeightedJaccard.String())
+	flags.Var(&f.measure, "measure", "similarity of records and columns: cosine or weighted-jaccard")
+	flags.BoolVar(&f.repetitions, "repetitions", false, "count repeated tokens: a token's second occurrence in a value is another token")
+	f.candidates = choose(linkage.TopK, linkage.LSH, linkage.Exact, linkage.Auto)
+	flags.Var(&f.candidates, "candidates", "how to find candidates: topk (the most similar of each record), with a --threshold also lsh (bands of MinHash), exact (misses none) or auto (topk or lsh, whichever is estimated to cost less)")
+	flags.Float64Var(&f.recall, "recall", lsh.DefaultRecall, "with --candidates lsh: share of the pairs at the threshold to be found")
+	flags.BoolVar(&f.bloom, "bloom", true, "with --candidates lsh: leave records of the larger table out that share no key with the smaller one, by a Bloom filter; links are the same")
+}
+
+// addIDF adds the flags that commands about texts have not.
+func (f *weighFlags) addIDF(flags *pflag.FlagSet) {
+	f.idf = choose(linkage.IDFExact, linkage.IDFSketch, linkage.IDFNone)
+	flags.Var(&f.idf, "idf", "weight of a token in records: exact (by how many records have it), sketch (by a count-min sketch of that) or none")
+	flags.Float64Var(&f.epsilon, "idf-epsilon", 0, "with --idf sketch: error of a count, as a `share` of all tokens (default 1e-05)")
+	flags.Float64Var(&f.delta, "idf-delta", 0, "with --idf sketch: probability that the error is larger, `p` (default 0.01)")
+}
+
+// apply sets what flags say.
+func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
+	if flags.Changed("idf") {
+		if s.IDF = linkage.IDF(f.idf.value); s.IDF != linkage.IDFSketch {
+			s.Epsilon, s.Delta = 0, 0 // of the file's sketch
+		}
+	}
+	if flags.Changed("idf-epsilon") {
+		s.Epsilon = f.epsilon
+	}
+	if flags.Changed("idf-delta") {
+		s.Delta = f.delta
+	}
+	if flags.Changed("measure") {
+		if s.Measure, err = measure.Parse(f.measure.value); err != nil {
+			return usageError{err}
+		}
+		if s.Measure == measure.Jaccard {
+			return usagef("--measure is jaccard: tokens of records have weights; take weighted-jaccard or cosine")
+		}
+	}
+	if flags.Changed("repetitions") {
+		s.Repetitions = f.repetitions
+	}
+	if flags.Changed("candidates") {
+		s.Candidates = linkage.Candidates(f.candidates.value)
+	}
+	if flags.Changed("recall") {
+		if s.Recall = f.recall; !(f.recall > 0 && f.recall < 1) {
+			return usagef("--recall is %v: take a number between 0 and 1, such as 0.99 (--candidates exact misses nothing)", f.recall)
+		}
+	}
+	if flags.Changed("bloom") {
+		s.Unfiltered = !f.bloom
+	}
+	return nil
+}
