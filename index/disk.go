@@ -29,10 +29,11 @@ import (
 // Slots are big-endian, so that they are in order. Each value ends with a checksum of its own,
 // over it and its slot (of i: over the id and the slot; of n: over the name and the value).
 type disk struct {
-	fs   vfs.FS
-	dir  string
-	lock *filelock.Lock
-	db   *pebble.DB
+	fs       vfs.FS
+	dir      string
+	lock     *filelock.Lock // nil: only read
+	snapshot *snapshot      // what is read then; else nil
+	db       *pebble.DB
 
 	failed  atomic.Pointer[error] // of Pebble, which does nothing more then
 	broken  chan struct{}         // closed then
@@ -56,11 +57,14 @@ func slotKey(dst []byte, kind byte, slot uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, kind), slot)
 }
 
+// memTableSize is how many bytes Pebble gathers in memory before it writes a table.
+const memTableSize = 32 << 20
+
 // storeOptions are those of Pebble.
-func (s *disk) storeOptions(readOnly bool) *pebble.Options {
+func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 	o := &pebble.Options{
 		FS: &guarded{s.fs, s.fail}, ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
-		CacheSize: 64 << 20, MemTableSize: 32 << 20, MemTableStopWritesThreshold: 4, L0StopWritesThreshold: 24,
+		CacheSize: 64 << 20, MemTableSize: memTable, MemTableStopWritesThreshold: 4, L0StopWritesThreshold: 24,
 		Logger: (*diskLogger)(s),
 		// Whoever reads gets the error; without this Pebble would end the process.
 		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +13,7 @@ import (
 	"github.com/alike-dev/alike/internal/filelock"
 )
 
-// ErrInUse says that another process has the index open.
+// ErrInUse says that another process has the index open to write.
 var ErrInUse = filelock.ErrTaken
 
 // OpenOptions say how an index in a folder is opened.
@@ -20,9 +21,13 @@ type OpenOptions struct {
 	// Options has the window, and the recipe if that cannot be had from the header. If it has a
 	// recipe it must be the one of the header, else the error is ErrOther.
 	Options
+	// ReadOnly opens the index as it is now. Nothing is written, any number of processes may do
+	// so, also beside one that writes, and none waits for another.
 	ReadOnly bool
 	Threads  int    // that read what memory holds; 0: all processors
 	FS       vfs.FS // nil: that of the system
+
+	memTable uint64 // bytes of a table of Pebble in memory; 0 but in tests: memTableSize
 }
 
 func (o *OpenOptions) setDefaults() {
@@ -65,12 +70,15 @@ func Create(dir string, o OpenOptions) (*Index, error) {
 	return open(dir, o, lock)
 }
 
-// Open opens the index in a folder. One process at a time has it open: for others the error is
-// ErrInUse.
+// Open opens the index in a folder. One process at a time has it open to write: for others the
+// error is ErrInUse.
 func Open(dir string, o OpenOptions) (*Index, error) {
 	o.setDefaults()
 	if _, err := o.FS.Stat(o.FS.PathJoin(dir, headerFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("index: there is none in %s: %w", dir, fs.ErrNotExist)
+	}
+	if o.ReadOnly {
+		return openBeside(dir, o)
 	}
 	lock, err := takeLock(o.FS, dir)
 	if err != nil {
@@ -98,32 +106,68 @@ func open(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) 
 	if err != nil {
 		return nil, err
 	}
-	store := o.FS.PathJoin(dir, storeDir)
-	if o.ReadOnly {
-		if _, err := o.FS.Stat(store); errors.Is(err, fs.ErrNotExist) {
-			o.ReadOnly = false // created, and nothing more: the store is empty and can be made
-		}
+	state, err := s.readState()
+	if err != nil {
+		return nil, err
 	}
-	err = s.do(func() (err error) {
-		s.db, err = pebble.Open(store, s.storeOptions(o.ReadOnly))
+	if x, err = s.load(o, o.FS.PathJoin(dir, storeDir), false); err != nil {
+		return nil, err
+	}
+	if err := s.compareState(x, state, true); err != nil {
+		return nil, err
+	}
+	return x, s.writeState(x, false)
+}
+
+// load opens the store and reads from it what memory holds.
+func (s *disk) load(o OpenOptions, store string, readOnly bool) (*Index, error) {
+	err := s.do(func() (err error) {
+		s.db, err = pebble.Open(store, s.storeOptions(readOnly, cmp.Or(o.memTable, memTableSize)))
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("index: %s: %w", store, asDamage(err))
 	}
-	x = newIndex(o.withDefaults())
+	x := newIndex(o.withDefaults())
 	x.store = s
-	if err := x.load(s, o.Threads); err != nil {
+	return x, x.load(s, o.Threads)
+}
+
+// openBeside opens an index as it is now, whether a process writes to it or not.
+func openBeside(dir string, o OpenOptions) (x *Index, err error) {
+	if o.Options, err = readHeader(o.FS, dir, o.Options); err != nil {
 		return nil, err
 	}
-	if err := s.compareState(x); err != nil {
-		return nil, err
+	store := o.FS.PathJoin(dir, storeDir)
+	for range snapshotTries {
+		s := &disk{fs: o.FS, dir: dir, broken: make(chan struct{})}
+		state, err := s.readState() // before the store: it may only be behind
+		if err != nil {
+			return nil, err
+		}
+		if s.snapshot, err = takeSnapshot(o.FS, store); err != nil {
+			return nil, err
+		}
+		s.fs = s.snapshot
+		names, err := s.snapshot.List(store)
+		if err == nil {
+			// Of an index that was created, and nothing more, the store is made in memory.
+			x, err = s.load(o, store, len(names) > 0)
+		}
+		if err == nil {
+			err = s.compareState(x, state, false)
+		}
+		if err == nil {
+			x.failed = fmt.Errorf("%w: it was opened so", ErrReadOnly)
+			return x, nil
+		}
+		changed := !s.snapshot.same(o.FS, store)
+		err = errors.Join(err, s.abandon())
+		if !changed {
+			return nil, err
+		}
 	}
-	if o.ReadOnly {
-		x.failed = fmt.Errorf("%w: it was opened so", ErrReadOnly)
-		return x, nil
-	}
-	return x, s.writeState(x, false)
+	return nil, fmt.Errorf("index: %s: %w", store, errChanging)
 }
 
 // State tells, apart from the store, how far the index was. Of a store that has lost its end
@@ -138,18 +182,31 @@ func (s *disk) writeState(x *Index, whole bool) error {
 	return l.write(s.fs, s.fs.PathJoin(s.dir, stateFile))
 }
 
-func (s *disk) compareState(x *Index) error {
+// readState returns what STATE says, nil if it is not there.
+func (s *disk) readState() (*lines, error) {
 	l, err := readLines(s.fs, s.fs.PathJoin(s.dir, stateFile))
-	if errors.Is(err, fs.ErrNotExist) && x.view.Load().Next == 0 {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("index: %s: %w", stateFile, err)
+		return nil, fmt.Errorf("index: %s: %w", stateFile, err)
 	}
+	return &l, nil
+}
+
+// compareState compares the index with what STATE said before it was opened. Nobody else
+// has written since if it was opened alone.
+func (s *disk) compareState(x *Index, l *lines, alone bool) error {
 	v := x.view.Load()
+	if l == nil {
+		if v.Next == 0 {
+			return nil
+		}
+		return fmt.Errorf("index: %s: %w", stateFile, fs.ErrNotExist)
+	}
 	documents := uint64(x.counts.live.Load())
 	lost := v.Next < l.number("next") || v.First < l.number("first")
-	if l.get("whole") == "true" {
+	if alone && l.get("whole") == "true" {
 		lost = v.Next != l.number("next") || v.First != l.number("first") || documents != l.number("documents")
 	}
 	if lost {
@@ -161,7 +218,15 @@ func (s *disk) compareState(x *Index) error {
 
 // abandon lets everything go that open has taken.
 func (s *disk) abandon() error {
-	return errors.Join(s.closeStore(), s.lock.Release())
+	return errors.Join(s.closeStore(), s.release())
+}
+
+// release lets go of the folder.
+func (s *disk) release() error {
+	if s.snapshot != nil {
+		return s.snapshot.close()
+	}
+	return s.lock.Release()
 }
 
 // closeStore closes Pebble, unless that has failed and does nothing any more.
@@ -184,5 +249,5 @@ func (s *disk) close(x *Index) (err error) {
 	if err == nil && whole {
 		err = s.writeState(x, true)
 	}
-	return errors.Join(err, s.lock.Release())
+	return errors.Join(err, s.release())
 }

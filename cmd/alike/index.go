@@ -28,8 +28,9 @@ const indexHelp = `Keep documents in a folder to be searched.
 What alike means is said once, by the flags of build, and stands in the index. A
 document takes the place of one with the same id; one without an id is named by its
 file, or file:line. What a command has added when it ends survives a failure of the
-power; a command that was killed can be repeated. One process at a time has an index
-open.`
+power; a command that was killed can be repeated. One process at a time writes to an
+index, which may be the state of alike stream; search, info and check read it meanwhile,
+as it was when they began, and nobody waits.`
 
 const buildHelp = `Make an index of documents, in a folder that is not there or empty.
 
