@@ -46,6 +46,7 @@ type Batch struct {
 	bytes    []byte
 	given    bool // the index keeps bytes
 	note     func(first, next uint64) (name string, value []byte)
+	past     []uint64 // see Remember
 	verdicts []Verdict
 	err      error // of a document that could not be compared
 
@@ -80,6 +81,15 @@ type span struct{ from, to int }
 // among them; it replaces the note that has the name.
 func (b *Batch) Note(note func(first, next uint64) (name string, value []byte)) { b.note = note }
 
+// Remember appends to the history of an index in a folder, together with the documents of the batch:
+// see Index.History. Of a batch up to 65536 hashes are remembered.
+func (b *Batch) Remember(hashes ...uint64) {
+	b.past = append(b.past, hashes[:min(len(hashes), mostPast-len(b.past))]...)
+}
+
+// Drop takes the first documents out of the batch.
+func (b *Batch) Drop(n int) { b.docs = b.docs[:copy(b.docs, b.docs[n:])] }
+
 func of[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
 
 // newBatch returns an empty batch, for Check or for Add.
@@ -100,7 +110,7 @@ func (b *Batch) Size() int { return len(b.bytes) + 8*len(b.keys) }
 // Reset empties the batch.
 func (b *Batch) Reset() {
 	b.docs, b.keys, b.words, b.bytes, b.ids = b.docs[:0], b.keys[:0], b.words[:0], b.bytes[:0], b.ids[:0]
-	b.view, b.err, b.note = nil, nil, nil
+	b.view, b.err, b.note, b.past = nil, nil, nil, b.past[:0]
 	b.maker.Trim()
 	if b.given {
 		b.bytes, b.given = make([]byte, 0, cap(b.bytes)), false

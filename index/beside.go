@@ -74,9 +74,11 @@ func takeSnapshot(from vfs.FS, dir string) (s *snapshot, err error) {
 	return s, nil
 }
 
-func isLog(name string) bool   { return strings.HasSuffix(name, ".log") }
-func isTable(name string) bool { return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob") }
-func isList(name string) bool  { return !isLog(name) && !isTable(name) && name != "LOCK" }
+func isLog(name string) bool { return strings.HasSuffix(name, ".log") }
+func isTable(name string) bool {
+	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob")
+}
+func isList(name string) bool { return !isLog(name) && !isTable(name) && name != "LOCK" }
 
 // copyBlock is how much of a growing file is read at once: a page, of which a part that is
 // being written can only be at the end.

@@ -24,6 +24,7 @@ import (
 //	x slot   the document is dead; until compact, which says so in the block
 //	i id     the slot of the document with the id, if Options.ByID
 //	w        the window: first slot, next slot, clock
+//	h place  what was remembered from this place on, see Index.History
 //	n name   a note of whoever uses the index, see Batch.Note
 //
 // Slots are big-endian, so that they are in order. Each value ends with a checksum of its own,
@@ -40,7 +41,8 @@ type disk struct {
 	applied atomic.Int64          // batches
 	synced  atomic.Int64
 	syncing sync.Mutex
-	trimmed uint64 // documents before it are removed; the writer's
+	trimmed uint64                       // documents before it are removed; the writer's
+	past    struct{ first, next uint64 } // places of the history; likewise
 	value   []byte
 }
 
@@ -51,6 +53,7 @@ const (
 	keyID     = 'i'
 	keyWindow = 'w'
 	keyNote   = 'n'
+	keyPast   = 'h'
 )
 
 func slotKey(dst []byte, kind byte, slot uint64) []byte {
@@ -181,7 +184,7 @@ func (s *disk) apply(x *Index) error {
 			return err
 		}
 	}
-	err := errors.Join(s.putBlocks(b, x, from), s.putDead(b, x, from), s.putIDs(b, x), s.putNotes(b, x), s.putWindow(b, x.growing.First, x.next, x.clock.Load()), s.trim(b, x))
+	err := errors.Join(s.putBlocks(b, x, from), s.putDead(b, x, from), s.putIDs(b, x), s.putNotes(b, x), s.putPast(b, x), s.putWindow(b, x.growing.First, x.next, x.clock.Load()), s.trim(b, x))
 	if err != nil {
 		return err
 	}

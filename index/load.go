@@ -60,6 +60,9 @@ func (x *Index) load(s *disk, threads int) error {
 		}
 	}
 	s.trimmed = first &^ (chunkDocs - 1)
+	if err := s.loadPast(); err != nil {
+		return err
+	}
 	x.view.Store(&l.view)
 	x.growing = l.view
 	x.clock.Store(clock)

@@ -37,6 +37,9 @@ type Options struct {
 	Window      Window
 	// ByID makes ids names: a document replaces one with the same id, and Delete finds it.
 	ByID bool
+	// History is how many hashes Index.History has at least, once so many were remembered. It is
+	// no part of what an index is, as the window. 0: none.
+	History int
 	// Columns names the values that documents have in Document.Columns, for whoever opens the
 	// index again.
 	Columns []string
@@ -108,6 +111,9 @@ func (o Options) Validate() error {
 	w := o.Window
 	if w.Docs < 0 || w.Docs > 1<<31 || w.Age < 0 || w.Late < 0 {
 		bad("a window has up to 2³¹ documents, and no negative times")
+	}
+	if o.History < 0 {
+		bad("history is %d: take 0 or more", o.History)
 	}
 	if w.Late > 0 && w.Age == 0 {
 		bad("without an age of the window nothing is late: leave Late out")

@@ -32,7 +32,7 @@ func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64,
 		return 0, errors.New("index: it is in memory, there is nothing to check")
 	}
 	c := &checking{x: x, s: s, view: x.view.Load(), told: told, finder: newFinder(x), maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true})}
-	for _, part := range []func(context.Context) error{c.blocks, c.records, c.ids, c.notes} {
+	for _, part := range []func(context.Context) error{c.blocks, c.records, c.ids, c.notes, c.history} {
 		if err := part(ctx); err != nil {
 			if ctx.Err() != nil {
 				return c.documents, ctx.Err()
@@ -175,6 +175,11 @@ func (c *checking) notes(ctx context.Context) error {
 		}
 	}
 	return errors.Join(it.Error(), it.Close(), ctx.Err())
+}
+
+// history checks what was remembered.
+func (c *checking) history(ctx context.Context) error {
+	return c.x.History(func([]uint64) error { return ctx.Err() })
 }
 
 // Compact makes the folder as small as it can be: it forgets documents that were deleted, and

@@ -37,10 +37,12 @@ not make other records old.
 
 With --state, what was kept is in a folder, an index, and outlives the process. A kept
 record is written out before it stands there. Killed at any moment and started again
-with the input replayed from any place within the window, no kept record is missing in
-both outputs together, and none is there twice but those of the last group that was
-stored, 50 ms or less. A record that has left the window and comes once more is new, as
-any other. After a failure of the power that holds as far as the output was on disk.
+with the input replayed from any of the last --replay records, no kept record is missing
+in both outputs together, and none is there twice but those of the last group that was
+stored, 50 ms or less: records at the beginning of the input that stand in a row, byte for
+byte, in what was read before are passed over, whatever has left the window since. Other
+input goes on where the earlier one has ended. After a failure of the power that holds as
+far as the output was on disk.
 
 Similarity is that of alike pairs: MinHash finds, the sets of shingles decide. With
 --scheme fastsimhash, or a --preset of fingerprints, and --distance it is the Hamming
@@ -63,6 +65,7 @@ type streamFlags struct {
 	duplicates string
 	tag        bool
 	state      string
+	replay     int
 	metrics    string
 }
 
@@ -80,6 +83,7 @@ func newStream() *cobra.Command {
 	f.window.add(cmd.Flags())
 	cmd.Flags().StringVar(&f.timeField, "time-field", "", "field or column with the time of the event, for --window (default: the time at which a record comes)")
 	cmd.Flags().StringVar(&f.state, "state", "", "`folder` for what was kept, which outlives the process (default: memory)")
+	cmd.Flags().IntVar(&f.replay, "replay", stream.DefaultReplay, "with --state, of how many records it is known that they were read, eight bytes each on disk; 0: none")
 	cmd.Flags().StringVar(&f.duplicates, "duplicates", "", "list what is dropped in this `file`, which grows")
 	cmd.Flags().BoolVar(&f.tag, "tag", false, "mark duplicates with duplicate_of and similarity in place of dropping them")
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at this `address`, such as :9090, under /metrics")
@@ -96,6 +100,10 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if o.Window, err = f.window.window(cmd.Flags()); err != nil {
 		return err
 	}
+	if f.replay < 0 {
+		return usagef("--replay is %d: take 0 or more, such as %d", f.replay, stream.DefaultReplay)
+	}
+	o.History = f.replay
 	if f.timeField != "" && o.Window.Age == 0 {
 		return usagef("--time-field is for a --window in time: add one, or leave --time-field out")
 	}
@@ -184,7 +192,7 @@ func describeStream(s stream.Summary) string {
 	for _, more := range []struct {
 		n    int64
 		what string
-	}{{s.Dropped, "dropped"}, {s.Tagged, "tagged"}, {s.Skipped, "skipped"}, {s.Late, "came too late"}} {
+	}{{s.Dropped, "dropped"}, {s.Tagged, "tagged"}, {s.Skipped, "skipped"}, {s.Late, "came too late"}, {s.Replayed, "replayed"}} {
 		if more.n > 0 {
 			fmt.Fprintf(&b, ", %s %s", humanize.Comma(more.n), more.what)
 		}

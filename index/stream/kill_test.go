@@ -45,7 +45,7 @@ func streamWithState(dir string) error {
 	if err != nil {
 		return err
 	}
-	o := index.OpenOptions{Options: index.Options{Recipe: r, Window: index.Window{Docs: 1_000_000}}}
+	o := index.OpenOptions{Options: index.Options{Recipe: r, Window: index.Window{Docs: killedWindow}, History: 1 << 20}}
 	x, err := index.Open(dir, o)
 	if err != nil {
 		if x, err = index.Create(dir, o); err != nil {
@@ -62,55 +62,74 @@ func streamWithState(dir string) error {
 	return err
 }
 
-// A stream is killed and started again with all of its input, again and again. No kept line
-// is missing, and what is there twice is what a run has written last.
+// killedWindow is less than what a process handles before it is killed.
+const killedWindow = 500
+
+// A stream is killed and started again with its input from anywhere in what is safe, again and again;
+// most of that has left the window. No kept line is missing, and what is there twice is what
+// a run has written last. When all was written it begins once more. ALIKE_KILLS=200 does what a
+// release does.
 func TestAKilledStreamLosesNothingAndRepeatsOnlyItsEnd(t *testing.T) {
 	kills := 4
 	if n, err := strconv.Atoi(os.Getenv("ALIKE_KILLS")); err == nil {
 		kills = n
 	}
-	var in strings.Builder
-	for i := range 40_000 {
-		fmt.Fprintln(&in, words(i%23_000*31, 30)) // the later ones are equal to earlier ones
+	var in []string
+	var place []int // in the input, of each kept line
+	for i := range 60_000 {
+		if i%3 == 2 {
+			in = append(in, in[i-1])
+		} else {
+			place = append(place, i)
+			in = append(in, fmt.Sprintln(words(i*31, 30)))
+		}
 	}
-	whole := run(t, in.String(), corpus.Lines, stream.Config{Index: newIndex(t, recipe.Options{}, index.Window{Docs: 1_000_000})}).out
-	want := strings.SplitAfter(whole, "\n")
-	want = want[:len(want)-1]
-	dir, random := filepath.Join(t.TempDir(), "state"), rand.New(rand.NewPCG(1, 1))
-	at := 0 // lines that are safe, by all that is known
-	for kill := range kills + 1 {
-		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), childDir+"="+dir)
-		child.Stdin = strings.NewReader(in.String())
-		var out bytes.Buffer
-		child.Stdout, child.Stderr = &out, os.Stderr
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if kill < kills {
-			time.AfterFunc(time.Duration(random.IntN(300))*time.Millisecond, func() { _ = child.Process.Kill() })
-		}
-		_ = child.Wait()
-		lines := strings.SplitAfter(out.String(), "\n")
-		lines = lines[:len(lines)-1] // what follows the last line end was cut by the kill
-		if len(lines) == 0 {
-			continue
-		}
-		// A run goes on where the state ends: at the latest behind what was written before.
-		first := 0
-		for first < len(want) && want[first] != lines[0] {
-			first++
-		}
-		if first > at {
-			t.Fatalf("kill %d: lines %d to %d are missing", kill, at, first)
-		}
-		if first+len(lines) > len(want) || strings.Join(lines, "") != strings.Join(want[first:first+len(lines)], "") {
-			t.Fatalf("kill %d: from line %d on the output is another one", kill, first)
-		}
-		t.Logf("run %d: lines %d to %d, %d of them again", kill, first, first+len(lines), at-first)
-		at = max(at, first+len(lines))
+	want := strings.SplitAfter(run(t, strings.Join(in, ""), corpus.Lines, stream.Config{Index: newIndex(t, recipe.Options{}, index.Window{Docs: killedWindow})}).out, "\n")
+	if want = want[:len(want)-1]; len(want) != len(place) {
+		t.Fatalf("%d lines are kept of %d", len(want), len(place))
 	}
-	if at != len(want) {
-		t.Errorf("%d of %d lines", at, len(want))
+	random := rand.New(rand.NewPCG(1, 1))
+	again, longest := 0, 0
+	for kill := 0; kill < kills; {
+		dir := filepath.Join(t.TempDir(), fmt.Sprint("state-", kill))
+		at, safe := 0, 0 // lines that are written, and that the state has
+		for at < len(want) {
+			from := 0
+			if safe > 0 {
+				from = random.IntN(place[safe-1] + 1)
+			}
+			child := exec.Command(os.Args[0])
+			child.Env = append(os.Environ(), childDir+"="+dir)
+			child.Stdin = strings.NewReader(strings.Join(in[from:], ""))
+			var out bytes.Buffer
+			child.Stdout, child.Stderr = &out, os.Stderr
+			if err := child.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if kill < kills {
+				time.AfterFunc(time.Duration(20+random.IntN(150))*time.Millisecond, func() { _ = child.Process.Kill() })
+				kill++
+			}
+			_ = child.Wait()
+			lines := strings.SplitAfter(out.String(), "\n")
+			lines = lines[:len(lines)-1] // what follows the last line end was cut by the kill
+			if len(lines) == 0 {
+				continue
+			}
+			// A run goes on where the state ends: at the latest behind what was written before.
+			first := safe
+			for first < len(want) && want[first] != lines[0] {
+				first++
+			}
+			if first > at {
+				t.Fatalf("kill %d: from %d: lines %d to %d are missing", kill, from, at, first)
+			}
+			if first+len(lines) > len(want) || strings.Join(lines, "") != strings.Join(want[first:first+len(lines)], "") {
+				t.Fatalf("kill %d: from line %d on the output is another one", kill, first)
+			}
+			again, longest = again+at-first, max(longest, at-first)
+			safe, at = first, max(at, first+len(lines))
+		}
 	}
+	t.Logf("%d kills, %d lines written again, %d after one kill at most", kills, again, longest)
 }

@@ -10,7 +10,11 @@
 // A kept record is written out before the index stores it. So of a process that was killed at
 // any moment no kept record is missing in the output, and those that the index did not have
 // yet, at most the ones since the last Sync, are written once more when the input is replayed.
-// A replay may begin anywhere within the window: what was kept there is an equal of itself.
+//
+// The input of a process may begin anywhere in what an earlier one has read: with index.Options.History
+// the index remembers a hash of each record, dropped ones too, and an input that begins with
+// records that stand there in a row is passed over as far as it does, whatever the window has
+// forgotten since. A replay that begins before the history is not seen for one.
 package stream
 
 import (
@@ -22,12 +26,14 @@ import (
 	"io"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/internal/intake"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // DefaultSyncEvery is how often what was kept is made durable if Config does not say.
@@ -54,10 +60,11 @@ type Config struct {
 	SyncEvery time.Duration // 0: DefaultSyncEvery
 }
 
-// Summary counts records. Read = Kept + Dropped + Tagged + Skipped.
+// Summary counts records. Read = Kept + Dropped + Tagged + Skipped + Replayed.
 type Summary struct {
 	Read, Kept, Dropped, Tagged, Skipped int64
 	Late                                 int64 // of those kept: came too late to be remembered
+	Replayed                             int64 // were read by an earlier process
 }
 
 // blockSize is how much is read at once where a stream never pauses: what one goroutine
@@ -83,7 +90,13 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 	if c.Threads == 0 {
 		c.Threads = runtime.GOMAXPROCS(0)
 	}
-	r := &run{Config: &c}
+	r := &run{Config: &c, remembers: c.Index.Options().History > 0}
+	if r.remembers {
+		if r.replay, err = newReplay(c.Index); err != nil {
+			return s, err
+		}
+		r.replays.Store(r.replay != nil)
+	}
 	workers := make([]intake.Worker, c.Threads)
 	for i := range workers {
 		workers[i] = &worker{run: r, parser: corpus.NewParser(c.Corpus), batch: c.Index.NewCheck(), timeAt: len(c.Corpus.Fields) - 1}
@@ -125,7 +138,10 @@ func syncEvery(ctx context.Context, stop func(), x *index.Index, every time.Dura
 // run is what the goroutines share; they use it in their turn only.
 type run struct {
 	*Config
-	summary Summary
+	summary   Summary
+	remembers bool
+	replay    *replay     // nil: the input is at none, or past it
+	replays   atomic.Bool // there is one, for goroutines whose turn it is not
 }
 
 // begin writes the header of a table.
@@ -150,6 +166,10 @@ type worker struct {
 	out     []byte
 	dropped []byte
 	id      []byte
+
+	hashes    []uint64         // of the records that are documents, if they are remembered
+	documents []index.Document // these, if there may be a replay
+	passed    int              // of them, those that are a part of one
 }
 
 // recordOf is a record of the block.
@@ -162,15 +182,17 @@ type recordOf struct {
 func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 	w.batch.Reset()
 	w.records, w.raw, w.id = w.records[:0], w.raw[:0], w.id[:0]
+	w.hashes, w.documents, w.passed = w.hashes[:0], w.documents[:0], 0
+	replays := w.replays.Load()
 	w.parser.Start(f, b)
 	for r := (corpus.Record{}); w.parser.Next(&r); {
-		w.records = append(w.records, w.record(f, &r, line))
+		w.records = append(w.records, w.record(f, &r, line, replays))
 	}
 	w.parser.Trim()
 	return nil
 }
 
-func (w *worker) record(f *corpus.File, r *corpus.Record, line int64) recordOf {
+func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bool) recordOf {
 	problem := func(err error) recordOf {
 		return recordOf{end: len(w.raw), ids: len(w.id), problem: f.Problem(line+r.Line, r.Offset, err)}
 	}
@@ -193,6 +215,12 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64) recordOf {
 	}
 	d.ID = w.id[from:]
 	w.batch.Add(d)
+	if w.remembers {
+		w.hashes = append(w.hashes, hashing.Bytes(r.Raw))
+	}
+	if replays {
+		w.documents = append(w.documents, index.Document{ID: bytes.Clone(d.ID), Text: bytes.Clone(d.Text), Time: d.Time})
+	}
 	w.raw = append(w.raw, r.Raw...)
 	return recordOf{end: len(w.raw), ids: len(w.id)}
 }
@@ -206,6 +234,18 @@ func (w *worker) Commit() error {
 				return err
 			}
 		}
+	}
+	if w.replay != nil {
+		if err := w.passOver(); err != nil {
+			return err
+		}
+		w.batch.Drop(w.passed)
+	}
+	if w.batch.Len() == 0 {
+		return nil
+	}
+	if w.remembers {
+		w.batch.Remember(w.hashes[w.passed:]...)
 	}
 	_, err := w.Index.Check(w.batch, w.emit)
 	return err
@@ -224,7 +264,7 @@ func (w *worker) skip(p *corpus.Problem) error {
 	return nil
 }
 
-// emit writes what the verdicts say, with one call for each output.
+// emit writes what the verdicts say of the records behind a replay, with one call for each output.
 func (w *worker) emit(verdicts []index.Verdict) error {
 	w.out, w.dropped = w.out[:0], w.dropped[:0]
 	from, ids, n := 0, 0, 0
@@ -234,9 +274,16 @@ func (w *worker) emit(verdicts []index.Verdict) error {
 		if r.problem != nil {
 			continue
 		}
-		w.one(raw, id, &verdicts[n])
+		if n >= w.passed {
+			w.one(raw, id, &verdicts[n-w.passed])
+		}
 		n++
 	}
+	return w.write()
+}
+
+// write writes what one has gathered.
+func (w *worker) write() error {
 	if len(w.out) > 0 {
 		if _, err := w.Out.Write(w.out); err != nil {
 			return fmt.Errorf("output: %w", err)

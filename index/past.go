@@ -1,0 +1,74 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// mostPast is how many hashes one batch remembers.
+const mostPast = 1 << 16
+
+// pastSlack is how many hashes more than asked for there are before any are removed.
+const pastSlack = 1 << 17
+
+// putPast stores what the batch remembers, and removes what is older than asked for.
+func (s *disk) putPast(b *pebble.Batch, x *Index) error {
+	horizon := uint64(x.options.History)
+	if x.batch == nil || len(x.batch.past) == 0 || horizon == 0 {
+		return nil
+	}
+	at := s.past.next
+	if err := b.Set(slotKey(nil, keyPast, at), sealed(appendNumbers(nil, x.batch.past), at), nil); err != nil {
+		return err
+	}
+	s.past.next += uint64(len(x.batch.past))
+	if s.past.next-s.past.first < horizon+pastSlack {
+		return nil
+	}
+	from := s.past.first
+	s.past.first = s.past.next - horizon - mostPast
+	return b.DeleteRange(slotKey(nil, keyPast, from), slotKey(nil, keyPast, s.past.first), nil)
+}
+
+// loadPast finds where the history begins and ends.
+func (s *disk) loadPast() error {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyPast}, UpperBound: []byte{keyPast + 1}})
+	if err != nil {
+		return asDamage(err)
+	}
+	if it.First() {
+		s.past.first, err = parseSlotKey(it.Key())
+	}
+	if err == nil && it.Last() {
+		var value []byte
+		if s.past.next, err = parseSlotKey(it.Key()); err == nil {
+			if value, err = it.ValueAndErr(); err == nil {
+				s.past.next += uint64(len(value) / 8)
+			}
+		}
+	}
+	if err = errors.Join(err, it.Close()); err != nil {
+		return fmt.Errorf("index: history: %w", asDamage(err))
+	}
+	return nil
+}
+
+// History calls what for the hashes that batches have remembered, in order and some at a
+// time: the last Options.History of them or more. Of an index in memory there are none.
+func (x *Index) History(what func(hashes []uint64) error) error {
+	s, ok := x.store.(*disk)
+	if !ok {
+		return nil
+	}
+	var hashes []uint64
+	return s.each(keyPast, 0, ^uint64(0), func(at uint64, value []byte) error {
+		body, err := unseal(value, at)
+		if err != nil {
+			return fmt.Errorf("history at %d: %w", at, err)
+		}
+		hashes = numbers(hashes[:0], body)
+		return what(hashes)
+	})
+}

@@ -1,0 +1,152 @@
+package stream
+
+import (
+	"bytes"
+
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// DefaultReplay is how many records of its input a stream remembers for a restart if Config
+// does not say: 128 MiB of hashes on disk.
+const DefaultReplay = 1 << 24
+
+// Of records that may be a replay or not, at most so many are withheld: a longer row that is
+// what was read before, record by record, is one.
+const (
+	mostWithheld      = 4096
+	mostWithheldBytes = 8 << 20
+)
+
+// replay finds out whether the input of a process begins with what an earlier one has read: a
+// record is a part of a replay if it and all before it stand in the history in a row. What is
+// a replay was decided then, and is passed over, whatever the window has forgotten since. That
+// it is one is certain when the history ends, and the input goes on; when the row breaks off
+// before that it was none, and its records are like any others.
+type replay struct {
+	past     []uint64
+	places   []int // in past, of the record that would come next
+	begun    bool
+	certain  bool // the row is too long to be anything else
+	withheld []withheld
+	bytes    int
+}
+
+// withheld is a record of which it is not known whether it is a part of a replay.
+type withheld struct {
+	record index.Document
+	raw    []byte
+}
+
+// newReplay returns nil if there is no history.
+func newReplay(x *index.Index) (*replay, error) {
+	p := &replay{}
+	err := x.History(func(hashes []uint64) error {
+		p.past = append(p.past, hashes...)
+		return nil
+	})
+	if err != nil || len(p.past) == 0 {
+		return nil, err
+	}
+	return p, nil
+}
+
+// outcome says what a record is.
+type outcome int
+
+const (
+	repeated outcome = iota // it may be a part of a replay
+	ended                   // it is not, and the records before it were one
+	broken                  // it is not, and neither were the records before it
+)
+
+// next takes the hash of the next record.
+func (p *replay) next(hash uint64) outcome {
+	if !p.begun {
+		p.begun = true
+		for i, h := range p.past {
+			if h == hash {
+				p.places = append(p.places, i+1)
+			}
+		}
+	} else {
+		kept, atEnd := p.places[:0], false
+		for _, at := range p.places {
+			switch {
+			case at == len(p.past):
+				atEnd = true
+			case p.past[at] == hash:
+				kept = append(kept, at+1)
+			}
+		}
+		p.places = kept
+		if len(kept) == 0 && (atEnd || p.certain) {
+			return ended
+		}
+	}
+	if len(p.places) == 0 {
+		return broken
+	}
+	return repeated
+}
+
+// withhold keeps a record, unless it is certain that there is a replay.
+func (p *replay) withhold(d index.Document, raw []byte) {
+	if p.certain {
+		return
+	}
+	p.withheld = append(p.withheld, withheld{d, bytes.Clone(raw)})
+	if p.bytes += len(d.Text) + len(raw); len(p.withheld) > mostWithheld || p.bytes > mostWithheldBytes {
+		p.certain, p.withheld = true, nil
+	}
+}
+
+// passOver sets how many of the first records of the block are a part of a replay, or may be.
+// If there was none it decides about the records that were withheld.
+func (w *worker) passOver() error {
+	p, from, before := w.replay, 0, len(w.replay.withheld)
+	for _, r := range w.records {
+		raw := w.raw[from:r.end]
+		from = r.end
+		if r.problem != nil {
+			continue
+		}
+		switch p.next(w.hashes[w.passed]) {
+		case repeated:
+			p.withhold(w.documents[w.passed], raw)
+			w.passed++
+			w.summary.Replayed++
+			continue
+		case broken:
+			w.summary.Replayed -= int64(len(p.withheld))
+			w.passed = 0 // those of this block are in its batch
+			if err := w.release(p.withheld[:before]); err != nil {
+				return err
+			}
+		}
+		w.replay = nil
+		w.replays.Store(false)
+		return nil
+	}
+	return nil
+}
+
+// release decides about records that were withheld.
+func (w *worker) release(records []withheld) error {
+	if len(records) == 0 {
+		return nil
+	}
+	b := w.Index.NewCheck()
+	for _, r := range records {
+		b.Add(r.record)
+		b.Remember(hashing.Bytes(r.raw))
+	}
+	_, err := w.Index.Check(b, func(verdicts []index.Verdict) error {
+		w.out, w.dropped = w.out[:0], w.dropped[:0]
+		for i, r := range records {
+			w.one(r.raw, r.record.ID, &verdicts[i])
+		}
+		return w.write()
+	})
+	return err
+}
