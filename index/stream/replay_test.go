@@ -48,14 +48,14 @@ func oftenSeen(random *rand.Rand, n int) (lines []string) {
 // However often a stream is stopped, and wherever its input begins again, all outputs together
 // are the one of a stream that was never stopped.
 func TestInputThatIsReplayedFromAnywhereIsPassedOver(t *testing.T) {
-	for seed := range uint64(8) {
+	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 4))
-		lines := oftenSeen(random, 400)
+		lines := oftenSeen(random, 250)
 		whole := run(t, strings.Join(lines, ""), corpus.Lines, stream.Config{Index: newIndex(t, recipe.Options{}, few)})
 		fs, out, at := vfs.NewMem(), "", 0
 		for at < len(lines) {
 			from := random.IntN(at + 1)
-			to := min(at+random.IntN(150), len(lines))
+			to := min(at+random.IntN(100), len(lines))
 			if random.IntN(4) == 0 {
 				to = from + random.IntN(at-from+1) // it ends before it comes to anything new
 			}
@@ -75,7 +75,7 @@ func TestInputThatIsReplayedFromAnywhereIsPassedOver(t *testing.T) {
 // An input that begins with what was read before, and goes on otherwise, is no replay: what it
 // begins with is decided as any other record.
 func TestInputThatOnlyBeginsAsAReplayIsNew(t *testing.T) {
-	for seed := range uint64(8) {
+	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		lines := oftenSeen(random, 300)
 		from := random.IntN(250)
