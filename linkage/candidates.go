@@ -10,6 +10,8 @@ import (
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/record"
+	"github.com/alike-dev/alike/simjoin"
 )
 
 // parallel calls work for ranges of 0…n−1, at most grain long, from so many goroutines, and
@@ -47,17 +49,13 @@ const manyRecords = 30_000
 // nearest finds the candidates: by TopK the pairs in which either record is one of the k most
 // similar ones of the other.
 func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) (*candidates.Pairs, error) {
-	skip := func(uint32) bool { return false }
-	if t.result.Left+t.result.Right > manyRecords && !c.bySimilarity() {
-		skip = t.numbering.IsGram
-	}
-	left, err := whole.vectors(t.left, skip)
+	left, err := t.vectors(c, whole, t.left, everyRecord)
 	if err != nil {
 		return nil, err
 	}
 	var right *candidates.Store
 	if t.right != nil {
-		vectors, err := whole.vectors(t.right, skip)
+		vectors, err := t.vectors(c, whole, t.right, everyRecord)
 		if err != nil {
 			return nil, err
 		}
@@ -70,4 +68,16 @@ func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) 
 	}
 	t.result.Search = summary
 	return found, err
+}
+
+// everyRecord is what vectors takes for records where all are wanted.
+func everyRecord(int) bool { return true }
+
+// vectors returns what candidates are looked for by, of some of the records of a table.
+func (t *tables) vectors(c *Config, whole *records, table *record.Table, of func(row int) bool) (*simjoin.Vectors, error) {
+	skip := func(uint32) bool { return false }
+	if t.result.Left+t.result.Right > manyRecords && !c.bySimilarity() {
+		skip = t.numbering.IsGram
+	}
+	return whole.vectors(table, of, skip)
 }

@@ -8,11 +8,12 @@ import (
 )
 
 // decide chooses the links among the candidates.
-func (t *tables) decide(e *examiner) error {
+func (t *tables) decide(e *examiner, ch *chance) error {
 	c, found, probability := e.config, e.found, e.probability
 	g := graph{found.pairs, found.left, found.right}
 	rank := make([]float64, len(found.pairs))
 	e.model.probabilities(found, e.rivals(found), make([]float64, len(rank)), probability, rank)
+	ch.bound(found, e.model, probability)
 	var edges []int
 	switch c.Match {
 	case Mutual:

@@ -267,10 +267,7 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &examiner{comparer: compare, config: c}
-	for range c.Threads {
-		e.matchers = append(e.matchers, whole.newMatcher())
-	}
+	e := &examiner{comparer: compare, config: c, matchers: whole.newMatchers(c.Threads)}
 	r.matcher, r.only = e.matchers[0], t.left
 	e.shares = e.comparer.shares()
 	for k := firstK; ; k *= 4 {
@@ -293,7 +290,13 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 		e.found = t.known.free(e.found, c.Match)
 		e.probability = e.probability[:len(e.found.pairs)] // made again
 	}
-	return r, t.decide(e)
+	var ch chance
+	if c.exclusive() && t.right != nil && !c.bySimilarity() {
+		if ch, err = t.newChance(ctx, whole, e); err != nil {
+			return nil, err
+		}
+	}
+	return r, t.decide(e, &ch)
 }
 
 // How many partners of each record are looked at: firstK, and four times as many up to lastK

@@ -173,12 +173,16 @@ func (t *tables) weighColumns(weights record.Weights) {
 	}
 }
 
-// vectors makes a vector of each record: its tokens, but those to skip, with their weights.
-func (r *records) vectors(t *record.Table, skip func(token uint32) bool) (*simjoin.Vectors, error) {
+// vectors makes a vector of each of some records: its tokens, but those to skip, with their
+// weights.
+func (r *records) vectors(t *record.Table, of func(row int) bool, skip func(token uint32) bool) (*simjoin.Vectors, error) {
 	v := &simjoin.Vectors{}
 	m := r.newMatcher()
 	var features, w []uint32
 	for i := range t.Rows() {
+		if !of(i) {
+			continue
+		}
 		features, w = features[:0], w[:0]
 		m.each(t, i, func(token uint32) {
 			if !skip(token) {

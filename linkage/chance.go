@@ -1,0 +1,257 @@
+package linkage
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/record"
+	"github.com/alike-dev/alike/simjoin"
+)
+
+// chance tells how alike records are that do not belong together. Where a record has one
+// partner at most, no two records of one table belong together. So the best score of a
+// record among its own table's others is what it would have if the other table had no
+// partner for it. Where records find no better partners in the other table than in their
+// own, the model has learned from chance, and its probabilities mean nothing; the share of
+// false pairs from some score on follows from the two counts (the target-decoy estimate:
+// J. Elias, S. Gygi, "Target-decoy search strategy", Nature Methods 2007; the share of
+// records without partner: J. Storey, "A direct approach to false discovery rates", 2002).
+type chance struct {
+	left, right *odds // of the best pairs of the left table's records, of the right one's; nil: not known
+}
+
+// sampledRecords is how many records of a table are looked up in it at most.
+const sampledRecords = 5000
+
+// comparable is how many records must find a partner in the other table that is as good as
+// the twentieth best of those in their own, as a share of a twentieth. By chance alone it is
+// about 1. It is far less where the tables describe things in different ways, so that even
+// matches are less alike than strangers of one table, which then say nothing of chance.
+const (
+	comparable    = 0.6
+	comparedShare = 0.05
+)
+
+// newChance finds it.
+func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c chance, err error) {
+	left, right := make(bests, e.found.left), make(bests, e.found.right)
+	left.reset()
+	right.reset()
+	for i, p := range e.found.pairs {
+		z := e.model.score(e.found.of(i))
+		left.see(int(p.a), z)
+		right.see(int(p.b), z)
+	}
+	// What a left record finds among left records is what a right one would find by chance.
+	own, err := t.ownBests(ctx, whole, e, 0)
+	if err != nil {
+		return c, err
+	}
+	c.right = oddsOf(own.sorted(), right.sorted())
+	if own, err = t.ownBests(ctx, whole, e, 1); err != nil {
+		return c, err
+	}
+	c.left = oddsOf(own.sorted(), left.sorted())
+	return c, nil
+}
+
+// bound lowers probabilities to what chance allows. How much that is depends on how many
+// records have no partner, which depends on the probabilities again: from what the model
+// says, it takes steps until nothing changes any more.
+func (c *chance) bound(found *comparison, m *model, probability []float64) {
+	if c.left == nil && c.right == nil {
+		return
+	}
+	type shares struct{ left, right float64 } // of chance in pairs of a score
+	chances := make([]shares, len(found.pairs))
+	for i := range chances {
+		z := m.score(found.of(i))
+		chances[i] = shares{c.left.at(z), c.right.at(z)}
+	}
+	free := func() shares { // records that have no partner
+		n := sum(probability)
+		return shares{max(0, 1-n/float64(found.left)), max(0, 1-n/float64(found.right))}
+	}
+	for range boundSteps {
+		f := free()
+		for i, by := range chances {
+			by.left, by.right = by.left*min(f.left, c.left.most()), by.right*min(f.right, c.right.most())
+			probability[i] = min(probability[i], max(0, 1-min(by.left, by.right)))
+		}
+	}
+}
+
+// boundSteps are enough that the probabilities settle.
+const boundSteps = 50
+
+// bests are the best scores of records.
+type bests []float64
+
+func (b bests) reset() {
+	for i := range b {
+		b[i] = math.Inf(-1)
+	}
+}
+
+func (b bests) see(record int, z float64) { b[record] = max(b[record], z) }
+
+// sorted returns the scores ascending.
+func (b bests) sorted() bests {
+	slices.Sort(b)
+	return b
+}
+
+// ownBests returns the best score of each of some records of a table, the left or the right
+// one, with another of it.
+func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side int) (bests, error) {
+	table := t.all()[side]
+	part := uint64(table.Rows()+sampledRecords-1) / sampledRecords
+	chosen := func(row int) bool { return hashing.Mix(uint64(row)+1)%part == 0 }
+	var rows []uint32
+	for i := range table.Rows() {
+		if chosen(i) {
+			rows = append(rows, uint32(i))
+		}
+	}
+	some, err := t.vectors(e.config, whole, table, chosen)
+	if err != nil {
+		return nil, err
+	}
+	every, err := t.vectors(e.config, whole, table, everyRecord)
+	if err != nil {
+		return nil, err
+	}
+	pairs, err := t.otherThan(ctx, e.config, some, every, rows)
+	if err != nil {
+		return nil, err
+	}
+	found, err := e.within(table).compare(ctx, whole.within(side).newMatchers(e.config.Threads), pairs)
+	if err != nil {
+		return nil, err
+	}
+	b := make(bests, len(rows))
+	b.reset()
+	at := 0
+	for i, p := range pairs {
+		for rows[at] != p.a {
+			at++
+		}
+		b.see(at, e.model.score(found.of(i)))
+	}
+	return b, nil
+}
+
+// otherThan returns pairs of some records of a table, of the given rows, with others of it
+// that are similar.
+func (t *tables) otherThan(ctx context.Context, c *Config, some, every *simjoin.Vectors, rows []uint32) (pairs []pair, err error) {
+	search := c.search(firstK + 1) // one of them is the record itself
+	search.Both = false
+	found, _, err := candidates.Find(ctx, search, candidates.StoreOf(some), candidates.StoreOf(every))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, found.Close()) }()
+	for p, err := range found.All() {
+		if err != nil {
+			return nil, err
+		}
+		if a := rows[p.A]; a != p.B {
+			pairs = append(pairs, pair{a, p.B})
+		}
+	}
+	return pairs, nil
+}
+
+// within returns a comparer of records of one table.
+func (c *comparer) within(table *record.Table) *comparer {
+	return &comparer{left: table, right: table, columns: c.columns}
+}
+
+// within returns the records of the left or the right table, to be compared with each other.
+func (r *records) within(side int) *records {
+	own := *r
+	own.left = []*record.Table{r.left, r.right}[side]
+	own.right, own.sizes = own.left, [2][]uint64{r.sizes[side], r.sizes[side]}
+	return &own
+}
+
+func (r *records) newMatchers(n int) []*matcher {
+	matchers := make([]*matcher, n)
+	for i := range matchers {
+		matchers[i] = r.newMatcher()
+	}
+	return matchers
+}
+
+// odds say, by the score of a record's best pair, how many pairs of chance there are for one
+// that was found, if no record has a partner.
+type odds struct {
+	from      []float64 // least scores, falling
+	chance    []float64 // pairs of chance from there to the score before, for one; rising
+	unmatched float64   // most records that have no partner, as a share
+}
+
+// at returns the pairs of chance for one of score z.
+func (o *odds) at(z float64) float64 {
+	if o == nil {
+		return math.Inf(1)
+	}
+	i, _ := slices.BinarySearchFunc(o.from, z, func(from, z float64) int { return sign(z - from) })
+	return o.chance[min(i, len(o.chance)-1)]
+}
+
+func (o *odds) most() float64 {
+	if o == nil {
+		return 1
+	}
+	return o.unmatched
+}
+
+// above returns the share of ascending scores that are z or more.
+func above(scores []float64, z float64) float64 {
+	i, _ := slices.BinarySearch(scores, z)
+	return float64(len(scores)-i) / float64(len(scores))
+}
+
+// oddsOf compares the best scores of records among others, ascending, with what they would be
+// by chance; nil if this cannot be told.
+//
+// Of the curve (pairs from a score on, pairs of chance from it on) it takes the largest
+// convex curve below: the share of chance never rises with the score.
+func oddsOf(own, best []float64) *odds {
+	if len(own) == 0 || len(best) == 0 {
+		return nil
+	}
+	top := own[len(own)-1-int(comparedShare*float64(len(own)))]
+	if above(best, top) < comparable*above(own, top) {
+		return nil
+	}
+	unmatched := 1.0
+	if half := own[len(own)/2]; above(own, half) < 1 {
+		unmatched = min(1, (1-above(best, half))/(1-above(own, half)))
+	}
+	type point struct{ z, pairs, chance float64 }
+	hull := []point{{z: math.Inf(1)}}
+	slope := func(a, b point) float64 { return (b.chance - a.chance) / (b.pairs - a.pairs) }
+	for i := len(best) - 1; i >= 0; i-- {
+		z := best[i]
+		if i > 0 && best[i-1] == z {
+			continue
+		}
+		p := point{z, float64(len(best) - i), above(own, z) * float64(len(best))}
+		for n := len(hull); n > 1 && slope(hull[n-2], hull[n-1]) >= slope(hull[n-1], p); n-- {
+			hull = hull[:n-1]
+		}
+		hull = append(hull, p)
+	}
+	o := &odds{unmatched: unmatched}
+	for i, p := range hull[1:] {
+		o.from = append(o.from, p.z)
+		o.chance = append(o.chance, slope(hull[i], p))
+	}
+	return o
+}

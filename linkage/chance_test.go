@@ -1,0 +1,90 @@
+package linkage
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// papers makes two tables of papers, of which the first shared are the same up to a word.
+// Papers of one subject share words, so that strangers are alike too.
+func papers(n, shared int) (left, right string) {
+	r := rand.New(rand.NewPCG(5, 6))
+	paper := func() []string {
+		subject := r.IntN(40)
+		var words []string
+		for range 5 {
+			words = append(words, fmt.Sprintf("s%dw%d", subject, r.IntN(12)))
+		}
+		return append(words, fmt.Sprintf("word%d", r.IntN(300)))
+	}
+	var tables [2]strings.Builder
+	for side := range tables {
+		tables[side].WriteString("id,title,venue,year\n")
+	}
+	row := func(side, id int, words []string, venue, year int) {
+		fmt.Fprintf(&tables[side], "%d,%s,venue%d,%d\n", id, strings.Join(words, " "), venue, year)
+	}
+	for id := range n {
+		words, venue, year := paper(), r.IntN(5), 1990+r.IntN(15)
+		row(0, id, words, venue, year)
+		if id < shared {
+			words[r.IntN(len(words))] = "other"
+			row(1, id, words, venue, year)
+		} else {
+			row(1, n+id, paper(), r.IntN(5), 1990+r.IntN(15))
+		}
+	}
+	return tables[0].String(), tables[1].String()
+}
+
+func TestTablesWithoutAMatchHaveHardlyAnyLinks(t *testing.T) {
+	for shared, most := range map[int]int{0: 12, 300: 10} {
+		left, right := papers(500, shared)
+		r := join(t, Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)})
+		precision, recall := scores(r, shared)
+		if wrong := int((1-precision)*float64(len(r.Links)) + 0.5); wrong > most {
+			t.Errorf("%d of 500 papers are in both tables: %d of %d links are wrong, want %d at most", shared, wrong, len(r.Links), most)
+		}
+		if shared > 0 && recall < 0.8 {
+			t.Errorf("%d of 500 papers are in both tables: recall %.3f, want 0.8", shared, recall)
+		}
+	}
+}
+
+func normal(r *rand.Rand, n int, mean float64) []float64 {
+	scores := make([]float64, n)
+	for i := range scores {
+		scores[i] = mean + r.NormFloat64()
+	}
+	slices.Sort(scores)
+	return scores
+}
+
+func TestPairsOfChanceAreToldByOwnTables(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	own := normal(r, 2000, 0)
+	chanceOnly := oddsOf(own, normal(r, 1000, 0))
+	for _, z := range []float64{-1, 0, 1} {
+		if got := chanceOnly.at(z); got < 0.8 || got > 1.2 {
+			t.Errorf("%.2f pairs of chance for one of score %v, where all are of chance", got, z)
+		}
+	}
+	half := append(normal(r, 500, 0), normal(r, 500, 6)...)
+	slices.Sort(half)
+	mixed := oddsOf(own, half)
+	if got := mixed.unmatched; got < 0.45 || got > 0.55 {
+		t.Errorf("%.2f of the records have no partner, want 0.5", got)
+	}
+	if top, low := mixed.at(5), mixed.at(-1); top > 0.01 || low < 1.6 {
+		t.Errorf("%.2f pairs of chance for one at the top, %.2f at the bottom: want 0 and 2", top, low)
+	}
+	if oddsOf(own, normal(r, 1000, -2)) != nil {
+		t.Error("strangers within a table that are more alike than all pairs across are taken for chance")
+	}
+	if oddsOf(nil, own) != nil || oddsOf(own, nil) != nil {
+		t.Error("there are odds without a record")
+	}
+}
