@@ -8,26 +8,9 @@ import (
 )
 
 // decide chooses the links among the candidates.
-func (t *tables) decide(e *examiner, ch *chance) error {
-	c, found, probability := e.config, e.found, e.probability
-	g := graph{found.pairs, found.left, found.right}
-	rank := make([]float64, len(found.pairs))
-	e.model.probabilities(found, e.rivals(found), make([]float64, len(rank)), probability, rank)
-	ch.bound(found, e.model, probability)
-	var edges []int
-	switch c.Match {
-	case Mutual:
-		edges = g.mutual(rank, found.wholes)
-	case OneToOne:
-		edges, t.result.Assignment = g.oneToOne(probability, rank, found.wholes)
-	case Best:
-		edges = g.best(rank, found.wholes)
-	default:
-		edges = make([]int, len(found.pairs))
-		for i := range edges {
-			edges[i] = i
-		}
-	}
+func (t *tables) decide(e *examiner) error {
+	c, found, probability, rank := e.config, e.found, e.probability, e.rank
+	edges := t.allowed(e, probability, rank)
 	r := t.result
 	tableB := t.right
 	if tableB == nil {
@@ -64,6 +47,25 @@ func (t *tables) decide(e *examiner, ch *chance) error {
 		r.Links[i] = link
 	}
 	return nil
+}
+
+// allowed returns, ascending, the candidates that the rule allows to be links.
+func (t *tables) allowed(e *examiner, probability, rank []float64) (edges []int) {
+	g := graph{e.found.pairs, e.found.left, e.found.right}
+	switch e.config.Match {
+	case Mutual:
+		return g.mutual(rank, e.found.wholes)
+	case OneToOne:
+		edges, t.result.Assignment = g.oneToOne(probability, rank, e.found.wholes)
+		return edges
+	case Best:
+		return g.best(rank, e.found.wholes)
+	}
+	edges = make([]int, len(g.pairs))
+	for i := range edges {
+		edges[i] = i
+	}
+	return edges
 }
 
 // top keeps as many of the best edges of each left record as it has room for.
@@ -103,7 +105,11 @@ func cut(c *Config, edges []int, probability []float64, reaches func(e int, t me
 		slices.Sort(kept)
 		return kept, nil
 	}
-	return slices.DeleteFunc(edges, func(e int) bool { return probability[e] <= 0.5 }), nil
+	least := 0.5
+	if c.Model != nil {
+		least = c.Model.Threshold
+	}
+	return slices.DeleteFunc(edges, func(e int) bool { return probability[e] <= least }), nil
 }
 
 // report says how the columns were used.

@@ -20,6 +20,7 @@ type examiner struct {
 	candidates  int         // that were examined
 	found       *comparison // of those that may be matches
 	probability []float64   // of each of these
+	rank        []float64   // by what these are to be ordered
 	shed        float64     // the sum of the probabilities of the others
 
 	sample  *comparison // what the model was learned from
@@ -60,7 +61,12 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs) (err er
 	if e.sample, err = e.compare(ctx, e.matchers, some); err != nil {
 		return err
 	}
-	e.model, e.sampled = fit(e.sample, e.config.exclusive(), e.shares)
+	if m := e.config.Model; m != nil {
+		e.model, e.sampled = m.base(), make([]float64, len(some))
+		e.model.probabilities(e.sample, e.rivals(e.sample), make([]float64, len(some)), e.sampled, nil)
+	} else {
+		e.model, e.sampled = fit(e.sample, e.config.exclusive(), e.shares)
+	}
 	if e.found, e.probability = e.sample, e.sampled; part <= 1 {
 		return nil
 	}
@@ -71,6 +77,13 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs) (err er
 	e.probability = make([]float64, len(e.found.pairs))
 	e.model.probabilities(e.found, e.rivals(e.found), make([]float64, len(e.probability)), e.probability, nil)
 	return nil
+}
+
+// judge says how likely each candidate is a match by the model, and by what they are ordered.
+func (e *examiner) judge() {
+	n := len(e.found.pairs)
+	e.probability, e.rank = make([]float64, n), make([]float64, n)
+	e.model.probabilities(e.found, e.rivals(e.found), make([]float64, n), e.probability, e.rank)
 }
 
 // rivals returns what probabilities take rivals from; nil where records may have several

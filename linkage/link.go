@@ -45,8 +45,10 @@ type Config struct {
 	Threshold float64 // least similarity of a link; 0: decided by the data
 	Precision float64 // share of the links that shall be right, as far as the data tell; 0: what makes most of both, precision and recall
 	Match     Match
+	Model     *Model   // what Learner.Fit has learned; nil: the data decide without labels
 	Top       int      // most links of a left record, where the rule allows for several; 0: no bound
 	With      []string // columns of both tables that are handed on
+	WithAll   bool     // hand on all columns, those of Left, then the others of Right: they are put into With
 	Threads   int      // 0: all processors
 	// Known are links that are settled. They help to learn what a match looks like, as all
 	// candidates do, but are no links again; their records have a partner: by Mutual and
@@ -152,8 +154,22 @@ type Unused struct{ Name, Reason string }
 // Join finds the links between two tables, or within one. Everything that decides is the same
 // for any number of threads.
 func Join(ctx context.Context, c Config) (*Result, error) {
+	t, err := prepare(ctx, &c)
+	if err != nil {
+		return nil, err
+	}
+	return t.link(ctx, &c)
+}
+
+// prepare completes a configuration and reads its tables.
+func prepare(ctx context.Context, c *Config) (*tables, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
+	}
+	if c.Model != nil {
+		if err := c.useModel(); err != nil {
+			return nil, err
+		}
 	}
 	if c.OnSkip == nil {
 		c.OnSkip = func(*corpus.Problem) {}
@@ -166,11 +182,7 @@ func Join(ctx context.Context, c Config) (*Result, error) {
 			c.Match = All
 		}
 	}
-	t, err := open(ctx, &c)
-	if err != nil {
-		return nil, err
-	}
-	return t.link(ctx, &c)
+	return open(ctx, c)
 }
 
 // tables are what is joined.
@@ -192,6 +204,14 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 	if c.Right != "" {
 		if right, err = find(ctx, c.Right, c.RightID, c.Corpus); err != nil {
 			return nil, err
+		}
+	}
+	if c.WithAll {
+		c.With = slices.Clone(left.columns)
+		for _, name := range right.columns {
+			if !slices.Contains(c.With, name) {
+				c.With = append(c.With, name)
+			}
 		}
 	}
 	for _, name := range c.With {
@@ -254,10 +274,18 @@ func (t *tables) note(s *source, of *record.Table) {
 
 // link finds candidates, compares them, and decides.
 func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
-	r := t.result
 	if t.left.Rows() == 0 || t.right != nil && t.right.Rows() == 0 {
-		return r, nil
+		return t.result, nil
 	}
+	e, err := t.examine(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return t.result, t.decide(e)
+}
+
+// examine finds candidates, compares them, and says how likely each is a match.
+func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	t.numbering.Finish()
 	whole, err := t.records(ctx, c)
 	if err != nil {
@@ -268,6 +296,7 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 		return nil, err
 	}
 	e := &examiner{comparer: compare, config: c, matchers: whole.newMatchers(c.Threads)}
+	r := t.result
 	r.matcher, r.only = e.matchers[0], t.left
 	e.shares = e.comparer.shares()
 	for k := firstK; ; k *= 4 {
@@ -288,7 +317,6 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 		t.known = t.findKnown(c.Known)
 		r.Known = len(c.Known) - t.known.absent
 		e.found = t.known.free(e.found, c.Match)
-		e.probability = e.probability[:len(e.found.pairs)] // made again
 	}
 	var ch chance
 	if c.exclusive() && t.right != nil && !c.bySimilarity() {
@@ -296,7 +324,14 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 			return nil, err
 		}
 	}
-	return r, t.decide(e, &ch)
+	e.judge()
+	if c.Model != nil {
+		e.probability, e.rank, err = t.correct(ctx, e, c.Model.weights())
+	}
+	if c.Model == nil || c.Model.Learned.Strength == 0 {
+		ch.bound(e.found, e.model, e.probability)
+	}
+	return e, err
 }
 
 // How many partners of each record are looked at: firstK, and four times as many up to lastK

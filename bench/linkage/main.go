@@ -30,12 +30,17 @@ func main() {
 	persons := flag.String("persons", "", "folders that persons.py has made")
 	only := flag.String("only", "", "only variants whose name begins so")
 	plain := flag.Bool("plain", false, "only the tables as they are")
+	learns := flag.Bool("learn", false, "learn from a half of the truth, and from 50 labels of it, and measure on the other half")
 	flag.Parse()
 	work, err := os.MkdirTemp("", "linkage")
 	check(err)
 	defer os.RemoveAll(work)
-	for _, v := range variants(*data, *persons, *plain) {
-		if strings.HasPrefix(v.name, *only) {
+	for _, v := range variants(*data, *persons, *plain || *learns) {
+		switch {
+		case !strings.HasPrefix(v.name, *only):
+		case *learns:
+			v.learn(work)
+		default:
 			v.run(work)
 		}
 	}
@@ -131,12 +136,15 @@ func variants(data, persons string, plain bool) (all []variant) {
 }
 
 // chance is a number from 0 to 99 that depends on a text only.
-func chance(s string) int {
+func chance(s string) int { return int(mixed(s) >> 33 % 100) }
+
+// mixed is a number that depends on a text only.
+func mixed(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, b := range []byte(s) {
 		h = (h ^ uint64(b)) * 1099511628211
 	}
-	return int((h ^ h>>29) * 0xbf58476d1ce4e5b9 >> 33 % 100)
+	return (h ^ h>>29) * 0xbf58476d1ce4e5b9
 }
 
 // overlap leaves a share of the matches, in percent, and of the others one of both records.
@@ -250,20 +258,8 @@ func (v variant) split() variant {
 
 // run joins and prints a line.
 func (v variant) run(work string) {
-	a, b := filepath.Join(work, "a.csv"), filepath.Join(work, "b.csv")
-	v.a.write(a)
-	c := linkage.Config{Left: a}
-	if v.b != nil {
-		v.b.write(b)
-		c.Right = b
-	}
-	truth := map[[2]string]bool{}
-	for _, t := range v.truth {
-		if v.b == nil && t[0] > t[1] {
-			t[0], t[1] = t[1], t[0]
-		}
-		truth[t] = true
-	}
+	c := v.config(work)
+	truth := v.isTrue()
 	from := time.Now()
 	r, err := linkage.Join(context.Background(), c)
 	check(err)

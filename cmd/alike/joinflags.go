@@ -35,6 +35,7 @@ type joinFlags struct {
 	known       string
 	weigh       weighFlags
 	verbose     bool
+	model       string
 	explain     bool
 	probability bool
 	json        bool
@@ -44,23 +45,30 @@ type joinFlags struct {
 
 func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "`file` for the links (default: standard output)")
-	flags.StringArrayVar(&f.fields, "field", nil, "`column` to compare, NAME or LEFT=RIGHT, with its weight and tokens if wanted: NAME:2:words; repeatable (default: all that correspond)")
-	flags.StringVar(&f.leftID, "left-id", "", "`column` with the ids of LEFT; - numbers the rows (default: id, else the first column)")
-	flags.StringVar(&f.rightID, "right-id", "", "`column` with the ids of RIGHT")
+	f.addTables(flags)
 	flags.StringVar(&f.threshold, "threshold", "auto", "least similarity of a link, or auto: by the data")
 	flags.Float64Var(&f.precision, "precision", 0, "in place of a threshold: the `share` of the links that shall be right, as far as the data tell")
-	f.match = choose(linkage.Mutual, linkage.OneToOne, linkage.Best, linkage.All)
-	flags.Var(&f.match, "match", "which pairs may be links: mutual, one-to-one, best or all")
+	flags.StringVar(&f.model, "model", "", "`file` of a model that alike learn has learned: columns, weights and decision are its")
 	flags.IntVar(&f.top, "top", 0, "most links of a left record, the best ones, with --match all")
 	flags.StringSliceVar(&f.with, "with", nil, "`columns` of both tables to add, separated by commas")
 	f.weigh.add(flags)
 	flags.StringVar(&f.known, "against-links", "", "`file` of links that there are already, such as an earlier output: only new ones are looked for")
 	flags.BoolVar(&f.probability, "probability", false, "add a column: how likely the link is right, as far as the data tell")
-	flags.StringVar(&f.config, "config", "", "read choices from this JSON `file`; flags that are given count more")
 	flags.StringVar(&f.save, "save-config", "", "write what was chosen to this JSON `file`")
 	flags.BoolVar(&f.explain, "explain", false, "print what each column tells to standard error")
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and what that took, to standard error")
 	flags.StringVar(&f.truth, "truth", "", "hold the links against this `file` of true pairs of ids, CSV")
+	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
+}
+
+// addTables adds the flags that say how tables are read and which pairs may be links.
+func (f *joinFlags) addTables(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.fields, "field", nil, "`column` to compare, NAME or LEFT=RIGHT, with its weight and tokens if wanted: NAME:2:words; repeatable (default: all that correspond)")
+	flags.StringVar(&f.leftID, "left-id", "", "`column` with the ids of LEFT; - numbers the rows (default: id, else the first column)")
+	flags.StringVar(&f.rightID, "right-id", "", "`column` with the ids of RIGHT")
+	f.match = choose(linkage.Mutual, linkage.OneToOne, linkage.Best, linkage.All)
+	flags.Var(&f.match, "match", "which pairs may be links: mutual, one-to-one, best or all")
+	flags.StringVar(&f.config, "config", "", "read choices from this JSON `file`; flags that are given count more")
 	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Parquet)
 	f.format.value = ""
 	flags.Var(&f.format, "format", "jsonl, csv, tsv or parquet; default: by file name")
@@ -69,7 +77,6 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and go on (exit status 3), or fail")
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
-	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 }
 
 // parseField reads NAME[:WEIGHT[:TOKENS]] or LEFT=RIGHT[:WEIGHT[:TOKENS]]. What follows a
@@ -124,6 +131,14 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		c.Right = args[1]
 	} else if !cmd.Flags().Changed("match") && f.config == "" {
 		c.Match = "" // what one table has
+	}
+	if f.model != "" {
+		if c.Model, err = alike.ReadJoinModel(f.model); err != nil {
+			return c, fmt.Errorf("--model %w", err)
+		}
+		if !cmd.Flags().Changed("match") && f.config == "" {
+			c.Match = "" // the model's
+		}
 	}
 	useObjects(cmd, &c.Corpus)
 	if err := c.Validate(); err != nil {

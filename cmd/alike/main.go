@@ -155,7 +155,7 @@ func newRoot() *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 	}
 	root.SetFlagErrorFunc(explainFlag)
-	root.AddCommand(newDedup(), newPairs(), newJoin(), newStream(), newIndex(), newSearch(), newCompare(), newSketch(), newPlan(), newStage(), newTune(), newEval(), newVersion())
+	root.AddCommand(newDedup(), newPairs(), newJoin(), newLearn(), newLabel(), newStream(), newIndex(), newSearch(), newCompare(), newSketch(), newPlan(), newStage(), newTune(), newEval(), newVersion())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion")
 	for _, c := range root.Commands() {

@@ -19,6 +19,7 @@ type recordFlags struct {
 	save    string
 	explain bool
 	verbose bool
+	model   string
 }
 
 func (f *recordFlags) add(flags *pflag.FlagSet) {
@@ -44,11 +45,16 @@ func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
 	return nil
 }
 
-func (f *recordFlags) wanted() bool { return f.records || len(f.fields) > 0 }
+// addModel adds the flag for what was learned from labels.
+func (f *recordFlags) addModel(flags *pflag.FlagSet) {
+	flags.StringVar(&f.model, "model", "", "with --records, which it implies: `file` of a model that alike learn has learned")
+}
+
+func (f *recordFlags) wanted() bool { return f.records || len(f.fields) > 0 || f.model != "" }
 
 // ofRecords are the flags of commands about texts that say something about records too.
 var ofRecords = []string{
-	"records", "field", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "quiet", "json",
+	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "quiet", "json",
 	"keep", "cluster", "ids-only", "timings", "progress", "measure", "repetitions", "candidates", "recall",
 	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "verbose",
 }
@@ -91,7 +97,7 @@ func (f *recordFlags) check(cmd *cobra.Command, args []string) error {
 func (f *recordFlags) joinFlags(cmd *cobra.Command, flags *corpusFlags, output string) *joinFlags {
 	in := &flags.input
 	j := &joinFlags{
-		output: output, fields: f.fields, threshold: "auto", match: choose(linkage.All), format: in.format, maxRecord: in.maxRecord,
+		output: output, fields: f.fields, model: f.model, threshold: "auto", match: choose(linkage.All), format: in.format, maxRecord: in.maxRecord,
 		onError: in.onError, threads: in.threads, quiet: in.quiet, json: in.json,
 		weigh: f.weigh, config: f.config, save: f.save, explain: f.explain, verbose: f.verbose,
 	}

@@ -37,6 +37,7 @@ const (
 	Match       Name = "Match"
 	MaxRecord   Name = "MaxRecord"
 	Measure     Name = "Measure"
+	Model       Name = "Model"
 	OnError     Name = "OnError"
 	Precision   Name = "Precision"
 	Recall      Name = "Recall"
@@ -45,6 +46,7 @@ const (
 	TextField   Name = "TextField"
 	Threshold   Name = "Threshold"
 	Top         Name = "Top"
+	Truth       Name = "Truth"
 	Verify      Name = "Verify"
 	With        Name = "With"
 	Work        Name = "Work"
@@ -52,8 +54,8 @@ const (
 
 // Names are all of them.
 var Names = []Name{
-	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Match, MaxRecord, Measure, OnError, Precision, Recall, Shared, Star, TextField, Threshold,
-	Top, Verify, With, Work,
+	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Match, MaxRecord, Measure, Model, OnError, Precision, Recall, Shared, Star, TextField, Threshold,
+	Top, Truth, Verify, With, Work,
 }
 
 // A Text is a message that may name settings. The zero value is an empty one.

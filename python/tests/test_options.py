@@ -15,7 +15,7 @@ from alike._options import DEFAULTS, CompareOptions, DedupOptions, PairsOptions,
 # Flags that the functions have otherwise, that say how the command talks to people, or that
 # are about tables, which there is no function for.
 ELSEWHERE = {
-    "output", "against", "with", "ids_only", "dry_run", "progress", "json", "hex", "passages", "help", "records", "field",
+    "output", "against", "with", "ids_only", "dry_run", "progress", "json", "hex", "passages", "help", "records", "field", "model",
     "idf", "idf_epsilon", "idf_delta", "config", "save_config", "explain", "verbose",
     "index",
 }  # fmt: skip

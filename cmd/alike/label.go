@@ -1,0 +1,306 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/linkage"
+)
+
+const labelHelp = `Ask about the pairs of records of which a label teaches most, and write the answers
+as labels for alike learn.
+
+Each question shows two records side by side; words that only one of them has are
+marked. Answer with a key: y yes, they belong together; n no; u unsure; b back to the
+question before; q ends. Answers are saved after each key, and the same command with
+the same file goes on from there.
+
+Every other question is about the pair of which the model that the answers so far give
+is least sure, of records that were not asked about; the others go evenly along the
+likely links, from the surest on, which shows where the model is sure and wrong.
+Fifty answers are a good start.
+
+Keys may come through a pipe too; white space between them does not count.`
+
+const labelExamples = `  alike label products.csv catalogue.csv -o labels.csv
+  alike label customers.csv -o labels.csv
+  alike learn products.csv catalogue.csv --truth labels.csv -o model.json`
+
+func newLabel() *cobra.Command {
+	var flags joinFlags
+	cmd := &cobra.Command{
+		Use:     "label LEFT [RIGHT] -o LABELS",
+		Short:   "Ask for the labels that teach most",
+		Long:    labelHelp,
+		Example: labelExamples,
+		Args:    oneOrTwoTables,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.output == "" {
+				return usagef("no -o: name a file for the labels, a new one or one to go on with")
+			}
+			return flags.label(cmd, args)
+		},
+	}
+	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "`file` for the labels, CSV; one that is there is gone on with")
+	flags.addTables(cmd.Flags())
+	cmd.Flags().SortFlags = false // in the order of the work
+	completeChoices(cmd)
+	return cmd
+}
+
+func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
+	c, err := f.joinConfig(cmd, args)
+	if err != nil {
+		return err
+	}
+	s := labelling{path: f.output, out: cmd.OutOrStdout(), names: []string{"left_id", "right_id", "match"}}
+	if c.Right == "" {
+		s.names = []string{"a", "b", "match"}
+	}
+	var labelled bool
+	s.verdicts, labelled, err = alike.ReadVerdicts(f.output)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return err
+	case !labelled:
+		return fmt.Errorf("%s has no column of labels: it is left as it is; name another file", f.output)
+	}
+	skipped := &skips{say: func(message string) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: skipped %s\n", visible(message)) }}
+	c.OnSkip = skipped.add
+	if s.learner, err = linkage.NewLearner(cmd.Context(), c); err != nil {
+		return err
+	}
+	skipped.flush()
+	if err := s.run(cmd); err != nil {
+		return err
+	}
+	if s.learner.Result().Skipped > 0 {
+		return errSkipped
+	}
+	return nil
+}
+
+// labelling is a session of questions.
+type labelling struct {
+	learner  *linkage.Learner
+	path     string
+	names    []string
+	verdicts []alike.Verdict
+	out      io.Writer
+	marks    [2]string // before and after a word that only one record has
+	width    int
+}
+
+// run asks until there is nothing to ask, or the keys end.
+func (s *labelling) run(cmd *cobra.Command) error {
+	keys := bufio.NewReader(cmd.InOrStdin())
+	read := func() (rune, error) {
+		r, _, err := keys.ReadRune()
+		return unicode.ToLower(r), err
+	}
+	s.marks, s.width = [2]string{"[", "]"}, 100
+	in, ok := cmd.InOrStdin().(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return s.ask(read)
+	}
+	s.marks = [2]string{"\x1b[1;4m", "\x1b[0m"}
+	if w, _, err := term.GetSize(int(in.Fd())); err == nil && w >= 40 {
+		s.width = w
+	}
+	return s.ask(func() (rune, error) {
+		before, err := term.MakeRaw(int(in.Fd()))
+		if err != nil {
+			return 0, err
+		}
+		defer func() { _ = term.Restore(int(in.Fd()), before) }()
+		r, err := read()
+		if r == 3 || r == 4 { // Ctrl-C and Ctrl-D, which are keys like others in a raw terminal
+			r = 'q'
+		}
+		return r, err
+	})
+}
+
+// ask asks one question after the other.
+func (s *labelling) ask(key func() (rune, error)) error {
+	for {
+		q, ok := s.learner.Ask(s.taught())
+		if !ok {
+			fmt.Fprintln(s.out, "there is nothing left to ask")
+			return s.end()
+		}
+		s.show(q)
+		for known := false; !known; {
+			k, err := key()
+			switch {
+			case errors.Is(err, io.EOF):
+				k = 'q'
+			case err != nil:
+				return err
+			}
+			word := map[rune]string{'y': "yes", 'n': "no", 'u': "unsure", 'b': "back"}[k]
+			switch known = word != ""; {
+			case k == 'q':
+				return s.end()
+			case k == 'b' && len(s.verdicts) == 0:
+				word, known = "there is no question before this one", false
+			case k == 'b':
+				s.verdicts = s.verdicts[:len(s.verdicts)-1]
+			case known:
+				s.verdicts = append(s.verdicts, alike.Verdict{A: q.A, B: q.B, Match: k == 'y', Unsure: k == 'u'})
+			}
+			if word != "" {
+				fmt.Fprintln(s.out, word)
+			}
+			if !known {
+				continue
+			}
+			if err := s.save(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// taught returns the labels, and which pairs have not been asked about.
+func (s *labelling) taught() (labels []linkage.Label, may func(a, b string) bool) {
+	asked := map[[2]string]bool{}
+	for _, v := range s.verdicts {
+		asked[[2]string{v.A, v.B}] = true
+		if !v.Unsure {
+			labels = append(labels, linkage.Label{A: v.A, B: v.B, Match: v.Match})
+		}
+	}
+	return labels, func(a, b string) bool { return !asked[[2]string{a, b}] }
+}
+
+// end says what there is.
+func (s *labelling) end() error {
+	yes, no := 0, 0
+	for _, v := range s.verdicts {
+		switch {
+		case v.Match:
+			yes++
+		case !v.Unsure:
+			no++
+		}
+	}
+	fmt.Fprintf(s.out, "\n%s: %d yes, %d no, %d unsure\n", s.path, yes, no, len(s.verdicts)-yes-no)
+	return nil
+}
+
+// save writes all labels to a file that takes the place of the one before when it is whole.
+func (s *labelling) save() error {
+	var out bytes.Buffer
+	rows := csv.NewWriter(&out)
+	_ = rows.Write(s.names) // a buffer takes everything
+	for _, v := range s.verdicts {
+		word := "0"
+		switch {
+		case v.Unsure:
+			word = "u"
+		case v.Match:
+			word = "1"
+		}
+		_ = rows.Write([]string{v.A, v.B, word})
+	}
+	rows.Flush()
+	file, err := corpus.Create(s.path, "", 1)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	if _, err := file.Write(out.Bytes()); err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// show shows the two records of a question side by side.
+func (s *labelling) show(q linkage.Question) {
+	head := len("columns")
+	for _, v := range q.Values {
+		head = max(head, min(16, runewidth.StringWidth(visible(v.Left))))
+	}
+	wide := max(10, (s.width-head-7)/2)
+	fmt.Fprintf(s.out, "\n%d. likely %.0f %%\n", len(s.verdicts)+1, 100*q.Probability)
+	s.row(head, wide, "", s.cells(q.A, "", wide, false), s.cells(q.B, "", wide, false))
+	for _, v := range q.Values {
+		differ := v.A != "" && v.B != ""
+		s.row(head, wide, v.Left, s.cells(v.A, v.B, wide, differ), s.cells(v.B, v.A, wide, differ))
+	}
+	fmt.Fprint(s.out, "do they belong together? y n u(nsure) b(ack) q(uit): ")
+}
+
+// row prints the lines of two values beside each other.
+func (s *labelling) row(head, wide int, name string, a, b []line) {
+	for i := range max(len(a), len(b), 1) {
+		var x, y line
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		fmt.Fprintf(s.out, "%s  %s%s | %s\n", runewidth.FillRight(runewidth.Truncate(visible(name), head, "…"), head),
+			x.text, strings.Repeat(" ", max(0, wide-x.width)), y.text)
+		name = ""
+	}
+}
+
+// line is a piece of a value that is width columns wide on a terminal.
+type line struct {
+	text  string
+	width int
+}
+
+// mostLines is how many lines of a value are shown.
+const mostLines = 8
+
+// cells cuts a value into lines; words that the other value does not have are marked if differ
+// says so.
+func (s *labelling) cells(value, other string, wide int, differ bool) (lines []line) {
+	has := map[string]bool{}
+	for _, w := range strings.Fields(other) {
+		has[plainWord(w)] = true
+	}
+	marked := 0 // columns that marks take
+	if s.marks[0] == "[" {
+		marked = 2
+	}
+	for _, word := range strings.Fields(value) {
+		word = runewidth.Truncate(visible(word), wide-marked, "…")
+		w, shown := runewidth.StringWidth(word), word
+		if p := plainWord(word); differ && p != "" && !has[p] {
+			w, shown = w+marked, s.marks[0]+word+s.marks[1]
+		}
+		if n := len(lines); n > 0 && lines[n-1].width+1+w <= wide {
+			lines[n-1] = line{lines[n-1].text + " " + shown, lines[n-1].width + 1 + w}
+			continue
+		}
+		if len(lines) == mostLines {
+			return append(lines, line{"…", 1})
+		}
+		lines = append(lines, line{shown, w})
+	}
+	return lines
+}
+
+// plainWord is a word without case and what stands around it.
+func plainWord(w string) string {
+	return strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }))
+}

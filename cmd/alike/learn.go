@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike"
+)
+
+const learnHelp = `Learn from pairs that are known to belong together, or not, how the records of two
+tables, or of one, are joined.
+
+--truth FILE is CSV: pairs of ids, with a third column that says 1 (also y, true) or 0
+(n, false), as alike label writes it. Without a third column all pairs are matches, and
+all matches of the records they name: other candidates of these records are not.
+
+The model begins as what alike join finds without labels, and labels correct it: how
+much each column counts, what rare words that only one of the records has say against a
+match, by how much a pair must be better than its rivals. How far they do is chosen
+by cross-validation, so that a few labels do not make it worse: 50 can help. What the
+model reaches on pairs whose labels it did not know is printed beside what is
+reached without labels.
+
+The model is JSON; alike join --model and alike pairs --records --model use it, for these
+tables and for others with the same columns. The same labels give the same bytes.`
+
+const learnExamples = `  alike learn products.csv catalogue.csv --truth pairs.csv -o model.json
+  alike join products.csv catalogue.csv --model model.json > links.csv
+  alike learn customers.csv --truth labels.csv -o model.json
+  alike pairs customers.csv --records --model model.json > same.csv`
+
+func newLearn() *cobra.Command {
+	var flags joinFlags
+	var truth string
+	cmd := &cobra.Command{
+		Use:     "learn LEFT [RIGHT] --truth FILE -o MODEL",
+		Short:   "Learn from labelled pairs how tables are joined",
+		Long:    learnHelp,
+		Example: learnExamples,
+		Args:    oneOrTwoTables,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if truth == "" {
+				return usagef("no --truth: name a file of pairs that are known, or make one by alike label")
+			}
+			return flags.learn(cmd, args, truth)
+		},
+	}
+	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "`file` for the model (default: standard output)")
+	cmd.Flags().StringVar(&truth, "truth", "", "`file` of known pairs of ids, CSV, with 1 or 0 in a third column or matches only")
+	flags.addTables(cmd.Flags())
+	cmd.Flags().SortFlags = false // in the order of the work
+	completeChoices(cmd)
+	return cmd
+}
+
+func oneOrTwoTables(_ *cobra.Command, args []string) error {
+	if len(args) != 1 && len(args) != 2 {
+		return usagef("%s: name two tables, or one", count(int64(len(args)), "argument"))
+	}
+	return nil
+}
+
+func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) error {
+	c, err := f.joinConfig(cmd, args)
+	if err != nil {
+		return err
+	}
+	labels, err := alike.ReadLabels(truth)
+	if err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	if f.quiet {
+		stderr = io.Discard
+	}
+	skipped := &skips{say: func(message string) { fmt.Fprintf(stderr, "alike: skipped %s\n", visible(message)) }}
+	c.OnSkip = skipped.add
+	m, r, err := alike.LearnJoin(cmd.Context(), c, labels)
+	if err != nil {
+		return err
+	}
+	skipped.flush()
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	var out outputFile
+	if err := out.open(cmd, f.output); err != nil {
+		return err
+	}
+	defer out.discard()
+	if _, err := out.Write(append(data, '\n')); err != nil {
+		return err
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	tellLearned(stderr, m)
+	if r.Skipped > 0 {
+		return errSkipped
+	}
+	return nil
+}
+
+// tellLearned says what was learned from, and how good it is.
+func tellLearned(w io.Writer, m *alike.JoinModel) {
+	l := m.Learned
+	fmt.Fprintf(w, "learned from %s that belong together and %s that do not\n", count(int64(l.Matches), "pair"), humanize.Comma(int64(l.Others)))
+	if l.Missed > 0 {
+		fmt.Fprintf(w, "alike: %s of the former not among the candidates: no model finds them\n", humanize.Comma(int64(l.Missed)))
+	}
+	if l.Unknown > 0 {
+		fmt.Fprintf(w, "alike: %s of records that the tables do not have\n", count(int64(l.Unknown), "label"))
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "labelled pairs\tprecision\trecall\tf1\tlog loss\t")
+	fmt.Fprintf(t, "without labels\t%.4f\t%.4f\t%.4f\t%.4f\t\n", l.Without.Precision, l.Without.Recall, l.Without.F1, l.Without.LogLoss)
+	fmt.Fprintf(t, "cross-validated\t%.4f\t%.4f\t%.4f\t%.4f\t\n", l.Cross.Precision, l.Cross.Recall, l.Cross.F1, l.Cross.LogLoss)
+	_ = t.Flush()
+	if l.Strength == 0 {
+		fmt.Fprintln(w, "the labels agree with what was found without them, or are too few to say otherwise: the model decides as without")
+	}
+}

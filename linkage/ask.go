@@ -1,0 +1,176 @@
+package linkage
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/record"
+)
+
+// A Question is a candidate of which a label would teach much.
+type Question struct {
+	A, B        string
+	Probability float64 // that they belong together, as far as is known
+	Values      []Values
+}
+
+// Values are those of a compared column in both records.
+type Values struct {
+	Left, Right string // names of the column
+	A, B        string
+	Similarity  float64 // −1 where either is missing
+}
+
+// mostAsked is the most candidates that questions are chosen from.
+const mostAsked = 20_000
+
+// pool is the candidates that questions are chosen from.
+type pool struct {
+	candidates []int
+	features   *logistic.Observations
+	links      []int // places in candidates of each other's first choices, by probability
+}
+
+// Ask returns the candidate of which a label would teach most, given the labels so far; ok is
+// false if there is none left. may, if it is not nil, tells which pairs may be asked. Every other question is
+// the pair about which the model that the labels give is least sure, of the records furthest
+// from those that have labels; the others are taken evenly along the ranks of likely links,
+// which shows where the model is sure and wrong. The same labels lead to the same question.
+func (l *Learner) Ask(labels []Label, may func(a, b string) bool) (q Question, ok bool) {
+	if l.pool == nil {
+		l.pool = l.newPool()
+	}
+	weights := l.start()
+	if m, err := l.Fit(Labels{Pairs: labels}); err == nil {
+		weights = m.weights()
+	} // else there are not yet labels of both kinds
+	asked, near := map[int]bool{}, map[uint32]bool{}
+	for _, label := range labels {
+		if p, ok := l.pairOf(label); ok {
+			near[l.node(0, p.a)], near[l.node(1, p.b)] = true, true
+			if i, ok := l.at[p]; ok {
+				asked[i] = true
+			}
+		}
+	}
+	open := func(i int) bool {
+		a, b := l.tables.ids(l.pairs[i])
+		return !asked[i] && (may == nil || may(a, b))
+	}
+	best := -1
+	if n := len(labels); n%2 == 0 {
+		best = l.pool.along(n/2, open)
+	}
+	if best < 0 {
+		best = l.pool.leastSure(weights, func(i int) float64 {
+			p := l.pairs[i]
+			switch {
+			case !open(i):
+				return 0
+			case near[l.node(0, p.a)] || near[l.node(1, p.b)]:
+				return 0.3
+			}
+			return 1
+		})
+	}
+	if best < 0 {
+		return q, false
+	}
+	i := l.pool.candidates[best]
+	return l.question(i, logistic.Probability(logistic.Logit(weights, l.pool.features.Row(best)))), true
+}
+
+// newPool takes all candidates of as many left records as fit, the ones that a hash chooses.
+func (l *Learner) newPool() *pool {
+	p := &pool{features: &logistic.Observations{Features: l.features()}}
+	part := uint64((len(l.pairs) + mostAsked - 1) / mostAsked)
+	isFirst := make([]bool, len(l.pairs))
+	for _, i := range (graph{l.pairs, l.left, l.right}).mutual(l.rank, l.wholes) {
+		isFirst[i] = true
+	}
+	x := make([]float64, l.features())
+	for i, pair := range l.pairs {
+		if part > 1 && hashing.Mix(uint64(pair.a)+1)>>32%part != 0 {
+			continue
+		}
+		l.describe(x, i, l.matcher)
+		if isFirst[i] {
+			p.links = append(p.links, len(p.candidates))
+		}
+		p.candidates = append(p.candidates, i)
+		p.features.Append(x, false)
+	}
+	slices.SortStableFunc(p.links, func(a, b int) int {
+		return cmp.Compare(l.rank[p.candidates[b]], l.rank[p.candidates[a]])
+	})
+	return p
+}
+
+// along returns the place of a pair along the ranks of the likely links, the n-th of a
+// sequence that fills them evenly (van der Corput's); −1 if none is open.
+func (p *pool) along(n int, open func(candidate int) bool) int {
+	at := int(float64(bits.Reverse32(uint32(n+1))) / (1 << 32) * float64(len(p.links)))
+	for range p.links {
+		if place := p.links[at%len(p.links)]; open(p.candidates[place]) {
+			return place
+		}
+		at++
+	}
+	return -1
+}
+
+// leastSure returns the place of the candidate whose entropy times its worth is largest; −1
+// if none is worth anything.
+func (p *pool) leastSure(weights []float64, worth func(candidate int) float64) int {
+	best, most := -1, 0.0
+	for place, i := range p.candidates {
+		w := worth(i)
+		if w == 0 {
+			continue
+		}
+		z := logistic.Logit(weights, p.features.Row(place))
+		if unsure := w * math.Exp(-math.Abs(z)); unsure > most {
+			best, most = place, unsure
+		}
+	}
+	return best
+}
+
+// question returns what is to be shown of a candidate.
+func (l *Learner) question(i int, probability float64) Question {
+	p := l.pairs[i]
+	a, b := l.tables.ids(p)
+	return Question{a, b, probability, l.tables.values(l.config.With, l.examiner.comparer, p)}
+}
+
+// ids returns the ids of the records of a pair.
+func (t *tables) ids(p pair) (a, b string) {
+	return string(t.left.ID(int(p.a))), string(t.other().ID(int(p.b)))
+}
+
+// other returns the right table, or the only one.
+func (t *tables) other() *record.Table {
+	if t.right == nil {
+		return t.left
+	}
+	return t.right
+}
+
+// values returns what two records have in the compared columns; with are the columns that
+// were handed on.
+func (t *tables) values(with []string, c *comparer, p pair) []Values {
+	values := make([]Values, len(t.result.Columns))
+	for i, column := range t.result.Columns {
+		values[i] = Values{
+			Left: column.Left, Right: column.Right,
+			A: string(t.left.Kept(int(p.a), slices.Index(with, column.Left), len(with))),
+			B: string(t.other().Kept(int(p.b), slices.Index(with, column.Right), len(with))),
+		}
+	}
+	c.eachColumn(p, func(f int, s float64, _, _ uint32) { values[f].Similarity = s })
+	return values
+}

@@ -1,0 +1,201 @@
+package linkage
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/alike-dev/alike/record"
+)
+
+// describer describes candidates by numbers, about −3 to 3, for what is learned from labels:
+// what the model without labels says, how similar each column is, what tokens the records have
+// alone and in common, and how much better the pair is than its rivals.
+type describer struct {
+	*comparison
+	examiner         *examiner
+	rank             []float64 // log odds by the model
+	scores           []float64 // log odds of each candidate by the model without regard to rivals
+	byWhole, byScore rivals
+}
+
+// describe returns the describer of the candidates.
+func (t *tables) describe(e *examiner) *describer {
+	d := &describer{comparison: e.found, examiner: e, rank: e.rank, scores: make([]float64, len(e.found.pairs))}
+	for i := range d.scores {
+		d.scores[i] = e.model.score(d.of(i))
+	}
+	d.byWhole = rivalsOf(d.comparison, func(i int) float64 { return float64(d.wholes[i]) })
+	d.byScore = rivalsOf(d.comparison, func(i int) float64 { return d.scores[i] })
+	return d
+}
+
+// Places of the features that all tables have; those of the columns follow.
+const (
+	constant = iota
+	judged   // log odds of the model, with regard to rivals
+	scored   // without
+	similarWhole
+	containedA
+	containedB
+	commonWord
+	aloneA
+	aloneB
+	aheadWholeA
+	aheadWholeB
+	aheadScoreA
+	aheadScoreB
+	common0 // features before those of the columns
+)
+
+// featuresOfColumn is how many features a column has.
+const featuresOfColumn = 3
+
+const logit0 = 5 // log odds that count for 1
+
+// featureNames returns the names of the features, for reading.
+func featureNames(columns []Column) []string {
+	names := []string{
+		"constant", "model", "model without rivals", "similarity", "left in right", "right in left",
+		"rarest common word", "rarest word of left only", "rarest word of right only",
+		"similarity ahead of left's rivals", "similarity ahead of right's rivals", "model ahead of left's rivals", "model ahead of right's rivals",
+	}
+	for _, c := range columns {
+		for _, what := range []string{"evidence", "similarity", "missing"} {
+			names = append(names, fmt.Sprintf("%s: %s", c.Left, what))
+		}
+	}
+	return names
+}
+
+func (d *describer) features() int { return common0 + featuresOfColumn*(d.width-1) }
+
+// describe puts the features of candidate i into x, with the matcher of its goroutine.
+func (d *describer) describe(x []float64, i int, m *matcher) {
+	p := d.pairs[i]
+	clear(x)
+	bound := func(v, by float64) float64 { return max(-by, min(by, v)) }
+	x[constant] = 1
+	x[judged] = bound(d.rank[i], 15) / logit0
+	x[scored] = bound(d.scores[i], 15) / logit0
+	x[similarWhole] = float64(d.wholes[i])
+	m.describeTokens(x, p)
+	x[aheadWholeA] = bound(d.byWhole.ahead(0, p.a, float64(d.wholes[i])), 1)
+	x[aheadWholeB] = bound(d.byWhole.ahead(1, p.b, float64(d.wholes[i])), 1)
+	x[aheadScoreA] = bound(d.byScore.ahead(0, p.a, d.scores[i]), 10) / logit0
+	x[aheadScoreB] = bound(d.byScore.ahead(1, p.b, d.scores[i]), 10) / logit0
+	of := d.of(i)
+	model := d.examiner.model
+	d.examiner.eachColumn(p, func(f int, s float64, _, _ uint32) {
+		own := x[common0+featuresOfColumn*f:]
+		if s < 0 {
+			own[2] = 1
+			return
+		}
+		own[0] = model.share[f] * model.evidence[f*levels+int(of[f])] / model.discount() / logit0
+		own[1] = s
+	})
+}
+
+// describeTokens sets what the tokens of two records say: the share of each one's weight that
+// is in the other too, and, in nats, how rare the rarest word is that both have, or one only.
+func (m *matcher) describeTokens(x []float64, p pair) {
+	const nats = 10 * record.WeightUnit
+	rarest := func(place int, token uint32) {
+		if !m.numbering.IsGram(token) {
+			x[place] = max(x[place], float64(m.weights[token])/nats)
+		}
+	}
+	var both uint64
+	m.part(p, func(token uint32) { rarest(aloneA, token) }, func(token uint32) {
+		both += m.mass(token)
+		rarest(commonWord, token)
+	}, func(token uint32) { rarest(aloneB, token) })
+	x[containedA] = float64(both) / float64(max(1, m.sizes[0][p.a]))
+	x[containedB] = float64(both) / float64(max(1, m.sizes[1][p.b]))
+}
+
+// part calls inA, inBoth and inB once for each token that two records have, one of them only
+// or both.
+func (m *matcher) part(p pair, inA, inBoth, inB func(token uint32)) {
+	if m.round > math.MaxUint32-3 {
+		m.round = math.MaxUint32 // so that rounds do not begin again in between
+	}
+	m.each(m.left, int(p.a), func(uint32) {})
+	ofA := m.round
+	both := m.next()
+	alone := m.next()
+	m.a = -1
+	m.cells(m.right, int(p.b), func(token uint32) {
+		switch m.met[token] {
+		case ofA:
+			m.met[token] = both
+			inBoth(token)
+		case both, alone:
+		default:
+			m.met[token] = alone
+			inB(token)
+		}
+	})
+	m.cells(m.left, int(p.a), func(token uint32) {
+		if m.met[token] == ofA {
+			m.met[token] = both
+			inA(token)
+		}
+	})
+}
+
+// cells calls visit for each token of each value of a record.
+func (m *matcher) cells(t *record.Table, row int, visit func(token uint32)) {
+	for f, cell := range t.Cells(row) {
+		if cell == 0 {
+			continue
+		}
+		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
+			visit(token)
+		}
+	}
+}
+
+// rivals are the two largest values of each record's candidates. In one table both ends of a
+// pair are records of the same side.
+type rivals [2][]best2
+
+type best2 struct{ first, second float64 }
+
+func rivalsOf(c *comparison, value func(i int) float64) (r rivals) {
+	r[0] = nothingYet(c.left)
+	if r[1] = r[0]; c.right > 0 {
+		r[1] = nothingYet(c.right)
+	}
+	for i, p := range c.pairs {
+		v := value(i)
+		r[0][p.a].add(v)
+		r[1][p.b].add(v)
+	}
+	return r
+}
+
+func nothingYet(n int) []best2 {
+	b := make([]best2, n)
+	for i := range b {
+		b[i] = best2{math.Inf(-1), math.Inf(-1)}
+	}
+	return b
+}
+
+func (b *best2) add(v float64) {
+	if v > b.first {
+		b.first, v = v, b.first
+	}
+	b.second = max(b.second, v)
+}
+
+// ahead returns by how much the value of a candidate of a record is larger than that of the
+// record's best other candidate; endless without one.
+func (r *rivals) ahead(side int, of uint32, value float64) float64 {
+	b := r[side][of]
+	if value >= b.first {
+		return value - b.second
+	}
+	return value - b.first
+}

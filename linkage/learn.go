@@ -1,0 +1,376 @@
+package linkage
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/record"
+)
+
+// A Label says whether two records, by their ids, belong together. In one table the order of
+// the two does not matter.
+type Label struct {
+	A, B  string
+	Match bool
+}
+
+// Labels are what is known of pairs.
+type Labels struct {
+	Pairs []Label
+	// Complete: the pairs, all of them matches, are all matches of the records they name. Other
+	// candidates of these records do not belong together.
+	Complete bool
+}
+
+// A Learner learns models from labels about two tables, or about one. It is used by one
+// goroutine at a time.
+type Learner struct {
+	config Config
+	tables *tables
+	*describer
+	matcher *matcher
+	rows    [2]map[string]uint32
+	at      map[pair]int // candidates by their records
+	pool    *pool        // nil: nothing was asked
+}
+
+// NewLearner reads tables and compares candidates, as Join does. The configuration's Model,
+// Threshold, Precision and Top are not used.
+func NewLearner(ctx context.Context, c Config) (*Learner, error) {
+	c.Model, c.Threshold, c.Precision, c.Top, c.WithAll = nil, 0, 0, 0, true
+	t, err := prepare(ctx, &c)
+	if err != nil {
+		return nil, err
+	}
+	if t.left.Rows() == 0 || t.right != nil && t.right.Rows() == 0 {
+		return nil, setting.Errorf("a table has no records: there is nothing to learn")
+	}
+	e, err := t.examine(ctx, &c)
+	if err != nil {
+		return nil, err
+	}
+	l := &Learner{config: c, tables: t, describer: t.describe(e), matcher: e.matchers[0], at: make(map[pair]int, len(e.found.pairs))}
+	for i, p := range e.found.pairs {
+		l.at[p] = i
+	}
+	l.rows[0] = rowsByID(t.left)
+	if l.rows[1] = l.rows[0]; t.right != nil {
+		l.rows[1] = rowsByID(t.right)
+	}
+	return l, nil
+}
+
+// Result says how the tables were read, and how columns were used; it has no links.
+func (l *Learner) Result() *Result { return l.tables.result }
+
+const (
+	// folds of the cross-validation. Pairs of records that labels join are in one fold.
+	folds = 5
+	// mostLearned is the most candidates that labels say something of and that are learned from.
+	mostLearned = 20_000
+)
+
+// strengths by which labels are held back: those that cross-validation chooses from. Without
+// end they change nothing.
+var strengths = []float64{math.Inf(1), 100, 30, 10, 3, 1, 0.3, 0.1}
+
+// Fit learns a model from labels: the one without labels, corrected as far as the labels show
+// by cross-validation that this helps. Labels of records that are not there, and matches that
+// are not among the candidates, are counted and teach nothing.
+func (l *Learner) Fit(labels Labels) (*Model, error) {
+	taught := l.teach(labels)
+	if n := taught.matches(); n == 0 || n == len(taught.candidates) {
+		return nil, setting.Errorf("%d labelled pairs among the candidates belong together, and %d do not: a model is learned from both (%s)",
+			n, len(taught.candidates)-n, setting.Truth)
+	}
+	start := l.start()
+	without := taught.validate(start, strengths[0])
+	best := without
+	for _, s := range strengths[1:] {
+		if v := taught.validate(start, s); v.loss() < best.loss() {
+			best = v
+		}
+	}
+	if !best.surelyBetter(without) {
+		best = without
+	}
+	weights := taught.fit(start, best.strength, -1)
+	m := l.model(weights)
+	if err := l.decideBy(m, weights); err != nil {
+		return nil, err
+	}
+	m.Learned = Learned{
+		Matches: taught.matches() + taught.missed, Missed: taught.missed, Unknown: taught.unknown,
+		Without: without.scores(0.5), Cross: best.scores(m.Threshold),
+	}
+	m.Learned.Others = len(taught.candidates) - taught.matches()
+	if !math.IsInf(best.strength, 0) {
+		m.Learned.Strength = best.strength
+	}
+	return m, nil
+}
+
+// start returns the weights that decide as the model without labels does.
+func (l *Learner) start() []float64 {
+	w := make([]float64, l.features())
+	w[judged] = logit0
+	return w
+}
+
+// model returns a model of the weights that decides as the one without labels does.
+func (l *Learner) model(weights []float64) *Model {
+	r := l.tables.result
+	m := &Model{Version: modelVersion, OneTable: r.OneTable, Match: r.Match, Weighing: l.config.Weighing, Threshold: 0.5}
+	for _, c := range r.Columns {
+		m.Fields = append(m.Fields, c.Field)
+	}
+	b := l.examiner.model
+	m.Base = Base{Prior: b.prior, Share: b.share[:len(m.Fields)]}
+	for f := range b.width {
+		m.Base.Evidence = append(m.Base.Evidence, b.evidence[f*levels:(f+1)*levels])
+	}
+	for i, name := range featureNames(r.Columns) {
+		m.Weights = append(m.Weights, Weight{name, weights[i]})
+	}
+	return m
+}
+
+// decideBy sets the threshold of a model: the probability from which on links make F1 the
+// largest that can be expected, if probabilities are right.
+func (l *Learner) decideBy(m *Model, weights []float64) error {
+	probability, rank, err := l.tables.correct(context.Background(), l.examiner, weights)
+	if err != nil {
+		return err
+	}
+	edges := l.tables.allowed(l.examiner, probability, rank)
+	slices.SortStableFunc(edges, func(i, j int) int { return cmp.Compare(probability[j], probability[i]) })
+	all := sum(probability)
+	best, right := 0.0, 0.0
+	for n, i := range edges {
+		right += probability[i]
+		if f1 := 2 * right / (float64(n+1) + all); f1 > best {
+			best = f1
+			m.Threshold = probability[i]
+		}
+	}
+	m.Threshold = max(0, min(0.5, math.Nextafter(m.Threshold, 0)))
+	return nil
+}
+
+// taught is what labels say of candidates, and behind these some anchors.
+type taught struct {
+	*logistic.Observations
+	candidates      []int
+	fold            []int // of candidates, then of anchors: anchored
+	missed, unknown int
+}
+
+func (t *taught) matches() (n int) {
+	for _, positive := range t.Positive[:len(t.candidates)] {
+		if positive {
+			n++
+		}
+	}
+	return n
+}
+
+// teach finds the candidates that labels say something of.
+func (l *Learner) teach(labels Labels) *taught {
+	t := &taught{Observations: &logistic.Observations{Features: l.features()}}
+	says := map[int]bool{} // by candidate: whether it is a match
+	groups := newGroups(l.left + l.right)
+	named := map[uint32]bool{}
+	for _, label := range labels.Pairs {
+		p, ok := l.pairOf(label)
+		if !ok {
+			t.unknown++
+			continue
+		}
+		i, found := l.at[p]
+		if found {
+			says[i] = label.Match
+		} else if label.Match {
+			t.missed++
+		}
+		if label.Match {
+			groups.join(l.node(0, p.a), l.node(1, p.b))
+			named[l.node(0, p.a)], named[l.node(1, p.b)] = true, true
+		}
+	}
+	if labels.Complete {
+		for i, p := range l.pairs {
+			a, b := l.node(0, p.a), l.node(1, p.b)
+			if _, said := says[i]; !said && (named[a] || named[b]) && groups.of(a) != groups.of(b) {
+				says[i] = false
+			}
+		}
+	}
+	x := make([]float64, l.features())
+	part := uint64((len(says) + mostLearned - 1) / mostLearned)
+	for i, p := range l.pairs {
+		match, said := says[i]
+		if !said {
+			continue
+		}
+		if hashing.Mix(uint64(p.a)<<32|uint64(p.b))>>32%part != 0 {
+			continue
+		}
+		l.describe(x, i, l.matcher)
+		t.Append(x, match)
+		t.candidates = append(t.candidates, i)
+		t.fold = append(t.fold, int(hashing.Mix(uint64(groups.of(l.node(0, p.a)))+1)%folds))
+	}
+	l.anchor(t, says)
+	return t
+}
+
+const (
+	anchored = -2 // the fold of anchors: all models know them, and none is held against them
+	// mostAnchors and improbable: of candidates that are less probable than that, as many serve
+	// as anchors as there are labels, up to so many.
+	mostAnchors = 1000
+	improbable  = 0.02
+)
+
+// anchor adds candidates that are no matches as far as is known without labels, and of which
+// labels say nothing. Labels are mostly of pairs that are much alike; without anchors, what is
+// learned from them would say anything of all the other candidates.
+func (l *Learner) anchor(t *taught, says map[int]bool) {
+	wanted := min(len(t.candidates), mostAnchors)
+	part := uint64(max(1, len(l.pairs)/max(1, 2*wanted)))
+	x := make([]float64, l.features())
+	for i, p := range l.pairs {
+		if len(t.fold)-len(t.candidates) == wanted {
+			return
+		}
+		_, said := says[i]
+		if said || logistic.Probability(l.rank[i]) > improbable || hashing.Mix(uint64(p.a)<<32|uint64(p.b)+1)>>32%part != 0 {
+			continue
+		}
+		l.describe(x, i, l.matcher)
+		t.Append(x, false)
+		t.fold = append(t.fold, anchored)
+	}
+}
+
+// rowsByID returns the first row of each id.
+func rowsByID(t *record.Table) map[string]uint32 {
+	rows := make(map[string]uint32, t.Rows())
+	for i := t.Rows() - 1; i >= 0; i-- {
+		rows[string(t.ID(i))] = uint32(i)
+	}
+	return rows
+}
+
+// node returns the number of a record among those of both tables.
+func (l *Learner) node(side int, row uint32) uint32 {
+	if side == 1 && l.right > 0 {
+		return uint32(l.left) + row
+	}
+	return row
+}
+
+// pairOf returns the records that a label names.
+func (l *Learner) pairOf(label Label) (p pair, ok bool) {
+	a, okA := l.rows[0][label.A]
+	b, okB := l.rows[1][label.B]
+	if p = (pair{a, b}); l.right == 0 && a > b {
+		p = pair{b, a}
+	}
+	return p, okA && okB && (l.right > 0 || a != b)
+}
+
+// fit returns the weights by the observations outside of a fold.
+func (t *taught) fit(start []float64, strength float64, fold int) []float64 {
+	if math.IsInf(strength, 0) {
+		return start
+	}
+	return logistic.Fit(t.Observations, func(i int) bool { return t.fold[i] != fold }, start, strength)
+}
+
+// validated is what models that do not know the labels of a fold say of its candidates.
+type validated struct {
+	*taught
+	strength float64
+	logits   []float64
+}
+
+func (t *taught) validate(start []float64, strength float64) *validated {
+	v := &validated{t, strength, make([]float64, len(t.candidates))}
+	for fold := range folds {
+		weights := t.fit(start, strength, fold)
+		for i := range v.logits {
+			if t.fold[i] == fold {
+				v.logits[i] = logistic.Logit(weights, t.Row(i))
+			}
+		}
+	}
+	return v
+}
+
+// loss returns the mean log loss.
+func (v *validated) loss() (l float64) {
+	for i, z := range v.logits {
+		l += logistic.Loss(z, v.Positive[i])
+	}
+	return l / float64(len(v.logits))
+}
+
+// surelyBetter tells whether the loss is smaller than that of another model for the same
+// candidates by more than chance makes it in one of twenty cases.
+func (v *validated) surelyBetter(than *validated) bool {
+	n, gain, squares := float64(len(v.logits)), 0.0, 0.0
+	for i := range v.logits {
+		d := logistic.Loss(than.logits[i], v.Positive[i]) - logistic.Loss(v.logits[i], v.Positive[i])
+		gain, squares = gain+d, squares+d*d
+	}
+	return gain > 1.645*math.Sqrt(max(0, squares-gain*gain/n))
+}
+
+// scores holds the decision at a threshold against the labels.
+func (v *validated) scores(threshold float64) Scores {
+	var kept, right, matches float64
+	for i, z := range v.logits {
+		keep := logistic.Probability(z) > threshold
+		if v.Positive[i] {
+			matches++
+		}
+		if keep {
+			kept++
+		}
+		if keep && v.Positive[i] {
+			right++
+		}
+	}
+	matches += float64(v.missed)
+	return Scores{right / max(1, kept), right / max(1, matches), 2 * right / max(1, kept+matches), v.loss()}
+}
+
+// groups are the records that labels join.
+type groups []uint32
+
+func newGroups(n int) groups {
+	g := make(groups, n)
+	for i := range g {
+		g[i] = uint32(i)
+	}
+	return g
+}
+
+func (g groups) of(i uint32) uint32 {
+	for g[i] != i {
+		g[i] = g[g[i]]
+		i = g[i]
+	}
+	return i
+}
+
+func (g groups) join(i, j uint32) {
+	i, j = g.of(i), g.of(j)
+	g[max(i, j)] = min(i, j)
+}

@@ -1,0 +1,168 @@
+package linkage
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/internal/setting"
+)
+
+// A Model is what was learned from labels: which columns are compared and how, what each
+// level of theirs tells, and how labels have corrected that. Its JSON is stable: a file that
+// this version writes is read by later ones.
+type Model struct {
+	Version   int      `json:"alike_model"` // modelVersion
+	Fields    []Field  `json:"fields"`
+	OneTable  bool     `json:"one_table"`
+	Match     Match    `json:"match"`
+	Weighing  Weighing `json:"weighing"`
+	Threshold float64  `json:"threshold"` // pairs that are more probable than this are links
+	Learned   Learned  `json:"learned"`
+	Base      Base     `json:"base"`
+	Weights   []Weight `json:"weights"` // log odds of a match are the sum of weights times features
+}
+
+const modelVersion = 1
+
+// Weight is what a feature of a pair counts for.
+type Weight struct {
+	Feature string  `json:"feature"`
+	Weight  float64 `json:"weight"`
+}
+
+// Base is the model without labels of the tables that were learned from.
+type Base struct {
+	Prior    float64     `json:"prior"`    // log odds of a candidate
+	Share    []float64   `json:"share"`    // of each column, how much of what it tells no other does
+	Evidence [][]float64 `json:"evidence"` // of each column, then of the records as a whole, by level
+}
+
+// Learned says what a model was learned from, and how good it is by cross-validation.
+type Learned struct {
+	Matches  int     `json:"matches"`         // labelled pairs that belong together
+	Others   int     `json:"others"`          // and that do not
+	Missed   int     `json:"missed"`          // matches that are not among the candidates: no model finds them
+	Unknown  int     `json:"unknown"`         // labels of records that are not there
+	Strength float64 `json:"strength"`        // by which labels are held back; 0: they changed nothing
+	Without  Scores  `json:"without"`         // of the decision without labels, among the labelled pairs
+	Cross    Scores  `json:"cross_validated"` // of the model, each pair by the labels of other records
+}
+
+// Scores is how well a decision agrees with labels.
+type Scores struct {
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	F1        float64 `json:"f1"`
+	LogLoss   float64 `json:"log_loss"` // mean, in nats
+}
+
+// ReadModel returns the model in a JSON text.
+func ReadModel(data []byte) (*Model, error) {
+	m := &Model{}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(m); err != nil {
+		return nil, fmt.Errorf("no model: %w", err)
+	}
+	return m, m.check()
+}
+
+// check returns what is wrong with a model.
+func (m *Model) check() error {
+	columns := len(m.Fields)
+	switch {
+	case m.Version == 0:
+		return errors.New("no model: alike_model is missing")
+	case m.Version != modelVersion:
+		return fmt.Errorf("the model is of version %d, and this program knows %d: learn it again", m.Version, modelVersion)
+	case columns == 0:
+		return errors.New("the model compares no fields")
+	case len(m.Base.Share) != columns || len(m.Base.Evidence) != columns+1:
+		return fmt.Errorf("the model has %d fields, %d shares and the evidence of %d: not what was learned", columns, len(m.Base.Share), len(m.Base.Evidence))
+	case !(m.Threshold >= 0 && m.Threshold < 1):
+		return fmt.Errorf("the model's threshold is %v: take a probability from 0 to below 1", m.Threshold)
+	}
+	for _, e := range m.Base.Evidence {
+		if len(e) != levels {
+			return fmt.Errorf("the model has %d levels of a field, and this program knows %d: learn it again", len(e), levels)
+		}
+	}
+	names := featureNames(m.columns())
+	if len(m.Weights) != len(names) {
+		return fmt.Errorf("the model has %d weights, and its fields have %d features: learn it again", len(m.Weights), len(names))
+	}
+	for i, w := range m.Weights {
+		if w.Feature != names[i] {
+			return fmt.Errorf("weight %d of the model is of %q, want %q: learn it again", i+1, w.Feature, names[i])
+		}
+		if math.IsNaN(w.Weight) || math.IsInf(w.Weight, 0) {
+			return fmt.Errorf("the model's weight of %q is no number", w.Feature)
+		}
+	}
+	return nil
+}
+
+func (m *Model) columns() (columns []Column) {
+	for _, f := range m.Fields {
+		columns = append(columns, Column{Field: f})
+	}
+	return columns
+}
+
+// base returns the model without labels.
+func (m *Model) base() *model {
+	return &model{width: len(m.Fields) + 1, prior: m.Base.Prior, share: append(slices.Clone(m.Base.Share), 1), evidence: slices.Concat(m.Base.Evidence...)}
+}
+
+// useModel lets a model say what a configuration leaves open, and refuses what it cannot do.
+func (c *Config) useModel() error {
+	m := c.Model
+	if err := m.check(); err != nil {
+		return err
+	}
+	switch one := c.Right == ""; {
+	case len(c.Fields) > 0:
+		return setting.Errorf("%s and %s both name the columns: give one of them", setting.Field, setting.Model)
+	case one && !m.OneTable:
+		return setting.Errorf("the model was learned from two tables, and is used on one (%s)", setting.Model)
+	case !one && m.OneTable:
+		return setting.Errorf("the model was learned from one table, and is used on two (%s)", setting.Model)
+	}
+	c.Weighing = m.Weighing
+	if c.Fields = m.Fields; c.Match == "" {
+		c.Match = m.Match
+	}
+	if c.exclusive() != (&Config{Match: m.Match}).exclusive() {
+		return setting.Errorf("the model was learned with %s %s, and knows nothing of %s: learn it again with that", setting.Match, m.Match, c.Match)
+	}
+	return nil
+}
+
+// correct returns probabilities and ranks of the candidates by what was learned from labels.
+func (t *tables) correct(ctx context.Context, e *examiner, weights []float64) (probability, rank []float64, err error) {
+	d := t.describe(e)
+	probability, rank = make([]float64, len(d.pairs)), make([]float64, len(d.pairs))
+	err = parallel(ctx, len(e.matchers), len(d.pairs), 1024, func(worker int) func(from, to int) {
+		x := make([]float64, d.features())
+		return func(from, to int) {
+			for i := from; i < to; i++ {
+				d.describe(x, i, e.matchers[worker])
+				rank[i] = logistic.Logit(weights, x)
+				probability[i] = logistic.Probability(rank[i])
+			}
+		}
+	})
+	return probability, rank, err
+}
+
+func (m *Model) weights() (w []float64) {
+	for _, weight := range m.Weights {
+		w = append(w, weight.Weight)
+	}
+	return w
+}
