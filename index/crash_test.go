@@ -3,8 +3,10 @@ package index
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -146,6 +148,39 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 			if err := after.Close(); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// A process ends at any write of making an index: the next one makes it, or opens it.
+func TestAnIndexThatWasBegunIsMadeAgain(t *testing.T) {
+	r := recipes(t)["sets"]
+	for n := int64(0); ; n++ {
+		random := rand.New(rand.NewPCG(uint64(n), 2))
+		c := &crashing{fs: vfs.NewCrashableMem(), cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: random}}
+		c.n.Store(n)
+		o := OpenOptions{Options: Options{Recipe: r, ByID: true}, FS: c.wrap()}
+		x, err := Create(indexDir, o)
+		if c.n.Load() >= 0 {
+			if err != nil || n < 5 {
+				t.Fatalf("%d writes, %v", n, err)
+			}
+			_ = x.Close()
+			return // there are no more writes
+		}
+		for c.after.Load() == nil {
+			runtime.Gosched() // another goroutine makes it
+		}
+		o.FS = c.after.Load()
+		x, err = Open(indexDir, o)
+		if errors.Is(err, fs.ErrNotExist) {
+			x, err = Create(indexDir, o)
+		}
+		if err != nil {
+			t.Fatalf("write %d: %v", n, err)
+		}
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

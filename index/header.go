@@ -22,6 +22,10 @@ const (
 	storeDir   = "store" // Pebble's
 )
 
+// newSuffix ends the name of a file that is not whole. What a process leaves that is killed has
+// it, and the next one that writes the file removes that.
+const newSuffix = ".new"
+
 // FileNames returns the names of what an index has in its folder.
 func FileNames() []string { return []string{headerFile, stateFile, lockFile, storeDir} }
 
@@ -76,7 +80,7 @@ func (l *lines) write(fsys vfs.FS, path string) error {
 		fmt.Fprintf(&b, "%s %s\n", l.names[i], l.values[i])
 	}
 	fmt.Fprintf(&b, "crc %08x\n", durable.Checksum(0, []byte(b.String())))
-	f, err := durable.Create(fsys, path)
+	f, err := durable.CreateAs(fsys, path, fsys.PathBase(path)+newSuffix)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func Create(dir string, o OpenOptions) (*Index, error) {
 		return nil, err
 	}
 	for _, name := range names {
-		if name != lockFile && name != storeDir { // what a process leaves that ended before the header was there
+		if name != lockFile && name != storeDir && name != headerFile+newSuffix { // what a process leaves that ended before the header was there
 			return nil, fmt.Errorf("index: %s is not empty: %w", dir, fs.ErrExist)
 		}
 	}

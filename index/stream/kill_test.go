@@ -3,7 +3,9 @@ package stream_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -47,10 +49,11 @@ func streamWithState(dir string) error {
 	}
 	o := index.OpenOptions{Options: index.Options{Recipe: r, Window: index.Window{Docs: killedWindow}, History: 1 << 20}}
 	x, err := index.Open(dir, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		x, err = index.Create(dir, o)
+	}
 	if err != nil {
-		if x, err = index.Create(dir, o); err != nil {
-			return err
-		}
+		return err
 	}
 	defer x.Close()
 	read := corpus.Options{Format: corpus.Lines}
