@@ -14,7 +14,7 @@ import (
 )
 
 // partitions cut the table into parts that are filled at the same time.
-const partitions = 64
+const partitions = 256
 
 // roundDocs is how many documents are read before their keys go into the table: by then the
 // keys of a partition are many, so that its part of the table stays in the cache.
@@ -33,12 +33,40 @@ type loading struct {
 	view    view
 	parts   []*part // of the goroutines, in the order of slots
 	copies  []bool  // of the round: documents that equal an earlier one
+
+	reserved bool // the table has room for what is expected
 }
 
 // part is what one goroutine has read in a round.
 type part struct {
 	digests, others [partitions][]entry
 	err             error
+}
+
+// empty makes a part ready for another round, with the memory of the one before.
+func (p *part) empty() {
+	for i := range partitions {
+		p.digests[i], p.others[i] = p.digests[i][:0], p.others[i][:0]
+	}
+	p.err = nil
+}
+
+// reserve makes room in the table for as many keys as all documents have if they are like those
+// of the first round, so that shards are not filled anew again and again.
+func (l *loading) reserve(from, to uint64) {
+	l.reserved = true
+	keys := 0
+	for _, p := range l.parts {
+		for i := range partitions {
+			keys += len(p.digests[i])
+			for _, e := range p.others[i] {
+				if len(l.copies) == 0 || !l.copies[e.slot-from] {
+					keys++
+				}
+			}
+		}
+	}
+	l.x.table.Reserve(int(float64(keys) / float64(to-from) * float64(l.view.Next-from)))
 }
 
 // load reads what memory holds from the store.
@@ -141,14 +169,19 @@ func (l *loading) readDead() error {
 func (l *loading) round(from, to uint64) error {
 	chunks := (to - from + chunkDocs - 1) / chunkDocs
 	each := (chunks + uint64(l.threads) - 1) / uint64(l.threads) * chunkDocs
-	l.parts = l.parts[:0]
 	var readers sync.WaitGroup
+	n := 0
 	for start := from; start < to; start += each {
-		p := &part{}
-		l.parts = append(l.parts, p)
+		if n == len(l.parts) {
+			l.parts = append(l.parts, &part{})
+		}
+		p := l.parts[n]
+		p.empty()
+		n++
 		readers.Go(func() { p.err = l.read(p, start, min(start+each, to)) })
 	}
 	readers.Wait()
+	l.parts = l.parts[:n]
 	for _, p := range l.parts {
 		if p.err != nil {
 			return p.err
@@ -159,6 +192,9 @@ func (l *loading) round(from, to uint64) error {
 	if !l.x.expires() {
 		l.findCopies(from, to)
 		copies = func(slot uint64) bool { return l.copies[slot-from] }
+	}
+	if !l.reserved && l.view.Next > to {
+		l.reserve(from, to)
 	}
 	l.fill(func(p *part) *[partitions][]entry { return &p.others }, copies)
 	return nil

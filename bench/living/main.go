@@ -160,8 +160,31 @@ func check(docs int, _ string) error {
 		return err
 	}
 	fmt.Printf("a batch of 64: median %v, p99 %v, most %v\n", percentile(took, 0.5), percentile(took, 0.99), percentile(took, 1))
+	if err := oneByOne(x, 2*docs); err != nil {
+		return err
+	}
 	describe(x)
 	return x.Close()
+}
+
+// oneByOne checks documents one after the other, and prints how long each takes.
+func oneByOne(x *index.Index, from int) error {
+	const n = 100_000
+	m, took := plant.NewStamped(2048), make([]time.Duration, 0, n)
+	for i := range n {
+		d := news(m, from+i)
+		began := time.Now()
+		if _, err := x.CheckOne(d); err != nil {
+			return err
+		}
+		took = append(took, time.Since(began))
+	}
+	fmt.Print("one document:")
+	for _, p := range []float64{0.5, 0.9, 0.99, 0.999, 1} {
+		fmt.Printf(" %v of 100 within %v", 100*p, percentile(took, p))
+	}
+	fmt.Println()
+	return nil
 }
 
 // hostile compares streams that are made to be slow with one of news.

@@ -32,6 +32,7 @@ const (
 
 	mostFull   = 80 // percent of a shard that is not empty
 	afterwards = 50 // percent of it that is live when it was filled anew: a document then moves each key about twice
+	reserved   = 68 // percent of a shard that is expected to be live when room was made for it
 	least      = 8  // entries of a shard
 )
 
@@ -57,6 +58,39 @@ type shard struct {
 
 // New returns an empty table whose buckets hold at most so many documents each.
 func New(most int) *Table { return &Table{most: most} }
+
+// Reserve makes room for so many keys, evenly spread, in shards that have less. Nobody else may use
+// the table.
+func (t *Table) Reserve(keys int) {
+	n := keys / shards * 100 / reserved
+	for i := range t.shards {
+		s := &t.shards[i]
+		old := s.entries.Load()
+		if n < least || old != nil && len(*old) >= n {
+			continue
+		}
+		var entries []uint64
+		if old != nil {
+			entries = *old
+		}
+		s.used = 0
+		made := make([]uint64, n)
+		for _, e := range entries {
+			if e == 0 {
+				continue
+			}
+			i := home(e>>32, n)
+			for made[i] != 0 {
+				if i++; i == n {
+					i = 0
+				}
+			}
+			made[i] = e
+			s.used++
+		}
+		s.entries.Store(&made)
+	}
+}
 
 // Shard returns the number of the shard of a key, below Shards. Writers of different shards
 // may run at the same time.

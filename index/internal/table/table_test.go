@@ -153,3 +153,32 @@ func BenchmarkInsertAndFind(b *testing.B) {
 	}
 	b.ReportMetric(float64(table.Bytes())/window, "bytes/doc")
 }
+
+// Room that is made beforehand changes nothing but how often shards are filled anew.
+func TestRoomThatIsReservedChangesNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	plain, reserved := New(64), New(64)
+	keys := make([]uint64, 60_000)
+	for i := range keys {
+		keys[i] = random.Uint64()
+		if i == 1000 {
+			reserved.Reserve(len(keys))
+		}
+		r := Range{Next: uint64(i)}
+		if plain.Insert(keys[i], uint64(i), r) != reserved.Insert(keys[i], uint64(i), r) {
+			t.Fatalf("key %d", i)
+		}
+	}
+	if n := reserved.Bytes(); n < 8*int64(len(keys)) || n > 3*8*int64(len(keys)) {
+		t.Errorf("%d bytes for %d keys", n, len(keys))
+	}
+	all := Range{Next: uint64(len(keys))}
+	for i, key := range keys {
+		a, b := plain.Append(nil, key, all), reserved.Append(nil, key, all)
+		slices.Sort(a)
+		slices.Sort(b)
+		if !slices.Equal(a, b) {
+			t.Fatalf("key %d: %v and %v", i, a, b)
+		}
+	}
+}
