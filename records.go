@@ -36,6 +36,11 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 		if result, err = linkage.Join(ctx, join); err != nil {
 			return nil, err
 		}
+		for _, note := range result.Notes {
+			if config.OnNotice != nil {
+				config.OnNotice(setting.Textf("%s", note))
+			}
+		}
 		if guessed && len(result.Repeated) > 0 {
 			return nil, setting.Errorf("the column %q was taken for the ids, and %s is there more than once: name the column with the ids (%s), or - where there is none",
 				id, result.Repeated[0], setting.IDField)

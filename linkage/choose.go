@@ -23,6 +23,14 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 			return err
 		}
 	}
+	if err := left.note(ctx, rowsL, t.result); err != nil {
+		return err
+	}
+	if right != left {
+		if err := right.note(ctx, rowsR, t.result); err != nil {
+			return err
+		}
+	}
 	l, r := profiles(left.columns, rowsL), profiles(right.columns, rowsR)
 	if len(c.Fields) > 0 {
 		return t.byHand(c.Fields, l, r, left, right)

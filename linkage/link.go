@@ -130,6 +130,7 @@ type Result struct {
 	Candidates  int
 	Skipped     int      // records that could not be read
 	Repeated    []string // ids that several records of a table have, with the table; one of each table
+	Notes       []string // what else a user should know of the tables
 	Considered  []Considered
 	Search      candidates.Summary
 	Known       int    // links of Config.Known of which both records are there
@@ -240,20 +241,22 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 		return nil, err
 	}
 	t.result.Left = t.left.Rows()
-	t.note(left, t.left)
+	t.noteRepeated(left, t.left)
 	if c.Right == "" {
+		t.noteEmpty(left, right)
 		return t, nil
 	}
 	if t.right, err = right.read(ctx, c.Threads, names[1], kinds, c.With, &t.numbering, c.Repetitions, skipped); err != nil {
 		return nil, err
 	}
 	t.result.Right = t.right.Rows()
-	t.note(right, t.right)
+	t.noteRepeated(right, t.right)
+	t.noteEmpty(left, right)
 	return t, nil
 }
 
-// note notes an id that several records of a table have.
-func (t *tables) note(s *source, of *record.Table) {
+// noteRepeated notes an id that several records of a table have.
+func (t *tables) noteRepeated(s *source, of *record.Table) {
 	hashes := make([]uint64, of.Rows())
 	for i := range hashes {
 		hashes[i] = hashing.Bytes(of.ID(i))

@@ -53,6 +53,8 @@ func find(ctx context.Context, input, id string, o corpus.Options) (*source, err
 	switch {
 	case len(s.columns) == 0:
 		return nil, setting.Errorf("%s has no columns: a table begins with a line of their names", fault.Shown(input))
+	case s.checkEncoding() != nil:
+		return nil, s.checkEncoding()
 	case id != "" && id != corpus.NoID && !slices.Contains(s.columns, id):
 		return nil, setting.Errorf("%s has no column %q for the ids, there are: %s", fault.Shown(input), id, fault.List(s.columns))
 	case id == corpus.NoID:

@@ -12,6 +12,7 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/countmin"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
 )
@@ -26,8 +27,15 @@ func tellJoin(w io.Writer, r *alike.JoinResult) {
 		}
 		used = append(used, name)
 	}
+	columns, reasons := map[string][]string{}, []string(nil)
 	for _, u := range r.Unused {
-		unused = append(unused, fmt.Sprintf("%s (%s)", u.Name, u.Reason))
+		if columns[u.Reason] == nil {
+			reasons = append(reasons, u.Reason)
+		}
+		columns[u.Reason] = append(columns[u.Reason], u.Name)
+	}
+	for _, reason := range reasons {
+		unused = append(unused, fmt.Sprintf("%s (%s)", fault.List(columns[reason]), reason))
 	}
 	among := humanize.Comma(int64(r.Left)) + " × " + count(int64(r.Right), "record")
 	if r.OneTable {
@@ -41,6 +49,9 @@ func tellJoin(w io.Writer, r *alike.JoinResult) {
 	fmt.Fprintf(w, "compared: %s\n", strings.Join(used, ", "))
 	if len(unused) > 0 {
 		fmt.Fprintf(w, "not compared: %s\n", strings.Join(unused, ", "))
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(w, "alike: %s\n", note)
 	}
 	for _, id := range r.Repeated {
 		fmt.Fprintf(w, "alike: %s is there more than once: links do not tell which record is meant\n", id)

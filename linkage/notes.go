@@ -1,0 +1,77 @@
+package linkage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
+)
+
+// checkEncoding refuses a table that is not in bytes that UTF-8 has.
+func (s *source) checkEncoding() error {
+	first := s.columns[0]
+	wide := strings.HasPrefix(first, "\xff\xfe") || strings.HasPrefix(first, "\xfe\xff")
+	if wide || slices.ContainsFunc(s.columns, func(name string) bool { return strings.Contains(name, "\x00") }) {
+		return fmt.Errorf("%s is not UTF-8, it looks like UTF-16: convert it first, as by iconv -f UTF-16 -t UTF-8", fault.Shown(s.name))
+	}
+	return nil
+}
+
+// note notes what may surprise in a table, of which there is a sample.
+func (s *source) note(ctx context.Context, sample [][][]byte, r *Result) error {
+	repeated, err := s.repeatedColumns(ctx)
+	if err != nil {
+		return err
+	}
+	if len(repeated) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s has columns of one name, %s: only the first of each is used; name them apart to compare the others", fault.Shown(s.name), fault.List(repeated)))
+	}
+	foreign := 0
+	for _, row := range sample {
+		if slices.ContainsFunc(row, func(value []byte) bool { return !utf8.Valid(value) }) {
+			foreign++
+		}
+	}
+	if foreign > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s is not UTF-8 in %d of the first %d records: words end at such bytes; convert it first, as by iconv -f LATIN1 -t UTF-8",
+			fault.Shown(s.name), foreign, len(sample)))
+	}
+	return nil
+}
+
+// repeatedColumns returns the names that a header has more than once.
+func (s *source) repeatedColumns(ctx context.Context) (names []string, err error) {
+	if s.source.Format != corpus.CSV && s.source.Format != corpus.TSV {
+		return nil, nil
+	}
+	f, err := corpus.Open(ctx, s.source, s.options)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	seen := map[string]int{}
+	for _, name := range f.Columns() {
+		if seen[name]++; seen[name] == 2 {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// noteEmpty notes sides without records.
+func (t *tables) noteEmpty(left, right *source) {
+	empty := func(s *source) {
+		t.result.Notes = append(t.result.Notes, fmt.Sprintf("%s holds no records: there are no links", fault.Shown(s.name)))
+	}
+	if t.left.Rows() == 0 {
+		empty(left)
+	}
+	if t.right != nil && t.right.Rows() == 0 {
+		empty(right)
+	}
+}
