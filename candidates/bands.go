@@ -43,7 +43,7 @@ func (f *finder) bands(ctx context.Context, pairs *extsort.Sorter) (err error) {
 	if f.right != nil && !f.config.Unfiltered {
 		filter = bloom.New(small.Len() * f.summary.Params.Bands)
 	}
-	err = f.addKeys(ctx, keys, small, func(key uint64) bool {
+	err = f.addKeys(ctx, keys, small, nil, func(key uint64) bool {
 		if filter != nil {
 			filter.AddShared(key)
 		}
@@ -51,7 +51,7 @@ func (f *finder) bands(ctx context.Context, pairs *extsort.Sorter) (err error) {
 	}, f.right != nil && largeIsLeft)
 	if err == nil && f.right != nil {
 		f.summary.Searched, f.summary.Dropped = 0, 0
-		err = f.addKeys(ctx, keys, large, func(key uint64) bool { return filter == nil || filter.Has(key) }, !largeIsLeft)
+		err = f.addLarge(ctx, keys, small, large, func(key uint64) bool { return filter == nil || filter.Has(key) }, !largeIsLeft)
 	}
 	if err != nil {
 		return errors.Join(err, keys.Close())
@@ -61,6 +61,20 @@ func (f *finder) bands(ctx context.Context, pairs *extsort.Sorter) (err error) {
 		return errors.Join(err, keys.Close())
 	}
 	return errors.Join(f.buckets(ctx, sorted, pairs), sorted.Close())
+}
+
+// addLarge adds the band keys of those records of the larger table that can reach the least
+// similarity with a record of the smaller one: of the others there is not even a signature.
+func (f *finder) addLarge(ctx context.Context, keys *extsort.Sorter, small, large *Store, keep func(uint64) bool, isRight bool) error {
+	t, err := measure.NewThreshold(f.config.Measure, f.config.MinSimilarity)
+	if err != nil {
+		return err
+	}
+	reaches, err := newWithin(small, t)
+	if err != nil {
+		return err
+	}
+	return f.addKeys(ctx, keys, large, reaches, keep, isRight)
 }
 
 // params tunes bands for the least similarity.
@@ -75,8 +89,9 @@ func (f *finder) params() (lsh.Params, error) {
 // rightBit marks entries of the right table.
 const rightBit = 1 << 63
 
-// addKeys adds the band keys of a store that keep wants.
-func (f *finder) addKeys(ctx context.Context, keys *extsort.Sorter, s *Store, keep func(uint64) bool, isRight bool) error {
+// addKeys adds the band keys of a store that keep wants, of vectors that reach others; nil: of
+// all.
+func (f *finder) addKeys(ctx context.Context, keys *extsort.Sorter, s *Store, others *within, keep func(uint64) bool, isRight bool) error {
 	scheme, err := minhash.Weighted(components, 32, bandSeed)
 	if err != nil {
 		return err
@@ -85,7 +100,7 @@ func (f *finder) addKeys(ctx context.Context, keys *extsort.Sorter, s *Store, ke
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(f.config.Threads, len(s.chunks)) {
 		b := &bander{
-			sketcher: scheme.NewWeightedSketcher(), params: f.summary.Params, keep: keep,
+			sketcher: scheme.NewWeightedSketcher(), params: f.summary.Params, keep: keep, others: others,
 			shift: f.squareShift(), out: keys.Appender(), signature: make([]uint32, components),
 		}
 		if isRight {
@@ -136,6 +151,7 @@ type bander struct {
 	sketcher  *minhash.WeightedSketcher
 	params    lsh.Params
 	keep      func(key uint64) bool
+	others    *within
 	side      uint64
 	shift     int
 	out       *extsort.Appender
@@ -150,7 +166,7 @@ type bander struct {
 
 // add adds the keys of a record.
 func (b *bander) add(id uint64, v simjoin.Vector) error {
-	if len(v.Features) == 0 {
+	if len(v.Features) == 0 || b.others != nil && !b.others.reaches(v) {
 		b.dropped++
 		return nil
 	}

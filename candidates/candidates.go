@@ -33,7 +33,8 @@ const (
 	// Exact finds all pairs at or above MinSimilarity, exactly.
 	Exact Method = "exact"
 	// Bands finds a pair at or above MinSimilarity with the probability Recall, and others
-	// below it. It does not look at the vectors again: who scores the pairs decides. For
+	// below it. Of the larger of two tables it leaves out what cannot reach that with any
+	// record of the smaller one, see within. It does not look at the vectors again: who scores the pairs decides. For
 	// Cosine the promise holds where a feature has the same weight in all vectors, as
 	// inverse document frequencies have.
 	Bands Method = "lsh"
@@ -58,8 +59,8 @@ type Config struct {
 	// Dir is where goes what exceeds Memory; nil: nowhere, and Memory must be 0.
 	Dir extsort.Dir
 
-	// Unfiltered has Bands sort all keys of two tables, and not only those that both may
-	// have. Pairs are the same; it is there to measure what the filter saves.
+	// Unfiltered has Bands sort all keys that it makes of two tables, and not only those that
+	// both may have. Pairs are the same; it is there to measure what the filter saves.
 	Unfiltered bool
 }
 

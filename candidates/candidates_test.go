@@ -195,7 +195,8 @@ func TestMemoryAndThreadsChangeNothing(t *testing.T) {
 	}
 }
 
-// The filter of the smaller table's band keys drops most of the larger one, and no pair.
+// The filter of the smaller table's band keys drops more of the larger one than its features
+// rule out, and no pair.
 func TestTheFilterDropsRecordsAndNoPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	small := records(r, 500, 100000, nil)
@@ -216,7 +217,7 @@ func TestTheFilterDropsRecordsAndNoPairs(t *testing.T) {
 			if !slices.Equal(with, without) || len(with) < 50 {
 				t.Errorf("%v: %d pairs with the filter, %d without", c.Measure, len(with), len(without))
 			}
-			if summary.Searched != int64(len(large)) || summary.Dropped < summary.Searched/2 || plain.Dropped > summary.Dropped/10 {
+			if summary.Searched != int64(len(large)) || summary.Dropped < summary.Searched/2 || plain.Dropped >= summary.Dropped {
 				t.Errorf("%v: dropped %d of %d records, without the filter %d", c.Measure, summary.Dropped, summary.Searched, plain.Dropped)
 			}
 		}

@@ -1,0 +1,45 @@
+package candidates
+
+import (
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/simjoin"
+)
+
+// within tells which vectors of one store can reach a threshold with any vector of another
+// one, by the features that the other one has: a bit for each number.
+//
+// A vector of size B whose features in the other store have the mass m, by the measure, has at
+// most as much in common with any vector there, by Cosine after Cauchy and Schwarz. So it is
+// at most as similar to it as it is to the part of itself that the other store has.
+type within struct {
+	measure   measure.Measure
+	threshold measure.Threshold
+	there     []uint64
+}
+
+// newWithin looks at all vectors of the other store. O(features).
+func newWithin(other *Store, t measure.Threshold) (*within, error) {
+	w := &within{t.Measure(), t, make([]uint64, other.numbers/64+1)}
+	err := other.sample(1, func(v simjoin.Vector) error {
+		for _, f := range v.Features {
+			w.there[f/64] |= 1 << (f % 64)
+		}
+		return nil
+	})
+	return w, err
+}
+
+// reaches tells whether a vector can reach the threshold.
+func (w *within) reaches(v simjoin.Vector) bool {
+	mass, size := uint64(0), v.Size(w.measure)
+	for i, f := range v.Features {
+		if int(f/64) < len(w.there) && w.there[f/64]>>(f%64)&1 != 0 {
+			x := uint64(v.Weights[i])
+			if w.measure == measure.Cosine {
+				x *= x
+			}
+			mass += x
+		}
+	}
+	return w.threshold.Reached(mass, mass, size)
+}
