@@ -135,7 +135,8 @@ func (p *Plan) source(ctx context.Context, f File, o corpus.Options) (s corpus.S
 		return s, err
 	case len(skipped) > 0:
 		return s, &skipped[0]
-	case len(found) != 1 || found[0].Size != f.Size || found[0].Version != f.Version || !found[0].ModTime.Equal(f.ModTime):
+	// Stores tell times more or less exactly, by what they are asked.
+	case len(found) != 1 || found[0].Size != f.Size || found[0].Version != f.Version || f.Version == "" && !found[0].ModTime.Equal(f.ModTime):
 		return s, &corpus.Problem{Path: f.Path, Err: fmt.Errorf("%w since the plan was made: plan again", corpus.ErrChanged)}
 	}
 	found[0].Name = f.Name

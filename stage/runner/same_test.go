@@ -142,15 +142,22 @@ func makePlan(t *testing.T, c dedup.Config, o PlanOptions) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p, err = Load(bytes.NewReader(line)); err != nil {
+	if p, err = Load(bytes.NewReader(jsonOf(t, p))); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
+
+func jsonOf(t *testing.T, p *Plan) []byte {
+	t.Helper()
+	line, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
+var noContext = context.Background()
 
 // runAll runs all tasks of all stages.
 func runAll(t *testing.T, p *Plan, o Options) {
