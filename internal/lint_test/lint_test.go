@@ -283,3 +283,18 @@ func TestNothingIsLeftLyingAround(t *testing.T) {
 		}
 	})
 }
+
+func TestShellScriptsParse(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not here")
+	}
+	walk(t, func(name string, _ []byte) {
+		if path.Ext(name) != ".sh" {
+			return
+		}
+		if out, err := exec.Command(bash, "-n", filepath.Join(root, name)).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	})
+}
