@@ -409,8 +409,3 @@ const (
 	ClustersFile = write.ClustersFile
 	SummaryFile  = write.SummaryFile
 )
-
-// AppendSimilarity appends a similarity as outputs print it, with six decimals.
-func AppendSimilarity(dst []byte, similarity float64) []byte {
-	return measure.AppendSimilarity(dst, similarity)
-}

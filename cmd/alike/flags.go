@@ -233,13 +233,18 @@ func (f *inputFlags) apply(c *alike.Config) error {
 	if c.Memory, err = f.budget(); err != nil {
 		return err
 	}
-	if c.Memory > 0 {
-		debug.SetMemoryLimit(max(c.Memory-outsideHeap, c.Memory*3/4)) // the collector works harder near it
-	}
+	limitHeap(c.Memory)
 	if err := c.Corpus.Validate(); err != nil {
 		return usageError{err}
 	}
 	return nil
+}
+
+// limitHeap makes the collector work harder near a budget for the process; 0: there is none.
+func limitHeap(memory int64) {
+	if memory > 0 {
+		debug.SetMemoryLimit(max(memory-outsideHeap, memory*3/4))
+	}
 }
 
 // outsideHeap is resident memory that is not the collector's: code, mostly.

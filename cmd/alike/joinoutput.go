@@ -12,7 +12,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/measure"
 )
 
 // linkColumn is a column of the output.
@@ -108,7 +108,7 @@ func appendLink(row []string, l *alike.Link, probability bool) []string {
 	return row
 }
 
-func decimals(similarity float64) string { return string(dedup.AppendSimilarity(nil, similarity)) }
+func decimals(similarity float64) string { return string(measure.AppendSimilarity(nil, similarity)) }
 
 // noteBytes finds the columns with values that are not UTF-8.
 func noteBytes(r *alike.JoinResult, columns []linkColumn, probability bool) {

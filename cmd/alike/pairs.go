@@ -16,7 +16,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/measure"
 )
 
 const pairsHelp = `List every pair of documents at or above the threshold.
@@ -181,7 +181,7 @@ func newPairWriter(w io.Writer, asJSON, shared bool) *pairWriter {
 
 func (p *pairWriter) write(pair alike.Pair) error {
 	p.n++
-	similarity := string(dedup.AppendSimilarity(nil, pair.Similarity))
+	similarity := string(measure.AppendSimilarity(nil, pair.Similarity))
 	if p.rows != nil {
 		row := []string{string(pair.A), string(pair.B), similarity}
 		if p.shared {

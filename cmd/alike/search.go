@@ -186,7 +186,7 @@ func (m *matchWriter) write(found feed.Found) error {
 	m.n += int64(len(found.Matches))
 	if m.rows != nil {
 		for _, match := range found.Matches {
-			if err := m.rows.Write([]string{string(found.ID), string(match.ID), string(dedup.AppendSimilarity(nil, match.Similarity))}); err != nil {
+			if err := m.rows.Write([]string{string(found.ID), string(match.ID), string(measure.AppendSimilarity(nil, match.Similarity))}); err != nil {
 				return err
 			}
 		}
@@ -204,7 +204,7 @@ func (m *matchWriter) write(found feed.Found) error {
 }
 
 func (m *matchWriter) object(match index.Match) matchObject {
-	o := matchObject{ID: string(match.ID), Similarity: json.Number(dedup.AppendSimilarity(nil, match.Similarity)), IDBytes: rawID(match.ID)}
+	o := matchObject{ID: string(match.ID), Similarity: json.Number(measure.AppendSimilarity(nil, match.Similarity)), IDBytes: rawID(match.ID)}
 	for i, value := range match.Columns {
 		if o.Columns == nil {
 			o.Columns = map[string]*string{}

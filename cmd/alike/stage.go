@@ -62,12 +62,13 @@ func newStage() *cobra.Command {
 			if task < 0 {
 				return usagef("--task is missing: name the task, from 0 on; alike stage list --plan %s tells how many there are", plan)
 			}
-			o := runner.Options{Buckets: buckets, Again: again}
+			o := runner.Options{Buckets: buckets, Again: again, Memory: p.Memory}
 			if memory != "" {
 				if o.Memory, err = parseSize("memory", memory); err != nil {
 					return err
 				}
 			}
+			limitHeap(o.Memory)
 			skipped := &skips{say: func(message string) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: skipped %s\n", visible(message)) }}
 			if !quiet {
 				o.OnSkip = func(problem *corpus.Problem) { skipped.add(problem) }

@@ -101,6 +101,7 @@ func (p *Plan) requests() (read, write int64) {
 			read += p.Estimate.InputBytes>>21 + int64(len(p.Files))
 		}
 		tasks[s.Name] = int64(s.Tasks)
+		read += int64(s.Tasks) // whether the task is done already
 		write += int64(s.Tasks)
 	}
 	return read, write

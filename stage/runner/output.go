@@ -145,7 +145,7 @@ func publish(ctx context.Context, p *Plan, st *store, o Options) error {
 			return err
 		}
 	}
-	s, err := Summarize(ctx, p, o)
+	s, err := in.summarize(ctx)
 	if err != nil || p.Command == stage.Pairs {
 		return err
 	}
@@ -198,9 +198,14 @@ func Summarize(ctx context.Context, p *Plan, o Options) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	var n [stage.CountsEnd]int64
 	in := &input{plan: p, store: st, o: &o}
-	err = in.Blocks(ctx, stage.Counts, func(block []byte) error {
+	return in.summarize(ctx)
+}
+
+func (in *input) summarize(ctx context.Context) (*Summary, error) {
+	p := in.plan
+	var n [stage.CountsEnd]int64
+	err := in.Blocks(ctx, stage.Counts, func(block []byte) error {
 		return stage.EachRow(block, p.ID(), stage.Counts, func(words []uint64, _ []byte) error {
 			if words[0] >= uint64(stage.CountsEnd) {
 				return fmt.Errorf("%w: a count without a name", stage.ErrBlock)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -202,7 +203,7 @@ func TestPairsByStagesAreThoseOfOneMachine(t *testing.T) {
 	want.WriteString("a,b,similarity\n")
 	text := csv.NewWriter(&want)
 	_, err := dedup.Pairs(t.Context(), c, func(p dedup.Pair) error {
-		return text.Write([]string{string(p.A), string(p.B), string(dedup.AppendSimilarity(nil, p.Similarity))})
+		return text.Write([]string{string(p.A), string(p.B), string(measure.AppendSimilarity(nil, p.Similarity))})
 	})
 	text.Flush()
 	if err != nil {

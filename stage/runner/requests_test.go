@@ -1,0 +1,64 @@
+package runner
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/stage"
+)
+
+// counting is a bucket that counts requests.
+type counting struct {
+	folder
+	reads, writes atomic.Int64
+}
+
+func (c *counting) List(ctx context.Context, prefix string, each func(corpus.Object) error) error {
+	c.writes.Add(1) // at the price of one
+	return c.folder.List(ctx, prefix, each)
+}
+
+func (c *counting) Stat(ctx context.Context, key string) (corpus.Object, error) {
+	c.reads.Add(1)
+	return c.folder.Stat(ctx, key)
+}
+
+func (c *counting) Read(ctx context.Context, o corpus.Object, offset, length int64) (io.ReadCloser, error) {
+	c.reads.Add(1)
+	return c.folder.Read(ctx, o, offset, length)
+}
+
+func (c *counting) Create(ctx context.Context, key string) (corpus.Destination, error) {
+	c.writes.Add(1)
+	return c.folder.Create(ctx, key)
+}
+
+// The estimate is what a user pays by: tasks ask for no more, and for not much less where most
+// partitions have rows.
+func TestTasksAskForNoMoreThanTheEstimateSays(t *testing.T) {
+	bucket := &counting{folder: folder{root: t.TempDir()}}
+	c := dedup.Config{Inputs: []string{hotCorpus(t, 30, 60, 60, 4)}}
+	p, err := Make(t.Context(), c, PlanOptions{Command: stage.Dedup, Work: "s3://bucket/work", Output: filepath.Join(t.TempDir(), "out"), Partitions: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runAll(t, p, Options{Buckets: func(context.Context, string) (corpus.Bucket, error) { return bucket, nil }})
+	files := int64(0) // are read without the bucket
+	for _, s := range p.Stages() {
+		if s.Documents {
+			files += p.Estimate.InputBytes>>21 + int64(len(p.Files))
+		}
+	}
+	reads, writes := p.Estimate.ReadRequests-files, p.Estimate.WriteRequests
+	if got := bucket.reads.Load(); got > reads || got < reads/3 {
+		t.Errorf("%d requests to read, the estimate is %d", got, reads)
+	}
+	if got := bucket.writes.Load(); got > writes || got < writes/2 {
+		t.Errorf("%d requests to write and list, the estimate is %d", got, writes)
+	}
+}
