@@ -82,7 +82,7 @@ func readMember(r row) (m member, err error) {
 
 // clusters decides whom each cluster keeps, and how similar the others are to it.
 func clusters(t *task) error {
-	shelf, err := t.shelved(0, 2, Members)
+	shelf, err := t.shelved(0, 4, Members)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,8 @@ func (t *task) cluster(shelf *shelf, rows []uint64, compare *comparer) error {
 			kept, of, rep, name = i, m.meta, m.rep, append(name[:0], m.name...)
 		}
 	}
-	similarity := map[uint64]float64{rep: 1} // of representatives to that of the kept document
+	var reps []uint64 // ascending, as members come
+	var similarities []float64
 	for i := range rows {
 		m, err := read(i)
 		if err != nil {
@@ -136,19 +137,24 @@ func (t *task) cluster(shelf *shelf, rows []uint64, compare *comparer) error {
 		if err != nil {
 			return err
 		}
-		if _, known := similarity[m.rep]; !known { // it comes before its copies
-			if m.position != m.rep {
-				return errParts
+		if m.position == m.rep { // it comes before its copies
+			similarity := 1.0
+			if m.rep != rep {
+				compare.load(1, m.set)
+				similarity, _ = compare.compare()
 			}
-			compare.load(1, m.set)
-			similarity[m.rep], _ = compare.compare()
+			reps, similarities = append(reps, m.rep), append(similarities, similarity)
+		}
+		at, known := slices.BinarySearch(reps, m.rep)
+		if !known {
+			return errParts
 		}
 		removed := uint64(0)
 		if i != kept {
 			removed = 1
 		}
 		payload = appendPart(appendPart(appendPart(payload[:0], m.name), first), name)
-		if err := t.out.add(Fates, t.plan.TaskOf(m.position), payload, m.position, removed, math.Float64bits(similarity[m.rep])); err != nil {
+		if err := t.out.add(Fates, t.plan.TaskOf(m.position), payload, m.position, removed, math.Float64bits(similarities[at])); err != nil {
 			return err
 		}
 	}

@@ -52,8 +52,8 @@ var ErrStage = errors.New("no such stage")
 // Run runs one task of a stage but Publish. What it gives to out depends on the plan, the
 // blocks and the documents only: not on memory, time or order. It works on one processor,
 // within the memory of space, beside some bytes for each row of its partition: 8 in stage
-// classes, 24 for each set in stage verify, 8 for each member of the largest cluster in stage
-// clusters. The plan must be settled.
+// classes, 20 for each set in stage verify, 24 for each member of the largest cluster in stage
+// clusters; and 16 MiB of blocks that are not full. The plan must be settled.
 func Run(ctx context.Context, p *Plan, name string, number int, in Input, out Output, space *scratch.Space) error {
 	all := p.Stages()
 	i := slices.IndexFunc(all, func(s Stage) bool { return s.Name == name })
