@@ -38,7 +38,7 @@ type Estimate struct {
 // What stages take beside what the sample tells, measured with a million documents of 1.2 kB
 // (docs/cluster.md).
 const (
-	workOfReading = 3.0 // processor time of all stages, in times of that of reading and sketching once
+	workOfReading = 4.0 // processor time of all stages, in times of that of reading and sketching once
 	rowBytes      = 116 // of what tasks hand each other, for each document
 	keyBytes      = 24  // and for each of its keys
 	wantedShare   = 0.3 // of the documents have candidates; the set of each is handed over
