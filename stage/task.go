@@ -31,8 +31,9 @@ type Input interface {
 	// Documents visits the task's documents by ascending position: all, or those that are
 	// wanted, which it asks for each once, in order; damaged ones too. Every call visits the same.
 	Documents(ctx context.Context, wanted func(position uint64) bool, visit func(d *Document) error) (DocumentCounts, error)
-	// Keep is told, once for each document of the task, in order, by stage write of Dedup: its
-	// implementation copies those that are kept, or does nothing.
+	// Keep copies the task's documents that are kept to where the results go, for stage write of
+	// Dedup. It asks for each position once, in order. Where an engine drops documents by the
+	// stream Drops it does nothing.
 	Keep(ctx context.Context, kept func(position uint64) bool) error
 }
 

@@ -162,7 +162,7 @@ func (in *piped) Documents(ctx context.Context, wanted func(uint64) bool, visit 
 	return n, err
 }
 
-// Keep implements stage.Input: it tells of all documents and copies none.
+// Keep implements stage.Input: the engine drops documents itself.
 func (in *piped) Keep(context.Context, func(position uint64) bool) error { return nil }
 
 // Pack makes blocks of documents of records that come as JSON, one object a line with the
