@@ -117,8 +117,8 @@ func names(t *task) error {
 				continue
 			}
 			if b.made && !earlier.made {
-				b.name, first[i] = earlier.name, b
-				first[i].name = earlier.name
+				b.name = earlier.name
+				first[i] = b
 				return skip(earlier, b)
 			}
 			return skip(b, earlier)
