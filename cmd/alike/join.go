@@ -109,6 +109,11 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		printJoinScores(stderr, scores)
+		if f.plot != "" {
+			if err := plotJoinScores(cmd, f.plot, scores); err != nil {
+				return err
+			}
+		}
 	}
 	if r.Skipped > 0 {
 		return errSkipped

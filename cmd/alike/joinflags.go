@@ -33,6 +33,7 @@ type joinFlags struct {
 	threads     int
 	truth       string
 	known       string
+	plot        string
 	weigh       weighFlags
 	verbose     bool
 	model       string
@@ -58,6 +59,7 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.explain, "explain", false, "print what each column tells to standard error")
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and what that took, to standard error")
 	flags.StringVar(&f.truth, "truth", "", "hold the links against this `file` of true pairs of ids, CSV")
+	flags.StringVar(&f.plot, "plot", "", "with --truth: draw precision over recall into this `file`, SVG")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 }
 
@@ -116,6 +118,9 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 	size, err := parseSize("max-record", f.maxRecord)
 	if err != nil {
 		return c, err
+	}
+	if f.plot != "" && f.truth == "" {
+		return c, usagef("--plot draws what --truth tells: name a file of true pairs")
 	}
 	if f.threads < 0 {
 		return c, usagef("--threads is %d: take 1 or more, or leave it out for all processors", f.threads)
