@@ -4,7 +4,8 @@
 // A Store takes the records' vectors, in memory or beyond it, and Find returns pairs, sorted.
 // There are three ways, see Method: the k most similar records of each (package topk), all
 // pairs from a similarity on (the same index), and bands of weighted MinHash (packages
-// minhash and lsh). Pairs are the same for any number of threads and any memory.
+// minhash and lsh). Of many records Keys finds those that share rare items, at a cost that
+// grows as their number does. Pairs are the same for any number of threads and any memory.
 package candidates
 
 import (
@@ -38,6 +39,8 @@ const (
 	// Cosine the promise holds where a feature has the same weight in all vectors, as
 	// inverse document frequencies have.
 	Bands Method = "lsh"
+	// ByKeys is what Keys does, and not Find: pairs of records that share items.
+	ByKeys Method = "keys"
 )
 
 // Config says what to find. The zero value finds the 10 best by weighted Jaccard

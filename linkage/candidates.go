@@ -42,9 +42,10 @@ func parallel(ctx context.Context, threads, n, grain int, newWork func(worker in
 // only one.
 type pair struct{ a, b uint32 }
 
-// manyRecords is from how many records on candidates are looked for by their words alone: of
-// so many there are ones that share a word, and grams cost ten times as much.
-const manyRecords = 30_000
+// manyRecords is from how many records on candidates are looked for by what they share, and not
+// by how similar they are, unless that is asked for: then it is by their words alone, since
+// among so many there are ones that share a word, and grams cost ten times as much.
+var manyRecords = 30_000 // tests take fewer
 
 // nearest finds the candidates: by TopK the pairs in which either record is one of the k most
 // similar ones of the other.

@@ -8,7 +8,8 @@
 //
 //	columns     correspond by name, else by the words they hold; what cannot tell records apart is left out
 //	record      cuts values into tokens, weighted by inverse document frequency
-//	candidates  for each record the most similar ones of the other table (package topk)
+//	candidates  for each record the most similar ones of the other table (package topk), or of
+//	            many records what shares rare values with it (candidates.Keys)
 //	comparison  of each candidate how similar each column is, and the record as a whole, in levels
 //	model       how much each level speaks for a match: Fellegi and Sunter, fitted by expectation
 //	            and maximisation among the candidates, with four additions

@@ -37,8 +37,24 @@ const hopeless = -7
 // batch is how many candidates out of many are compared at once.
 const batch = 1 << 17
 
-// examine learns the model from candidates, which it closes. Of so many that they are not all
-// learned from only those are kept that the model, or the threshold, does not rule out.
+// learn learns the model from a sample of candidates, or takes that of the configuration.
+func (e *examiner) learn(ctx context.Context, sample []pair) (err error) {
+	if e.sample, err = e.compare(ctx, e.matchers, sample); err != nil {
+		return err
+	}
+	if m := e.config.Model; m != nil {
+		e.model, e.sampled = m.base(), make([]float64, len(sample))
+		e.model.probabilities(e.sample, e.rivals(e.sample), make([]float64, len(sample)), e.sampled, nil)
+	} else {
+		e.model, e.sampled = fit(e.sample, e.config.exclusive(), e.shares)
+	}
+	return nil
+}
+
+// examine compares candidates, which it closes, and says how likely they are matches. If there
+// is no model it learns it from them, or from those of a part of the left records.
+// Of so many that they are not all learned from only those are kept that the model, or the
+// threshold, does not rule out.
 func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs) (err error) {
 	defer func() { err = errors.Join(err, pairs.Close()) }()
 	e.candidates = 0
@@ -48,27 +64,23 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs) (err er
 		}
 		e.candidates++
 	}
-	part := uint64(e.candidates+sampled-1) / sampled
-	var some []pair
-	for p, err := range pairs.All() {
-		if err != nil {
+	if e.model == nil {
+		part := uint64(e.candidates+sampled-1) / sampled
+		var some []pair
+		for p, err := range pairs.All() {
+			if err != nil {
+				return err
+			}
+			if part <= 1 || hashing.Mix(uint64(p.A)+1)%part == 0 {
+				some = append(some, pair{p.A, p.B})
+			}
+		}
+		if err := e.learn(ctx, some); err != nil {
 			return err
 		}
-		if part <= 1 || hashing.Mix(uint64(p.A)+1)%part == 0 {
-			some = append(some, pair{p.A, p.B})
+		if e.found, e.probability = e.sample, e.sampled; part <= 1 {
+			return nil
 		}
-	}
-	if e.sample, err = e.compare(ctx, e.matchers, some); err != nil {
-		return err
-	}
-	if m := e.config.Model; m != nil {
-		e.model, e.sampled = m.base(), make([]float64, len(some))
-		e.model.probabilities(e.sample, e.rivals(e.sample), make([]float64, len(some)), e.sampled, nil)
-	} else {
-		e.model, e.sampled = fit(e.sample, e.config.exclusive(), e.shares)
-	}
-	if e.found, e.probability = e.sample, e.sampled; part <= 1 {
-		return nil
 	}
 	e.found = &comparison{width: e.sample.width, left: e.sample.left, right: e.sample.right}
 	if err := e.keepLikely(ctx, pairs); err != nil {

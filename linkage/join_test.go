@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/corpus"
 )
 
@@ -295,5 +296,37 @@ func TestTablesOfFewOrEqualRecordsAreJoined(t *testing.T) {
 			}
 		}
 		join(t, Config{Left: write(t, "l.csv", header+c.left)})
+	}
+}
+
+// TestManyRecordsAreJoinedByWhatTheyShare has candidates found as those of large tables are.
+func TestManyRecordsAreJoinedByWhatTheyShare(t *testing.T) {
+	manyRecords = 1000
+	defer func() { manyRecords = 30_000 }()
+	left, right := people(3000, 0.5)
+	matches := strings.Count(right, "\n") - strings.Count(right, "\nr") - 1
+	c := Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)}
+	for _, threads := range []int{1, 3} {
+		c.Threads = threads
+		r := join(t, c)
+		if precision, recall := scores(r, matches); precision < 0.95 || recall < 0.95 || r.Search.Method != candidates.ByKeys {
+			t.Errorf("precision %.3f, recall %.3f by %s", precision, recall, r.Search.Method)
+		}
+	}
+	rows := strings.Split(strings.TrimSpace(right), "\n")[1:]
+	for i, row := range rows {
+		if row[0] != 'r' {
+			rows[i] = "b" + row
+		}
+	}
+	truth := 0
+	r := join(t, Config{Left: write(t, "t.csv", left+strings.Join(rows, "\n")+"\n")})
+	for _, l := range r.Links {
+		if "b"+string(l.A) == string(l.B) {
+			truth++
+		}
+	}
+	if p, rec := float64(truth)/float64(len(r.Links)), float64(truth)/float64(matches); p < 0.95 || rec < 0.9 {
+		t.Errorf("one table: precision %.3f, recall %.3f", p, rec)
 	}
 }

@@ -302,17 +302,13 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	r := t.result
 	r.matcher, r.only = e.matchers[0], t.left
 	e.shares = e.comparer.shares()
-	for k := firstK; ; k *= 4 {
-		pairs, err := t.nearest(ctx, c, whole, k)
-		if err != nil {
-			return nil, err
-		}
-		if err := e.examine(ctx, pairs); err != nil {
-			return nil, err
-		}
-		if c.exclusive() || k >= lastK || r.Search.Method != candidates.TopK || !crowded(e.found, e.probability, k) {
-			break
-		}
+	if r.Left+r.Right > manyRecords && c.Candidates == "" {
+		err = t.findMany(ctx, e)
+	} else {
+		err = t.findFew(ctx, e, whole)
+	}
+	if err != nil {
+		return nil, err
 	}
 	r.Candidates = e.candidates
 	t.report(e.sample, e.sampled, e.model)
@@ -335,6 +331,39 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 		ch.bound(e.found, e.model, e.probability)
 	}
 	return e, err
+}
+
+// findMany finds and examines the candidates of many records.
+func (t *tables) findMany(ctx context.Context, e *examiner) error {
+	sample, err := t.closest(ctx, e.config)
+	if err != nil {
+		return err
+	}
+	if err := e.learn(ctx, sample); err != nil {
+		return err
+	}
+	pairs, err := t.sharing(ctx, e.config)
+	if err != nil {
+		return err
+	}
+	return e.examine(ctx, pairs)
+}
+
+// findFew finds and examines the candidates of few records.
+func (t *tables) findFew(ctx context.Context, e *examiner, whole *records) error {
+	for k := firstK; ; k *= 4 {
+		pairs, err := t.nearest(ctx, e.config, whole, k)
+		if err != nil {
+			return err
+		}
+		e.model = nil
+		if err := e.examine(ctx, pairs); err != nil {
+			return err
+		}
+		if e.config.exclusive() || k >= lastK || t.result.Search.Method != candidates.TopK || !crowded(e.found, e.probability, k) {
+			return nil
+		}
+	}
 }
 
 // How many partners of each record are looked at: firstK, and four times as many up to lastK

@@ -42,7 +42,8 @@ type Weighing struct {
 // Candidates says how candidates are found: see the methods of package candidates.
 type Candidates string
 
-// The ways to find candidates. The zero value is TopK.
+// The ways to find candidates. The zero value is TopK for up to 30,000 records, and for more of
+// them what shares a key with a record: see candidates.Keys.
 const (
 	TopK  Candidates = "topk"  // the most similar ones of each record, whatever the threshold
 	LSH   Candidates = "lsh"   // what shares a band of weighted MinHash, by Config.Threshold and Recall
