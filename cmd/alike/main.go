@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -43,10 +44,15 @@ func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
+// startPagesAfter is when pages of the start are given back: after runs over a few documents
+// have ended, before others hold much.
+const startPagesAfter = 10 * time.Millisecond
+
 func main() { os.Exit(run()) }
 
 func run() int {
-	releaseStartPages()
+	// A run that is over by then has no use for it.
+	defer time.AfterFunc(startPagesAfter, releaseStartPages).Stop()
 	paceCollector()
 	// Without this a closed pipe behind standard output (alike pairs … | head)
 	// would end the program before it has cleaned up.

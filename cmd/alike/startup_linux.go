@@ -12,7 +12,7 @@ import (
 // have come into memory before main. Most were touched once, by the
 // initialisation of packages that this run may never use, foremost the clients
 // of object stores: 10 MiB of 20, which would count against --memory to the end.
-// What is used comes back from the page cache. It takes less than a millisecond;
+// What is used comes back from the page cache. It takes about a millisecond;
 // where it does not work, nothing changes.
 func releaseStartPages() {
 	exe, err := os.Readlink("/proc/self/exe")

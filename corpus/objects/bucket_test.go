@@ -17,6 +17,7 @@ import (
 	"gocloud.dev/blob/memblob"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/corpus/objects/cloudblob"
 	"github.com/alike-dev/alike/internal/bucketserver"
 )
 
@@ -81,13 +82,13 @@ func every(t *testing.T, test func(t *testing.T, b corpus.BucketWriter)) {
 	t.Run("mem", func(t *testing.T) {
 		b := memblob.OpenBucket(nil)
 		defer b.Close()
-		test(t, FromBlob(b))
+		test(t, cloudblob.New(b))
 	})
 	t.Run("file", func(t *testing.T) {
 		b, err := fileblob.OpenBucket(t.TempDir(), &fileblob.Options{Metadata: fileblob.MetadataDontWrite})
 		must(t, err)
 		defer b.Close()
-		test(t, FromBlob(b))
+		test(t, cloudblob.New(b))
 	})
 }
 

@@ -17,8 +17,9 @@
 // ~/.aws, single sign-on, or the role of the machine; AWS_REGION (us-east-1 if
 // there is none); AWS_ENDPOINT_URL for another server, which is then asked in
 // path style and without checksums that only AWS knows. The query of the URL may
-// say otherwise: region=, profile=, endpoint=, anonymous=true (public buckets),
-// use_path_style=, and what else gocloud.dev/aws.V2ConfigFromURLParams knows.
+// say otherwise: region=, profile=, role= (an ARN, to be assumed), endpoint=, anonymous=true
+// (public buckets), use_path_style=, dualstack=, fips=, request_checksum_calculation= and
+// response_checksum_validation= (when_supported or when_required).
 //
 // # gs://bucket
 //
@@ -29,7 +30,7 @@
 //
 // # Other stores
 //
-// FromBlob makes a Bucket of any bucket of gocloud.dev/blob.
+// Package cloudblob makes a Bucket of any bucket of gocloud.dev/blob.
 //
 // URLs, settings and the conditions under which an object counts as changed stay
 // compatible; the sizes of requests do not.
@@ -104,6 +105,9 @@ func (s *Store) Close() error {
 	s.buckets = nil
 	return first
 }
+
+// contentType is that of all outputs.
+const contentType = "application/octet-stream"
 
 // errChanged is what reading an object gives that is not the one found before.
 func errChanged(cause error) error {

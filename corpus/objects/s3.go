@@ -13,85 +13,133 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
-	gcaws "gocloud.dev/aws"
-	"gocloud.dev/blob/s3blob"
-	"gocloud.dev/gcerrors"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// s3Bucket is a bucket of S3. It reads through gocloud.dev/blob; uploads are its
-// own, because those of gocloud.dev take up to 40 MiB each and leave their parts
-// in the bucket when they are cancelled.
+// s3Bucket is a bucket of S3.
 type s3Bucket struct {
-	*blobBucket
 	client *s3.Client
 	name   string
 	http   *awshttp.BuildableClient
+	patience
 
 	filePart, streamPart int // bytes of a part of an upload
 }
 
 // openS3 opens the bucket that a URL names.
 func openS3(ctx context.Context, u *url.URL) (*s3Bucket, error) {
-	q := u.Query()
-	own, err := takeS3Settings(q)
+	settings, err := takeS3Settings(u.Query())
 	if err != nil {
 		return nil, err
 	}
-	if q.Get("anonymous") == "" {
-		q.Del("anonymous")
-	}
-	config, err := gcaws.V2ConfigFromURLParams(ctx, q)
+	loaded, err := settings.load(ctx)
 	if err != nil {
 		return nil, fault.Caused(fs.ErrInvalid, err, "wrong settings for S3: %v; correct the URL or the AWS configuration", err)
 	}
 	httpClient := awshttp.NewBuildableClient().WithTransportOptions(setUp)
-	config.HTTPClient, config.Logger = httpClient, logging.Nop{}
-	if config.Region == "" {
-		config.Region = "us-east-1"
+	loaded.HTTPClient, loaded.Logger = httpClient, logging.Nop{}
+	if loaded.Region == "" {
+		loaded.Region = "us-east-1"
 	}
-	if err := checkCredentials(ctx, config); err != nil {
+	if err := checkCredentials(ctx, loaded); err != nil {
 		return nil, err
 	}
-	client := s3.NewFromConfig(config, own.apply)
-	bucket, err := s3blob.OpenBucket(ctx, client, u.Host, nil)
-	if err != nil {
-		return nil, fault.Caused(fs.ErrInvalid, err, "%v; check the URL", err)
-	}
-	b := &s3Bucket{
-		blobBucket: newBlobBucket(bucket), client: client, name: u.Host, http: httpClient,
+	return &s3Bucket{
+		client: s3.NewFromConfig(loaded, settings.apply), name: u.Host, http: httpClient, patience: usualPatience,
 		filePart: s3FilePart, streamPart: s3StreamPart,
-	}
-	b.patience = usualPatience
-	b.explain, b.found, b.ask, b.answered = explainS3, foundInS3, askS3, answeredByS3
-	return b, nil
+	}, nil
 }
 
-// s3Settings are those settings of the URL that the client takes, not its
-// configuration.
+// s3Settings are the settings of the URL: those that are loaded with the AWS
+// configuration, and those that only the client takes.
 type s3Settings struct {
+	loads     []func(*config.LoadOptions) error
+	role      string // to assume; "": none
 	endpoint  string
 	pathStyle *bool
 }
 
 func takeS3Settings(q url.Values) (s s3Settings, err error) {
-	s.endpoint = q.Get("endpoint")
-	q.Del("endpoint")
-	if style := q.Get("use_path_style"); style != "" {
-		path, err := strconv.ParseBool(style)
-		if err != nil {
-			return s, fault.Caused(fs.ErrInvalid, err, "use_path_style is %q; say true or false", style)
+	for name, values := range q {
+		value := values[0]
+		switch name {
+		case "region":
+			s.loads = append(s.loads, config.WithRegion(value))
+		case "profile":
+			s.loads = append(s.loads, config.WithSharedConfigProfile(value))
+		case "role":
+			s.role = value
+		case "endpoint":
+			s.endpoint = value
+		case "anonymous", "use_path_style", "dualstack", "fips":
+			var on bool
+			if on, err = strconv.ParseBool(value); value != "" && err != nil {
+				return s, fault.Caused(fs.ErrInvalid, err, "%s is %q; say true or false", name, value)
+			}
+			s.turn(name, on, value != "")
+		case "request_checksum_calculation", "response_checksum_validation":
+			if value != "when_supported" && value != "when_required" {
+				return s, fault.Caused(fs.ErrInvalid, nil, "%s is %q; say when_supported or when_required", name, value)
+			}
+			s.check(name, value == "when_required")
+		case "awssdk", "hostname_immutable", "rate_limiter_capacity":
+			// They were settings of a library that URLs went through once, without an effect here.
+		default:
+			return s, fault.Caused(fs.ErrInvalid, nil, "unknown setting %q in the URL; there are region, profile, role, endpoint, anonymous, use_path_style, "+
+				"dualstack, fips, request_checksum_calculation and response_checksum_validation", name)
 		}
-		s.pathStyle = &path
 	}
-	q.Del("use_path_style")
 	return s, nil
+}
+
+// turn sets what is on or off.
+func (s *s3Settings) turn(name string, on, given bool) {
+	switch {
+	case name == "use_path_style" && given:
+		s.pathStyle = &on
+	case !on:
+	case name == "anonymous":
+		s.loads = append(s.loads, config.WithCredentialsProvider(aws.AnonymousCredentials{}))
+	case name == "dualstack":
+		s.loads = append(s.loads, config.WithUseDualStackEndpoint(aws.DualStackEndpointStateEnabled))
+	case name == "fips":
+		s.loads = append(s.loads, config.WithUseFIPSEndpoint(aws.FIPSEndpointStateEnabled))
+	}
+}
+
+// check sets when checksums are made or looked at.
+func (s *s3Settings) check(name string, required bool) {
+	switch {
+	case name == "request_checksum_calculation" && required:
+		s.loads = append(s.loads, config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired))
+	case name == "request_checksum_calculation":
+		s.loads = append(s.loads, config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenSupported))
+	case required:
+		s.loads = append(s.loads, config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired))
+	default:
+		s.loads = append(s.loads, config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenSupported))
+	}
+}
+
+// load reads the AWS configuration. A role is assumed with the credentials that it finds.
+func (s *s3Settings) load(ctx context.Context) (aws.Config, error) {
+	loaded, err := config.LoadDefaultConfig(ctx, s.loads...)
+	if err != nil || s.role == "" {
+		return loaded, err
+	}
+	if !strings.HasPrefix(s.role, "arn:") {
+		return loaded, fmt.Errorf("role is %q, but names of roles begin with arn:", s.role)
+	}
+	loaded.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(loaded), s.role))
+	return loaded, nil
 }
 
 // apply sets what is different for servers other than AWS: few know buckets as
@@ -127,45 +175,6 @@ func checkCredentials(ctx context.Context, config aws.Config) error {
 	}
 	return fault.Caused(fs.ErrPermission, err,
 		"no AWS credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or add ?anonymous=true for a public bucket")
-}
-
-// foundInS3 takes the version, and the key as it is: gocloud.dev would escape it
-// when it is used again.
-func foundInS3(as func(any) bool, o *corpus.Object) {
-	var listed types.Object
-	var looked s3.HeadObjectOutput
-	switch {
-	case as(&listed):
-		o.Key, o.Version = aws.ToString(listed.Key), aws.ToString(listed.ETag)
-	case as(&looked):
-		o.Version = aws.ToString(looked.ETag)
-	}
-}
-
-func askS3(as func(any) bool, o corpus.Object) error {
-	var in *s3.GetObjectInput
-	if as(&in) {
-		in.Key = &o.Key
-		if o.Version != "" {
-			in.IfMatch = &o.Version
-		}
-	}
-	return nil
-}
-
-// answeredByS3 does not trust a server to know conditions and ranges.
-func answeredByS3(as func(any) bool, o corpus.Object, offset int64) error {
-	var out s3.GetObjectOutput
-	if !as(&out) {
-		return nil
-	}
-	if etag := aws.ToString(out.ETag); o.Version != "" && etag != "" && etag != o.Version {
-		return errChanged(nil)
-	}
-	if r := aws.ToString(out.ContentRange); offset > 0 && !strings.HasPrefix(r, fmt.Sprintf("bytes %d-", offset)) {
-		return fault.Caused(fs.ErrInvalid, nil, "the server does not give the range of bytes that it was asked for; copy the data to a folder")
-	}
-	return nil
 }
 
 // explainS3 gives the errors of S3 their remedy.
@@ -205,9 +214,9 @@ func explainS3(err error) error {
 		return fault.Caused(fs.ErrPermission, err, "the object is archived; restore it first")
 	case status == http.StatusPreconditionFailed:
 		return errChanged(err)
-	case status == http.StatusForbidden || status == http.StatusUnauthorized || gcerrors.Code(err) == gcerrors.PermissionDenied:
+	case status == http.StatusForbidden || status == http.StatusUnauthorized:
 		return fault.Caused(fs.ErrPermission, err, "access denied; check the AWS credentials and what they are allowed to, or add ?anonymous=true for a public bucket")
-	case status == http.StatusNotFound || gcerrors.Code(err) == gcerrors.NotFound:
+	case status == http.StatusNotFound:
 		return fault.Caused(fs.ErrNotExist, err, "no such object; check the name")
 	case api != nil:
 		return refused(err, code+": "+api.ErrorMessage(), header)
@@ -216,7 +225,6 @@ func explainS3(err error) error {
 }
 
 func (b *s3Bucket) close() error {
-	err := b.blobBucket.close()
 	b.http.GetTransport().CloseIdleConnections()
-	return err
+	return nil
 }

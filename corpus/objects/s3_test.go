@@ -216,7 +216,7 @@ func TestErrorsOfS3HaveARemedy(t *testing.T) {
 		{"expired", "s3://bucket/k/", status(http.StatusBadRequest, "ExpiredToken"), fs.ErrPermission, "the AWS credentials are not valid (ExpiredToken); renew them"},
 		{"archived", "s3://bucket/k/", status(http.StatusForbidden, "InvalidObjectState"), fs.ErrPermission, "the object is archived; restore it first"},
 		{"out of order", "s3://bucket/k/", status(http.StatusServiceUnavailable, "SlowDown"), corpus.ErrUnavailable, "the server refuses (SlowDown: no); try again later"},
-		{"unknown setting", "s3://bucket/k?colour=red", nil, fs.ErrInvalid, `unknown query parameter "colour"`},
+		{"unknown setting", "s3://bucket/k?colour=red", nil, fs.ErrInvalid, `unknown setting "colour"`},
 		{"wrong setting", "s3://bucket/k?use_path_style=perhaps", nil, fs.ErrInvalid, `use_path_style is "perhaps"; say true or false`},
 		{"unknown scheme", "ftp://bucket/k", nil, fs.ErrInvalid, "there is no access to ftp://; use s3:// or gs://"},
 		{"network down", "s3://bucket/k?endpoint=http://127.0.0.1:1", nil, corpus.ErrUnavailable, "cannot reach the server (dial tcp 127.0.0.1:1: "},

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/alike-dev/alike/internal/fault"
 )
@@ -23,20 +24,23 @@ type URL struct {
 }
 
 var (
-	schemePattern = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+)://`)
+	schemePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+)://`) })
 	// queryPattern tells a query from the ? of a glob: a name and an equals sign
 	// follow it.
-	queryPattern = regexp.MustCompile(`\?[A-Za-z][A-Za-z0-9_.-]*=`)
+	queryPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\?[A-Za-z][A-Za-z0-9_.-]*=`) })
 )
 
 // Parse takes a URL apart; ok is false for a path.
 func Parse(s string) (at URL, ok bool) {
-	m := schemePattern.FindStringSubmatch(s)
+	if !strings.Contains(s, "://") {
+		return at, false
+	}
+	m := schemePattern().FindStringSubmatch(s)
 	if m == nil {
 		return at, false
 	}
 	rest := s[len(m[0]):]
-	if i := queryPattern.FindStringIndex(rest); i != nil {
+	if i := queryPattern().FindStringIndex(rest); i != nil {
 		rest, at.Query = rest[:i[0]], rest[i[0]+1:]
 	}
 	at.Scheme = strings.ToLower(m[1])

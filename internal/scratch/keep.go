@@ -3,6 +3,7 @@ package scratch
 import (
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/alike-dev/alike/internal/durable"
 )
@@ -33,15 +34,20 @@ func (s *Space) RemoveKept() error {
 }
 
 // ownName matches the names of files that a run makes in its work folder, but for the
-// journal and files that are not whole, which tempName does.
+// journal and files that are not whole, which tempName does. They are compiled when they
+// are used: most runs keep nothing.
 var (
-	ownName  = regexp.MustCompile(`[a-z]+-\d{6,}(-\d{6,}\.run|\.part)|input-\d+|records(\.index)?`)
-	tempName = regexp.MustCompile(`^\.alike-[0-9a-z]+\.tmp$`)
-	serial   = regexp.MustCompile(`^[a-z]+-(\d{6,})`)
+	ownName  = compiled(`[a-z]+-\d{6,}(-\d{6,}\.run|\.part)|input-\d+|records(\.index)?`)
+	tempName = compiled(`^\.alike-[0-9a-z]+\.tmp$`)
+	serial   = compiled(`^[a-z]+-(\d{6,})`)
 )
 
+func compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 // NamesIn returns the names of files of a run that stand in a text.
-func NamesIn(text string) []string { return ownName.FindAllString(text, -1) }
+func NamesIn(text string) []string { return ownName().FindAllString(text, -1) }
 
 // Clean removes the files of a run but those to keep, and goes on numbering behind
 // them.
@@ -51,7 +57,7 @@ func (s *Space) Clean(keep func(name string) bool) error {
 		return Error(err)
 	}
 	for _, name := range names {
-		whole := ownName.FindString(name) == name || tempName.MatchString(name)
+		whole := ownName().FindString(name) == name || tempName().MatchString(name)
 		if !whole {
 			continue
 		}
@@ -61,7 +67,7 @@ func (s *Space) Clean(keep func(name string) bool) error {
 			}
 			continue
 		}
-		if m := serial.FindStringSubmatch(name); m != nil {
+		if m := serial().FindStringSubmatch(name); m != nil {
 			n, err := strconv.Atoi(m[1])
 			if err != nil {
 				return err
