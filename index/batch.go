@@ -27,6 +27,7 @@ type Verdict struct {
 	// Of one that is not new: the id of what it is like, which holds until the batch is
 	// reset, and how like that is.
 	Of         []byte
+	Columns    [][]byte // of what it is like: Document.Columns of that; they hold as long as Of
 	Similarity float64
 	// Late tells that it came too late to be added: see Window.Late. It is new then, or
 	// like what is still there.

@@ -156,6 +156,9 @@ func (x *Index) CheckOne(d Document) (Verdict, error) {
 	}
 	v := verdicts[0]
 	v.Of = bytes.Clone(v.Of)
+	for i := range v.Columns {
+		v.Columns[i] = bytes.Clone(v.Columns[i])
+	}
 	return v, nil
 }
 
@@ -298,6 +301,13 @@ func (x *Index) decide(b *Batch, p *prepared) (v Verdict, err error) {
 	from := len(b.ids)
 	b.ids = append(b.ids, r.id...)
 	v.Of = b.ids[from:len(b.ids):len(b.ids)]
+	if len(r.columns) > 0 {
+		from = len(b.ids)
+		b.ids = append(b.ids, r.columns...)
+		if v.Columns, err = parseColumns(b.ids[from:]); err != nil {
+			return v, err
+		}
+	}
 	if x.options.Window.Refresh && !v.Late {
 		err = x.refresh(p.slot, p.time, r)
 	}
