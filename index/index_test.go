@@ -429,3 +429,29 @@ func TestBatchesOfManyGoroutinesDecideAsOneDoes(t *testing.T) {
 		t.Error("verdicts differ")
 	}
 }
+
+func TestAVerdictHasTheColumnsOfWhatItIsLike(t *testing.T) {
+	for name, r := range recipes(t) {
+		x := made(t, Options{Recipe: r, Columns: []string{"a", "b"}, Window: Window{Docs: 10, Refresh: true}})
+		text := []byte("one two three four five six seven eight nine ten")
+		b := x.NewCheck()
+		b.Add(Document{ID: []byte("1"), Text: text, Columns: [][]byte{nil, []byte("first")}})
+		b.Add(Document{ID: []byte("2"), Text: text, Columns: [][]byte{[]byte("second"), nil}}) // moves the first one
+		verdicts, err := x.Check(b, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := x.CheckOne(Document{ID: []byte("3"), Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if verdicts[0].Columns != nil {
+			t.Errorf("%s: a new document is like one with columns %q", name, verdicts[0].Columns)
+		}
+		for _, v := range []Verdict{verdicts[1], after} {
+			if len(v.Columns) != 2 || v.Columns[0] != nil || string(v.Columns[1]) != "first" {
+				t.Errorf("%s: like %s with columns %q", name, v.Of, v.Columns)
+			}
+		}
+	}
+}
