@@ -167,8 +167,9 @@ func (in *piped) Keep(context.Context, func(position uint64) bool) error { retur
 
 // Pack makes blocks of documents of records that come as JSON, one object a line with the
 // fields of the plan, for the task of an engine's part: what Pipe writes, of the stream
-// documents. Records are numbered as they come; a plan for an engine has a part a task. A record
-// that cannot be used is an error, which names its line.
+// documents. Records are numbered as they come; a plan for an engine has a part a task. One without
+// an id is named by its part and line, PART:LINE from 0:1 on. A record that cannot be used is an
+// error, which names its line.
 func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer, o Options) error {
 	if number < 0 || number >= len(p.FirstFiles) {
 		return fmt.Errorf("%w: part %d of documents, of which there are %d", stage.ErrStage, number, len(p.FirstFiles))
@@ -184,7 +185,13 @@ func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer,
 	r := reader{in: &input{plan: &strict, o: &o}, source: found[0], file: uint64(p.FirstFiles[number]), n: &stage.DocumentCounts{}, parser: corpus.NewParser(options)}
 	to := &frames{to: bufio.NewWriterSize(out, 256<<10)}
 	pack := stage.NewPacker(&p.Plan, number, to)
-	if err := r.read(ctx, options, func(uint64) bool { return true }, pack.Add); err != nil {
+	add := func(d *stage.Document) error {
+		if d.Made { // the name of standard input would be that of all parts
+			d.Name = fmt.Appendf(nil, "%d:%d", number, uint64(uint32(d.Position))+1)
+		}
+		return pack.Add(d)
+	}
+	if err := r.read(ctx, options, func(uint64) bool { return true }, add); err != nil {
 		return err
 	}
 	return errors.Join(pack.Flush(), to.to.Flush())

@@ -68,6 +68,10 @@ func TestAnEngineDropsWhatOneMachineRemoves(t *testing.T) {
 			id := fmt.Sprintf("%d/%d", task, i)
 			removed[id] = seen[text]
 			seen[text] = true
+			if i%3 == 0 { // in the same places of all parts
+				fmt.Fprintf(&lines, "{\"text\":%q}\n", text)
+				continue
+			}
 			fmt.Fprintf(&lines, "{\"id\":%q,\"text\":%q}\n", id, text)
 		}
 		var out bytes.Buffer

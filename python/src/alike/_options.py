@@ -158,6 +158,7 @@ DEFAULTS: Mapping[str, Any] = {
     "cluster": "components",
     "shared": False,
     "fingerprints": None,
+    "partitions": None,
 }
 
 

@@ -64,7 +64,7 @@ class Program:
                         self._hear(line.decode("utf-8", "replace").rstrip("\n"), outcome, errors)
                     child.wait()
                 except BaseException:
-                    _end(child)
+                    end(child)
                     raise
                 finally:
                     if isinstance(self.listen, Line):
@@ -72,7 +72,7 @@ class Program:
             output.seek(0)
             outcome.output = output.read()
         if child.returncode not in (0, SKIPPED):
-            raise self._error(child.returncode, errors)
+            raise self.error(child.returncode, errors)
         return outcome
 
     def _hear(self, line: str, outcome: Outcome, errors: list[str]) -> None:
@@ -95,7 +95,8 @@ class Program:
         else:
             outcome.more_skips += 1
 
-    def _error(self, status: int, lines: list[str]) -> AlikeError:
+    def error(self, status: int, lines: list[str]) -> AlikeError:
+        """Return the exception for a status, with what was said on standard error."""
         if status == USAGE:  # the last line points to the command's help
             lines = [line for line in lines if not re.match(r"alike: see alike .*--help$", line)]
         message = self.rename("\n".join(line.removeprefix("alike: ") for line in lines))
@@ -104,7 +105,7 @@ class Program:
         return (UsageError if status == USAGE else AlikeError)(message or f"the program has ended with status {status}")
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def end(child: subprocess.Popen[bytes]) -> None:
     """End a child, first in a way that lets it clean up, and reap it."""
     try:
         if child.stderr is not None:

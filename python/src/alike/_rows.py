@@ -38,8 +38,8 @@ class Columns:
     field: str | None = None  # that a keep rule looks at
 
 
-class Rows(ABC):
-    """What came in. Calls are in the order of the methods."""
+class Schema(ABC):
+    """The columns of what came in."""
 
     @abstractmethod
     def names(self) -> Sequence[Hashable] | None:
@@ -52,6 +52,10 @@ class Rows(ABC):
     def wrong(self, text: Hashable) -> str | None:
         """Say what a column holds if texts it cannot."""
         return None
+
+
+class Rows(Schema):
+    """What came in. Calls are in the order of the methods."""
 
     @abstractmethod
     def write(self, path: str, columns: Columns, names: Names, tick: Tick) -> str:
@@ -81,7 +85,7 @@ class Rows(ABC):
         """Return a result as a table of the same kind."""
 
 
-def choose_text(rows: Rows, text: Hashable | None, number: Hashable | None) -> Hashable | None:
+def choose_text(rows: Schema, text: Hashable | None, number: Hashable | None) -> Hashable | None:
     """Return the name of the column with the texts.
 
     It is the one that is named, else "text", else the only one with strings besides the ids.
@@ -105,7 +109,7 @@ def choose_text(rows: Rows, text: Hashable | None, number: Hashable | None) -> H
     return text
 
 
-def choose_label(rows: Rows, column: Hashable | None) -> Hashable | None:
+def choose_label(rows: Schema, column: Hashable | None) -> Hashable | None:
     """Return the column that rows are known by, None for their labels: the column "id" if it is there."""
     names = rows.names() or ()
     if column == "-":
@@ -115,7 +119,7 @@ def choose_label(rows: Rows, column: Hashable | None) -> Hashable | None:
     return column if column is not None else "id" if "id" in names else None
 
 
-def check_field(rows: Rows, keep: object) -> str | None:
+def check_field(rows: Schema, keep: object) -> str | None:
     """Return the column that a keep rule looks at, None if there is none."""
     match = re.fullmatch("(?:max|min):(.+)", keep) if isinstance(keep, str) else None
     if match is None:

@@ -1,0 +1,225 @@
+"""The tasks of a plan, for engines that shuffle blocks: what alike.spark and alike.ray share.
+
+An engine hands documents over in parts, as lines of JSON, and keeps rows (stream, partition,
+block). A task reads the blocks that are for it and makes others. docs/cluster.md has the
+format. Python looks into no block but those of results.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+from ._binary import binary
+from ._errors import AlikeError, UsageError
+from ._options import DedupOptions, SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
+from ._process import Program, end
+from ._rows import Schema, check_field, choose_label, choose_text
+
+Buffer = Any  # bytes, or what can be written as if it were
+Row = tuple[int, int, bytes]  # stream, partition, block
+
+# Names of the fields in the lines that are packed, whatever columns are called.
+TEXT, ID, FIELD = "text", "id", "field"
+HEADER = 48  # bytes of a block before its rows
+LONGEST = "3GiB"  # a line: texts are cut off by max_record, before JSON makes them longer
+
+
+class EngineOptions(SearchOptions, TextOptions, SchemeOptions, total=False):
+    """Flags of ``alike plan`` that an engine's runs have."""
+
+    memory: Size
+    max_record: Size
+    partitions: int
+
+
+class EngineDedupOptions(EngineOptions, total=False):
+    """Flags of ``alike plan dedup``."""
+
+    keep: str
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Tasks that know nothing of each other. Streams are numbers."""
+
+    name: str
+    tasks: int
+    documents: bool  # task I reads the documents of part I
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan, as the program has written it, and what it says."""
+
+    text: bytes
+    stages: tuple[Stage, ...]  # in the order in which they run
+    streams: Mapping[str, int]  # their numbers by name
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What a call asks for."""
+
+    text: str  # columns
+    id: str | None
+    field: str | None  # that a keep rule looks at
+    longest: int  # bytes of a text
+    plan: dict[str, Any]  # options of the plan
+
+
+def settle(function: str, known: type, options: Mapping[str, Any], schema: Schema, text: str | None, id: str | None) -> Settled:
+    """Check what a call asks for."""
+    check(function, options, known)
+    plan = {name: value for name, value in options.items() if value is not None}
+    longest = size("max_record", plan.pop("max_record", "64MiB"))
+    column, label = choose_text(schema, text, id), choose_label(schema, id)
+    field = check_field(schema, plan.get("keep"))
+    if field is not None:
+        plan["keep"] = plan["keep"][:4] + FIELD
+    return Settled(str(column), None if label is None else str(label), field, longest, plan)
+
+
+def size(name: str, value: Size) -> int:
+    """Return a number of bytes, which may be given as "64MiB"."""
+    match = re.fullmatch(r"(\d+) ?(?:([KMGT])(i?)B|B|)", str(value))
+    if match is None or not int(match[1]):
+        raise UsageError(f"{name} is {value!r}: take a number of bytes, such as 64MiB")
+    power = "KMGT".index(match[2]) + 1 if match[2] else 0
+    return int(match[1]) * (1024 if match[3] else 1000) ** power
+
+
+def make_plan(command: str, parts: int, options: Mapping[str, Any]) -> Plan:
+    """Plan a run over parts that an engine hands over, with as many partitions unless options say otherwise."""
+    own = {"partitions": parts, **options, "text_field": TEXT, "id_field": ID, "max_record": LONGEST, "quiet": True}
+    with tempfile.TemporaryDirectory(prefix="alike-") as folder:
+        program = Program(folder)
+        path = os.path.join(folder, "plan.json")
+        program.run(["plan", command, f"--engine={parts}", f"--output={path}", *arguments(own)])
+        with open(path, "rb") as file:
+            text = file.read()
+        listed = json.loads(program.run(["stage", "list", "--json", f"--plan={path}"]).output)
+    streams: dict[str, int] = listed["streams"]
+
+    def numbers(names: Sequence[str]) -> tuple[int, ...]:
+        return tuple(streams[name] for name in names)
+
+    stages = [
+        Stage(s["stage"], s["tasks"], s.get("documents", False), numbers(s.get("reads", ())), numbers(s.get("writes", ())))
+        for s in listed["stages"]
+        if s["stage"] != "publish"  # which writes files: the engine has results as rows
+    ]
+    return Plan(text, tuple(stages), streams)
+
+
+def pack_and_run(plan: Plan, stage: Stage, part: int, lines: Iterable[Buffer]) -> Iterator[Row]:
+    """Make blocks of a part's documents, and run the first stage on them. Yield what both make.
+
+    lines are pieces of JSON lines, cut anywhere.
+    """
+    with _output(plan, ["pack", f"--task={part}"], lines) as packed:
+        yield from _rows(packed)
+        packed.seek(0)
+        yield from run_task(plan, stage, part, (block for _, _, block in _rows(packed)))
+
+
+def run_task(plan: Plan, stage: Stage, task: int, blocks: Iterable[Buffer]) -> Iterator[Row]:
+    """Run a task with the blocks that are for it, and its part's documents if it reads them, in any order."""
+    with _output(plan, [stage.name, f"--task={task}", "--pipe"], _framed(blocks)) as output:
+        yield from _rows(output)
+
+
+def _framed(blocks: Iterable[Buffer]) -> Iterator[Buffer]:
+    for block in blocks:
+        yield struct.pack("<I", memoryview(block).nbytes)
+        yield block
+
+
+@contextmanager
+def _output(plan: Plan, arguments: Sequence[str], pieces: Iterable[Buffer]) -> Iterator[IO[bytes]]:
+    """Run the program to its end, and open what it has made: nothing of it counts if it fails.
+
+    Output waits in a temporary file, so memory does not grow with it, and the child never
+    waits for a reader who is still writing.
+    """
+    with tempfile.TemporaryDirectory(prefix="alike-") as folder:
+        path = os.path.join(folder, "plan.json")
+        with open(path, "wb") as file:
+            file.write(plan.text)
+        with open(os.path.join(folder, "out"), "w+b") as output, open(os.path.join(folder, "err"), "w+b") as errors:
+            environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), folder)}
+            command = [binary(), "stage", *arguments, f"--plan={path}", "--quiet"]
+            try:
+                child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=errors, env=environment)
+            except OSError as e:
+                raise AlikeError(f"the program cannot be run: {e}") from e
+            try:
+                _feed(child, pieces)
+                child.wait()
+            finally:
+                end(child)
+            if child.returncode != 0:
+                errors.seek(0)
+                raise Program(folder).error(child.returncode, errors.read().decode("utf-8", "replace").splitlines())
+            output.seek(0)
+            yield output
+
+
+def _feed(child: subprocess.Popen[bytes], pieces: Iterable[Buffer]) -> None:
+    assert child.stdin is not None
+    try:
+        with child.stdin as to:
+            for piece in pieces:
+                to.write(piece)
+    except BrokenPipeError:
+        pass  # the child has ended: its status says why
+
+
+def _rows(output: IO[bytes]) -> Iterator[Row]:
+    while head := output.read(12):
+        stream, partition, length = struct.unpack("<III", head)
+        yield stream, partition, output.read(length)
+
+
+def positions(block: Buffer) -> memoryview:
+    """Return the rows of a block of the stream drops: part << 32 | number of the line in the part."""
+    return memoryview(block)[HEADER:].cast("Q")
+
+
+def pair_tables(plan: Plan, rows: Iterable[Row]) -> Iterator[Any]:
+    """Yield what the last task of pairs has made as record batches of a, b, similarity, in its order."""
+    import pyarrow
+    from pyarrow import csv
+
+    schema = pyarrow.schema([("a", pyarrow.string()), ("b", pyarrow.string()), ("similarity", pyarrow.float64())])
+    with tempfile.TemporaryFile() as text:  # lines may go on in the next row
+        for stream, _, block in rows:
+            if stream == plan.streams["pairs-text"]:
+                text.writelines(_payloads(block))
+        if text.tell():
+            text.seek(0)
+            yield from csv.open_csv(
+                text,
+                csv.ReadOptions(column_names=schema.names, use_threads=False, block_size=1 << 20),
+                csv.ParseOptions(newlines_in_values=True),
+                csv.ConvertOptions(column_types=schema),
+            )
+
+
+def _payloads(block: Buffer) -> Iterator[memoryview]:
+    """Yield the payloads of a block whose rows have no words."""
+    view, at = memoryview(block), HEADER
+    while at < len(view):
+        (length,) = struct.unpack_from("<I", view, at)
+        yield view[at + 4 : at + 4 + length]
+        at += 4 + length
