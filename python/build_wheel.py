@@ -96,10 +96,18 @@ def metadata(p: dict[str, Any]) -> str:
         "License-File: LICENSE",
         *(f"Classifier: {c}" for c in p["classifiers"]),
         f"Requires-Python: {p['requires-python']}",
+        *extras(p),
         "Description-Content-Type: text/markdown",
     ]
     readme: str = (HERE / p["readme"]).read_text("utf-8")
     return "\n".join(lines) + "\n\n" + readme
+
+
+def extras(p: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of METADATA about optional dependencies."""
+    for extra, needed in p["optional-dependencies"].items():
+        yield f"Provides-Extra: {extra}"
+        yield from (f"Requires-Dist: {requirement}; extra == '{extra}'" for requirement in needed)
 
 
 def wheel_info(target: Target) -> str:
@@ -116,6 +124,8 @@ def contents(target: Target, program: Path, stem: str, p: dict[str, Any]) -> Ite
             yield f"alike/{path.name}", path.read_bytes()
     yield f"{stem}.data/scripts/{target.program}", program.read_bytes()
     yield f"{stem}.dist-info/METADATA", metadata(p).encode()
+    scripts = "".join(f"{name} = {function}\n" for name, function in p["scripts"].items())
+    yield f"{stem}.dist-info/entry_points.txt", f"[console_scripts]\n{scripts}".encode()
     yield f"{stem}.dist-info/WHEEL", wheel_info(target).encode()
     yield f"{stem}.dist-info/licenses/LICENSE", (ROOT / "LICENSE").read_bytes()
 

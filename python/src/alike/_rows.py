@@ -142,8 +142,8 @@ def write_json_lines(path: str, names: Names, field: str | None, rows: Iterable[
     lines: list[str] = []
     with open(path, "wb") as to:
         for text, value in rows:
-            end = "}\n" if field is None else f",{json.dumps(field)}:{_value(value)}}}\n"
-            line = f"{start}{number}{middle}{_text(text)}{end}"
+            end = "}\n" if field is None else f",{json.dumps(field)}:{json_value(value)}}}\n"
+            line = f"{start}{number}{middle}{json_text(text)}{end}"
             lines.append(line)
             number += 1
             size += len(line)
@@ -162,15 +162,17 @@ def _put(to: BinaryIO, lines: list[str]) -> None:
     lines.clear()
 
 
-def _text(text: Any) -> str:
+def json_text(text: Any) -> str:
+    """Return a text as JSON."""
     if isinstance(text, str):
         # The encoder that escapes all but ASCII is twice as fast, unless that is most of the text.
         line = encode_basestring_ascii(text)
         return line if len(line) < len(text) * 5 // 4 + 8 else encode_basestring(text)
-    return _value(text)
+    return json_value(text)
 
 
-def _value(value: Any) -> str:
+def json_value(value: Any) -> str:
+    """Return a value as JSON; {} if it is of no type that the program has a use for."""
     if is_missing(value):
         return "null"
     if isinstance(value, str):
@@ -178,7 +180,7 @@ def _value(value: Any) -> str:
     if isinstance(value, (bool, int, float)):
         return json.dumps(value)
     if hasattr(value, "item"):  # a NumPy number
-        return _value(value.item())
+        return json_value(value.item())
     if hasattr(value, "isoformat"):  # a date
         return encode_basestring_ascii(value.isoformat())
     return "{}"  # which no text is: the program says so

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from ._binary import binary
 from ._errors import AlikeError, UsageError
-from ._options import DedupOptions, SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
+from ._options import SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
 from ._process import Program, end
 from ._rows import Schema, check_field, choose_label, choose_text
 
@@ -96,7 +96,7 @@ def size(name: str, value: Size) -> int:
     if match is None or not int(match[1]):
         raise UsageError(f"{name} is {value!r}: take a number of bytes, such as 64MiB")
     power = "KMGT".index(match[2]) + 1 if match[2] else 0
-    return int(match[1]) * (1024 if match[3] else 1000) ** power
+    return int(match[1]) * int((1024 if match[3] else 1000) ** power)
 
 
 def make_plan(command: str, parts: int, options: Mapping[str, Any]) -> Plan:

@@ -139,7 +139,7 @@ class _Columns(Schema):
             raise UsageError(f"there are several columns {twice!r}: give them different names")
 
     def names(self) -> Sequence[Hashable]:
-        return self.schema.names
+        return list(self.schema.names)
 
     def strings(self) -> Sequence[Hashable]:
         return [field.name for field in self.schema.fields if isinstance(field.dataType, StringType)]
@@ -177,7 +177,7 @@ class _Run:
             # The first stage reads documents alone: it packs them too, where they are.
             with _settings(self.session, {NARROW: LINES}):
                 made[first.name] = _materialized(self._lines().mapInArrow(_first(plan, first), BLOCKS))
-            written = {stream: first.name for stream in (plan.streams["documents"], *first.writes)}
+            written = dict.fromkeys((plan.streams["documents"], *first.writes), first.name)
             for stage in others:
                 given = self._given(plan, stage, made, written)
                 made[stage.name] = _materialized(given.mapInArrow(_later(plan, stage, lambda _, rows: _blocks(rows)), BLOCKS))
@@ -324,4 +324,3 @@ def _drops(plan: Plan, rows: Iterable[Row]) -> Batches:
         if stream == plan.streams["drops"]:
             numbers = [position >> 32 << 33 | position & 0xFFFFFFFF for position in positions(block)]
             yield pyarrow.RecordBatch.from_arrays([pyarrow.array(numbers, pyarrow.int64())], [ROW])
-

@@ -1,0 +1,117 @@
+"""The command ``alike-spark``: dedup and pairs of files on Apache Spark.
+
+It runs where Spark is installed, or under spark-submit:
+
+    alike-spark dedup s3a://bucket/corpus -o s3a://bucket/clean --master spark://host:7077
+    spark-submit --master yarn "$(python -m alike._spark_command)" dedup hdfs:///corpus -o hdfs:///clean
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".orc": "orc"}
+COMPRESSIONS = (".gz", ".zst", ".bz2", ".lz4", ".snappy")
+NO_VALUE = ("fold", "strip_diacritics", "repetitions")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command. Return its exit status."""
+    parser = _parser()
+    asked = vars(parser.parse_args(arguments))
+    from ._errors import AlikeError, UsageError
+
+    try:
+        _run(asked)
+    except UsageError as e:
+        print(f"alike-spark: {e}\nalike-spark: see alike-spark {asked['command']} --help", file=sys.stderr)
+        return 2
+    except AlikeError as e:
+        print(f"alike-spark: {e}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    from ._stages import EngineDedupOptions, EngineOptions
+
+    parser = argparse.ArgumentParser(
+        prog="alike-spark", description="Remove near-duplicates, or list similar pairs, on Apache Spark.", allow_abbrev=False
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    for command, known, what in (
+        ("dedup", EngineDedupOptions, "keep one document of every cluster of near-duplicates"),
+        ("pairs", EngineOptions, "list every pair of similar documents: a, b, similarity"),
+    ):
+        of = commands.add_parser(command, help=what, description=what.capitalize() + ".", allow_abbrev=False)
+        of.add_argument("input", nargs="+", metavar="INPUT", help="file, folder or URL that Spark can read")
+        of.add_argument("-o", "--output", required=True, metavar="OUT", help="folder or URL for the results; it must not be there")
+        of.add_argument("--master", help="where Spark runs, such as local[4] or yarn (default: as Spark is configured, else local[*])")
+        of.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark; repeatable")
+        of.add_argument("--format", choices=sorted({*FORMATS.values()}), help="of the input (default: by file name, else parquet)")
+        of.add_argument("--output-format", choices=sorted({*FORMATS.values()}), help="of the results (default: as the input)")
+        of.add_argument("--text", metavar="COLUMN", help='column with the texts (default: "text", or the only one with strings)')
+        of.add_argument("--id", metavar="COLUMN", help='column with the ids, - for none (default: "id", if it is there)')
+        if command == "dedup":
+            of.add_argument("--mask", action="store_true", help='all rows, with a column "kept"')
+        for name in known.__annotations__:
+            flag = "--" + name.replace("_", "-")
+            kind: Any = argparse.BooleanOptionalAction if name in NO_VALUE else "store"
+            of.add_argument(flag, action=kind, default=None, help=f"as of alike {command}" if name != "partitions" else PARTITIONS)
+    return parser
+
+
+PARTITIONS = "tasks of the stages that go by hashes (default: as many as the input has partitions)"
+
+
+def format_of(path: str) -> str:
+    """Return Spark's name for the format that a file's name tells."""
+    suffixes = PurePosixPath(path.rstrip("/")).suffixes
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
+    return FORMATS.get(suffixes[-1], "parquet") if suffixes else "parquet"
+
+
+def _run(asked: dict[str, Any]) -> None:
+    from ._errors import AlikeError, UsageError
+
+    try:
+        from pyspark.errors import AnalysisException
+        from pyspark.sql import SparkSession
+
+        from . import spark
+    except ModuleNotFoundError as e:
+        raise AlikeError(f"{e.name} is not there: pip install 'alike-dedup[spark]'") from e
+    own = {name: asked.pop(name) for name in ("command", "input", "output", "master", "conf", "format", "output_format")}
+    builder = SparkSession.builder.appName(f"alike {own['command']}")
+    if own["master"]:
+        builder = builder.master(own["master"])
+    for setting in own["conf"]:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--conf is {setting!r}: take NAME=VALUE")
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    form = own["format"] or format_of(own["input"][0])
+    output_form = own["output_format"] or form
+    reader = session.read.format(form)
+    if form == "csv":
+        separator = "\t" if ".tsv" in own["input"][0] else ","
+        reader = reader.options(header=True, multiLine=True, escape='"', sep=separator)
+    try:
+        # Files have the same rows whenever they are read.
+        found = getattr(spark, own["command"])(reader.load(own["input"]), stable=True, **asked)
+        writer = found.write.format(output_form)
+        (writer.options(header=True, escape='"') if output_form == "csv" else writer).save(own["output"])
+    except AnalysisException as e:
+        raise UsageError(str(e).splitlines()[0]) from e
+    finally:
+        session.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

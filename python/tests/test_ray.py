@@ -1,0 +1,86 @@
+"""On Ray comes out what the command makes, on a cluster of several nodes too.
+
+Starting Ray takes long: ALIKE_RAY_TESTS=all runs these.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hot
+from alike import UsageError
+
+if os.environ.get("ALIKE_RAY_TESTS") != "all":
+    pytest.skip("takes a minute: ALIKE_RAY_TESTS=all", allow_module_level=True)
+ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.filterwarnings("default")
+
+from ray.cluster_utils import Cluster  # noqa: E402
+
+from alike import ray as alike_ray  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Start two nodes besides the one of the driver, which runs no tasks."""
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 200 << 20})
+    cluster.spare = cluster.add_node(num_cpus=1, object_store_memory=200 << 20)
+    cluster.add_node(num_cpus=1, object_store_memory=200 << 20)
+    paths = os.pathsep.join(filter(None, [str(Path(alike_ray.__file__).parents[1]), os.environ.get("PYTHONPATH")]))
+    ray.init(address=cluster.address, runtime_env={"env_vars": {"PYTHONPATH": paths}}, log_to_driver=False)
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def dataset(rows: list[dict[str, Any]], parts: int) -> tuple[Any, list[int]]:
+    """Return rows as a Dataset of so many blocks, and where these begin."""
+    import pyarrow
+
+    starts = [len(rows) * i // parts for i in range(parts)]
+    tables = [pyarrow.Table.from_pylist(rows[a:b]) for a, b in zip(starts, [*starts[1:], len(rows)], strict=True)]
+    return ray.data.from_arrow(tables), starts
+
+
+def found(data: Any) -> list[tuple[str, str, float]]:
+    return sorted((row["a"], row["b"], row["similarity"]) for row in data.take_all())
+
+
+def test_rows_and_pairs_are_those_of_the_command(cluster: Any, tmp_path: Path) -> None:
+    rows = hot.hot_corpus(60, 150, 100)
+    file = hot.write(rows, tmp_path)
+    data, starts = dataset(rows, 3)
+    assert [row["n"] for row in alike_ray.dedup(data, keep="max:score").take_all()] == hot.kept(file, "--keep=max:score")
+    marked = alike_ray.dedup(data, mask=True, partitions=2).take_all()
+    assert [row["n"] for row in marked] == list(range(len(rows)))
+    assert [row["n"] for row in marked if row["kept"]] == hot.kept(file)
+    assert found(alike_ray.pairs(data)) == hot.pairs(file, starts)
+
+
+def test_a_row_without_a_text_is_left_out_and_errors_are_those_of_the_command(cluster: Any) -> None:
+    data, _ = dataset([{"id": 1, "text": "a b c d e f g"}, {"id": 2, "text": None}, {"id": 3, "text": "a b c d e f g"}], 2)
+    assert [row["id"] for row in alike_ray.dedup(data).take_all()] == [1]
+    with pytest.raises(UsageError, match=r"^--threshold is 2: "):
+        alike_ray.dedup(data, threshold=2)
+    with pytest.raises(UsageError, match="there is no column 'x'"):
+        alike_ray.pairs(data, text="x")
+
+
+def test_a_lost_node_changes_nothing(cluster: Any, tmp_path: Path) -> None:
+    rows = hot.hot_corpus(300, 1200, 900)
+    file = hot.write(rows, tmp_path)
+    data, _ = dataset(rows, 4)
+    data = data.materialize()
+    import threading
+
+    lost = threading.Timer(2, cluster.remove_node, [cluster.spare])
+    lost.start()
+    try:
+        assert [row["n"] for row in alike_ray.dedup(data).take_all()] == hot.kept(file)
+    finally:
+        lost.join()

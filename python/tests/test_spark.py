@@ -1,0 +1,181 @@
+"""On Spark comes out what the command makes, whatever happens to tasks and executors.
+
+ALIKE_SPARK_TESTS=all runs what takes minutes: larger data, more partitions, a cluster of processes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import hot
+import pytest
+
+from alike import AlikeError, UsageError
+from alike._binary import binary
+
+pytest.importorskip("pyspark")
+pytestmark = pytest.mark.filterwarnings("default")  # Spark's own
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("no Java here, which Spark needs", allow_module_level=True)
+
+from pyspark.sql import SparkSession  # noqa: E402
+
+from alike import _spark_command, spark  # noqa: E402
+
+ALL = pytest.mark.skipif(os.environ.get("ALIKE_SPARK_TESTS") != "all", reason="takes minutes: ALIKE_SPARK_TESTS=all")
+
+# A program that ends itself, or with "executor" the executor that runs it, when a task of one of some stages begins
+# for the first time.
+FAULTY = """\
+#!/bin/sh
+case " {stages} " in
+*" $2 "*)
+  if mkdir "{marks}/$2$3" 2>/dev/null; then
+    process=$$
+    while [ {what} = executor ] && [ "$(cat /proc/$process/comm)" != java ]; do process=$(cut -d' ' -f4 /proc/$process/stat); done
+    kill -9 $process
+  fi ;;
+esac
+exec {program} "$@"
+"""
+
+
+def faulty(folder: Path, stages: str, what: str = "task") -> Path:
+    marks = folder / "marks"
+    marks.mkdir()
+    program = folder / "faulty"
+    program.write_text(FAULTY.format(stages=stages, marks=marks, what=what, program=binary()))
+    program.chmod(0o755)
+    return program
+
+
+@contextmanager
+def session(master: str, program: str | Path, folder: Path) -> Iterator[SparkSession]:
+    builder = SparkSession.builder.master(master).config("spark.executorEnv.ALIKE_BINARY", str(program))
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "1g",
+        "spark.task.maxFailures": "4",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, [str(Path(spark.__file__).parents[1]), os.environ.get("PYTHONPATH")])),
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder),
+    }.items():
+        builder = builder.config(name, value)
+    running = builder.getOrCreate()
+    running.sparkContext.setLogLevel("OFF")
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def frame(session: SparkSession, rows: list[dict[str, Any]], parts: int) -> tuple[Any, list[int]]:
+    """Return rows as a DataFrame of so many partitions, and where these begin."""
+    starts = [len(rows) * i // parts for i in range(parts)]
+    values = [tuple(row.values()) for row in rows]
+    return session.createDataFrame(session.sparkContext.parallelize(values, parts), hot.SCHEMA), starts
+
+
+def found(frame: Any) -> list[tuple[str, str, float]]:
+    return sorted(tuple(row) for row in frame.collect())
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The one session that CI has: tasks of some stages fail once."""
+    folder = tmp_path_factory.mktemp("spark")
+    with session("local[2,4]", faulty(folder, "pack verify write"), folder) as running:
+        yield running
+
+
+def test_the_kept_rows_and_the_mask_are_those_of_the_command_though_tasks_fail(small: SparkSession, tmp_path: Path) -> None:
+    rows = hot.hot_corpus(60, 150, 100)
+    data, _ = frame(small, rows, 2)
+    want = hot.kept(hot.write(rows, tmp_path), "--keep=max:score")
+    marked = spark.dedup(data, mask=True, keep="max:score", stable=True)
+    assert marked.columns == [*data.columns, "kept"]
+    got = marked.collect()
+    assert len(got) == len(rows)
+    assert sorted(row.n for row in got if row.kept) == want
+    assert len(list((Path(small.conf.get("spark.local.dir")) / "marks").iterdir())) >= 4  # tasks have failed
+
+
+def test_the_pairs_are_those_of_the_command_and_rows_without_a_text_are_left_out(small: SparkSession, tmp_path: Path) -> None:
+    rows = hot.hot_corpus(10, 30, 40)
+    want = hot.pairs(hot.write(rows, tmp_path), [0, len(rows) // 2])
+    data, _ = frame(small, rows, 2)
+    assert found(spark.pairs(data)) == want
+
+
+def test_what_is_asked_for_wrongly_is_said_before_spark_runs(small: SparkSession) -> None:
+    data = small.createDataFrame([("a", "b", 1)], "body string, other string, n int")
+    with pytest.raises(UsageError, match='no column "text", and several hold strings'):
+        spark.dedup(data)
+    with pytest.raises(UsageError, match="column 'n' holds values of type int"):
+        spark.dedup(data, text="n")
+    with pytest.raises(UsageError, match="there is no column 'size'"):
+        spark.dedup(data, text="body", keep="max:size")
+    with pytest.raises(UsageError, match="pairs are told by ids"):
+        spark.pairs(data, text="body")
+    with pytest.raises(UsageError, match="max_record is 'much'"):
+        spark.dedup(data, text="body", max_record="much")
+    with pytest.raises(TypeError, match="did you mean ngram"):
+        spark.dedup(data, text="body", ngrams=3)
+
+
+@ALL
+def test_settings_and_errors_of_tasks_reach_the_caller(small: SparkSession) -> None:
+    texts = [("a b c d e f g",), (None,), ("a b c d e f G",), ("x" * 100,), ("",)]
+    data = small.createDataFrame(texts, "`the.text` string")
+    before = small.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")
+    assert [row[0] for row in spark.dedup(data, max_record=50).collect()] == ["a b c d e f g", ""]
+    assert spark.dedup(data.limit(0)).collect() == []
+    assert small.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == before
+    with pytest.raises(UsageError, match=r"^--threshold is 2: "):
+        spark.dedup(data, threshold=2)
+    ids = small.createDataFrame([("a b c d e f g", 1), ("a b c d e f g", 7)], "text string, id long")
+    assert [tuple(row) for row in spark.pairs(ids).collect()] == [(1, 7, 1.0)]
+    with pytest.raises(AlikeError, match="field"):
+        spark.dedup(ids.selectExpr("text", "id", "array(id) as list"), keep="max:list")
+
+
+@ALL
+@pytest.mark.parametrize(("master", "parts"), [("local[2]", 1), ("local[2]", 16), ("local-cluster[2,1,1024]", 16)])
+def test_a_hot_corpus_comes_out_as_from_the_command(master: str, parts: int, tmp_path: Path) -> None:
+    rows = hot.hot_corpus(300, 1200, 900)
+    file = hot.write(rows, tmp_path)
+    with session(master, binary(), tmp_path) as running:
+        data, starts = frame(running, rows, parts)
+        assert sorted(row.n for row in spark.dedup(data).collect()) == hot.kept(file)
+        assert found(spark.pairs(data)) == hot.pairs(file, starts)
+
+
+@ALL
+def test_a_lost_executor_changes_nothing(tmp_path: Path) -> None:
+    rows = hot.hot_corpus(60, 150, 100)
+    file = hot.write(rows, tmp_path)
+    with session("local-cluster[2,1,1024]", faulty(tmp_path, "verify", "executor"), tmp_path) as running:
+        data, _ = frame(running, rows, 2)
+        assert sorted(row.n for row in spark.dedup(data).collect()) == hot.kept(file)
+        assert list((tmp_path / "marks").iterdir())
+
+
+@ALL
+def test_the_command_reads_and_writes_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = hot.hot_corpus(20, 20, 20)
+    file = hot.write(rows, tmp_path)
+    os.environ["ALIKE_BINARY"] = binary()
+    out = str(tmp_path / "spark")
+    assert _spark_command.main(["dedup", str(file), "-o", out, "--master", "local[2]", "--keep", "longest"]) == 0
+    written = [json.loads(line)["n"] for part in Path(out).glob("*.json") for line in part.read_text().splitlines()]
+    assert sorted(written) == hot.kept(file, "--keep=longest")
+    assert _spark_command.main(["pairs", str(file), "-o", out, "--master", "local[2]"]) == 2
+    assert "already exists" in capsys.readouterr().err
