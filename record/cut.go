@@ -53,7 +53,8 @@ type Cutter struct {
 	word    []rune
 	tied    []rune
 	joined  []byte
-	memory  // of the values of chunks
+	memory                                     // of the values of chunks
+	onWord  func(word []byte, tokens []uint64) // nil: nobody asks which word a token is of
 	// Repetitions counts a token that is in a value again as another one. Without it repeated
 	// tokens are the same.
 	Repetitions bool
@@ -118,21 +119,6 @@ func (c *Cutter) Cut(dst []uint64, value []byte, kind Kind) (tokens []uint64, wh
 	return dst, whole
 }
 
-// tellApart sorts hashes and makes others of those that are there again: of the second
-// occurrence, of the third, and so on. O(n log n).
-func tellApart(hashes []uint64) {
-	slices.Sort(hashes)
-	first, nth := uint64(0), uint64(0)
-	for i, h := range hashes {
-		if i == 0 || h != first {
-			first, nth = h, 0
-			continue
-		}
-		nth++
-		hashes[i] = hashing.Mix(h+nth*againSalt)&^gramBit | h&gramBit
-	}
-}
-
 // gramBit is set in the hashes of grams, and not in those of words and values.
 const gramBit = 1
 
@@ -159,7 +145,11 @@ func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole uint64) {
 		if len(dst)-first >= maxTokens {
 			continue
 		}
+		before := len(dst)
 		dst = appendWord(dst, h, append(c.word, edge), kind)
+		if c.onWord != nil {
+			c.onWord(c.normal[start:i], dst[before:])
+		}
 		switch ties := c.ties(i); {
 		case ties && tied < 0:
 			tied = start
@@ -226,7 +216,12 @@ func (c *Cutter) appendTied(dst []uint64, words []byte, kind Kind) []uint64 {
 		i += size
 	}
 	c.tied = append(c.tied, edge)
-	return appendWord(dst, hashing.Bytes(c.joined), c.tied, kind)
+	before := len(dst)
+	dst = appendWord(dst, hashing.Bytes(c.joined), c.tied, kind)
+	if c.onWord != nil {
+		c.onWord(c.joined, dst[before:])
+	}
+	return dst
 }
 
 // edge marks both ends of a word in its grams.

@@ -1,0 +1,64 @@
+package record
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// A Word is a word of a value as it is compared: normalised, and of numbers, dates and codes
+// what they stand for. Words that signs tie together are there as one too; of Value there is
+// one word, the whole value.
+type Word struct {
+	Text   string
+	Tokens []uint64 // hashes; of several words that have one it is the first one's
+}
+
+// Words returns the words of a value, in order. Their tokens are those that Cut returns, each
+// once. It is for showing what was compared: O(len(value)), with allocations.
+func (c *Cutter) Words(value []byte, kind Kind) (words []Word) {
+	seen := map[uint64]uint64{} // how often a token was met
+	add := func(word []byte, tokens []uint64) {
+		w := Word{Text: string(word)}
+		for _, h := range tokens {
+			nth := seen[h]
+			seen[h]++
+			if nth > 0 && c.Repetitions {
+				w.Tokens = append(w.Tokens, again(h, nth))
+			} else if nth == 0 {
+				w.Tokens = append(w.Tokens, h)
+			}
+		}
+		words = append(words, w)
+	}
+	if kind != Value {
+		c.onWord = add
+	}
+	defer func() { c.onWord = nil }()
+	tokens, whole := c.Cut(nil, value, kind)
+	if kind == Value && whole != 0 {
+		add(bytes.TrimSpace(c.normal), tokens)
+	}
+	return words
+}
+
+// tellApart sorts hashes and makes others of those that are there again: of the second
+// occurrence, of the third, and so on. O(n log n).
+func tellApart(hashes []uint64) {
+	slices.Sort(hashes)
+	first, nth := uint64(0), uint64(0)
+	for i, h := range hashes {
+		if i == 0 || h != first {
+			first, nth = h, 0
+			continue
+		}
+		nth++
+		hashes[i] = again(h, nth)
+	}
+}
+
+// again returns the hash of the occurrence of a token after so many others of it.
+func again(h, nth uint64) uint64 {
+	return hashing.Mix(h+nth*againSalt)&^gramBit | h&gramBit
+}
