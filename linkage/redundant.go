@@ -1,12 +1,13 @@
 package linkage
 
 import (
+	"iter"
 	"math"
 
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// randomPairs is how many pairs of records say how columns go together.
+// randomPairs is how many pairs of records at most say how columns go together.
 const randomPairs = 200_000
 
 // agreed is the similarity from which on two values count as the same here, and alikeInAll
@@ -33,19 +34,13 @@ func (a agreements) correlation() float64 {
 // shares returns for each column how much of what it says no other column says too: 1 for a
 // column of its own, a half for each of two that always agree together, such as a town and
 // its postcode. It is 1 / (1 + Σ correlations) of the columns' agreements among records that
-// do not belong together: pairs that a hash of their number chooses, but for those that are
-// alike in all columns.
+// do not belong together: all pairs, or those that a hash of their number chooses where there
+// are many, but for those that are alike in all columns.
 func (c *comparer) shares() []float64 {
-	left, right := uint64(c.left.Rows()), uint64(c.right.Rows())
 	columns := len(c.columns)
 	counts := make([]agreements, columns*columns)
 	s := make([]float64, columns)
-	for i := range uint64(randomPairs) {
-		h := hashing.Mix(i + 1)
-		p := pair{a: uint32(h >> 32 % left), b: uint32(hashing.Mix(h) >> 32 % right)}
-		if c.right == c.left && p.a == p.b {
-			continue
-		}
+	for p := range c.strangers() {
 		there, total := 0.0, 0.0
 		c.eachColumn(p, func(f int, similarity float64, _, _ uint32) {
 			if s[f] = similarity; similarity >= 0 {
@@ -65,6 +60,40 @@ func (c *comparer) shares() []float64 {
 		share[f] = 1 / share[f]
 	}
 	return share
+}
+
+// strangers yields pairs of records, few of which belong together: all that there are, or
+// randomPairs of them.
+func (c *comparer) strangers() iter.Seq[pair] {
+	left, right := uint64(c.left.Rows()), uint64(c.right.Rows())
+	one := c.left == c.right
+	return func(yield func(pair) bool) {
+		all := left * right
+		if one {
+			all = left * (left - 1) / 2
+		}
+		for i := range min(all, randomPairs) {
+			h := hashing.Mix(i + 1)
+			p := pair{a: uint32(h >> 32 % left), b: uint32(hashing.Mix(h) >> 32 % right)}
+			switch {
+			case all <= randomPairs && one:
+				p = triangle(i)
+			case all <= randomPairs:
+				p = pair{a: uint32(i / right), b: uint32(i % right)}
+			case one && p.a == p.b:
+				continue
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// triangle returns pair i of records of one table: 0 1, 0 2, 1 2, 0 3 and so on.
+func triangle(i uint64) pair {
+	b := uint64((1 + math.Sqrt(float64(1+8*i))) / 2)
+	return pair{a: uint32(i - b*(b-1)/2), b: uint32(b)}
 }
 
 // countAgreements adds a pair of records to the counts of all pairs of columns.
