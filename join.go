@@ -35,52 +35,84 @@ type JoinScores struct {
 	Curve    []eval.Point `json:"curve"`
 }
 
-// ScoreJoin holds a join against a file of true pairs, which is read as ScorePairs does. The
-// join's JoinConfig.Considered must have been set. In one table the order within a pair does
-// not matter.
+// ScoreJoin holds a join against a file of true pairs, which is read as ReadLabels does: where
+// it has a third column of verdicts, pairs that are no matches say nothing, and those that
+// somebody was unsure of are left out, of what was found too. All other pairs are no matches.
+// The join's JoinConfig.Considered must have been set. In one table the order within a pair
+// does not matter.
 func ScoreJoin(r *JoinResult, truth string, options ...ScoreOption) (*JoinScores, error) {
-	s := newScoring(options)
+	said, err := truthOf(r, truth, options)
+	if err != nil {
+		return nil, err
+	}
+	all := uint64(0)
+	for _, v := range said {
+		if v.Match {
+			all++
+		}
+	}
+	var d PairScores
+	for _, l := range r.Links {
+		switch v := said[unordered(r, string(l.A), string(l.B))]; {
+		case v.Match:
+			d.TruePositives++
+		case !v.Unsure:
+			d.FalsePositives++
+		}
+	}
+	d.FalseNegatives = all - d.TruePositives
+	d.Precision = share(d.TruePositives, d.TruePositives+d.FalsePositives)
+	d.Recall = share(d.TruePositives, all)
+	d.F1 = share(2*d.TruePositives, d.TruePositives+d.FalsePositives+all)
+	var scores []float64
+	var right []bool
+	for _, l := range r.Considered {
+		if v := said[unordered(r, string(l.A), string(l.B))]; !v.Unsure {
+			scores, right = append(scores, l.Probability), append(right, v.Match)
+		}
+	}
+	curve := eval.Curve(scores, right, int(all))
+	return &JoinScores{d, eval.Best(curve), curve}, nil
+}
+
+// truthOf reads what is said of pairs. Of what is said of one again the last counts.
+func truthOf(r *JoinResult, truth string, options []ScoreOption) (said map[eval.Pair]Verdict, err error) {
 	t, err := readRows(truth)
 	if err != nil {
 		return nil, err
 	}
-	found := &rows{path: "the join"}
-	for _, l := range r.Considered {
-		found.rows = append(found.rows, []string{string(l.A), string(l.B)})
-	}
-	if s.isHeader(t, found) && len(t.rows) > 0 {
-		t.rows = t.rows[1:]
-	}
-	if err := t.check(); err != nil {
+	verdicts, labelled, err := t.verdicts()
+	if err != nil {
 		return nil, err
 	}
-	normal := func(a, b string) eval.Pair {
-		if r.OneTable && a > b {
-			a, b = b, a
+	if !labelled {
+		found := &rows{path: "the join"}
+		for _, l := range r.Considered {
+			found.rows = append(found.rows, []string{string(l.A), string(l.B)})
 		}
-		return eval.Pair{A: a, B: b}
-	}
-	isTrue := map[eval.Pair]bool{}
-	for _, row := range t.rows {
-		isTrue[normal(row[0], row[1])] = true
-	}
-	var d PairScores
-	for _, l := range r.Links {
-		if isTrue[normal(string(l.A), string(l.B))] {
-			d.TruePositives++
+		if newScoring(options).isHeader(t, found) && len(t.rows) > 0 {
+			t.rows = t.rows[1:]
+		}
+		if err := t.check(); err != nil {
+			return nil, err
+		}
+		for _, row := range t.rows {
+			verdicts = append(verdicts, Verdict{A: row[0], B: row[1], Match: true})
 		}
 	}
-	d.FalsePositives = uint64(len(r.Links)) - d.TruePositives
-	d.FalseNegatives = uint64(len(isTrue)) - d.TruePositives
-	d.Precision = share(d.TruePositives, uint64(len(r.Links)))
-	d.Recall = share(d.TruePositives, uint64(len(isTrue)))
-	d.F1 = share(2*d.TruePositives, uint64(len(r.Links)+len(isTrue)))
-	scores, right := make([]float64, len(r.Considered)), make([]bool, len(r.Considered))
-	for i, l := range r.Considered {
-		scores[i], right[i] = l.Probability, isTrue[normal(string(l.A), string(l.B))]
+	said = make(map[eval.Pair]Verdict, len(verdicts))
+	for _, v := range verdicts {
+		said[unordered(r, v.A, v.B)] = v
 	}
-	curve := eval.Curve(scores, right, len(isTrue))
-	return &JoinScores{d, eval.Best(curve), curve}, nil
+	return said, nil
+}
+
+// unordered returns a pair of ids, of which the order does not count in one table.
+func unordered(r *JoinResult, a, b string) eval.Pair {
+	if r.OneTable && a > b {
+		a, b = b, a
+	}
+	return eval.Pair{A: a, B: b}
 }
 
 func share(part, whole uint64) float64 {
