@@ -12,6 +12,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/measure"
 )
 
 // joinFile is what --save-config writes and --config reads.
@@ -39,6 +40,11 @@ func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
 		d.DisallowUnknownFields()
 		if err := d.Decode(&s); err != nil {
 			return s, fmt.Errorf("--config %s: %w", f.config, err)
+		}
+		// The zero value stands for the default, and is written jaccard.
+		var given struct{ Measure *measure.Measure }
+		if err := json.Unmarshal(data, &given); err == nil && given.Measure != nil && *given.Measure == measure.Jaccard {
+			return s, usagef("--config %s: %w", f.config, errJaccard)
 		}
 	}
 	s.LeftID, s.RightID = cmp.Or(f.leftID, s.LeftID), cmp.Or(f.rightID, s.RightID)

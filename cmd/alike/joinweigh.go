@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike/linkage"
@@ -39,6 +41,8 @@ func (f *weighFlags) addIDF(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.delta, "idf-delta", 0, "with --idf sketch: probability that the error is larger, `p` (default 0.01)")
 }
 
+var errJaccard = errors.New("measure is jaccard: tokens of records have weights; take weighted-jaccard or cosine")
+
 // apply sets what flags say.
 func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
 	if flags.Changed("idf") {
@@ -57,7 +61,7 @@ func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
 			return usageError{err}
 		}
 		if s.Measure == measure.Jaccard {
-			return usagef("--measure is jaccard: tokens of records have weights; take weighted-jaccard or cosine")
+			return usagef("--%w", errJaccard)
 		}
 	}
 	if flags.Changed("repetitions") {
