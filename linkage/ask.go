@@ -144,7 +144,7 @@ func (p *pool) leastSure(weights []float64, worth func(candidate int) float64) i
 func (l *Learner) question(i int, probability float64) Question {
 	p := l.pairs[i]
 	a, b := l.tables.ids(p)
-	return Question{a, b, probability, l.tables.values(l.config.With, l.examiner.comparer, p)}
+	return Question{a, b, probability, l.tables.values(l.examiner.comparer, p)}
 }
 
 // ids returns the ids of the records of a pair.
@@ -160,15 +160,18 @@ func (t *tables) other() *record.Table {
 	return t.right
 }
 
-// values returns what two records have in the compared columns; with are the columns that
-// were handed on.
-func (t *tables) values(with []string, c *comparer, p pair) []Values {
+// keptOf returns what a record has in a column that was kept.
+func (t *tables) keptOf(table *record.Table, row uint32, column string) []byte {
+	return table.Kept(int(row), slices.Index(t.kept, column), len(t.kept))
+}
+
+// values returns what two records have in the compared columns, all of which were kept.
+func (t *tables) values(c *comparer, p pair) []Values {
 	values := make([]Values, len(t.result.Columns))
 	for i, column := range t.result.Columns {
 		values[i] = Values{
 			Left: column.Left, Right: column.Right,
-			A: string(t.left.Kept(int(p.a), slices.Index(with, column.Left), len(with))),
-			B: string(t.other().Kept(int(p.b), slices.Index(with, column.Right), len(with))),
+			A: string(t.keptOf(t.left, p.a, column.Left)), B: string(t.keptOf(t.other(), p.b, column.Right)),
 		}
 	}
 	c.eachColumn(p, func(f int, s float64, _, _ uint32) { values[f].Similarity = s })

@@ -3,6 +3,7 @@ package linkage
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/alike-dev/alike/record"
 )
@@ -89,11 +90,15 @@ func (c *column) similarity(a, b uint32) float64 {
 	if a == b {
 		return 1
 	}
+	return c.scale.similarity(c.common(a, b), c.sizes[a], c.sizes[b])
+}
+
+// common returns the mass of the tokens that two values have in common.
+func (c *column) common(a, b uint32) (sum uint64) {
 	i, endA := c.Bounds(a)
 	x := c.Tokens(a)
 	y := c.Tokens(b)
 	weights := c.weights[i:endA]
-	sum := uint64(0)
 	for i, j := 0, 0; i < len(x) && j < len(y); {
 		switch s, t := x[i], y[j]; {
 		case s < t:
@@ -105,7 +110,17 @@ func (c *column) similarity(a, b uint32) float64 {
 			i, j = i+1, j+1
 		}
 	}
-	return c.scale.similarity(sum, c.sizes[a], c.sizes[b])
+	return sum
+}
+
+// massOf returns the mass of a token of a value, 0 if the value does not have it.
+func (c *column) massOf(value, token uint32) uint64 {
+	at, ok := slices.BinarySearch(c.Tokens(value), token)
+	if !ok {
+		return 0
+	}
+	start, _ := c.Bounds(value)
+	return c.scale.mass(c.weights[start+at])
 }
 
 // eachColumn calls visit with the similarity of each column in which both records have a

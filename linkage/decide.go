@@ -12,10 +12,7 @@ func (t *tables) decide(e *examiner) error {
 	c, found, probability, rank := e.config, e.found, e.probability, e.rank
 	edges := t.allowed(e, probability, rank)
 	r := t.result
-	tableB := t.right
-	if tableB == nil {
-		tableB = t.left
-	}
+	tableB := t.other()
 	if c.Considered {
 		for _, i := range edges {
 			p := found.pairs[i]
@@ -41,10 +38,13 @@ func (t *tables) decide(e *examiner) error {
 		link := Link{A: t.left.ID(int(p.a)), B: tableB.ID(int(p.b)), RowA: int(p.a), RowB: int(p.b), Similarity: matcher.similarity(p), Probability: probability[edge]}
 		e.eachColumn(p, func(_ int, s float64, _, _ uint32) { link.Fields = append(link.Fields, s) })
 		for w := range c.With {
-			link.WithA = append(link.WithA, t.left.Kept(int(p.a), w, len(c.With)))
-			link.WithB = append(link.WithB, tableB.Kept(int(p.b), w, len(c.With)))
+			link.WithA = append(link.WithA, t.left.Kept(int(p.a), w, len(t.kept)))
+			link.WithB = append(link.WithB, tableB.Kept(int(p.b), w, len(t.kept)))
 		}
 		r.Links[i] = link
+	}
+	if c.Evidence > 0 {
+		r.Evidence = t.evidence(e, edges)
 	}
 	return nil
 }
@@ -105,11 +105,16 @@ func cut(c *Config, edges []int, probability []float64, reaches func(e int, t me
 		slices.Sort(kept)
 		return kept, nil
 	}
-	least := 0.5
-	if c.Model != nil {
-		least = c.Model.Threshold
-	}
+	least := c.least()
 	return slices.DeleteFunc(edges, func(e int) bool { return probability[e] <= least }), nil
+}
+
+// least is the probability above which pairs are links, if nothing else decides.
+func (c *Config) least() float64 {
+	if c.Model != nil {
+		return c.Model.Threshold
+	}
+	return 0.5
 }
 
 // report says how the columns were used.

@@ -20,6 +20,7 @@ type examiner struct {
 	candidates  int         // that were examined
 	found       *comparison // of those that may be matches
 	probability []float64   // of each of these
+	judged      []float64   // log odds of each by the model without labels, with regard to rivals
 	rank        []float64   // by what these are to be ordered
 	shed        float64     // the sum of the probabilities of the others
 

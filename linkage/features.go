@@ -20,7 +20,7 @@ type describer struct {
 
 // describe returns the describer of the candidates.
 func (t *tables) describe(e *examiner) *describer {
-	d := &describer{comparison: e.found, examiner: e, rank: e.rank, scores: make([]float64, len(e.found.pairs))}
+	d := &describer{comparison: e.found, examiner: e, rank: e.judged, scores: make([]float64, len(e.found.pairs))}
 	for i := range d.scores {
 		d.scores[i] = e.model.score(d.of(i))
 	}

@@ -60,6 +60,7 @@ type Config struct {
 	Searching
 
 	Considered bool // hand on what the rule has found before the decision too
+	Evidence   int  // hand on why so many of the candidates are links, or not; 0: of none
 	Fail       bool // the first record that cannot be read ends the join
 
 	OnSkip func(*corpus.Problem) // told of each record that was not read
@@ -83,6 +84,8 @@ func (c Config) Validate() error {
 		return setting.Errorf("%s and %s both decide: give one of them", setting.Threshold, setting.Precision)
 	case c.Top < 0:
 		return setting.Errorf("%s is %d: take 1 or more", setting.Top, c.Top)
+	case c.Evidence < 0:
+		return fmt.Errorf("evidence of %d candidates is asked for: take 1 or more, or 0 for none", c.Evidence)
 	}
 	for _, f := range c.Fields {
 		if f.Weight < 0 || f.Weight > maxWeight || math.IsNaN(f.Weight) {
@@ -132,6 +135,7 @@ type Result struct {
 	Repeated    []string // ids that several records of a table have, with the table; one of each table
 	Notes       []string // what else a user should know of the tables
 	Considered  []Considered
+	Evidence    Evidence
 	Search      candidates.Summary
 	Known       int    // links of Config.Known of which both records are there
 	Links       []Link // sorted by left, then right record, in input order
@@ -191,7 +195,9 @@ type tables struct {
 	result      *Result
 	left, right *record.Table // right is nil for one table
 	numbering   record.Numbering
-	known       *known // nil: nothing is
+	known       *known    // nil: nothing is
+	idColumns   [2]string // of the left and the right table
+	kept        []string  // columns whose values are kept as they are: those of Config.With, then what evidence shows
 }
 
 // open reads the tables.
@@ -208,12 +214,7 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 		}
 	}
 	if c.WithAll {
-		c.With = slices.Clone(left.columns)
-		for _, name := range right.columns {
-			if !slices.Contains(c.With, name) {
-				c.With = append(c.With, name)
-			}
-		}
+		c.With = withAll(nil, left.columns, right.columns)
 	}
 	for _, name := range c.With {
 		if !slices.Contains(left.columns, name) && !slices.Contains(right.columns, name) {
@@ -222,6 +223,11 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 	}
 	if err := t.choose(ctx, c, left, right); err != nil {
 		return nil, err
+	}
+	t.kept, t.idColumns = c.With, [2]string{left.id, right.id}
+	if c.Evidence > 0 {
+		t.numbering.Lookup = true
+		t.kept = withAll(t.kept, left.columns, right.columns)
 	}
 	skipped := func(p *corpus.Problem) error {
 		t.result.Skipped++
@@ -237,7 +243,7 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 		names[0], names[1] = append(names[0], f.Left), append(names[1], f.Right)
 		kinds = append(kinds, f.Tokens)
 	}
-	if t.left, err = left.read(ctx, c.Threads, names[0], kinds, c.With, &t.numbering, c.Repetitions, skipped); err != nil {
+	if t.left, err = left.read(ctx, c.Threads, names[0], kinds, t.kept, &t.numbering, c.Repetitions, skipped); err != nil {
 		return nil, err
 	}
 	t.result.Left = t.left.Rows()
@@ -246,13 +252,24 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 		t.noteEmpty(left, right)
 		return t, nil
 	}
-	if t.right, err = right.read(ctx, c.Threads, names[1], kinds, c.With, &t.numbering, c.Repetitions, skipped); err != nil {
+	if t.right, err = right.read(ctx, c.Threads, names[1], kinds, t.kept, &t.numbering, c.Repetitions, skipped); err != nil {
 		return nil, err
 	}
 	t.result.Right = t.right.Rows()
 	t.noteRepeated(right, t.right)
 	t.noteEmpty(left, right)
 	return t, nil
+}
+
+// withAll returns a list of columns, and those of two tables that it does not have.
+func withAll(list, left, right []string) []string {
+	list = slices.Clone(list)
+	for _, name := range slices.Concat(left, right) {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // noteRepeated notes an id that several records of a table have.
@@ -324,6 +341,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 		}
 	}
 	e.judge()
+	e.judged = e.rank
 	if c.Model != nil {
 		e.probability, e.rank, err = t.correct(ctx, e, c.Model.weights())
 	}

@@ -193,7 +193,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if result == nil {
 		return err
 	}
-	return errors.Join(err, flags.tellChoices(cmd.ErrOrStderr(), join, result))
+	return errors.Join(err, flags.tellChoices(cmd, cmd.ErrOrStderr(), join, result))
 }
 
 // report runs, and tells how it goes and what became of it.

@@ -47,7 +47,11 @@ threshold. From a --threshold on, lsh finds what shares a band of weighted MinHa
 with a --recall; exact misses none; auto estimates what topk and lsh cost.
 
 --truth FILE, pairs of ids, prints precision, recall and F1 of the links, and what
-another cut would have reached.`
+another cut would have reached. A third column may say 1, 0 or u, as for alike learn.
+
+--explain-pairs FILE writes a page that needs nothing but a browser: of the pairs of
+which the decision is least sure, and some clear ones, both records side by side and what each
+column and word adds to the score. Its keys y, n and u make labels for alike learn.`
 
 const joinExamples = `  alike join products.csv catalogue.csv > links.csv
   alike join a.csv b.csv --field title --field maker=brand:2 --field price:1:number
@@ -55,7 +59,8 @@ const joinExamples = `  alike join products.csv catalogue.csv > links.csv
   alike join a.csv b.csv --precision 0.95 --with title,price -o links.csv
   alike join new.parquet old.parquet --match all --threshold 0.6
   alike join new.csv old.csv --against-links links.csv > new-links.csv
-  alike join a.csv b.csv --truth pairs.csv --explain`
+  alike join a.csv b.csv --truth pairs.csv --explain
+  alike join a.csv b.csv --explain-pairs why.html > links.csv`
 
 func newJoin() *cobra.Command {
 	var flags joinFlags
@@ -100,7 +105,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if f.known != "" {
 		tellKnown(stderr, r, len(c.Known))
 	}
-	if err := f.tellChoices(stderr, c, r); err != nil {
+	if err := f.tellChoices(cmd, stderr, c, r); err != nil {
 		return err
 	}
 	if f.truth != "" {

@@ -38,6 +38,7 @@ type joinFlags struct {
 	verbose     bool
 	model       string
 	explain     bool
+	page        string
 	probability bool
 	json        bool
 	quiet       bool
@@ -57,11 +58,18 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.probability, "probability", false, "add a column: how likely the link is right, as far as the data tell")
 	flags.StringVar(&f.save, "save-config", "", "write what was chosen to this JSON `file`")
 	flags.BoolVar(&f.explain, "explain", false, "print what each column tells to standard error")
+	flags.StringVar(&f.page, "explain-pairs", "", explainPairs)
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and what that took, to standard error")
 	flags.StringVar(&f.truth, "truth", "", "hold the links against this `file` of true pairs of ids, CSV")
 	flags.StringVar(&f.plot, "plot", "", "with --truth: draw precision over recall into this `file`, SVG")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 }
+
+// explainPairs is the help of --explain-pairs.
+const explainPairs = "write a page to this `file`, HTML: why pairs are links or not, column by column and word by word, and keys to label them by"
+
+// pairsOnPage is how many pairs the page shows.
+const pairsOnPage = 300
 
 // addTables adds the flags that say how tables are read and which pairs may be links.
 func (f *joinFlags) addTables(flags *pflag.FlagSet) {
@@ -109,6 +117,14 @@ func parseField(spec string) (f linkage.Field, err error) {
 	return f, nil
 }
 
+// evidence returns how many pairs are to be explained.
+func (f *joinFlags) evidence() int {
+	if f.page == "" {
+		return 0
+	}
+	return pairsOnPage
+}
+
 // joinConfig returns the library's configuration.
 func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinConfig, err error) {
 	s, err := f.settings(cmd.Flags())
@@ -130,7 +146,7 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		Corpus:    corpus.Options{Format: corpus.Format(f.format.value), MaxRecord: size},
 		Threshold: s.Threshold, Precision: s.Precision, Match: s.Match, Top: s.Top, With: s.With, Threads: f.threads,
 		Weighing: s.Weighing, Searching: s.Searching,
-		Considered: f.truth != "", Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
+		Considered: f.truth != "", Evidence: f.evidence(), Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
 	}
 	if len(args) > 1 {
 		c.Right = args[1]

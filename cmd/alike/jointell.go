@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/candidates"
@@ -15,6 +16,7 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/report"
 )
 
 // tellJoin says in a few lines what was done, and how good it is as far as the data tell.
@@ -77,8 +79,9 @@ func tellAssignment(w io.Writer, a linkage.Assignment) {
 	fmt.Fprintln(w)
 }
 
-// tellChoices prints and saves what was chosen, as far as that was asked for.
-func (f *joinFlags) tellChoices(w io.Writer, c alike.JoinConfig, r *alike.JoinResult) error {
+// tellChoices prints and saves what was chosen, and why pairs are links, as far as that was
+// asked for.
+func (f *joinFlags) tellChoices(cmd *cobra.Command, w io.Writer, c alike.JoinConfig, r *alike.JoinResult) error {
 	if f.explain {
 		explainColumns(w, r)
 		fmt.Fprintf(w, "similarity: %s\n", describeWeighing(&c))
@@ -87,9 +90,31 @@ func (f *joinFlags) tellChoices(w io.Writer, c alike.JoinConfig, r *alike.JoinRe
 		fmt.Fprintf(w, "candidates: %s\n", describeCandidates(&r.Search))
 	}
 	if f.save != "" {
-		return f.saveConfig(c, r)
+		if err := f.saveConfig(c, r); err != nil {
+			return err
+		}
+	}
+	if f.page != "" {
+		return f.writePage(cmd, c, r)
 	}
 	return nil
+}
+
+// writePage writes why pairs are links, or not.
+func (f *joinFlags) writePage(cmd *cobra.Command, c alike.JoinConfig, r *alike.JoinResult) error {
+	tables := []string{c.Left}
+	if c.Right != "" {
+		tables = append(tables, c.Right)
+	}
+	var out outputFile
+	if err := out.open(cmd, f.page); err != nil {
+		return fmt.Errorf("--explain-pairs: %w", err)
+	}
+	defer out.discard()
+	if err := report.Pairs(&out, r, tables, labelNames(r.OneTable)); err != nil {
+		return err
+	}
+	return out.commit()
 }
 
 // describeWeighing says what similarity is.

@@ -18,6 +18,7 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/report"
 )
 
 const labelHelp = `Ask about the pairs of records of which a label teaches most, and write the answers
@@ -66,10 +67,7 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := labelling{path: f.output, out: cmd.OutOrStdout(), names: []string{"left_id", "right_id", "match"}}
-	if c.Right == "" {
-		s.names = []string{"a", "b", "match"}
-	}
+	s := labelling{path: f.output, out: cmd.OutOrStdout(), names: labelNames(c.Right == "")}
 	var labelled bool
 	s.verdicts, labelled, err = alike.ReadVerdicts(f.output)
 	switch {
@@ -92,6 +90,14 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
 		return errSkipped
 	}
 	return nil
+}
+
+// labelNames are the columns of labels.
+func labelNames(oneTable bool) []string {
+	if oneTable {
+		return []string{"a", "b", "match"}
+	}
+	return []string{"left_id", "right_id", "match"}
 }
 
 // labelling is a session of questions.
@@ -238,10 +244,9 @@ func (s *labelling) show(q linkage.Question) {
 	}
 	wide := max(10, (s.width-head-7)/2)
 	fmt.Fprintf(s.out, "\n%d. likely %.0f %%\n", len(s.verdicts)+1, 100*q.Probability)
-	s.row(head, wide, "", s.cells(q.A, "", wide, false), s.cells(q.B, "", wide, false))
+	s.row(head, wide, "", s.cells(q.A, "", wide), s.cells(q.B, "", wide))
 	for _, v := range q.Values {
-		differ := v.A != "" && v.B != ""
-		s.row(head, wide, v.Left, s.cells(v.A, v.B, wide, differ), s.cells(v.B, v.A, wide, differ))
+		s.row(head, wide, v.Left, s.cells(v.A, v.B, wide), s.cells(v.B, v.A, wide))
 	}
 	fmt.Fprint(s.out, "do they belong together? y n u(nsure) b(ack) q(uit): ")
 }
@@ -271,21 +276,17 @@ type line struct {
 // mostLines is how many lines of a value are shown.
 const mostLines = 8
 
-// cells cuts a value into lines; words that the other value does not have are marked if differ
-// says so.
-func (s *labelling) cells(value, other string, wide int, differ bool) (lines []line) {
-	has := map[string]bool{}
-	for _, w := range strings.Fields(other) {
-		has[plainWord(w)] = true
-	}
+// cells cuts a value into lines; words that the other value, if there is one, does not have are
+// marked.
+func (s *labelling) cells(value, other string, wide int) (lines []line) {
 	marked := 0 // columns that marks take
 	if s.marks[0] == "[" {
 		marked = 2
 	}
-	for _, word := range strings.Fields(value) {
-		word = runewidth.Truncate(visible(word), wide-marked, "…")
+	for _, of := range report.Words(value, other) {
+		word := runewidth.Truncate(visible(of.Text), wide-marked, "…")
 		w, shown := runewidth.StringWidth(word), word
-		if p := plainWord(word); differ && p != "" && !has[p] {
+		if of.Alone {
 			w, shown = w+marked, s.marks[0]+word+s.marks[1]
 		}
 		if n := len(lines); n > 0 && lines[n-1].width+1+w <= wide {
@@ -298,9 +299,4 @@ func (s *labelling) cells(value, other string, wide int, differ bool) (lines []l
 		lines = append(lines, line{shown, w})
 	}
 	return lines
-}
-
-// plainWord is a word without case and what stands around it.
-func plainWord(w string) string {
-	return strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }))
 }

@@ -61,11 +61,11 @@ func run() int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	cmd, err := newRoot().ExecuteContextC(ctx)
-	return report(cmd, err)
+	return exitCode(cmd, err)
 }
 
-// report tells what has ended a command and returns the exit code.
-func report(cmd *cobra.Command, err error) int {
+// exitCode tells what has ended a command and returns the exit code.
+func exitCode(cmd *cobra.Command, err error) int {
 	say := func(message string) {
 		fmt.Fprintf(os.Stderr, "alike: %s\n", strings.ReplaceAll(visible(message), "\n", "\nalike: "))
 	}

@@ -147,7 +147,7 @@ func newPairs() *cobra.Command {
 	cmd.Flags().StringArrayVar(&with, "with", nil, "second collection: an `input` whose documents are compared with those of INPUT only; repeatable")
 	cmd.Flags().BoolVar(&flags.search.shared, "shared", false, "add a column: how many components of the two signatures are the same")
 	records.add(cmd.Flags())
-	records.addModel(cmd.Flags())
+	records.addPairs(cmd.Flags())
 	flags.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)

@@ -18,8 +18,11 @@ type recordFlags struct {
 	config  string
 	save    string
 	explain bool
+	page    string
 	verbose bool
 	model   string
+	// of pairs only
+	probability bool
 }
 
 func (f *recordFlags) add(flags *pflag.FlagSet) {
@@ -29,24 +32,26 @@ func (f *recordFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.config, "config", "", "with --records: read choices from this JSON `file`; flags that are given count more")
 	flags.StringVar(&f.save, "save-config", "", "with --records: write what was chosen to this JSON `file`")
 	flags.BoolVar(&f.explain, "explain", false, "with --records: print what each column tells to standard error")
+	flags.StringVar(&f.page, "explain-pairs", "", "with --records: "+explainPairs)
 	flags.BoolVar(&f.verbose, "verbose", false, "with --records: print how candidates were found, and what that took, to standard error")
 }
 
 // onlyOfRecords are the flags that say nothing about texts.
-var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "verbose"}
+var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability"}
 
 // checkTexts refuses flags that are about records where none are wanted.
 func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
 	for _, name := range onlyOfRecords {
-		if flags.Changed(name) {
+		if flags.Lookup(name) != nil && flags.Changed(name) {
 			return usagef("--%s is about the records of a table: give --records too, or leave it out", name)
 		}
 	}
 	return nil
 }
 
-// addModel adds the flag for what was learned from labels.
-func (f *recordFlags) addModel(flags *pflag.FlagSet) {
+// addPairs adds the flags of lists of pairs.
+func (f *recordFlags) addPairs(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.probability, "probability", false, "with --records: add a column: how likely the records belong together, as far as the data tell")
 	flags.StringVar(&f.model, "model", "", "with --records, which it implies: `file` of a model that alike learn has learned")
 }
 
@@ -56,7 +61,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.fields) > 0 || f
 var ofRecords = []string{
 	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "quiet", "json",
 	"keep", "cluster", "ids-only", "timings", "progress", "measure", "repetitions", "candidates", "recall",
-	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "verbose",
+	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability",
 }
 
 // notOfRecords says why other flags do not, where it is not that they are about texts.
@@ -99,7 +104,7 @@ func (f *recordFlags) joinFlags(cmd *cobra.Command, flags *corpusFlags, output s
 	j := &joinFlags{
 		output: output, fields: f.fields, model: f.model, threshold: "auto", match: choose(linkage.All), format: in.format, maxRecord: in.maxRecord,
 		onError: in.onError, threads: in.threads, quiet: in.quiet, json: in.json,
-		weigh: f.weigh, config: f.config, save: f.save, explain: f.explain, verbose: f.verbose,
+		weigh: f.weigh, config: f.config, save: f.save, explain: f.explain, page: f.page, verbose: f.verbose, probability: f.probability,
 	}
 	j.weigh.measure, j.weigh.candidates = flags.search.measure, flags.search.candidates
 	j.weigh.repetitions, j.weigh.recall = flags.text.repetitions, flags.search.recall

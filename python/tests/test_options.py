@@ -16,7 +16,7 @@ from alike._options import DEFAULTS, CompareOptions, DedupOptions, PairsOptions,
 # are about tables, which there is no function for.
 ELSEWHERE = {
     "output", "against", "with", "ids_only", "dry_run", "progress", "json", "hex", "passages", "help", "records", "field", "model",
-    "idf", "idf_epsilon", "idf_delta", "config", "save_config", "explain", "verbose",
+    "idf", "idf_epsilon", "idf_delta", "config", "save_config", "explain", "explain_pairs", "verbose", "probability",
     "index",
 }  # fmt: skip
 

@@ -1,0 +1,329 @@
+package linkage
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/record"
+)
+
+// Evidence is why some candidates were taken for links, or not: half of them those of which the
+// decision is least sure, a quarter evenly of the other links, from the least to the most sure,
+// and a quarter evenly of the others, of as many as there are links. Where there are fewer of
+// one sort there are more of another. They stand in the order in which the decision is unsure of
+// them.
+type Evidence struct {
+	Pairs      []Explained
+	Candidates int // of which these are
+	Links      int // of all candidates
+	Threshold  float64
+	ByWhole    bool // Threshold is a similarity of records, and not a probability
+}
+
+// Explained is what is known of a candidate.
+type Explained struct {
+	A, B        []byte // ids
+	Similarity  float64
+	Probability float64
+	Link        bool
+	Steps       []Step           // add up to the log odds of the probability
+	Columns     []ColumnEvidence // that were compared
+	Others      []Values         // of other columns, by their name in either table; not the ids
+}
+
+// A Step is what one thing adds to the log odds of a match, in nats.
+type Step struct {
+	Of      StepOf
+	Name    string // of the column or feature
+	LogOdds float64
+}
+
+// StepOf says what a step comes from.
+type StepOf string
+
+// The steps, in their order. A step that adds nothing is left out, but for columns.
+const (
+	StepPrior  StepOf = "prior"  // what is known of any candidate
+	StepColumn StepOf = "column" // how alike two values are
+	StepWhole  StepOf = "whole"  // how alike the records are as a whole
+	StepRivals StepOf = "rivals" // other candidates of either record, where it has one partner
+	StepLabels StepOf = "labels" // what was learned from labels of a feature
+	StepChance StepOf = "chance" // what records without a partner find too
+)
+
+// ColumnEvidence is what the values of a compared column say.
+type ColumnEvidence struct {
+	Values
+	LogOdds float64         // that they add, in nats
+	Apart   float64         // what values without a word in common would add; the words' LogOdds add the rest
+	Words   []WordEvidence  // of the left value, then those of the right one that it does not have; at most mostWords of each
+	Rest    [2]WordEvidence // the other words of either value, together, without Text
+}
+
+// WordEvidence is what a word of a value says, as it was compared: with its 3-grams, if the
+// column is cut into such.
+type WordEvidence struct {
+	Text       string
+	Right      bool    // of the right value
+	Similarity float64 // of the values, as far as what the word has in common with the other value makes it; of left words only
+	Alone      float64 // share of the value's weight that the other value has not
+	LogOdds    float64 // what Similarity adds after the words with more of it, in nats
+}
+
+// mostWords is how many words of a value have evidence of their own: those of most weight.
+const mostWords = 16
+
+// evidence explains candidates, given those that are links, ascending.
+func (t *tables) evidence(e *examiner, links []int) Evidence {
+	c := e.config
+	v := Evidence{Candidates: len(e.found.pairs), Links: len(links), Threshold: c.least()}
+	unsure := make([]float64, len(e.found.pairs))
+	switch {
+	case c.Threshold > 0:
+		v.Threshold, v.ByWhole = c.Threshold, true
+	case c.Precision > 0 && len(links) > 0:
+		v.Threshold = 1
+		for _, i := range links {
+			v.Threshold = min(v.Threshold, e.probability[i])
+		}
+	}
+	for i := range unsure {
+		if v.ByWhole {
+			unsure[i] = math.Abs(float64(e.found.wholes[i]) - v.Threshold)
+		} else {
+			unsure[i] = math.Abs(logOdds(e.probability[i]) - logOdds(v.Threshold))
+		}
+	}
+	isLink := make([]bool, len(unsure))
+	for _, i := range links {
+		isLink[i] = true
+	}
+	x := &explainer{tables: t, examiner: e, cutter: record.NewCutter()}
+	x.cutter.Repetitions = c.Repetitions
+	if c.Model != nil {
+		x.learned = t.describe(e)
+	}
+	for _, i := range choosePairs(unsure, isLink, c.Evidence) {
+		v.Pairs = append(v.Pairs, x.explain(i, isLink[i]))
+	}
+	return v
+}
+
+// choosePairs returns n candidates, the least sure first.
+func choosePairs(unsure []float64, isLink []bool, n int) []int {
+	order := make([]int, len(unsure))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(unsure[i], unsure[j]) })
+	if n >= len(order) {
+		return order
+	}
+	chosen := slices.Clone(order[:n/2])
+	var links, others []int
+	for place, i := range order {
+		switch {
+		case place < n/2:
+		case isLink[i]:
+			links = append(links, place)
+		default:
+			others = append(others, place)
+		}
+	}
+	rest := n - n/2
+	ofLinks := min(len(links), max(rest/2, rest-len(others)))
+	others = others[:min(len(others), max(len(links), rest-ofLinks))]
+	places := slices.Concat(evenly(links, ofLinks), evenly(others, rest-ofLinks))
+	slices.Sort(places)
+	for _, place := range places {
+		chosen = append(chosen, order[place])
+	}
+	return chosen
+}
+
+// evenly returns n of a list, at most all.
+func evenly(list []int, n int) (some []int) {
+	n = min(n, len(list))
+	for i := range n {
+		some = append(some, list[(2*i+1)*len(list)/(2*n)])
+	}
+	return some
+}
+
+// explainer explains candidates, on one goroutine.
+type explainer struct {
+	*tables
+	*examiner
+	learned *describer // nil: nothing was learned from labels
+	cutter  *record.Cutter
+}
+
+// explain says what is known of candidate i.
+func (x *explainer) explain(i int, link bool) Explained {
+	p := x.found.pairs[i]
+	v := Explained{
+		A: x.left.ID(int(p.a)), B: x.other().ID(int(p.b)), Link: link,
+		Similarity: float64(x.found.wholes[i]), Probability: x.probability[i], Steps: x.steps(i),
+	}
+	values := x.values(x.comparer, p)
+	x.eachColumn(p, func(f int, _ float64, a, b uint32) {
+		c := ColumnEvidence{Values: values[f], LogOdds: x.logOddsOf(f, x.found.of(i)[f])}
+		if a > 0 && b > 0 {
+			x.words(&c, f, a-1, b-1)
+		}
+		v.Columns = append(v.Columns, c)
+	})
+	for _, name := range x.kept {
+		compared := slices.ContainsFunc(values, func(v Values) bool { return v.Left == name && v.Right == name })
+		if compared || slices.Contains(x.idColumns[:], name) {
+			continue
+		}
+		other := Values{Left: name, Right: name, A: string(x.keptOf(x.left, p.a, name)), B: string(x.keptOf(x.other(), p.b, name)), Similarity: -1}
+		// What was compared with a column of another name stands there.
+		if slices.ContainsFunc(values, func(v Values) bool { return v.Left == name }) {
+			other.A = ""
+		}
+		if slices.ContainsFunc(values, func(v Values) bool { return v.Right == name }) {
+			other.B = ""
+		}
+		if other.A != "" || other.B != "" {
+			v.Others = append(v.Others, other)
+		}
+	}
+	return v
+}
+
+// logOddsOf returns what a level of a column adds to the log odds of a match.
+func (x *explainer) logOddsOf(f int, l level) float64 {
+	m := x.model
+	return m.share[f] * m.evidence[f*levels+int(l)] / m.discount()
+}
+
+// steps returns what adds up to the log odds of candidate i.
+func (x *explainer) steps(i int) []Step {
+	steps := []Step{{StepPrior, "", x.model.prior}}
+	add := func(of StepOf, name string, logOdds float64) {
+		if of == StepColumn || math.Abs(logOdds) > 1e-9 {
+			steps = append(steps, Step{of, name, logOdds})
+		}
+	}
+	of := x.found.of(i)
+	for f, c := range x.result.Columns {
+		add(StepColumn, c.Left, x.logOddsOf(f, of[f]))
+	}
+	add(StepWhole, "", x.logOddsOf(len(x.result.Columns), of[len(of)-1]))
+	add(StepRivals, "", x.judged[i]-x.model.score(of))
+	z := x.judged[i]
+	if x.learned != nil {
+		features := make([]float64, x.learned.features())
+		x.learned.describe(features, i, x.matchers[0])
+		for f, w := range x.config.Model.Weights {
+			told := w.Weight * features[f]
+			if f == judged {
+				told -= z // the log odds so far are this feature
+			}
+			add(StepLabels, w.Feature, told)
+		}
+		z = x.examiner.rank[i]
+	}
+	if p := x.probability[i]; math.Abs(p-logistic.Probability(z)) > 1e-9 {
+		add(StepChance, "", logOdds(p)-z)
+	}
+	return steps
+}
+
+// words says what the words of two values of column f tell.
+func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
+	column := &x.columns[f]
+	kind := x.result.Columns[f].Tokens
+	c.Apart = x.logOddsOf(f, levelOf(0))
+	both := func(value uint32, token uint32) bool {
+		_, ok := slices.BinarySearch(column.Tokens(value), token)
+		return ok
+	}
+	scaled := func(mass uint64) float64 { // part of the similarity
+		if a == b {
+			return float64(mass) / float64(max(1, column.sizes[a]))
+		}
+		s := column.similarity(a, b)
+		return s * float64(mass) / float64(max(1, column.common(a, b)))
+	}
+	for side, text := range []string{c.A, c.B} {
+		own, others := []uint32{a, b}[side], []uint32{b, a}[side]
+		var words []WordEvidence
+		for _, w := range x.cutter.Words([]byte(text), kind) {
+			var shared, alone uint64
+			for _, hash := range w.Tokens {
+				token, ok := x.numbering.Token(hash)
+				switch mass := column.massOf(own, token); {
+				case !ok:
+				case both(others, token):
+					shared += mass
+				default:
+					alone += mass
+				}
+			}
+			word := WordEvidence{Text: w.Text, Right: side == 1, Alone: float64(alone) / float64(max(1, column.sizes[own]))}
+			if side == 0 {
+				word.Similarity = scaled(shared)
+			}
+			if word.Similarity > 0 || word.Alone > 0 {
+				words = append(words, word)
+			}
+		}
+		most, rest := heaviest(words)
+		rest.Right = side == 1
+		c.Words, c.Rest[side] = append(c.Words, most...), rest
+	}
+	x.wordSteps(c, f)
+}
+
+// wordSteps shares what a column adds out to the words that its values have in common: those
+// that make most of the similarity first, each what the level that it leads to says more.
+func (x *explainer) wordSteps(c *ColumnEvidence, f int) {
+	var words []*WordEvidence
+	for i := range c.Words {
+		if c.Words[i].Similarity > 0 {
+			words = append(words, &c.Words[i])
+		}
+	}
+	slices.SortStableFunc(words, func(v, w *WordEvidence) int { return cmp.Compare(w.Similarity, v.Similarity) })
+	if c.Rest[0].Similarity > 0 {
+		words = append(words, &c.Rest[0])
+	}
+	if len(words) == 0 {
+		c.Apart = c.LogOdds
+		return
+	}
+	so, told := 0.0, c.Apart
+	for i, w := range words {
+		so += w.Similarity
+		next := c.LogOdds // the last one leads to what the values say
+		if i+1 < len(words) {
+			next = x.logOddsOf(f, min(levelOf(so), equal-1))
+		}
+		w.LogOdds, told = next-told, next
+	}
+}
+
+// heaviest returns the words of most weight, in their order, and what the others say together.
+func heaviest(words []WordEvidence) (most []WordEvidence, rest WordEvidence) {
+	weight := func(w *WordEvidence) float64 { return w.Similarity + w.Alone }
+	order := make([]int, len(words))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(weight(&words[j]), weight(&words[i])) })
+	for _, i := range order[min(mostWords, len(order)):] {
+		rest.Similarity += words[i].Similarity
+		rest.Alone += words[i].Alone
+	}
+	order = order[:min(mostWords, len(order))]
+	slices.Sort(order)
+	for _, i := range order {
+		most = append(most, words[i])
+	}
+	return most, rest
+}

@@ -1,0 +1,209 @@
+package linkage
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/measure"
+)
+
+// checkEvidence holds what explains pairs against what the join says of them.
+func checkEvidence(t *testing.T, r *Result) {
+	t.Helper()
+	near := func(x, y float64) bool { return math.Abs(x-y) < 1e-6*max(1, math.Abs(x)) }
+	links := map[[2]string]*Link{}
+	for i := range r.Links {
+		links[[2]string{string(r.Links[i].A), string(r.Links[i].B)}] = &r.Links[i]
+	}
+	told := 0
+	for _, v := range r.Evidence.Pairs {
+		sum, columns := 0.0, 0
+		for _, s := range v.Steps {
+			sum += s.LogOdds
+			if s.Of == StepColumn {
+				if c := v.Columns[columns]; s.Name != c.Left || s.LogOdds != c.LogOdds {
+					t.Errorf("%s %s: step %v is not that of column %s, %v", v.A, v.B, s, c.Left, c.LogOdds)
+				}
+				columns++
+			}
+		}
+		if p := 1 / (1 + math.Exp(-sum)); math.Abs(p-v.Probability) > 1e-6 {
+			t.Errorf("%s %s: the steps lead to the probability %v, want %v: %v", v.A, v.B, p, v.Probability, v.Steps)
+		}
+		link := links[[2]string{string(v.A), string(v.B)}]
+		if v.Link != (link != nil) {
+			t.Errorf("%s %s is said to be a link: %v", v.A, v.B, v.Link)
+		}
+		for f, c := range v.Columns {
+			if link != nil && link.Fields[f] != c.Similarity {
+				t.Errorf("%s %s: similarity of %s is %v, of the link %v", v.A, v.B, c.Left, c.Similarity, link.Fields[f])
+			}
+			if c.Similarity < 0 {
+				continue
+			}
+			similarity, logOdds := c.Rest[0].Similarity, c.Apart+c.Rest[0].LogOdds
+			for _, w := range c.Words {
+				similarity, logOdds = similarity+w.Similarity, logOdds+w.LogOdds
+				told++
+			}
+			if !near(similarity, c.Similarity) || !near(logOdds, c.LogOdds) {
+				t.Errorf("%s %s: words of %s, %q and %q, make similarity %v of %v and log odds %v of %v", v.A, v.B, c.Left, c.A, c.B, similarity, c.Similarity, logOdds, c.LogOdds)
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("no word is evidence of anything")
+	}
+}
+
+func TestStepsAndWordsAddUpToWhatTheyExplain(t *testing.T) {
+	left, right := people(400, 0.6)
+	// Words that signs tie together, and long values, have words of their own.
+	left = strings.ReplaceAll(left, " town", "-town")
+	l, r := write(t, "l.csv", left), write(t, "r.csv", right)
+	papersL, papersR := papers(300, 30)
+	firms, matches := twins(t, 150)
+	learner, err := NewLearner(t.Context(), Config{Left: firms})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := learner.Fit(Labels{Pairs: matches, Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if model.Learned.Strength == 0 {
+		t.Fatal("labels have changed nothing: the test says nothing of what they add")
+	}
+	for _, c := range []struct {
+		name   string
+		config Config
+		step   StepOf // that must be there
+	}{
+		{"two tables", Config{Left: l, Right: r}, StepRivals},
+		{"each for itself", Config{Left: l, Right: r, Match: All}, StepWhole},
+		{"by similarity", Config{Left: l, Right: r, Threshold: 0.5, Searching: Searching{Candidates: Exact}}, StepRivals},
+		{"weighted Jaccard, repeated words", Config{Left: l, Right: r, Weighing: Weighing{Measure: measure.WeightedJaccard, Repetitions: true}}, StepWhole},
+		{"one table", Config{Left: l}, StepPrior},
+		{"chance is known", Config{Left: write(t, "l.csv", papersL), Right: write(t, "r.csv", papersR)}, StepChance},
+		{"by labels", Config{Left: firms, Model: model}, StepLabels},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.config.Evidence = 400
+			result := join(t, c.config)
+			checkEvidence(t, result)
+			if !slices.ContainsFunc(result.Evidence.Pairs, func(v Explained) bool {
+				return slices.ContainsFunc(v.Steps, func(s Step) bool { return s.Of == c.step })
+			}) {
+				t.Errorf("no pair of %d has a step of %s", len(result.Evidence.Pairs), c.step)
+			}
+		})
+	}
+}
+
+func TestEvidenceChangesNoLink(t *testing.T) {
+	left, right := people(300, 0.5)
+	c := Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right), With: []string{"town"}}
+	without := join(t, c)
+	c.Evidence = 50
+	with := join(t, c)
+	if len(with.Evidence.Pairs) != 50 || with.Evidence.Links != len(without.Links) {
+		t.Errorf("evidence of %d pairs and %d links, want 50 and %d", len(with.Evidence.Pairs), with.Evidence.Links, len(without.Links))
+	}
+	if show(without.Links) != show(with.Links) {
+		t.Error("links are others with evidence than without")
+	}
+}
+
+func show(links []Link) string {
+	var b strings.Builder
+	for _, l := range links {
+		b.WriteString(string(l.A) + " " + string(l.B) + " " + string(l.WithA[0]) + " " + string(l.WithB[0]) + "\n")
+	}
+	return b.String()
+}
+
+func TestOtherColumnsStandBesideTheComparedOnes(t *testing.T) {
+	l := write(t, "l.csv", "id,name,colour,both\n1,ann smith of york,red,x\n2,bob jones of leeds,blue,y\n3,cid brown of hull,,z\n")
+	r := write(t, "r.csv", "key,title,size,both\na,ann smith of york,9,x\nb,bob jones of leeds,8,\nc,cid brown of hull,7,z\n")
+	result := join(t, Config{Left: l, Right: r, Fields: []Field{{Left: "name", Right: "title"}}, Evidence: 100})
+	for _, v := range result.Evidence.Pairs {
+		if string(v.A) != "1" || string(v.B) != "a" {
+			continue
+		}
+		want := []Values{{"colour", "colour", "red", "", -1}, {"both", "both", "x", "x", -1}, {"size", "size", "", "9", -1}}
+		if !slices.Equal(v.Others, want) {
+			t.Errorf("other columns are %v, want %v", v.Others, want)
+		}
+		return
+	}
+	t.Error("the pair is not there")
+}
+
+// The choice is held against what is said of it: see Evidence.
+func TestHalfOfTheEvidenceIsOfTheLeastSurePairs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		unsure := rapid.SliceOfN(rapid.Float64Range(0, 20), 0, 200).Draw(t, "unsure")
+		isLink := rapid.SliceOfN(rapid.Bool(), len(unsure), len(unsure)).Draw(t, "links")
+		n := rapid.IntRange(1, 60).Draw(t, "n")
+		chosen := choosePairs(unsure, isLink, n)
+		if !slices.IsSortedFunc(chosen, func(i, j int) int { return sign(unsure[i] - unsure[j]) }) {
+			t.Fatalf("the least sure pairs are not first: %v", chosen)
+		}
+		if distinct := slices.Compact(slices.Sorted(slices.Values(chosen))); len(distinct) != min(n, len(unsure)) || len(distinct) != len(chosen) {
+			t.Fatalf("%d pairs of %d, %d asked for: %v", len(chosen), len(unsure), n, chosen)
+		}
+		sorted := slices.Sorted(slices.Values(unsure))
+		links := 0
+		for place, i := range chosen {
+			if place < n/2 && unsure[i] != sorted[place] {
+				t.Fatalf("pair %d is not among the %d that are least sure", i, n/2)
+			}
+			if place >= n/2 && isLink[i] {
+				links++
+			}
+		}
+		left := 0 // links that are not among the least sure
+		for _, is := range isLink {
+			if is {
+				left++
+			}
+		}
+		for _, i := range chosen[:min(n/2, len(chosen))] {
+			if isLink[i] {
+				left--
+			}
+		}
+		if want := min(left, (n-n/2)/2); links < want {
+			t.Fatalf("%d links in the other half, want %d at least", links, want)
+		}
+	})
+}
+
+func TestFewRecordsAreComparedOnceEach(t *testing.T) {
+	left, right := people(30, 0.5)
+	for _, c := range []Config{{Left: write(t, "l.csv", left)}, {Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)}} {
+		tables, err := prepare(t.Context(), &c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables.numbering.Finish()
+		compare, err := newComparer(&c, tables.left, tables.right, &tables.numbering)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[pair]bool{}
+		for p := range compare.strangers() {
+			if seen[p] || c.Right == "" && p.a >= p.b {
+				t.Errorf("%v is compared again, or with itself", p)
+			}
+			seen[p] = true
+		}
+		if want := map[bool]int{true: 30 * 29 / 2, false: 30 * 30}[c.Right == ""]; len(seen) != want {
+			t.Errorf("%d pairs, want %d", len(seen), want)
+		}
+	}
+}
