@@ -51,9 +51,9 @@ type Decision struct {
 // If every message is delivered until it was acknowledged, and everything that passes is sent
 // before it is acknowledged, then for each message either the message itself was sent, or one
 // that it is like; and of two that are alike and in one window only one is sent, which is
-// sent more than once if it was delivered more than once. That holds over kill -9 and power
-// failures with an index in a folder, as long as no message leaves the window while it may still be delivered
-// again. With an index in memory it holds while the process lives.
+// sent more than once if it was delivered more than once. With an index in a folder that holds
+// over kill -9 and failures of the power, with one in memory while the process lives; and as
+// long as no message leaves the window while it may be delivered again, and no bucket is full.
 //
 // Its methods are safe for concurrent use.
 type Filter struct {
