@@ -154,6 +154,7 @@ type run struct {
 	layouts    feed.Layouts
 	table      *table.Table
 	classes    *copies.Classes
+	kept       *reread.Kept    // what was read, to verify by; nil: it is not needed
 	records    *reread.Store   // to verify by
 	sizes      *extsort.Sorted // of sets, where they are asked for and the table has none
 	edges      *extsort.Sorted // similar representatives; see verifier
@@ -163,7 +164,7 @@ type run struct {
 }
 
 func (r *run) storeOptions() reread.Options {
-	return reread.Options{Table: r.table, Recipe: r.recipe, Corpus: r.config.Corpus, Layouts: &r.layouts, Space: r.work}
+	return reread.Options{Table: r.table, Recipe: r.recipe, Corpus: r.config.Corpus, Layouts: &r.layouts, Space: r.work, Kept: r.kept}
 }
 
 // graph is for pairs of the run's documents.

@@ -13,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/names"
 	"github.com/alike-dev/alike/dedup/internal/read"
+	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/table"
@@ -234,6 +235,9 @@ func (r *run) readOptions() read.Options {
 	if !r.recipe.BySets() || c.Shared { // needed after grouping
 		o.Table.Words = r.recipe.Words()
 	}
+	if r.kept != nil { // in an eighth of the memory, which the table does without
+		o.Keep, o.Table.Memory = r.kept.Add, r.work.Share(2)-r.work.Share(8)
+	}
 	switch {
 	case !r.recipe.BySets():
 	case r.recipe.Keys() == 0 || r.recipe.Banding().Rows == 1 && c.Candidates == CandidatesAuto: // they will be joined
@@ -261,16 +265,27 @@ func (r *run) partBytes() int64 {
 	return min(max(r.inputBytes()/partShare, minPart), maxPart)
 }
 
+// rereads tells whether any source must be decoded once more for its records to be read again.
+func (r *run) rereads() bool {
+	return slices.ContainsFunc(r.sources, func(s corpus.Source) bool { return !s.InPlace() && !s.ByRange() })
+}
+
 // read runs the first stage and accounts for what could not be used.
 func (r *run) read(ctx context.Context) error {
 	c := &r.config
 	err := r.clock.stage("read", r.inputBytes(), func() (items, bytes int64, err error) {
 		var n read.Counts
+		if r.recipe.BySets() && c.Link == nil && r.rereads() {
+			r.kept = &reread.Kept{Memory: r.work.Share(8)}
+		}
 		r.table, n, err = read.Records(ctx, r.readOptions())
 		return n.Documents, n.Bytes, err
 	})
 	if err != nil {
 		return err
+	}
+	if r.kept != nil && r.table.HasSets {
+		r.kept.Release()
 	}
 	if len(c.With) > 0 {
 		r.sides = sides.Between(r.table.Left, nil) // see classify

@@ -28,6 +28,9 @@ type Options struct {
 	// it is read, so that the problem is the first one for any number of threads.
 	FirstProblem bool
 	Layouts      *feed.Layouts
+	// Keep, if set, is shown each block of the sources that cannot be read in place, before it
+	// is parsed. It is called by several goroutines.
+	Keep func(file int, b *corpus.Block)
 	// Look, if set, makes for each worker what is asked about each document of the inputs.
 	Look     func() Look
 	Progress meter.Progress
@@ -203,6 +206,9 @@ func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err
 	var record corpus.Record
 	piece := w.rows.Begin(file.Index, b.Seq, 0)
 	defer w.trim()
+	if source := &w.Table.Sources[file.Index]; w.Keep != nil && !source.InPlace() && !source.ByRange() {
+		w.Keep(file.Index, b)
+	}
 	w.parser.Start(file.File, b)
 	for w.parser.Next(&record) {
 		var made recipe.Made

@@ -24,7 +24,7 @@ import (
 )
 
 // Store gives single records again after the first pass. Plain files are
-// read in place. The records wanted of other sources are spooled beforehand, in
+// read in place, and what the first pass has kept is there. Other records that are wanted are spooled beforehand, in
 // memory or, when that is full, in a file of the work folder: those of plain
 // objects by requests for where they lie, those of compressed files, which have
 // no place to read from, in one more pass over them.
@@ -46,6 +46,7 @@ type Options struct {
 	Layouts *feed.Layouts
 	Space   *scratch.Space
 	Memory  int64 // of records, in bytes; 0: a share of that of Space
+	Kept    *Kept // of the first pass; nil: nothing
 }
 
 // heldOverhead is what a record in memory costs besides its bytes.
@@ -60,12 +61,18 @@ func New(o Options) *Store {
 	for _, source := range o.Table.Sources {
 		s.inPlace = append(s.inPlace, source.InPlace())
 	}
+	if s.Kept != nil {
+		s.Kept.Seal()
+	}
 	return s
 }
 
 func (s *Store) Close() {
 	s.onDisk.close()
 	s.held = nil
+	if s.Kept != nil {
+		s.Kept.Release()
+	}
 }
 
 // Prepare makes the records of all documents in pairs available.
@@ -96,15 +103,23 @@ func (s *Store) prepareAll(ctx context.Context, wanted bitset.Set) error {
 		s.have = bitset.New(t.Docs)
 	}
 	files := map[int]bool{}
+	c := t.Scanner()
 	for i := range t.Blocks {
 		b := &t.Blocks[i]
 		if s.inPlace[b.File] {
 			continue
 		}
 		for doc := b.FirstDoc; doc < b.FirstDoc+b.Docs; doc++ {
-			if s.have.Has(doc) {
+			if !wanted.Has(doc) {
+				continue
+			}
+			d := c.Doc(doc)
+			if c.Err != nil {
+				return c.Err
+			}
+			if s.have.Has(doc) || s.Kept.Record(int(b.File), d.Offset, d.Length) != nil {
 				wanted.Remove(doc)
-			} else if wanted.Has(doc) && !s.Table.Sources[b.File].ByRange() {
+			} else if !s.Table.Sources[b.File].ByRange() {
 				files[int(b.File)] = true
 			}
 		}
@@ -340,13 +355,15 @@ func (f *Fetcher) Text(doc uint32) ([]byte, error) {
 	return f.record.Text, nil
 }
 
-// readSpooled returns a record of a source that is not read in place.
+// readSpooled returns a record of a source that is not read in place, which was kept or
+// spooled.
 func (f *Fetcher) readSpooled(file int, doc uint32, d *table.Document) (raw []byte, l corpus.Layout, own bool, err error) {
-	if !f.s.has(doc) {
+	kept := f.s.Kept.Record(file, d.Offset, d.Length)
+	if kept == nil && !f.s.has(doc) {
 		return nil, l, false, table.Changed(f.s.Table.Sources[file].Label()) // its spooling has met an earlier end
 	}
-	if l, err = f.s.Layouts.Find(f.ctx, file, f.s.Table.Sources[file], f.s.Corpus); err != nil {
-		return nil, l, false, err
+	if l, err = f.s.Layouts.Find(f.ctx, file, f.s.Table.Sources[file], f.s.Corpus); err != nil || kept != nil {
+		return kept, l, false, err
 	}
 	f.raw = f.room(f.raw, int(d.Length))
 	raw, inMemory, err := f.s.get(f.raw, doc)

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"sync"
@@ -23,6 +24,7 @@ type Options struct {
 	MostSetFeatures int64
 
 	Space        *scratch.Space
+	Memory       int64 // of segments, in bytes; 0: half of that of Space
 	SegmentBytes int64 // what a segment holds before the next one is begun
 	// Log is told of parts of PartBytes of input, or more; nil: parts are made where memory
 	// does not suffice.
@@ -108,7 +110,7 @@ func (b *Builder) admit(size int64) (full, first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held += size
-	limit := b.o.Space.Share(2)
+	limit := cmp.Or(b.o.Memory, b.o.Space.Share(2))
 	if !b.spilling && limit > 0 && b.held > limit {
 		b.spilling, first = true, true
 	}
