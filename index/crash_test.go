@@ -103,7 +103,7 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 		for cycle := range 6 {
 			c := &crashing{fs: fs, cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 30, 100}[random.IntN(3)], RNG: random}}
 			c.n.Store(int64(run) + int64(random.IntN(40+60*cycle)))
-			o := OpenOptions{Options: Options{Recipe: r, ByID: true}, FS: c.wrap(), Threads: 1}
+			o := OpenOptions{Options: Options{Recipe: r, ByID: true, Keys: bothKeys[run%2]}, FS: c.wrap(), Threads: 1, TailKeys: fewKeys / 2}
 			var x *Index
 			var err error
 			if x, err = Open(indexDir, o); err != nil && !created {
@@ -240,8 +240,14 @@ func some(t *testing.T, x *Index, random *rand.Rand, safe state) (sent state) {
 // Every bit of a small index that is flipped, and every file that is cut, is detected when the
 // index is opened or verified, or changes nothing.
 func TestEveryFlippedBitIsDetectedOrHarmless(t *testing.T) {
+	for _, keys := range bothKeys {
+		t.Run("keys "+string(keys), func(t *testing.T) { flipBits(t, keys) })
+	}
+}
+
+func flipBits(t *testing.T, keys Keys) {
 	fs := vfs.NewMem()
-	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true}, FS: fs})
+	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: keys}, FS: fs, TailKeys: fewKeys})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,11 +260,11 @@ func TestEveryFlippedBitIsDetectedOrHarmless(t *testing.T) {
 	}
 	files := map[string][]byte{}
 	walkFiles(t, fs, indexDir, files)
-	trials, bytes := 300, 0 // ALIKE_TRIALS=1000000 tries nearly all
+	trials, bytes := 150, 0 // ALIKE_TRIALS=1000000 tries nearly all
 	if n, err := strconv.Atoi(os.Getenv("ALIKE_TRIALS")); err == nil {
 		trials = n
 	} else if raceDetector {
-		trials = 30
+		trials = 15
 	}
 	for _, content := range files {
 		bytes += len(content)

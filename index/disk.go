@@ -27,6 +27,8 @@ import (
 //	h place  what was remembered from this place on, see Index.History
 //	n name   a note of whoever uses the index, see Batch.Note
 //
+// and with KeysOnDisk what settle.go tells.
+//
 // Slots are big-endian, so that they are in order. Each value ends with a checksum of its own,
 // over it and its slot (of i: over the id and the slot; of n: over the name and the value).
 type disk struct {
@@ -44,6 +46,13 @@ type disk struct {
 	trimmed uint64                       // documents before it are removed; the writer's
 	past    struct{ first, next uint64 } // places of the history; likewise
 	value   []byte
+
+	// With KeysOnDisk, see settle.go.
+	onDisk      bool
+	options     *pebble.Options
+	cache       int64 // bytes
+	filterBytes int64 // of a document
+	tailKeys    int   // that memory holds
 }
 
 const (
@@ -60,14 +69,27 @@ func slotKey(dst []byte, kind byte, slot uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, kind), slot)
 }
 
+// defaultCache is how many bytes of the store memory keeps, and keysCache with KeysOnDisk, where each
+// look-up goes there.
+const (
+	defaultCache = 64 << 20
+	keysCache    = 256 << 20
+)
+
 // memTableSize is how many bytes Pebble gathers in memory before it writes a table.
 const memTableSize = 32 << 20
 
 // storeOptions are those of Pebble.
 func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
+	if s.cache == 0 {
+		s.cache = defaultCache
+		if s.onDisk {
+			s.cache = keysCache
+		}
+	}
 	o := &pebble.Options{
 		FS: &guarded{s.fs, s.fail}, ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
-		CacheSize: 64 << 20, MemTableSize: memTable, MemTableStopWritesThreshold: 4, L0StopWritesThreshold: 24,
+		CacheSize: s.cache, MemTableSize: memTable, MemTableStopWritesThreshold: 4, L0StopWritesThreshold: 24,
 		Logger: (*diskLogger)(s),
 		// Whoever reads gets the error; without this Pebble would end the process.
 		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
@@ -76,6 +98,14 @@ func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // ids are looked up that are not there
 		o.Levels[i].BlockSize = 16 << 10
 	}
+	if s.onDisk {
+		o.Comparer = bucketOrder
+		for i := range o.TargetFileSizes {
+			o.TargetFileSizes[i] = tableFile
+		}
+	}
+	o.EnsureDefaults()
+	s.options = o
 	return o
 }
 
@@ -136,6 +166,12 @@ func (s *disk) get(x *Index, _ *view, slot uint64, dst []byte) ([]byte, error) {
 	return dst, errors.Join(err, closer.Close())
 }
 
+// hasKey tells whether the store has a key of any kind.
+func (s *disk) hasKey(key []byte) bool {
+	_, closer, err := s.db.Get(key)
+	return err == nil && closer.Close() == nil
+}
+
 // asDamage marks what Pebble calls corrupt.
 func asDamage(err error) error {
 	if err != nil && pebble.IsCorruptionError(err) {
@@ -184,7 +220,7 @@ func (s *disk) apply(x *Index) error {
 			return err
 		}
 	}
-	err := errors.Join(s.putBlocks(b, x, from), s.putDead(b, x, from), s.putIDs(b, x), s.putNotes(b, x), s.putPast(b, x), s.putWindow(b, x.growing.First, x.next, x.clock.Load()), s.trim(b, x))
+	err := errors.Join(s.putBlocks(b, x, from), s.putDead(b, x, from), s.putIDs(b, x), s.putNotes(b, x), s.putPast(b, x), s.putSettled(b, x), s.putWindow(b, x.growing.First, x.next, x.clock.Load()), s.trim(b, x))
 	if err != nil {
 		return err
 	}
@@ -215,6 +251,12 @@ func (s *disk) putDead(b *pebble.Batch, x *Index, from uint64) error {
 	for _, slot := range x.dead {
 		if slot >= from {
 			continue // its block says so
+		}
+		if slot < x.growing.settled {
+			if err := errors.Join(b.Delete(slotKey(nil, keyRecord, slot), nil), b.Delete(slotKey(nil, keyFacts, slot), nil)); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := errors.Join(b.Delete(slotKey(nil, keyRecord, slot), nil), b.Set(slotKey(nil, keyDead, slot), sealed(nil, slot), nil)); err != nil {
 			return err
@@ -298,6 +340,9 @@ func parseWindow(value []byte) (first, next uint64, clock int64, err error) {
 // trim removes what has expired, a chunk at a time. Readers of the view that is shown may
 // still want what has expired with this batch.
 func (s *disk) trim(b *pebble.Batch, x *Index) error {
+	if s.onDisk {
+		return nil // see settle
+	}
 	to := x.view.Load().First &^ (chunkDocs - 1)
 	if to <= s.trimmed {
 		return nil

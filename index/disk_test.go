@@ -13,13 +13,19 @@ import (
 
 const indexDir = "an index"
 
+// fewKeys is how many keys memory holds in tests with keys on disk: some ten documents.
+const fewKeys = 200
+
+// bothKeys are the places where keys are.
+var bothKeys = []Keys{KeysInMemory, KeysOnDisk}
+
 // reopened closes an index and opens it again.
 func reopened(t testing.TB, x *Index, fs vfs.FS, w Window) *Index {
 	t.Helper()
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
-	x, err := Open(indexDir, OpenOptions{Options: Options{Window: w}, FS: fs})
+	x, err := Open(indexDir, OpenOptions{Options: Options{Window: w}, FS: fs, TailKeys: fewKeys})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,17 +34,30 @@ func reopened(t testing.TB, x *Index, fs vfs.FS, w Window) *Index {
 
 // An index in a folder, closed and opened again now and then, decides as one in memory does.
 func TestAnIndexThatIsOpenedAgainDecidesAsOneInMemory(t *testing.T) {
-	windows := map[string]Window{
-		"all": {}, "docs": {Docs: 200}, "refresh": {Docs: 200, Refresh: true}, "age": {Age: 300 * time.Second, Late: 30 * time.Second},
+	type kind struct {
+		Window
+		cap  int
+		keys Keys
+	}
+	kinds := map[string]kind{}
+	for _, keys := range bothKeys {
+		for name, w := range map[string]Window{
+			"all": {}, "docs": {Docs: 200}, "refresh": {Docs: 200, Refresh: true}, "age": {Age: 300 * time.Second, Late: 30 * time.Second},
+		} {
+			kinds[name+" "+string(keys)] = kind{w, 0, keys}
+		}
+		kinds["full "+string(keys)] = kind{Window{}, 3, keys}
 	}
 	for rname, r := range recipes(t) {
-		for wname, w := range windows {
-			t.Run(rname+" "+wname, func(t *testing.T) {
+		for name, k := range kinds {
+			w := k.Window
+			t.Run(rname+" "+name, func(t *testing.T) {
 				t.Parallel()
 				fs := vfs.NewMem()
-				o := Options{Recipe: r, Window: w}
+				o := Options{Recipe: r, Window: w, BucketCap: k.cap}
 				memory := made(t, o)
-				x, err := Create(indexDir, OpenOptions{Options: o, FS: fs})
+				o.Keys = k.keys
+				x, err := Create(indexDir, OpenOptions{Options: o, FS: fs, TailKeys: fewKeys})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -81,12 +100,16 @@ func TestAnIndexThatIsOpenedAgainDecidesAsOneInMemory(t *testing.T) {
 
 // What ByID holds is a map from ids to texts.
 func TestDocumentsAreReplacedAndDeletedById(t *testing.T) {
-	for _, onDisk := range []bool{false, true} {
-		t.Run(fmt.Sprint("disk ", onDisk), func(t *testing.T) {
+	for _, place := range []string{"memory", "folder", "keys on disk"} {
+		t.Run(place, func(t *testing.T) {
 			fs, o := vfs.NewMem(), Options{Recipe: recipes(t)["sets"], ByID: true, Containment: 4}
 			x, err := New(o)
+			onDisk := place != "memory"
 			if onDisk {
-				x, err = Create(indexDir, OpenOptions{Options: o, FS: fs})
+				if place == "keys on disk" {
+					o.Keys = KeysOnDisk
+				}
+				x, err = Create(indexDir, OpenOptions{Options: o, FS: fs, TailKeys: fewKeys})
 			}
 			if err != nil {
 				t.Fatal(err)

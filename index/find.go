@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 
@@ -35,6 +36,7 @@ type finder struct {
 	x     *Index
 	sets  *recipe.SetMaker // nil: recipes without sets
 	slots []uint64
+	held  facts
 	other []uint64 // set of a document
 	mine  []uint64 // of the query
 	value []byte
@@ -54,24 +56,30 @@ var errGone = errors.New("document is gone")
 
 // candidates returns the slots of a range, ascending, that share so many keys as the recipe
 // asks for with the query and that its sketch admits. They hold until the next call.
-func (f *finder) candidates(v *view, r table.Range, keys []uint64, votes int, admits func(slot uint64) bool) []uint64 {
+func (f *finder) candidates(v *view, r table.Range, keys []uint64, votes int, admits func(held *facts) bool) (slots []uint64, err error) {
 	f.slots = f.slots[:0]
-	t := f.x.table
-	t.Touch(keys)
+	v.table.Touch(keys)
+	buckets := buckets{view: v, most: f.x.options.BucketCap}
+	defer func() { err = errors.Join(err, buckets.close()) }()
+	late := votes > 1 || r.First < v.settled // strangers count votes too, until all are in; facts on disk are read once
 	for _, key := range keys {
 		from := len(f.slots)
-		f.slots = t.Append(f.slots, key, r)
+		if f.slots, err = buckets.append(f.slots, key, r); err != nil {
+			return nil, err
+		}
 		if len(f.slots)-from >= f.x.options.BucketCap {
 			slices.Sort(f.slots[from:])
-			f.slots = f.slots[:from+lsh.Hubs]
+			f.slots = f.slots[:min(from+lsh.Hubs, len(f.slots))] // a small bucket has fewer
 		}
-		if votes > 1 {
-			continue // strangers count votes too, until all are in
+		if late {
+			continue
 		}
-		f.slots = admitted(f.slots, from, v, admits)
+		if f.slots, err = f.admitted(from, v, admits); err != nil {
+			return nil, err
+		}
 	}
-	if len(f.slots) < 2 && votes < 2 {
-		return f.slots
+	if len(f.slots) < 2 && !late {
+		return f.slots, nil
 	}
 	slices.Sort(f.slots)
 	kept := 0
@@ -87,21 +95,25 @@ func (f *finder) candidates(v *view, r table.Range, keys []uint64, votes int, ad
 		i = j
 	}
 	f.slots = f.slots[:kept]
-	if votes > 1 {
-		f.slots = admitted(f.slots, 0, v, admits)
+	if late {
+		f.slots, err = f.admitted(0, v, admits)
 	}
-	return f.slots
+	return f.slots, err
 }
 
-// admitted drops what is dead or not admitted from slots[from:].
-func admitted(slots []uint64, from int, v *view, admits func(slot uint64) bool) []uint64 {
-	kept := slots[:from]
-	for _, slot := range slots[from:] {
-		if !v.chunk(slot).isDead(slot) && admits(slot) {
+// admitted returns the slots without what is dead or not admitted of those from that place on.
+func (f *finder) admitted(from int, v *view, admits func(held *facts) bool) ([]uint64, error) {
+	kept := f.slots[:from]
+	for _, slot := range f.slots[from:] {
+		alive, err := v.facts(slot, &f.held)
+		if err != nil {
+			return nil, err
+		}
+		if alive && admits(&f.held) {
 			kept = append(kept, slot)
 		}
 	}
-	return kept
+	return kept, nil
 }
 
 // oldest returns the document of the range with the smallest slot that is like the query.
@@ -111,32 +123,34 @@ func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint6
 		return 0, 0, false, nil
 	}
 	x := f.x
-	for _, slot := range f.candidates(v, r, q.keys, x.options.Recipe.MinKeys(), func(slot uint64) bool {
-		at := v.chunk(slot).times[slot%chunkDocs]
-		return x.inTime(q.time, at) && !x.tooLate(at) && f.near(v, slot, q, x.apart)
-	}) {
+	slots, err := f.candidates(v, r, q.keys, x.options.Recipe.MinKeys(), func(held *facts) bool {
+		return x.inTime(q.time, held.time) && !x.tooLate(held.time) && f.near(held, q, x.apart)
+	})
+	for _, slot := range slots {
 		similarity, found, err = f.compare(v, slot, q, record)
 		if found || err != nil && !errors.Is(err, errGone) {
 			return slot, similarity, found, err
 		}
 	}
-	return 0, 0, false, nil
+	return 0, 0, false, err
 }
 
 // near tells whether the sketches of a document and a query admit that they are alike.
-func (f *finder) near(v *view, slot uint64, q *query, most int) bool {
-	j := &f.x.judge
-	return !j.bySets || apart(q.words, v.chunk(slot).signature(slot, j.words)) <= most
+func (f *finder) near(held *facts, q *query, most int) bool {
+	return !f.x.judge.bySets || apart(q.words, held.words) <= most
 }
 
 // compare decides about one document.
 func (f *finder) compare(v *view, slot uint64, q *query, read func(slot uint64) (record, error)) (similarity float64, alike bool, err error) {
-	c, j := v.chunk(slot), &f.x.judge
+	held, j := &f.held, &f.x.judge
+	if alive, err := v.facts(slot, held); err != nil || !alive {
+		return 0, false, cmp.Or(err, errGone)
+	}
 	switch {
-	case c.digests[slot%chunkDocs] == q.digest:
+	case held.digest == q.digest:
 		return 1, true, nil
 	case !j.bySets:
-		similarity, alike = j.comparer.Signatures(q.words, c.signature(slot, j.words))
+		similarity, alike = j.comparer.Signatures(q.words, held.words)
 		return similarity, alike, nil
 	}
 	r, err := read(slot)
@@ -180,15 +194,18 @@ func (f *finder) querySet(value []byte) []uint64 {
 }
 
 // copies returns the documents of a view that have the digest, ascending.
-func (f *finder) copies(v *view, key uint64, digest [2]uint64) []uint64 {
-	return f.candidates(v, v.Range, []uint64{key}, 1, func(slot uint64) bool { return v.chunk(slot).digests[slot%chunkDocs] == digest })
+func (f *finder) copies(v *view, key uint64, digest [2]uint64) ([]uint64, error) {
+	return f.candidates(v, v.Range, []uint64{key}, 1, func(held *facts) bool { return held.digest == digest })
 }
 
 // again makes of what is kept of a document what it was when it came.
-func (f *finder) again(v *view, slot uint64, r record) (a arrival) {
-	c := v.chunk(slot)
+func (f *finder) again(v *view, slot uint64, r record) (a arrival, err error) {
+	held := &f.held
+	if _, err := v.facts(slot, held); err != nil {
+		return a, err
+	}
 	a = arrival{
-		digest: c.digests[slot%chunkDocs], time: c.times[slot%chunkDocs], words: c.signature(slot, f.x.judge.words),
+		digest: held.digest, time: held.time, words: slices.Clone(held.words),
 		record: appendRecord(nil, r), id: bytes.Clone(r.id),
 	}
 	a.sum = durable.Checksum(0, a.record)
@@ -208,5 +225,5 @@ func (f *finder) again(v *view, slot uint64, r record) (a arrival) {
 	if len(a.keys) > 0 {
 		a.ways = f.x.options.Recipe.Keys() + 1
 	}
-	return a
+	return a, nil
 }

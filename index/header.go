@@ -125,6 +125,9 @@ func (o Options) header() (l lines) {
 	l.add("containment", o.Containment)
 	l.add("bucketcap", o.BucketCap)
 	l.add("byid", o.ByID)
+	if o.Keys != KeysInMemory {
+		l.add("keys", o.Keys)
+	}
 	l.add("columns", strconv.Quote(strings.Join(o.Columns, "\x00")))
 	return l
 }
@@ -142,7 +145,7 @@ func fromHeader(l lines, o Options) (Options, error) {
 		return o, fmt.Errorf("%w: it has the recipe\n  %s\nand not\n  %s", ErrOther, line, o.Recipe)
 	}
 	o.Keep, o.Containment, o.BucketCap = Keep(l.get("keep")), int(l.number("containment")), int(l.number("bucketcap"))
-	o.ByID = l.get("byid") == "true"
+	o.ByID, o.Keys = l.get("byid") == "true", Keys(l.get("keys"))
 	columns, err := strconv.Unquote(l.get("columns"))
 	if err != nil {
 		return o, fmt.Errorf("%w: columns %s", errDamaged, l.get("columns"))

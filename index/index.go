@@ -29,7 +29,6 @@ type Index struct {
 	judge   judge
 	apart   int // see judge.mostApart
 	scaled  minhash.Scaled
-	table   *table.Table
 	store   store
 	view    atomic.Pointer[view]
 	clock   atomic.Int64 // the newest time, in nanoseconds
@@ -46,6 +45,7 @@ type Index struct {
 	named   map[string]uint64 // with ByID: their slots
 	dropped [][]byte          // with ByID: ids of what is dead
 	dead    []uint64          // slots buried by the batch at hand
+	keyed   []keyOf           // keys on disk that it changes
 	notes   []noteOf          // to be stored with the batch at hand
 	most    uint64            // see expire
 	finder  *finder
@@ -81,18 +81,21 @@ func New(o Options) (*Index, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	if o.Keys == KeysOnDisk {
+		return nil, errors.New("index: one in memory has its keys there: leave keys on disk out, or make it in a folder")
+	}
 	x := newIndex(o.withDefaults())
 	x.store = newMemory(o.ByID)
 	return x, nil
 }
 
 func newIndex(o Options) *Index {
-	x := &Index{options: o, judge: newJudge(o.Recipe), table: table.New(o.BucketCap), named: map[string]uint64{}}
+	x := &Index{options: o, judge: newJudge(o.Recipe), named: map[string]uint64{}}
 	x.apart = x.judge.mostApart(o.Recipe, o.Recipe.Threshold())
 	if o.Containment > 0 {
 		x.scaled = o.scaled()
 	}
-	x.view.Store(&view{})
+	x.view.Store(&view{table: table.New(o.BucketCap), words: x.judge.words})
 	x.clock.Store(math.MinInt64)
 	x.finder = newFinder(x)
 	return x
@@ -185,7 +188,9 @@ func (x *Index) Add(b *Batch) error {
 				return x.fail(err)
 			}
 		}
-		x.insert(a)
+		if err := x.insert(a); err != nil {
+			return x.fail(err)
+		}
 	}
 	return x.commit()
 }
@@ -260,8 +265,11 @@ func (x *Index) begin(b *Batch) {
 	x.next, x.growing = v.Next, *v
 	x.most = v.First + slotsAtOnce
 	x.pending, x.dead = x.pending[:0], x.dead[:0]
-	x.dropped, x.notes = x.dropped[:0], x.notes[:0]
+	x.dropped, x.notes, x.keyed = x.dropped[:0], x.notes[:0], x.keyed[:0]
 	clear(x.named)
+	if x.growing.settled > 0 {
+		x.growing.gone = map[uint64]bool{}
+	}
 }
 
 // decide decides about one document of a batch.
@@ -274,8 +282,20 @@ func (x *Index) decide(b *Batch, p *prepared) (v Verdict, err error) {
 	grown.Range = now
 	q := b.query(p, func() []uint64 { return x.finder.querySet(of(b.bytes, p.record)) })
 	look := b.view.after(now)
-	if !wasTimed && x.options.Window.Age > 0 || p.found && (!grown.has(p.slot) || x.tooLate(grown.chunk(p.slot).times[p.slot%chunkDocs])) {
-		look, p.found = now, false // its time is another one, or what it was like is gone
+	if p.found {
+		alive, err := p.slot >= grown.First, error(nil)
+		if alive {
+			alive, err = grown.facts(p.slot, &x.finder.held)
+		}
+		if err != nil {
+			return v, err
+		}
+		if !alive || x.tooLate(x.finder.held.time) {
+			look, p.found = now, false // what it was like is gone
+		}
+	}
+	if !wasTimed && x.options.Window.Age > 0 {
+		look, p.found = now, false // its time is another one
 	}
 	if !p.found {
 		p.slot, p.similarity, p.found, err = x.finder.oldest(&grown, look, q, x.read)
@@ -289,8 +309,7 @@ func (x *Index) decide(b *Batch, p *prepared) (v Verdict, err error) {
 			return Verdict{New: true, Late: true}, nil
 		}
 		v = Verdict{New: true, Slot: x.next}
-		x.insert(b.arrival(p))
-		return v, nil
+		return v, x.insert(b.arrival(p))
 	}
 	x.counts.duplicates.Add(1)
 	v = Verdict{Slot: p.slot, Similarity: p.similarity, Late: x.tooLate(p.time)}
@@ -331,15 +350,19 @@ func (b *Batch) arrival(p *prepared) arrival {
 }
 
 // insert gives a document the next slot.
-func (x *Index) insert(a arrival) {
+func (x *Index) insert(a arrival) error {
 	slot := x.next
-	x.growing = x.growing.extended(slot, x.judge.words, x.store.inMemory())
+	x.growing = x.growing.extended(slot, x.store.inMemory())
 	c := x.growing.chunk(slot)
 	c.times[slot%chunkDocs], c.digests[slot%chunkDocs] = a.time, a.digest
 	copy(c.signature(slot, x.judge.words), a.words)
 	now := table.Range{First: x.growing.First, Next: slot}
-	for _, key := range x.keysOf(&a, now) {
-		if !x.table.Insert(key, slot, now) {
+	keys, err := x.keysOf(&a, now)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if !x.growing.table.Insert(key, slot, now) {
 			x.counts.full.Add(1)
 		}
 	}
@@ -356,44 +379,69 @@ func (x *Index) insert(a arrival) {
 	} else if last >= 0 && x.marks[last].clock == x.clock.Load() {
 		x.marks[last].slot = x.next
 	}
+	return nil
 }
 
 // keysOf returns the keys that a document gets in the table. Where nothing expires, one that
 // equals an earlier one is found by that, and only the digest leads from there to it: a
 // million copies do not fill buckets that others need.
-func (x *Index) keysOf(a *arrival, now table.Range) []uint64 {
+func (x *Index) keysOf(a *arrival, now table.Range) ([]uint64, error) {
 	if a.ways == 0 || x.expires() {
-		return a.keys
+		return a.keys, nil
 	}
 	grown := x.growing
 	grown.Range = now
-	if len(x.finder.copies(&grown, a.keys[a.ways-1], a.digest)) > 0 {
-		return a.keys[a.ways-1 : a.ways]
+	copies, err := x.finder.copies(&grown, a.keys[a.ways-1], a.digest)
+	if len(copies) > 0 {
+		return a.keys[a.ways-1 : a.ways], err
 	}
-	return a.keys
+	return a.keys, err
 }
 
 func (x *Index) expires() bool { return x.options.Window.Docs > 0 || x.options.Window.Age > 0 }
 
 // bury takes a document of which r is kept out of the collection.
 func (x *Index) bury(slot uint64, keys []uint64) {
-	now := table.Range{First: x.growing.First, Next: x.next}
-	if !x.growing.chunk(slot).bury(slot) {
+	if slot < x.growing.settled {
+		x.growing.gone[slot] = true
+	} else if !x.growing.chunk(slot).bury(slot) {
 		return
 	}
 	for _, key := range keys {
-		x.table.Remove(key, slot, now)
+		x.unlink(key, slot)
 	}
 	x.dead = append(x.dead, slot)
 	x.counts.live.Add(-1)
 }
 
+// link gives a document that is there the key, unlink takes it.
+func (x *Index) link(key, slot uint64) {
+	if slot < x.growing.settled {
+		x.keyed = append(x.keyed, keyOf{table.Print(key), slot, true})
+		return
+	}
+	x.growing.table.Insert(key, slot, table.Range{First: x.growing.First, Next: x.next})
+}
+
+func (x *Index) unlink(key, slot uint64) {
+	if slot < x.growing.settled {
+		x.keyed = append(x.keyed, keyOf{table.Print(key), slot, false})
+		return
+	}
+	x.growing.table.Remove(key, slot, table.Range{First: x.growing.First, Next: x.next})
+}
+
 // refresh moves a document to the end of the window.
 func (x *Index) refresh(slot uint64, at int64, r record) error {
-	a := x.finder.again(&x.growing, slot, r)
+	a, err := x.finder.again(&x.growing, slot, r)
+	if err != nil {
+		return err
+	}
 	a.time = max(a.time, at)
 	x.bury(slot, a.keys)
-	x.insert(a)
+	if err := x.insert(a); err != nil {
+		return err
+	}
 	x.counts.added.Add(-1)
 	x.counts.refreshed.Add(1)
 	return nil
@@ -408,16 +456,21 @@ func (x *Index) replace(id []byte) error {
 			return err
 		}
 	}
-	if !found || x.growing.chunk(slot).isDead(slot) {
+	if !found || !x.growing.living(slot) {
 		return nil
 	}
 	r, err := x.read(slot)
 	if err != nil {
 		return err
 	}
-	a := x.finder.again(&x.growing, slot, r)
+	a, err := x.finder.again(&x.growing, slot, r)
+	if err != nil {
+		return err
+	}
 	x.bury(slot, a.keys)
-	x.promote(&a)
+	if err := x.promote(&a); err != nil {
+		return err
+	}
 	x.dropped = append(x.dropped, a.id)
 	delete(x.named, string(id))
 	return nil
@@ -425,22 +478,24 @@ func (x *Index) replace(id []byte) error {
 
 // promote gives the first copy of a document that has gone the keys by which it was found.
 // See keysOf.
-func (x *Index) promote(gone *arrival) {
+func (x *Index) promote(gone *arrival) error {
 	if gone.ways == 0 {
-		return
+		return nil
 	}
 	grown := x.growing
 	grown.Range = table.Range{First: x.growing.First, Next: x.next}
-	copies := x.finder.copies(&grown, gone.keys[gone.ways-1], gone.digest)
+	copies, err := x.finder.copies(&grown, gone.keys[gone.ways-1], gone.digest)
 	if len(copies) == 0 {
-		return
+		return err
 	}
+	first := copies[0]
 	for i, key := range gone.keys {
 		if i != gone.ways-1 {
-			x.table.Remove(key, copies[0], grown.Range) // it has them already if it is older
-			x.table.Insert(key, copies[0], grown.Range)
+			x.unlink(key, first) // it has them already if it is older
+			x.link(key, first)
 		}
 	}
+	return err
 }
 
 // commit stores what the batch has brought, and shows it.
@@ -453,8 +508,11 @@ func (x *Index) commit() error {
 		return x.fail(err)
 	}
 	shown := x.growing
-	shown.Next = x.next
+	shown.Next, shown.gone = x.next, nil
 	x.view.Store(&shown)
+	if err := x.store.settle(x, false); err != nil {
+		return x.fail(err)
+	}
 	return nil
 }
 
@@ -466,6 +524,7 @@ type Stats struct {
 	Newest     time.Time // newest time of a document; zero if none has one
 	TableBytes int64     // memory of the keys
 	SlotBytes  int64     // memory of the rest that is held of each document
+	KeyBytes   int64     // of KeysOnDisk: the disk that keys and the rest take, as far as they are in tables
 	StoreBytes int64     // documents: memory, or disk
 
 	Checked, Added, Duplicates, Late, Refreshed, Expired, Deleted int64
@@ -477,9 +536,9 @@ func (x *Index) Stats() Stats {
 	v := x.view.Load()
 	s := Stats{
 		Documents: x.counts.live.Load(), First: v.First, Next: v.Next,
-		TableBytes: x.table.Bytes(), SlotBytes: int64(len(v.chunks)) * chunkDocs * int64(8+16+4*x.judge.words),
-		StoreBytes: x.store.bytes(v),
-		Checked:    x.counts.checked.Load(), Added: x.counts.added.Load(), Duplicates: x.counts.duplicates.Load(), Late: x.counts.late.Load(),
+		TableBytes: v.table.Bytes(), SlotBytes: int64(len(v.chunks)) * chunkDocs * int64(8+16+4*x.judge.words),
+		StoreBytes: x.store.bytes(v), KeyBytes: x.store.keyBytes(),
+		Checked: x.counts.checked.Load(), Added: x.counts.added.Load(), Duplicates: x.counts.duplicates.Load(), Late: x.counts.late.Load(),
 		Refreshed: x.counts.refreshed.Load(), Expired: x.counts.expired.Load(), Deleted: x.counts.deleted.Load(), Full: x.counts.full.Load(),
 	}
 	if clock := x.clock.Load(); clock != math.MinInt64 {

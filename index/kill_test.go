@@ -36,7 +36,7 @@ const writers = 16
 // writeUntilKilled adds documents, of which it first says that it sends them, and then that
 // they were acknowledged.
 func writeUntilKilled(dir string, out io.Writer) error {
-	x, err := Open(dir, OpenOptions{})
+	x, err := Open(dir, OpenOptions{TailKeys: 20 * fewKeys})
 	if err != nil {
 		return err
 	}
@@ -73,12 +73,18 @@ func writeUntilKilled(dir string, out io.Writer) error {
 // and at the end: to look at all each time takes longer than the writing. ALIKE_KILLS=200 does
 // what a release does.
 func TestNothingAcknowledgedIsLostWhenTheProcessIsKilled(t *testing.T) {
-	kills := 3
+	for _, keys := range bothKeys {
+		t.Run("keys "+string(keys), func(t *testing.T) { killWriters(t, keys) })
+	}
+}
+
+func killWriters(t *testing.T, keys Keys) {
+	kills := 2
 	if n, err := strconv.Atoi(os.Getenv("ALIKE_KILLS")); err == nil {
 		kills = n
 	}
 	dir := t.TempDir()
-	x, err := Create(dir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true}, FS: vfs.Default})
+	x, err := Create(dir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: keys}, FS: vfs.Default})
 	if err != nil {
 		t.Fatal(err)
 	}

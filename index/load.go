@@ -31,6 +31,7 @@ type loading struct {
 	s       *disk
 	threads int
 	view    view
+	held    uint64  // first slot that memory holds
 	parts   []*part // of the goroutines, in the order of slots
 	copies  []bool  // of the round: documents that equal an earlier one
 
@@ -66,7 +67,7 @@ func (l *loading) reserve(from, to uint64) {
 			}
 		}
 	}
-	l.x.table.Reserve(int(float64(keys) / float64(to-from) * float64(l.view.Next-from)))
+	l.view.table.Reserve(int(float64(keys) / float64(to-from) * float64(l.view.Next-from)))
 }
 
 // load reads what memory holds from the store.
@@ -75,42 +76,63 @@ func (x *Index) load(s *disk, threads int) error {
 	if err != nil {
 		return err
 	}
-	l := &loading{x: x, s: s, threads: cmp.Or(threads, runtime.GOMAXPROCS(0)), view: view{Range: table.Range{First: first, Next: next}, base: first >> chunkBits}}
-	for slot := first &^ (chunkDocs - 1); slot < next; slot += chunkDocs {
+	settled, trimmed, live, err := uint64(0), first&^(chunkDocs-1), int64(0), error(nil)
+	if s.onDisk {
+		settled, trimmed, live, err = s.readTail()
+	}
+	if err == nil && settled > next {
+		err = fmt.Errorf("index: %w: %d slots are settled, and there are %d", errDamaged, settled, next)
+	}
+	if err != nil {
+		return err
+	}
+	held := max(first, settled) // by memory, from there on
+	l := &loading{x: x, s: s, threads: cmp.Or(threads, runtime.GOMAXPROCS(0)), held: held, view: view{
+		Range: table.Range{First: first, Next: next}, base: held >> chunkBits, table: table.New(x.options.BucketCap), words: x.judge.words,
+		settled: settled, disk: s,
+	}}
+	for slot := held &^ (chunkDocs - 1); slot < next; slot += chunkDocs {
 		l.view.chunks = append(l.view.chunks, newChunk(x.judge.words, false))
 	}
 	if err := l.readDead(); err != nil {
 		return err
 	}
-	for from := first &^ (chunkDocs - 1); from < next; from += roundDocs {
+	for from := held &^ (chunkDocs - 1); from < next; from += roundDocs {
 		if err := l.round(from, min(from+roundDocs, next)); err != nil {
 			return err
 		}
 	}
-	s.trimmed = first &^ (chunkDocs - 1)
+	s.trimmed = trimmed
 	if err := s.loadPast(); err != nil {
 		return err
 	}
 	x.view.Store(&l.view)
 	x.growing = l.view
 	x.clock.Store(clock)
-	x.counts.live.Store(l.view.live())
-	x.setMarks()
-	return nil
+	if !s.onDisk {
+		live = l.view.live()
+	}
+	x.counts.live.Store(live)
+	return x.setMarks()
 }
 
 // setMarks makes the marks of the documents that are there.
-func (x *Index) setMarks() {
+func (x *Index) setMarks() error {
 	if x.options.Window.Age == 0 {
-		return
+		return nil
 	}
-	v, newest := x.view.Load(), int64(math.MinInt64)
+	v, newest, held := x.view.Load(), int64(math.MinInt64), &x.finder.held
 	for slot := v.First; slot < v.Next; slot++ {
-		newest = max(newest, min(v.chunk(slot).times[slot%chunkDocs], x.clock.Load()))
+		held.time = newest // of a settled one that is dead
+		if _, err := v.facts(slot, held); err != nil {
+			return err
+		}
+		newest = max(newest, min(held.time, x.clock.Load()))
 		if n := len(x.marks); n == 0 || newest-x.marks[n-1].clock >= x.markEvery() || slot+1 == v.Next {
 			x.marks = append(x.marks, mark{slot + 1, newest})
 		}
 	}
+	return nil
 }
 
 // window reads the range of slots and the clock.
@@ -156,7 +178,7 @@ func parseSlotKey(key []byte) (slot uint64, err error) {
 
 // readDead marks the documents that are dead.
 func (l *loading) readDead() error {
-	return l.s.each(keyDead, l.view.First, l.view.Next, func(slot uint64, value []byte) error {
+	return l.s.each(keyDead, l.held, l.view.Next, func(slot uint64, value []byte) error {
 		if _, err := unseal(value, slot); err != nil {
 			return fmt.Errorf("index: mark of dead slot %d: %w", slot, err)
 		}
@@ -190,7 +212,9 @@ func (l *loading) round(from, to uint64) error {
 	l.fill(func(p *part) *[partitions][]entry { return &p.digests }, nil)
 	var copies func(slot uint64) bool
 	if !l.x.expires() {
-		l.findCopies(from, to)
+		if err := l.findCopies(from, to); err != nil {
+			return err
+		}
 		copies = func(slot uint64) bool { return l.copies[slot-from] }
 	}
 	if !l.reserved && l.view.Next > to {
@@ -202,7 +226,7 @@ func (l *loading) round(from, to uint64) error {
 
 // read reads the blocks of some chunks. There must be one for each slot of the window.
 func (l *loading) read(p *part, from, to uint64) error {
-	want := max(from, l.view.First)
+	want := max(from, l.held)
 	err := l.s.each(keyBlock, from, to, func(start uint64, value []byte) error {
 		body, err := unseal(value, start)
 		if err != nil {
@@ -216,7 +240,7 @@ func (l *loading) read(p *part, from, to uint64) error {
 			if slot>>chunkBits != start>>chunkBits || slot >= l.view.Next {
 				return fmt.Errorf("%w: it has too many documents", errDamaged)
 			}
-			if slot >= l.view.First {
+			if slot >= l.held {
 				l.take(p, slot, d, dead)
 			}
 			return nil
@@ -267,7 +291,7 @@ func (l *loading) fill(of func(*part) *[partitions][]entry, copies func(slot uin
 						if copies != nil && copies(e.slot) {
 							continue
 						}
-						if !l.x.table.Insert(e.key, e.slot, l.view.Range) {
+						if !l.view.table.Insert(e.key, e.slot, l.view.Range) {
 							l.x.counts.full.Add(1)
 						}
 					}
@@ -279,26 +303,30 @@ func (l *loading) fill(of func(*part) *[partitions][]entry, copies func(slot uin
 }
 
 // findCopies finds the documents of a round that equal an earlier one. See Index.keysOf.
-func (l *loading) findCopies(from, to uint64) {
+func (l *loading) findCopies(from, to uint64) error {
 	l.copies = append(l.copies[:0], make([]bool, to-from)...)
 	var finders sync.WaitGroup
+	errs := make([]error, l.threads)
 	for n := range l.threads {
 		finders.Go(func() {
-			var slots []uint64
+			f := newFinder(l.x)
 			for i := n; i < partitions; i += l.threads {
 				for _, p := range l.parts {
 					for _, e := range p.digests[i] {
 						digest := l.view.chunk(e.slot).digests[e.slot%chunkDocs]
-						slots = l.x.table.Append(slots[:0], e.key, table.Range{First: l.view.First, Next: e.slot})
-						for _, slot := range slots {
-							if l.view.chunk(slot).digests[slot%chunkDocs] == digest {
-								l.copies[e.slot-from] = true
-							}
+						before := l.view
+						before.Next = e.slot
+						copies, err := f.copies(&before, e.key, digest)
+						if err != nil {
+							errs[n] = err
+							return
 						}
+						l.copies[e.slot-from] = len(copies) > 0
 					}
 				}
 			}
 		})
 	}
 	finders.Wait()
+	return errors.Join(errs...)
 }

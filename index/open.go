@@ -24,7 +24,14 @@ type OpenOptions struct {
 	// ReadOnly opens the index as it is now. Nothing is written, any number of processes may do
 	// so, also beside one that writes, and none waits for another.
 	ReadOnly bool
-	Threads  int    // that read what memory holds; 0: all processors
+	Threads  int // that read what memory holds; 0: all processors
+	// Cache is how many bytes of the store memory keeps at most; 0: 64 MiB, with KeysOnDisk 256 MiB. There
+	// a key that is not there costs no read as long as 1.7 bytes of it are there for each key: 29 for a
+	// document of the default recipe.
+	Cache int64
+	// TailKeys is how many keys memory holds with KeysOnDisk before they are settled, for which a
+	// writer waits; 0: DefaultTailKeys.
+	TailKeys int
 	FS       vfs.FS // nil: that of the system
 
 	memTable uint64 // bytes of a table of Pebble in memory; 0 but in tests: memTableSize
@@ -110,6 +117,9 @@ func open(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := s.sweep(); err != nil {
+		return nil, err
+	}
 	if x, err = s.load(o, o.FS.PathJoin(dir, storeDir), false); err != nil {
 		return nil, err
 	}
@@ -121,6 +131,8 @@ func open(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) 
 
 // load opens the store and reads from it what memory holds.
 func (s *disk) load(o OpenOptions, store string, readOnly bool) (*Index, error) {
+	s.onDisk, s.cache, s.tailKeys = o.Keys == KeysOnDisk, o.Cache, cmp.Or(o.TailKeys, DefaultTailKeys)
+	s.filterBytes = int64(o.Recipe.Keys()+1) * 10 / 8
 	err := s.do(func() (err error) {
 		s.db, err = pebble.Open(store, s.storeOptions(readOnly, cmp.Or(o.memTable, memTableSize)))
 		return err
@@ -243,6 +255,9 @@ func (s *disk) close(x *Index) (err error) {
 	if whole {
 		if err = s.sync(); err == nil {
 			err = s.do(s.db.Flush)
+		}
+		if v := x.view.Load(); err == nil && v.Next-v.settled >= chunkDocs {
+			err = s.settle(x, true) // so that to open it is nothing
 		}
 	}
 	err = errors.Join(err, s.closeStore())

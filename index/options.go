@@ -24,6 +24,15 @@ const (
 	KeepNothing  Keep = "nothing"  // nothing, where signatures decide
 )
 
+// Keys says where the keys are by which documents are found.
+type Keys string
+
+// Where keys are.
+const (
+	KeysInMemory Keys = ""     // with time, digest and sketch of each document; some 360 bytes of it
+	KeysOnDisk   Keys = "disk" // of an index in a folder: memory does not grow with it
+)
+
 // Options say what an index is. Those of an index in a folder stand in its header.
 type Options struct {
 	// Recipe says what is alike. It must find candidates by keys.
@@ -34,6 +43,7 @@ type Options struct {
 	// probability 0.99; a document of 2 KB has 20 such keys. 0: no search by containment.
 	Containment int
 	BucketCap   int // 0: DefaultBucketCap
+	Keys        Keys
 	Window      Window
 	// ByID makes ids names: a document replaces one with the same id, and Delete finds it.
 	ByID bool
@@ -104,6 +114,9 @@ func (o Options) Validate() error {
 	}
 	if o.Containment < 0 || o.Containment > 0 && !features {
 		bad("containment keys are one in so many features, from 1 on, of texts that have features")
+	}
+	if o.Keys != KeysInMemory && o.Keys != KeysOnDisk {
+		bad("keys are in %q: choose disk, or leave it out for memory", o.Keys)
 	}
 	if o.BucketCap < 2 || o.BucketCap > 1<<16 {
 		bad("bucket cap is %d: take 2 to 65536", o.BucketCap)

@@ -173,7 +173,10 @@ func sampledVotes(shared, scale uint64, recall float64) int {
 func (s *Searcher) matches(v *view, q *query, t measure.Threshold, votes, apart int) (matches []Match, err error) {
 	f := s.finder
 	read := f.read(v)
-	slots := f.candidates(v, v.Range, q.keys, votes, func(slot uint64) bool { return f.near(v, slot, q, apart) })
+	slots, err := f.candidates(v, v.Range, q.keys, votes, func(held *facts) bool { return f.near(held, q, apart) })
+	if err != nil {
+		return nil, err
+	}
 	for _, slot := range slots {
 		similarity, alike := 0.0, false
 		if !s.x.judge.bySets {
@@ -191,28 +194,37 @@ func (s *Searcher) matches(v *view, q *query, t measure.Threshold, votes, apart 
 			matches = append(matches, Match{Slot: slot, Similarity: similarity})
 		}
 	}
-	return s.withCopies(v, matches), nil
+	return s.withCopies(v, matches)
 }
 
 // withCopies adds the documents that equal one that was found: see Index.keysOf.
-func (s *Searcher) withCopies(v *view, matches []Match) []Match {
+func (s *Searcher) withCopies(v *view, matches []Match) ([]Match, error) {
 	if s.x.expires() {
-		return matches
+		return matches, nil
 	}
 	seen := make(map[uint64]bool, len(matches))
 	for _, m := range matches {
 		seen[m.Slot] = true
 	}
 	for _, m := range matches[:len(matches):len(matches)] {
-		digest := v.chunk(m.Slot).digests[m.Slot%chunkDocs]
-		for _, slot := range s.finder.copies(v, digestKey(digest), digest) {
+		if alive, err := v.facts(m.Slot, &s.finder.held); err != nil {
+			return nil, err
+		} else if !alive {
+			continue
+		}
+		digest := s.finder.held.digest
+		copies, err := s.finder.copies(v, digestKey(digest), digest)
+		if err != nil {
+			return nil, err
+		}
+		for _, slot := range copies {
 			if !seen[slot] {
 				seen[slot] = true
 				matches = append(matches, Match{Slot: slot, Similarity: m.Similarity})
 			}
 		}
 	}
-	return matches
+	return matches, nil
 }
 
 // exact decides about one document by its set.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"sync/atomic"
@@ -73,22 +74,65 @@ func (c *chunk) signature(slot uint64, words int) []uint32 {
 type view struct {
 	table.Range
 	chunks []*chunk
-	base   uint64 // number of the first chunk
+	base   uint64       // number of the first chunk
+	table  *table.Table // keys of what is not settled
+	words  int          // of a document
+
+	// With keys on disk, see settle.go.
+	settled uint64          // documents before this slot are on disk with all that they have
+	disk    *disk           // where
+	gone    map[uint64]bool // of them: those that the batch at hand has buried; of the writer's view
 }
 
+// chunk returns the chunk of a slot that is not settled.
 func (v *view) chunk(slot uint64) *chunk { return v.chunks[slot>>chunkBits-v.base] }
 
-// has tells whether the slot is there and alive.
+// has tells whether the slot is there and alive. If the store cannot tell it is: whoever reads
+// the document meets the error.
 func (v *view) has(slot uint64) bool {
-	return slot >= v.First && slot < v.Next && !v.chunk(slot).isDead(slot)
+	if slot < v.First || slot >= v.Next {
+		return false
+	}
+	if slot < v.settled {
+		return !v.gone[slot] && v.disk.hasFacts(slot)
+	}
+	return !v.chunk(slot).isDead(slot)
+}
+
+// living tells whether a slot, which may be one of the batch at hand, is alive.
+func (v *view) living(slot uint64) bool {
+	w := *v
+	w.Next = math.MaxUint64
+	return w.has(slot)
+}
+
+// facts are what is held of a document besides its keys.
+type facts struct {
+	time   int64
+	digest [2]uint64
+	words  []uint32
+	read   []uint32 // memory of words that were read
+}
+
+// facts returns those of a slot, and whether it is alive. They hold until it is called with f again.
+func (v *view) facts(slot uint64, f *facts) (alive bool, err error) {
+	if slot < v.settled {
+		if v.gone[slot] {
+			return false, nil
+		}
+		return v.disk.facts(slot, v.words, f)
+	}
+	c := v.chunk(slot)
+	f.time, f.digest, f.words = c.times[slot%chunkDocs], c.digests[slot%chunkDocs], c.signature(slot, v.words)
+	return !c.isDead(slot), nil
 }
 
 // extended returns the view with room for one slot more behind the last one. Room is not
 // shown: Next stays.
-func (v *view) extended(slot uint64, words int, records bool) view {
+func (v *view) extended(slot uint64, records bool) view {
 	w := *v
 	if slot>>chunkBits-w.base == uint64(len(w.chunks)) {
-		w.chunks = append(slices.Clip(w.chunks), newChunk(words, records))
+		w.chunks = append(slices.Clip(w.chunks), newChunk(w.words, records))
 	}
 	return w
 }
@@ -98,7 +142,8 @@ func (v *view) extended(slot uint64, words int, records bool) view {
 func (v *view) shortened(first uint64) view {
 	w := *v
 	w.First = first
-	if n := first>>chunkBits - w.base; n > 0 {
+	if first>>chunkBits > w.base {
+		n := first>>chunkBits - w.base
 		w.chunks = slices.Clone(w.chunks[min(n, uint64(len(w.chunks))):])
 		w.base += n
 	}

@@ -22,6 +22,10 @@ type store interface {
 	sync() error
 	close(x *Index) error
 	bytes(v *view) int64
+	keyBytes() int64
+	// settle moves what memory holds of documents to the disk, if keys are there and there is
+	// much of it, or enough to be worth it.
+	settle(x *Index, all bool) error
 }
 
 // memory keeps records in the chunks.
@@ -109,8 +113,10 @@ func (x *Index) adopts(from uint64) bool {
 	return true
 }
 
-func (m *memory) sync() error        { return nil }
-func (m *memory) close(*Index) error { return nil }
+func (m *memory) sync() error               { return nil }
+func (m *memory) close(*Index) error        { return nil }
+func (m *memory) keyBytes() int64           { return 0 }
+func (m *memory) settle(*Index, bool) error { return nil }
 
 func (m *memory) bytes(v *view) (n int64) {
 	for _, c := range v.chunks {

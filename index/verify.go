@@ -32,7 +32,7 @@ func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64,
 		return 0, errors.New("index: it is in memory, there is nothing to check")
 	}
 	c := &checking{x: x, s: s, view: x.view.Load(), told: told, finder: newFinder(x), maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true})}
-	for _, part := range []func(context.Context) error{c.blocks, c.records, c.ids, c.notes, c.history} {
+	for _, part := range []func(context.Context) error{c.blocks, c.records, c.keys, c.ids, c.notes, c.history} {
 		if err := part(ctx); err != nil {
 			if ctx.Err() != nil {
 				return c.documents, ctx.Err()
@@ -60,11 +60,11 @@ func (c *checking) tell(err error, format string, args ...any) {
 
 // blocks checks that what memory has is what the blocks say.
 func (c *checking) blocks(ctx context.Context) error {
-	return c.s.each(keyBlock, c.view.First&^(chunkDocs-1), c.view.Next, func(start uint64, value []byte) error {
+	return c.s.each(keyBlock, max(c.view.First, c.view.settled)&^(chunkDocs-1), c.view.Next, func(start uint64, value []byte) error {
 		body, err := unseal(value, start)
 		if err == nil {
 			_, err = parseBlock(body, c.x.judge.words, func(i int, d *arrival, dead bool) error {
-				if slot := start + uint64(i); slot >= c.view.First && c.view.has(slot) && c.view.chunk(slot).digests[slot%chunkDocs] != d.digest {
+				if slot := start + uint64(i); slot >= max(c.view.First, c.view.settled) && c.view.has(slot) && c.view.chunk(slot).digests[slot%chunkDocs] != d.digest {
 					return fmt.Errorf("%w: document of slot %d has another digest in memory", errDamaged, slot)
 				}
 				return nil
@@ -91,7 +91,10 @@ func (c *checking) records(ctx context.Context) error {
 		missing(slot)
 		want = slot + 1
 		if !c.view.has(slot) {
-			return ctx.Err() // it has gone meanwhile
+			if slot < c.view.settled && c.s.hasKey(slotKey(nil, keyRecord, slot)) {
+				c.tell(fmt.Errorf("%w: time, digest and sketch are missing", errDamaged), "document of slot %d", slot)
+			}
+			return ctx.Err() // else it has gone meanwhile
 		}
 		c.documents++
 		body, err := unseal(value, slot)
@@ -123,17 +126,76 @@ func (c *checking) record(slot uint64, body []byte) error {
 			return errors.Join(err, fmt.Errorf("%w: id %q leads to slot %d", errDamaged, r.id, at))
 		}
 	}
-	if r.kind != bodyText {
-		return nil
+	if err := c.linked(slot, r); err != nil || r.kind != bodyText {
+		return err
 	}
-	held := c.view.chunk(slot)
-	if made := c.maker.Make(r.body); made.Digest != held.digests[slot%chunkDocs] {
+	held := &c.finder.held
+	if alive, err := c.view.facts(slot, held); err != nil || !alive {
+		return err
+	}
+	if made := c.maker.Make(r.body); made.Digest != held.digest {
 		return fmt.Errorf("%w: the digest is not that of the text", errDamaged)
 	}
-	if words := c.x.judge.appendWords(nil, c.maker.Signature()); !slices.Equal(words, held.signature(slot, c.x.judge.words)) {
+	if words := c.x.judge.appendWords(nil, c.maker.Signature()); !slices.Equal(words, held.words) {
 		return fmt.Errorf("%w: the signature is not that of the text", errDamaged)
 	}
 	return nil
+}
+
+// linked checks that a settled document is found by its keys: by all of them, unless a bucket is full, or
+// by that of the digest if it equals an earlier one.
+func (c *checking) linked(slot uint64, r record) (err error) {
+	if slot >= c.view.settled {
+		return nil
+	}
+	a, err := c.finder.again(c.view, slot, r)
+	if err != nil {
+		return err
+	}
+	buckets := buckets{view: c.view, most: c.x.options.BucketCap}
+	defer func() { err = errors.Join(err, buckets.close()) }()
+	var missing []int
+	for i, key := range a.keys {
+		slots, err := buckets.append(nil, key, c.view.Range)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(slots, slot) && len(slots) < c.x.options.BucketCap {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) == 0 || !c.s.hasFacts(slot) {
+		return nil
+	}
+	if !c.x.expires() && !slices.Contains(missing, a.ways-1) {
+		before := *c.view
+		before.Next = slot
+		if copies, err := c.finder.copies(&before, a.keys[a.ways-1], a.digest); err != nil || len(copies) > 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %d of %d keys are missing", errDamaged, len(missing), len(a.keys))
+}
+
+// keys checks that keys on disk lead to documents.
+func (c *checking) keys(ctx context.Context) error {
+	if !c.s.onDisk {
+		return nil
+	}
+	it, err := c.s.newBuckets(c.view)
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok && ctx.Err() == nil; ok = it.Next() {
+		k, err := parseKeyOf(it.Key())
+		if err == nil && k.slot >= c.view.First && k.slot < c.view.settled && !c.view.has(k.slot) && c.s.hasKey(it.Key()) {
+			err = fmt.Errorf("%w: it leads to slot %d, where there is no document", errDamaged, k.slot)
+		}
+		if err != nil {
+			c.tell(err, "key %x", k.print)
+		}
+	}
+	return errors.Join(it.Error(), it.Close(), ctx.Err())
 }
 
 // ids checks that ids lead to documents that have them.
@@ -194,8 +256,11 @@ func (x *Index) Compact(ctx context.Context) error {
 	if x.failed != nil {
 		return x.failed
 	}
+	if err := s.settle(x, true); err != nil {
+		return x.fail(err)
+	}
 	v := x.view.Load()
-	for from := v.First &^ (chunkDocs - 1); from < v.Next; from += chunkDocs {
+	for from := max(v.First, v.settled) &^ (chunkDocs - 1); from < v.Next; from += chunkDocs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func (x *Index) expire() {
 	first := x.growing.First
 	most := x.most + uint64(len(x.pending))
 	step := func() {
-		if c := x.growing.chunk(first); !c.isDead(first) {
+		if x.growing.living(first) {
 			x.counts.live.Add(-1)
 			x.counts.expired.Add(1)
 		}

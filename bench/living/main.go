@@ -40,6 +40,8 @@ func main() {
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)
 	docs := flags.Int("docs", 100_000, "documents in the collection")
 	dir := flags.String("dir", "", "folder for an index")
+	flags.StringVar(&keys, "keys", "memory", "where open has its keys: memory or disk")
+	flags.Int64Var(&cache, "cache", 0, "bytes of the store that memory keeps, of open; 0: the default")
 	_ = flags.Parse(os.Args[2:]) // ends the program
 	run, known := map[string]func(int, string) error{"check": check, "hostile": hostile, "search": search, "hamming": hamming, "open": open}[os.Args[1]]
 	if !known {
@@ -49,6 +51,11 @@ func main() {
 		log.Fatal(err)
 	}
 }
+
+var (
+	keys  string
+	cache int64
+)
 
 func sets() recipe.Recipe {
 	t, err := measure.NewThreshold(measure.Jaccard, 0.8)
@@ -299,7 +306,13 @@ func hamming(docs int, _ string) error {
 
 // open makes an index in a folder, if there is none, and opens it.
 func open(docs int, dir string) error {
-	x, err := index.Create(dir, index.OpenOptions{Options: index.Options{Recipe: sets()}})
+	opening := index.OpenOptions{Cache: cache}
+	creating := opening
+	creating.Options = index.Options{Recipe: sets()}
+	if keys == "disk" {
+		creating.Keys = index.KeysOnDisk
+	}
+	x, err := index.Create(dir, creating)
 	if err == nil {
 		if err := timed("add", docs, func() error {
 			_, err := feed(x, 0, docs, 500, news, true)
@@ -314,12 +327,42 @@ func open(docs int, dir string) error {
 			return err
 		}
 	}
-	if err := timed("open", docs, func() (err error) { x, err = index.Open(dir, index.OpenOptions{}); return err }); err != nil {
+	if err := timed("open", docs, func() (err error) { x, err = index.Open(dir, opening); return err }); err != nil {
 		return err
 	}
 	describe(x)
-	if err := searches(x, docs, 500, 20_000); err != nil {
+	fmt.Printf("resident %d MiB after opening\n", resident()>>20)
+	if err := timed("search", 20_000, func() error { return searches(x, docs, 500, 20_000) }); err != nil {
 		return err
 	}
+	if err := timed("check and add", 20_000, func() error {
+		_, err := feed(x, 2*docs, 2*docs+20_000, 500, news, false)
+		return err
+	}); err != nil {
+		return err
+	}
+	fmt.Printf("resident %d MiB, %d MiB at most\n", resident()>>20, peak()>>20)
 	return x.Close()
+}
+
+// resident returns the bytes of memory that the process has now, 0 where that is not known.
+func resident() (bytes int64) {
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var total, pages int64
+	if _, err := fmt.Sscan(string(statm), &total, &pages); err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+// peak returns the most that it had, as Linux counts it.
+func peak() int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		log.Fatal(err)
+	}
+	return u.Maxrss << 10
 }

@@ -32,7 +32,9 @@ func growing(dir string, c alike.Config, inputs []string, dryRun bool) (*grow.Co
 		shown = append(shown, fault.Shown(input))
 	}
 	shown = append(shown, "-o", fault.Shown(c.Output))
+	opening := openOptions(c.Memory)
+	opening.Options, opening.Threads = o, c.Threads
 	return grow.New(dir, grow.Options{
-		Index: index.OpenOptions{Options: o, Threads: c.Threads}, What: strings.Join(shown, " "), Fresh: c.Fresh, DryRun: dryRun,
+		Index: opening, What: strings.Join(shown, " "), Fresh: c.Fresh, DryRun: dryRun,
 	}), nil
 }

@@ -40,6 +40,11 @@ a passage of a document is found too, by alike search --measure containment: abo
 of N shingles becomes a key, which takes memory. 16 finds a passage of 80 common
 shingles, which has some 100 words, with probability 0.99.
 
+With --keys disk what documents are found by, some 360 bytes each at the defaults,
+stands on disk too, so that an index of 100 million documents and more is opened at once
+and needs no more memory than a small one. The answers are the same; looking up a
+document costs more. --memory then bounds what of it memory keeps: see alike index info.
+
 --keep says what is kept of a document: its text, which exact similarities and
 passages need (the default); its features, where texts are not to be stored; or
 nothing, with --verify sketch or --distance.`
@@ -99,7 +104,9 @@ func newIndexBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			x, err := index.Create(args[0], index.OpenOptions{Options: o})
+			opening := openOptions(c.Memory)
+			opening.Options = o
+			x, err := index.Create(args[0], opening)
 			if err != nil {
 				return err
 			}
@@ -136,7 +143,13 @@ func newIndexAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			x, err := index.Open(args[0], index.OpenOptions{Threads: input.threads})
+			memory, err := input.budget()
+			if err != nil {
+				return err
+			}
+			opening := openOptions(memory)
+			opening.Threads = input.threads
+			x, err := index.Open(args[0], opening)
 			if err != nil {
 				return err
 			}
@@ -235,7 +248,14 @@ func newIndexDelete() *cobra.Command {
 
 // withIndex opens an index for a while.
 func withIndex(dir string, readOnly bool, use func(x *index.Index) error) (err error) {
-	x, err := index.Open(dir, index.OpenOptions{ReadOnly: readOnly})
+	var own inputFlags // a command without the flag has the default
+	memory, err := own.budget()
+	if err != nil {
+		return err
+	}
+	opening := openOptions(memory)
+	opening.ReadOnly = readOnly
+	x, err := index.Open(dir, opening)
 	if err != nil {
 		return err
 	}
@@ -266,6 +286,10 @@ func printInfo(w io.Writer, x *index.Index) {
 	if o.Containment > 0 {
 		containment = fmt.Sprintf("one of %d shingles", o.Containment)
 	}
+	keys, held := each(s.TableBytes), s.TableBytes+s.SlotBytes
+	if o.Keys == index.KeysOnDisk {
+		keys = each(s.KeyBytes) + ", on disk"
+	}
 	for _, row := range [][2]string{
 		{"recipe", o.Recipe.String()},
 		{"keeps", string(o.Keep)},
@@ -273,8 +297,8 @@ func printInfo(w io.Writer, x *index.Index) {
 		{"columns", strings.Join(o.Columns, ",")},
 		{"documents", humanize.Comma(s.Documents)},
 		{"slots", fmt.Sprintf("%d to %d", s.First, s.Next)},
-		{"keys", each(s.TableBytes)},
-		{"memory", each(s.TableBytes + s.SlotBytes)},
+		{"keys", keys},
+		{"memory", each(held)},
 		{"disk", each(s.StoreBytes)},
 		{"full", count(s.Full, "key") + " beyond full buckets"},
 	} {

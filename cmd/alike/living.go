@@ -15,7 +15,13 @@ import (
 
 // livingFlags are the flags of the commands that make a living collection: what is alike in
 // it, and how to read what comes.
-type livingFlags struct{ corpusFlags }
+type livingFlags struct {
+	corpusFlags
+	keys choice
+}
+
+// keysInMemory is the word of --keys for what is index.KeysInMemory.
+const keysInMemory = "memory"
 
 func (f *livingFlags) add(flags *pflag.FlagSet) {
 	f.preset.add(flags)
@@ -24,6 +30,8 @@ func (f *livingFlags) add(flags *pflag.FlagSet) {
 	f.text.add(flags)
 	f.scheme.add(flags)
 	f.fingerprint.addParameters(flags)
+	f.keys = choose(keysInMemory, string(index.KeysOnDisk))
+	flags.Var(&f.keys, "keys", "where what documents are found by is: memory, some 360 bytes of it each; or disk, for more documents than memory has room for")
 	f.input.addReading(flags)
 }
 
@@ -34,10 +42,22 @@ func (f *livingFlags) options(cmd *cobra.Command, inputs []string) (index.Option
 		return index.Options{}, c, err
 	}
 	o := index.Options{BucketCap: c.BucketCap}
+	if f.keys.value != keysInMemory {
+		o.Keys = index.Keys(f.keys.value)
+	}
 	if o.Recipe, err = c.Recipe(); err != nil {
 		return o, c, err
 	}
 	return o, c, nil
+}
+
+// openOptions shares a budget of memory, 0 if it is not known, out to an index that has its keys on disk.
+func openOptions(memory int64) index.OpenOptions {
+	if memory == 0 {
+		return index.OpenOptions{}
+	}
+	const keyBytes = 64 // at a quarter of the budget: of the table, its growth and the documents' facts
+	return index.OpenOptions{Cache: max(memory/4, 64<<20), TailKeys: int(min(memory/4/keyBytes, index.DefaultTailKeys))}
 }
 
 // windowFlags bound a collection.

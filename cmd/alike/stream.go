@@ -117,7 +117,10 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if err := o.Validate(); err != nil {
 		return usageError{err}
 	}
-	x, err := f.index(o)
+	if f.state == "" && o.Keys == index.KeysOnDisk {
+		return usagef("--keys disk is for what is kept in a folder: add --state, or leave --keys out")
+	}
+	x, err := f.index(o, c.Memory)
 	if err != nil {
 		return err
 	}
@@ -144,14 +147,16 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 }
 
 // index returns the index that the stream fills.
-func (f *streamFlags) index(o index.Options) (*index.Index, error) {
+func (f *streamFlags) index(o index.Options, memory int64) (*index.Index, error) {
 	if f.state == "" {
 		return index.New(o)
 	}
-	x, err := index.Open(f.state, index.OpenOptions{Options: o})
+	opening := openOptions(memory)
+	opening.Options = o
+	x, err := index.Open(f.state, opening)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		x, err = index.Create(f.state, index.OpenOptions{Options: o})
+		x, err = index.Create(f.state, opening)
 	case errors.Is(err, index.ErrOther):
 		err = fmt.Errorf("%w; give the flags with which --state %s was begun, or another folder", err, f.state)
 	}

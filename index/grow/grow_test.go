@@ -44,7 +44,7 @@ func collection(t testing.TB, fs vfs.FS, c dedup.Config, dir string) *Collection
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(dir, Options{Index: index.OpenOptions{Options: index.Options{Recipe: r}, FS: fs}, What: "this run", Fresh: c.Fresh})
+	return New(dir, Options{Index: index.OpenOptions{Options: index.Options{Recipe: r}, FS: fs, TailKeys: 2000}, What: "this run", Fresh: c.Fresh})
 }
 
 // run runs dedup with an index and returns its output: kept.csv and removed.csv.
@@ -196,6 +196,13 @@ func (f *failing) wrap(random *rand.Rand) vfs.FS {
 // A run ends at any write to the index, and is repeated on what is left of that: it comes to the
 // output of a run that was left alone, and nothing is in the index twice.
 func TestAKilledRunThatIsRepeatedComesToTheSame(t *testing.T) {
+	for keys, apart := range map[index.Keys]int{index.KeysInMemory: 24, index.KeysOnDisk: 90} {
+		t.Run("keys "+string(keys), func(t *testing.T) { killRuns(t, keys, apart) })
+	}
+}
+
+// killRuns ends runs at writes that are so many apart at most.
+func killRuns(t *testing.T, keys index.Keys, apart int) {
 	random := rand.New(rand.NewPCG(3, 3))
 	docs := some(random, 300)
 	dir := t.TempDir()
@@ -204,6 +211,17 @@ func TestAKilledRunThatIsRepeatedComesToTheSame(t *testing.T) {
 	write(t, first.Inputs[0], docs[:100])
 	write(t, second.Inputs[0], docs[100:])
 	before := vfs.NewCrashableMem()
+	r, err := first.Recipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := index.Create("index", index.OpenOptions{Options: index.Options{Recipe: r, ByID: true, Keys: keys}, FS: before})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if _, _, err := run(t, before, first, "index"); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +252,7 @@ func TestAKilledRunThatIsRepeatedComesToTheSame(t *testing.T) {
 		t.Error("an output folder that is not empty is taken")
 	}
 	partly := 0
-	for n := 0; ; n += 1 + random.IntN(12) {
+	for n := 0; ; n += 1 + random.IntN(apart) {
 		f := &failing{MemFS: before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: random})}
 		f.n.Store(int64(n))
 		if err := os.RemoveAll(second.Output); err != nil {

@@ -27,6 +27,9 @@ import (
 // childDir, if set, makes the test's program a stream with the state in that folder.
 const childDir = "ALIKE_TEST_STATE"
 
+// childKeys says where the index that it makes has its keys.
+const childKeys = "ALIKE_TEST_KEYS"
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		if err := streamWithState(dir); err != nil {
@@ -47,7 +50,7 @@ func streamWithState(dir string) error {
 	if err != nil {
 		return err
 	}
-	o := index.OpenOptions{Options: index.Options{Recipe: r, Window: index.Window{Docs: killedWindow}, History: 1 << 20}}
+	o := index.OpenOptions{Options: index.Options{Recipe: r, Window: index.Window{Docs: killedWindow}, History: 1 << 20, Keys: index.Keys(os.Getenv(childKeys))}, TailKeys: 40_000}
 	x, err := index.Open(dir, o)
 	if errors.Is(err, fs.ErrNotExist) {
 		x, err = index.Create(dir, o)
@@ -73,7 +76,7 @@ const killedWindow = 500
 // a run has written last. When all was written it begins once more. ALIKE_KILLS=200 does what a
 // release does.
 func TestAKilledStreamLosesNothingAndRepeatsOnlyItsEnd(t *testing.T) {
-	kills := 4
+	kills := 4 // half of them with keys on disk
 	if n, err := strconv.Atoi(os.Getenv("ALIKE_KILLS")); err == nil {
 		kills = n
 	}
@@ -91,6 +94,12 @@ func TestAKilledStreamLosesNothingAndRepeatsOnlyItsEnd(t *testing.T) {
 	if want = want[:len(want)-1]; len(want) != len(place) {
 		t.Fatalf("%d lines are kept of %d", len(want), len(place))
 	}
+	for _, keys := range []index.Keys{index.KeysInMemory, index.KeysOnDisk} {
+		t.Run("keys "+string(keys), func(t *testing.T) { killStreams(t, in, place, want, kills/2, keys) })
+	}
+}
+
+func killStreams(t *testing.T, in []string, place []int, want []string, kills int, keys index.Keys) {
 	random := rand.New(rand.NewPCG(1, 1))
 	again, longest := 0, 0
 	for kill := 0; kill < kills; {
@@ -102,7 +111,7 @@ func TestAKilledStreamLosesNothingAndRepeatsOnlyItsEnd(t *testing.T) {
 				from = random.IntN(place[safe-1] + 1)
 			}
 			child := exec.Command(os.Args[0])
-			child.Env = append(os.Environ(), childDir+"="+dir)
+			child.Env = append(os.Environ(), childDir+"="+dir, childKeys+"="+string(keys))
 			child.Stdin = strings.NewReader(strings.Join(in[from:], ""))
 			var out bytes.Buffer
 			child.Stdout, child.Stderr = &out, os.Stderr

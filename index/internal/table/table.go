@@ -22,7 +22,9 @@
 package table
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 )
 
@@ -191,6 +193,38 @@ func (t *Table) Remove(key, slot uint64, r Range) {
 	}
 }
 
+// PrintBits is the size of a print of a key.
+const PrintBits = shardBits + 32
+
+// Print returns what the table tells keys apart by: keys of equal prints share a bucket.
+func Print(key uint64) uint64 { return uint64(Shard(key))<<32 | printOf(key) }
+
+// Each calls what for each entry of the range, with the print of its key, in the order of prints
+// and slots, until that returns an error. O(n log n) for the n entries of a shard.
+func (t *Table) Each(r Range, what func(print, slot uint64) error) error {
+	var found [][2]uint64
+	for i := range t.shards {
+		p := t.shards[i].entries.Load()
+		if p == nil {
+			continue
+		}
+		found = found[:0]
+		for j := range *p {
+			e := atomic.LoadUint64(&(*p)[j])
+			if slot, live := r.slot(e); e != 0 && live {
+				found = append(found, [2]uint64{uint64(i)<<32 | e>>32, slot})
+			}
+		}
+		slices.SortFunc(found, func(a, b [2]uint64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+		for _, f := range found {
+			if err := what(f[0], f[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // fill puts what is live into an array of the size that suits it, and publishes that.
 // Readers of the old one miss only what comes after the range that they know.
 func (s *shard) fill(r Range) *[]uint64 {
@@ -225,6 +259,15 @@ func (s *shard) fill(r Range) *[]uint64 {
 	s.used = live
 	s.entries.Store(&entries)
 	return &entries
+}
+
+// Len returns the number of entries, the dead ones that were not taken over included. It is the
+// writer's.
+func (t *Table) Len() (n int) {
+	for i := range t.shards {
+		n += t.shards[i].used
+	}
+	return n
 }
 
 // Bytes returns the memory of the table.

@@ -1,0 +1,203 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/recipe"
+)
+
+// Searches, look-ups and deletions answer the same wherever keys are, whatever was added, deleted,
+// settled and opened again before.
+func TestKeysOnDiskAnswerAsKeysInMemoryDo(t *testing.T) {
+	containment := threshold(t, "containment>=0.5")
+	for rname, r := range recipes(t) {
+		t.Run(rname, func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				p := newPair(t, r)
+				for range rapid.IntRange(1, 12).Draw(t, "steps") {
+					p.step(t)
+				}
+				if a, b := p.both[0].Stats(), p.both[1].Stats(); a.Documents != b.Documents || a.Next != b.Next {
+					t.Fatalf("%+v\n%+v", a, b)
+				}
+				maker := r.NewMaker(recipe.MakerOptions{Signature: true})
+				for range 20 {
+					text := []byte(p.texts.next())
+					answers := [2]string{}
+					for i, x := range p.both {
+						matches, err := x.NewSearcher().Search(text, SearchOptions{})
+						answers[i] = fmt.Sprint(matches, err)
+						if r.BySets() {
+							matches, err = x.NewSearcher().Search(text, SearchOptions{Threshold: containment})
+							answers[i] += fmt.Sprint(matches, err)
+						}
+						if p.looks[i] != nil {
+							id, similarity, found, err := p.looks[i].Look(maker, maker.Make(text), text)
+							answers[i] += fmt.Sprint(string(id), similarity, found, err)
+						}
+					}
+					if answers[0] != answers[1] {
+						t.Fatalf("%q:\n%s, on disk\n%s", text, answers[0], answers[1])
+					}
+				}
+				var damages []Damage
+				n, err := p.both[1].Verify(t.Context(), func(d Damage) { damages = append(damages, d) })
+				if err != nil || len(damages) > 0 || n != p.both[1].Stats().Documents {
+					t.Fatalf("%d documents, %v, %v", n, damages, err)
+				}
+				p.close(t)
+			})
+		})
+	}
+}
+
+// pair is an index with keys in memory, and one with keys on disk.
+type pair struct {
+	options Options
+	fs      [2]vfs.FS
+	both    [2]*Index
+	looks   [2]*Looker // of what was there at first
+	texts   *texter
+}
+
+func newPair(t *rapid.T, r recipe.Recipe) *pair {
+	p := &pair{options: Options{Recipe: r, ByID: true}, fs: [2]vfs.FS{vfs.NewMem(), vfs.NewMem()}, texts: newTexter(rapid.Uint64().Draw(t, "seed"))}
+	if r.BySets() {
+		p.options.Containment = 2
+	}
+	p.open(t, Create)
+	return p
+}
+
+func (p *pair) open(t *rapid.T, open func(string, OpenOptions) (*Index, error)) {
+	for i := range p.both {
+		o := OpenOptions{Options: p.options, FS: p.fs[i], Threads: 1, TailKeys: fewKeys}
+		o.Keys = bothKeys[i]
+		var err error
+		if p.both[i], err = open(indexDir, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.looks = [2]*Looker{}
+}
+
+func (p *pair) close(t *rapid.T) {
+	for _, x := range p.both {
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// step does the same to both.
+func (p *pair) step(t *rapid.T) {
+	random := p.texts.random
+	switch rapid.IntRange(0, 5).Draw(t, "step") {
+	case 0:
+		p.close(t)
+		p.open(t, Open)
+	case 1:
+		var ids [][]byte
+		for range 5 {
+			ids = append(ids, fmt.Append(nil, random.IntN(80)))
+		}
+		a, errA := p.both[0].Delete(ids...)
+		b, errB := p.both[1].Delete(ids...)
+		if a != b || errA != nil || errB != nil {
+			t.Fatalf("%d, %v; %d, %v deleted", a, errA, b, errB)
+		}
+	case 2:
+		if err := p.both[1].Compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		a, b := p.both[0].NewBatch(), p.both[1].NewBatch()
+		for range random.IntN(40) {
+			d := Document{ID: fmt.Append(nil, random.IntN(80)), Text: []byte(p.texts.next())}
+			a.Add(d)
+			b.Add(d)
+		}
+		if errA, errB := p.both[0].Add(a), p.both[1].Add(b); errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		if p.looks[0] == nil {
+			for i, x := range p.both {
+				p.looks[i] = x.NewLooker(x.Stats().Next)
+			}
+		}
+	}
+}
+
+// What is settled leaves memory, and what is lost of it is told.
+func TestLostKeysOnDiskAreNamed(t *testing.T) {
+	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: KeysOnDisk}, FS: vfs.NewMem(), TailKeys: fewKeys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := newTexter(4)
+	for i := range 30 {
+		b := x.NewBatch()
+		for j := range 10 {
+			b.Add(Document{ID: fmt.Append(nil, i, " ", j), Text: []byte(texts.next())})
+		}
+		if err := x.Add(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := x.view.Load()
+	if v.settled < 200 || v.table.Len() > 2*fewKeys || len(v.chunks) > 1 {
+		t.Fatalf("%d slots of %d are settled; memory has %d keys, %d chunks", v.settled, v.Next, v.table.Len(), len(v.chunks))
+	}
+	s := x.store.(*disk)
+	damages := func() (n int) {
+		if _, err := x.Verify(t.Context(), func(Damage) { n++ }); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := damages(); n != 0 {
+		t.Fatalf("%d damages of an index that is whole", n)
+	}
+	it, err := s.db.NewIter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys, values [][]byte
+	for ok := it.First(); ok; ok = it.Next() {
+		if k := it.Key()[0]; k == keyKey || k == keyFacts {
+			keys, values = append(keys, slices.Clone(it.Key())), append(values, slices.Clone(it.Value()))
+		}
+	}
+	if err := it.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []int{0, len(keys) / 3, len(keys) / 2, len(keys) - 1} {
+		if err := s.db.Delete(keys[i], nil); err != nil {
+			t.Fatal(err)
+		}
+		if damages() == 0 {
+			t.Errorf("%q is gone, and nobody says so", keys[i])
+		}
+		if err := s.db.Set(keys[i], values[i], nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := x.Delete([]byte("7 7")); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if err := s.db.Set(keyOf{print: 5, slot: 77}.append(nil), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if damages() == 0 {
+		t.Error("a key that leads nowhere is not told")
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
