@@ -102,6 +102,7 @@ func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 		o.Comparer = bucketOrder
 		for i := range o.TargetFileSizes {
 			o.TargetFileSizes[i] = tableFile
+			o.Levels[i].BlockSize = 4 << 10 // each key of a document that is there costs one
 		}
 	}
 	o.EnsureDefaults()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -310,18 +311,26 @@ func (l *loading) findCopies(from, to uint64) error {
 	for n := range l.threads {
 		finders.Go(func() {
 			f := newFinder(l.x)
+			var slots []uint64
 			for i := n; i < partitions; i += l.threads {
 				for _, p := range l.parts {
 					for _, e := range p.digests[i] {
 						digest := l.view.chunk(e.slot).digests[e.slot%chunkDocs]
-						before := l.view
-						before.Next = e.slot
-						copies, err := f.copies(&before, e.key, digest)
-						if err != nil {
-							errs[n] = err
-							return
+						slots = l.view.table.Append(slots[:0], e.key, table.Range{First: l.held, Next: e.slot})
+						copied := slices.ContainsFunc(slots, func(slot uint64) bool {
+							return l.view.chunk(slot).digests[slot%chunkDocs] == digest
+						})
+						if !copied && l.view.settled > l.view.First {
+							settled := l.view
+							settled.Next = l.view.settled
+							copies, err := f.copies(&settled, e.key, digest)
+							if err != nil {
+								errs[n] = err
+								return
+							}
+							copied = len(copies) > 0
 						}
-						l.copies[e.slot-from] = len(copies) > 0
+						l.copies[e.slot-from] = copied
 					}
 				}
 			}
