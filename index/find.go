@@ -126,13 +126,16 @@ func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint6
 	slots, err := f.candidates(v, r, q.keys, x.options.Recipe.MinKeys(), func(held *facts) bool {
 		return x.inTime(q.time, held.time) && !x.tooLate(held.time) && f.near(held, q, x.apart)
 	})
+	if err != nil {
+		return 0, 0, false, err
+	}
 	for _, slot := range slots {
 		similarity, found, err = f.compare(v, slot, q, record)
 		if found || err != nil && !errors.Is(err, errGone) {
 			return slot, similarity, found, err
 		}
 	}
-	return 0, 0, false, err
+	return 0, 0, false, nil
 }
 
 // near tells whether the sketches of a document and a query admit that they are alike.
