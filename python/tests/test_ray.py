@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hot
 import pytest
 
-import hot
 from alike import UsageError
 
 if os.environ.get("ALIKE_RAY_TESTS") != "all":

@@ -5,6 +5,8 @@
     found = alike.pairs(frame)           # every pair of similar rows: a, b, similarity
     alike.compare(text, other).passages  # what two texts share, and where
     alike.sketch(frame)                  # MinHash signatures
+    alike.join(frame, other)             # the records of two tables that belong together
+    alike.Index("folder").search(frame)  # documents that are kept, by their likeness to texts
 
 Data may be a pandas, Polars or pyarrow object, a Hugging Face data set, texts, records
 (dict), an iterator of them, or paths of files. All flags of the command ``alike`` are keyword
@@ -17,7 +19,9 @@ from ._api import Summary, compare, dedup, dedup_mask, pairs, sketch
 from ._binary import DISTRIBUTION as _DISTRIBUTION
 from ._compare import Comparison, Estimate, Passage, Span
 from ._errors import AlikeError, SkippedRecords, UsageError
-from ._items import Fingerprint, Pair, SharedPair
+from ._index import Index
+from ._items import Fingerprint, Link, Match, Pair, SharedPair
+from ._join import join
 from ._progress import Progress
 
 try:
@@ -30,6 +34,9 @@ __all__ = [
     "Comparison",
     "Estimate",
     "Fingerprint",
+    "Index",
+    "Link",
+    "Match",
     "Pair",
     "Passage",
     "Progress",
@@ -41,6 +48,7 @@ __all__ = [
     "compare",
     "dedup",
     "dedup_mask",
+    "join",
     "pairs",
     "sketch",
 ]

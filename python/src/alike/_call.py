@@ -17,7 +17,7 @@ from ._errors import SkippedRecords, UsageError
 from ._frames import rows_of
 from ._items import Stream
 from ._options import arguments, check
-from ._process import Outcome, Program
+from ._process import Outcome, Program, log
 from ._progress import Line, Progress, Wanted, listener
 from ._rows import Columns, Names, Rows, check_field, choose_label, choose_text
 
@@ -26,6 +26,8 @@ Folder: TypeAlias = "tempfile.TemporaryDirectory[str]"
 
 # In files for the program: names that no file of a caller's is likely to have.
 NUMBER, TEXT = "alike_row", "alike_text"
+
+SKIPPED = "alike: skipped "
 
 INMEMORY = "is for files: leave it out for rows in memory"
 
@@ -149,6 +151,19 @@ class Call:
             _warn(outcome)
         return outcome
 
+    def run_plainly(self, *command: str, flags: Sequence[str] = ()) -> Outcome:
+        """Run a command that tells of its work in lines, with the options that are left."""
+        outcome = Program(self.folder, None, self.quiet, self._rename).run([*flags, *command])
+        for note in map(self._rename, outcome.notes):
+            if note.startswith(SKIPPED):
+                outcome.skips.append(note.removeprefix(SKIPPED))
+            elif not self.quiet:
+                log.info("%s", note.removeprefix("alike: "))
+        if outcome.skips and not self.quiet:
+            outcome.summary["skipped"] = len(outcome.skips)
+            _warn(outcome)
+        return outcome
+
     def _rename(self, message: str) -> str:
         """Name rows as the caller does, in place of the lines of a file that he has not seen."""
         for path, label in self.labels.items():
@@ -161,7 +176,7 @@ class Call:
                 return f"{before}rows {label(int(match[1]) - 1)} to {label(int(match[2]) - 1)}"
 
             message = re.sub(re.escape(path) + r":(\d+)(?: to (\d+))?", row, message).replace(path, f"{before}rows")
-        return message
+        return message.replace(f"{NUMBER}, ", "")  # no column of the caller's, where columns are listed
 
 
 def _warn(outcome: Outcome) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ._errors import UsageError
@@ -94,6 +94,9 @@ class PandasFrame(Rows):
         rows = itertools.zip_longest(texts, () if field is None else field)
         write_json_lines(path + ".jsonl", names, columns.field, rows, tick)
         return path + ".jsonl"
+
+    def tuples(self, columns: Sequence[Hashable]) -> Iterable[Sequence[Any]]:
+        return zip(*(self.frame[name] for name in columns), strict=True)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -233,6 +236,10 @@ class ArrowTable(Rows):
         rows = self.rows.select(wanted)
         table = rows if isinstance(rows, pyarrow.Table) else pyarrow.Table.from_batches([rows])
         yield from table.to_batches(_piece(table.nbytes, table.num_rows))
+
+    def tuples(self, columns: Sequence[Hashable]) -> Iterable[Sequence[Any]]:
+        for batch in self._batches(columns):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
@@ -390,6 +397,9 @@ class PolarsFrame(Rows):
         )
         tick(len(self.frame))
         return path + ".parquet"
+
+    def tuples(self, columns: Sequence[Hashable]) -> Iterable[Sequence[Any]]:
+        yield from self.frame.select(columns).iter_rows()
 
     def __len__(self) -> int:
         return len(self.frame)

@@ -36,6 +36,24 @@ class Fingerprint(NamedTuple):
     signature: bytes
 
 
+class Link(NamedTuple):
+    """Two records that belong together."""
+
+    left_id: Any
+    right_id: Any
+    similarity: float
+    fields: dict[str, float | None]  # similarity of each column, None where a value is missing
+
+
+class Match(NamedTuple):
+    """A document of an index that is like a query."""
+
+    query: Any
+    id: str
+    similarity: float
+    columns: dict[str, str]  # that the index keeps
+
+
 ROWS: dict[tuple[str, ...], Any] = {tuple(kind._fields): kind for kind in (Pair, SharedPair, Fingerprint)}
 
 
@@ -51,6 +69,8 @@ def _check(item: Any) -> None:
 
 class Items(Rows):
     """A sequence of texts or records."""
+
+    frames = False
 
     def __init__(self, items: Sequence[Any]) -> None:
         self.items: Sequence[Any] = items
@@ -75,6 +95,11 @@ class Items(Rows):
         if columns.text is None:
             return ((item, None) for item in items)
         return ((item.get(columns.text), item.get(columns.field)) for item in map(_record, items))
+
+    def tuples(self, columns: Sequence[Hashable]) -> Iterable[Sequence[Any]]:
+        if self.record is None:
+            return ((item,) for item in self.items)
+        return ([record.get(name) for name in columns] for record in map(_record, self.items))
 
     def __len__(self) -> int:
         return self.count
@@ -119,6 +144,13 @@ class Texts(Items):
 
     def mask(self, kept: bytearray) -> Any:
         return {key: bool(k) for key, k in zip(self.keys, kept, strict=False)}
+
+
+def held(source: Any) -> Any:
+    """Return rows that can be read more than once: those of an iterator are held in memory."""
+    if isinstance(source, Stream):
+        return Items(list(source.stream))
+    return source
 
 
 class Stream(Items):

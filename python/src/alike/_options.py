@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from ._errors import UsageError
@@ -103,6 +103,84 @@ class PairsOptions(CorpusOptions, total=False):
     shared: bool
 
 
+class TableOptions(TypedDict, total=False):
+    """How tables are read and compared."""
+
+    field: str | Sequence[str]
+    match: Literal["mutual", "one-to-one", "best", "all"]
+    config: Path
+    format: Literal["jsonl", "csv", "tsv", "parquet"]
+    max_record: Size
+    on_error: Literal["skip", "fail"]
+    threads: int
+    quiet: bool
+    threshold: float | Literal["auto"]
+    precision: float
+    model: Path
+    top: int
+    with_: str | Sequence[str]
+    idf: Literal["exact", "sketch", "none"]
+    idf_epsilon: float
+    idf_delta: float
+    measure: Literal["cosine", "weighted-jaccard"]
+    repetitions: bool
+    candidates: Literal["topk", "lsh", "exact", "auto"]
+    recall: float
+    bloom: bool
+    against_links: Path
+    probability: bool
+    save_config: Path
+
+
+class IndexInputOptions(TypedDict, total=False):
+    """How documents are read for an index."""
+
+    time_field: str
+    format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]
+    text_field: str
+    id_field: str
+    max_record: Size
+    on_error: Literal["skip", "fail"]
+    threads: int
+    memory: Size
+    quiet: bool
+
+
+class IndexOptions(TextOptions, SchemeOptions, PresetOptions, IndexInputOptions, total=False):
+    """Flags of ``alike index build``."""
+
+    keep: Literal["text", "features", "nothing"]
+    containment: int
+    columns: str | Sequence[str]
+    preset: Literal["broder", "features"] | Fingerprint
+    measure: Measure
+    threshold: float
+    distance: int
+    recall: float
+    verify: Literal["exact", "sketch", "none"]
+    bands: int
+    rows: int
+    min_bands: int
+    bucket_cap: int
+
+
+class QueryOptions(TypedDict, total=False):
+    """Flags of ``alike search``."""
+
+    measure: Measure
+    threshold: float
+    recall: float
+    top: int
+    format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]
+    text_field: str
+    id_field: str
+    max_record: Size
+    on_error: Literal["skip", "fail"]
+    threads: int
+    memory: Size
+    quiet: bool
+
+
 class SketchOptions(TextOptions, SchemeOptions, PresetOptions, InputOptions, total=False):
     """Flags of ``alike sketch``."""
 
@@ -159,7 +237,36 @@ DEFAULTS: Mapping[str, Any] = {
     "shared": False,
     "fingerprints": None,
     "partitions": None,
+    "field": None,
+    "match": "mutual",
+    "config": None,
+    "precision": None,
+    "model": None,
+    "top": None,
+    "with_": None,
+    "idf": "exact",
+    "idf_epsilon": 1e-05,
+    "idf_delta": 0.01,
+    "bloom": True,
+    "against_links": None,
+    "probability": False,
+    "save_config": None,
+    "time_field": None,
+    "containment": 0,
+    "columns": None,
 }
+
+# Where a command has another default.
+OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "TableOptions": {"threshold": "auto", "measure": "cosine", "candidates": "topk"},
+    "IndexOptions": {"keep": None, "bucket_cap": 64},
+    "QueryOptions": {"threshold": None},
+}
+
+
+def default(known: type, name: str) -> Any:
+    """Return what an option means when it is not given."""
+    return OTHER_DEFAULTS.get(known.__name__, {}).get(name, DEFAULTS[name])
 
 
 def arguments(options: Mapping[str, Any]) -> Iterator[str]:
@@ -167,9 +274,11 @@ def arguments(options: Mapping[str, Any]) -> Iterator[str]:
     for name, value in options.items():
         if value is None:
             continue
-        flag = "--" + name.replace("_", "-")
+        flag = "--" + name.rstrip("_").replace("_", "-")
         if isinstance(value, bool):
             yield f"{flag}={str(value).lower()}"
+        elif isinstance(value, (list, tuple)):  # a flag that may be repeated
+            yield from (f"{flag}={item}" for item in value)
         elif isinstance(value, (str, int, float, os.PathLike)):
             yield f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
         else:
@@ -195,7 +304,7 @@ def documented(known: type) -> Callable[[F], F]:
         signature = inspect.signature(function)
         own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         options = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=annotation)
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default(known, name), annotation=annotation)
             for name, annotation in known.__annotations__.items()
         ]
         function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]

@@ -31,6 +31,7 @@ class Outcome:
     skips: list[str] = field(default_factory=list)  # the first messages
     more_skips: int = 0  # messages left out
     output: bytes = b""  # standard output
+    notes: list[str] = field(default_factory=list)  # what else was said on standard error
 
 
 @dataclass
@@ -73,6 +74,7 @@ class Program:
             outcome.output = output.read()
         if child.returncode not in (0, SKIPPED):
             raise self.error(child.returncode, errors)
+        outcome.notes = errors
         return outcome
 
     def _hear(self, line: str, outcome: Outcome, errors: list[str]) -> None:

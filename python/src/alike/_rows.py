@@ -57,12 +57,18 @@ class Schema(ABC):
 class Rows(Schema):
     """What came in. Calls are in the order of the methods."""
 
+    frames = True  # whether results are tables, and not lists
+
     @abstractmethod
     def write(self, path: str, columns: Columns, names: Names, tick: Tick) -> str:
         """Write the numbers and the wanted columns of all rows.
 
         path has no suffix. Return the path with the suffix of the format that was chosen.
         """
+
+    @abstractmethod
+    def tuples(self, columns: Sequence[Hashable]) -> Iterable[Sequence[Any]]:
+        """Return the values of some columns of every row."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -154,6 +160,22 @@ def write_json_lines(path: str, names: Names, field: str | None, rows: Iterable[
         _put(to, lines)
         tick(number - done)
     return number
+
+
+def write_records(path: str, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write records as JSON Lines."""
+    keys = [json.dumps(name) + ":" for name in names]
+    with open(path, "wb") as to:
+        lines: list[str] = []
+        size = 0
+        for row in rows:
+            line = "{" + ",".join(key + json_text(value) for key, value in zip(keys, row, strict=True)) + "}\n"
+            lines.append(line)
+            size += len(line)
+            if size >= FLUSH:
+                _put(to, lines)
+                size = 0
+        _put(to, lines)
 
 
 def _put(to: BinaryIO, lines: list[str]) -> None:

@@ -163,12 +163,16 @@ class _Run:
     def result(self, schema: str, read: Callable[[Plan, Iterable[Row]], Batches]) -> DataFrame | None:
         """Run all stages, and return what read makes of the last one's blocks. None: there are no rows."""
         with _settings(self.session), _errors_of_tasks():
+            parts = self._parts()
+            return self._stages(make_plan(self.command, parts, self.asked.plan), schema, read) if parts else None
+
+    def _parts(self) -> int:
+        """Return the number of partitions. Empty ones at the end may be left out."""
+        try:
+            return int(self.numbered.rdd.getNumPartitions())
+        except (PySparkException, AttributeError):  # Spark Connect has no RDDs
             last = self.numbered.agg(F.max(ROW)).first()
-            if last is None or last[0] is None:
-                return None
-            parts = (last[0] >> 33) + 1
-            plan = make_plan(self.command, parts, self.asked.plan)
-            return self._stages(plan, schema, read)
+            return 0 if last is None or last[0] is None else int(last[0] >> 33) + 1
 
     def _stages(self, plan: Plan, schema: str, read: Callable[[Plan, Iterable[Row]], Batches]) -> DataFrame:
         made: dict[str, DataFrame] = {}

@@ -1,0 +1,174 @@
+"""Index: documents in a folder, to be searched."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ._call import Call, Source, plain, source_of
+from ._errors import UsageError
+from ._items import Match, Texts, held
+from ._options import IndexInputOptions, IndexOptions, Path, QueryOptions, arguments, check, documented
+from ._rows import Rows, choose_label, choose_text, write_records
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+ID = "alike_id"  # in files for the program: the name of the ids
+
+
+class Index:
+    """Documents in a folder that can be searched, as ``alike index`` keeps them.
+
+    One process at a time writes to an index; searches see it meanwhile as it was when they began.
+    Calls share nothing but the folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = os.fspath(folder)
+
+    def __repr__(self) -> str:
+        return f"Index({self.folder!r})"
+
+    @classmethod
+    def build(
+        cls, folder: Path, data: Any, *, text: Hashable | None = None, id: Hashable | None = None, **options: Unpack[IndexOptions]
+    ) -> Index:
+        """Make an index of documents, in a folder that is not there or empty.
+
+        data may be paths, a data frame, records (dict), or a dict of ids to texts. Rows in
+        memory need ids, as these are what a search finds. What alike means is said here, by
+        the options, once and for all.
+
+        columns: the names of columns to keep beside the documents.
+        """
+        check("build", options, IndexOptions)
+        _feed("build", IndexOptions, os.fspath(folder), data, text, id, options)
+        return cls(folder)
+
+    def add(self, data: Any, *, text: Hashable | None = None, id: Hashable | None = None, **options: Unpack[IndexInputOptions]) -> None:
+        """Add documents. One with an id that is there takes the place of that."""
+        _feed("add", IndexInputOptions, self.folder, data, text, id, options, self._columns())
+
+    def delete(self, ids: Iterable[Any]) -> None:
+        """Remove the documents with these ids."""
+        if isinstance(ids, str):
+            raise UsageError("ids is a str: give a list of ids")
+        names = [str(id) for id in ids]
+        for start in range(0, len(names), 1000):  # what fits into a command line
+            self._run("delete", names[start : start + 1000])
+
+    def search(self, data: Any, *, text: Hashable | None = None, id: Hashable | None = None, **options: Unpack[QueryOptions]) -> Any:
+        """Return the documents that are like a query, for each of the queries, the most similar first.
+
+        Of data frames it returns a table of the same kind with the columns query, id,
+        similarity, and the columns that the index keeps; of texts, records and paths a list of
+        Match. Queries are known by the column ``id``, else by the rows' own labels.
+        """
+        call = Call("search", QueryOptions, options, progress=False)
+        call.name(text, id)
+        source: Source = held(source_of(data))
+        with call.begin(isinstance(source, Rows)):
+            fields: dict[str, Any] = {"text_field": call.text, "id_field": call.id}
+            if isinstance(source, Rows):
+                column, label = choose_text(source, call.text, call.id), choose_label(source, call.id)
+                rows = source.tuples([] if column is None else [column])
+                paths = [_write(call, source, label, "query", [ID, _name(column)], ((i, *row) for i, row in enumerate(rows)))]
+                fields = {"text_field": _name(column), "id_field": ID}
+            else:
+                paths = source
+            flags = arguments({**call.options, **fields})
+            outcome = call.run_plainly("search", self.folder, "--json", *flags, "--", *paths)
+            found = [(f["query"], m) for f in map(json.loads, outcome.output.splitlines()) for m in f["matches"]]
+            queries: Any = [query for query, _ in found]
+            if isinstance(source, Rows):
+                queries = source.labels(list(map(int, queries)), label)
+            matches = [m for _, m in found]
+            if isinstance(source, Rows) and source.frames:
+                table = {"query": queries, **{name: [m[name] for m in matches] for name in ("id", "similarity")}}
+                names = self._columns()
+                return source.table({**table, **{name: [m.get("columns", {}).get(name) for m in matches] for name in names}})
+            return [Match(q, m["id"], m["similarity"], m.get("columns", {})) for q, m in zip(plain(queries), matches, strict=True)]
+
+    def info(self) -> dict[str, str]:
+        """Return what the index is and what it holds, as ``alike index info`` says it."""
+        lines = self._run("info").decode("utf-8", "replace").splitlines()
+        return dict(re.split(" +", line, maxsplit=1) for line in lines if " " in line)
+
+    def check(self) -> None:
+        """Read and compare everything. Raise AlikeError that names what is damaged."""
+        self._run("check")
+
+    def compact(self) -> None:
+        """Make the folder as small as it can be."""
+        self._run("compact")
+
+    def _columns(self) -> list[str]:
+        kept = self.info().get("columns", "none")
+        return [] if kept == "none" else re.split(", *", kept)
+
+    def _run(self, what: str, ids: Sequence[str] = ()) -> bytes:
+        call = Call(what, QueryOptions, {}, progress=False)
+        with call.begin(in_memory=False):
+            return call.run_plainly("index", what, "--", self.folder, *ids).output
+
+
+def _name(text: Hashable | None) -> str:
+    return "text" if text is None else str(text)
+
+
+def _feed(
+    what: str,
+    known: type,
+    folder: str,
+    data: Any,
+    text: Hashable | None,
+    id: Hashable | None,
+    options: Mapping[str, Any],
+    columns: Sequence[str] = (),
+) -> None:
+    """Add documents to an index, new or old, which keeps some columns."""
+    call = Call(what, known, options, progress=False)
+    call.name(text, id)
+    source: Source = held(source_of(data))
+    wanted = call.options.pop("columns", columns)
+    wanted = wanted.split(",") if isinstance(wanted, str) else list(wanted)
+    with call.begin(isinstance(source, Rows)):
+        fields: dict[str, Any] = {"text_field": call.text, "id_field": call.id}
+        if isinstance(source, Rows):
+            column, label = choose_text(source, call.text, call.id), choose_label(source, call.id)
+            fields = {"text_field": _name(column), "id_field": ID}
+            paths = [_documents(call, source, column, label, [*wanted, *filter(None, [call.options.get("time_field")])])]
+        else:
+            paths = source
+        if what == "build" and wanted:
+            fields["columns"] = ",".join(wanted)
+        call.run_plainly("index", what, *arguments({**call.options, **fields}), "--", folder, *paths)
+
+
+def _documents(call: Call, rows: Rows, text: Hashable | None, label: Hashable | None, columns: Sequence[str]) -> str:
+    """Write rows with their ids. Return the path."""
+    names = list(dict.fromkeys([_name(text), *columns]))
+    if isinstance(rows, Texts):
+        return _write(call, rows, None, "input", [ID, "text"], ((str(key), value) for key, value in rows.mapping.items()))
+    if label is None:
+        raise UsageError("documents of an index have ids: name the column with them, id=…, or give a dict of ids to texts")
+    for name in columns:
+        if name not in (rows.names() or ()):
+            raise UsageError(f"there is no column {name!r} for the index to keep")
+    of = rows.tuples([label, *([] if text is None else [text]), *names[1:]])
+    return _write(call, rows, label, "input", [ID, *names], ((None if id is None else str(id), *values) for id, *values in of))
+
+
+def _write(call: Call, rows: Rows, label: Hashable | None, side: str, names: Sequence[str], values: Iterable[Sequence[Any]]) -> str:
+    path = os.path.join(call.folder, side + ".jsonl")
+    write_records(path, names, values)
+    call.labels[path] = lambda number: plain(rows.labels([number], label))[0]
+    return path
+
+
+for _method, _known in ((Index.add, IndexInputOptions), (Index.search, QueryOptions), (Index.build.__func__, IndexOptions)):  # type: ignore[attr-defined]
+    documented(_known)(_method)

@@ -1,0 +1,103 @@
+"""join: the records of two tables that belong together."""
+
+from __future__ import annotations
+
+import csv
+import os
+from array import array
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+from ._call import NUMBER, Call, Source, plain, source_of
+from ._errors import UsageError
+from ._items import Link, held
+from ._options import Path, TableOptions, arguments, documented
+from ._rows import Rows, choose_label, write_records
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+SIDES = ("left", "right")
+
+
+@documented(TableOptions)
+def join(
+    left: Any,
+    right: Any,
+    *,
+    output: Path | None = None,
+    left_id: Hashable | None = None,
+    right_id: Hashable | None = None,
+    **options: Unpack[TableOptions],
+) -> Any:
+    """Find the records of two tables that belong together, though nothing in them is equal.
+
+    Tables are data frames, lists of records (dict) or paths. It returns the links: a table of
+    the kind of ``left`` with the columns left_id, right_id, similarity, and the similarity of
+    each column that was compared, None where a value is missing; of records and paths a list of
+    Link. With ``output``, for two paths, it writes the file that ``alike join -o`` writes, and
+    returns None.
+
+    left_id, right_id: the columns that records are known by, which are not compared; else "id",
+    or the rows' own labels; of files as the command chooses.
+    field: the columns to compare, "name", "left=right:weight:tokens" or a list of such; else
+    all that correspond.
+
+    What was chosen is logged by the logger "alike", as information.
+    """
+    call = Call("join", TableOptions, options, progress=False)
+    sources = {side: held(source_of(data)) for side, data in zip(SIDES, (left, right), strict=True)}
+    in_memory = any(isinstance(source, Rows) for source in sources.values())
+    if in_memory and output is not None:
+        raise UsageError("output is for files: links of rows in memory are returned")
+    for name in ("with_", "against_links"):
+        if name in call.options and (in_memory or (name == "with_" and output is None)):
+            raise UsageError(f"{name.rstrip('_')} is for files{'' if in_memory else ' that are written: name an output'}")
+    with call.begin(in_memory=all(isinstance(source, Rows) for source in sources.values())):
+        flags, paths = [], []
+        labels: dict[str, Hashable | None] = {}
+        for side, id in zip(SIDES, (left_id, right_id), strict=True):
+            source = sources[side]
+            if isinstance(source, Rows):
+                labels[side] = choose_label(source, id)
+                paths.append(_send(call, side, source, labels[side]))
+                id = NUMBER
+            else:
+                if len(source) != 1:
+                    raise UsageError(f"{side} is {len(source)} files: a table is one")
+                paths.append(source[0])
+            if id is not None:
+                flags.append(f"--{side}-id={id}")
+        file = os.path.join(call.folder, "links.csv") if output is None else os.fspath(output)
+        call.run_plainly("join", f"--output={file}", *flags, *arguments(call.options), "--", *paths)
+        return None if output is not None else _links(file, sources, labels)
+
+
+def _send(call: Call, side: str, rows: Rows, label: Hashable | None) -> str:
+    names = rows.names()
+    if names is None:
+        raise UsageError(f"{side} has texts, where a table has columns: give records (dict), or find pairs of texts with pairs()")
+    columns = [name for name in names if name != label]
+    path = os.path.join(call.folder, side + ".jsonl")
+    numbered = ((number, *row) for number, row in enumerate(rows.tuples(columns)))
+    write_records(path, [NUMBER, *map(str, columns)], numbered)
+    call.labels[path] = lambda number: plain(rows.labels([number], label))[0]
+    return path
+
+
+def _links(file: str, sources: dict[str, Source], labels: dict[str, Hashable | None]) -> Any:
+    """Read links, with rows as the caller knows them."""
+    with open(file, encoding="utf-8", errors="surrogateescape", newline="") as lines:
+        header, *rows = csv.reader(lines)
+    ids: dict[str, Any] = {}
+    for number, side in enumerate(SIDES):
+        source, column = sources[side], [row[number] for row in rows]
+        ids[side] = source.labels(array("q", map(int, column)), labels[side]) if isinstance(source, Rows) else column
+    numbers = [[float(row[i]) if row[i] else None for row in rows] for i in range(2, len(header))]
+    left, right = sources["left"], sources["right"]
+    if isinstance(left, Rows) and left.frames:
+        other = ids["right"] if type(left) is type(right) else plain(ids["right"])
+        return left.table({"left_id": ids["left"], "right_id": other, **dict(zip(header[2:], numbers, strict=True))})
+    fields = [dict(zip(header[3:], values, strict=True)) for values in zip(*numbers[1:], strict=True)] or [{} for _ in rows]
+    similarities = [similarity or 0.0 for similarity in numbers[0]]
+    return list(map(Link, plain(ids["left"]), plain(ids["right"]), similarities, fields))

@@ -1,0 +1,81 @@
+"""An index finds what the command finds, whatever its documents came from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import command
+
+import alike
+
+
+def records(texts: list[str]) -> list[dict[str, Any]]:
+    return [{"id": f"d{i}", "text": text, "date": f"2024-01-{i % 28 + 1:02}"} for i, text in enumerate(texts)]
+
+
+def of_command(folder: Path, queries: Path) -> list[Any]:
+    found = map(json.loads, command("search", folder, queries, "--json", "--quiet").splitlines())
+    return [(f["query"], m["id"], m["similarity"], m["columns"]) for f in found for m in f["matches"]]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "list"])
+def test_documents_are_found_as_by_the_command(library: str, texts: list[str], tmp_path: Path) -> None:
+    rows = records(texts)
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command("index", "build", tmp_path / "want", file, "--columns=date", "--quiet", "--threshold=0.6")
+    want = of_command(tmp_path / "want", file)
+    assert len(want) > len(texts) / 2
+    make: Any = list
+    if library != "list":
+        module = pytest.importorskip(library)
+        make = module.Table.from_pylist if library == "pyarrow" else module.DataFrame
+    index = alike.Index.build(tmp_path / "index", make(rows[:100]), columns=["date"], threshold=0.6)
+    index.add(make(rows[100:]))
+    found = index.search(make(rows))
+    if library == "list":
+        assert [tuple(m) for m in found] == want
+        return
+    assert type(found) is type(make(rows))
+    names = ("query", "id", "similarity", "date")
+    columns = [found[name].to_pylist() if library == "pyarrow" else list(found[name]) for name in names]
+    assert list(zip(*columns, strict=True)) == [(q, i, s, c["date"]) for q, i, s, c in want]
+
+
+def test_an_index_lives_on(texts: list[str], tmp_path: Path) -> None:
+    some = {f"d{i}": text for i, text in enumerate(texts) if text}
+    index = alike.Index.build(tmp_path / "index", some)
+    query = texts[0]
+    assert ("d0", 1.0) in [(m.id, m.similarity) for m in index.search([query])]
+    assert index.search([query])[0].query == 0
+    index.delete(["d0"])
+    assert "d0" not in [m.id for m in alike.Index(tmp_path / "index").search([query])]
+    index.add({"d0": query})
+    assert int(index.info()["documents"]) == len(some)
+    index.check()
+    index.compact()
+    assert "d0" in [m.id for m in index.search([query], top=500)]
+    file = tmp_path / "more.jsonl"
+    file.write_text('{"id":"x","text":"a text that is in a file alone"}\n')
+    index.add(file)
+    assert [tuple(m) for m in index.search(file)] == [("x", "x", 1.0, {})]
+
+
+def test_what_is_wrong_is_said_as_the_command_says_it(tmp_path: Path) -> None:
+    with pytest.raises(alike.UsageError, match="documents of an index have ids"):
+        alike.Index.build(tmp_path / "index", ["a"])
+    with pytest.raises(alike.AlikeError, match="index"):
+        alike.Index(tmp_path / "nowhere").search(["a"])
+    with pytest.raises(alike.UsageError, match="--threshold is 2"):
+        alike.Index.build(tmp_path / "index", {"a": "b"}, threshold=2)
+    with pytest.raises(TypeError, match="did you mean columns"):
+        alike.Index.build(tmp_path / "index", {"a": "b"}, colums=["x"])
+    with pytest.raises(alike.UsageError, match="there is no column 'x' for the index to keep"):
+        alike.Index.build(tmp_path / "index", [{"id": "a", "text": "b"}], columns=["x"])
+    with pytest.warns(alike.SkippedRecords, match=r"row b: .*null"):
+        index = alike.Index.build(tmp_path / "index", {"a": "b", "b": None})
+    with pytest.raises(alike.UsageError, match="ids is a str"):
+        index.delete("a")
