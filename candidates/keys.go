@@ -63,9 +63,10 @@ const infoUnit = 1 << 10
 
 // Keys finds the pairs of records that share a key: an item that few records have, or up to
 // three items that few records are expected to have together (their smallest such sets). It
-// misses what has no such items in common, and costs O(records), whatever their number: the
-// more records there are, the rarer a key must be. A pair's Score is the information of its
-// keys, summed, in units of 1/1024 nat; none is Mutual. right is nil for one table.
+// misses what has no such items in common, but for records whose items are all the same, and
+// costs O(records), whatever their number: the more records there are, the rarer a key must
+// be. A pair's Score is the information of its keys, summed, in units of 1/1024 nat; none is
+// Mutual. right is nil for one table.
 //
 // Groups of more records than expected share a key whose items depend on each other, or are
 // many copies of one record. They are cut by the rarest item of each record, and within that
@@ -210,8 +211,19 @@ type key struct {
 	info uint32
 }
 
-// keysOf appends the keys of a record, of which items is scratch.
+// wholeSeed tells the key of a whole record from those of its items.
+const wholeSeed = 0x7f4a7c15
+
+// keysOf appends the keys of a record, of which items, ascending, is scratch. The first is the
+// record as a whole: the items of one that has many copies are too frequent for any other.
 func (k *keyer) keysOf(dst []key, items []uint32) []key {
+	if len(items) > 0 {
+		whole := uint64(wholeSeed)
+		for _, x := range items {
+			whole = hashing.Mix(whole ^ uint64(x))
+		}
+		dst = append(dst, key{whole, k.need})
+	}
 	items = slices.DeleteFunc(items, func(x uint32) bool { return k.info[x] == 0 })
 	slices.SortFunc(items, func(x, y uint32) int {
 		return cmp.Or(cmp.Compare(k.info[y], k.info[x]), cmp.Compare(x, y))

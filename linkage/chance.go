@@ -36,6 +36,11 @@ const (
 	comparedShare = 0.05
 )
 
+// duplicate is the similarity from which on two records of a table may be duplicates in it
+// whatever the model says: in spite of the rule of one partner, where they then tell nothing
+// of chance, and where no model is one of matches.
+const duplicate = 0.7
+
 // newChance finds it.
 func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c chance, err error) {
 	left, right := make(bests, e.found.left), make(bests, e.found.right)
@@ -140,7 +145,9 @@ func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side
 		for rows[at] != p.a {
 			at++
 		}
-		b.see(at, e.model.score(found.of(i)))
+		if found.wholes[i] < duplicate {
+			b.see(at, e.model.score(found.of(i)))
+		}
 	}
 	return b, nil
 }

@@ -88,3 +88,50 @@ func TestPairsOfChanceAreToldByOwnTables(t *testing.T) {
 		t.Error("there are odds without a record")
 	}
 }
+
+func TestATableWithoutDuplicatesHasHardlyAnyLinks(t *testing.T) {
+	left, _ := papers(500, 0)
+	people, _ := people(500, 0)
+	for name, table := range map[string]string{"papers": left, "people": people, "two people": "id,name,town\n1,anna berg,kiel\n2,otto dahl,ulm\n"} {
+		r := join(t, Config{Left: write(t, "l.csv", table)})
+		if len(r.Links) > 2 {
+			t.Errorf("%s: %d links", name, len(r.Links))
+		}
+	}
+}
+
+func TestCopiesAreFoundAmongRecordsThatAreOtherwiseAllDifferent(t *testing.T) {
+	left, _ := papers(500, 0)
+	lines := strings.SplitAfter(left, "\n")
+	for i := range 5 {
+		_, values, _ := strings.Cut(lines[1+10*i], ",")
+		left += fmt.Sprintf("copy%d,%s", i, values)
+	}
+	r := join(t, Config{Left: write(t, "l.csv", left)})
+	found := 0
+	for _, l := range r.Links {
+		if strings.HasPrefix(string(l.B), "copy") {
+			found++
+		}
+	}
+	if found < 5 || len(r.Links) > 10 {
+		t.Errorf("%d of 5 copies are found, with %d links", found, len(r.Links))
+	}
+}
+
+func TestDuplicatesWithinBothTablesDoNotHideMatches(t *testing.T) {
+	left, right := people(400, 0.5)
+	again := func(table string) string {
+		lines := strings.SplitAfter(table, "\n")
+		for _, line := range lines[1 : len(lines)-1] {
+			if id, values, _ := strings.Cut(line, ","); strings.HasSuffix(id, "1") || strings.HasSuffix(id, "2") {
+				table += "again" + id + "," + values
+			}
+		}
+		return table
+	}
+	r := join(t, Config{Left: write(t, "l.csv", again(left)), Right: write(t, "r.csv", again(right))})
+	if precision, recall := scores(r, 200); precision < 0.7 || recall < 0.7 {
+		t.Errorf("precision %.3f, recall %.3f", precision, recall)
+	}
+}
