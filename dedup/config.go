@@ -16,6 +16,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/group"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
@@ -144,7 +145,10 @@ type Config struct {
 	// Work is a folder for what goes to disk. A run that ends before it has
 	// succeeded leaves there what it has done, and the same run goes on from it.
 	// "": a folder for temporary files, and nothing is left.
-	Work    string
+	Work string
+	// NoSync does not wait until outputs are on disk. Run ends sooner, and a failure of the
+	// power within some seconds may damage or lose what it has written, without a sign. Not with Work.
+	NoSync  bool
 	Fresh   bool // start over, whatever Work holds
 	OnError OnError
 
@@ -217,6 +221,9 @@ func (c Config) withDefaults() Config {
 	if c.fs == nil {
 		c.fs = vfs.Default
 	}
+	if c.NoSync {
+		c.fs = durable.Unsynced(c.fs)
+	}
 	if c.OnSkip == nil {
 		c.OnSkip = func(*corpus.Problem) {}
 	}
@@ -281,7 +288,7 @@ func (c Config) Validate() error {
 
 // validate is Validate of a configuration with its defaults.
 func (c *Config) validate() error {
-	checks := []error{c.validateReading(), c.validateLink(), c.validateKnown()}
+	checks := []error{c.validateReading(), c.validateLink(), c.validateKnown(), c.validateNoSync()}
 	if err := c.validateStored(); err != nil {
 		return asUsage(errors.Join(append(checks, err)...))
 	}
@@ -294,6 +301,14 @@ func (c *Config) validate() error {
 		checks = append(checks, errors.New("a Hamming distance decides by itself: leave measure, threshold, recall, bands, candidates, verify and shared out"))
 	}
 	return asUsage(errors.Join(checks...))
+}
+
+// validateNoSync refuses to go on some day from what may not be there.
+func (c *Config) validateNoSync() error {
+	if c.NoSync && (c.Work != "" || c.Known != nil) {
+		return setting.Errorf("%s leaves nothing that a killed run could go on from: leave %s and an index out, or sync", setting.NoSync, setting.Work)
+	}
+	return nil
 }
 
 // validateThreshold checks what a threshold decides with.

@@ -264,6 +264,7 @@ var harmless = map[string]string{
 	"Timings":          "measures only",
 	"Work":             "where the journal itself is",
 	"Fresh":            "removes the journal",
+	"NoSync":           "not with a folder to go on from",
 	"OnSkip":           "is told only",
 	"OnNotice":         "is told only",
 	"Commit":           "is called when all was emitted",

@@ -77,6 +77,7 @@ type dedupFlags struct {
 	mode    choice
 	against []string
 	idsOnly bool
+	noSync  bool
 	dryRun  bool
 	index   string
 }
@@ -88,6 +89,7 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.StringArrayVar(&f.against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
 	own.StringVar(&f.index, "index", "", "remove what is like a document of the index in this `folder`, and add what is kept; it is made if it is not there, and held in memory beside what --memory says")
 	own.Var(&f.mode, "cluster", "components (whatever is connected) or star (only what is similar to the kept document itself)")
+	own.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
 	own.BoolVar(&f.idsOnly, "ids-only", false, "write the ids of what is kept, kept.csv, and no records")
 	own.BoolVar(&f.dryRun, "dry-run", false, "say what documents, memory, disk and time it will take, and do nothing")
 	f.records.add(own)
@@ -102,7 +104,7 @@ func (f *dedupFlags) apply(c *alike.Config) (err error) {
 	if f.output == "" {
 		return usagef("-o DIR is missing: name a folder for the output")
 	}
-	c.Output, c.Against, c.IDsOnly, c.Star = f.output, f.against, f.idsOnly, f.mode.value == star
+	c.Output, c.Against, c.IDsOnly, c.NoSync, c.Star = f.output, f.against, f.idsOnly, f.noSync, f.mode.value == star
 	if f.input.json {
 		c.Outputs = append(c.Outputs, "-")
 	}

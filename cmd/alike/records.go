@@ -60,7 +60,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.fields) > 0 || f
 // ofRecords are the flags of commands about texts that say something about records too.
 var ofRecords = []string{
 	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "quiet", "json",
-	"keep", "cluster", "ids-only", "timings", "progress", "measure", "repetitions", "candidates", "recall",
+	"keep", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
 	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability",
 }
 

@@ -22,6 +22,7 @@ var flags = map[setting.Name]string{
 	setting.Measure:     "--measure",
 	setting.Model:       "--model",
 	setting.OnError:     "--on-error",
+	setting.NoSync:      "--no-sync",
 	setting.Precision:   "--precision",
 	setting.Recall:      "--recall",
 	setting.Shared:      "--shared",

@@ -38,6 +38,7 @@ const (
 	MaxRecord   Name = "MaxRecord"
 	Measure     Name = "Measure"
 	Model       Name = "Model"
+	NoSync      Name = "NoSync"
 	OnError     Name = "OnError"
 	Precision   Name = "Precision"
 	Recall      Name = "Recall"
@@ -54,7 +55,7 @@ const (
 
 // Names are all of them.
 var Names = []Name{
-	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Match, MaxRecord, Measure, Model, OnError, Precision, Recall, Shared, Star, TextField, Threshold,
+	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Match, MaxRecord, Measure, Model, NoSync, OnError, Precision, Recall, Shared, Star, TextField, Threshold,
 	Top, Truth, Verify, With, Work,
 }
 

@@ -25,7 +25,7 @@ from alike._options import (
 # Flags that the functions have otherwise, that say how the command talks to people, or that
 # are about records, which dedup and pairs take from files only with the command.
 ELSEWHERE = {
-    "output", "against", "with", "ids_only", "dry_run", "progress", "json", "hex", "passages", "help", "records",
+    "output", "against", "with", "ids_only", "no_sync", "dry_run", "progress", "json", "hex", "passages", "help", "records",
     "explain", "explain_pairs", "verbose", "index", "left_id", "right_id", "truth", "plot",
 }  # fmt: skip
 OF_TABLES = {"field", "model", "idf", "idf_epsilon", "idf_delta", "config", "save_config", "probability"}

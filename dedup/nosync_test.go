@@ -1,0 +1,37 @@
+package dedup
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
+)
+
+func TestNoSyncWaitsForNoFileAndGivesTheSame(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	inputs, references := troubleCorpus(t, 1)
+	for _, v := range variants(t) {
+		for _, command := range v.commands() {
+			want := command.undisturbed(t, v.config(inputs, references))
+			c := v.config(inputs, references)
+			c.NoSync = true
+			var syncs atomic.Int64
+			on := roomtest.NewTracedFS(vfs.NewMem(), func(o roomtest.Operation) error {
+				if o.Kind == "sync" {
+					syncs.Add(1)
+				}
+				return nil
+			})
+			got, err := command.on(t, context.Background(), on, c)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", v.name, command.name, err)
+			}
+			if d := got.differsFrom(want); d != "" || syncs.Load() > 0 {
+				t.Errorf("%s, %s: %d syncs, %s", v.name, command.name, syncs.Load(), d)
+			}
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package durable
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+func TestWithoutSyncFilesDoNotSurviveTheSystem(t *testing.T) {
+	for _, sync := range []bool{true, false} {
+		disk := vfs.NewCrashableMem()
+		var on vfs.FS = disk
+		if !sync {
+			on = Unsynced(disk)
+		}
+		to, err := Create(on, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := to.Write([]byte("text")); err != nil {
+			t.Fatal(err)
+		}
+		if err := to.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := on.Stat("a"); err != nil || info.Size() != 4 {
+			t.Errorf("sync %v: the file is not whole: %v", sync, err)
+		}
+		after := disk.CrashClone(vfs.CrashCloneCfg{})
+		if _, err := after.Stat("a"); (err == nil) != sync {
+			t.Errorf("sync %v: after a failure of the power: %v", sync, err)
+		}
+	}
+}
