@@ -95,6 +95,16 @@ func newOutputs(c *Config) (*outputs, error) {
 	return o, nil
 }
 
+// Apart returns an ErrUsage if one of the files that are written ("-": standard output) is
+// another of them, or one that is read, by whatever name. Empty names are none.
+func Apart(written, read []string) error {
+	named := func(names []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
+	}
+	_, err := newOutputs(&Config{Outputs: named(written), Inputs: named(read), Reads: named(read)})
+	return err
+}
+
 // addFolder adds the folder or place of a URL in which a run makes files of the given
 // names; "" is none.
 func (o *outputs) addFolder(what, name string, names []string) error {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/dedup"
 )
 
 const joinHelp = `Find the records of two tables that belong together, though nothing in them is
@@ -85,6 +87,9 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	format, err := f.linkFormat()
 	if err != nil {
+		return err
+	}
+	if err := dedup.Apart([]string{cmp.Or(f.output, "-"), f.page, f.plot, f.save}, []string{c.Left, c.Right, f.truth, f.known, f.model}); err != nil {
 		return err
 	}
 	names := []string{"left_id", "right_id"}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/dedup"
 )
 
 const learnHelp = `Learn from pairs that are known to belong together, or not, how the records of two
@@ -68,6 +70,9 @@ func oneOrTwoTables(_ *cobra.Command, args []string) error {
 func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) error {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {
+		return err
+	}
+	if err := dedup.Apart([]string{cmp.Or(f.output, "-")}, []string{c.Left, c.Right, truth}); err != nil {
 		return err
 	}
 	labels, err := alike.ReadLabels(truth)
