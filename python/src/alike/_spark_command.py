@@ -3,7 +3,9 @@
 It runs where Spark is installed, or under spark-submit:
 
     alike-spark dedup s3a://bucket/corpus -o s3a://bucket/clean --master spark://host:7077
-    spark-submit --master yarn "$(python -m alike._spark_command)" dedup hdfs:///corpus -o hdfs:///clean
+    spark-submit --master yarn .../site-packages/alike/_spark_command.py dedup hdfs:///corpus -o hdfs:///clean
+
+Imports are absolute and late, since spark-submit runs this file as a script.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Return its exit status."""
     parser = _parser()
     asked = vars(parser.parse_args(arguments))
-    from ._errors import AlikeError, UsageError
+    from alike._errors import AlikeError, UsageError
 
     try:
         _run(asked)
@@ -37,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from ._stages import EngineDedupOptions, EngineOptions
+    from alike._stages import EngineDedupOptions, EngineOptions
 
     parser = argparse.ArgumentParser(
         prog="alike-spark", description="Remove near-duplicates, or list similar pairs, on Apache Spark.", allow_abbrev=False
@@ -77,13 +79,13 @@ def format_of(path: str) -> str:
 
 
 def _run(asked: dict[str, Any]) -> None:
-    from ._errors import AlikeError, UsageError
+    from alike._errors import AlikeError, UsageError
 
     try:
         from pyspark.errors import AnalysisException
         from pyspark.sql import SparkSession
 
-        from . import spark
+        from alike import spark
     except ModuleNotFoundError as e:
         raise AlikeError(f"{e.name} is not there: pip install 'alike-dedup[spark]'") from e
     own = {name: asked.pop(name) for name in ("command", "input", "output", "master", "conf", "format", "output_format")}
@@ -114,4 +116,5 @@ def _run(asked: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
+    del sys.path[0]  # the folder of this file, where alike.ray would pass for Ray
     sys.exit(main())
