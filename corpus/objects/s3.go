@@ -136,7 +136,7 @@ func (s *s3Settings) load(ctx context.Context) (aws.Config, error) {
 		return loaded, err
 	}
 	if !strings.HasPrefix(s.role, "arn:") {
-		return loaded, fmt.Errorf("role is %q, but names of roles begin with arn:", s.role)
+		return loaded, fmt.Errorf("role is %q: take a name that begins with arn: as those of roles do", s.role)
 	}
 	loaded.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(loaded), s.role))
 	return loaded, nil
