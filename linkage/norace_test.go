@@ -1,0 +1,5 @@
+//go:build !race
+
+package linkage
+
+const raceDetector = false
