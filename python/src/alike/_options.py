@@ -150,6 +150,7 @@ class IndexOptions(TextOptions, SchemeOptions, PresetOptions, IndexInputOptions,
     """Flags of ``alike index build``."""
 
     keep: Literal["text", "features", "nothing"]
+    keys: Literal["memory", "disk"]
     containment: int
     columns: str | Sequence[str]
     preset: Literal["broder", "features"] | Fingerprint
@@ -253,6 +254,7 @@ DEFAULTS: Mapping[str, Any] = {
     "save_config": None,
     "time_field": None,
     "containment": 0,
+    "keys": "memory",
     "columns": None,
 }
 
