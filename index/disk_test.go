@@ -16,9 +16,6 @@ const indexDir = "an index"
 // fewKeys is how many keys memory holds in tests with keys on disk: some ten documents.
 const fewKeys = 200
 
-// bothKeys are the places where keys are.
-var bothKeys = []Keys{KeysInMemory, KeysOnDisk}
-
 // reopened closes an index and opens it again.
 func reopened(t testing.TB, x *Index, fs vfs.FS, w Window) *Index {
 	t.Helper()

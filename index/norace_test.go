@@ -3,3 +3,6 @@
 package index
 
 const raceDetector = false
+
+// bothKeys are the places where keys are.
+var bothKeys = []Keys{KeysInMemory, KeysOnDisk}
