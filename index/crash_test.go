@@ -103,7 +103,7 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 		for cycle := range 6 {
 			c := &crashing{fs: fs, cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 30, 100}[random.IntN(3)], RNG: random}}
 			c.n.Store(int64(run) + int64(random.IntN(40+60*cycle)))
-			o := OpenOptions{Options: Options{Recipe: r, ByID: true, Keys: bothKeys[run%2]}, FS: c.wrap(), Threads: 1, TailKeys: fewKeys / 2}
+			o := OpenOptions{Options: Options{Recipe: r, ByID: true, Keys: bothKeys[run%len(bothKeys)]}, FS: c.wrap(), Threads: 1, TailKeys: fewKeys / 2}
 			var x *Index
 			var err error
 			if x, err = Open(indexDir, o); err != nil && !created {

@@ -78,7 +78,7 @@ func newPair(t *rapid.T, r recipe.Recipe) *pair {
 func (p *pair) open(t *rapid.T, open func(string, OpenOptions) (*Index, error)) {
 	for i := range p.both {
 		o := OpenOptions{Options: p.options, FS: p.fs[i], Threads: 1, TailKeys: fewKeys}
-		o.Keys = bothKeys[i]
+		o.Keys = []Keys{KeysInMemory, KeysOnDisk}[i]
 		var err error
 		if p.both[i], err = open(indexDir, o); err != nil {
 			t.Fatal(err)
