@@ -184,7 +184,7 @@ type failing struct {
 func (f *failing) wrap(random *rand.Rand) vfs.FS {
 	return errorfs.Wrap(f.MemFS, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite && f.n.Add(-1) == -1 {
-			f.after.Store(f.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[random.IntN(3)], RNG: random}))
+			f.after.Store(f.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[random.IntN(3)], RNG: rand.New(rand.NewPCG(random.Uint64(), 2))}))
 		}
 		if f.n.Load() < 0 {
 			return errPower
@@ -225,7 +225,7 @@ func killRuns(t *testing.T, keys index.Keys, apart int) {
 	if _, _, err := run(t, before, first, "index"); err != nil {
 		t.Fatal(err)
 	}
-	whole := before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: random})
+	whole := before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(random.Uint64(), 2))})
 	want, _, err := run(t, whole, second, "index")
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func killRuns(t *testing.T, keys index.Keys, apart int) {
 	}
 	partly := 0
 	for n := 0; ; n += 1 + random.IntN(apart) {
-		f := &failing{MemFS: before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: random})}
+		f := &failing{MemFS: before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(random.Uint64(), 2))})}
 		f.n.Store(int64(n))
 		if err := os.RemoveAll(second.Output); err != nil {
 			t.Fatal(err)

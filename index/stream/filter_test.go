@@ -212,7 +212,7 @@ func TestOfEachFamilyOneMessageIsSentWhateverFails(t *testing.T) {
 				}
 			}
 			if draw(8) == 0 { // the power, with nothing, some or all of what was not synced
-				clone := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[draw(3)], RNG: random})
+				clone := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[draw(3)], RNG: rand.New(rand.NewPCG(random.Uint64(), 2))})
 				_ = x.Close()
 				fs = clone
 				x, f = reopened(t, fs, o)
