@@ -101,12 +101,12 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 		safe := state{}
 		created := false
 		for cycle := range 6 {
-			c := &crashing{fs: fs, cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 30, 100}[random.IntN(3)], RNG: rand.New(rand.NewPCG(random.Uint64(), 2))}}
+			c := &crashing{fs: fs, cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 30, 100}[random.IntN(3)], RNG: rand.New(rand.NewPCG(uint64(run), uint64(cycle)+2))}}
 			c.n.Store(int64(run) + int64(random.IntN(40+60*cycle)))
 			o := OpenOptions{Options: Options{Recipe: r, ByID: true, Keys: bothKeys[run%len(bothKeys)]}, FS: c.wrap(), Threads: 1, TailKeys: fewKeys / 2}
 			var x *Index
 			var err error
-			if x, err = Open(indexDir, o); err != nil && !created {
+			if x, err = Open(indexDir, o); errors.Is(err, os.ErrNotExist) && !created {
 				x, err = Create(indexDir, o)
 			}
 			sent := state{}
@@ -157,7 +157,7 @@ func TestAnIndexThatWasBegunIsMadeAgain(t *testing.T) {
 	r := recipes(t)["sets"]
 	for n := int64(0); ; n++ {
 		random := rand.New(rand.NewPCG(uint64(n), 2))
-		c := &crashing{fs: vfs.NewCrashableMem(), cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(random.Uint64(), 2))}}
+		c := &crashing{fs: vfs.NewCrashableMem(), cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: random}}
 		c.n.Store(n)
 		o := OpenOptions{Options: Options{Recipe: r, ByID: true}, FS: c.wrap()}
 		x, err := Create(indexDir, o)
