@@ -77,28 +77,13 @@ func ScoreJoin(r *JoinResult, truth string, options ...ScoreOption) (*JoinScores
 
 // truthOf reads what is said of pairs. Of what is said of one again the last counts.
 func truthOf(r *JoinResult, truth string, options []ScoreOption) (said map[eval.Pair]Verdict, err error) {
-	t, err := readRows(truth)
+	found := &rows{path: "the join"}
+	for _, l := range r.Considered {
+		found.rows = append(found.rows, []string{string(l.A), string(l.B)})
+	}
+	verdicts, _, err := readSaid(truth, found, options)
 	if err != nil {
 		return nil, err
-	}
-	verdicts, labelled, err := t.verdicts()
-	if err != nil {
-		return nil, err
-	}
-	if !labelled {
-		found := &rows{path: "the join"}
-		for _, l := range r.Considered {
-			found.rows = append(found.rows, []string{string(l.A), string(l.B)})
-		}
-		if newScoring(options).isHeader(t, found) && len(t.rows) > 0 {
-			t.rows = t.rows[1:]
-		}
-		if err := t.check(); err != nil {
-			return nil, err
-		}
-		for _, row := range t.rows {
-			verdicts = append(verdicts, Verdict{A: row[0], B: row[1], Match: true})
-		}
 	}
 	said = make(map[eval.Pair]Verdict, len(verdicts))
 	for _, v := range verdicts {

@@ -94,11 +94,7 @@ func (r *rows) verdicts() (pairs []Verdict, labelled bool, err error) {
 // ReadLabels reads what models are learned from: a file as ReadVerdicts does, or else one of
 // pairs of ids, all of them matches, and all matches of the records that they name.
 func ReadLabels(path string, options ...ScoreOption) (labels linkage.Labels, err error) {
-	r, err := readRows(path)
-	if err != nil {
-		return labels, err
-	}
-	said, labelled, err := r.verdicts()
+	said, labelled, err := readSaid(path, &rows{}, options)
 	if err != nil {
 		return labels, err
 	}
@@ -107,18 +103,28 @@ func ReadLabels(path string, options ...ScoreOption) (labels linkage.Labels, err
 			labels.Pairs = append(labels.Pairs, linkage.Label{A: v.A, B: v.B, Match: v.Match})
 		}
 	}
-	if labelled {
-		return labels, nil
+	labels.Complete = !labelled
+	return labels, nil
+}
+
+// readSaid reads what a file says of pairs: their verdicts, or, if it has none, that all of them
+// are matches. found are other pairs of such ids, by which a first row is taken for a header.
+func readSaid(path string, found *rows, options []ScoreOption) (said []Verdict, labelled bool, err error) {
+	r, err := readRows(path)
+	if err != nil {
+		return nil, false, err
 	}
-	if newScoring(options).isHeader(r, &rows{}) {
+	if said, labelled, err = r.verdicts(); err != nil || labelled {
+		return said, labelled, err
+	}
+	if newScoring(options).isHeader(r, found) {
 		r.rows = r.rows[1:]
 	}
 	if err := r.check(); err != nil {
-		return labels, err
+		return nil, false, err
 	}
-	labels.Complete = true
 	for _, row := range r.rows {
-		labels.Pairs = append(labels.Pairs, linkage.Label{A: row[0], B: row[1], Match: true})
+		said = append(said, Verdict{A: row[0], B: row[1], Match: true})
 	}
-	return labels, nil
+	return said, false, nil
 }

@@ -164,9 +164,6 @@ func (p *Pairs) All() iter.Seq2[Pair, error] {
 	}
 }
 
-// Len returns the number of pairs, from above where some are Mutual.
-func (p *Pairs) Len() int64 { return p.sorted.Len() }
-
 // Close frees the memory, or removes the files.
 func (p *Pairs) Close() error { return p.sorted.Close() }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/logistic"
-	"github.com/alike-dev/alike/record"
 )
 
 // A Question is a candidate of which a label would teach much.
@@ -145,24 +144,6 @@ func (l *Learner) question(i int, probability float64) Question {
 	p := l.pairs[i]
 	a, b := l.tables.ids(p)
 	return Question{a, b, probability, l.tables.values(l.examiner.comparer, p)}
-}
-
-// ids returns the ids of the records of a pair.
-func (t *tables) ids(p pair) (a, b string) {
-	return string(t.left.ID(int(p.a))), string(t.other().ID(int(p.b)))
-}
-
-// other returns the right table, or the only one.
-func (t *tables) other() *record.Table {
-	if t.right == nil {
-		return t.left
-	}
-	return t.right
-}
-
-// keptOf returns what a record has in a column that was kept.
-func (t *tables) keptOf(table *record.Table, row uint32, column string) []byte {
-	return table.Kept(int(row), slices.Index(t.kept, column), len(t.kept))
 }
 
 // values returns what two records have in the compared columns, all of which were kept.

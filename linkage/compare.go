@@ -43,6 +43,18 @@ type comparison struct {
 
 func (c *comparison) of(i int) []level { return c.levels[i*c.width : (i+1)*c.width] }
 
+// without returns a comparison of the same tables that has no candidates yet.
+func (c *comparison) without() *comparison {
+	return &comparison{width: c.width, left: c.left, right: c.right}
+}
+
+// take appends candidate i of another comparison of the same tables.
+func (c *comparison) take(from *comparison, i int) {
+	c.pairs = append(c.pairs, from.pairs[i])
+	c.levels = append(c.levels, from.of(i)...)
+	c.wholes = append(c.wholes, from.wholes[i])
+}
+
 // comparer compares records, column by column and as a whole.
 type comparer struct {
 	left, right *record.Table // the same for one table

@@ -169,7 +169,7 @@ func (x *explainer) explain(i int, link bool) Explained {
 	}
 	values := x.values(x.comparer, p)
 	x.eachColumn(p, func(f int, _ float64, a, b uint32) {
-		c := ColumnEvidence{Values: values[f], LogOdds: x.logOddsOf(f, x.found.of(i)[f])}
+		c := ColumnEvidence{Values: values[f], LogOdds: x.model.adds(f, x.found.of(i)[f])}
 		if a > 0 && b > 0 {
 			x.words(&c, f, a-1, b-1)
 		}
@@ -195,12 +195,6 @@ func (x *explainer) explain(i int, link bool) Explained {
 	return v
 }
 
-// logOddsOf returns what a level of a column adds to the log odds of a match.
-func (x *explainer) logOddsOf(f int, l level) float64 {
-	m := x.model
-	return m.share[f] * m.evidence[f*levels+int(l)] / m.discount()
-}
-
 // steps returns what adds up to the log odds of candidate i.
 func (x *explainer) steps(i int) []Step {
 	steps := []Step{{StepPrior, "", x.model.prior}}
@@ -211,9 +205,9 @@ func (x *explainer) steps(i int) []Step {
 	}
 	of := x.found.of(i)
 	for f, c := range x.result.Columns {
-		add(StepColumn, c.Left, x.logOddsOf(f, of[f]))
+		add(StepColumn, c.Left, x.model.adds(f, of[f]))
 	}
-	add(StepWhole, "", x.logOddsOf(len(x.result.Columns), of[len(of)-1]))
+	add(StepWhole, "", x.model.adds(len(x.result.Columns), of[len(of)-1]))
 	add(StepRivals, "", x.judged[i]-x.model.score(of))
 	z := x.judged[i]
 	if x.learned != nil {
@@ -238,7 +232,7 @@ func (x *explainer) steps(i int) []Step {
 func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
 	column := &x.columns[f]
 	kind := x.result.Columns[f].Tokens
-	c.Apart = x.logOddsOf(f, levelOf(0))
+	c.Apart = x.model.adds(f, levelOf(0))
 	both := func(value uint32, token uint32) bool {
 		_, ok := slices.BinarySearch(column.Tokens(value), token)
 		return ok
@@ -302,7 +296,7 @@ func (x *explainer) wordSteps(c *ColumnEvidence, f int) {
 		so += w.Similarity
 		next := c.LogOdds // the last one leads to what the values say
 		if i+1 < len(words) {
-			next = x.logOddsOf(f, min(levelOf(so), equal-1))
+			next = x.model.adds(f, min(levelOf(so), equal-1))
 		}
 		w.LogOdds, told = next-told, next
 	}

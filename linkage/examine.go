@@ -52,8 +52,8 @@ func (e *examiner) learn(ctx context.Context, sample []pair) (err error) {
 	return nil
 }
 
-// examine compares candidates, which it closes, and says how likely they are matches. If there
-// is no model it learns it from them, or from those of a part of the left records.
+// examine compares candidates, which it closes, for judge. If there is no model it learns it
+// from them, or from those of a part of the left records.
 // Of so many that they are not all learned from only those are kept that the model, or the
 // threshold, does not rule out.
 func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs) (err error) {
@@ -79,17 +79,12 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs) (err er
 		if err := e.learn(ctx, some); err != nil {
 			return err
 		}
-		if e.found, e.probability = e.sample, e.sampled; part <= 1 {
+		if e.found = e.sample; part <= 1 {
 			return nil
 		}
 	}
-	e.found = &comparison{width: e.sample.width, left: e.sample.left, right: e.sample.right}
-	if err := e.keepLikely(ctx, pairs); err != nil {
-		return err
-	}
-	e.probability = make([]float64, len(e.found.pairs))
-	e.model.probabilities(e.found, e.rivals(e.found), make([]float64, len(e.probability)), e.probability, nil)
-	return nil
+	e.found = e.sample.without()
+	return e.keepLikely(ctx, pairs)
 }
 
 // judge says how likely each candidate is a match by the model, and by what they are ordered.
@@ -116,15 +111,13 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs) erro
 		if err != nil {
 			return err
 		}
-		for i, p := range some {
+		for i := range some {
 			z := e.model.score(c.of(i))
 			if z < hopeless && (e.config.Threshold == 0 || float64(c.wholes[i]) < e.config.Threshold-1e-6) {
 				e.shed += math.Exp(z)
 				continue
 			}
-			e.found.pairs = append(e.found.pairs, p)
-			e.found.levels = append(e.found.levels, c.of(i)...)
-			e.found.wholes = append(e.found.wholes, c.wholes[i])
+			e.found.take(c, i)
 		}
 		some = some[:0]
 		return nil

@@ -91,7 +91,7 @@ func (d *describer) describe(x []float64, i int, m *matcher) {
 			own[2] = 1
 			return
 		}
-		own[0] = model.share[f] * model.evidence[f*levels+int(of[f])] / model.discount() / logit0
+		own[0] = model.adds(f, of[f]) / logit0
 		own[1] = s
 	})
 }

@@ -111,7 +111,7 @@ func byID(t *record.Table, links []Known, ids func(Known) []string) map[string][
 // free returns the candidates that may still be links: by Mutual and OneToOne those of two
 // records without a partner, by Best those of a left one without, by All all but known links.
 func (k *known) free(c *comparison, rule Match) *comparison {
-	rest := &comparison{width: c.width, left: c.left, right: c.right}
+	rest := c.without()
 	for i, p := range c.pairs {
 		taken := k.pairs[p]
 		switch rule {
@@ -121,9 +121,7 @@ func (k *known) free(c *comparison, rule Match) *comparison {
 			taken = k.degree[0][p.a] > 0
 		}
 		if !taken {
-			rest.pairs = append(rest.pairs, p)
-			rest.levels = append(rest.levels, c.of(i)...)
-			rest.wholes = append(rest.wholes, c.wholes[i])
+			rest.take(c, i)
 		}
 	}
 	return rest

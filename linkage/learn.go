@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/internal/setting"
@@ -182,8 +183,8 @@ func (t *taught) matches() (n int) {
 // teach finds the candidates that labels say something of.
 func (l *Learner) teach(labels Labels) *taught {
 	t := &taught{Observations: &logistic.Observations{Features: l.features()}}
-	says := map[int]bool{} // by candidate: whether it is a match
-	groups := newGroups(l.left + l.right)
+	says := map[int]bool{}                  // by candidate: whether it is a match
+	groups := cluster.New(l.left + l.right) // of records that labels join
 	named := map[uint32]bool{}
 	for _, label := range labels.Pairs {
 		p, ok := l.pairOf(label)
@@ -198,14 +199,14 @@ func (l *Learner) teach(labels Labels) *taught {
 			t.missed++
 		}
 		if label.Match {
-			groups.join(l.node(0, p.a), l.node(1, p.b))
+			groups.Union(l.node(0, p.a), l.node(1, p.b))
 			named[l.node(0, p.a)], named[l.node(1, p.b)] = true, true
 		}
 	}
 	if labels.Complete {
 		for i, p := range l.pairs {
 			a, b := l.node(0, p.a), l.node(1, p.b)
-			if _, said := says[i]; !said && (named[a] || named[b]) && groups.of(a) != groups.of(b) {
+			if _, said := says[i]; !said && (named[a] || named[b]) && groups.Find(a) != groups.Find(b) {
 				says[i] = false
 			}
 		}
@@ -223,7 +224,7 @@ func (l *Learner) teach(labels Labels) *taught {
 		l.describe(x, i, l.matcher)
 		t.Append(x, match)
 		t.candidates = append(t.candidates, i)
-		t.fold = append(t.fold, int(hashing.Mix(uint64(groups.of(l.node(0, p.a)))+1)%folds))
+		t.fold = append(t.fold, int(hashing.Mix(uint64(groups.Find(l.node(0, p.a)))+1)%folds))
 	}
 	l.anchor(t, says)
 	return t
@@ -349,28 +350,4 @@ func (v *validated) scores(threshold float64) Scores {
 	}
 	matches += float64(v.missed)
 	return Scores{right / max(1, kept), right / max(1, matches), 2 * right / max(1, kept+matches), v.loss()}
-}
-
-// groups are the records that labels join.
-type groups []uint32
-
-func newGroups(n int) groups {
-	g := make(groups, n)
-	for i := range g {
-		g[i] = uint32(i)
-	}
-	return g
-}
-
-func (g groups) of(i uint32) uint32 {
-	for g[i] != i {
-		g[i] = g[g[i]]
-		i = g[i]
-	}
-	return i
-}
-
-func (g groups) join(i, j uint32) {
-	i, j = g.of(i), g.of(j)
-	g[max(i, j)] = min(i, j)
 }

@@ -85,7 +85,8 @@ func fit(c *comparison, onePartner bool, share []float64) (best *model, probabil
 	return best, probability
 }
 
-// ofTwins returns the model by which only records that are very alike are matches.
+// ofTwins returns the model that is learned from the records that are very alike, as if just
+// they were the matches.
 func ofTwins(c *comparison, share []float64) (*model, []float64) {
 	m := newModel(c, share)
 	probability := make([]float64, len(c.pairs))
@@ -97,11 +98,6 @@ func ofTwins(c *comparison, share []float64) (*model, []float64) {
 	m.prior = logOdds(mean(probability))
 	m.learn(c, probability)
 	m.probabilities(c, nil, make([]float64, len(probability)), probability, nil)
-	for i, w := range c.wholes {
-		if w < duplicate {
-			probability[i] = 0
-		}
-	}
 	return m, probability
 }
 
@@ -203,6 +199,11 @@ func (m *model) probabilities(c *comparison, rivals *exclusive, odds, dst, rank 
 // score returns the log odds of a candidate without regard to others.
 func (m *model) score(levels []level) float64 {
 	return m.prior + m.sum(levels)/m.discount()
+}
+
+// adds returns what a level of a column adds to the score.
+func (m *model) adds(f int, l level) float64 {
+	return m.share[f] * m.evidence[f*levels+int(l)] / m.discount()
 }
 
 func (m *model) discount() float64 {

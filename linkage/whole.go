@@ -140,14 +140,6 @@ func (t *tables) records(ctx context.Context, c *Config) (_ *records, err error)
 	return r, nil
 }
 
-// all returns the tables, of which there are one or two.
-func (t *tables) all() []*record.Table {
-	if t.right == nil {
-		return []*record.Table{t.left}
-	}
-	return []*record.Table{t.left, t.right}
-}
-
 // weighColumns multiplies the weight of each token by the largest weight of the columns that
 // have it, where they differ: as a share of the largest of all.
 func (t *tables) weighColumns(weights record.Weights) {

@@ -199,10 +199,10 @@ def main():
     corpus, truth = os.path.abspath(options.corpus), os.path.abspath(options.truth)
     if options.prefix:
         corpus, truth = head(corpus, truth, options.prefix, root)
-    places = {"here": HERE, "bin": f"{root}/bin", "venv": f"{root}/venv", "work": f"{root}/work",
-              "shards": f"{root}/shards", "out": f"{root}/work/result.csv", "log": f"{root}/log",
+    places = {"here": HERE, "bin": f"{root}/bin", "venv": f"{root}/venv", "work": f"{root}/scratch",
+              "shards": f"{root}/shards", "out": f"{root}/scratch/result.csv", "log": f"{root}/log",
               "corpus": corpus, "t": options.threshold}
-    env = dict(os.environ, WORK=places["work"], HF_HOME=f"{root}/work/hf", HF_HUB_OFFLINE="1", PYTHONDONTWRITEBYTECODE="1")
+    env = dict(os.environ, WORK=places["work"], HF_HOME=f"{root}/scratch/hf", HF_HUB_OFFLINE="1", PYTHONDONTWRITEBYTECODE="1")
     judge = [f"{root}/bin/judge", "-corpus", corpus, "-truth", truth, "-threshold", options.threshold]
     programs = [p for p in PROGRAMS if not (options.fast and p.slow) and p.key in (options.only or [p.key])
                 and (p.key == "python" or f"{{venv}}/{p.key}" not in p.command or os.path.exists(f"{root}/venv/{p.key}/ready"))]

@@ -1,0 +1,141 @@
+package linkage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/record"
+)
+
+// tables are what is joined.
+type tables struct {
+	result      *Result
+	left, right *record.Table // right is nil for one table
+	numbering   record.Numbering
+	known       *known    // nil: nothing is
+	idColumns   [2]string // of the left and the right table
+	kept        []string  // columns whose values are kept as they are: those of Config.With, then what evidence shows
+}
+
+// open reads the tables.
+func open(ctx context.Context, c *Config) (*tables, error) {
+	t := &tables{result: &Result{Match: c.Match, OneTable: c.Right == ""}}
+	left, err := find(ctx, c.Left, c.LeftID, c.Corpus)
+	if err != nil {
+		return nil, err
+	}
+	right := left
+	if c.Right != "" {
+		if right, err = find(ctx, c.Right, c.RightID, c.Corpus); err != nil {
+			return nil, err
+		}
+	}
+	if c.WithAll {
+		c.With = withAll(nil, left.columns, right.columns)
+	}
+	for _, name := range c.With {
+		if !slices.Contains(left.columns, name) && !slices.Contains(right.columns, name) {
+			return nil, setting.Errorf("no table has the column %q (%s), there are: %s", name, setting.With, fault.List(left.columns))
+		}
+	}
+	if err := t.choose(ctx, c, left, right); err != nil {
+		return nil, err
+	}
+	t.kept, t.idColumns = c.With, [2]string{left.id, right.id}
+	if c.Evidence > 0 {
+		t.numbering.Lookup = true
+		t.kept = withAll(t.kept, left.columns, right.columns)
+	}
+	skipped := func(p *corpus.Problem) error {
+		t.result.Skipped++
+		if c.Fail {
+			return p
+		}
+		c.OnSkip(p)
+		return nil
+	}
+	var names [2][]string
+	var kinds []record.Kind
+	for _, f := range t.result.Columns {
+		names[0], names[1] = append(names[0], f.Left), append(names[1], f.Right)
+		kinds = append(kinds, f.Tokens)
+	}
+	if t.left, err = left.read(ctx, c.Threads, names[0], kinds, t.kept, &t.numbering, c.Repetitions, skipped); err != nil {
+		return nil, err
+	}
+	t.result.Left = t.left.Rows()
+	t.noteRepeated(left, t.left)
+	if c.Right == "" {
+		t.noteEmpty(left, right)
+		return t, nil
+	}
+	if t.right, err = right.read(ctx, c.Threads, names[1], kinds, t.kept, &t.numbering, c.Repetitions, skipped); err != nil {
+		return nil, err
+	}
+	t.result.Right = t.right.Rows()
+	t.noteRepeated(right, t.right)
+	t.noteEmpty(left, right)
+	return t, nil
+}
+
+// withAll returns a list of columns, and those of two tables that it does not have.
+func withAll(list, left, right []string) []string {
+	list = slices.Clone(list)
+	for _, name := range slices.Concat(left, right) {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// noteRepeated notes an id that several records of a table have.
+func (t *tables) noteRepeated(s *source, of *record.Table) {
+	hashes := make([]uint64, of.Rows())
+	for i := range hashes {
+		hashes[i] = hashing.Bytes(of.ID(i))
+	}
+	slices.Sort(hashes)
+	for i := 1; i < len(hashes); i++ {
+		if hashes[i] != hashes[i-1] {
+			continue
+		}
+		for row := range of.Rows() {
+			if id := of.ID(row); hashing.Bytes(id) == hashes[i] {
+				t.result.Repeated = append(t.result.Repeated, fmt.Sprintf("%s: id %q", fault.Shown(s.name), id))
+				return
+			}
+		}
+	}
+}
+
+// all returns the tables, of which there are one or two.
+func (t *tables) all() []*record.Table {
+	if t.right == nil {
+		return []*record.Table{t.left}
+	}
+	return []*record.Table{t.left, t.right}
+}
+
+// ids returns the ids of the records of a pair.
+func (t *tables) ids(p pair) (a, b string) {
+	return string(t.left.ID(int(p.a))), string(t.other().ID(int(p.b)))
+}
+
+// other returns the right table, or the only one.
+func (t *tables) other() *record.Table {
+	if t.right == nil {
+		return t.left
+	}
+	return t.right
+}
+
+// keptOf returns what a record has in a column that was kept.
+func (t *tables) keptOf(table *record.Table, row uint32, column string) []byte {
+	return table.Kept(int(row), slices.Index(t.kept, column), len(t.kept))
+}
