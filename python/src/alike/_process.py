@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import Any
 
 from ._binary import binary
 from ._errors import AlikeError, UsageError
@@ -43,21 +43,23 @@ class Program:
     quiet: bool = False
     rename: Callable[[str], str] = str  # puts a message into the caller's terms
 
-    def run(self, arguments: Sequence[str], stdin: IO[bytes] | None = None) -> Outcome:
+    def start(self, arguments: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
+        """Start the program, with the streams that Popen takes."""
+        environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), self.temporary)}
+        try:
+            return subprocess.Popen([binary(), *arguments], env=environment, **streams)
+        except OSError as e:
+            raise AlikeError(f"the program cannot be run: {e}") from e
+
+    def run(self, arguments: Sequence[str]) -> Outcome:
         """Run the program to its end. Raise AlikeError if it fails.
 
         However this call ends, the child has ended too: an exception (that of a listener, or
         KeyboardInterrupt) ends it first.
         """
-        environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), self.temporary)}
         outcome, errors = Outcome(), list[str]()
         with tempfile.TemporaryFile(dir=self.temporary) as output:
-            try:
-                child = subprocess.Popen(
-                    [binary(), *arguments], stdin=stdin or subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, env=environment
-                )
-            except OSError as e:
-                raise AlikeError(f"the program cannot be run: {e}") from e
+            child = self.start(arguments, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE)
             assert child.stderr is not None
             with child.stderr:
                 try:

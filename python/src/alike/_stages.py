@@ -18,8 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
-from ._binary import binary
-from ._errors import AlikeError, UsageError
+from ._errors import UsageError
 from ._options import SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
 from ._process import Program, end
 from ._rows import Schema, check_field, choose_label, choose_text
@@ -157,12 +156,9 @@ def _output(plan: Plan, arguments: Sequence[str], pieces: Iterable[Buffer]) -> I
         with open(path, "wb") as file:
             file.write(plan.text)
         with open(os.path.join(folder, "out"), "w+b") as output, open(os.path.join(folder, "err"), "w+b") as errors:
-            environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), folder)}
-            command = [binary(), "stage", *arguments, f"--plan={path}", "--quiet"]
-            try:
-                child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=errors, env=environment)
-            except OSError as e:
-                raise AlikeError(f"the program cannot be run: {e}") from e
+            program = Program(folder)
+            command = ["stage", *arguments, f"--plan={path}", "--quiet"]
+            child = program.start(command, stdin=subprocess.PIPE, stdout=output, stderr=errors)
             try:
                 _feed(child, pieces)
                 child.wait()
@@ -170,7 +166,7 @@ def _output(plan: Plan, arguments: Sequence[str], pieces: Iterable[Buffer]) -> I
                 end(child)
             if child.returncode != 0:
                 errors.seek(0)
-                raise Program(folder).error(child.returncode, errors.read().decode("utf-8", "replace").splitlines())
+                raise program.error(child.returncode, errors.read().decode("utf-8", "replace").splitlines())
             output.seek(0)
             yield output
 
