@@ -69,6 +69,7 @@ def run(what: str, folder: str, out: str = "") -> None:
     """Run one of the programs."""
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = SparkSession.builder.master("local[2]").config("spark.driver.memory", "3g").config("spark.ui.enabled", "false").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     session.conf.set("spark.sql.shuffle.partitions", "8")

@@ -79,3 +79,31 @@ def test_what_is_wrong_is_said_as_the_command_says_it(tmp_path: Path) -> None:
         index = alike.Index.build(tmp_path / "index", {"a": "b", "b": None})
     with pytest.raises(alike.UsageError, match="ids is a str"):
         index.delete("a")
+
+
+@pytest.mark.parametrize("library", ["pandas", "list"])
+def test_an_index_of_texts_alone_takes_and_finds_rows(library: str, tmp_path: Path) -> None:
+    make: Any = pytest.importorskip(library).DataFrame if library != "list" else list
+    index = alike.Index.build(tmp_path / "index", make([{"id": "a", "text": "one two three"}]))
+    index.add(make([{"id": "b", "text": "four five six", "date": "2024"}]))
+    found = index.search(make([{"id": "q", "text": "four five six"}]))
+    if library == "list":
+        assert [tuple(match) for match in found] == [("q", "b", 1.0, {})]
+    else:
+        assert found.to_dict("records") == [{"query": "q", "id": "b", "similarity": 1.0}]
+
+
+def test_a_folder_whose_name_begins_like_a_flag_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    index = alike.Index.build("-x", {"a": "one two three"})
+    index.add({"b": "four five six"})
+    index.delete(["a"])
+    assert [match.id for match in index.search(["one two three", "four five six"])] == ["b"]
+
+
+def test_each_record_that_is_skipped_is_counted(tmp_path: Path) -> None:
+    texts = {"a": "one two three", **dict.fromkeys("bcde"), "f": 7}
+    with pytest.warns(alike.SkippedRecords, match=r"^skipped 5 records, .*row b: .*\nrows c to e: the same, 3 records\nrow f: "):
+        index = alike.Index.build(tmp_path / "index", texts)
+    with pytest.warns(alike.SkippedRecords, match="^skipped 2 records, "):
+        assert len(index.search(["one two three", None, None])) == 1

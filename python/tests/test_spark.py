@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,6 +59,7 @@ def faulty(folder: Path, stages: str, what: str = "task") -> Path:
 
 @contextmanager
 def session(master: str, program: str | Path, folder: Path) -> Iterator[SparkSession]:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else the first python3 of the path
     builder = SparkSession.builder.master(master).config("spark.executorEnv.ALIKE_BINARY", str(program))
     for name, value in {
         "spark.ui.enabled": "false",

@@ -27,7 +27,9 @@ Folder: TypeAlias = "tempfile.TemporaryDirectory[str]"
 # In files for the program: names that no file of a caller's is likely to have.
 NUMBER, TEXT = "alike_row", "alike_text"
 
+# How commands without --progress name a record that was skipped, and several like the one before.
 SKIPPED = "alike: skipped "
+SAME = re.compile(r":(\d+) to (\d+): the same, [\d,]+ records$")
 
 INMEMORY = "is for files: leave it out for rows in memory"
 
@@ -138,8 +140,12 @@ class Call:
                 self.listen(Progress("send", sent, 0, None, time.monotonic() - started))
 
         path = rows.write(os.path.join(self.folder, side), columns, names, tick)
-        self.labels[path] = lambda number: plain(rows.labels([number], label))[0]
+        self.label(path, rows, label)
         return path
+
+    def label(self, path: str, rows: Rows, column: Hashable | None) -> None:
+        """Have messages name the rows of a file as the caller knows them: by a column or, if None, by their labels."""
+        self.labels[path] = lambda number: plain(rows.labels([number], column))[0]
 
     def run(self, command: str, arguments_before: Sequence[str], inputs: Sequence[str]) -> Outcome:
         """Run the program, and warn of what it has skipped."""
@@ -151,16 +157,19 @@ class Call:
             _warn(outcome)
         return outcome
 
-    def run_plainly(self, *command: str, flags: Sequence[str] = ()) -> Outcome:
-        """Run a command that tells of its work in lines, with the options that are left."""
-        outcome = Program(self.folder, None, self.quiet, self._rename).run([*flags, *command])
-        for note in map(self._rename, outcome.notes):
+    def run_plainly(self, *command: str) -> Outcome:
+        """Run a command that tells of its work in lines."""
+        outcome = Program(self.folder, None, self.quiet, self._rename).run(command)
+        skipped = 0
+        for note in outcome.notes:
             if note.startswith(SKIPPED):
-                outcome.skips.append(note.removeprefix(SKIPPED))
+                alike = SAME.search(note)
+                skipped += 1 if alike is None else int(alike[2]) - int(alike[1]) + 1
+                outcome.skips.append(self._rename(note.removeprefix(SKIPPED)))
             elif not self.quiet:
-                log.info("%s", note.removeprefix("alike: "))
-        if outcome.skips and not self.quiet:
-            outcome.summary["skipped"] = len(outcome.skips)
+                log.info("%s", self._rename(note.removeprefix("alike: ")))
+        if skipped and not self.quiet:
+            outcome.summary["skipped"] = skipped
             _warn(outcome)
         return outcome
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._call import Call, Source, plain, source_of
 from ._errors import UsageError
 from ._items import Match, Texts, held
-from ._options import IndexInputOptions, IndexOptions, Path, QueryOptions, arguments, check, documented
+from ._options import IndexInputOptions, IndexOptions, Path, QueryOptions, arguments, documented
 from ._rows import Rows, choose_label, choose_text, write_records
 
 if TYPE_CHECKING:
@@ -45,13 +45,12 @@ class Index:
 
         columns: the names of columns to keep beside the documents.
         """
-        check("build", options, IndexOptions)
-        _feed("build", IndexOptions, os.fspath(folder), data, text, id, options)
+        _feed("build", IndexOptions, cls(folder), data, text, id, options)
         return cls(folder)
 
     def add(self, data: Any, *, text: Hashable | None = None, id: Hashable | None = None, **options: Unpack[IndexInputOptions]) -> None:
         """Add documents. One with an id that is there takes the place of that."""
-        _feed("add", IndexInputOptions, self.folder, data, text, id, options, self._columns())
+        _feed("add", IndexInputOptions, self, data, text, id, options)
 
     def delete(self, ids: Iterable[Any]) -> None:
         """Remove the documents with these ids."""
@@ -81,7 +80,7 @@ class Index:
             else:
                 paths = source
             flags = arguments({**call.options, **fields})
-            outcome = call.run_plainly("search", self.folder, "--json", *flags, "--", *paths)
+            outcome = call.run_plainly("search", "--json", *flags, "--", self.folder, *paths)
             found = [(f["query"], m) for f in map(json.loads, outcome.output.splitlines()) for m in f["matches"]]
             queries: Any = [query for query, _ in found]
             if isinstance(source, Rows):
@@ -107,8 +106,7 @@ class Index:
         self._run("compact")
 
     def _columns(self) -> list[str]:
-        kept = self.info().get("columns", "none")
-        return [] if kept == "none" else re.split(", *", kept)
+        return [name for name in self.info()["columns"].split(",") if name]
 
     def _run(self, what: str, ids: Sequence[str] = ()) -> bytes:
         call = Call(what, QueryOptions, {}, progress=False)
@@ -120,33 +118,26 @@ def _name(text: Hashable | None) -> str:
     return "text" if text is None else str(text)
 
 
-def _feed(
-    what: str,
-    known: type,
-    folder: str,
-    data: Any,
-    text: Hashable | None,
-    id: Hashable | None,
-    options: Mapping[str, Any],
-    columns: Sequence[str] = (),
-) -> None:
-    """Add documents to an index, new or old, which keeps some columns."""
+def _feed(what: str, known: type, index: Index, data: Any, text: Hashable | None, id: Hashable | None, options: Mapping[str, Any]) -> None:
+    """Add documents to an index, new or old."""
     call = Call(what, known, options, progress=False)
     call.name(text, id)
     source: Source = held(source_of(data))
-    wanted = call.options.pop("columns", columns)
+    wanted = call.options.pop("columns", [])
     wanted = wanted.split(",") if isinstance(wanted, str) else list(wanted)
     with call.begin(isinstance(source, Rows)):
         fields: dict[str, Any] = {"text_field": call.text, "id_field": call.id}
         if isinstance(source, Rows):
             column, label = choose_text(source, call.text, call.id), choose_label(source, call.id)
             fields = {"text_field": _name(column), "id_field": ID}
+            if what == "add":
+                wanted = index._columns()
             paths = [_documents(call, source, column, label, [*wanted, *filter(None, [call.options.get("time_field")])])]
         else:
             paths = source
         if what == "build" and wanted:
             fields["columns"] = ",".join(wanted)
-        call.run_plainly("index", what, *arguments({**call.options, **fields}), "--", folder, *paths)
+        call.run_plainly("index", what, *arguments({**call.options, **fields}), "--", index.folder, *paths)
 
 
 def _documents(call: Call, rows: Rows, text: Hashable | None, label: Hashable | None, columns: Sequence[str]) -> str:
@@ -166,7 +157,7 @@ def _documents(call: Call, rows: Rows, text: Hashable | None, label: Hashable | 
 def _write(call: Call, rows: Rows, label: Hashable | None, side: str, names: Sequence[str], values: Iterable[Sequence[Any]]) -> str:
     path = os.path.join(call.folder, side + ".jsonl")
     write_records(path, names, values)
-    call.labels[path] = lambda number: plain(rows.labels([number], label))[0]
+    call.label(path, rows, label)
     return path
 
 

@@ -81,7 +81,7 @@ def _send(call: Call, side: str, rows: Rows, label: Hashable | None) -> str:
     path = os.path.join(call.folder, side + ".jsonl")
     numbered = ((number, *row) for number, row in enumerate(rows.tuples(columns)))
     write_records(path, [NUMBER, *map(str, columns)], numbered)
-    call.labels[path] = lambda number: plain(rows.labels([number], label))[0]
+    call.label(path, rows, label)
     return path
 
 

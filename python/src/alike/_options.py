@@ -52,8 +52,8 @@ class PresetOptions(TypedDict, total=False):
     hash: str
 
 
-class InputOptions(TypedDict, total=False):
-    """What to read, and with what resources."""
+class ReadingOptions(TypedDict, total=False):
+    """How documents are read."""
 
     format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]
     text_field: str
@@ -62,10 +62,15 @@ class InputOptions(TypedDict, total=False):
     on_error: Literal["skip", "fail"]
     threads: int
     memory: Size
+    quiet: bool
+
+
+class InputOptions(ReadingOptions, total=False):
+    """What to read, and with what resources."""
+
     work: Path
     fresh: bool
     timings: Path
-    quiet: bool
 
 
 class SearchOptions(TypedDict, total=False):
@@ -132,18 +137,10 @@ class TableOptions(TypedDict, total=False):
     save_config: Path
 
 
-class IndexInputOptions(TypedDict, total=False):
+class IndexInputOptions(ReadingOptions, total=False):
     """How documents are read for an index."""
 
     time_field: str
-    format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]
-    text_field: str
-    id_field: str
-    max_record: Size
-    on_error: Literal["skip", "fail"]
-    threads: int
-    memory: Size
-    quiet: bool
 
 
 class IndexOptions(TextOptions, SchemeOptions, PresetOptions, IndexInputOptions, total=False):
@@ -165,21 +162,13 @@ class IndexOptions(TextOptions, SchemeOptions, PresetOptions, IndexInputOptions,
     bucket_cap: int
 
 
-class QueryOptions(TypedDict, total=False):
+class QueryOptions(ReadingOptions, total=False):
     """Flags of ``alike search``."""
 
     measure: Measure
     threshold: float
     recall: float
     top: int
-    format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]
-    text_field: str
-    id_field: str
-    max_record: Size
-    on_error: Literal["skip", "fail"]
-    threads: int
-    memory: Size
-    quiet: bool
 
 
 class SketchOptions(TextOptions, SchemeOptions, PresetOptions, InputOptions, total=False):

@@ -11,6 +11,7 @@ Imports are absolute and late, since spark-submit runs this file as a script.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -92,6 +93,8 @@ def _run(asked: dict[str, Any]) -> None:
     builder = SparkSession.builder.appName(f"alike {own['command']}")
     if own["master"]:
         builder = builder.master(own["master"])
+        if own["master"].startswith("local"):  # Spark takes the first python3 of the path, which may be another
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     for setting in own["conf"]:
         name, equals, value = setting.partition("=")
         if not equals:

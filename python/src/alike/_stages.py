@@ -13,7 +13,7 @@ import re
 import struct
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
@@ -28,6 +28,7 @@ Row = tuple[int, int, bytes]  # stream, partition, block
 
 # Names of the fields in the lines that are packed, whatever columns are called.
 TEXT, ID, FIELD = "text", "id", "field"
+KEPT = "kept"  # column of a mask
 HEADER = 48  # bytes of a block before its rows
 LONGEST = "3GiB"  # a line: texts are cut off by max_record, before JSON makes them longer
 
@@ -86,7 +87,15 @@ def settle(function: str, known: type, options: Mapping[str, Any], schema: Schem
     field = check_field(schema, plan.get("keep"))
     if field is not None:
         plan["keep"] = plan["keep"][:4] + FIELD
+    if function == "pairs" and label is None:
+        raise UsageError('pairs are told by ids, and there is no column "id": name the one with them, id=…')
     return Settled(str(column), None if label is None else str(label), field, longest, plan)
+
+
+def check_mask(mask: bool, names: Sequence[Hashable]) -> None:
+    """Refuse a mask over rows that have a column of its name."""
+    if mask and KEPT in names:
+        raise UsageError(f'there is a column "{KEPT}" already: rename it')
 
 
 def size(name: str, value: Size) -> int:
@@ -192,12 +201,18 @@ def positions(block: Buffer) -> memoryview:
     return memoryview(block)[HEADER:].cast("Q")
 
 
+def pair_schema() -> Any:
+    """Return the schema of lists of pairs."""
+    import pyarrow
+
+    return pyarrow.schema([("a", pyarrow.string()), ("b", pyarrow.string()), ("similarity", pyarrow.float64())])
+
+
 def pair_tables(plan: Plan, rows: Iterable[Row]) -> Iterator[Any]:
     """Yield what the last task of pairs has made as record batches of a, b, similarity, in its order."""
-    import pyarrow
     from pyarrow import csv
 
-    schema = pyarrow.schema([("a", pyarrow.string()), ("b", pyarrow.string()), ("similarity", pyarrow.float64())])
+    schema = pair_schema()
     with tempfile.TemporaryFile() as text:  # lines may go on in the next row
         for stream, _, block in rows:
             if stream == plan.streams["pairs-text"]:

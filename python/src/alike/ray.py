@@ -20,12 +20,13 @@ import pyarrow
 import ray
 import ray.data
 
-from ._errors import AlikeError, UsageError
+from ._errors import AlikeError
 from ._options import documented
 from ._rows import Schema, json_text, json_value
 from ._stages import (
     FIELD,
     ID,
+    KEPT,
     TEXT,
     EngineDedupOptions,
     EngineOptions,
@@ -33,8 +34,10 @@ from ._stages import (
     Row,
     Settled,
     Stage,
+    check_mask,
     make_plan,
     pack_and_run,
+    pair_schema,
     pair_tables,
     positions,
     run_task,
@@ -45,9 +48,7 @@ if TYPE_CHECKING:
     from ray.data import Dataset
     from typing_extensions import Unpack
 
-KEPT = "kept"
 RETRIES = 3  # of a task that has failed, beside those of lost nodes
-PAIRS = pyarrow.schema([("a", pyarrow.string()), ("b", pyarrow.string()), ("similarity", pyarrow.float64())])
 
 Part = tuple[int, int]  # stream, partition: an object for each that a task can write
 
@@ -69,8 +70,7 @@ def dedup(
     Rows without a text, or with one of more than max_record bytes, are left out.
     """
     columns = _Columns(data)
-    if mask and KEPT in columns.names():
-        raise UsageError(f'there is a column "{KEPT}" already: rename it')
+    check_mask(mask, columns.names())
     asked = settle("dedup", EngineDedupOptions, options, columns, text, id)
     blocks = data.to_arrow_refs()
     plan, results = _run("dedup", blocks, asked)
@@ -86,8 +86,6 @@ def pairs(data: Dataset, *, text: str | None = None, id: str | None = None, **op
     rows from 1 on. Everything else is as for dedup.
     """
     asked = settle("pairs", EngineOptions, options, _Columns(data), text, id)
-    if asked.id is None:
-        raise UsageError('pairs are told by ids, and there is no column "id": name the one with them, id=…')
     plan, results = _run("pairs", data.to_arrow_refs(), asked)
     table = ray.remote(_pairs)
     return ray.data.from_arrow_refs([table.remote(plan, result) for result in results])
@@ -217,4 +215,4 @@ def _keep(plan: Plan, asked: Settled, mask: bool, block: pyarrow.Table, made: li
 
 
 def _pairs(plan: Plan, made: list[Row]) -> pyarrow.Table:
-    return pyarrow.Table.from_batches(pair_tables(plan, made), PAIRS)
+    return pyarrow.Table.from_batches(pair_tables(plan, made), pair_schema())

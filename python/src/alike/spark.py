@@ -30,6 +30,7 @@ from ._rows import Schema
 from ._stages import (
     FIELD,
     ID,
+    KEPT,
     TEXT,
     EngineDedupOptions,
     EngineOptions,
@@ -37,6 +38,7 @@ from ._stages import (
     Row,
     Settled,
     Stage,
+    check_mask,
     make_plan,
     pack_and_run,
     pair_tables,
@@ -52,7 +54,6 @@ if TYPE_CHECKING:
 
     Batches = Iterator[pyarrow.RecordBatch]
 
-KEPT = "kept"
 ROW = "alike_row"  # partition << 33 | number in it, as Spark numbers rows
 BLOCKS = "stream int, partition int, block binary"
 PIECE = 8 << 20  # bytes of blocks in a batch
@@ -95,8 +96,7 @@ def dedup(
 
     Rows without a text, or with one of more than max_record bytes, are left out.
     """
-    if mask and KEPT in df.columns:
-        raise UsageError(f'there is a column "{KEPT}" already: rename it')
+    check_mask(mask, df.columns)
     run = _Run("dedup", df, settle("dedup", EngineDedupOptions, options, _Columns(df), text, id), stable)
     dropped = run.result(f"{ROW} long", _drops)
     numbered = run.numbered
@@ -119,8 +119,6 @@ def pairs(
     with partitions from 0 and rows from 1 on. Pairs come in no order. Everything else is as for dedup.
     """
     asked = settle("pairs", EngineOptions, options, _Columns(df), text, id)
-    if asked.id is None:
-        raise UsageError('pairs are told by ids, and there is no column "id": name the one with them, id=…')
     run = _Run("pairs", df, asked, stable)
     found = run.result("a string, b string, similarity double", pair_tables)
     if found is None:
