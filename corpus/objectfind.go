@@ -74,7 +74,7 @@ func (w *walk) addRoot(path string) {
 func (w *walk) addObject(at bucketurl.URL, bucket Bucket, o Object) {
 	at.Key = o.Key
 	s := Source{
-		Path: at.String(), Size: o.Size, ModTime: o.ModTime, Version: o.Version,
+		Path: at.String(), Size: o.Size, ModTime: o.ModTime, Version: o.Version, Query: at.Query,
 		object: &object{bucket: bucket, Object: o},
 	}
 	if strings.HasSuffix(o.Key, "/") {

@@ -25,6 +25,7 @@ type Source struct {
 	Size        int64     // bytes of the file; -1 for a stream
 	ModTime     time.Time // zero for a stream
 	Version     string    // of an object: another one after every change; of a copied stream as WithCopy was told; "" for a file
+	Query       string    // of an object: that of the URL which named it, with settings for who opens its bucket
 	Stream      bool      // standard input, FIFO or device: can be read once only (see WithCopy)
 
 	// Of a file, where the system has them: its number, and when the system has last

@@ -9,8 +9,11 @@ at_once=${AT_ONCE:-500}
 memory=${MEMORY:-1200Mi}            # a little more than the plan's --memory
 timeout=${TIMEOUT:-24h}             # of a stage
 
+# The digest of the plan is part of the names of its jobs, so that several plans may run at once.
+digest=$(alike stage list --plan "$plan" --json | sed -n 's/.*"plan": *"\([0-9a-f]*\)".*/\1/p')
+
 while read -r stage tasks; do
-  job=alike-$stage
+  job=alike-$digest-$stage
   kubectl delete job "$job" --ignore-not-found --wait=true
   kubectl apply -f - <<EOF
 apiVersion: batch/v1

@@ -167,31 +167,24 @@ func write(t *task) error {
 	if err != nil {
 		return err
 	}
-	repeats, err := t.sorted(8, Repeats)
-	if err != nil {
-		return errors.Join(err, fates.close())
-	}
+	repeats := int64(0)
 	dropped, err := t.space.Sorted(t.ctx, t.space.Sorting("dropped", 8, 64), func(to *extsort.Appender) error {
-		err := repeats.Visit(func(e extsort.Entry) error { return to.Add(e.Key, 0) })
-		if err == nil {
-			err = t.each(Damaged, func(r row) error { return to.Add(r.words[0], 0) })
+		if err := t.lists(fates, to); err != nil {
+			return err
 		}
-		return errors.Join(err, t.lists(fates, to))
+		err := t.each(Repeats, func(r row) error { repeats++; return to.Add(r.words[0], 0) })
+		if err != nil {
+			return err
+		}
+		return t.each(Damaged, func(r row) error { return to.Add(r.words[0], 0) })
 	})
-	err = errors.Join(err, fates.close(), t.count(CountSkipped, repeats.Len()), repeats.Close())
+	err = errors.Join(err, fates.close(), t.count(CountSkipped, repeats))
 	if err != nil {
 		return err
 	}
-	drops := dropped.Reader()
-	err = t.in.Keep(t.ctx, func(position uint64) bool {
-		for e, ok := drops.Peek(); ok && e.Key < position; e, ok = drops.Peek() {
-			drops.Next()
-		}
-		e, ok := drops.Peek()
-		return !ok || e.Key != position
-	})
-	err = errors.Join(err, drops.Err(), drops.Close())
-	if err == nil {
+	drops := extsort.NewLookup(dropped)
+	err = t.in.Keep(t.ctx, func(position uint64) bool { _, dropped := drops.Find(position); return !dropped })
+	if err = errors.Join(err, drops.Close()); err == nil {
 		err = dropped.Visit(func(e extsort.Entry) error { return t.out.add(Drops, t.number, nil, e.Key) })
 	}
 	return errors.Join(err, dropped.Close())

@@ -138,19 +138,16 @@ func classes(t *task) error {
 	}
 	var positions []uint64
 	digests, err := t.space.Sorted(t.ctx, t.space.Sorting("digests", 2, 64), func(to *extsort.Appender) error {
-		skips := skipped.Reader()
+		skips := extsort.NewLookup(skipped)
 		err := t.each(Rows, func(r row) error {
 			number, position := len(positions), r.words[0]
 			positions = append(positions, position)
-			for e, ok := skips.Peek(); ok && e.Key < position; e, ok = skips.Peek() {
-				skips.Next()
-			}
-			if e, ok := skips.Peek(); ok && e.Key == position {
+			if _, skip := skips.Find(position); skip {
 				return nil
 			}
 			return to.Add(r.words[1], r.words[2]<<32|uint64(uint32(number)))
 		})
-		return errors.Join(err, skips.Err(), skips.Close())
+		return errors.Join(err, skips.Close())
 	})
 	if err = errors.Join(err, skipped.Close()); err != nil {
 		return err

@@ -37,6 +37,33 @@ func (c *classReader) of(rep uint64) []uint64 {
 	return c.class
 }
 
+// classed are rows by the representative that is their first word, with the classes.
+type classed struct {
+	rows   *shelf
+	copies *extsort.Sorted
+}
+
+func (t *task) classed(s Stream) (*classed, error) {
+	rows, err := t.shelved(0, 4, s)
+	if err != nil {
+		return nil, err
+	}
+	copies, err := t.sorted(4, Copies)
+	if err != nil {
+		return nil, errors.Join(err, rows.close())
+	}
+	return &classed{rows, copies}, nil
+}
+
+// each visits the rows with the class of each.
+func (c *classed) each(visit func(class []uint64, r row) error) error {
+	classes := classReader{from: c.copies.Reader()}
+	err := c.rows.each(func(rep uint64, r row) error { return visit(classes.of(rep), r) })
+	return errors.Join(err, classes.from.Close())
+}
+
+func (c *classed) close() error { return errors.Join(c.rows.close(), c.copies.Close()) }
+
 // pair emits a pair of documents to the task of the later one.
 func (t *task) pair(s Stream, a, b, similarity uint64) error {
 	a, b = min(a, b), max(a, b)
@@ -46,36 +73,12 @@ func (t *task) pair(s Stream, a, b, similarity uint64) error {
 // left puts the members of its class in the place of each edge's first document, and makes the
 // pairs within classes.
 func left(t *task) error {
-	edges, err := t.shelved(0, 4, Edges)
+	edges, err := t.classed(Edges)
 	if err != nil {
 		return err
 	}
-	copies, err := t.sorted(4, Copies)
-	if err != nil {
-		return errors.Join(err, edges.close())
-	}
-	c := classReader{from: copies.Reader()}
-	last, begun := uint64(0), false
-	err = copies.Visit(func(e extsort.Entry) error {
-		if begun && e.Key == last {
-			return nil
-		}
-		begun, last = true, e.Key
-		class := c.of(e.Key)
-		for i, a := range class {
-			for j := i + 1; j < len(class) && !(t.crowd(class, i) && t.crowd(class, j)); j++ {
-				if err := t.pair(CopyPairs, a, class[j], math.Float64bits(1)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	err = errors.Join(err, c.from.Err(), c.from.Close())
-	c = classReader{from: copies.Reader()}
-	if err == nil {
-		err = edges.each(func(rep uint64, r row) error {
-			class := c.of(rep)
+	if err = t.copyPairs(edges.copies); err == nil {
+		err = edges.each(func(class []uint64, r row) error {
 			for i, a := range class {
 				crowd := uint64(0)
 				if t.crowd(class, i) {
@@ -88,23 +91,33 @@ func left(t *task) error {
 			return nil
 		})
 	}
-	return errors.Join(err, c.from.Err(), c.from.Close(), copies.Close(), edges.close())
+	return errors.Join(err, edges.close())
+}
+
+// copyPairs makes the pairs within classes.
+func (t *task) copyPairs(copies *extsort.Sorted) error {
+	c := classReader{from: copies.Reader()}
+	for e, ok := c.from.Peek(); ok; e, ok = c.from.Peek() {
+		class := c.of(e.Key)
+		for i, a := range class {
+			for j := i + 1; j < len(class) && !(t.crowd(class, i) && t.crowd(class, j)); j++ {
+				if err := t.pair(CopyPairs, a, class[j], math.Float64bits(1)); err != nil {
+					return errors.Join(err, c.from.Close())
+				}
+			}
+		}
+	}
+	return c.from.Close()
 }
 
 // right puts the members of its class in the place of each edge's second document.
 func right(t *task) error {
-	halves, err := t.shelved(0, 4, Halves)
+	halves, err := t.classed(Halves)
 	if err != nil {
 		return err
 	}
-	copies, err := t.sorted(4, Copies)
-	if err != nil {
-		return errors.Join(err, halves.close())
-	}
-	c := classReader{from: copies.Reader()}
-	err = halves.each(func(rep uint64, r row) error {
+	err = halves.each(func(class []uint64, r row) error {
 		a, similarity, crowd := r.words[1], r.words[2], r.words[3] == 1
-		class := c.of(rep)
 		for i, b := range class {
 			if crowd && t.crowd(class, i) {
 				break
@@ -115,7 +128,7 @@ func right(t *task) error {
 		}
 		return nil
 	})
-	return errors.Join(err, c.from.Err(), c.from.Close(), copies.Close(), halves.close())
+	return errors.Join(err, halves.close())
 }
 
 // nameReader reads the names of ascending documents.

@@ -209,17 +209,14 @@ const Publish = "publish"
 // all documents.
 func (p *Plan) forests() (all []Stage) {
 	tasks := p.Partitions
-	for level := 0; ; level++ {
+	from := []Stream{ForestEdges, CopyEdges}
+	for to := Forests; ; to++ {
 		tasks = (tasks + mergeWidth - 1) / mergeWidth
-		s := Stage{Name: fmt.Sprintf("forest%d", level+1), Tasks: tasks, reads: []Stream{Forests + Stream(level) - 1}, writes: []Stream{Forests + Stream(level)}, run: merge(level)}
-		if level == 0 {
-			s.reads = []Stream{ForestEdges, CopyEdges}
-		}
 		if tasks == 1 {
-			s.Name, s.writes = "labels", []Stream{Labels}
-			return append(all, s)
+			return append(all, Stage{Name: "labels", Tasks: tasks, reads: from, writes: []Stream{Labels}, run: merge(from, Labels)})
 		}
-		all = append(all, s)
+		all = append(all, Stage{Name: fmt.Sprintf("forest%d", to-Forests+1), Tasks: tasks, reads: from, writes: []Stream{to}, run: merge(from, to)})
+		from = []Stream{to}
 	}
 }
 

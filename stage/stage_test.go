@@ -16,6 +16,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"pgregory.net/rapid"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/simjoin"
@@ -146,11 +147,16 @@ func (w *world) runAll(t testing.TB, rng *rand.Rand, again bool) {
 			}
 		}
 		for _, o := range made {
-			for i, h := range o.heads {
-				at := [2]int{int(h.Stream), h.Partition}
-				w.blocks[at] = append(w.blocks[at], o.blocks[i])
-			}
+			w.put(o)
 		}
+	}
+}
+
+// put hands the blocks of a task to who reads them.
+func (w *world) put(o *taken) {
+	for i, h := range o.heads {
+		at := [2]int{int(h.Stream), h.Partition}
+		w.blocks[at] = append(w.blocks[at], o.blocks[i])
 	}
 }
 
@@ -252,6 +258,70 @@ func TestStagesKeepTheFirstOfWhatIsConnected(t *testing.T) {
 			r.Fatalf("kept %x, want %x", w.kept, kept)
 		}
 	})
+}
+
+func TestForestsOfAnyNumberOfPartitionsAreMergedToOne(t *testing.T) {
+	for partitions, forests := range map[int]int{16: 0, 17: 1, 257: 2} {
+		w := newWorld(t, Dedup, "first", partitions, []int{0}, nil)
+		rng := rand.New(rand.NewPCG(uint64(partitions), 1))
+		links := cluster.New(1000)
+		for task := range partitions {
+			o := &taken{fail: -1}
+			e := emitter{plan: w.plan, task: task, out: o}
+			for range 700 / partitions {
+				a := rng.Uint64N(999)
+				b := a + 1 + rng.Uint64N(999-a)
+				links.Union(uint32(a), uint32(b))
+				if err := e.add(ForestEdges, task/mergeWidth, nil, a, b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := e.flush(); err != nil {
+				t.Fatal(err)
+			}
+			w.put(o)
+		}
+		stages := w.plan.forests()
+		if len(stages) != forests+1 {
+			t.Errorf("%d partitions: %d stages, want %d", partitions, len(stages), forests+1)
+		}
+		for _, s := range stages {
+			for task := range s.Tasks {
+				o, _, err := w.run(t, s, task, -1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.put(o)
+			}
+		}
+		smallest := map[uint32]uint64{}
+		for _, block := range w.blocks[[2]int{int(Labels), 0}] {
+			err := EachRow(block, w.plan.ID(), Labels, func(words []uint64, _ []byte) error {
+				root := links.Find(uint32(words[0]))
+				if least, found := smallest[root]; !found {
+					smallest[root] = words[1]
+				} else if words[1] != least {
+					t.Errorf("%d partitions: document %d has label %d, others of its tree have %d", partitions, words[0], words[1], least)
+				}
+				if words[1] > words[0] || links.Find(uint32(words[1])) != root {
+					t.Errorf("%d partitions: document %d has label %d", partitions, words[0], words[1])
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		trees := map[uint32]int{}
+		for document := range uint32(1000) {
+			trees[links.Find(document)]++
+		}
+		for root, size := range trees {
+			if _, found := smallest[root]; found != (size > 1) {
+				t.Errorf("%d partitions: a tree of %d documents has labels: %v", partitions, size, found)
+			}
+		}
+	}
 }
 
 func TestAFlippedBitIsAnErrorThatNamesTheBlock(t *testing.T) {

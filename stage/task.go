@@ -50,23 +50,34 @@ type task struct {
 // ErrStage says that there is no such stage or task.
 var ErrStage = errors.New("no such stage")
 
+// Find returns the stage of a name, if it has a task of that number. The error wraps ErrStage.
+func (p *Plan) Find(name string, number int) (Stage, error) {
+	all := p.Stages()
+	i := slices.IndexFunc(all, func(s Stage) bool { return s.Name == name })
+	if i < 0 {
+		return Stage{}, fmt.Errorf("%w: %q", ErrStage, name)
+	}
+	if number < 0 || number >= all[i].Tasks {
+		return Stage{}, fmt.Errorf("%w: task %d of stage %s, which has tasks 0 to %d", ErrStage, number, name, all[i].Tasks-1)
+	}
+	return all[i], nil
+}
+
 // Run runs one task of a stage but Publish. What it gives to out depends on the plan, the
 // blocks and the documents only: not on memory, time or order. It works on one processor,
 // within the memory of space, beside some bytes for each row of its partition: 8 in stage
 // classes, 20 for each set in stage verify, 24 for each member of the largest cluster in stage
 // clusters; and 16 MiB of blocks that are not full. The plan must be settled.
 func Run(ctx context.Context, p *Plan, name string, number int, in Input, out Output, space *scratch.Space) error {
-	all := p.Stages()
-	i := slices.IndexFunc(all, func(s Stage) bool { return s.Name == name })
-	switch {
-	case i < 0 || all[i].run == nil:
+	s, err := p.Find(name, number)
+	if err != nil {
+		return err
+	}
+	if s.run == nil {
 		return fmt.Errorf("%w: %q", ErrStage, name)
-	case number < 0 || number >= all[i].Tasks:
-		return fmt.Errorf("%w: task %d of stage %s, which has tasks 0 to %d", ErrStage, number, name, all[i].Tasks-1)
 	}
 	t := &task{ctx: ctx, plan: p, number: number, in: in, out: &emitter{plan: p, task: number, out: out}, space: space}
-	err := all[i].run(t)
-	if err == nil {
+	if err = s.run(t); err == nil {
 		err = t.out.flush()
 	}
 	if err != nil {

@@ -19,14 +19,8 @@ func texts(t *task) error {
 	if err != nil {
 		return err
 	}
-	asked, given := wants.Reader(), wants.Reader()
-	wanted := func(position uint64) bool {
-		for e, ok := asked.Peek(); ok && e.Key < position; e, ok = asked.Peek() {
-			asked.Next()
-		}
-		e, ok := asked.Peek()
-		return ok && e.Key == position
-	}
+	asked, given := extsort.NewLookup(wants), wants.Reader()
+	wanted := func(position uint64) bool { _, found := asked.Find(position); return found }
 	maker := newSetMaker(t.plan.recipe)
 	_, err = t.in.Documents(t.ctx, wanted, func(d *Document) error {
 		if d.Damaged {
@@ -59,7 +53,7 @@ func texts(t *task) error {
 	if e, ok := given.Peek(); err == nil && ok {
 		err = fmt.Errorf("document %#x is wanted and is not there: the input has changed", e.Key)
 	}
-	return errors.Join(err, asked.Err(), given.Err(), asked.Close(), given.Close(), wants.Close())
+	return errors.Join(err, asked.Close(), given.Close(), wants.Close())
 }
 
 // setMaker makes of texts what decides about pairs: sets, or signatures.
@@ -249,12 +243,8 @@ func (v *verifier) pair(a, b uint64) (compared, alike bool, err error) {
 
 // merge joins the forests of some tasks to one: an edge from each document to the smallest one
 // that it is joined with. The last task labels all documents by it.
-func merge(level int) func(t *task) error {
+func merge(from []Stream, to Stream) func(t *task) error {
 	return func(t *task) error {
-		from := []Stream{Forests + Stream(level) - 1}
-		if level == 0 {
-			from = []Stream{ForestEdges, CopyEdges}
-		}
 		edges, err := t.sorted(4, from...)
 		if err != nil {
 			return err
@@ -264,15 +254,14 @@ func merge(level int) func(t *task) error {
 		if err = errors.Join(err, edges.Close()); err != nil {
 			return err
 		}
-		last := t.plan.partitions(from[0]) == 1
 		err = labels.Visit(func(e extsort.Entry) error {
 			switch {
-			case last:
+			case to == Labels:
 				return t.out.add(Labels, t.plan.TaskOf(e.Key), nil, e.Key, e.Value)
 			case e.Key == e.Value:
 				return nil
 			}
-			return t.out.add(Forests+Stream(level), t.number/mergeWidth, nil, e.Value, e.Key)
+			return t.out.add(to, t.number/mergeWidth, nil, e.Value, e.Key)
 		})
 		return errors.Join(err, labels.Close())
 	}

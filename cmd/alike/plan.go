@@ -59,6 +59,9 @@ type planFlags struct {
 	partitions, engine            int
 }
 
+// ofOneProcess are flags of dedup and pairs that plans do not take.
+var ofOneProcess = []string{"threads", "fresh", "timings", "progress"}
+
 func newPlanOf(command, short string) *cobra.Command {
 	var flags corpusFlags
 	var own planFlags
@@ -84,8 +87,8 @@ func newPlanOf(command, short string) *cobra.Command {
 	} {
 		f.Lookup(flag).Usage = usage
 	}
-	for _, flag := range []string{"threads", "fresh", "timings", "progress"} {
-		_ = f.MarkHidden(flag) // of one process
+	for _, flag := range ofOneProcess {
+		_ = f.MarkHidden(flag)
 	}
 	f.SortFlags = false
 	completeChoices(cmd)
@@ -98,7 +101,7 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 			return err
 		}
 	}
-	for _, flag := range []string{"threads", "fresh", "timings", "progress"} {
+	for _, flag := range ofOneProcess {
 		if cmd.Flags().Changed(flag) {
 			return usagef("--%s is about one process: a task has one thread; leave it out", flag)
 		}

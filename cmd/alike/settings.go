@@ -23,6 +23,7 @@ var flags = map[setting.Name]string{
 	setting.Model:       "--model",
 	setting.OnError:     "--on-error",
 	setting.NoSync:      "--no-sync",
+	setting.Pipe:        "--pipe",
 	setting.Precision:   "--precision",
 	setting.Recall:      "--recall",
 	setting.Shared:      "--shared",

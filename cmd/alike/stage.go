@@ -46,7 +46,7 @@ func newStage() *cobra.Command {
 		Short:   "Run a task of a plan",
 		Long:    stageHelp,
 		Example: stageExamples,
-		Args:    func(_ *cobra.Command, args []string) error { return oneStage(args) },
+		Args:    exactly(1, "name one stage, or list"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if plan == "" {
 				return usagef("--plan is missing: name what alike plan has written")
@@ -93,10 +93,6 @@ func newStage() *cobra.Command {
 	return cmd
 }
 
-func oneStage(args []string) error {
-	return exactly(1, "name one stage, or list")(nil, args)
-}
-
 func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe bool, o runner.Options) error {
 	switch {
 	case name == packStage:
@@ -104,12 +100,8 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe bo
 	case pipe:
 		return runner.Pipe(cmd.Context(), p, name, task, cmd.InOrStdin(), cmd.OutOrStdout(), o)
 	}
-	before, err := runner.Run(cmd.Context(), p, name, task, o)
-	if err != nil || before || name != stage.Publish || o.OnSkip == nil {
-		return err
-	}
-	s, err := runner.Summarize(cmd.Context(), p, o)
-	if err != nil {
+	s, err := runner.Run(cmd.Context(), p, name, task, o)
+	if err != nil || s == nil || o.OnSkip == nil {
 		return err
 	}
 	found := fmt.Sprintf("%s kept, %s removed in %s", humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"))

@@ -81,6 +81,14 @@ func (u URL) String() string {
 	return u.Scheme + "://" + u.Bucket + "/" + u.Key
 }
 
+// Address is the whole URL, with the query, so that Parse of it gives u.
+func (u URL) Address() string {
+	if u.Query == "" {
+		return u.String()
+	}
+	return u.String() + "?" + u.Query
+}
+
 // BucketURL is what the bucket is opened by: the URL without its key.
 func (u URL) BucketURL() string {
 	s := u.Scheme + "://" + u.Bucket

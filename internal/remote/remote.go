@@ -30,22 +30,30 @@ type Prefix struct {
 // Buckets opens the bucket of a URL without its key, see corpus.Options.
 type Buckets = func(ctx context.Context, url string) (corpus.Bucket, error)
 
-// Open opens the place that a URL names. The error is a *corpus.Problem.
-func Open(ctx context.Context, url string, buckets Buckets) (*Prefix, error) {
+// Bucket opens the bucket of a URL, to be written to. The error is a *corpus.Problem.
+func Bucket(ctx context.Context, url string, buckets Buckets) (bucket corpus.BucketWriter, at bucketurl.URL, err error) {
 	at, ok := bucketurl.Parse(url)
 	if !ok {
-		return nil, &corpus.Problem{Path: url, Err: fault.Because(fs.ErrInvalid, "not a URL of an object store; write it as s3://bucket/prefix")}
+		return nil, at, &corpus.Problem{Path: url, Err: fault.Because(fs.ErrInvalid, "not a URL of an object store; write it as s3://bucket/prefix")}
 	}
-	p := &Prefix{at: at}
-	p.at.Key, p.marked = strings.CutSuffix(at.Key, "/")
-	bucket, err := bucketurl.Open(ctx, at, buckets)
+	found, err := bucketurl.Open(ctx, at, buckets)
 	if err != nil {
-		return nil, p.problem("", err)
+		return nil, at, &corpus.Problem{Path: at.String(), Err: err}
 	}
-	p.bucket, ok = bucket.(corpus.BucketWriter)
-	if !ok {
-		return nil, p.problem("", fault.Because(corpus.ErrUnsupported, "this bucket can only be read; write to another one"))
+	if bucket, ok = found.(corpus.BucketWriter); !ok {
+		return nil, at, &corpus.Problem{Path: at.String(), Err: fault.Because(corpus.ErrUnsupported, "this bucket can only be read; write to another one")}
 	}
+	return bucket, at, nil
+}
+
+// Open opens the place that a URL names. The error is a *corpus.Problem.
+func Open(ctx context.Context, url string, buckets Buckets) (*Prefix, error) {
+	bucket, at, err := Bucket(ctx, url, buckets)
+	if err != nil {
+		return nil, err
+	}
+	p := &Prefix{bucket: bucket, at: at}
+	p.at.Key, p.marked = strings.CutSuffix(at.Key, "/")
 	return p, nil
 }
 

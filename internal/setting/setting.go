@@ -40,6 +40,7 @@ const (
 	Model       Name = "Model"
 	NoSync      Name = "NoSync"
 	OnError     Name = "OnError"
+	Pipe        Name = "Pipe"
 	Precision   Name = "Precision"
 	Recall      Name = "Recall"
 	Shared      Name = "Shared"
@@ -55,7 +56,7 @@ const (
 
 // Names are all of them.
 var Names = []Name{
-	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Match, MaxRecord, Measure, Model, NoSync, OnError, Precision, Recall, Shared, Star, TextField, Threshold,
+	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Match, MaxRecord, Measure, Model, NoSync, OnError, Pipe, Precision, Recall, Shared, Star, TextField, Threshold,
 	Top, Truth, Verify, With, Work,
 }
 

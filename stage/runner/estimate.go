@@ -46,21 +46,18 @@ const (
 	inputOfTask   = 4 << 30
 )
 
-// divide judges the work, and chooses the number of partitions and the files of each task.
-func (p *Plan) divide(ctx context.Context, c dedup.Config, prices Prices) error {
+// divide judges the work on documents of so many keys each, and chooses the number of partitions and the
+// files of each task.
+func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Prices) error {
 	c.Threads, c.Outputs, c.Output, c.Memory = 1, nil, "", 0
 	c.OnSkip, c.OnNotice, c.Progress = nil, nil, nil // told already
 	judged, err := dedup.MakePlan(ctx, c)
 	if err != nil {
 		return err
 	}
-	r, err := c.Recipe()
-	if err != nil {
-		return err
-	}
 	e := &p.Estimate
 	e.Files, e.InputBytes, e.Documents = judged.Files, judged.InputBytes, judged.Documents
-	rows := e.Documents * int64(rowBytes+keyBytes*r.Keys())
+	rows := e.Documents * int64(rowBytes+keyBytes*keys)
 	sets := int64(wantedShare * setsOfInput * float64(e.InputBytes))
 	if p.Partitions == 0 {
 		p.Partitions = int(min(max((rows+sets)/(p.Memory/2), 1), stage.MaxPartitions))
@@ -82,25 +79,23 @@ func (p *Plan) divide(ctx context.Context, c dedup.Config, prices Prices) error 
 // requests counts those of tasks to an object store: of each object that a task reads an index
 // and a range for each stream; a listing for each thousand; files in ranges of 2 MiB.
 func (p *Plan) requests() (read, write int64) {
-	tasks := map[string]int64{}
-	for _, s := range p.Stages() {
-		sources := map[string]bool{}
-		for _, stream := range s.Reads {
-			for _, of := range p.Stages() {
+	stages := p.Stages()
+	for i, s := range stages {
+		for _, of := range stages[:i] {
+			streams := int64(0)
+			for _, stream := range s.Reads {
 				if slices.Contains(of.Writes, stream) {
-					read += int64(s.Tasks) * tasks[of.Name]
-					sources[of.Name] = true
+					streams++
 				}
 			}
-		}
-		for of := range sources {
-			read += int64(s.Tasks) * tasks[of]
-			write += int64(s.Tasks) * (1 + tasks[of]/1000)
+			if streams > 0 {
+				read += int64(s.Tasks) * int64(of.Tasks) * (1 + streams)
+				write += int64(s.Tasks) * int64(1+of.Tasks/1000)
+			}
 		}
 		if s.Documents {
 			read += p.Estimate.InputBytes>>21 + int64(len(p.Files))
 		}
-		tasks[s.Name] = int64(s.Tasks)
 		read += int64(s.Tasks) // whether the task is done already
 		write += int64(s.Tasks)
 	}

@@ -15,6 +15,12 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
+// writable is what tasks need of the place for their objects and results.
+type writable interface {
+	corpus.Bucket
+	Create(ctx context.Context, key string) (corpus.Destination, error)
+}
+
 // folder is a folder as a bucket: keys are slash paths below it.
 type folder struct {
 	root string
@@ -72,32 +78,11 @@ func (f folder) Read(_ context.Context, o corpus.Object, offset, length int64) (
 	}{io.NewSectionReader(file, offset, length), file}, nil
 }
 
-// Create implements corpus.BucketWriter.
+// Create implements writable.
 func (f folder) Create(_ context.Context, key string) (corpus.Destination, error) {
 	to, err := durable.Create(vfs.Default, f.path(key))
 	if err == nil {
 		to.Volatile = f.volatile
 	}
 	return to, err
-}
-
-// Upload implements corpus.BucketWriter.
-func (f folder) Upload(ctx context.Context, key string, r io.ReaderAt, size int64) error {
-	to, err := f.Create(ctx, key)
-	if err != nil {
-		return err
-	}
-	defer to.Abort()
-	if _, err := io.Copy(to, io.NewSectionReader(r, 0, size)); err != nil {
-		return err
-	}
-	return to.Commit()
-}
-
-// Remove implements corpus.BucketWriter.
-func (f folder) Remove(_ context.Context, key string) error {
-	if err := os.Remove(f.path(key)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -58,21 +58,22 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 		p.Keep = c.Keep.String()
 	}
 	if o.Engine > 0 {
+		p.Engine = true
 		for i := range o.Engine {
 			p.FirstFiles = append(p.FirstFiles, i)
 		}
 		if p.Partitions == 0 {
 			p.Partitions = o.Engine
 		}
-		return p, p.Settle("")
+		return p, p.Settle()
 	}
 	if err := p.findFiles(ctx, c, o.Command); err != nil {
 		return nil, err
 	}
-	if err := p.divide(ctx, c, o.Prices); err != nil {
+	if err := p.divide(ctx, c, r.Keys(), o.Prices); err != nil {
 		return nil, err
 	}
-	return p, p.Settle("")
+	return p, p.Settle()
 }
 
 // check tells what stages cannot do, and settles how candidates are found.
@@ -97,10 +98,20 @@ func check(c *dedup.Config, o *PlanOptions) error {
 			return errors.New("standard input can be read by one task only: put it into files")
 		}
 	}
-	if o.Work == "" {
-		o.Work = strings.TrimRight(o.Output, `/\`) + ".work"
+	if o.Work == "" && o.Engine == 0 {
+		o.Work = beside(o.Output)
 	}
 	return nil
+}
+
+// beside returns the place for work files where there is none: beside the output.
+func beside(output string) string {
+	at, ok := bucketurl.Parse(output)
+	if !ok || at.Scheme == "file" {
+		return strings.TrimRight(output, `/\`) + ".work"
+	}
+	at.Key = strings.TrimRight(at.Key, "/") + ".work"
+	return at.Address()
 }
 
 func reading(c *dedup.Config, command string) Reading {
@@ -126,7 +137,11 @@ func absolute(where string) string {
 
 // findFiles notes the inputs as they are now.
 func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) error {
-	c.Outputs = append(c.Outputs, p.Output)
+	if command == stage.Dedup {
+		c.Output = p.Output
+	} else {
+		c.Outputs = append(c.Outputs, p.Output)
+	}
 	sources, skipped, err := dedup.Sources(ctx, c)
 	if err != nil {
 		return err
@@ -139,14 +154,14 @@ func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) er
 		case s.Format == corpus.Text && command == stage.Dedup:
 			return fmt.Errorf("%w: %s is one document; folders of such are cleaned on one machine only: put them into files of records", dedup.ErrUsage, s.Label())
 		}
-		p.Files = append(p.Files, File{Path: s.Path, Name: s.Name, Size: s.Size, ModTime: s.ModTime, Version: s.Version})
+		p.Files = append(p.Files, File{Path: s.Path, Name: s.Name, Size: s.Size, ModTime: s.ModTime, Version: s.Version, Query: s.Query})
 	}
 	return p.checkEmpty(ctx, c.Corpus.Buckets)
 }
 
-// checkEmpty refuses an output folder that holds something, and an output file that is there.
+// checkEmpty refuses an output folder that holds something. The file of pairs is replaced.
 func (p *Plan) checkEmpty(ctx context.Context, buckets Buckets) error {
-	if p.Command == stage.Pairs { // a file, which is replaced
+	if p.Command == stage.Pairs {
 		return nil
 	}
 	full := ""

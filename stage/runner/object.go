@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sync/errgroup"
@@ -55,9 +54,7 @@ func compareExtents(a, b extent) int {
 
 // collector is the Output of a task: it keeps blocks in a temporary file until all are there.
 type collector struct {
-	space  *scratch.Space
 	plan   uint64
-	name   string
 	file   vfs.File
 	to     *bufio.Writer
 	blocks []extent // in the temporary file
@@ -65,13 +62,11 @@ type collector struct {
 }
 
 func newCollector(space *scratch.Space, plan uint64) (*collector, error) {
-	c := &collector{space: space, plan: plan, name: space.Unique("made", "")}
-	var err error
-	if c.file, err = space.Create(c.name); err != nil {
+	file, err := space.Create(space.Unique("made", ""))
+	if err != nil {
 		return nil, err
 	}
-	c.to = bufio.NewWriterSize(c.file, 1<<20)
-	return c, nil
+	return &collector{plan: plan, file: file, to: bufio.NewWriterSize(file, 1<<20)}, nil
 }
 
 // Block implements stage.Output.
@@ -127,22 +122,22 @@ func (c *collector) publish(to io.Writer) error {
 	return out.Flush()
 }
 
-func (c *collector) close() error {
-	return errors.Join(c.file.Close(), c.space.Remove(c.name))
-}
-
-// store is where the tasks of a plan leave their objects.
+// store is where the tasks of a plan leave their objects, for a reader of one partition.
 type store struct {
-	at     corpus.BucketWriter
+	at     writable
 	prefix string
 	plan   *Plan
-
-	mu     sync.Mutex
-	stages map[string][]corpus.Object // by task; of those that were listed
-	index  map[string][]extent        // by key
+	number int               // the partition
+	stages map[string][]made // by task; of those that were read
 }
 
-func openStore(ctx context.Context, p *Plan, buckets Buckets) (*store, error) {
+// made is the object of a task, and where the blocks of the store's partition are in it.
+type made struct {
+	corpus.Object
+	blocks []extent
+}
+
+func openStore(ctx context.Context, p *Plan, buckets Buckets, number int) (*store, error) {
 	at, prefix, err := place(ctx, p.Work, buckets)
 	if err != nil {
 		return nil, err
@@ -151,7 +146,7 @@ func openStore(ctx context.Context, p *Plan, buckets Buckets) (*store, error) {
 		local.volatile = true
 		at = local
 	}
-	return &store{at: at, prefix: prefix, plan: p, stages: map[string][]corpus.Object{}, index: map[string][]extent{}}, nil
+	return &store{at: at, prefix: prefix, plan: p, number: number, stages: map[string][]made{}}, nil
 }
 
 // key returns the name of a task's object.
@@ -159,17 +154,20 @@ func (s *store) key(name string, task int) string {
 	return fmt.Sprintf("%s%s/%s/%06d", s.prefix, s.plan.Digest, name, task)
 }
 
-// list looks up the objects of a stage, with one request for each thousand.
-func (s *store) list(ctx context.Context, of stage.Stage) ([]corpus.Object, error) {
+// atOnce is how many requests are under way at once.
+const atOnce = 16
+
+// load finds the objects of a stage, with one request for each thousand, and reads their indexes.
+func (s *store) load(ctx context.Context, of stage.Stage) ([]made, error) {
 	if found := s.stages[of.Name]; found != nil {
 		return found, nil
 	}
-	found := make([]corpus.Object, of.Tasks)
+	found := make([]made, of.Tasks)
 	begin := fmt.Sprintf("%s%s/%s/", s.prefix, s.plan.Digest, of.Name)
 	err := s.at.List(ctx, begin, func(o corpus.Object) error {
 		var task int
-		if n, err := fmt.Sscanf(o.Key[len(begin):], "%d", &task); err == nil && n == 1 && task < of.Tasks && o.Key == s.key(of.Name, task) {
-			found[task] = o
+		if n, err := fmt.Sscanf(o.Key[len(begin):], "%d", &task); err == nil && n == 1 && task >= 0 && task < of.Tasks && o.Key == s.key(of.Name, task) {
+			found[task].Object = o
 		}
 		return nil
 	})
@@ -181,33 +179,20 @@ func (s *store) list(ctx context.Context, of stage.Stage) ([]corpus.Object, erro
 			return nil, fmt.Errorf("%w: task %d of stage %s has left nothing in %s: run it first", ErrObject, task, of.Name, s.plan.Work)
 		}
 	}
-	s.stages[of.Name] = found
-	return found, nil
-}
-
-// atOnce is how many requests are under way at once.
-const atOnce = 16
-
-// extents reads the indexes of the objects of a stage.
-func (s *store) extents(ctx context.Context, objects []corpus.Object) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	for _, o := range objects {
+	for i := range found {
 		group.Go(func() error {
-			s.mu.Lock()
-			_, known := s.index[o.Key]
-			s.mu.Unlock()
-			if known {
-				return nil
-			}
-			all, err := s.readIndex(ctx, o)
-			s.mu.Lock()
-			s.index[o.Key] = all
-			s.mu.Unlock()
+			all, err := s.readIndex(within, found[i].Object)
+			found[i].blocks = slices.Clone(slices.DeleteFunc(all, func(e extent) bool { return e.partition != s.number }))
 			return err
 		})
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	s.stages[of.Name] = found
+	return found, nil
 }
 
 func (s *store) damaged(o corpus.Object, what string) error {
@@ -275,24 +260,20 @@ func (s *store) read(ctx context.Context, o corpus.Object, offset, length int64)
 	return b, nil
 }
 
-// blocks visits the blocks of a stream that a stage has made for a partition.
-func (s *store) blocks(ctx context.Context, of stage.Stage, stream stage.Stream, partition int, visit func(block []byte) error) error {
-	objects, err := s.list(ctx, of)
+// blocks visits the blocks of a stream that a stage has made for the partition.
+func (s *store) blocks(ctx context.Context, of stage.Stage, stream stage.Stream, visit func(block []byte) error) error {
+	objects, err := s.load(ctx, of)
 	if err != nil {
 		return err
 	}
-	if err := s.extents(ctx, objects); err != nil {
-		return err
-	}
 	for _, o := range objects {
-		all := s.index[o.Key]
-		i, found := slices.BinarySearchFunc(all, extent{stream: stream, partition: partition}, compareExtents)
+		i, found := slices.BinarySearchFunc(o.blocks, extent{stream: stream, partition: s.number}, compareExtents)
 		if !found {
 			continue
 		}
-		r, err := s.at.Read(ctx, o, all[i].offset, all[i].length)
+		r, err := s.at.Read(ctx, o.Object, o.blocks[i].offset, o.blocks[i].length)
 		if err == nil {
-			err = eachBlock(bufio.NewReaderSize(r, 256<<10), all[i].length, visit)
+			err = eachBlock(bufio.NewReaderSize(r, 256<<10), o.blocks[i].length, visit)
 			err = errors.Join(err, r.Close())
 		}
 		if err != nil {

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -31,13 +33,16 @@ func (p *Plan) create(ctx context.Context, buckets Buckets, name string) (corpus
 	return to, nil
 }
 
-// splitName cuts the last part off a path or URL.
+// splitName cuts the last part off a path or the key of a URL.
 func splitName(where string) (folder, name string) {
-	i := strings.LastIndexAny(where, `/\`)
-	if i < 0 {
-		return ".", where
+	at, ok := bucketurl.Parse(where)
+	if !ok || at.Scheme == "file" {
+		where = bucketurl.LocalPath(where)
+		return filepath.Dir(where), filepath.Base(where)
 	}
-	return where[:max(i, 1)], where[i+1:]
+	i := strings.LastIndexByte(at.Key, '/')
+	name, at.Key = at.Key[i+1:], at.Key[:max(i, 0)]
+	return at.Address(), name
 }
 
 // Keep implements stage.Input: it copies the kept records of the task's files.
@@ -56,13 +61,13 @@ func (in *input) Keep(ctx context.Context, kept func(position uint64) bool) erro
 	return nil
 }
 
+// told takes damage that stage sketch has named.
+func told(*corpus.Problem) error { return nil }
+
 func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o corpus.Options, kept func(position uint64) bool) (err error) {
 	f, err := corpus.Open(ctx, source, o)
 	if err != nil {
-		if errors.Is(err, corpus.ErrUnavailable) || ctx.Err() != nil {
-			return err
-		}
-		return nil // stage sketch has told
+		return broken(ctx, err, told)
 	}
 	to, err := in.plan.create(ctx, in.o.Buckets, path.Join(dedup.KeptFolder, source.Name))
 	if err != nil {
@@ -77,7 +82,7 @@ func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o 
 		_ = f.Close() // only opened to see that it can be
 		err = corpus.CopyRows(ctx, w, source, o, corpus.RowCopy{Threads: 1}, func(row int64) bool { return kept(file<<32 | uint64(row)) })
 	} else {
-		err = errors.Join(copyRecords(f, file, w, o, kept), f.Close())
+		err = errors.Join(copyRecords(ctx, f, file, w, o, kept), f.Close())
 	}
 	if err != nil {
 		return err
@@ -85,23 +90,15 @@ func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o 
 	return w.Commit()
 }
 
-func copyRecords(f *corpus.File, file uint64, w *corpus.Writer, o corpus.Options, kept func(position uint64) bool) error {
+func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Writer, o corpus.Options, kept func(position uint64) bool) error {
 	if _, err := w.Write(f.Header()); err != nil {
 		return err
 	}
-	var b corpus.Block
-	defer b.Release()
 	parser := corpus.NewParser(o)
 	var record corpus.Record
-	for number := uint64(0); ; {
-		err := f.Next(&b)
-		if errors.Is(err, corpus.ErrUnavailable) {
-			return err
-		}
-		if err != nil {
-			return nil // the end, or damage that stage sketch has named
-		}
-		parser.Start(f, &b)
+	number := uint64(0)
+	return eachBlockOf(ctx, f, told, func(b *corpus.Block) error {
+		parser.Start(f, b)
 		for ; parser.NextRaw(&record); number++ {
 			if !kept(file<<32 | number) {
 				continue
@@ -110,10 +107,11 @@ func copyRecords(f *corpus.File, file uint64, w *corpus.Writer, o corpus.Options
 				return err
 			}
 		}
-	}
+		return ctx.Err()
+	})
 }
 
-// Summary is what the last stage writes to the output folder, and returns for pairs.
+// Summary is what all tasks have counted: Dedup has it in its output folder.
 type Summary struct {
 	Read          int64  `json:"read"`
 	Kept          int64  `json:"kept"`
@@ -129,8 +127,9 @@ type Summary struct {
 	Plan          string `json:"plan"`
 }
 
-// publish puts the lists together, and writes the summary.
-func publish(ctx context.Context, p *Plan, st *store, o Options) error {
+// publish puts the lists together, and makes the summary, which Dedup writes.
+func (in *input) publish(ctx context.Context) (*Summary, error) {
+	p := in.plan
 	type textList struct {
 		stream       stage.Stream
 		name, header string
@@ -139,31 +138,31 @@ func publish(ctx context.Context, p *Plan, st *store, o Options) error {
 	if p.Command == stage.Dedup {
 		lists = []textList{{stage.RemovedText, dedup.RemovedFile, "id,kept_id,similarity\n"}, {stage.ClustersText, dedup.ClustersFile, "id,cluster\n"}}
 	}
-	in := &input{plan: p, store: st, o: &o}
 	for _, l := range lists {
-		if err := p.writeList(ctx, in, l.stream, l.name, l.header); err != nil {
-			return err
+		if err := in.writeList(ctx, l.stream, l.name, l.header); err != nil {
+			return nil, err
 		}
 	}
 	s, err := in.summarize(ctx)
 	if err != nil || p.Command == stage.Pairs {
-		return err
+		return s, err
 	}
-	to, err := p.create(ctx, o.Buckets, dedup.SummaryFile)
+	to, err := p.create(ctx, in.o.Buckets, dedup.SummaryFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer to.Abort()
 	e := json.NewEncoder(to)
 	e.SetIndent("", "  ")
 	if err := e.Encode(s); err != nil {
-		return err
+		return nil, err
 	}
-	return to.Commit()
+	return s, to.Commit()
 }
 
 // writeList writes the lines of a stream to a file.
-func (p *Plan) writeList(ctx context.Context, in *input, s stage.Stream, name, header string) error {
+func (in *input) writeList(ctx context.Context, s stage.Stream, name, header string) error {
+	p := in.plan
 	to, err := p.create(ctx, in.o.Buckets, name)
 	if err != nil {
 		return err
@@ -192,16 +191,7 @@ func (p *Plan) writeList(ctx context.Context, in *input, s stage.Stream, name, h
 	return w.Commit()
 }
 
-// Summarize adds up what tasks have counted.
-func Summarize(ctx context.Context, p *Plan, o Options) (*Summary, error) {
-	st, err := openStore(ctx, p, o.Buckets)
-	if err != nil {
-		return nil, err
-	}
-	in := &input{plan: p, store: st, o: &o}
-	return in.summarize(ctx)
-}
-
+// summarize adds up what tasks have counted.
 func (in *input) summarize(ctx context.Context) (*Summary, error) {
 	p := in.plan
 	var n [stage.CountsEnd]int64

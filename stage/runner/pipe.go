@@ -34,7 +34,7 @@ func Pipe(ctx context.Context, p *Plan, name string, number int, in io.Reader, o
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, given.close()) }()
+	defer func() { err = errors.Join(err, given.file.Close()) }()
 	to := &frames{to: bufio.NewWriterSize(out, 256<<10)}
 	if err := stage.Run(ctx, &p.Plan, name, number, &piped{given, p}, to, space); err != nil {
 		return err
@@ -60,8 +60,6 @@ func (f *frames) Block(h stage.Header, block []byte) error {
 
 // spooled are the blocks that came through a pipe.
 type spooled struct {
-	space  *scratch.Space
-	name   string
 	file   vfs.File
 	blocks []spooledBlock
 }
@@ -73,16 +71,17 @@ type spooledBlock struct {
 }
 
 func spoolBlocks(ctx context.Context, space *scratch.Space, in io.Reader) (s *spooled, err error) {
-	s = &spooled{space: space, name: space.Unique("given", "")}
-	if s.file, err = space.Create(s.name); err != nil {
+	file, err := space.Create(space.Unique("given", ""))
+	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.close())
+			err = errors.Join(err, file.Close())
 		}
 	}()
-	from, to := bufio.NewReaderSize(in, 256<<10), bufio.NewWriterSize(s.file, 1<<20)
+	s = &spooled{file: file}
+	from, to := bufio.NewReaderSize(in, 256<<10), bufio.NewWriterSize(file, 1<<20)
 	var block []byte
 	var head [4]byte
 	for offset := int64(0); ; offset += int64(len(block)) {
@@ -120,8 +119,6 @@ func spoolBlocks(ctx context.Context, space *scratch.Space, in io.Reader) (s *sp
 	s.blocks = slices.CompactFunc(s.blocks, func(a, b spooledBlock) bool { return a.Header == b.Header && a.sum == b.sum })
 	return s, scratch.Error(to.Flush())
 }
-
-func (s *spooled) close() error { return errors.Join(s.file.Close(), s.space.Remove(s.name)) }
 
 // piped is what a task reads that an engine runs.
 type piped struct {

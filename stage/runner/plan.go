@@ -18,6 +18,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/remote"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -25,6 +26,7 @@ import (
 type Plan struct {
 	stage.Plan
 	Files    []File   `json:"files"`
+	Engine   bool     `json:"engine,omitempty"` // which hands over the documents: there are no Files
 	Reading  Reading  `json:"reading"`
 	Skipped  int64    `json:"skipped"` // inputs that were found and cannot be read
 	Work     string   `json:"work"`    // folder or URL for what tasks hand each other
@@ -40,6 +42,7 @@ type File struct {
 	Size    int64     `json:"size"`
 	ModTime time.Time `json:"changed,omitzero"`
 	Version string    `json:"version,omitempty"` // of an object
+	Query   string    `json:"query,omitempty"`   // of the object's URL: settings of its bucket
 }
 
 // Reading says how files are read: what corpus.Options do.
@@ -63,17 +66,17 @@ func Load(r io.Reader) (*Plan, error) {
 	if p.Digest == "" {
 		return nil, errors.New("not a plan of alike: it has no digest")
 	}
-	if err := p.Settle(""); err != nil {
+	if err := p.Plan.Settle(""); err != nil { // the digest is there
 		return nil, err
 	}
-	if last := p.FirstFiles[len(p.FirstFiles)-1]; len(p.Files) > 0 && last > len(p.Files) {
+	if last := p.FirstFiles[len(p.FirstFiles)-1]; !p.Engine && last > len(p.Files) {
 		return nil, fmt.Errorf("not a plan of alike: a task begins with file %d of %d", last, len(p.Files))
 	}
 	return p, nil
 }
 
 // Settle makes a plan ready whose fields are set, but for Digest.
-func (p *Plan) Settle(extra string) error {
+func (p *Plan) Settle() error {
 	inputs, err := json.Marshal(struct {
 		Files   []File
 		Reading Reading
@@ -82,7 +85,7 @@ func (p *Plan) Settle(extra string) error {
 	if err != nil {
 		return err
 	}
-	return p.Plan.Settle(string(inputs) + extra)
+	return p.Plan.Settle(string(inputs))
 }
 
 // Cut gives files to tasks: runs of files of about equal size, as many tasks as are wanted or
@@ -129,7 +132,11 @@ func (p *Plan) options(buckets Buckets) corpus.Options {
 
 // source looks a file up again. One that is not what it was when the plan was made is refused.
 func (p *Plan) source(ctx context.Context, f File, o corpus.Options) (s corpus.Source, err error) {
-	found, skipped, err := corpus.Find(ctx, []string{f.Path}, o)
+	where := f.Path
+	if f.Query != "" {
+		where += "?" + f.Query
+	}
+	found, skipped, err := corpus.Find(ctx, []string{where}, o)
 	switch {
 	case err != nil:
 		return s, err
@@ -144,23 +151,15 @@ func (p *Plan) source(ctx context.Context, f File, o corpus.Options) (s corpus.S
 }
 
 // place is a folder or a prefix of a bucket.
-func place(ctx context.Context, where string, buckets Buckets) (at corpus.BucketWriter, prefix string, err error) {
-	u, ok := bucketurl.Parse(where)
-	if !ok || u.Scheme == "file" {
+func place(ctx context.Context, where string, buckets Buckets) (at writable, prefix string, err error) {
+	if !bucketurl.Is(where) {
 		return folder{root: bucketurl.LocalPath(where)}, "", nil
 	}
-	bucket, err := bucketurl.Open(ctx, u, buckets)
-	if err != nil {
-		return nil, "", &corpus.Problem{Path: where, Err: err}
-	}
-	at, ok = bucket.(corpus.BucketWriter)
-	if !ok {
-		return nil, "", &corpus.Problem{Path: where, Err: fmt.Errorf("%w: this bucket can only be read", corpus.ErrUnsupported)}
-	}
+	at, u, err := remote.Bucket(ctx, where, buckets)
 	if prefix = strings.Trim(u.Key, "/"); prefix != "" {
 		prefix += "/"
 	}
-	return at, prefix, nil
+	return at, prefix, err
 }
 
 // Open reads the plan in a file or an object.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"io"
 	"path/filepath"
 	"sync/atomic"
@@ -37,6 +38,13 @@ func (c *counting) Create(ctx context.Context, key string) (corpus.Destination, 
 	c.writes.Add(1)
 	return c.folder.Create(ctx, key)
 }
+
+// Upload and Remove make it a corpus.BucketWriter: tasks do neither.
+func (c *counting) Upload(context.Context, string, io.ReaderAt, int64) error {
+	return errors.ErrUnsupported
+}
+
+func (c *counting) Remove(context.Context, string) error { return errors.ErrUnsupported }
 
 // The estimate is what a user pays by: tasks ask for no more, and for not much less where most
 // partitions have rows.

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/setting"
@@ -35,49 +36,58 @@ func (o *Options) space(p *Plan) *scratch.Space {
 	return scratch.New(scratch.Options{FS: vfs.Default, Threads: 1, Ceiling: memory, Scheme: p.Digest})
 }
 
-// Run runs one task of a stage. It returns true if it was done before: then nothing was run.
-func Run(ctx context.Context, p *Plan, name string, number int, o Options) (before bool, err error) {
-	st, err := openStore(ctx, p, o.Buckets)
+// Run runs one task of a stage, unless its object is there. It returns the summary of
+// stage.Publish if it has run that, nil after any other task.
+func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *Summary, err error) {
+	if p.Engine {
+		return nil, errEngine
+	}
+	if _, err := p.Find(name, number); err != nil {
+		return nil, err
+	}
+	st, err := openStore(ctx, p, o.Buckets, number)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	key := st.key(name, number)
 	if object, err := st.at.Stat(ctx, key); err == nil && !o.Again {
 		if _, err := st.readIndex(ctx, object); err == nil {
-			return true, nil
+			return nil, nil
 		}
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, &corpus.Problem{Path: p.Work, Err: err}
+		return nil, &corpus.Problem{Path: p.Work, Err: err}
 	}
 	space := o.space(p)
 	defer func() { err = errors.Join(err, space.Close()) }()
 	made, err := newCollector(space, p.ID())
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, made.close()) }()
+	defer func() { err = errors.Join(err, made.file.Close()) }()
+	in := &input{plan: p, number: number, store: st, o: &o}
 	if name == stage.Publish {
-		err = publish(ctx, p, st, o)
+		s, err = in.publish(ctx)
 	} else {
-		in := &input{plan: p, number: number, store: st, o: &o}
 		err = stage.Run(ctx, &p.Plan, name, number, in, made, space)
 		if err == nil && name == stage.Write {
 			err = in.tellRepeats(ctx)
 		}
 	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	to, err := st.at.Create(ctx, key)
 	if err != nil {
-		return false, &corpus.Problem{Path: p.Work, Err: err}
+		return nil, &corpus.Problem{Path: p.Work, Err: err}
 	}
 	defer to.Abort()
 	if err := made.publish(to); err != nil {
-		return false, err
+		return nil, err
 	}
-	return false, to.Commit()
+	return s, to.Commit()
 }
+
+var errEngine = fmt.Errorf("%w: %w", dedup.ErrUsage, setting.Errorf("the plan is for an engine, which hands over documents and blocks itself: use %s", setting.Pipe))
 
 // input is what a task reads: objects of the store, and files of the plan.
 type input struct {
@@ -91,7 +101,7 @@ type input struct {
 func (in *input) Blocks(ctx context.Context, s stage.Stream, visit func(block []byte) error) error {
 	for _, of := range in.plan.Stages() {
 		if slices.Contains(of.Writes, s.String()) {
-			if err := in.store.blocks(ctx, of, s, in.number, visit); err != nil {
+			if err := in.store.blocks(ctx, of, s, visit); err != nil {
 				return err
 			}
 		}
@@ -166,13 +176,19 @@ func (r *reader) skip(p *corpus.Problem) error {
 }
 
 func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64) bool, visit func(*stage.Document) error) error {
-	return eachBlockOf(ctx, r.source, o, r.skip, func(f *corpus.File, b *corpus.Block, lines int64, number *uint64) error {
+	f, err := corpus.Open(ctx, r.source, o)
+	if err != nil {
+		return broken(ctx, err, r.skip)
+	}
+	defer f.Close()
+	lines, number := int64(0), uint64(0)
+	return eachBlockOf(ctx, f, r.skip, func(b *corpus.Block) error {
 		var record corpus.Record
 		layout := f.Layout()
 		r.parser.Start(f, b)
 		for r.parser.NextRaw(&record) {
-			position := r.file<<32 | *number
-			if *number++; *number > 1<<32 {
+			position := r.file<<32 | number
+			if number++; number > 1<<32 {
 				return &corpus.Problem{Path: r.source.Label(), Err: errors.New("more than 2³² records; cut the file into several")}
 			}
 			if !wanted(position) {
@@ -197,6 +213,7 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 			}
 		}
 		r.parser.Trim()
+		lines += b.Lines
 		return ctx.Err()
 	})
 }
@@ -214,44 +231,36 @@ func (r *reader) document(position uint64, lines int64, record *corpus.Record) *
 	return &r.d
 }
 
-// eachBlockOf visits the blocks of a file in order: lines is how many there are before, number
-// counts records for the visitor. A file that cannot be opened, or breaks off, ends there; skip
-// is told.
-func eachBlockOf(ctx context.Context, s corpus.Source, o corpus.Options, skip func(*corpus.Problem) error,
-	visit func(f *corpus.File, b *corpus.Block, lines int64, number *uint64) error,
-) error {
-	end := func(err error) error {
-		var p *corpus.Problem
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if errors.Is(err, corpus.ErrUnavailable) || errors.Is(err, corpus.ErrChanged) || !errors.As(err, &p) {
-			return err
-		}
-		return skip(p)
-	}
-	f, err := corpus.Open(ctx, s, o)
-	if err != nil {
-		return end(err)
-	}
-	defer f.Close()
+// eachBlockOf visits the blocks of a file in order. A file that breaks off ends there; skip is told.
+func eachBlockOf(ctx context.Context, f *corpus.File, skip func(*corpus.Problem) error, visit func(b *corpus.Block) error) error {
 	var b corpus.Block
 	defer b.Release()
-	lines, number := int64(0), uint64(0)
 	for seq := int64(0); ; seq++ {
 		err := f.Next(&b)
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
-			return end(err)
+			return broken(ctx, err, skip)
 		}
 		if b.Seq != seq {
-			return fmt.Errorf("%s: block %d comes as number %d", s.Label(), b.Seq, seq)
+			return fmt.Errorf("block %d of a file comes as number %d", b.Seq, seq)
 		}
-		if err := visit(f, &b, lines, &number); err != nil {
+		if err := visit(&b); err != nil {
 			return err
 		}
-		lines += b.Lines
 	}
+}
+
+// broken judges why a file cannot be read further. skip is told of damage, which is there in every run;
+// all else is an error.
+func broken(ctx context.Context, err error, skip func(*corpus.Problem) error) error {
+	var p *corpus.Problem
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if errors.Is(err, corpus.ErrUnavailable) || errors.Is(err, corpus.ErrChanged) || !errors.As(err, &p) {
+		return err
+	}
+	return skip(p)
 }
