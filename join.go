@@ -77,9 +77,12 @@ func ScoreJoin(r *JoinResult, truth string, options ...ScoreOption) (*JoinScores
 
 // truthOf reads what is said of pairs. Of what is said of one again the last counts.
 func truthOf(r *JoinResult, truth string, options []ScoreOption) (said map[eval.Pair]Verdict, err error) {
-	found := &rows{path: "the join"}
-	for _, l := range r.Considered {
-		found.rows = append(found.rows, []string{string(l.A), string(l.B)})
+	found := func() *rows {
+		considered := &rows{path: "the join"}
+		for _, l := range r.Considered {
+			considered.rows = append(considered.rows, []string{string(l.A), string(l.B)})
+		}
+		return considered
 	}
 	verdicts, _, err := readSaid(truth, found, options)
 	if err != nil {

@@ -94,7 +94,7 @@ func (r *rows) verdicts() (pairs []Verdict, labelled bool, err error) {
 // ReadLabels reads what models are learned from: a file as ReadVerdicts does, or else one of
 // pairs of ids, all of them matches, and all matches of the records that they name.
 func ReadLabels(path string, options ...ScoreOption) (labels linkage.Labels, err error) {
-	said, labelled, err := readSaid(path, &rows{}, options)
+	said, labelled, err := readSaid(path, func() *rows { return &rows{} }, options)
 	if err != nil {
 		return labels, err
 	}
@@ -108,8 +108,8 @@ func ReadLabels(path string, options ...ScoreOption) (labels linkage.Labels, err
 }
 
 // readSaid reads what a file says of pairs: their verdicts, or, if it has none, that all of them
-// are matches. found are other pairs of such ids, by which a first row is taken for a header.
-func readSaid(path string, found *rows, options []ScoreOption) (said []Verdict, labelled bool, err error) {
+// are matches. found returns other pairs of such ids, by which a first row is taken for a header.
+func readSaid(path string, found func() *rows, options []ScoreOption) (said []Verdict, labelled bool, err error) {
 	r, err := readRows(path)
 	if err != nil {
 		return nil, false, err
@@ -117,7 +117,7 @@ func readSaid(path string, found *rows, options []ScoreOption) (said []Verdict, 
 	if said, labelled, err = r.verdicts(); err != nil || labelled {
 		return said, labelled, err
 	}
-	if newScoring(options).isHeader(r, found) {
+	if newScoring(options).isHeader(r, found()) {
 		r.rows = r.rows[1:]
 	}
 	if err := r.check(); err != nil {

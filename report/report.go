@@ -13,6 +13,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/alike-dev/alike/internal/hashing"
@@ -22,7 +23,8 @@ import (
 //go:embed pairs.html
 var pairsHTML string
 
-var pairsPage = template.Must(template.New("pairs").Parse(pairsHTML))
+// pairsPage is parsed when a page is written: most runs of a program write none.
+var pairsPage = sync.OnceValue(func() *template.Template { return template.Must(template.New("pairs").Parse(pairsHTML)) })
 
 // Bounds of what is shown of one pair, so that a page stays small whatever the tables hold.
 const (
@@ -93,7 +95,7 @@ func Pairs(w io.Writer, r *linkage.Result, tables, header []string) error {
 		p.Pairs = append(p.Pairs, shown)
 	}
 	p.Key = fmt.Sprintf("%016x", key)
-	return pairsPage.Execute(w, p)
+	return pairsPage().Execute(w, p)
 }
 
 func explained(e *linkage.Explained) (p pair, err error) {
