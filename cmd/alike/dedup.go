@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -85,7 +86,7 @@ type dedupFlags struct {
 func (f *dedupFlags) add(own *pflag.FlagSet) {
 	f.mode = choose("components", star)
 	own.StringVarP(&f.output, "output", "o", "", "`folder` for the output; must not exist or be empty")
-	own.StringVar(&f.keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
+	addKeep(own, &f.keep)
 	own.StringArrayVar(&f.against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
 	own.StringVar(&f.index, "index", "", "remove what is like a document of the index in this `folder`, and add what is kept; it is made if it is not there, and held in memory beside what --memory says")
 	own.Var(&f.mode, "cluster", "components (whatever is connected) or star (only what is similar to the kept document itself)")
@@ -94,6 +95,11 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.BoolVar(&f.dryRun, "dry-run", false, "say what documents, memory, disk and time it will take, and do nothing")
 	f.records.add(own)
 	f.corpusFlags.add(own)
+}
+
+// addKeep adds the flag --keep.
+func addKeep(flags *pflag.FlagSet, keep *string) {
+	flags.StringVar(keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
 }
 
 // star is the choice of --cluster that is not the default.
@@ -150,11 +156,12 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := f.apply(&c); err != nil {
 		return err
 	}
-	if byParts := c.Measure == measure.Containment || c.Measure == measure.MaxContainment; byParts && cmd.Flags().Changed("cluster") && !c.Star {
+	components := cmd.Flags().Changed("cluster") && !c.Star
+	if byParts := c.Measure == measure.Containment || c.Measure == measure.MaxContainment; byParts && components {
 		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", c.Measure)
 	}
 	if f.index != "" {
-		if cmd.Flags().Changed("cluster") && !c.Star {
+		if components {
 			return usagef("--cluster components is not for --index: whether two documents are connected may depend on one that comes later, and what is in the index stays; leave --cluster out")
 		}
 		known, err := growing(f.index, c, args, f.dryRun)
@@ -175,12 +182,12 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err := f.records.check(cmd, args); err != nil {
 		return err
 	}
-	flags := f.records.joinFlags(cmd, &f.corpusFlags, "")
+	flags := f.records.joinFlags(cmd, &f.corpusFlags)
 	join, err := flags.joinConfig(cmd, args)
 	if err != nil {
 		return err
 	}
-	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != ""}
+	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: flags.writes(), Reads: flags.reads()}
 	if c.Timings {
 		c.Outputs = append(c.Outputs, f.input.timings)
 	}
@@ -258,10 +265,15 @@ func printPlan(cmd *cobra.Command, f *inputFlags, c alike.Config) error {
 	if e.WorkBytes > 0 {
 		rows[3][1] += ", about " + size(e.WorkBytes) + " in the work folder"
 	}
-	for _, row := range rows {
-		fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", row[0], row[1])
-	}
+	printRows(cmd.OutOrStdout(), rows)
 	return nil
+}
+
+// printRows prints names and what stands for them.
+func printRows(w io.Writer, rows [][2]string) {
+	for _, row := range rows {
+		fmt.Fprintf(w, "%-10s %s\n", row[0], row[1])
+	}
 }
 
 // count puts a number and the word for what was counted together.

@@ -227,8 +227,8 @@ func (f *inputFlags) apply(c *alike.Config) error {
 		return usagef("--max-record is %s: take less than 4GiB", f.maxRecord)
 	}
 	c.Corpus.MaxRecord = size
-	if f.threads < 0 {
-		return usagef("--threads is %d: take 1 or more, or leave it out for all processors", f.threads)
+	if err := checkThreads(f.threads); err != nil {
+		return err
 	}
 	if c.Memory, err = f.budget(); err != nil {
 		return err
@@ -359,8 +359,19 @@ func checkThreshold(m measure.Measure, threshold, recall float64) error {
 	case !(threshold > 0 && threshold <= 1):
 		return usagef("--threshold is %v: take a number above 0 and up to 1, such as 0.8", threshold)
 	}
+	return checkRecall(recall)
+}
+
+func checkRecall(recall float64) error {
 	if !(recall > 0 && recall < 1) {
 		return usagef("--recall is %v: take a number between 0 and 1, such as 0.99 (--candidates exact misses nothing)", recall)
+	}
+	return nil
+}
+
+func checkThreads(threads int) error {
+	if threads < 0 {
+		return usagef("--threads is %d: take 1 or more, or leave it out for all processors", threads)
 	}
 	return nil
 }

@@ -21,11 +21,8 @@ func growing(dir string, c alike.Config, inputs []string, dryRun bool) (*grow.Co
 		return nil, err
 	}
 	o := index.Options{Recipe: recipe, ByID: true}
-	if err := o.Validate(); err != nil {
-		return nil, usageError{err}
-	}
-	if _, err := index.ParseRecipe(recipe); err != nil {
-		return nil, usageError{err}
+	if err := checkIndex(o); err != nil {
+		return nil, err
 	}
 	shown := []string{"alike dedup"}
 	for _, input := range inputs {

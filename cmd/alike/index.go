@@ -94,11 +94,8 @@ func newIndexBuild() *cobra.Command {
 			if columns != "" {
 				o.Columns = strings.Split(columns, ",")
 			}
-			if err := o.Validate(); err != nil {
-				return usageError{err}
-			}
-			if _, err := index.ParseRecipe(o.Recipe); err != nil {
-				return usageError{err}
+			if err := checkIndex(o); err != nil {
+				return err
 			}
 			sources, problems, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
 			if err != nil {
@@ -143,11 +140,10 @@ func newIndexAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			memory, err := input.budget()
+			opening, err := input.opening()
 			if err != nil {
 				return err
 			}
-			opening := openOptions(memory)
 			opening.Threads = input.threads
 			x, err := index.Open(args[0], opening)
 			if err != nil {
@@ -175,7 +171,7 @@ func (f *inputFlags) reading(cmd *cobra.Command, inputs []string) (corpus.Option
 
 // skipping returns what is to be told of records that cannot be read.
 func (f *inputFlags) skipping(cmd *cobra.Command) (onSkip func(*corpus.Problem) error, flush func()) {
-	told := &skips{say: func(message string) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: skipped %s\n", visible(message)) }}
+	told := newSkips(cmd.ErrOrStderr())
 	return func(p *corpus.Problem) error {
 		if f.onError.value == string(dedup.OnErrorFail) {
 			return p
@@ -224,7 +220,7 @@ func newIndexDelete() *cobra.Command {
 		Example: "  alike index delete news.index 4711 4712",
 		Args:    dirAnd("ids"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(args[0], false, func(x *index.Index) error {
+			return withIndex(args[0], false, &inputFlags{}, func(x *index.Index) error {
 				ids := make([][]byte, len(args)-1)
 				for i := range ids {
 					ids[i] = []byte(args[i+1])
@@ -246,14 +242,19 @@ func newIndexDelete() *cobra.Command {
 	}
 }
 
-// withIndex opens an index for a while.
-func withIndex(dir string, readOnly bool, use func(x *index.Index) error) (err error) {
-	var own inputFlags // a command without the flag has the default
-	memory, err := own.budget()
+// opening shares the memory that is asked for out to an index.
+func (f *inputFlags) opening() (index.OpenOptions, error) {
+	memory, err := f.budget()
+	return openOptions(memory), err
+}
+
+// withIndex opens an index for a while, in the memory that flags, the zero value of a command
+// without them, allow.
+func withIndex(dir string, readOnly bool, f *inputFlags, use func(x *index.Index) error) (err error) {
+	opening, err := f.opening()
 	if err != nil {
 		return err
 	}
-	opening := openOptions(memory)
 	opening.ReadOnly = readOnly
 	x, err := index.Open(dir, opening)
 	if err != nil {
@@ -269,7 +270,7 @@ func newIndexInfo() *cobra.Command {
 		Short: "Say what an index is and what it holds",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(args[0], true, func(x *index.Index) error {
+			return withIndex(args[0], true, &inputFlags{}, func(x *index.Index) error {
 				printInfo(cmd.OutOrStdout(), x)
 				return nil
 			})
@@ -290,7 +291,7 @@ func printInfo(w io.Writer, x *index.Index) {
 	if o.Keys == index.KeysOnDisk {
 		keys = each(s.KeyBytes) + ", on disk"
 	}
-	for _, row := range [][2]string{
+	printRows(w, [][2]string{
 		{"recipe", o.Recipe.String()},
 		{"keeps", string(o.Keep)},
 		{"passages", containment},
@@ -301,9 +302,7 @@ func printInfo(w io.Writer, x *index.Index) {
 		{"memory", each(held)},
 		{"disk", each(s.StoreBytes)},
 		{"full", count(s.Full, "key") + " beyond full buckets"},
-	} {
-		fmt.Fprintf(w, "%-10s %s\n", row[0], row[1])
-	}
+	})
 }
 
 func newIndexCheck() *cobra.Command {
@@ -312,7 +311,7 @@ func newIndexCheck() *cobra.Command {
 		Short: "Read and compare everything in an index, and name what is damaged",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(args[0], true, func(x *index.Index) error {
+			return withIndex(args[0], true, &inputFlags{}, func(x *index.Index) error {
 				damages := int64(0)
 				documents, err := x.Verify(cmd.Context(), func(d index.Damage) {
 					damages++
@@ -337,7 +336,7 @@ func newIndexCompact() *cobra.Command {
 		Short: "Make the folder of an index as small as it can be",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(args[0], false, func(x *index.Index) error {
+			return withIndex(args[0], false, &inputFlags{}, func(x *index.Index) error {
 				before := x.Stats().StoreBytes
 				if err := x.Compact(context.WithoutCancel(cmd.Context())); err != nil {
 					return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -89,20 +88,22 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := dedup.Apart([]string{cmp.Or(f.output, "-"), f.page, f.plot, f.save}, []string{c.Left, c.Right, f.truth, f.known, f.model}); err != nil {
+	if err := dedup.Apart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
 		return err
 	}
 	names := []string{"left_id", "right_id"}
 	if c.Right == "" {
 		names = []string{"a", "b"}
 	}
-	stderr := cmd.ErrOrStderr()
-	if f.quiet {
-		stderr = io.Discard
+	stderr := f.stderr(cmd)
+	skipped := newSkips(stderr)
+	c.OnSkip = skipped.add
+	r, err := alike.Join(cmd.Context(), c)
+	if err != nil {
+		return err
 	}
-	r, err := joinInto(cmd, c, f.output, stderr, func(w io.Writer, r *alike.JoinResult) error {
-		return writeLinks(w, r, names, c.With, format, f.probability)
-	})
+	skipped.flush()
+	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(w, r, names, c.With, format, f.probability) })
 	if err != nil {
 		return err
 	}
@@ -129,24 +130,4 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 		return errSkipped
 	}
 	return nil
-}
-
-// joinInto joins, and writes the links to an output that appears when it is whole.
-func joinInto(cmd *cobra.Command, c alike.JoinConfig, output string, stderr io.Writer, write func(io.Writer, *alike.JoinResult) error) (*alike.JoinResult, error) {
-	skipped := &skips{say: func(message string) { fmt.Fprintf(stderr, "alike: skipped %s\n", visible(message)) }}
-	c.OnSkip = skipped.add
-	r, err := alike.Join(cmd.Context(), c)
-	if err != nil {
-		return nil, err
-	}
-	skipped.flush()
-	var out outputFile
-	if err := out.open(cmd, output); err != nil {
-		return nil, err
-	}
-	defer out.discard()
-	if err := write(&out, r); err != nil {
-		return nil, err
-	}
-	return r, out.commit()
 }

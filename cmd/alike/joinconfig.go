@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike"
@@ -89,7 +91,7 @@ func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
 }
 
 // saveConfig writes what was chosen.
-func (f *joinFlags) saveConfig(c alike.JoinConfig, r *alike.JoinResult) error {
+func (f *joinFlags) saveConfig(cmd *cobra.Command, c alike.JoinConfig, r *alike.JoinResult) error {
 	s := joinFile{LeftID: c.LeftID, RightID: c.RightID, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, With: c.With, Weighing: c.Weighing, Searching: c.Searching}
 	for _, column := range r.Columns {
 		s.Fields = append(s.Fields, column.Field)
@@ -98,5 +100,12 @@ func (f *joinFlags) saveConfig(c alike.JoinConfig, r *alike.JoinResult) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(f.save, append(data, '\n'), 0o644)
+	err = writeOutput(cmd, f.save, func(w io.Writer) error {
+		_, err := w.Write(append(data, '\n'))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("--save-config: %w", err)
+	}
+	return nil
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,13 +62,16 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.explain, "explain", false, "print what each column tells to standard error")
 	flags.StringVar(&f.page, "explain-pairs", "", explainPairs)
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and what that took, to standard error")
-	flags.StringVar(&f.truth, "truth", "", "hold the links against this `file` of true pairs of ids, CSV")
+	flags.StringVar(&f.truth, "truth", "", truthHelp)
 	flags.StringVar(&f.plot, "plot", "", "with --truth: draw precision over recall into this `file`, SVG")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 }
 
 // explainPairs is the help of --explain-pairs.
 const explainPairs = "write a page to this `file`, HTML: why pairs are links or not, column by column and word by word, and keys to label them by"
+
+// truthHelp is the help of --truth.
+const truthHelp = "hold the links against this `file` of true pairs of ids, CSV"
 
 // pairsOnPage is how many pairs the page shows.
 const pairsOnPage = 300
@@ -125,6 +130,22 @@ func (f *joinFlags) evidence() int {
 	return pairsOnPage
 }
 
+// reads and writes return the files beside the tables and the output.
+func (f *joinFlags) reads() []string  { return named(f.truth, f.known, f.model, f.config) }
+func (f *joinFlags) writes() []string { return named(f.page, f.plot, f.save) }
+
+func named(files ...string) []string {
+	return slices.DeleteFunc(files, func(name string) bool { return name == "" })
+}
+
+// stderr returns where messages go that are no errors.
+func (f *joinFlags) stderr(cmd *cobra.Command) io.Writer {
+	if f.quiet {
+		return io.Discard
+	}
+	return cmd.ErrOrStderr()
+}
+
 // joinConfig returns the library's configuration.
 func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinConfig, err error) {
 	s, err := f.settings(cmd.Flags())
@@ -138,8 +159,8 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 	if f.plot != "" && f.truth == "" {
 		return c, usagef("--plot draws what --truth tells: name a file of true pairs")
 	}
-	if f.threads < 0 {
-		return c, usagef("--threads is %d: take 1 or more, or leave it out for all processors", f.threads)
+	if err := checkThreads(f.threads); err != nil {
+		return c, err
 	}
 	c = alike.JoinConfig{
 		Left: args[0], LeftID: s.LeftID, RightID: s.RightID, Fields: s.Fields,

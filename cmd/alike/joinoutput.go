@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -26,7 +25,7 @@ type linkColumn struct {
 func (f *joinFlags) linkFormat() (corpus.Format, error) {
 	format, _, _ := corpus.NameFormat(f.output)
 	switch {
-	case format == corpus.Parquet && f.json:
+	case (format == corpus.Parquet || format == corpus.TSV) && f.json:
 		return "", usagef("--json and -o %s say two formats: leave one out", f.output)
 	case format == corpus.Parquet || format == corpus.TSV:
 		return format, nil
@@ -42,10 +41,10 @@ func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, format c
 	var rows linkWriter
 	switch format {
 	case corpus.Parquet:
-		noteBytes(r, columns, probability)
+		noteBytes(r, columns)
 		rows = newParquetLinks(out, columns)
 	case corpus.JSONL:
-		rows = &jsonLinks{bufio.NewWriterSize(out, 1<<16), columns}
+		rows = newJSONLinks(out, columns)
 	default:
 		w := csv.NewWriter(bufio.NewWriterSize(out, 1<<16))
 		if format == corpus.TSV {
@@ -111,12 +110,18 @@ func appendLink(row []string, l *alike.Link, probability bool) []string {
 func decimals(similarity float64) string { return string(measure.AppendSimilarity(nil, similarity)) }
 
 // noteBytes finds the columns with values that are not UTF-8.
-func noteBytes(r *alike.JoinResult, columns []linkColumn, probability bool) {
-	var row []string
+func noteBytes(r *alike.JoinResult, columns []linkColumn) {
+	note := func(column int, value []byte) {
+		columns[column].bytes = columns[column].bytes || !utf8.Valid(value)
+	}
 	for i := range r.Links {
-		row = appendLink(row[:0], &r.Links[i], probability)
-		for c, value := range row {
-			columns[c].bytes = columns[c].bytes || !utf8.ValidString(value)
+		l := &r.Links[i]
+		note(0, l.A)
+		note(1, l.B)
+		with := len(columns) - 2*len(l.WithA)
+		for j := range l.WithA {
+			note(with+2*j, l.WithA[j])
+			note(with+2*j+1, l.WithB[j])
 		}
 	}
 }
@@ -151,39 +156,47 @@ func (c csvLinks) close() error {
 type jsonLinks struct {
 	*bufio.Writer
 	columns []linkColumn
+	keys    []jsonKeys // of each column
+}
+
+// jsonKeys are the names of a column as they stand in an object, and that of its bytes.
+type jsonKeys struct{ value, bytes []byte }
+
+func newJSONLinks(out io.Writer, columns []linkColumn) *jsonLinks {
+	j := &jsonLinks{Writer: bufio.NewWriterSize(out, 1<<16), columns: columns}
+	for _, c := range columns {
+		j.keys = append(j.keys, jsonKeys{marshalled(c.name), marshalled(c.name + "_bytes")})
+	}
+	return j
+}
+
+// marshalled returns a text, number, nil or bytes, which JSON can always hold.
+func marshalled(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return text
 }
 
 func (j *jsonLinks) write(row []string) error {
 	lead := byte('{')
-	field := func(name string, value any) error {
-		key, err := json.Marshal(name)
-		if err != nil {
-			return err
-		}
-		text, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(j, "%c%s:%s", lead, key, text)
+	field := func(key []byte, value any) { // the last write tells of errors
+		fmt.Fprintf(j, "%c%s:%s", lead, key, marshalled(value))
 		lead = ','
-		return err
 	}
 	for i, value := range row {
-		c := &j.columns[i]
-		var err error
+		key := j.keys[i]
 		switch {
-		case c.number && value == "":
-			err = field(c.name, nil)
-		case c.number:
-			err = field(c.name, json.Number(value))
+		case j.columns[i].number && value == "":
+			field(key.value, nil)
+		case j.columns[i].number:
+			field(key.value, json.Number(value))
 		default:
-			err = field(c.name, value)
+			field(key.value, value)
 			if raw := rawID([]byte(value)); raw != nil {
-				err = errors.Join(err, field(c.name+"_bytes", raw))
+				field(key.bytes, raw)
 			}
-		}
-		if err != nil {
-			return err
 		}
 	}
 	_, err := j.WriteString("}\n")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/wcharczuk/go-chart/v2"
@@ -54,13 +55,5 @@ func plotJoinScores(cmd *cobra.Command, path string, s *alike.JoinScores) error 
 		},
 	}
 	graph.Elements = []chart.Renderable{chart.LegendLeft(&graph)}
-	var out outputFile
-	if err := out.open(cmd, path); err != nil {
-		return err
-	}
-	defer out.discard()
-	if err := graph.Render(chart.SVG, &out); err != nil {
-		return err
-	}
-	return out.commit()
+	return writeOutput(cmd, path, func(w io.Writer) error { return graph.Render(chart.SVG, w) })
 }

@@ -90,7 +90,7 @@ func (f *joinFlags) tellChoices(cmd *cobra.Command, w io.Writer, c alike.JoinCon
 		fmt.Fprintf(w, "candidates: %s\n", describeCandidates(&r.Search))
 	}
 	if f.save != "" {
-		if err := f.saveConfig(c, r); err != nil {
+		if err := f.saveConfig(cmd, c, r); err != nil {
 			return err
 		}
 	}
@@ -106,15 +106,11 @@ func (f *joinFlags) writePage(cmd *cobra.Command, c alike.JoinConfig, r *alike.J
 	if c.Right != "" {
 		tables = append(tables, c.Right)
 	}
-	var out outputFile
-	if err := out.open(cmd, f.page); err != nil {
+	err := writeOutput(cmd, f.page, func(w io.Writer) error { return report.Pairs(w, r, tables, labelNames(r.OneTable)) })
+	if err != nil {
 		return fmt.Errorf("--explain-pairs: %w", err)
 	}
-	defer out.discard()
-	if err := report.Pairs(&out, r, tables, labelNames(r.OneTable)); err != nil {
-		return err
-	}
-	return out.commit()
+	return nil
 }
 
 // describeWeighing says what similarity is.

@@ -71,9 +71,10 @@ func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
 		s.Candidates = linkage.Candidates(f.candidates.value)
 	}
 	if flags.Changed("recall") {
-		if s.Recall = f.recall; !(f.recall > 0 && f.recall < 1) {
-			return usagef("--recall is %v: take a number between 0 and 1, such as 0.99 (--candidates exact misses nothing)", f.recall)
+		if err := checkRecall(f.recall); err != nil {
+			return err
 		}
+		s.Recall = f.recall
 	}
 	if flags.Changed("bloom") {
 		s.Unfiltered = !f.bloom

@@ -77,7 +77,7 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
 	case !labelled:
 		return fmt.Errorf("%s has no column of labels: it is left as it is; name another file", f.output)
 	}
-	skipped := &skips{say: func(message string) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: skipped %s\n", visible(message)) }}
+	skipped := newSkips(f.stderr(cmd))
 	c.OnSkip = skipped.add
 	if s.learner, err = linkage.NewLearner(cmd.Context(), c); err != nil {
 		return err
@@ -147,7 +147,8 @@ func (s *labelling) ask(key func() (rune, error)) error {
 		q, ok := s.learner.Ask(s.taught())
 		if !ok {
 			fmt.Fprintln(s.out, "there is nothing left to ask")
-			return s.end()
+			s.end()
+			return nil
 		}
 		s.show(q)
 		for known := false; !known; {
@@ -161,7 +162,8 @@ func (s *labelling) ask(key func() (rune, error)) error {
 			word := map[rune]string{'y': "yes", 'n': "no", 'u': "unsure", 'b': "back"}[k]
 			switch known = word != ""; {
 			case k == 'q':
-				return s.end()
+				s.end()
+				return nil
 			case k == 'b' && len(s.verdicts) == 0:
 				word, known = "there is no question before this one", false
 			case k == 'b':
@@ -195,7 +197,7 @@ func (s *labelling) taught() (labels []linkage.Label, may func(a, b string) bool
 }
 
 // end says what there is.
-func (s *labelling) end() error {
+func (s *labelling) end() {
 	yes, no := 0, 0
 	for _, v := range s.verdicts {
 		switch {
@@ -206,7 +208,6 @@ func (s *labelling) end() error {
 		}
 	}
 	fmt.Fprintf(s.out, "\n%s: %d yes, %d no, %d unsure\n", s.path, yes, no, len(s.verdicts)-yes-no)
-	return nil
 }
 
 // save writes all labels to a file that takes the place of the one before when it is whole.

@@ -72,18 +72,15 @@ func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) error
 	if err != nil {
 		return err
 	}
-	if err := dedup.Apart([]string{cmp.Or(f.output, "-")}, []string{c.Left, c.Right, truth}); err != nil {
+	if err := dedup.Apart([]string{cmp.Or(f.output, "-")}, append(f.reads(), c.Left, c.Right, truth)); err != nil {
 		return err
 	}
 	labels, err := alike.ReadLabels(truth)
 	if err != nil {
 		return err
 	}
-	stderr := cmd.ErrOrStderr()
-	if f.quiet {
-		stderr = io.Discard
-	}
-	skipped := &skips{say: func(message string) { fmt.Fprintf(stderr, "alike: skipped %s\n", visible(message)) }}
+	stderr := f.stderr(cmd)
+	skipped := newSkips(stderr)
 	c.OnSkip = skipped.add
 	m, r, err := alike.LearnJoin(cmd.Context(), c, labels)
 	if err != nil {
@@ -94,15 +91,11 @@ func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) error
 	if err != nil {
 		return err
 	}
-	var out outputFile
-	if err := out.open(cmd, f.output); err != nil {
+	err = writeOutput(cmd, f.output, func(w io.Writer) error {
+		_, err := w.Write(append(data, '\n'))
 		return err
-	}
-	defer out.discard()
-	if _, err := out.Write(append(data, '\n')); err != nil {
-		return err
-	}
-	if err := out.commit(); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	tellLearned(stderr, m)

@@ -51,6 +51,18 @@ func (f *livingFlags) options(cmd *cobra.Command, inputs []string) (index.Option
 	return o, c, nil
 }
 
+// checkIndex checks the options of an index that is to be opened without them.
+func checkIndex(o index.Options) error {
+	err := o.Validate()
+	if err == nil {
+		_, err = index.ParseRecipe(o.Recipe)
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
 // openOptions shares a budget of memory, 0 if it is not known, out to an index that has its keys on disk.
 func openOptions(memory int64) index.OpenOptions {
 	if memory == 0 {

@@ -52,6 +52,19 @@ func (o *outputFile) open(cmd *cobra.Command, path string) error {
 	return nil
 }
 
+// writeOutput has write fill an output, which appears when it is whole.
+func writeOutput(cmd *cobra.Command, path string, write func(io.Writer) error) error {
+	var out outputFile
+	if err := out.open(cmd, path); err != nil {
+		return err
+	}
+	defer out.discard()
+	if err := write(&out); err != nil {
+		return err
+	}
+	return out.commit()
+}
+
 // resolve follows symbolic links, so that a link stays one when its target is
 // replaced. at is nil when there is nothing yet.
 func resolve(path string) (real string, at os.FileInfo) {

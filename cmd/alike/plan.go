@@ -3,8 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -78,7 +78,7 @@ func newPlanOf(command, short string) *cobra.Command {
 	f.StringVar(&own.prices, "prices", "", "`file` with what machines and requests cost, see docs/cluster.md")
 	f.IntVar(&own.engine, "engine", 0, "no INPUT: an engine hands over documents through pipes, in so many parts")
 	if command == stage.Dedup {
-		f.StringVar(&own.keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
+		addKeep(f, &own.keep)
 	}
 	flags.add(f)
 	for flag, usage := range map[string]string{
@@ -151,18 +151,12 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 }
 
 func (own *planFlags) write(cmd *cobra.Command, p *runner.Plan) error {
-	var out outputFile
-	if err := out.open(cmd, own.output); err != nil {
-		return err
-	}
-	defer out.discard()
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	if err := e.Encode(p); err != nil {
-		return err
-	}
-	return out.commit()
+	return writeOutput(cmd, own.output, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", " ")
+		return e.Encode(p)
+	})
 }
 
 func readPrices(path string, prices *runner.Prices) error {
@@ -200,7 +194,5 @@ func printEstimate(cmd *cobra.Command, p *runner.Plan) {
 	if e.Currency != "" {
 		rows = append(rows, [2]string{"cost", fmt.Sprintf("about %.2f %s", e.Cost, e.Currency)})
 	}
-	for _, row := range rows {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%-10s %s\n", row[0], strings.TrimSpace(row[1]))
-	}
+	printRows(cmd.ErrOrStderr(), rows)
 }

@@ -13,31 +13,22 @@ import (
 // recordFlags make a command about texts one about the records of a table.
 type recordFlags struct {
 	records bool
-	fields  []string
-	weigh   weighFlags
-	config  string
-	save    string
-	explain bool
-	page    string
-	verbose bool
-	model   string
-	// of pairs only
-	probability bool
+	join    joinFlags // of which the command has some flags
 }
 
 func (f *recordFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.records, "records", false, "INPUT is a table: records belong together by what its columns tell")
-	flags.StringArrayVar(&f.fields, "field", nil, "with --records, which it implies: `column` to compare, NAME or NAME:WEIGHT:TOKENS; repeatable (default: all)")
-	f.weigh.addIDF(flags)
-	flags.StringVar(&f.config, "config", "", "with --records: read choices from this JSON `file`; flags that are given count more")
-	flags.StringVar(&f.save, "save-config", "", "with --records: write what was chosen to this JSON `file`")
-	flags.BoolVar(&f.explain, "explain", false, "with --records: print what each column tells to standard error")
-	flags.StringVar(&f.page, "explain-pairs", "", "with --records: "+explainPairs)
-	flags.BoolVar(&f.verbose, "verbose", false, "with --records: print how candidates were found, and what that took, to standard error")
+	flags.StringArrayVar(&f.join.fields, "field", nil, "with --records, which it implies: `column` to compare, NAME or NAME:WEIGHT:TOKENS; repeatable (default: all)")
+	f.join.weigh.addIDF(flags)
+	flags.StringVar(&f.join.config, "config", "", "with --records: read choices from this JSON `file`; flags that are given count more")
+	flags.StringVar(&f.join.save, "save-config", "", "with --records: write what was chosen to this JSON `file`")
+	flags.BoolVar(&f.join.explain, "explain", false, "with --records: print what each column tells to standard error")
+	flags.StringVar(&f.join.page, "explain-pairs", "", "with --records: "+explainPairs)
+	flags.BoolVar(&f.join.verbose, "verbose", false, "with --records: print how candidates were found, and what that took, to standard error")
 }
 
 // onlyOfRecords are the flags that say nothing about texts.
-var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability"}
+var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth"}
 
 // checkTexts refuses flags that are about records where none are wanted.
 func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
@@ -51,17 +42,19 @@ func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
 
 // addPairs adds the flags of lists of pairs.
 func (f *recordFlags) addPairs(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.probability, "probability", false, "with --records: add a column: how likely the records belong together, as far as the data tell")
-	flags.StringVar(&f.model, "model", "", "with --records, which it implies: `file` of a model that alike learn has learned")
+	flags.BoolVar(&f.join.probability, "probability", false, "with --records: add a column: how likely the records belong together, as far as the data tell")
+	flags.StringVar(&f.join.model, "model", "", "with --records, which it implies: `file` of a model that alike learn has learned")
+	flags.IntVar(&f.join.top, "top", 0, "with --records: most pairs of a record with later ones, the best")
+	flags.StringVar(&f.join.truth, "truth", "", "with --records: "+truthHelp)
 }
 
-func (f *recordFlags) wanted() bool { return f.records || len(f.fields) > 0 || f.model != "" }
+func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0 || f.join.model != "" }
 
 // ofRecords are the flags of commands about texts that say something about records too.
 var ofRecords = []string{
 	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "quiet", "json",
 	"keep", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
-	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability",
+	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth",
 }
 
 // notOfRecords says why other flags do not, where it is not that they are about texts.
@@ -98,14 +91,11 @@ func (f *recordFlags) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// joinFlags returns the flags of a join within a table.
-func (f *recordFlags) joinFlags(cmd *cobra.Command, flags *corpusFlags, output string) *joinFlags {
-	in := &flags.input
-	j := &joinFlags{
-		output: output, fields: f.fields, model: f.model, threshold: "auto", match: choose(linkage.All), format: in.format, maxRecord: in.maxRecord,
-		onError: in.onError, threads: in.threads, quiet: in.quiet, json: in.json,
-		weigh: f.weigh, config: f.config, save: f.save, explain: f.explain, page: f.page, verbose: f.verbose, probability: f.probability,
-	}
+// joinFlags returns the flags of a join within a table; flags are those of the command itself.
+func (f *recordFlags) joinFlags(cmd *cobra.Command, flags *corpusFlags) *joinFlags {
+	in, j := &flags.input, &f.join
+	j.threshold, j.match, j.format, j.maxRecord = "auto", choose(linkage.All), in.format, in.maxRecord
+	j.onError, j.threads, j.quiet, j.json = in.onError, in.threads, in.quiet, in.json
 	j.weigh.measure, j.weigh.candidates = flags.search.measure, flags.search.candidates
 	j.weigh.repetitions, j.weigh.recall = flags.text.repetitions, flags.search.recall
 	if cmd.Flags().Changed("id-field") {
@@ -122,5 +112,12 @@ func (f *recordFlags) pairs(cmd *cobra.Command, flags *corpusFlags, args []strin
 	if err := f.check(cmd, args); err != nil {
 		return err
 	}
-	return f.joinFlags(cmd, flags, output).run(cmd, args)
+	for _, name := range []string{"timings", "progress"} {
+		if cmd.Flags().Changed(name) {
+			return usagef("--%s says nothing about pairs of records: they are found in one step; leave it out (--verbose says what finding candidates took)", name)
+		}
+	}
+	j := f.joinFlags(cmd, flags)
+	j.output = output
+	return j.run(cmd, args)
 }

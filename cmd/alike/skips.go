@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
@@ -17,6 +18,11 @@ type skips struct {
 	told *corpus.Problem // the last one that was told in full; nil: none that others may be like
 	last int64           // line of the last one like it
 	more int64           // records like it that were not told yet
+}
+
+// newSkips tells on w.
+func newSkips(w io.Writer) *skips {
+	return &skips{say: func(message string) { fmt.Fprintf(w, "alike: skipped %s\n", visible(message)) }}
 }
 
 // add takes the next one, in the order of the input.

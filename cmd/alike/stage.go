@@ -7,7 +7,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/corpus/objects"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/lsh"
@@ -69,9 +68,9 @@ func newStage() *cobra.Command {
 				}
 			}
 			limitHeap(o.Memory)
-			skipped := &skips{say: func(message string) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: skipped %s\n", visible(message)) }}
+			skipped := newSkips(cmd.ErrOrStderr())
 			if !quiet {
-				o.OnSkip = func(problem *corpus.Problem) { skipped.add(problem) }
+				o.OnSkip = skipped.add
 			}
 			err = runStage(cmd, p, args[0], task, pipe, o)
 			skipped.flush()

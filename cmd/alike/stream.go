@@ -166,7 +166,7 @@ func (f *streamFlags) index(o index.Options, memory int64) (*index.Index, error)
 // follow runs the stream and tells how it goes on.
 func (f *streamFlags) follow(cmd *cobra.Command, config stream.Config, onError dedup.OnError) error {
 	say := newLineWriter(cmd.ErrOrStderr())
-	skipped := &skips{say: func(message string) { say.printf("alike: skipped %s\n", visible(message)) }}
+	skipped := newSkips(say.out)
 	config.OnSkip = func(p *corpus.Problem) error {
 		if onError == dedup.OnErrorFail {
 			return p

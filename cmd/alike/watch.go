@@ -335,20 +335,7 @@ func (w *watch) log(interval time.Duration) {
 
 // writeTimings writes the stages as CSV.
 func writeTimings(cmd *cobra.Command, path string, s *alike.Summary) error {
-	var file outputFile
-	if err := file.open(cmd, path); err != nil {
-		return err
-	}
-	defer file.discard()
-	rows := csv.NewWriter(file)
-	for _, row := range timingRows(s) {
-		_ = rows.Write(row) // Flush tells of errors
-	}
-	rows.Flush()
-	if err := rows.Error(); err != nil {
-		return err
-	}
-	return file.commit()
+	return writeOutput(cmd, path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(timingRows(s)) })
 }
 
 // finish writes what the flags ask for after a run and tells whether input was

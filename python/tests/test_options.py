@@ -28,7 +28,7 @@ ELSEWHERE = {
     "output", "against", "with", "ids_only", "no_sync", "dry_run", "progress", "json", "hex", "passages", "help", "records",
     "explain", "explain_pairs", "verbose", "index", "left_id", "right_id", "truth", "plot",
 }  # fmt: skip
-OF_TABLES = {"field", "model", "idf", "idf_epsilon", "idf_delta", "config", "save_config", "probability"}
+OF_TABLES = {"field", "model", "idf", "idf_epsilon", "idf_delta", "config", "save_config", "probability", "top"}
 
 
 def flags(name: str) -> dict[str, tuple[str, str | None]]:
