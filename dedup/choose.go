@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/alike-dev/alike/dedup/internal/exact"
-	"github.com/alike-dev/alike/dedup/internal/forecast"
 	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/internal/forecast"
 )
 
 // exactMost is the number of features up to which a run that may choose considers an
@@ -39,7 +39,7 @@ func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 	case !t.HasSets && t.Features > exactMost:
 		return false, nil
 	}
-	f, err := forecast.Of(ctx, r.forecastOptions(), r.classes.Representatives)
+	f, err := forecast.Of(r.forecastOptions(), r.records.Judged(ctx, r.classes.Representatives))
 	if err != nil {
 		return false, err
 	}
@@ -73,7 +73,7 @@ func (r *run) joinAll(sparse bool) exact.Query {
 }
 
 func (r *run) forecastOptions() forecast.Options {
-	return forecast.Options{Records: r.records, Sides: &r.sides, Threshold: r.threshold, Cap: r.config.BucketCap}
+	return forecast.Options{Recipe: r.recipe, Sides: &r.sides, Threshold: r.threshold, Cap: r.config.BucketCap}
 }
 
 func (r *run) joinOptions() exact.Options {

@@ -29,12 +29,12 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/resume"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
 )

@@ -13,10 +13,10 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/group"
 	"github.com/alike-dev/alike/dedup/internal/hot"
 	"github.com/alike-dev/alike/dedup/internal/reread"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/verify"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/lsh"
 )
 

@@ -15,11 +15,11 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/read"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/resume"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/internal/streams"
 )
 

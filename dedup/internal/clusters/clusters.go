@@ -9,11 +9,11 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/verify"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/sides"
 )
 
 // Options say what becomes of documents that are alike.

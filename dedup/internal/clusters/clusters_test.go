@@ -12,10 +12,10 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/verify"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/sides"
 )
 
 // fates is what becomes of documents: whom each gives way to, itself if it is kept,

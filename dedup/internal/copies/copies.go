@@ -7,11 +7,11 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
 )

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/simjoin"
 )
 

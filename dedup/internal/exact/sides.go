@@ -2,8 +2,8 @@ package exact
 
 import (
 	"github.com/alike-dev/alike/dedup/internal/bitset"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/sides"
 )
 
 // side is one of two collections; of one collection all are on oneSide.
@@ -36,26 +36,12 @@ func (s side) other() side {
 	return oneSide
 }
 
-// SideFeatures is how many features the documents of each side have. In one collection all
-// are on both.
-type SideFeatures struct{ Left, Right int64 }
-
-func (s *SideFeatures) Add(policy *sides.Policy, rep uint32, features int64) {
-	left, right := policy.Across(rep)
-	if left {
-		s.Left += features
-	}
-	if right {
-		s.Right += features
-	}
-}
-
 // smallerSide returns the side on which some representatives have fewer features.
 func smallerSide(t *table.Table, policy *sides.Policy, docs bitset.Set) (side, error) {
 	if !policy.Apart() {
 		return oneSide, nil
 	}
-	var sum SideFeatures
+	var sum sides.Features
 	c := t.Scanner()
 	for doc := range uint32(t.Docs) {
 		if docs.Has(doc) {

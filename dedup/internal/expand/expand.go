@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 )

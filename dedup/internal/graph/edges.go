@@ -3,8 +3,8 @@ package graph
 import (
 	"math"
 
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/measure"
 )
 

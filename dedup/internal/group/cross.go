@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/sides"
 )
 
 // Crossing returns the pairs of the rims, and of hubs with the members of their

@@ -8,14 +8,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/dedup/internal/exact"
-	"github.com/alike-dev/alike/dedup/internal/forecast"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/hot"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/simjoin"
 )
 
@@ -46,7 +46,7 @@ func TestDocumentsOfHotBucketsAreJoined(t *testing.T) {
 			Join: exact.Options{
 				Graph: g, Records: records, Edges: graph.Edges{Threshold: r.Threshold(), Sides: &policy}, Progress: roomtest.Progress{},
 			},
-			Forecast: forecast.Options{Records: records, Sides: &policy, Threshold: r.Threshold(), Cap: limit},
+			Forecast: forecast.Options{Recipe: r, Sides: &policy, Threshold: r.Threshold(), Cap: limit},
 		}
 		levels, err := hot.Levels(t.Context(), o, roomtest.Sorted(t, members))
 		if err != nil {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/exact"
-	"github.com/alike-dev/alike/dedup/internal/forecast"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/resume"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/forecast"
+	"github.com/alike-dev/alike/internal/sides"
 )
 
 // Joined is what was found among the documents of hot buckets, those over the cap,
@@ -42,7 +42,7 @@ func Levels(ctx context.Context, o Options, members *extsort.Sorted) (*extsort.S
 	all, err := o.Graph.Space.Sorted(ctx, o.Graph.Space.Sorting("memberships", 8, graph.Bits(o.Graph.Docs)), func(to *extsort.Appender) error {
 		behind := members.Reader()
 		err := eachBucket(members, o.Sides, func(b *bucketSize) error {
-			level := uint64(o.level(b.n))
+			level := uint64(forecast.HotLevel(b.n, o.Cap))
 			for range b.n {
 				e, _ := behind.Next()
 				if !b.meet() {
@@ -137,9 +137,6 @@ func docsBelow(levels *extsort.Sorted, end uint64, visit func(doc uint32)) (othe
 	return others, err
 }
 
-// levelsEnd is behind the highest level: a bucket has fewer than 2³² documents.
-const levelsEnd = 34
-
 // Join joins the documents that lie in hot buckets with each other: all of them or,
 // where a forecast says that this would take too long, those of the smaller ones.
 //
@@ -169,32 +166,38 @@ func (o *Options) joinLevels(ctx context.Context, levels *extsort.Sorted) (edges
 	if err != nil {
 		return nil, 0, err
 	}
-	for end = levelsEnd; end > 0; end-- {
-		if features[end-1] == (exact.SideFeatures{}) { // no document is of this level
-			continue
-		}
-		var sum exact.SideFeatures
-		for _, n := range features[:end] {
-			sum.Left += n.Left
-			sum.Right += n.Right
-		}
-		if min(sum.Left, sum.Right) > hotMost {
-			continue
-		}
+	docsBelow := func(end int) (bitset.Set, error) {
 		docs := bitset.New(o.Graph.Docs)
-		if _, err := docsBelow(levels, uint64(end), docs.Add); err != nil {
-			return nil, 0, err
+		_, err := docsBelow(levels, uint64(end), docs.Add)
+		return docs, err
+	}
+	judge := func(end int) (forecast.Forecast, error) {
+		docs, err := docsBelow(end)
+		if err != nil {
+			return forecast.Forecast{}, err
 		}
-		if edges, err := o.joinSome(ctx, docs, end); !errors.Is(err, exact.ErrManyEdges) {
-			return edges, end, err
+		return forecast.Of(o.Forecast, o.Join.Records.Judged(ctx, docs))
+	}
+	join := func(end int, limit int64) (bool, error) {
+		docs, err := docsBelow(end)
+		if err != nil {
+			return false, err
 		}
+		edges, err = exact.Join(ctx, o.Join, exact.Query{Docs: docs, Kind: fmt.Sprintf("hot-joined-%d", end), Limit: limit})
+		if errors.Is(err, exact.ErrManyEdges) {
+			return false, nil
+		}
+		return true, err
+	}
+	if end, err = forecast.JoinHot(&features, o.Graph.Docs, judge, join); err != nil || end > 0 {
+		return edges, end, err
 	}
 	none, err := o.Graph.Space.Sorted(ctx, o.Graph.Space.Sorting("edges", 8, graph.PairBits(o.Graph.Docs)), func(*extsort.Appender) error { return nil })
 	return none, 0, err
 }
 
 // levelFeatures returns how many features the documents of each level have.
-func (o *Options) levelFeatures(levels *extsort.Sorted) (features [levelsEnd]exact.SideFeatures, err error) {
+func (o *Options) levelFeatures(levels *extsort.Sorted) (features [forecast.HotLevels]sides.Features, err error) {
 	docs := o.Join.Records.Table.Scanner()
 	err = levels.Visit(func(e extsort.Entry) error {
 		doc := uint32(e.Key)
@@ -202,27 +205,4 @@ func (o *Options) levelFeatures(levels *extsort.Sorted) (features [levelsEnd]exa
 		return docs.Err
 	})
 	return features, err
-}
-
-// A join of documents in hot buckets may cost hotEach nanoseconds, as choose.go counts
-// them, for each document of the corpus, and some: about as much as all else. Of edges,
-// it may find twice as many as that allows.
-const (
-	hotEach = 10_000
-	hotMore = 4e9
-	hotMost = 4 << 20 // features to index: with little memory it is made by chunks, each a pass over all
-)
-
-// joinSome joins documents of hot buckets. The error is errManyEdges if that costs too
-// much.
-func (o *Options) joinSome(ctx context.Context, docs bitset.Set, end int) (*extsort.Sorted, error) {
-	f, err := forecast.Of(ctx, o.Forecast, docs)
-	if err != nil {
-		return nil, err
-	}
-	most := hotEach*float64(o.Graph.Docs) + hotMore
-	if f.Exact(o.Join.Records.Table.HasSets) > most {
-		return nil, exact.ErrManyEdges
-	}
-	return exact.Join(ctx, o.Join, exact.Query{Docs: docs, Kind: fmt.Sprintf("hot-joined-%d", end), Limit: int64(2 * most / f.Verify())})
 }

@@ -3,7 +3,6 @@ package hot
 import (
 	"context"
 	"errors"
-	"math/bits"
 
 	"golang.org/x/sync/errgroup"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -22,7 +22,7 @@ type hotBucketSignatures struct {
 }
 
 // hotBudget is what comparing the members of hot buckets may cost, linear in documents; see
-// hotEach.
+// forecast.HotBudget.
 type hotBudget struct {
 	levels int     // buckets of levels from here on are left out
 	pairs  float64 // that may be found for each member of the buckets that are not
@@ -91,26 +91,23 @@ func (o *Options) compareHot(ctx context.Context, members *extsort.Sorted, to []
 	return int64(left.Len()), err
 }
 
-// level is how often the cap was doubled to reach a bucket's size.
-func (o *Options) level(n int64) int { return bits.Len64(uint64((n - 1) / int64(o.Cap))) }
-
 // hotBudget takes as many levels of buckets, the smaller ones first, as can be afforded.
 func (o *Options) hotBudget(members *extsort.Sorted) (b hotBudget, err error) {
 	words := costWord * float64(o.Join.Records.Recipe.Words())
-	var cost, sizes [levelsEnd]float64
+	var cost, sizes [forecast.HotLevels]float64
 	err = eachBucket(members, o.Sides, func(b *bucketSize) error {
 		if b.meet() {
-			cost[o.level(b.n)] += costLook*float64(b.n)*float64(b.n-1)/2 + words*b.pairs()
-			sizes[o.level(b.n)] += float64(b.n)
+			cost[forecast.HotLevel(b.n, o.Cap)] += costLook*float64(b.n)*float64(b.n-1)/2 + words*b.pairs()
+			sizes[forecast.HotLevel(b.n, o.Cap)] += float64(b.n)
 		}
 		return nil
 	})
-	most := hotEach*float64(o.Graph.Docs) + hotMore
+	most := forecast.HotBudget(o.Graph.Docs)
 	if o.Budget > 0 {
 		most = o.Budget
 	}
 	left, size := most, 0.0
-	for ; b.levels < levelsEnd && left >= cost[b.levels]; b.levels++ {
+	for ; b.levels < forecast.HotLevels && left >= cost[b.levels]; b.levels++ {
 		left -= cost[b.levels]
 		size += sizes[b.levels]
 	}
@@ -122,7 +119,7 @@ func (o *Options) hotBudget(members *extsort.Sorted) (b hotBudget, err error) {
 func (o *Options) eachHot(ctx context.Context, members *extsort.Sorted, budget hotBudget, left bitset.Set, to chan<- hotBucketSignatures) error {
 	behind := members.Reader()
 	err := eachBucket(members, o.Sides, func(b *bucketSize) error {
-		within, meet := o.level(b.n) < budget.levels, b.meet()
+		within, meet := forecast.HotLevel(b.n, o.Cap) < budget.levels, b.meet()
 		var docs []uint32
 		for range b.n {
 			e, ok := behind.Next()

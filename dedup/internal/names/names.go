@@ -10,12 +10,12 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/sides"
 )
 
 // Outputs name a document by its id or, if it has none, by its path and line (a text

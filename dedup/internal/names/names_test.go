@@ -9,9 +9,9 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/names"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/sides"
 )
 
 // The room alone: of documents with one id on one side the first is used. A reference may

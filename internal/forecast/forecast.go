@@ -1,24 +1,40 @@
+// Package forecast judges what it takes to find the similar pairs of documents, by a sample of them, and
+// decides by that which of the documents in buckets over the cap are joined exactly. It depends on what the
+// documents are and on the settings alone.
 package forecast
 
 import (
-	"context"
 	"math"
 	"slices"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
-	"github.com/alike-dev/alike/dedup/internal/reread"
-	"github.com/alike-dev/alike/dedup/internal/sides"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/recipe"
 )
 
-// Options say what is judged.
+// Options say how the documents are compared.
 type Options struct {
-	Records   *reread.Store // of the documents
+	Recipe    recipe.Recipe
 	Sides     *sides.Policy
 	Threshold measure.Threshold
 	Cap       int // members up to which a bucket votes for all its pairs
+}
+
+// Documents are representatives, in the order of the corpus.
+type Documents interface {
+	// Each visits all of them, by ascending numbers.
+	Each(visit func(d Document)) error
+	// Sets visits the feature sets of some, given by ascending numbers. A set holds during the visit.
+	Sets(of []uint32, visit func(number uint32, set []uint64)) error
+}
+
+// Document is what a forecast knows of each document.
+type Document struct {
+	Number   uint32
+	Features uint32 // with repeats
+	Digest   uint64 // of them
 }
 
 // Forecast is what it takes to find the similar pairs of some documents, judged by
@@ -43,46 +59,33 @@ const (
 	sampleFeatures = 1 << 18
 )
 
-// Of judges the work on documents. It depends on what they are and on the
-// settings alone.
-func Of(ctx context.Context, by Options, docs bitset.Set) (f Forecast, err error) {
-	sample, f, err := by.sampleOf(docs)
+// Of judges the work on documents. O(their number), and the square of the sample.
+func Of(by Options, documents Documents) (f Forecast, err error) {
+	sample, f, err := by.sampleOf(documents)
 	if err != nil {
 		return f, err
 	}
-	if err := by.Records.PrepareSets(ctx, sample); err != nil {
+	var o overlaps
+	if err := documents.Sets(sample, o.add); err != nil {
 		return f, err
 	}
-	sets := by.Records.NewSets(ctx)
-	defer sets.Close()
-	var o overlaps
-	for doc := range uint32(by.Records.Table.Docs) {
-		if !sample.Has(doc) {
-			continue
-		}
-		set, err := sets.Of(doc)
-		if err != nil {
-			return f, err
-		}
-		o.add(doc, set)
-	}
 	by.judge(&f, &o)
-	return f, ctx.Err()
+	return f, nil
 }
 
-// sampleOf chooses documents by a hash of their numbers and counts all. Of two
-// collections it takes a sample each: one may be much smaller than the other.
-func (by *Options) sampleOf(docs bitset.Set) (sample bitset.Set, f Forecast, err error) {
-	c := by.Records.Table.Scanner()
+// sampleOf chooses documents by a hash of their digests, so that what else is in the corpus does not
+// matter, and counts all. Of two collections it takes a sample each: one may be much smaller than the other.
+func (by *Options) sampleOf(documents Documents) (sample []uint32, f Forecast, err error) {
 	var of [2]struct{ docs, features, share float64 } // by sides.Policy.Side
 	var all census
-	for doc := range uint32(by.Records.Table.Docs) {
-		if docs.Has(doc) {
-			s := &of[by.Sides.Side(doc)]
-			s.docs++
-			s.features += float64(c.Doc(doc).Features)
-			all.add(by.Sides, doc)
-		}
+	err = documents.Each(func(d Document) {
+		s := &of[by.Sides.Side(d.Number)]
+		s.docs++
+		s.features += float64(d.Features)
+		all.add(by.Sides, d.Number)
+	})
+	if err != nil {
+		return nil, f, err
 	}
 	for i := range of {
 		s := &of[i]
@@ -90,13 +93,12 @@ func (by *Options) sampleOf(docs bitset.Set) (sample bitset.Set, f Forecast, err
 		s.share = min(least, sampleMost, max(sampleFeatures*s.docs/max(s.features, 1), sampleLeast/2)) / max(s.docs, 1)
 	}
 	f = Forecast{docs: of[0].docs + of[1].docs, features: of[0].features + of[1].features, sides: all}
-	sample = bitset.New(by.Records.Table.Docs)
-	for doc := range uint32(by.Records.Table.Docs) {
-		if docs.Has(doc) && float64(hashing.Mix(uint64(doc)+1)>>32) < of[by.Sides.Side(doc)].share*(1<<32) {
-			sample.Add(doc)
+	err = documents.Each(func(d Document) {
+		if float64(hashing.Mix(d.Digest)>>32) < of[by.Sides.Side(d.Number)].share*(1<<32) {
+			sample = append(sample, d.Number)
 		}
-	}
-	return sample, f, c.Err
+	})
+	return sample, f, err
 }
 
 // judge fills in the forecast by the pairs of the sample, each of which stands for as
@@ -127,9 +129,9 @@ func (by *Options) judge(f *Forecast, o *overlaps) {
 		}
 		agree := by.agreement(inter, union)
 		weight := scale * max(hot[a], hot[b])
-		met := weight * by.Records.Recipe.Banding().Probability(agree)
+		met := weight * by.Recipe.Banding().Probability(agree)
 		f.met += met
-		f.votes += weight * float64(by.Records.Recipe.Banding().Bands) * math.Pow(agree, float64(by.Records.Recipe.Banding().Rows))
+		f.votes += weight * float64(by.Recipe.Banding().Bands) * math.Pow(agree, float64(by.Recipe.Banding().Rows))
 		if alike {
 			f.metAlike += met
 		}
@@ -143,7 +145,7 @@ func (by *Options) judge(f *Forecast, o *overlaps) {
 
 // agreement is the probability that components of two signatures agree.
 func (by *Options) agreement(inter, union int) float64 {
-	return by.Records.Recipe.Agreement(float64(inter) / float64(union))
+	return by.Recipe.Agreement(float64(inter) / float64(union))
 }
 
 // hotWeights returns the share of its pairs that a document's buckets vote for: 1 or,
@@ -152,7 +154,7 @@ func (by *Options) agreement(inter, union int) float64 {
 func (by *Options) hotWeights(o *overlaps, each float64) []float64 {
 	size := make([]float64, len(o.sizes)) // of the document's buckets, besides itself
 	o.eachPair(func(a, b, inter int) {
-		share := each * math.Pow(by.agreement(inter, o.sizes[a]+o.sizes[b]-inter), float64(by.Records.Recipe.Banding().Rows))
+		share := each * math.Pow(by.agreement(inter, o.sizes[a]+o.sizes[b]-inter), float64(by.Recipe.Banding().Rows))
 		size[a] += share
 		size[b] += share
 	})

@@ -3,7 +3,7 @@ package forecast
 import (
 	"math"
 
-	"github.com/alike-dev/alike/dedup/internal/sides"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/lsh"
 )
 
@@ -73,7 +73,7 @@ func (by *Options) hotWeightsAcross(o *overlaps, eachLeft, eachRight float64) []
 		count(i, i, 1) // and those like it
 	}
 	o.eachPair(func(a, b, inter int) {
-		share := math.Pow(by.agreement(inter, o.sizes[a]+o.sizes[b]-inter), float64(by.Records.Recipe.Banding().Rows))
+		share := math.Pow(by.agreement(inter, o.sizes[a]+o.sizes[b]-inter), float64(by.Recipe.Banding().Rows))
 		count(a, b, share)
 		count(b, a, share)
 	})

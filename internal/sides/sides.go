@@ -154,3 +154,18 @@ func (p *Policy) Of(side int) Range {
 // Pairs returns how many pairs there are across classes: left and right are how many
 // are on each side, both how many of these are on both.
 func Pairs[N int | float64](left, right, both N) N { return left*right - both*(both+1)/2 }
+
+// Features is how many features the documents of each side have. In one collection all are
+// on both.
+type Features struct{ Left, Right int64 }
+
+// Add adds the features of a representative.
+func (f *Features) Add(policy *Policy, rep uint32, features int64) {
+	left, right := policy.Across(rep)
+	if left {
+		f.Left += features
+	}
+	if right {
+		f.Right += features
+	}
+}

@@ -1,0 +1,52 @@
+package reread
+
+import (
+	"context"
+
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/internal/forecast"
+)
+
+// Judged returns representatives as forecasts see them.
+func (s *Store) Judged(ctx context.Context, docs bitset.Set) forecast.Documents {
+	return judged{ctx, s, docs}
+}
+
+type judged struct {
+	ctx     context.Context
+	records *Store
+	docs    bitset.Set
+}
+
+// Each implements forecast.Documents.
+func (j judged) Each(visit func(d forecast.Document)) error {
+	c := j.records.Table.Scanner()
+	for doc := range uint32(j.records.Table.Docs) {
+		if j.docs.Has(doc) {
+			d := c.Doc(doc)
+			visit(forecast.Document{Number: doc, Features: d.Features, Digest: d.Digest[0]})
+		}
+	}
+	return c.Err
+}
+
+// Sets implements forecast.Documents.
+func (j judged) Sets(of []uint32, visit func(number uint32, set []uint64)) error {
+	wanted := bitset.New(j.records.Table.Docs)
+	for _, doc := range of {
+		wanted.Add(doc)
+	}
+	if err := j.records.PrepareSets(j.ctx, wanted); err != nil {
+		return err
+	}
+	sets := j.records.NewSets(j.ctx)
+	defer sets.Close()
+	for _, doc := range of {
+		set, err := sets.Of(doc)
+		if err != nil {
+			return err
+		}
+		visit(doc, set)
+	}
+	return j.ctx.Err()
+}
