@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/recipe"
@@ -20,7 +21,7 @@ func sketch(t *task) error {
 	maker := t.plan.recipe.NewMaker(recipe.MakerOptions{})
 	var keys []uint64
 	var payload []byte
-	empty := int64(0)
+	empty, documents := int64(0), uint64(0)
 	all := func(uint64) bool { return true }
 	n, err := t.in.Documents(t.ctx, all, func(d *Document) error {
 		if d.Damaged {
@@ -29,6 +30,7 @@ func sketch(t *task) error {
 			}
 			return t.out.add(Damaged, t.number, nil, d.Position)
 		}
+		documents++
 		made := maker.Make(d.Text)
 		defer maker.Trim()
 		class := t.plan.hashed(made.Digest[0])
@@ -57,7 +59,10 @@ func sketch(t *task) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped), t.count(CountEmpty, empty))
+	if t.plan.Command == Pairs {
+		err = t.out.add(Totals, 0, nil, documents)
+	}
+	return errors.Join(err, t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped), t.count(CountEmpty, empty))
 }
 
 // appendPart appends bytes with their length.
@@ -201,7 +206,11 @@ func group(t *task) error {
 	if err != nil {
 		return errors.Join(err, keys.Close())
 	}
-	g := &grouper{t: t, wants: wants.Appender()}
+	hot, err := extsort.New(t.space.Sorting("hot", 8, 64))
+	if err != nil {
+		return errors.Join(err, keys.Close(), wants.Close())
+	}
+	g := &grouper{t: t, wants: wants.Appender(), hot: hot.Appender()}
 	last := uint64(0)
 	err = keys.Visit(func(e extsort.Entry) error {
 		if e.Key != last {
@@ -216,9 +225,15 @@ func group(t *task) error {
 		err = g.end()
 	}
 	if err = errors.Join(err, keys.Close()); err == nil {
-		err = g.wants.Flush()
+		err = errors.Join(g.wants.Flush(), g.hot.Flush())
 	}
-	sorted, err := t.space.Ended(t.ctx, wants, err)
+	if err != nil {
+		return errors.Join(err, wants.Close(), hot.Close())
+	}
+	if err := g.emitHot(hot); err != nil {
+		return errors.Join(err, wants.Close())
+	}
+	sorted, err := t.space.Ended(t.ctx, wants, nil)
 	if err != nil {
 		return err
 	}
@@ -237,9 +252,12 @@ func group(t *task) error {
 type grouper struct {
 	t       *task
 	members []uint64 // up to the cap; of a bucket over it, hubs and a piece of the others
-	over    bool
-	capped  int64
+	size    int64    // of the bucket
+	done    int      // leading members that were in a piece
+	capped  int64    // buckets over the cap
 	wants   *extsort.Appender
+	hot     *extsort.Appender // of Pairs: Key: a member of a bucket over the cap, Value: the bucket's number
+	levels  []uint8           // of those buckets
 	payload []byte
 }
 
@@ -247,28 +265,66 @@ type grouper struct {
 // with others are candidates, as lsh.EachPair has it.
 func (g *grouper) add(position uint64) error {
 	g.members = append(g.members, position)
-	if len(g.members) <= g.t.plan.BucketCap {
+	if g.size++; len(g.members) <= g.t.plan.BucketCap {
 		return nil
 	}
-	if !g.over {
-		g.over = true
-		g.capped++
+	return g.piece()
+}
+
+// piece emits what there is of a bucket over the cap, and goes on with its hubs.
+func (g *grouper) piece() error {
+	if g.t.plan.Command == Pairs {
+		for _, position := range g.members[g.done:] {
+			if err := g.hot.Add(position, uint64(len(g.levels))); err != nil {
+				return err
+			}
+		}
 	}
 	err := g.emit(lsh.Hubs)
-	g.members = g.members[:min(lsh.Hubs, len(g.members))]
+	g.done = min(lsh.Hubs, len(g.members))
+	g.members = g.members[:g.done]
 	return err
 }
 
 // end ends a bucket.
 func (g *grouper) end() (err error) {
-	switch {
-	case !g.over && len(g.members) > 1:
+	if limit := g.t.plan.BucketCap; g.size > int64(limit) {
+		if len(g.members) > g.done {
+			err = g.piece()
+		}
+		g.capped++
+		g.levels = append(g.levels, uint8(forecast.HotLevel(g.size, limit)))
+	} else if len(g.members) > 1 {
 		err = g.emit(len(g.members) - 1)
-	case g.over && len(g.members) > lsh.Hubs:
-		err = g.emit(lsh.Hubs)
 	}
-	g.members, g.over = g.members[:0], false
+	g.members, g.size, g.done = g.members[:0], 0, 0
 	return err
+}
+
+// emitHot tells the documents of buckets over the cap the level of the smallest that each lies in.
+func (g *grouper) emitHot(hot *extsort.Sorter) error {
+	sorted, err := g.t.space.Ended(g.t.ctx, hot, nil)
+	if err != nil {
+		return err
+	}
+	last, level := uint64(0), uint8(forecast.HotLevels)
+	flush := func() error {
+		if level == forecast.HotLevels {
+			return nil
+		}
+		return g.t.out.add(Hot, g.t.plan.TaskOf(last), nil, last, uint64(level))
+	}
+	err = sorted.Visit(func(e extsort.Entry) error {
+		if e.Key != last {
+			if err := flush(); err != nil {
+				return err
+			}
+			last, level = e.Key, forecast.HotLevels
+		}
+		level = min(level, g.levels[e.Value])
+		return nil
+	})
+	return errors.Join(err, flush(), sorted.Close())
 }
 
 // emit emits a bucket of which the first members are to be compared with all behind them. All

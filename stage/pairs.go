@@ -43,8 +43,8 @@ type classed struct {
 	copies *extsort.Sorted
 }
 
-func (t *task) classed(s Stream) (*classed, error) {
-	rows, err := t.shelved(0, 4, s)
+func (t *task) classed(of ...Stream) (*classed, error) {
+	rows, err := t.shelved(0, 4, of...)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (t *task) pair(s Stream, a, b, similarity uint64) error {
 // left puts the members of its class in the place of each edge's first document, and makes the
 // pairs within classes.
 func left(t *task) error {
-	edges, err := t.classed(Edges)
+	edges, err := t.classed(Edges, HotEdges)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func list(t *task) error {
 	var last [2]uint64
 	err = pairs.each(func(a uint64, r row) error {
 		// Later documents come in order, as the stage before has read them; a pair may have been
-		// verified by several tasks.
+		// found by several tasks.
 		if b := r.words[1]; last != [2]uint64{a, b} {
 			last = [2]uint64{a, b}
 			name, err := names.of(a)

@@ -42,7 +42,7 @@ type Plan struct {
 }
 
 // PlanVersion is the version of plans and of what stages make of them.
-const PlanVersion = 1
+const PlanVersion = 2
 
 // MaxPartitions is the largest Plan.Partitions, and the most tasks by documents.
 const MaxPartitions = 1 << 16
@@ -158,11 +158,11 @@ func (p *Plan) Stages() []Stage {
 		return other
 	}
 	all := []Stage{
-		{Name: "sketch", Tasks: files, Documents: true, writes: []Stream{Rows, Names, Cards, either(Damaged, 0), Counts}, run: sketch},
+		{Name: "sketch", Tasks: files, Documents: true, writes: []Stream{Rows, Names, Cards, either(Damaged, Totals), Counts}, run: sketch},
 		{Name: "names", Tasks: p.Partitions, reads: []Stream{Names}, writes: []Stream{Skips, Repeats}, run: names},
 		{Name: "classes", Tasks: p.Partitions, reads: []Stream{Rows, Skips}, writes: []Stream{Keys, Copies, either(CopyEdges, 0)}, run: classes},
-		{Name: "group", Tasks: p.Partitions, reads: []Stream{Keys}, writes: []Stream{Buckets, Wants, Counts}, run: group},
-		{Name: "texts", Tasks: files, reads: []Stream{Wants}, Documents: true, writes: []Stream{Sets, either(OwnSets, 0)}, run: texts},
+		{Name: "group", Tasks: p.Partitions, reads: []Stream{Keys}, writes: []Stream{Buckets, Wants, either(0, Hot), Counts}, run: group},
+		{Name: "texts", Tasks: files, reads: []Stream{Wants, either(0, Hot)}, Documents: true, writes: []Stream{Sets, either(OwnSets, HotSizes), either(0, HotSets)}, run: texts},
 		{Name: "verify", Tasks: p.Partitions, reads: []Stream{Buckets, Sets}, writes: []Stream{either(ForestEdges, Edges), Counts}, run: verify},
 	}
 	if dedup {
@@ -174,7 +174,8 @@ func (p *Plan) Stages() []Stage {
 		)
 	} else {
 		all = append(all,
-			Stage{Name: "left", Tasks: files, reads: []Stream{Edges, Copies}, writes: []Stream{Halves, CopyPairs}, run: left},
+			Stage{Name: "hot", Tasks: 1, reads: []Stream{Totals, HotSizes, HotSets}, writes: []Stream{HotEdges, Counts}, run: hot},
+			Stage{Name: "left", Tasks: files, reads: []Stream{Edges, HotEdges, Copies}, writes: []Stream{Halves, CopyPairs}, run: left},
 			Stage{Name: "right", Tasks: files, reads: []Stream{Halves, Copies}, writes: []Stream{PairsFound}, run: right},
 			Stage{Name: "named", Tasks: files, reads: []Stream{PairsFound, CopyPairs, Cards}, writes: []Stream{NamedPairs}, run: named},
 			Stage{Name: Write, Tasks: files, reads: []Stream{NamedPairs, Cards, Repeats}, writes: []Stream{PairsText, Counts}, run: list},
@@ -187,7 +188,8 @@ func (p *Plan) Stages() []Stage {
 	all = append(all, publish)
 	for i := range all {
 		s := &all[i]
-		s.writes = slices.DeleteFunc(s.writes, func(s Stream) bool { return s == 0 })
+		none := func(s Stream) bool { return s == 0 }
+		s.reads, s.writes = slices.DeleteFunc(s.reads, none), slices.DeleteFunc(s.writes, none)
 		for _, of := range s.reads {
 			s.Reads = append(s.Reads, of.String())
 		}

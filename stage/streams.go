@@ -9,6 +9,7 @@ type Stream uint32
 const (
 	_            Stream = iota
 	Documents           // position, flags; payload: name, text and field, for engines that hold the documents
+	Totals              // how many documents a task has
 	Rows                // position, digest, check; payload: keys
 	Names               // hash of the name, position, partition of Rows<<1 | made of a place; payload: the name
 	Cards               // position, bytes of the text, flags; payload: name and field
@@ -18,10 +19,14 @@ const (
 	Keys                // key, position of a representative
 	Copies              // representative, position of an equal document; to the task of the latter, or of the former for pairs
 	CopyEdges           // representative, position
+	Hot                 // position of a member of a bucket over the cap, level of the bucket; for Pairs
 	Buckets             // how many of the members are paired with all behind them; payload: positions, ascending, 8 bytes each
 	Wants               // position, partition of Buckets that needs its set
 	Sets                // position; payload: features, 8 bytes each, or signature
 	OwnSets             // the same, for the task of the document
+	HotSizes            // level, documents of it, their features
+	HotSets             // position, level, digest, features with repeats; payload: features, 8 bytes each
+	HotEdges            // positions a < b, bits of the similarity
 	ForestEdges         // positions a < b
 	Edges               // positions a < b, bits of the similarity
 	Labels              // position, smallest position of its cluster
@@ -60,6 +65,7 @@ type streamForm struct {
 
 var streams = [streamsEnd]streamForm{
 	Documents:    {"documents", 2, true, byDocuments},
+	Totals:       {"totals", 1, false, byOne},
 	Rows:         {"rows", 3, true, byHash},
 	Names:        {"names", 3, true, byHash},
 	Cards:        {"cards", 3, true, byDocuments},
@@ -69,10 +75,14 @@ var streams = [streamsEnd]streamForm{
 	Keys:         {"keys", 2, false, byHash},
 	Copies:       {"copies", 2, false, byDocuments},
 	CopyEdges:    {"copy-edges", 2, false, byTree},
+	Hot:          {"hot", 2, false, byDocuments},
 	Buckets:      {"buckets", 1, true, byHash},
 	Wants:        {"wants", 2, false, byDocuments},
 	Sets:         {"sets", 1, true, byHash},
 	OwnSets:      {"own-sets", 1, true, byDocuments},
+	HotSizes:     {"hot-sizes", 3, false, byOne},
+	HotSets:      {"hot-sets", 4, true, byOne},
+	HotEdges:     {"hot-edges", 3, false, byDocuments},
 	ForestEdges:  {"forest-edges", 2, false, byTree},
 	Edges:        {"edges", 3, false, byDocuments},
 	Labels:       {"labels", 2, false, byDocuments},
@@ -121,6 +131,7 @@ const (
 	CountSkipped
 	CountEmpty
 	CountCapped
+	CountMissed // documents of which pairs may be missing
 	CountCompared
 	CountVerified
 	CountClusters

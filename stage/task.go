@@ -67,7 +67,8 @@ func (p *Plan) Find(name string, number int) (Stage, error) {
 // blocks and the documents only: not on memory, time or order. It works on one processor,
 // within the memory of space, beside some bytes for each row of its partition: 8 in stage
 // classes, 20 for each set in stage verify, 24 for each member of the largest cluster in stage
-// clusters; and 16 MiB of blocks that are not full. The plan must be settled.
+// clusters; up to 30 for each of forecast.HotFeatures in stage hot; and 16 MiB of blocks that are
+// not full. The plan must be settled.
 func Run(ctx context.Context, p *Plan, name string, number int, in Input, out Output, space *scratch.Space) error {
 	s, err := p.Find(name, number)
 	if err != nil {

@@ -19,6 +19,10 @@ func texts(t *task) error {
 	if err != nil {
 		return err
 	}
+	hot, err := t.newHotSets()
+	if err != nil {
+		return errors.Join(err, wants.Close())
+	}
 	asked, given := extsort.NewLookup(wants), wants.Reader()
 	wanted := func(position uint64) bool { _, found := asked.Find(position); return found }
 	maker := newSetMaker(t.plan.recipe)
@@ -31,6 +35,9 @@ func texts(t *task) error {
 			if err := t.out.add(OwnSets, t.number, set, d.Position); err != nil {
 				return err
 			}
+		}
+		if err := hot.send(d, set); err != nil {
+			return err
 		}
 		last := uint64(math.MaxUint64)
 		for e, ok := given.Peek(); ok && e.Key <= d.Position; e, ok = given.Peek() {
@@ -53,7 +60,7 @@ func texts(t *task) error {
 	if e, ok := given.Peek(); err == nil && ok {
 		err = fmt.Errorf("document %#x is wanted and is not there: the input has changed", e.Key)
 	}
-	return errors.Join(err, asked.Close(), given.Close(), wants.Close())
+	return errors.Join(err, asked.Close(), given.Close(), wants.Close(), hot.close())
 }
 
 // setMaker makes of texts what decides about pairs: sets, or signatures.

@@ -21,8 +21,7 @@ A plan is a file that names the inputs as they are now, and settles all that the
 results depend on. With it alike stage runs the work as tasks that know nothing of
 each other, under any scheduler: each reads files, and what earlier tasks have left
 in --work, and leaves one object there. The results are those of alike dedup or alike
-pairs with --candidates lsh, byte for byte, save for pairs in buckets over
---bucket-cap, which one machine may look for in another way.
+pairs with --candidates lsh, byte for byte.
 
 What it will take is printed before anything runs, judged by a sample of the input:
 processor hours, bytes that move, requests and, with --prices, money. Inputs, --work

@@ -108,8 +108,9 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe bo
 		found = count(s.Pairs, "pair")
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s read: %s, %s skipped\noutput in %s\n", count(s.Read, "document"), found, humanize.Comma(s.Skipped), fault.Shown(p.Output))
-	if s.BucketsCapped > 0 && p.Command == stage.Pairs {
-		fmt.Fprintf(cmd.ErrOrStderr(), "buckets of more than %d documents: %d, whose pairs with the first %d only were compared; raise --bucket-cap, and plan again\n", p.BucketCap, s.BucketsCapped, lsh.Hubs)
+	if s.Missed > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "documents in buckets of more than %d: %d were compared with the first %d of their buckets only, so pairs of them may be missing; raise --bucket-cap, and plan again\n",
+			p.BucketCap, s.Missed, lsh.Hubs)
 	}
 	return nil
 }

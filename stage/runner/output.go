@@ -123,6 +123,7 @@ type Summary struct {
 	Clusters      int64  `json:"clusters"`
 	Pairs         int64  `json:"pairs,omitempty"`
 	BucketsCapped int64  `json:"buckets_capped"`
+	Missed        int64  `json:"missed,omitempty"` // documents that were compared with the first of their buckets only
 	Recipe        string `json:"recipe"`
 	Plan          string `json:"plan"`
 }
@@ -207,7 +208,7 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 	s := &Summary{
 		Read: n[stage.CountRead] + p.Skipped, Removed: n[stage.CountRemoved], Skipped: n[stage.CountSkipped] + p.Skipped, Empty: n[stage.CountEmpty],
 		Candidates: n[stage.CountCompared], Verified: n[stage.CountVerified], Clusters: n[stage.CountClusters], Pairs: n[stage.CountPairs],
-		BucketsCapped: n[stage.CountCapped], Recipe: p.Recipe, Plan: p.Digest,
+		BucketsCapped: n[stage.CountCapped], Missed: n[stage.CountMissed], Recipe: p.Recipe, Plan: p.Digest,
 	}
 	s.Kept = s.Read - s.Removed - s.Skipped
 	return s, err

@@ -200,22 +200,35 @@ func TestDedupByStagesIsThatOfOneMachine(t *testing.T) {
 
 func TestPairsByStagesAreThoseOfOneMachine(t *testing.T) {
 	c := dedup.Config{Inputs: []string{hotCorpus(t, 30, 120, 90, 5)}, Candidates: dedup.CandidatesLSH}
-	var want bytes.Buffer
-	want.WriteString("a,b,similarity\n")
-	text := csv.NewWriter(&want)
-	_, err := dedup.Pairs(t.Context(), c, func(p dedup.Pair) error {
+	for limit, partitions := range map[int][]int{0: {1, 16}, 20: {1, 7}, 3: {2}} {
+		c.BucketCap = limit
+		want, capped := plainPairs(t, c)
+		if (capped > 0) != (limit > 0) {
+			t.Fatalf("cap %d: %d buckets are over it", limit, capped)
+		}
+		for _, n := range partitions {
+			t.Run(fmt.Sprintf("cap %d, %d partitions", limit, n), func(t *testing.T) {
+				folder := filepath.Join(t.TempDir(), "out")
+				p := makePlan(t, c, PlanOptions{Command: stage.Pairs, Output: filepath.Join(folder, "pairs.csv"), Partitions: n})
+				runAll(t, p, Options{})
+				same(t, output(t, folder), map[string]string{"pairs.csv": want})
+			})
+		}
+	}
+}
+
+// plainPairs returns the list of pairs of one machine, and how many buckets were over the cap.
+func plainPairs(t *testing.T, c dedup.Config) (list string, capped int64) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("a,b,similarity\n")
+	text := csv.NewWriter(&b)
+	s, err := dedup.Pairs(t.Context(), c, func(p dedup.Pair) error {
 		return text.Write([]string{string(p.A), string(p.B), string(measure.AppendSimilarity(nil, p.Similarity))})
 	})
-	text.Flush()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, partitions := range []int{1, 16} {
-		t.Run(fmt.Sprintf("%d partitions", partitions), func(t *testing.T) {
-			folder := filepath.Join(t.TempDir(), "out")
-			p := makePlan(t, c, PlanOptions{Command: stage.Pairs, Output: filepath.Join(folder, "pairs.csv"), Partitions: partitions})
-			runAll(t, p, Options{})
-			same(t, output(t, folder), map[string]string{"pairs.csv": want.String()})
-		})
-	}
+	text.Flush()
+	return b.String(), s.BucketsCapped
 }
