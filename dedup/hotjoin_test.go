@@ -68,6 +68,9 @@ func TestHotBucketsOfDocumentsReallyAlikeKeepTheirPairs(t *testing.T) {
 // All pairs of many documents of one template would be too many: they are given up,
 // and said to be.
 func TestPairsOfHotBucketsThatAreGivenUpAreTold(t *testing.T) {
+	if raceEnabled {
+		t.Skip("so large a bucket takes long under the race detector")
+	}
 	const n = 12_000
 	var docs []testDoc
 	for i := range n {

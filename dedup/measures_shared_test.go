@@ -72,6 +72,9 @@ func TestContainmentKeepsItsPromiseOnRealData(t *testing.T) {
 // Of the pairs of real data, bands find the share that was asked for at the threshold,
 // and more, since most pairs are above it.
 func TestBandsKeepTheirRecallOnRealData(t *testing.T) {
+	if raceEnabled {
+		t.Skip("recall does not depend on the race detector")
+	}
 	for _, name := range []string{"versioned_etcd", "bbc_news"} {
 		for _, m := range []measure.Measure{measure.Cosine, measure.Dice, measure.WeightedJaccard} {
 			t.Run(name+"/"+m.String(), func(t *testing.T) {

@@ -118,7 +118,7 @@ func count(requests []bucketserver.Request, kind bucketserver.Kind) (n, size int
 func smallObjects() map[string][]byte {
 	all := map[string][]byte{}
 	for o := range 20 {
-		all[fmt.Sprintf("part-%02d.jsonl", o)] = lines(o, 200, func(i int) (author, bool) {
+		all[fmt.Sprintf("part-%02d.jsonl", o)] = lines(o, 60, func(i int) (author, bool) {
 			return author{o - 1, i - 1}, i%10 == 1 && o > 0
 		})
 	}

@@ -266,7 +266,7 @@ func numberBehind(t *testing.T, text, name string) (n int64) {
 func TestWhatTheJournalSaysIsNotDoneAgain(t *testing.T) {
 	inputs, references := troubleCorpus(t, 8)
 	command := commands[1]
-	for _, v := range variants(t)[:2] {
+	for _, v := range allVariants(t)[:2] {
 		all := &counter{}
 		c := v.config(inputs, references)
 		c.Progress = all

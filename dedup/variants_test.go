@@ -162,8 +162,17 @@ func keepRule(t testing.TB, rule string) cluster.Keep {
 	return k
 }
 
-// variants are the ways in which the engine goes.
-func variants(t testing.TB) []variant {
+// variants are the ways in which the engine goes; under the race detector every third of them.
+func variants(t testing.TB) (some []variant) {
+	for i, v := range allVariants(t) {
+		if !raceEnabled || i%3 == 0 {
+			some = append(some, v)
+		}
+	}
+	return some
+}
+
+func allVariants(t testing.TB) []variant {
 	withReferences := func(c *Config, references string) { c.Against = []string{references} }
 	fromRecords := func(c *Config) { c.limits.retain = 1 }
 	return []variant{

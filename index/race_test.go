@@ -2,6 +2,14 @@
 
 package index
 
+import "flag"
+
+func init() {
+	if err := flag.Set("rapid.checks", "10"); err != nil { // of 100: the race detector watches, other runs draw more
+		panic(err)
+	}
+}
+
 // raceDetector slows everything down tenfold; statistical tests do less then.
 const raceDetector = true
 

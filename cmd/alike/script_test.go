@@ -36,12 +36,14 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scriptCondition knows [root], and [tinydisk]: whether a file system of a few
-// KiB can be mounted.
+// scriptCondition knows [root], [race] for the race detector, and [tinydisk]: whether a
+// file system of a few KiB can be mounted.
 func scriptCondition(name string) (bool, error) {
 	switch name {
 	case "root":
 		return os.Geteuid() == 0, nil
+	case "race":
+		return raceDetector, nil
 	case "tinydisk":
 		return exec.Command("unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt").Run() == nil, nil
 	}

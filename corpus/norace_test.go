@@ -1,0 +1,7 @@
+//go:build !race
+
+package corpus
+
+import "testing"
+
+func notUnderRaceDetector(*testing.T) {}
