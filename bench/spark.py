@@ -1,40 +1,72 @@
 """What alike takes on Spark, beside plain alike and Spark MLlib's MinHashLSH.
 
-    python bench/spark.py start|dedup|pairs|mllib FOLDER [OUT]
+    python bench/spark.py start|dedup|pairs|dedup_files|pairs_files|mllib FOLDER [OUT [SETTING=VALUE…]]
 
 runs one of them over the JSON Lines of a folder in local[2] and prints seconds, processor
-seconds of Spark, its Python workers and their children, and the peak of what they all hold in
+seconds of Spark, of its Python processes and of the program, and the peak of what they all hold in
 memory (proportional set size). start is a session and one trip through Python. mllib writes
-pairs as pairs does: a, b, similarity. Linux only.
+pairs as pairs does: a, b, similarity. Settings are Spark's. Linux only.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
-import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
-PR_SET_CHILD_SUBREAPER = 36
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def descendants() -> list[int]:
-    """Return the processes that this one has begun, and theirs."""
-    parents = {}
+class Process(NamedTuple):
+    """A process, as /proc tells of it."""
+
+    name: str
+    parent: int
+    used: float  # processor seconds
+    ended: float  # those of children that have ended
+
+
+def processes() -> dict[int, Process]:
+    """Return all processes."""
+    found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                before, _, after = (entry / "stat").read_text().rpartition(")")
             except OSError:
                 continue
-    found, new = set(), {os.getpid()}
+            fields = after.split()
+            user, system, ended_user, ended_system = (int(field) / TICKS for field in fields[11:15])
+            found[int(entry.name)] = Process(before.partition("(")[2], int(fields[1]), user + system, ended_user + ended_system)
+    return found
+
+
+def descendants(root: int, all: dict[int, Process]) -> set[int]:
+    """Return a process, those that it has begun, and theirs."""
+    found, new = set[int](), {root}
     while new:
-        new = {process for process, parent in parents.items() if parent in new}
         found |= new
-    return list(found)
+        new = {number for number, process in all.items() if process.parent in new}
+    return found
+
+
+def used(seen: dict[int, Process]) -> dict[str, float]:
+    """Add up processor seconds by kind. seen are processes as they were last.
+
+    The program is a child of Python's workers, which wait for it. Nobody waits for the workers, so
+    that no other counter has what they used.
+    """
+    kinds = {"Spark": 0.0, "Python": 0.0, "program": 0.0}
+    for process in seen.values():
+        if process.name == "java":
+            kinds["Spark"] += process.used
+        elif process.name.startswith("python"):
+            kinds["Python"] += process.used
+            kinds["program"] += process.ended
+    return kinds
 
 
 def held(process: int) -> int:
@@ -48,33 +80,40 @@ def held(process: int) -> int:
 
 def measure(arguments: list[str]) -> None:
     """Run this script as a child, to the end of all that it begins."""
-    # Whatever loses its parent becomes a child of this process, and is counted.
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     start, peak = time.monotonic(), 0
+    seen: dict[int, Process] = {}
     child = subprocess.Popen([sys.executable, __file__, "--child", *arguments])
     while child.poll() is None:
-        peak = max(peak, sum(map(held, descendants())))
+        all = processes()
+        ours = descendants(child.pid, all)
+        seen.update((number, all[number]) for number in ours if number in all)
+        peak = max(peak, sum(map(held, ours)))
         time.sleep(0.5)
     seconds = time.monotonic() - start
-    while True:
-        try:
-            os.wait()
-        except ChildProcessError:
-            break
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"{arguments[0]}: {seconds:.1f} s, {used.ru_utime + used.ru_stime:.1f} processor s, {peak >> 10} MiB, status {child.returncode}")
+    kinds = used(seen)
+    parts = ", ".join(f"{kind} {of:.1f}" for kind, of in kinds.items())
+    print(f"{arguments[0]}: {seconds:.1f} s, {sum(kinds.values()):.1f} processor s ({parts}), {peak >> 10} MiB, status {child.returncode}")
 
 
-def run(what: str, folder: str, out: str = "") -> None:
+def run(what: str, folder: str, out: str = "", *settings: str) -> None:
     """Run one of the programs."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    session = SparkSession.builder.master("local[2]").config("spark.driver.memory", "3g").config("spark.ui.enabled", "false").getOrCreate()
+    builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "3g").config("spark.ui.enabled", "false")
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     session.conf.set("spark.sql.shuffle.partitions", "8")
     if what == "start":
         session.range(10).mapInArrow(lambda batches: batches, "id long").count()
+        return
+    if what.endswith("_files"):
+        from alike import spark
+
+        print(getattr(spark, what)(folder, out, partitions=4, memory="2GiB"))
         return
     data = session.read.schema("id string, text string").json(folder)
     if what == "mllib":
@@ -94,7 +133,9 @@ def mllib(data: object) -> object:
 
     words = RegexTokenizer(inputCol="text", outputCol="words", pattern="\\W+").transform(data)
     shingles = NGram(n=5, inputCol="words", outputCol="shingles").transform(words).where("size(shingles) > 0")
-    vectors = HashingTF(inputCol="shingles", outputCol="vector", numFeatures=1 << 20, binary=True).transform(shingles).select("id", "vector")
+    vectors = (
+        HashingTF(inputCol="shingles", outputCol="vector", numFeatures=1 << 20, binary=True).transform(shingles).select("id", "vector")
+    )
     model = MinHashLSH(inputCol="vector", outputCol="hashes", numHashTables=5, seed=1).fit(vectors)
     pairs = model.approxSimilarityJoin(vectors, vectors, 0.2, "distance").where("datasetA.id < datasetB.id")
     return pairs.select("datasetA.id", F.col("datasetB.id").alias("b"), (1 - F.col("distance")).alias("similarity"))

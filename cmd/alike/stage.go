@@ -72,7 +72,7 @@ func newStage() *cobra.Command {
 			if !quiet {
 				o.OnSkip = skipped.add
 			}
-			err = runStage(cmd, p, args[0], task, pipe, o)
+			err = runStage(cmd, p, args[0], task, pipe, asJSON, o)
 			skipped.flush()
 			if errors.Is(err, stage.ErrStage) {
 				return usageError{fmt.Errorf("%w; alike stage list --plan %s tells what there is", err, plan)}
@@ -86,13 +86,13 @@ func newStage() *cobra.Command {
 	f.StringVar(&memory, "memory", "", "memory of the process, such as 2GiB (default: as the plan says)")
 	f.BoolVar(&again, "again", false, "run the task though its object is there")
 	f.BoolVar(&pipe, "pipe", false, "for engines: blocks come from standard input and go to standard output")
-	f.BoolVar(&asJSON, "json", false, "with list: JSON, an object a stage, with the streams that it reads and writes")
+	f.BoolVar(&asJSON, "json", false, "with list: JSON, an object a stage, with the streams that it reads and writes; with publish: the summary as JSON")
 	f.BoolVar(&quiet, "quiet", false, "no list of skipped records")
 	f.SortFlags = false
 	return cmd
 }
 
-func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe bool, o runner.Options) error {
+func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, asJSON bool, o runner.Options) error {
 	switch {
 	case name == packStage:
 		return runner.Pack(cmd.Context(), p, task, cmd.InOrStdin(), cmd.OutOrStdout(), o)
@@ -100,8 +100,13 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe bo
 		return runner.Pipe(cmd.Context(), p, name, task, cmd.InOrStdin(), cmd.OutOrStdout(), o)
 	}
 	s, err := runner.Run(cmd.Context(), p, name, task, o)
-	if err != nil || s == nil || o.OnSkip == nil {
+	switch {
+	case err != nil || s == nil:
 		return err
+	case asJSON:
+		return printJSON(cmd, s)
+	case o.OnSkip == nil:
+		return nil
 	}
 	found := fmt.Sprintf("%s kept, %s removed in %s", humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"))
 	if p.Command == stage.Pairs {
@@ -116,14 +121,18 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe bo
 }
 
 func listStages(cmd *cobra.Command, p *runner.Plan, asJSON bool) error {
+	stages := p.Stages()
 	if asJSON {
+		for i := range stages { // an engine drops documents itself: none are copied
+			stages[i].Documents = stages[i].Documents && !(p.Engine && stages[i].Name == stage.Write)
+		}
 		return printJSON(cmd, struct {
 			Plan    string                  `json:"plan"`
 			Stages  []stage.Stage           `json:"stages"`
 			Streams map[string]stage.Stream `json:"streams"` // their numbers in blocks
-		}{p.Digest, p.Stages(), stage.Streams()})
+		}{p.Digest, stages, stage.Streams()})
 	}
-	for _, s := range p.Stages() {
+	for _, s := range stages {
 		fmt.Fprintln(cmd.OutOrStdout(), s.Name, s.Tasks)
 	}
 	return nil

@@ -16,6 +16,7 @@ from typing import Any
 
 import hot
 import pytest
+from conftest import command
 
 from alike import UsageError
 from alike._binary import binary
@@ -99,7 +100,7 @@ def found(frame: Any) -> list[tuple[str, str, float]]:
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session that CI has: tasks of some stages fail once."""
     folder = tmp_path_factory.mktemp("spark")
-    with session("local[2,4]", faulty(folder, "pack verify write"), folder) as running:
+    with session("local[2,4]", faulty(folder, "pack verify write publish"), folder) as running:
         yield running
 
 
@@ -120,6 +121,31 @@ def test_the_pairs_are_those_of_the_command_and_rows_without_a_text_are_left_out
     want = hot.pairs(hot.write(rows, tmp_path), [0, len(rows) // 2])
     data, _ = frame(small, rows, 2)
     assert found(spark.pairs(data)) == want
+
+
+def test_files_come_out_as_the_command_writes_them_though_tasks_fail(small: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    rows = hot.hot_corpus(20, 40, 40)
+    for part in range(3):
+        hot.write(rows[part::3], folder).rename(folder / f"{part}.jsonl")
+    out = [tmp_path / name for name in ("one", "spark")]
+    flags = ("--candidates=lsh", "--quiet", "--keep=longest")
+    command("dedup", folder, "-o", out[0], *flags, status=3)  # some names are there twice
+    summary = spark.dedup_files(folder, out[1], keep="longest", partitions=2, work=tmp_path / "work")
+    one, other = ({path.relative_to(o): path.read_bytes() for path in o.rglob("*") if path.is_file()} for o in out)
+    assert json.loads(other.pop(Path("summary.json"))) == summary
+    assert {name: one[name] for name in other} == other
+    assert len(other) == 5  # three parts of kept records, what was removed, clusters
+    assert not (tmp_path / "work").exists()
+    assert (Path(small.conf.get("spark.local.dir")) / "marks" / "publish--task=0").is_dir()  # the last task has failed
+    command("pairs", folder, "-o", tmp_path / "one.csv", *flags[:2], status=3)
+    assert spark.pairs_files([folder / f"{part}.jsonl" for part in range(3)], tmp_path / "spark.csv")["pairs"] > 0
+    assert (tmp_path / "spark.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
+    with pytest.raises(UsageError, match="is not empty: it has"):
+        spark.dedup_files(folder, out[1])
+    with pytest.raises(TypeError, match="did you mean ngram"):
+        spark.dedup_files(folder, tmp_path / "other", ngrams=3)
 
 
 def test_what_is_asked_for_wrongly_is_said_before_spark_runs(small: SparkSession) -> None:

@@ -3,6 +3,7 @@
 It runs where Spark is installed, or under spark-submit:
 
     alike-spark dedup s3a://bucket/corpus -o s3a://bucket/clean --master spark://host:7077
+    alike-spark dedup s3://bucket/corpus -o s3://bucket/clean --work s3://bucket/tmp --master spark://host:7077
     spark-submit --master yarn .../site-packages/alike/_spark_command.py dedup hdfs:///corpus -o hdfs:///clean
 
 Imports are absolute and late, since spark-submit runs this file as a script.
@@ -11,6 +12,7 @@ Imports are absolute and late, since spark-submit runs this file as a script.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -18,6 +20,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".orc": "orc"}
+OWN_FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}  # as the program calls them
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".lz4", ".snappy")
 NO_VALUE = ("fold", "strip_diacritics", "repetitions")
 
@@ -53,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         of = commands.add_parser(command, help=what, description=what.capitalize() + ".", allow_abbrev=False)
         of.add_argument("input", nargs="+", metavar="INPUT", help="file, folder or URL that Spark can read")
         of.add_argument("-o", "--output", required=True, metavar="OUT", help="folder or URL for the results; it must not be there")
+        of.add_argument("--work", metavar="PLACE", help=WORK)
         of.add_argument("--master", help="where Spark runs, such as local[4] or yarn (default: as Spark is configured, else local[*])")
         of.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark; repeatable")
         of.add_argument("--format", choices=sorted({*FORMATS.values()}), help="of the input (default: by file name, else parquet)")
@@ -68,6 +72,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+WORK = (
+    "folder or URL that, like INPUT and OUT, all executors see: the program reads and writes files itself, as on one machine, and "
+    "tasks hand each other blocks there. Takes much less than when Spark moves all (default: Spark reads, writes and moves)"
+)
 PARTITIONS = "tasks of the stages that go by hashes (default: as many as the input has partitions)"
 
 
@@ -83,13 +91,10 @@ def _run(asked: dict[str, Any]) -> None:
     from alike._errors import AlikeError, UsageError
 
     try:
-        from pyspark.errors import AnalysisException
         from pyspark.sql import SparkSession
-
-        from alike import spark
     except ModuleNotFoundError as e:
         raise AlikeError(f"{e.name} is not there: pip install 'alike-dedup[spark]'") from e
-    own = {name: asked.pop(name) for name in ("command", "input", "output", "master", "conf", "format", "output_format")}
+    own = {name: asked.pop(name) for name in ("command", "input", "output", "work", "master", "conf", "format", "output_format")}
     builder = SparkSession.builder.appName(f"alike {own['command']}")
     if own["master"]:
         builder = builder.master(own["master"])
@@ -101,6 +106,37 @@ def _run(asked: dict[str, Any]) -> None:
             raise UsageError(f"--conf is {setting!r}: take NAME=VALUE")
         builder = builder.config(name, value)
     session = builder.getOrCreate()
+    try:
+        if own["work"] is None:
+            _over_frames(session, own, asked)
+        else:
+            _over_files(own, asked)
+    finally:
+        session.stop()
+
+
+def _over_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Have the program read and write files."""
+    from alike import spark
+    from alike._errors import UsageError
+
+    if own["output_format"] or asked.pop("mask", False):
+        raise UsageError("--output-format and --mask are for results that Spark writes: leave them out, or --work")
+    if own["format"]:
+        if own["format"] not in OWN_FORMATS:
+            raise UsageError(f"--format {own['format']} is read by Spark alone: leave --work out")
+        asked["format"] = OWN_FORMATS[own["format"]]
+    function = spark.dedup_files if own["command"] == "dedup" else spark.pairs_files
+    print(json.dumps(function(own["input"], own["output"], work=own["work"], **asked), indent=2))
+
+
+def _over_frames(session: Any, own: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Have Spark read and write files."""
+    from pyspark.errors import AnalysisException
+
+    from alike import spark
+    from alike._errors import UsageError
+
     form = own["format"] or format_of(own["input"][0])
     output_form = own["output_format"] or form
     reader = session.read.format(form)
@@ -114,8 +150,6 @@ def _run(asked: dict[str, Any]) -> None:
         (writer.options(header=True, escape='"') if output_form == "csv" else writer).save(own["output"])
     except AnalysisException as e:
         raise UsageError(str(e).splitlines()[0]) from e
-    finally:
-        session.stop()
 
 
 if __name__ == "__main__":

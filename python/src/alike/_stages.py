@@ -15,11 +15,11 @@ import subprocess
 import tempfile
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import IO, Any
+from dataclasses import dataclass, replace
+from typing import IO, Any, Literal
 
 from ._errors import UsageError
-from ._options import SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
+from ._options import Path, SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
 from ._process import Program, end
 from ._rows import Schema, check_field, choose_label, choose_text
 
@@ -45,6 +45,18 @@ class EngineDedupOptions(EngineOptions, total=False):
     """Flags of ``alike plan dedup``."""
 
     keep: str
+
+
+class FilesOptions(EngineOptions, total=False):
+    """Flags of ``alike plan`` for runs over files."""
+
+    work: Path
+    format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]
+    on_error: Literal["skip", "fail"]
+
+
+class FilesDedupOptions(FilesOptions, EngineDedupOptions, total=False):
+    """Flags of ``alike plan dedup`` for runs over files."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +121,22 @@ def size(name: str, value: Size) -> int:
 
 def make_plan(command: str, parts: int, options: Mapping[str, Any]) -> Plan:
     """Plan a run over parts that an engine hands over, with as many partitions unless options say otherwise."""
-    own = {"partitions": parts, **options, "text_field": TEXT, "id_field": ID, "max_record": LONGEST, "quiet": True}
+    own = {"partitions": parts, **options, "text_field": TEXT, "id_field": ID, "max_record": LONGEST}
+    # The last stage, publish, writes files: the engine has results as rows.
+    plan = _planned(command, f"--engine={parts}", *arguments(own))
+    return replace(plan, stages=plan.stages[:-1])
+
+
+def plan_files(command: str, inputs: Sequence[str], output: str, options: Mapping[str, Any]) -> Plan:
+    """Plan a run whose tasks read files, and leave each other blocks, in places that all of them see."""
+    return _planned(command, f"--results={output}", *arguments(options), "--", *inputs)
+
+
+def _planned(command: str, *flags: str) -> Plan:
     with tempfile.TemporaryDirectory(prefix="alike-") as folder:
         program = Program(folder)
         path = os.path.join(folder, "plan.json")
-        program.run(["plan", command, f"--engine={parts}", f"--output={path}", *arguments(own)])
+        program.run(["plan", command, "--quiet", f"--output={path}", *flags])
         with open(path, "rb") as file:
             text = file.read()
         listed = json.loads(program.run(["stage", "list", "--json", f"--plan={path}"]).output)
@@ -125,7 +148,6 @@ def make_plan(command: str, parts: int, options: Mapping[str, Any]) -> Plan:
     stages = [
         Stage(s["stage"], s["tasks"], s.get("documents", False), numbers(s.get("reads", ())), numbers(s.get("writes", ())))
         for s in listed["stages"]
-        if s["stage"] != "publish"  # which writes files: the engine has results as rows
     ]
     return Plan(text, tuple(stages), streams)
 
@@ -145,6 +167,13 @@ def run_task(plan: Plan, stage: Stage, task: int, blocks: Iterable[Buffer]) -> I
     """Run a task with the blocks that are for it, and its part's documents if it reads them, in any order."""
     with _output(plan, [stage.name, f"--task={task}", "--pipe"], _framed(blocks)) as output:
         yield from _rows(output)
+
+
+def run_on_files(plan: Plan, stage: Stage, task: int) -> str:
+    """Run a task of plan_files. Return what it says: the summary of the run, as JSON, if the stage is the last one."""
+    last = ["--json", "--again"] if stage == plan.stages[-1] else []
+    with _output(plan, [stage.name, f"--task={task}", *last], ()) as output:
+        return output.read().decode()
 
 
 def _framed(blocks: Iterable[Buffer]) -> Iterator[Buffer]:

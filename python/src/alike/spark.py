@@ -4,6 +4,7 @@
     kept = spark.dedup(frame)                     # the rows without near-duplicates
     marked = spark.dedup(frame, mask=True)        # all rows, with a column "kept"
     found = spark.pairs(frame, id="url")          # every pair of similar documents: a, b, similarity
+    spark.dedup_files("s3://bucket/corpus", "s3://bucket/clean", work="s3://bucket/tmp")  # files to files, at less cost
 
 Results are those of the command with ``--candidates lsh``. Spark moves, spills, schedules and
 tries again; the work is done by the program, which runs as a child of Spark's Python workers.
@@ -12,20 +13,24 @@ This package must be installed on all of them. Needs PySpark 4.
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from pyspark import StorageLevel, TaskContext
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 from . import _errors
 from ._errors import AlikeError, UsageError
-from ._options import documented
+from ._options import Path, check, documented
 from ._rows import Schema
 from ._stages import (
     FIELD,
@@ -34,6 +39,8 @@ from ._stages import (
     TEXT,
     EngineDedupOptions,
     EngineOptions,
+    FilesDedupOptions,
+    FilesOptions,
     Plan,
     Row,
     Settled,
@@ -42,20 +49,23 @@ from ._stages import (
     make_plan,
     pack_and_run,
     pair_tables,
+    plan_files,
     positions,
+    run_on_files,
     run_task,
     settle,
 )
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame
     from typing_extensions import Unpack
 
     Batches = Iterator[pyarrow.RecordBatch]
 
 ROW = "alike_row"  # partition << 33 | number in it, as Spark numbers rows
 BLOCKS = "stream int, partition int, block binary"
+Summary = dict[str, Any]  # of a run, with the keys of summary.json
 PIECE = 8 << 20  # bytes of blocks in a batch
 
 # For the passes over blocks. What Spark hands to Python at once is limited, as a block has up to
@@ -127,6 +137,36 @@ def pairs(
     return found if isinstance(kind, StringType) else found.select(*(F.col(c).try_cast(kind).alias(c) for c in "ab"), "similarity")
 
 
+@documented(FilesDedupOptions)
+def dedup_files(
+    inputs: Path | Sequence[Path], output: Path, *, text: str | None = None, id: str | None = None, **options: Unpack[FilesDedupOptions]
+) -> Summary:
+    """Keep one document of every cluster of near-duplicates in files, and fill the folder output as ``alike dedup`` does.
+
+    Return the summary. The program reads and writes files itself, where Spark's tasks run: inputs, output
+    and work are folders or URLs (s3, gs, azblob) that all of them see. No text goes through Spark, so that this takes
+    a fraction of what dedup does.
+
+    work: a place for what tasks leave each other, about as large as the input; else beside output. What they have left in
+        a folder is removed in the end.
+    text, id: the columns with the texts and ids; else "text" and "id".
+    partitions: tasks of the stages that go by hashes; else by the size of the input and by memory, which is that of
+        a task. Files are not cut: have some for each processor.
+    """
+    return _on_files("dedup", FilesDedupOptions, inputs, output, {**options, "text_field": text, "id_field": id})
+
+
+@documented(FilesOptions)
+def pairs_files(
+    inputs: Path | Sequence[Path], output: Path, *, text: str | None = None, id: str | None = None, **options: Unpack[FilesOptions]
+) -> Summary:
+    """List every pair of similar documents in files, and write the file output as ``alike pairs`` does.
+
+    Everything else is as for dedup_files.
+    """
+    return _on_files("pairs", FilesOptions, inputs, output, {**options, "text_field": text, "id_field": id})
+
+
 class _Columns(Schema):
     """The columns of a DataFrame."""
 
@@ -145,6 +185,34 @@ class _Columns(Schema):
     def wrong(self, text: Hashable) -> str | None:
         kind = self.schema[str(text)].dataType
         return None if isinstance(kind, StringType) else f"values of type {kind.simpleString()}"
+
+
+def _on_files(command: str, known: type, inputs: Path | Sequence[Path], output: Path, options: dict[str, Any]) -> Summary:
+    """Run all stages over files."""
+    fields = ("text_field", "id_field")
+    check(f"{command}_files", {name: value for name, value in options.items() if name not in fields}, known)
+    paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
+    session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    plan = plan_files(command, [_seen_anywhere(path) for path in paths], _seen_anywhere(output), options)
+    try:
+        with _settings(session), _errors_of_tasks():
+            for stage in plan.stages:
+                tasks = session.range(0, stage.tasks, 1, stage.tasks)
+                said = tasks.mapInArrow(_on_file(plan, stage), "said string").collect()
+        summary: Summary = json.loads(said[0].said)
+        return summary
+    finally:
+        made = json.loads(plan.text)
+        if "://" not in made["work"]:
+            shutil.rmtree(os.path.join(made["work"], made["digest"]), ignore_errors=True)
+            with suppress(OSError):  # what else is in it stays
+                os.rmdir(made["work"])
+
+
+def _seen_anywhere(path: Path) -> str:
+    """Return a path that does not depend on the folder in which a process runs."""
+    where = os.fspath(path)
+    return where if "://" in where else os.path.abspath(where)
 
 
 class _Run:
@@ -284,6 +352,17 @@ def _pieces(batches: Batches, part: int) -> Iterator[Any]:
         number += batch.num_rows
         offsets = memoryview(lines.buffers()[1]).cast("i")[lines.offset : lines.offset + len(lines) + 1]
         yield memoryview(lines.buffers()[2])[offsets[0] : offsets[-1]]
+
+
+def _on_file(plan: Plan, stage: Stage) -> Callable[[Batches], Batches]:
+    def run(batches: Batches) -> Batches:
+        import pyarrow
+
+        for batch in batches:
+            said = [run_on_files(plan, stage, task) for task in batch.column(0).to_pylist()]
+            yield pyarrow.RecordBatch.from_arrays([pyarrow.array(said, pyarrow.string())], ["said"])
+
+    return run
 
 
 def _later(plan: Plan, stage: Stage, read: Callable[[Plan, Iterable[Row]], Batches]) -> Callable[[Batches], Batches]:
