@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -59,7 +60,11 @@ func Create(dir string, o OpenOptions) (*Index, error) {
 	}
 	for _, name := range names {
 		if name != lockFile && name != storeDir && name != headerFile+newSuffix { // what a process leaves that ended before the header was there
-			return nil, fmt.Errorf("index: %s is not empty: %w", dir, fs.ErrExist)
+			holds := "is not empty (it holds " + name + "): name another folder, or empty it"
+			if slices.Contains(names, headerFile) {
+				holds = "holds an index already: add to it, or name another folder"
+			}
+			return nil, fmt.Errorf("index: %s %s: %w", dir, holds, fs.ErrExist)
 		}
 	}
 	lock, err := takeLock(o.FS, dir)

@@ -47,7 +47,9 @@ func tellJoin(w io.Writer, r *alike.JoinResult) {
 	if r.Match == linkage.OneToOne {
 		tellAssignment(w, r.Assignment)
 	}
-	fmt.Fprintf(w, "likely right: %.1f %% of the links; likely found: %.1f %% of the matches\n", 100*r.Precision, 100*r.Recall)
+	if len(r.Links) > 0 {
+		fmt.Fprintf(w, "likely right: %.1f %% of the links; likely found: %.1f %% of the matches\n", 100*r.Precision, 100*r.Recall)
+	}
 	fmt.Fprintf(w, "compared: %s\n", strings.Join(used, ", "))
 	if len(unused) > 0 {
 		fmt.Fprintf(w, "not compared: %s\n", strings.Join(unused, ", "))

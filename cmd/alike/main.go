@@ -84,7 +84,11 @@ func exitCode(cmd *cobra.Command, err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		// Whoever reads the output has had enough.
 	case vfs.IsNoSpaceError(err):
-		say(alike.Explain(err, flagOf) + "; make room, or name another disk (temporary files: --work)")
+		remedy := "; make room, or name another disk"
+		if cmd.Flags().Lookup("work") != nil {
+			remedy += " (temporary files: --work)"
+		}
+		say(alike.Explain(err, flagOf) + remedy)
 	default:
 		say(alike.Explain(err, flagOf))
 	}

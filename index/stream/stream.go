@@ -19,6 +19,7 @@ package stream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -247,8 +248,12 @@ func (w *worker) Commit() error {
 	if w.remembers {
 		w.batch.Remember(w.hashes[w.passed:]...)
 	}
-	_, err := w.Index.Check(w.batch, w.emit)
-	return err
+	var unwritten error // told as it is: that nothing is added from now on follows from it
+	_, err := w.Index.Check(w.batch, func(verdicts []index.Verdict) error {
+		unwritten = w.emit(verdicts)
+		return unwritten
+	})
+	return cmp.Or(unwritten, err)
 }
 
 func (w *worker) Damaged(p *corpus.Problem) error {
