@@ -6,65 +6,28 @@
 #
 #   bench/objects.sh [FOLDER]
 #
-# FOLDER has the corpus (default: examples/corpus). The server is `minio` or
-# `versitygw`, whichever is in the PATH (or named by ALIKE_S3_SERVER); it listens
-# on 127.0.0.1 only, at the port ALIKE_S3_PORT (default 9753; requests are counted
-# at the next one), and keeps its data in a temporary folder. Without one the script says so and ends: the tests have
-# a server of their own.
+# FOLDER has the corpus (default: examples/corpus). The server is that of s3.sh, and keeps its data in
+# a temporary folder. Without one the script says so and ends: the tests have a server of their own.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
 
 folder=${1:-examples/corpus}
-port=${ALIKE_S3_PORT:-9753}
-server=${ALIKE_S3_SERVER:-$(command -v minio || command -v versitygw || true)}
-if [ -z "$server" ]; then
-  echo "objects: no S3 server: put minio or versitygw into the PATH" >&2
-  exit 0
-fi
+source bench/s3.sh
+find_server
 
 dir=$(mktemp -d)
-pids=()
 finish() {
-  for pid in "${pids[@]}"; do
-    kill "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || true
-  done
+  stop_servers
   rm -rf "$dir"
 }
 trap finish EXIT
 
-mkdir -p "$dir/bin" "$dir/data" "$dir/meta"
+mkdir -p "$dir/bin"
 go build -o "$dir/bin/" ./cmd/alike ./bench/bucketcopy ./bench/bucketlog
 PATH=$dir/bin:$PATH
 
-# Nothing of the machine's own settings.
-export AWS_ACCESS_KEY_ID=benchmark AWS_SECRET_ACCESS_KEY=benchmark-secret AWS_SESSION_TOKEN='' AWS_PROFILE=''
-export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null AWS_EC2_METADATA_DISABLED=true
-export AWS_REGION=us-east-1 AWS_ENDPOINT_URL=http://127.0.0.1:$port
-case $(basename "$server") in
-  minio*)
-    MINIO_ROOT_USER=$AWS_ACCESS_KEY_ID MINIO_ROOT_PASSWORD=$AWS_SECRET_ACCESS_KEY \
-      "$server" server --quiet --address "127.0.0.1:$port" "$dir/data" >"$dir/log" 2>&1 &
-    ;;
-  *)
-    ROOT_ACCESS_KEY=$AWS_ACCESS_KEY_ID ROOT_SECRET_KEY=$AWS_SECRET_ACCESS_KEY \
-      "$server" --quiet --port "127.0.0.1:$port" posix --sidecar "$dir/meta" "$dir/data" >"$dir/log" 2>&1 &
-    ;;
-esac
-pids+=($!)
-made=
-for _ in $(seq 50); do
-  if bucketcopy -make s3://alike 2>"$dir/why"; then
-    made=yes
-    break
-  fi
-  sleep 0.2
-done
-if [ -z "$made" ]; then
-  cat "$dir/why" "$dir/log" >&2
-  exit 1
-fi
+start_server "$dir"
 bucketcopy "$folder" s3://alike/in
 
 # timed NAME COMMAND…
@@ -124,10 +87,7 @@ awk -v dir="$dir/small" 'BEGIN {
 }'
 bucketcopy "$dir/small" s3://alike/small
 size=$(cat "$dir"/small/* | wc -c)
-bucketlog -listen "127.0.0.1:$((port + 1))" -server "http://127.0.0.1:$port" "$dir/requests" &
-pids+=($!)
-export AWS_ENDPOINT_URL=http://127.0.0.1:$((port + 1))
-until bucketcopy s3://alike/small "$dir/warm" 2>"$dir/why"; do sleep 0.2; done
+log_requests "$dir/requests"
 
 # counted NAME PASSES COMMAND…: runs the command, which may read each byte of the
 # small objects once in every pass.

@@ -44,6 +44,8 @@ const (
 	wantedShare   = 0.3 // of the documents have candidates; the set of each is handed over
 	setsOfInput   = 2.5 // bytes of sets in times of those of their records
 	inputOfTask   = 4 << 30
+	uploadPart    = 5 << 20 // of an object that is written as it is made
+	lists         = 3       // files of Dedup beside those that are kept
 )
 
 // divide judges the work on documents of so many keys each, and chooses the number of partitions and the
@@ -77,7 +79,9 @@ func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Pric
 }
 
 // requests counts those of tasks to an object store: of each object that a task reads an index
-// and a range for each stream; a listing for each thousand; files in ranges of 2 MiB.
+// and a range for each stream; a listing for each thousand; files in ranges of 2 MiB. An object that is
+// longer than a part of an upload takes a request for each part, one before and one behind them. The list of
+// Pairs, of which nobody knows how long it will be, is counted as one.
 func (p *Plan) requests() (read, write int64) {
 	stages := p.Stages()
 	for i, s := range stages {
@@ -99,7 +103,11 @@ func (p *Plan) requests() (read, write int64) {
 		read += int64(s.Tasks) // whether the task is done already
 		write += int64(s.Tasks)
 	}
-	return read, write
+	write += 3 * p.Estimate.WorkBytes / uploadPart
+	if p.Command == stage.Dedup {
+		return read, write + int64(len(p.Files)) + lists + 3*p.Estimate.InputBytes/uploadPart
+	}
+	return read, write + 1
 }
 
 func (r *Prices) cost(e *Estimate) float64 {

@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# Runs the tasks of plans (`alike plan`, `alike stage`) as processes, and compares every byte with what
+# `alike dedup` and `alike pairs --candidates lsh` make of the same corpus:
+#
+#   bench/stages.sh [hot|kills|requests]…     default: all three
+#
+#   hot       300 copies, 1,200 texts of a template, 900 near-copies and 620 others (bench/hotgen), ids
+#             missing, empty and repeated, empty texts: in 1, 16 and 257 partitions; buckets over the cap
+#   kills     the same, all tasks twice and in a random order, 20 of them killed (SIGKILL) at random moments
+#   requests  ALIKE_BENCH_SIZE (300MB) of news-like texts on a real S3 server, see s3.sh: counts requests,
+#             and fails if they are more than the plan has estimated
+#
+# Environment: ALIKE_BENCH_KILLS (20); ALIKE_BENCH_SEED (1) of order and moments; ALIKE_BENCH_SIZE.
+source "$(dirname "$0")/lib.sh"
+source bench/s3.sh
+begin stages ./cmd/alike ./bench/hotgen ./bench/corpusgen ./bench/bucketcopy ./bench/bucketlog
+trap 'stop_servers; rm -rf "$dir"' EXIT
+export PATH=$bin:$PATH TMPDIR=$temp
+unset -f alike # of lib.sh: here it is the program
+[ $# -gt 0 ] || set -- hot kills requests
+RANDOM=${ALIKE_BENCH_SEED:-1}
+
+# hot_corpus FOLDER makes it, in 5 files.
+hot_corpus() {
+  mkdir -p "$1"
+  {
+    hotgen -kind copies -documents 300 -seed 1 | sed 's/"id":"d/"id":"c/'
+    hotgen -kind template -documents 1200 -seed 2 | sed 's/"id":"d/"id":"t/'
+    hotgen -kind edits -documents 900 -seed 3 | sed 's/"id":"d/"id":"e/'
+    hotgen -kind distinct -words 60 -documents 620 -seed 4
+  } | awk '{
+    if (NR % 97 == 3) sub(/"id":"[^"]*",/, "")
+    else if (NR % 97 == 5) sub(/"id":"[^"]*"/, "\"id\":\"\"")
+    else if (NR % 97 == 11) sub(/"id":"[^"]*"/, "\"id\":\"same\"")
+    if (NR % 151 == 7) sub(/"text":"[^"]*"/, "\"text\":\"\"")
+    print NR * 7919 % 3020 "\t" $0
+  }' | sort -n | cut -f 2- | split -l 610 -d --additional-suffix=.jsonl - "$1/part-"
+}
+
+# one COMMAND CORPUS FLAG… runs it in one process; its result is $whole.
+one() {
+  local command=$1 corpus=$2 status=0
+  shift 2
+  whole=$run/whole
+  rm -rf "$whole"
+  alike "$command" "$corpus" -o "$whole" --candidates lsh --quiet "$@" || status=$?
+  [ $status = 0 ] || [ $status = 3 ] # records were skipped
+}
+
+# plan COMMAND CORPUS FLAG… makes a plan, $run/plan.json; its results go to $many.
+plan() {
+  local command=$1 corpus=$2
+  shift 2
+  many=$run/many
+  rm -rf "$many" "$many.work"
+  alike plan "$command" "$corpus" -o "$run/plan.json" --results "$many" --quiet "$@"
+}
+
+# task STAGE NUMBER FLAG… runs a task of the plan.
+task() { alike stage "$1" --task "$2" --plan "$run/plan.json" --quiet "${@:3}"; }
+
+# same WHAT compares the results.
+same() {
+  if [ "$(digest "$many")" != "$(digest "$whole")" ]; then
+    echo "stages: $1: other bytes than those of one machine" >&2
+    exit 1
+  fi
+  echo "$1: same bytes"
+}
+
+hot() {
+  hot_corpus "$run/hot"
+  local command stage tasks n partitions
+  for command in 'pairs' 'pairs --bucket-cap 50' 'dedup' 'dedup --bucket-cap 50'; do
+    # shellcheck disable=SC2086 # several words
+    set -- $command
+    one "$1" "$run/hot" "${@:2}"
+    for partitions in 1 16 257; do
+      plan "$1" "$run/hot" --partitions $partitions "${@:2}"
+      while read -r stage tasks; do
+        for ((n = 0; n < tasks; n++)); do task "$stage" $n; done
+      done < <(alike stage list --plan "$run/plan.json")
+      same "$command, $partitions partitions"
+    done
+  done
+  rm -rf "$run/hot"
+}
+
+# killed STAGE NUMBER runs a task until it is done, and kills it once if its turn has come.
+killed() {
+  local pid status=0
+  if [ $left = 0 ] || [ $((RANDOM % 8)) != 0 ]; then
+    task "$1" "$2" --again
+    return
+  fi
+  task "$1" "$2" --again &
+  pid=$!
+  sleep "0.$(printf '%03d' $((RANDOM % 60)))"
+  kill -KILL $pid 2>/dev/null || true
+  wait $pid 2>/dev/null || status=$?
+  if [ $status = 137 ]; then
+    left=$((left - 1))
+    hits+="$1 "
+    task "$1" "$2" --again
+  fi
+}
+
+kills() {
+  hot_corpus "$run/hot"
+  local command stage tasks n left=${ALIKE_BENCH_KILLS:-20} hits=''
+  for command in dedup pairs; do
+    one $command "$run/hot"
+    while
+      plan $command "$run/hot" --partitions 5
+      while read -r stage tasks; do
+        for n in $( (seq 0 $((tasks - 1)) && seq 0 $((tasks - 1))) | shuf --random-source=<(yes "$RANDOM")); do killed "$stage" "$n"; done
+      done < <(alike stage list --plan "$run/plan.json")
+      same "$command, $left kills left"
+      [ $command = pairs ] && [ "$left" -gt 0 ]
+    do :; done
+  done
+  echo "killed: $hits"
+  rm -rf "$run/hot"
+}
+
+# field NAME prints a number of the plan's estimate.
+field() { sed -n 's/^ *"'"$1"'": *\([0-9]*\),*$/\1/p' "$run/plan.json"; }
+
+requests() {
+  find_server
+  start_server "$run/s3"
+  base_texts
+  mkdir -p "$run/news"
+  "$bin/corpusgen" -size "${ALIKE_BENCH_SIZE:-300MB}" -words 130-270 -shards 16 -exact 0.1 -chains 0.2 -seed 1 -o "$run/news/news.jsonl" "${bases[@]}"
+  local command stage tasks n before bytes
+  bytes=$(cat "$run"/news/* | wc -c)
+  bucketcopy "$run/news" s3://alike/news
+  log_requests "$run/requests"
+  for command in dedup pairs; do
+    alike plan $command s3://alike/news -o "$run/plan.json" --results "s3://alike/$command.out" --work s3://alike/work --partitions 8 --quiet
+    before=$(wc -l <"$run/requests")
+    while read -r stage tasks; do
+      for ((n = 0; n < tasks; n++)); do task "$stage" $n; done
+    done < <(alike stage list --plan "$run/plan.json")
+    tail -n "+$((before + 1))" "$run/requests" | awk -v command=$command -v size="$bytes" \
+      -v read="$(field read_requests)" -v write="$(field write_requests)" '
+      { moved += $4 }
+      $1 == "GET" && $2 ~ /[?&]list-type=/ { writes++; lists++; next } # at the price of one
+      $1 == "GET" || $1 == "HEAD" { reads++; next }
+      { writes++ }
+      END {
+        printf "%s of %.2f GB: %d requests to read (%.0f a GB), %.1f MB each; %d to write and list (%.0f a GB); estimated %d and %d\n",
+          command, size / 1e9, reads, reads / size * 1e9, moved / reads / 1e6, writes, writes / size * 1e9, read, write
+        if (reads > read || writes > write) {
+          print "stages: more requests than estimated" >"/dev/stderr"
+          exit 1
+        }
+      }'
+  done
+  stop_servers
+}
+
+for part in "$@"; do
+  case $part in
+    hot | kills | requests) $part ;;
+    *)
+      echo "stages: $part is none of hot, kills, requests" >&2
+      exit 2
+      ;;
+  esac
+done
