@@ -44,6 +44,18 @@ func appendBlock(dst []byte, words int, docs []arrival, dead func(i int) bool) [
 	return dst
 }
 
+// inChunks calls what for documents from a slot on, those of a chunk together.
+func inChunks(docs []arrival, slot uint64, what func(slot uint64, docs []arrival) error) error {
+	for len(docs) > 0 {
+		n := min(len(docs), int(chunkDocs-slot%chunkDocs))
+		if err := what(slot, docs[:n]); err != nil {
+			return err
+		}
+		docs, slot = docs[n:], slot+uint64(n)
+	}
+	return nil
+}
+
 // sealed appends the checksum of a value for a slot.
 func sealed(value []byte, slot uint64) []byte { return seal(value, durable.Checksum(0, value), slot) }
 

@@ -152,35 +152,86 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 	}
 }
 
-// A process ends at any write of making an index: the next one makes it, or opens it.
+// A process, or the power, ends at any write of making an index: the next process makes it, or opens
+// it.
 func TestAnIndexThatWasBegunIsMadeAgain(t *testing.T) {
-	r := recipes(t)["sets"]
-	for n := int64(0); ; n++ {
-		random := rand.New(rand.NewPCG(uint64(n), 2))
-		c := &crashing{fs: vfs.NewCrashableMem(), cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: random}}
-		c.n.Store(n)
-		o := OpenOptions{Options: Options{Recipe: r, ByID: true}, FS: c.wrap()}
+	o := OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true}}
+	eachCrash(t, func(fs vfs.FS) error {
+		o.FS = fs
 		x, err := Create(indexDir, o)
+		if err == nil {
+			_ = x.Close()
+		}
+		return err
+	}, func(left vfs.FS) error {
+		o.FS = left
+		x, err := Open(indexDir, o)
+		if errors.Is(err, fs.ErrNotExist) {
+			x, err = Create(indexDir, o)
+		}
+		if err == nil {
+			err = x.Close()
+		}
+		return err
+	})
+}
+
+// eachCrash calls first on file systems on which the power fails at each of its writes, and then
+// again with what is left of them: all, some or none of what was not synced included.
+func eachCrash(t *testing.T, first, again func(vfs.FS) error) {
+	t.Helper()
+	for n := int64(0); ; n++ {
+		percent := []int{0, 50, 100}[n%3]
+		c := &crashing{fs: vfs.NewCrashableMem(), cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(uint64(n), 2))}}
+		c.n.Store(n)
+		err := first(c.wrap())
 		if c.n.Load() >= 0 {
 			if err != nil || n < 5 {
 				t.Fatalf("%d writes, %v", n, err)
 			}
-			_ = x.Close()
 			return // there are no more writes
 		}
 		for c.after.Load() == nil {
 			runtime.Gosched() // another goroutine makes it
 		}
-		o.FS = c.after.Load()
-		x, err = Open(indexDir, o)
-		if errors.Is(err, fs.ErrNotExist) {
-			x, err = Create(indexDir, o)
+		left := c.after.Load()
+		names, _ := left.List(indexDir)
+		if err := again(left); err != nil {
+			t.Fatalf("%d percent, write %d, which leaves %v: %v", percent, n, names, err)
 		}
-		if err != nil {
-			t.Fatalf("write %d: %v", n, err)
-		}
-		if err := x.Close(); err != nil {
-			t.Fatal(err)
+	}
+}
+
+// What was begun is cleared away, what somebody else has made is not.
+func TestAFolderOfSomebodyElseIsLeftAlone(t *testing.T) {
+	o := OpenOptions{Options: Options{Recipe: recipes(t)["sets"]}}
+	for _, files := range [][]string{{"store/letter"}, {"STATE"}, {"INDEX.new"}, {"letter"}, {"sort/letter"}} {
+		for _, begun := range []bool{false, true} {
+			fsys := vfs.NewMem()
+			o.FS = fsys
+			for _, name := range files {
+				writeFile(t, fsys, fsys.PathJoin(indexDir, name), []byte("mine"))
+			}
+			if begun {
+				header := o.Options.withDefaults().header()
+				if err := header.write(fsys, fsys.PathJoin(indexDir, "INDEX.new")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			x, err := Create(indexDir, o)
+			if ours := begun && files[0] != "letter"; ours != (err == nil) || err != nil && !errors.Is(err, fs.ErrExist) {
+				t.Fatalf("%v, begun %t: %v", files, begun, err)
+			}
+			if err == nil {
+				if err := x.Close(); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			left := map[string][]byte{}
+			if walkFiles(t, fsys, indexDir, left); string(left[fsys.PathJoin(indexDir, files[0])]) != "mine" {
+				t.Errorf("%v: %q is left", files, left)
+			}
 		}
 	}
 }

@@ -34,6 +34,7 @@ import (
 type disk struct {
 	fs       vfs.FS
 	dir      string
+	made     []string       // folders, by this process
 	lock     *filelock.Lock // nil: only read
 	snapshot *snapshot      // what is read then; else nil
 	db       *pebble.DB
@@ -233,19 +234,14 @@ func (s *disk) apply(x *Index) error {
 }
 
 func (s *disk) putBlocks(b *pebble.Batch, x *Index, from uint64) error {
-	for docs, slot := x.pending, from; len(docs) > 0; {
-		n := min(len(docs), int(chunkDocs-slot%chunkDocs))
-		block := appendBlock(s.value[:0], x.judge.words, docs[:n], func(i int) bool {
+	return inChunks(x.pending, from, func(slot uint64, docs []arrival) error {
+		block := appendBlock(s.value[:0], x.judge.words, docs, func(i int) bool {
 			at := slot + uint64(i)
 			return at >= x.growing.First && x.growing.chunk(at).isDead(at)
 		})
 		s.value = sealed(block, slot)
-		if err := b.Set(slotKey(nil, keyBlock, slot), s.value, nil); err != nil {
-			return err
-		}
-		docs, slot = docs[n:], slot+uint64(n)
-	}
-	return nil
+		return b.Set(slotKey(nil, keyBlock, slot), s.value, nil)
+	})
 }
 
 func (s *disk) putDead(b *pebble.Batch, x *Index, from uint64) error {

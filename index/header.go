@@ -20,6 +20,7 @@ const (
 	stateFile  = "STATE" // how far it was when it was opened or closed last
 	lockFile   = "lock"  // of the process that has it open
 	storeDir   = "store" // Pebble's
+	sortDir    = "sort"  // of a build, for what memory has no room for
 )
 
 // newSuffix ends the name of a file that is not whole. What a process leaves that is killed has

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/filelock"
 )
 
@@ -42,44 +40,6 @@ func (o *OpenOptions) setDefaults() {
 	if o.FS == nil {
 		o.FS = vfs.Default
 	}
-}
-
-// Create makes an index in a folder that is not there or empty, and opens it.
-func Create(dir string, o OpenOptions) (*Index, error) {
-	o.setDefaults()
-	if err := o.Options.Validate(); err != nil {
-		return nil, err
-	}
-	made, err := durable.MkdirAll(o.FS, dir, 0o777)
-	if err != nil {
-		return nil, err
-	}
-	names, err := o.FS.List(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		if name != lockFile && name != storeDir && name != headerFile+newSuffix { // what a process leaves that ended before the header was there
-			holds := "is not empty (it holds " + name + "): name another folder, or empty it"
-			if slices.Contains(names, headerFile) {
-				holds = "holds an index already: add to it, or name another folder"
-			}
-			return nil, fmt.Errorf("index: %s %s: %w", dir, holds, fs.ErrExist)
-		}
-	}
-	lock, err := takeLock(o.FS, dir)
-	if err != nil {
-		return nil, err
-	}
-	header := o.withDefaults().header()
-	err = errors.Join(o.FS.RemoveAll(o.FS.PathJoin(dir, storeDir)), durable.SyncNames(o.FS, made))
-	if err == nil {
-		err = header.write(o.FS, o.FS.PathJoin(dir, headerFile))
-	}
-	if err != nil {
-		return nil, errors.Join(err, lock.Release())
-	}
-	return open(dir, o, lock)
 }
 
 // Open opens the index in a folder. One process at a time has it open to write: for others the

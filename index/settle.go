@@ -1,18 +1,13 @@
 package index
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
-	"github.com/cockroachdb/pebble/v2/sstable"
 
 	"github.com/alike-dev/alike/index/internal/table"
 )
@@ -46,12 +41,6 @@ const (
 // DefaultTailKeys is how many keys memory holds before documents are settled: those of 246,000 of
 // the default recipe.
 const DefaultTailKeys = 1 << 22
-
-// tableFile is how large a table with keys gets. Its Bloom filter is read as a whole.
-const tableFile = 8 << 20
-
-// settleFile begins the names of tables that are being written.
-const settleFile = "settle"
 
 // keyOf is a key of a document that is settled: it gets it, or loses it.
 type keyOf struct {
@@ -298,11 +287,11 @@ func (s *disk) settle(x *Index, all bool) error {
 	if err != nil {
 		return err
 	}
-	w := &settling{s: s, format: s.db.FormatMajorVersion().MaxTableFormat()}
+	w := &settling{tables{s: s}}
 	if err := w.write(x, v, expired); err != nil {
 		return errors.Join(err, w.abort())
 	}
-	if err := s.do(func() error { return s.db.Ingest(context.Background(), w.paths) }); err != nil {
+	if err := w.ingest(); err != nil {
 		return err
 	}
 	s.trimmed = v.First
@@ -340,64 +329,8 @@ func (s *disk) expiredKeys(x *Index, v *view) (keys []keyOf, err error) {
 	return keys, nil
 }
 
-// settling writes the tables with which documents are settled, in the order of keys.
-type settling struct {
-	s      *disk
-	format sstable.TableFormat
-	paths  []string
-	w      *sstable.Writer // nil: none is begun
-}
-
-func (w *settling) begin() error {
-	if w.w != nil {
-		return nil
-	}
-	path := w.s.fs.PathJoin(w.s.dir, fmt.Sprint(settleFile, len(w.paths), newSuffix))
-	f, err := w.s.fs.Create(path, "alike-settle") // not the guarded one: here an error can be returned
-	if err != nil {
-		return err
-	}
-	w.paths = append(w.paths, path)
-	w.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), w.s.options.MakeWriterOptions(0, w.format))
-	return nil
-}
-
-// end completes the table that was begun. It is on disk then.
-func (w *settling) end() (err error) {
-	if w.w != nil {
-		err = w.w.Close()
-		w.w = nil
-	}
-	return err
-}
-
-func (w *settling) abort() error {
-	err := w.end()
-	for _, path := range w.paths {
-		if e := w.s.fs.Remove(path); !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}
-	return err
-}
-
-func (w *settling) set(key, value []byte) error {
-	if err := w.begin(); err != nil {
-		return err
-	}
-	return w.w.Set(key, value)
-}
-
-// remove removes the slots of a kind from one up to another.
-func (w *settling) remove(kind byte, from, to uint64) error {
-	if from >= to {
-		return nil
-	}
-	if err := w.begin(); err != nil {
-		return err
-	}
-	return w.w.DeleteRange(slotKey(nil, kind, from), slotKey(nil, kind, to))
-}
+// settling writes the tables with which documents are settled.
+type settling struct{ tables }
 
 func (w *settling) write(x *Index, v *view, expired []keyOf) error {
 	s := w.s
@@ -421,13 +354,13 @@ func (w *settling) write(x *Index, v *view, expired []keyOf) error {
 // keys writes the keys of what memory holds, and removes those of what has expired.
 func (w *settling) keys(v *view, expired []keyOf) error {
 	var key []byte
+	var last keyOf
 	put := func(k keyOf) error {
-		if w.w != nil && w.w.Raw().EstimatedSize() > tableFile {
-			if err := w.end(); err != nil {
-				return err
-			}
+		if k == last {
+			return nil // two keys of a document have one print
 		}
-		if err := w.begin(); err != nil {
+		last = k
+		if err := w.room(tableFile); err != nil {
 			return err
 		}
 		if key = k.append(key[:0]); k.has {
@@ -467,15 +400,4 @@ func (w *settling) facts(v *view) error {
 		}
 	}
 	return nil
-}
-
-// sweep removes what a process has left that ended while it settled.
-func (s *disk) sweep() error {
-	names, err := s.fs.List(s.dir)
-	for _, name := range names {
-		if bytes.HasPrefix([]byte(name), []byte(settleFile)) && bytes.HasSuffix([]byte(name), []byte(newSuffix)) {
-			err = errors.Join(err, s.fs.Remove(s.fs.PathJoin(s.dir, name)))
-		}
-	}
-	return err
 }

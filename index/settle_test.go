@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -198,6 +199,24 @@ func TestLostKeysOnDiskAreNamed(t *testing.T) {
 		t.Error("a key that leads nowhere is not told")
 	}
 	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Of a document with many keys two may have the same print, and a table takes a key once.
+func TestADocumentIsSettledWhenTwoOfItsKeysHaveOnePrint(t *testing.T) {
+	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: KeysOnDisk}, FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.CheckOne(Document{ID: []byte("a"), Text: []byte("some words of a text")}); err != nil {
+		t.Fatal(err)
+	}
+	v := x.view.Load()
+	for range 2 {
+		v.table.Insert(1<<40|1, 0, v.Range)
+	}
+	if err := errors.Join(x.store.settle(x, true), x.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

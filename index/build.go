@@ -1,0 +1,297 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/index/internal/table"
+)
+
+// BuildOptions say how an index is built in a folder.
+type BuildOptions struct {
+	Options // without a window
+	// Memory is how many bytes ids and keys may take on their way to the disk, beside batches and
+	// two bits of each document; 0: 256 MiB. What is stored does not depend on it.
+	Memory  int64
+	Threads int    // that sort keys and write them; 0: all processors
+	FS      vfs.FS // nil: that of the system
+
+	tableBytes uint64 // of a table; 0 but in tests: recordFile, or tableFile
+}
+
+// A Builder makes an index in a folder of documents that are all there. Where Index.Add looks up
+// ids, finds copies and keeps a table of keys for every document, a Builder looks up nothing:
+//
+//	Add     records and blocks (KeysOnDisk: records and facts)   are written in the order of slots
+//	        ids                                                  are sorted as many as memory holds
+//	        keys, with KeysOnDisk                                are sorted, beyond memory if need be
+//	Finish  documents whose ids came again                       are removed
+//	        keys of the others                                   are written in their order
+//
+// Everything goes into tables that Pebble takes in as they are: there is no log, and nothing to
+// compact. The index is the one that Add would have made, and there when Finish has returned nil. A
+// process that ends before leaves a folder that is no index, in which NewBuilder or Create begin
+// anew.
+//
+//	b, err := index.NewBuilder(dir, index.BuildOptions{Options: o})
+//	if err != nil { … }
+//	defer b.Close() // gives up; after Finish it does nothing
+//	batch := b.NewBatch()
+//	batch.Add(document) …
+//	err = b.Add(batch) …
+//	documents, err := b.Finish(ctx)
+//
+// Any number of goroutines may fill batches, each its own; the methods of the Builder are called by
+// one at a time.
+type Builder struct {
+	x       *Index // that batches are made for; nothing is in it
+	s       *disk
+	err     error // why it goes on no more
+	next    uint64
+	full    uint64 // bytes of a table
+	docs    []arrival
+	records tables
+	held    tables // blocks or, with KeysOnDisk, facts
+	ids     idSorter
+	keys    *keySorter // nil: keys are in memory when the index is opened
+	key     []byte
+	value   []byte
+}
+
+// recordFile is how large a table gets of an index with keys in memory.
+const recordFile = 32 << 20
+
+// defaultBuildMemory is BuildOptions.Memory.
+const defaultBuildMemory = 256 << 20
+
+// NewBuilder begins an index in a folder that is not there or empty, as Create does.
+func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
+	if o.Window.Docs > 0 || o.Window.Age > 0 {
+		return nil, errors.New("index: a window is for documents that come one after the other: leave it out, or take Create")
+	}
+	opening := OpenOptions{Options: o.Options, FS: o.FS, Cache: 8 << 20}
+	opening.setDefaults()
+	s, err := begin(opening.FS, dir, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	o.Memory, o.Threads = cmp.Or(o.Memory, defaultBuildMemory), cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
+	b = &Builder{x: newIndex(o.withDefaults()), s: s, full: recordFile}
+	if o.Keys == KeysOnDisk {
+		b.full = tableFile
+	}
+	b.full = cmp.Or(o.tableBytes, b.full)
+	s.onDisk, s.cache = o.Keys == KeysOnDisk, opening.Cache
+	options := s.storeOptions(false, 4<<20)
+	options.DisableWAL = true
+	err = s.do(func() (err error) {
+		s.db, err = pebble.Open(s.fs.PathJoin(dir, storeDir), options)
+		return err
+	})
+	if err == nil && s.onDisk {
+		b.keys, err = newKeySorter(s, o.Memory/4*3, o.Threads, b.full)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	b.records, b.held = tables{s: s, name: "records"}, tables{s: s, name: "held"}
+	b.ids = idSorter{tables: tables{s: s, name: "ids"}, most: min(o.Memory/4, mostIDs), full: b.full}
+	return b, nil
+}
+
+// NewBatch returns an empty batch for Add.
+func (b *Builder) NewBatch() *Batch { return b.x.NewBatch() }
+
+// Options returns what the index is made with, defaults filled in.
+func (b *Builder) Options() Options { return b.x.options }
+
+// Add adds the documents of a batch. With Options.ByID a document takes the place of an earlier one
+// with the same id.
+func (b *Builder) Add(batch *Batch) error {
+	if b.err == nil {
+		b.err = b.add(batch)
+	}
+	return b.err
+}
+
+func (b *Builder) add(batch *Batch) error {
+	if b.next+uint64(len(batch.docs)) > math.MaxUint32 {
+		return fmt.Errorf("index: it takes %d documents at once, and there are more", uint32(math.MaxUint32))
+	}
+	b.docs = b.docs[:0]
+	for i := range batch.docs {
+		b.x.tick(&batch.docs[i])
+		b.docs = append(b.docs, batch.arrival(&batch.docs[i]))
+	}
+	for i := range b.docs {
+		a, slot := &b.docs[i], b.next+uint64(i)
+		b.value = seal(append(b.value[:0], a.record...), a.sum, slot)
+		if err := b.put(&b.records, keyRecord, slot); err != nil {
+			return err
+		}
+		if b.x.options.ByID {
+			if err := b.ids.add(a.id, slot); err != nil {
+				return err
+			}
+		}
+		if b.keys == nil {
+			continue
+		}
+		b.value = sealed(appendFacts(b.value[:0], &facts{time: a.time, digest: a.digest, words: a.words}), slot)
+		if err := errors.Join(b.put(&b.held, keyFacts, slot), b.keys.add(a, slot)); err != nil {
+			return err
+		}
+	}
+	from := b.next
+	b.next += uint64(len(b.docs))
+	if b.keys != nil {
+		return nil
+	}
+	return inChunks(b.docs, from, func(slot uint64, docs []arrival) error {
+		b.value = sealed(appendBlock(b.value[:0], b.x.judge.words, docs, func(int) bool { return false }), slot)
+		return b.put(&b.held, keyBlock, slot)
+	})
+}
+
+// put writes the value at hand.
+func (b *Builder) put(to *tables, kind byte, slot uint64) error {
+	b.key = slotKey(b.key[:0], kind, slot)
+	return to.put(b.full, b.key, b.value)
+}
+
+// Finish makes the folder the index of what was added, which survives, and returns how many
+// documents it has. O(n log n) for the keys on disk of n documents, else O(n).
+func (b *Builder) Finish(ctx context.Context) (documents int64, err error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if b.err = b.finish(ctx); b.err != nil {
+		return 0, b.err
+	}
+	b.err = ErrClosed
+	return b.x.counts.live.Load(), b.s.release()
+}
+
+func (b *Builder) finish(ctx context.Context) error {
+	for _, end := range []func() error{b.ids.flush, b.records.handOver, b.held.handOver} {
+		if err := end(); err != nil {
+			return err
+		}
+	}
+	dead, err := b.replaced(ctx)
+	if err != nil {
+		return err
+	}
+	live := b.next - dead.count()
+	b.x.view.Store(&view{Range: table.Range{Next: b.next}, table: table.New(b.x.options.BucketCap), words: b.x.judge.words})
+	b.x.counts.live.Store(int64(live))
+	if b.keys != nil {
+		if err := b.keys.write(ctx, dead, b.next, b.x.options.BucketCap); err != nil {
+			return err
+		}
+	}
+	if err := b.complete(ctx, dead); err != nil {
+		return err
+	}
+	if err := b.s.closeStore(); err != nil {
+		return err
+	}
+	b.s.db = nil
+	if err := b.s.writeState(b.x, true); err != nil {
+		return err
+	}
+	return b.s.publish()
+}
+
+// replaced returns the slots of documents whose ids came again: those that no id leads to.
+func (b *Builder) replaced(ctx context.Context) (dead slotSet, err error) {
+	dead = newSlotSet(b.next)
+	if !b.x.options.ByID {
+		return dead, nil
+	}
+	for slot := range b.next {
+		dead.set(slot)
+	}
+	it, err := b.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyID}, UpperBound: []byte{keyID + 1}})
+	if err != nil {
+		return dead, asDamage(err)
+	}
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		var value []byte
+		var slot uint64
+		if value, err = it.ValueAndErr(); err == nil {
+			if slot, err = parseSlotOf(it.Key()[1:], value); err == nil {
+				dead.clear(slot)
+			}
+		}
+	}
+	return dead, errors.Join(asDamage(err), it.Close(), ctx.Err())
+}
+
+// removedAtOnce is how many documents a batch of Pebble removes.
+const removedAtOnce = 1 << 12
+
+// complete removes what is dead, and stores what there is one of.
+func (b *Builder) complete(ctx context.Context, dead slotSet) error {
+	x, s := b.x, b.s
+	batch := s.db.NewBatch()
+	n := 0
+	err := dead.each(func(slot uint64) error {
+		if n++; n%removedAtOnce == 0 {
+			if err := errors.Join(ctx.Err(), s.do(func() error { return batch.Commit(pebble.NoSync) })); err != nil {
+				return err
+			}
+			batch = s.db.NewBatch()
+		}
+		err := batch.Delete(slotKey(nil, keyRecord, slot), nil)
+		if b.keys != nil {
+			return errors.Join(err, batch.Delete(slotKey(nil, keyFacts, slot), nil))
+		}
+		return errors.Join(err, batch.Set(slotKey(nil, keyDead, slot), sealed(nil, slot), nil))
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.putWindow(batch, 0, b.next, x.clock.Load()); err != nil {
+		return err
+	}
+	if b.keys != nil {
+		if err := batch.Set([]byte{keyTail}, s.tail(x, b.next, 0), nil); err != nil {
+			return err
+		}
+	}
+	if err := s.do(func() error { return batch.Commit(pebble.NoSync) }); err != nil {
+		return err
+	}
+	return s.do(s.db.Flush) // there is no log that would have it
+}
+
+// Close gives up a build that was not finished: nothing is left of it. After Finish has returned nil it does
+// nothing.
+func (b *Builder) Close() error {
+	if errors.Is(b.err, ErrClosed) {
+		return nil
+	}
+	b.err = ErrClosed
+	s := b.s
+	err := errors.Join(b.records.end(), b.held.end(), b.ids.end())
+	if b.keys != nil {
+		err = errors.Join(err, b.keys.close())
+	}
+	err = errors.Join(err, s.closeStore(), s.clear())
+	if err == nil {
+		err = s.fs.Remove(s.fs.PathJoin(s.dir, begunFile))
+	}
+	err = errors.Join(err, s.release())
+	for _, dir := range s.made {
+		_ = s.fs.Remove(dir) // unless somebody else has put something there
+	}
+	return err
+}

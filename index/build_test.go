@@ -1,0 +1,193 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// documentsFor returns documents of which many are alike, some equal, and some have the id of an
+// earlier one.
+func documentsFor(seed uint64, n int) (all []Document) {
+	texts := newTexter(seed)
+	for i := range n {
+		text := texts.next()
+		if i%7 == 3 {
+			text = string(all[texts.random.IntN(i)].Text)
+		}
+		id := fmt.Sprint("id ", i)
+		if i%11 == 5 {
+			id = fmt.Sprint("id ", texts.random.IntN(i))
+		}
+		all = append(all, Document{ID: []byte(id), Text: []byte(text), Columns: [][]byte{[]byte(id), nil}})
+	}
+	return all
+}
+
+// builder is Index and Builder.
+type builder interface {
+	NewBatch() *Batch
+	Add(*Batch) error
+}
+
+func addAll(b builder, docs []Document, each int) error {
+	batch := b.NewBatch()
+	for part := range slices.Chunk(docs, each) {
+		batch.Reset()
+		for _, d := range part {
+			batch.Add(d)
+		}
+		if err := b.Add(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What a Builder makes answers as what Add makes does, and holds the same, whatever memory it has.
+func TestAnIndexThatIsBuiltIsTheOneThatAddMakes(t *testing.T) {
+	docs := documentsFor(1, 700)
+	for name, r := range recipes(t) {
+		for _, keys := range bothKeys {
+			for _, byID := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%s, keys %s, by id %t", name, keys, byID), func(t *testing.T) {
+					o := Options{Recipe: r, ByID: byID, Keys: keys, BucketCap: 8, Columns: []string{"one", "other"}}
+					fsys := vfs.NewMem()
+					x, err := Create("added", OpenOptions{Options: o, FS: fsys, TailKeys: fewKeys})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := errors.Join(addAll(x, docs, 50), x.Close()); err != nil {
+						t.Fatal(err)
+					}
+					b, err := NewBuilder(indexDir, BuildOptions{Options: o, FS: fsys, Threads: 3, Memory: 1 << 14, tableBytes: 4 << 10})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := addAll(b, docs, 37); err != nil {
+						t.Fatal(err)
+					}
+					documents, err := b.Finish(t.Context())
+					if err := errors.Join(err, b.Close()); err != nil {
+						t.Fatal(err)
+					}
+					sameAnswers(t, fsys, docs, documents)
+				})
+			}
+		}
+	}
+}
+
+// sameAnswers checks that the index that was built is the one that was added to.
+func sameAnswers(t *testing.T, fsys vfs.FS, docs []Document, documents int64) {
+	t.Helper()
+	var both []*Index
+	for _, dir := range []string{"added", indexDir} {
+		x, err := Open(dir, OpenOptions{FS: fsys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		if _, err := x.Verify(t.Context(), func(d Damage) { t.Error(d) }); err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, x)
+	}
+	added, built := both[0], both[1]
+	if a, b := added.Stats(), built.Stats(); a.Documents != b.Documents || a.Next != b.Next || b.Documents != documents {
+		t.Fatalf("%+v, %+v, %d", a, b, documents)
+	}
+	if a, b := contents(t, added, 0), contents(t, built, 0); fmt.Sprint(a) != fmt.Sprint(b) {
+		t.Fatal("they hold something else")
+	}
+	of, from := added.NewSearcher(), built.NewSearcher()
+	for _, d := range docs {
+		want, err := of.Search(d.Text, SearchOptions{})
+		got, err2 := from.Search(d.Text, SearchOptions{})
+		if fmt.Sprint(want, err) != fmt.Sprint(got, err2) {
+			t.Fatalf("%q: %v, %v, want %v, %v", d.Text, got, err2, want, err)
+		}
+	}
+	// Both go on in the same way.
+	for _, x := range both {
+		if x.options.ByID {
+			if n, err := x.Delete(docs[3].ID, docs[10].ID); err != nil || n != 2 {
+				t.Fatal(n, err)
+			}
+		}
+		if err := errors.Join(addAll(x, documentsFor(2, 30), 10), x.Sync()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := contents(t, added, 0), contents(t, built, 0); fmt.Sprint(a) != fmt.Sprint(b) {
+		t.Fatal("they hold something else after they were added to")
+	}
+}
+
+// The power fails at any write of a build: the folder is no index, and another build makes the whole
+// one; or it is that already.
+func TestABuildThatWasKilledIsBegunAgain(t *testing.T) {
+	docs, ids := documentsFor(3, 60), map[string]bool{}
+	for _, d := range docs {
+		ids[string(d.ID)] = true
+	}
+	for _, keys := range bothKeys {
+		o := BuildOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: keys, Columns: []string{"one", "other"}}, Threads: 2, Memory: 1 << 12}
+		build := func(fsys vfs.FS) error {
+			o.FS = fsys
+			b, err := NewBuilder(indexDir, o)
+			if err != nil {
+				return err
+			}
+			if err := addAll(b, docs, 20); err != nil {
+				return err // as if it were killed: Close would clear up
+			}
+			_, err = b.Finish(t.Context())
+			return err
+		}
+		eachCrash(t, build, func(left vfs.FS) error {
+			x, err := Open(indexDir, OpenOptions{FS: left})
+			if errors.Is(err, fs.ErrNotExist) {
+				if err = build(left); err == nil {
+					x, err = Open(indexDir, OpenOptions{FS: left})
+				}
+			}
+			if err != nil {
+				return err
+			}
+			n, err := x.Verify(t.Context(), func(d Damage) { t.Error(d) })
+			if n != int64(len(ids)) {
+				err = errors.Join(err, fmt.Errorf("%d documents, want %d", n, len(ids)))
+			}
+			return errors.Join(err, x.Close())
+		})
+	}
+}
+
+func TestABuildThatIsGivenUpLeavesNothing(t *testing.T) {
+	fsys := vfs.NewMem()
+	o := BuildOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: KeysOnDisk}, FS: fsys, Memory: 1 << 12}
+	b, err := NewBuilder("one/of/them", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewBuilder("one/of/them", o); !errors.Is(err, ErrInUse) {
+		t.Fatalf("another build at the same time: %v", err)
+	}
+	if err := errors.Join(addAll(b, documentsFor(4, 40), 10), b.Close(), b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := fsys.List(""); err != nil || len(names) > 0 {
+		t.Errorf("%v are left, %v", names, err)
+	}
+	if err := b.Add(b.NewBatch()); !errors.Is(err, ErrClosed) {
+		t.Errorf("%v", err)
+	}
+	if _, err := b.Finish(t.Context()); !errors.Is(err, ErrClosed) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,238 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/scratch"
+)
+
+// mostIDs is how many bytes of ids are sorted at once: those of a million and more.
+const mostIDs = 64 << 20
+
+// idSorter writes ids to the store, in order as many as memory holds. The store has the last slot of
+// an id, since what it takes in later counts more.
+type idSorter struct {
+	tables
+	most  int64  // bytes of memory
+	full  uint64 // of a table
+	bytes []byte
+	ids   []idAt
+}
+
+// idAt is an id in the memory of the sorter.
+type idAt struct {
+	first    uint64 // its first bytes
+	from, to int
+	slot     uint64
+}
+
+const idAtBytes = 32
+
+func (s *idSorter) add(id []byte, slot uint64) error {
+	var first [8]byte
+	copy(first[:], id)
+	from := len(s.bytes)
+	s.bytes = append(s.bytes, id...)
+	s.ids = append(s.ids, idAt{binary.BigEndian.Uint64(first[:]), from, len(s.bytes), slot})
+	if int64(len(s.bytes))+idAtBytes*int64(len(s.ids)) < s.most {
+		return nil
+	}
+	return s.flush()
+}
+
+// flush gives the store all that memory holds.
+func (s *idSorter) flush() error {
+	id := func(a idAt) []byte { return s.bytes[a.from:a.to] }
+	slices.SortFunc(s.ids, func(a, b idAt) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), bytes.Compare(id(a), id(b)), cmp.Compare(a.slot, b.slot))
+	})
+	var key, value []byte
+	for i, at := range s.ids {
+		if i+1 < len(s.ids) && bytes.Equal(id(at), id(s.ids[i+1])) {
+			continue // a later document has the id
+		}
+		if err := s.room(s.full); err != nil {
+			return err
+		}
+		key = append(append(key[:0], keyID), id(at)...)
+		value = appendSlotOf(value[:0], id(at), at.slot)
+		if err := s.w.Set(key, value); err != nil {
+			return err
+		}
+	}
+	s.bytes, s.ids = s.bytes[:0], s.ids[:0]
+	return s.handOver()
+}
+
+// keySorter sorts the keys of documents, and writes those that they get. Entries are
+//
+//	keys     print            slot<<1, or with 1 for the key of the digest
+//	digests  first 64 bits    32 more bits, slot in 32 bits
+//
+// Digests are of 128 bits, but 96 are enough here: two of a billion different documents
+// agree in them with a probability of 10⁻¹¹.
+type keySorter struct {
+	s             *disk
+	threads       int
+	full          uint64 // bytes of a table
+	space         *scratch.Space
+	keys, digests *extsort.Sorter
+	toKeys        *extsort.Appender
+	toDigests     *extsort.Appender
+}
+
+func newKeySorter(s *disk, memory int64, threads int, full uint64) (k *keySorter, err error) {
+	k = &keySorter{s: s, threads: threads, full: full, space: scratch.New(scratch.Options{FS: s.fs, Threads: threads, Memory: memory})}
+	if err := k.space.Keep(s.fs.PathJoin(s.dir, sortDir)); err != nil {
+		return nil, err
+	}
+	sorter := func(name string, share int64, bits int) (*extsort.Sorter, error) {
+		o := k.space.Sorting(name, share, bits)
+		o.Temporary = true
+		return extsort.New(o)
+	}
+	if k.keys, err = sorter("keys", 2, table.PrintBits); err == nil {
+		k.digests, err = sorter("digests", 4, 64)
+	}
+	if err != nil {
+		return nil, errors.Join(err, k.close())
+	}
+	k.toKeys, k.toDigests = k.keys.Appender(), k.digests.Appender()
+	return k, nil
+}
+
+func (k *keySorter) add(a *arrival, slot uint64) error {
+	for i, key := range a.keys {
+		value := slot << 1
+		if i == a.ways-1 {
+			value |= 1
+		}
+		if err := k.toKeys.Add(table.Print(key), value); err != nil {
+			return err
+		}
+	}
+	if a.ways == 0 {
+		return nil
+	}
+	return k.toDigests.Add(a.digest[0], a.digest[1]>>32<<32|slot)
+}
+
+// write writes the keys of documents that are not dead: of a bucket the first most. One that equals
+// an earlier document gets that of its digest only, see Index.keysOf.
+func (k *keySorter) write(ctx context.Context, dead slotSet, next uint64, most int) (err error) {
+	defer func() { err = errors.Join(err, k.close()) }()
+	if err := errors.Join(k.toKeys.Flush(), k.toDigests.Flush()); err != nil {
+		return err
+	}
+	copies, err := k.copies(ctx, dead, next)
+	if err != nil {
+		return err
+	}
+	sorted, err := k.keys.Sort(ctx)
+	if err != nil {
+		return err
+	}
+	// Each goroutine writes the keys from one print up to another.
+	readers := make([]*extsort.Reader, k.threads)
+	bound := func(i int) uint64 { return uint64(i) << table.PrintBits / uint64(k.threads) }
+	for i := range readers {
+		readers[i] = sorted.ReaderFrom(bound(i))
+	}
+	errs := make([]error, k.threads)
+	var writers sync.WaitGroup
+	for i, r := range readers {
+		writers.Go(func() {
+			w := keyWriter{tables: tables{s: k.s, name: fmt.Sprintf("keys-%d-", i)}, dead: dead, copies: copies, most: most, full: k.full}
+			errs[i] = errors.Join(w.write(ctx, r, bound(i+1)), r.Close())
+		})
+	}
+	writers.Wait()
+	return errors.Join(append(errs, sorted.Close())...)
+}
+
+// copies returns the documents that equal an earlier one.
+func (k *keySorter) copies(ctx context.Context, dead slotSet, next uint64) (copies slotSet, err error) {
+	sorted, err := k.digests.Sort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	copies = newSlotSet(next)
+	r := sorted.Reader()
+	var last extsort.Entry // of a document that lives
+	first := true
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		slot := uint64(uint32(e.Value))
+		if dead.has(slot) {
+			continue
+		}
+		if !first && e.Key == last.Key && e.Value>>32 == last.Value>>32 {
+			copies.set(slot)
+		}
+		last, first = e, false
+	}
+	return copies, errors.Join(r.Err(), r.Close(), sorted.Close())
+}
+
+// close removes what was sorted outside of memory.
+func (k *keySorter) close() (err error) {
+	for _, sorter := range []*extsort.Sorter{k.keys, k.digests} {
+		if sorter != nil {
+			err = errors.Join(err, sorter.Close())
+		}
+	}
+	k.keys, k.digests = nil, nil
+	return errors.Join(err, k.s.fs.RemoveAll(k.s.fs.PathJoin(k.s.dir, sortDir)))
+}
+
+// keyWriter writes keys of a range of prints.
+type keyWriter struct {
+	tables
+	dead, copies slotSet
+	most         int    // of a bucket
+	full         uint64 // bytes of a table
+}
+
+// write writes the keys of r below a print.
+func (w *keyWriter) write(ctx context.Context, r *extsort.Reader, below uint64) error {
+	var key []byte
+	var last keyOf
+	n := 0 // keys of the bucket
+	for i := 0; ; i++ {
+		e, ok := r.Next()
+		if !ok || e.Key >= below {
+			break
+		}
+		if i%(1<<16) == 0 && ctx.Err() != nil {
+			return errors.Join(ctx.Err(), w.abort())
+		}
+		k := keyOf{print: e.Key, slot: e.Value >> 1, has: true}
+		if w.dead.has(k.slot) || e.Value&1 == 0 && w.copies.has(k.slot) {
+			continue
+		}
+		if k.print != last.print {
+			n = 0
+		}
+		if n == w.most || k == last {
+			continue
+		}
+		n++
+		last = k
+		key = k.append(key[:0])
+		if err := w.put(w.full, key, nil); err != nil {
+			return errors.Join(err, w.abort())
+		}
+	}
+	if err := r.Err(); err != nil {
+		return errors.Join(err, w.abort())
+	}
+	return w.handOver()
+}

@@ -1,0 +1,126 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/durable"
+)
+
+// A folder becomes an index when its header gets its name, which is the last step:
+//
+//	INDEX.new   the header, durable before anything else is made
+//	store, …    what a new index has
+//	INDEX       INDEX.new, renamed
+//
+// So a folder without INDEX but with a valid INDEX.new is one that a process, or the power, has
+// left unfinished. Nothing in it was ever acknowledged, and the next one begins it anew. A folder
+// with anything else in it belongs to somebody, and is left alone.
+const begunFile = headerFile + newSuffix
+
+// Create makes an index in a folder that is not there or empty, and opens it. A folder in which
+// making one was begun, and not finished, counts as empty.
+func Create(dir string, o OpenOptions) (x *Index, err error) {
+	o.setDefaults()
+	s, err := begin(o.FS, dir, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.abandon())
+		}
+	}()
+	if x, err = s.load(o, o.FS.PathJoin(dir, storeDir), false); err != nil {
+		return nil, err
+	}
+	if err = s.writeState(x, false); err != nil {
+		return nil, err
+	}
+	return x, s.publish()
+}
+
+// begin takes a folder and makes it ready for a new index. It is one when publish has returned.
+func begin(fsys vfs.FS, dir string, o Options) (s *disk, err error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	made, err := durable.MkdirAll(fsys, dir, 0o777)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := unfinished(fsys, dir); err != nil {
+		return nil, err
+	}
+	lock, err := takeLock(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	s = &disk{fs: fsys, dir: dir, made: made, lock: lock, broken: make(chan struct{})}
+	err = s.clear()
+	if err == nil {
+		err = durable.SyncNames(fsys, made)
+	}
+	if err == nil {
+		header := o.withDefaults().header()
+		err = header.write(fsys, fsys.PathJoin(dir, begunFile))
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.release())
+	}
+	return s, nil
+}
+
+// clear removes what an earlier process has begun.
+func (s *disk) clear() error {
+	names, err := unfinished(s.fs, s.dir) // again: before the lock was taken another process may have made an index
+	for _, name := range names {
+		if name != lockFile && name != begunFile { // that goes last
+			err = errors.Join(err, s.fs.RemoveAll(s.fs.PathJoin(s.dir, name)))
+		}
+	}
+	return err
+}
+
+// publish makes the folder an index.
+func (s *disk) publish() error {
+	err := s.fs.Rename(s.fs.PathJoin(s.dir, begunFile), s.fs.PathJoin(s.dir, headerFile))
+	if err != nil {
+		return err
+	}
+	return durable.SyncDir(s.fs, s.dir)
+}
+
+// unfinished returns the names in a folder in which making an index was begun, or not even that. If
+// there is anything else the error is fs.ErrExist.
+func unfinished(fsys vfs.FS, dir string) (names []string, err error) {
+	if names, err = fsys.List(dir); err != nil {
+		return nil, err
+	}
+	_, err = readLines(fsys, fsys.PathJoin(dir, begunFile))
+	begun := err == nil
+	for _, name := range names {
+		if mayBeLeft(name, begun) {
+			continue
+		}
+		holds := "is not empty (it holds " + name + "): name another folder, or empty it"
+		if slices.Contains(names, headerFile) {
+			holds = "holds an index already: add to it, or name another folder"
+		}
+		return nil, fmt.Errorf("index: %s %s: %w", dir, holds, fs.ErrExist)
+	}
+	return names, nil
+}
+
+// mayBeLeft tells whether a process may leave a file of this name that has begun to make an
+// index, as far as making its header, or further.
+func mayBeLeft(name string, begun bool) bool {
+	if name == lockFile || name == begunFile+newSuffix {
+		return true
+	}
+	return begun && (name == begunFile || name == storeDir || name == stateFile || name == stateFile+newSuffix || name == sortDir || isSettleFile(name))
+}
