@@ -34,6 +34,10 @@ as it was when they began, and nobody waits.`
 
 const buildHelp = `Make an index of documents, in a folder that is not there or empty.
 
+The folder is an index when all is in it. A build that fails, or is interrupted, leaves
+nothing; one that was killed leaves a folder that the same command begins anew. It takes
+little more time than alike pairs, and the memory that --memory says at most.
+
 Documents are found by alike search when they are as similar to a text as --threshold
 says, with the --recall asked for; at higher thresholds with more. With --containment N
 a passage of a document is found too, by alike search --measure containment: about one
@@ -101,13 +105,13 @@ func newIndexBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			opening := openOptions(c.Memory)
-			opening.Options = o
-			x, err := index.Create(args[0], opening)
+			b, err := index.NewBuilder(args[0], index.BuildOptions{Options: o, Memory: buildMemory(c.Memory), Threads: c.Threads})
 			if err != nil {
 				return err
 			}
-			return f.input.feed(cmd, x, feed.Config{Index: x, Sources: sources, Corpus: c.Corpus, TimeField: timeField, Threads: c.Threads}, problems)
+			fed := feed.Config{Index: b, Sources: sources, Corpus: c.Corpus, TimeField: timeField, Threads: c.Threads}
+			err = f.input.feed(cmd, fed, problems, func() (int64, error) { return b.Finish(cmd.Context()) })
+			return errors.Join(err, b.Close())
 		},
 	}
 	cmd.Flags().SortFlags = false // in the order of the work
@@ -149,7 +153,9 @@ func newIndexAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return input.feed(cmd, x, feed.Config{Index: x, Sources: sources, Corpus: c, TimeField: timeField, Threads: input.threads}, problems)
+			fed := feed.Config{Index: x, Sources: sources, Corpus: c, TimeField: timeField, Threads: input.threads}
+			err = input.feed(cmd, fed, problems, func() (int64, error) { return x.Stats().Documents, nil })
+			return errors.Join(err, x.Close())
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -183,9 +189,9 @@ func (f *inputFlags) skipping(cmd *cobra.Command) (onSkip func(*corpus.Problem) 
 	}, told.flush
 }
 
-// feed adds records to an index, closes it, and says what has come of it.
-func (f *inputFlags) feed(cmd *cobra.Command, x *index.Index, c feed.Config, problems []corpus.Problem) (err error) {
-	defer func() { err = errors.Join(err, x.Close()) }()
+// feed adds records to an index, and says what has come of it. end completes that and returns
+// how many documents it has.
+func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func() (int64, error)) error {
 	var flush func()
 	c.OnSkip, flush = f.skipping(cmd)
 	for i := range problems {
@@ -198,13 +204,17 @@ func (f *inputFlags) feed(cmd *cobra.Command, x *index.Index, c feed.Config, pro
 	if err != nil {
 		return err
 	}
+	documents, err := end()
+	if err != nil {
+		return err
+	}
 	skipped := s.Skipped + int64(len(problems))
 	if !f.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s added", count(s.Added, "document"))
 		if skipped > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), ", %s skipped", humanize.Comma(skipped))
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "; %s in the index\n", humanize.Comma(x.Stats().Documents))
+		fmt.Fprintf(cmd.ErrOrStderr(), "; %s in the index\n", humanize.Comma(documents))
 	}
 	if skipped > 0 {
 		return errSkipped

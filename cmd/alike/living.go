@@ -72,6 +72,15 @@ func openOptions(memory int64) index.OpenOptions {
 	return index.OpenOptions{Cache: max(memory/4, 64<<20), TailKeys: int(min(memory/4/keyBytes, index.DefaultTailKeys))}
 }
 
+// buildMemory returns what of a budget of memory, 0 if it is not known, ids and keys may take while an
+// index is built. The rest is for the program, documents on their way and Pebble.
+func buildMemory(memory int64) int64 {
+	if memory == 0 {
+		return 0
+	}
+	return max(memory/2-24<<20, 8<<20)
+}
+
 // windowFlags bound a collection.
 type windowFlags struct {
 	age     string

@@ -13,9 +13,16 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
+// A Collection takes documents: an index.Index or index.Builder.
+type Collection interface {
+	NewBatch() *index.Batch
+	Add(*index.Batch) error
+	Options() index.Options
+}
+
 // Config says what to read and where it goes. Index and Sources must be set.
 type Config struct {
-	Index     *index.Index
+	Index     Collection
 	Sources   []corpus.Source
 	Corpus    corpus.Options // how to read them; Fields are set by Run
 	TimeField string         // field with the time of a document; "": they have none. See stream.ParseTime.
@@ -34,8 +41,8 @@ const blockSize = 512 << 10
 
 // Run adds the records of all sources, in order, with the values of the index's columns. A
 // document without an id of its own is named by its file, or file:line. When Run has returned
-// they survive; of a run that ended early some are there, and the same run adds them again: with
-// index.Options.ByID nothing is there twice.
+// they survive, of a Builder when that is finished; of a run that ended early some are in an Index,
+// and the same run adds them again: with index.Options.ByID nothing is there twice.
 func Run(ctx context.Context, c Config) (s Summary, err error) {
 	if c.Corpus.BlockSize == 0 {
 		c.Corpus.BlockSize = blockSize
@@ -56,7 +63,10 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 	if err := intake.Read(ctx, c.Sources, c.Corpus, nil, workers); err != nil {
 		return r.summary, err
 	}
-	return r.summary, c.Index.Sync()
+	if x, ok := c.Index.(interface{ Sync() error }); ok {
+		return r.summary, x.Sync()
+	}
+	return r.summary, nil
 }
 
 // run is what the goroutines share; they use it in their turn only.
