@@ -52,7 +52,7 @@ func ScoreJoin(r *JoinResult, truth string, options ...ScoreOption) (*JoinScores
 		}
 	}
 	var d PairScores
-	for _, l := range r.Links {
+	for l := range r.Links.All() {
 		switch v := said[unordered(r, string(l.A), string(l.B))]; {
 		case v.Match:
 			d.TruePositives++

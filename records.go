@@ -29,6 +29,8 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 	if config.OnError == dedup.OnErrorFail {
 		join.Fail = true
 	}
+	// The tables of the join are held until the engine is done, which needs little beside them.
+	join.Memory, config.Memory = config.Memory-config.Memory/4, config.Memory/4
 	join.OnSkip = nil // the engine meets the same records, and tells
 	guessed := join.LeftID == "" && id != "id"
 	var result *JoinResult
@@ -63,7 +65,7 @@ func linksOf(r *JoinResult, threshold float64) *dedup.Links {
 	return &dedup.Links{
 		Records: r.Left,
 		All: func(yield func(dedup.Link) bool) {
-			for _, l := range r.Links {
+			for l := range r.Links.All() {
 				if !yield(dedup.Link{A: uint32(l.RowA), B: uint32(l.RowB), Similarity: l.Similarity}) {
 					return
 				}

@@ -49,20 +49,20 @@ var manyRecords = 30_000 // tests take fewer
 
 // nearest finds the candidates: by TopK the pairs in which either record is one of the k most
 // similar ones of the other.
-func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) (*candidates.Pairs, error) {
+func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) (_ *candidates.Pairs, err error) {
 	left, err := t.vectors(c, whole, t.left, everyRecord)
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, left.Close()) }()
 	var right *candidates.Store
 	if t.right != nil {
-		vectors, err := t.vectors(c, whole, t.right, everyRecord)
-		if err != nil {
+		if right, err = t.vectors(c, whole, t.right, everyRecord); err != nil {
 			return nil, err
 		}
-		right = candidates.StoreOf(vectors)
+		defer func() { err = errors.Join(err, right.Close()) }()
 	}
-	found, summary, err := candidates.Find(ctx, c.search(k), candidates.StoreOf(left), right)
+	found, summary, err := candidates.Find(ctx, t.search(c, k), left, right)
 	if errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound) {
 		return nil, setting.Errorf("%s lsh: bands do not find pairs of so little similarity (%s %v) with this recall: take topk or exact, a higher one, or less %s",
 			setting.Candidates, setting.Threshold, c.Threshold, setting.Recall)
@@ -74,11 +74,48 @@ func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) 
 // everyRecord is what vectors takes for records where all are wanted.
 func everyRecord(int) bool { return true }
 
-// vectors returns what candidates are looked for by, of some of the records of a table.
-func (t *tables) vectors(c *Config, whole *records, table *record.Table, of func(row int) bool) (*simjoin.Vectors, error) {
+// search returns how candidates are found, the k best of a record by TopK, in half of the
+// memory; the other half is for the vectors.
+func (t *tables) search(c *Config, k int) candidates.Config {
+	s := c.search(k)
+	if s.Memory = t.memory.sorting() / 2; s.Memory > 0 {
+		s.Dir = t.memory
+	}
+	return s
+}
+
+// vectors returns what candidates are looked for by, of some of the records of a table. The
+// caller closes it.
+func (t *tables) vectors(c *Config, whole *records, table *record.Table, of func(row int) bool) (_ *candidates.Store, err error) {
 	skip := func(uint32) bool { return false }
 	if t.result.Left+t.result.Right > manyRecords && !c.bySimilarity() {
 		skip = t.numbering.IsGram
 	}
-	return whole.vectors(table, of, skip)
+	share := t.memory.sorting() / 4
+	if share == 0 || t.vectorBytes() <= share {
+		v := &simjoin.Vectors{}
+		err := whole.addVectors(table, of, skip, v.Append)
+		return candidates.StoreOf(v), err
+	}
+	s := candidates.NewStore(t.memory, t.memory.Unique("vectors", ""), share)
+	err = whole.addVectors(table, of, skip, s.Append)
+	if err == nil {
+		err = s.Finish()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// vectorBytes returns what the vectors of all records take at most: each feature has its number and
+// its weight.
+func (t *tables) vectorBytes() (n int64) {
+	for f := range t.left.Columns {
+		values := t.numbering.Column(f)
+		for v := range values.Len() {
+			n += 8 * int64(values.Count(uint32(v))) * int64(len(values.Tokens(uint32(v))))
+		}
+	}
+	return n
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/record"
-	"github.com/alike-dev/alike/simjoin"
 )
 
 // chance tells how alike records are that do not belong together. Where a record has one
@@ -112,7 +111,7 @@ func (b bests) sorted() bests {
 
 // ownBests returns the best score of each of some records of a table, the left or the right
 // one, with another of it.
-func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side int) (bests, error) {
+func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side int) (_ bests, err error) {
 	table := t.all()[side]
 	part := uint64(table.Rows()+sampledRecords-1) / sampledRecords
 	chosen := func(row int) bool { return hashing.Mix(uint64(row)+1)%part == 0 }
@@ -126,10 +125,12 @@ func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, some.Close()) }()
 	every, err := t.vectors(e.config, whole, table, everyRecord)
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, every.Close()) }()
 	pairs, err := t.otherThan(ctx, e.config, some, every, rows)
 	if err != nil {
 		return nil, err
@@ -154,10 +155,10 @@ func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side
 
 // otherThan returns pairs of some records of a table, of the given rows, with others of it
 // that are similar.
-func (t *tables) otherThan(ctx context.Context, c *Config, some, every *simjoin.Vectors, rows []uint32) (pairs []pair, err error) {
-	search := c.search(firstK + 1) // one of them is the record itself
+func (t *tables) otherThan(ctx context.Context, c *Config, some, every *candidates.Store, rows []uint32) (pairs []pair, err error) {
+	search := t.search(c, firstK+1) // one of them is the record itself
 	search.Both = false
-	found, _, err := candidates.Find(ctx, search, candidates.StoreOf(some), candidates.StoreOf(every))
+	found, _, err := candidates.Find(ctx, search, some, every)
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,10 @@ type Config struct {
 	With      []string // columns of both tables that are handed on
 	WithAll   bool     // hand on all columns, those of Left, then the others of Right: they are put into With
 	Threads   int      // 0: all processors
+	// Memory is a ceiling for the resident bytes of the process, 0: there is none. Keys and
+	// candidates are sorted in temporary files beyond it. The tables must fit: where they do not
+	// the join ends with an error that says what they take.
+	Memory int64
 	// Known are links that are settled. They help to learn what a match looks like, as all
 	// candidates do, but are no links again; their records have a partner: by Mutual and
 	// OneToOne they get no other, by Best the left ones do not. By All they may, where Top has
@@ -133,8 +137,8 @@ type Result struct {
 	Considered  []Considered
 	Evidence    Evidence
 	Search      candidates.Summary
-	Known       int    // links of Config.Known of which both records are there
-	Links       []Link // sorted by left, then right record, in input order
+	Known       int // links of Config.Known of which both records are there
+	Links       Links
 	Matches     float64
 	Precision   float64 // estimated, of the links
 	Recall      float64 // estimated, of the links

@@ -32,17 +32,7 @@ func (t *tables) decide(e *examiner) error {
 	}
 	r.Precision = right / max(1, float64(len(edges)))
 	r.Recall = right / max(r.Matches, 1e-300)
-	r.Links = make([]Link, len(edges))
-	for i, edge := range edges {
-		p := found.pairs[edge]
-		link := Link{A: t.left.ID(int(p.a)), B: tableB.ID(int(p.b)), RowA: int(p.a), RowB: int(p.b), Similarity: matcher.similarity(p), Probability: probability[edge]}
-		e.eachColumn(p, func(_ int, s float64, _, _ uint32) { link.Fields = append(link.Fields, s) })
-		for w := range c.With {
-			link.WithA = append(link.WithA, t.left.Kept(int(p.a), w, len(t.kept)))
-			link.WithB = append(link.WithB, tableB.Kept(int(p.b), w, len(t.kept)))
-		}
-		r.Links[i] = link
-	}
+	r.Links = t.links(e, edges)
 	if c.Evidence > 0 {
 		r.Evidence = t.evidence(e, edges)
 	}

@@ -2,7 +2,7 @@
 // labels and nothing to tune.
 //
 //	r, err := linkage.Join(ctx, linkage.Config{Left: "a.csv", Right: "b.csv"})
-//	for _, link := range r.Links { … link.A, link.B, link.Similarity, link.Probability … }
+//	for link := range r.Links.All() { … link.A, link.B, link.Similarity, link.Probability … }
 //
 // The way of the data:
 //

@@ -16,8 +16,8 @@ func checkEvidence(t *testing.T, r *Result) {
 	t.Helper()
 	near := func(x, y float64) bool { return math.Abs(x-y) < 1e-6*max(1, math.Abs(x)) }
 	links := map[[2]string]*Link{}
-	for i := range r.Links {
-		links[[2]string{string(r.Links[i].A), string(r.Links[i].B)}] = &r.Links[i]
+	for l := range r.Links.All() {
+		links[[2]string{string(l.A), string(l.B)}] = &l
 	}
 	told := 0
 	for _, v := range r.Evidence.Pairs {
@@ -110,10 +110,10 @@ func TestEvidenceChangesNoLink(t *testing.T) {
 	without := join(t, c)
 	c.Evidence = 50
 	with := join(t, c)
-	if len(with.Evidence.Pairs) != 50 || with.Evidence.Links != len(without.Links) {
-		t.Errorf("evidence of %d pairs and %d links, want 50 and %d", len(with.Evidence.Pairs), with.Evidence.Links, len(without.Links))
+	if len(with.Evidence.Pairs) != 50 || with.Evidence.Links != without.Links.Len() {
+		t.Errorf("evidence of %d pairs and %d links, want 50 and %d", len(with.Evidence.Pairs), with.Evidence.Links, without.Links.Len())
 	}
-	if show(without.Links) != show(with.Links) {
+	if show(slices.Collect(without.Links.All())) != show(slices.Collect(with.Links.All())) {
 		t.Error("links are others with evidence than without")
 	}
 }

@@ -3,10 +3,10 @@ package linkage
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/logistic"
 )
 
 // An examiner compares candidates and learns from them which ones are matches.
@@ -17,12 +17,14 @@ type examiner struct {
 	shares   []float64
 
 	model       *model
-	candidates  int         // that were examined
-	found       *comparison // of those that may be matches
-	probability []float64   // of each of these
-	judged      []float64   // log odds of each by the model without labels, with regard to rivals
-	rank        []float64   // by what these are to be ordered
-	shed        float64     // the sum of the probabilities of the others
+	grown       func(*comparison) error // called when there are more candidates: they may be too many
+	calibrated  bool                    // the model's scores are, see scoreCounts.calibrate
+	candidates  int                     // that were examined
+	found       *comparison             // of those that may be matches
+	probability []float64               // of each of these
+	judged      []float64               // log odds of each by the model without labels, with regard to rivals
+	rank        []float64               // by what these are to be ordered
+	shed        float64                 // the sum of the probabilities of the others
 
 	sample  *comparison // what the model was learned from
 	sampled []float64   // how likely these are matches
@@ -31,9 +33,13 @@ type examiner struct {
 // sampled is how many candidates a model is learned from at most.
 const sampled = 300_000
 
-// hopeless is the log odds below which a candidate out of many is not kept: no decision takes
-// one in a thousand.
-const hopeless = -7
+// The log odds below which a candidate out of many is not kept: no decision takes one in a
+// thousand. Calibrated ones are too high so far below 0, since tails fall off faster
+// than tangents, and many times as many candidates would be kept.
+const (
+	hopeless           = -7
+	calibratedHopeless = -4
+)
 
 // batch is how many candidates out of many are compared at once.
 const batch = 1 << 17
@@ -106,6 +112,11 @@ func (e *examiner) rivals(c *comparison) *exclusive {
 // keepLikely compares all candidates, and keeps the comparison of those that may be matches.
 func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs) error {
 	some := make([]pair, 0, batch)
+	all, dropped := new(scoreCounts), new(scoreCounts)
+	least := float64(hopeless)
+	if e.calibrated {
+		least = calibratedHopeless
+	}
 	flush := func() error {
 		c, err := e.compare(ctx, e.matchers, some)
 		if err != nil {
@@ -113,14 +124,15 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs) erro
 		}
 		for i := range some {
 			z := e.model.score(c.of(i))
-			if z < hopeless && (e.config.Threshold == 0 || float64(c.wholes[i]) < e.config.Threshold-1e-6) {
-				e.shed += math.Exp(z)
+			all.add(z)
+			if z < least && (e.config.Threshold == 0 || float64(c.wholes[i]) < e.config.Threshold-1e-6) {
+				dropped.add(z)
 				continue
 			}
 			e.found.take(c, i)
 		}
 		some = some[:0]
-		return nil
+		return e.grown(e.found)
 	}
 	for p, err := range pairs.All() {
 		if err != nil {
@@ -132,5 +144,15 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs) erro
 			}
 		}
 	}
-	return flush()
+	if err := flush(); err != nil {
+		return err
+	}
+	by := line{0, 1}
+	if e.calibrated {
+		by, _ = e.model.calibrate(all)
+	}
+	for i, n := range dropped {
+		e.shed += float64(n) * logistic.Probability(by.of(scoreAt(i)))
+	}
+	return nil
 }

@@ -28,7 +28,7 @@ func ExampleJoin() {
 	if err != nil {
 		panic(err)
 	}
-	for _, l := range r.Links {
+	for l := range r.Links.All() {
 		fmt.Printf("%s %s %.3f\n", l.A, l.B, l.Similarity)
 	}
 	// Output:

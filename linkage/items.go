@@ -66,7 +66,7 @@ func (c *chosen) Append(dst []uint32, i int) []uint32 { return c.items.Append(ds
 // sharing finds the pairs that share keys.
 func (t *tables) sharing(ctx context.Context, c *Config) (*candidates.Pairs, error) {
 	left := t.items(t.left)
-	k := candidates.KeysConfig{Items: left.count, Threads: c.Threads}
+	k := candidates.KeysConfig{Items: left.count, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory}
 	t.result.Search = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.result.Left + t.result.Right)}
 	if t.right == nil {
 		return candidates.Keys(ctx, k, left, nil)
@@ -94,7 +94,7 @@ func (t *tables) closest(ctx context.Context, c *Config) ([]pair, error) {
 			some.rows = append(some.rows, uint32(i))
 		}
 	}
-	k := candidates.KeysConfig{Items: left.count, Threads: c.Threads, Expected: manyShare}
+	k := candidates.KeysConfig{Items: left.count, Threads: c.Threads, Expected: manyShare, Memory: t.memory.sorting(), Dir: t.memory}
 	found, err := candidates.Keys(ctx, k, some, other)
 	if err != nil {
 		return nil, err

@@ -73,12 +73,12 @@ func join(t *testing.T, c Config) *Result {
 // scores returns precision and recall of links whose truth is in equal ids.
 func scores(r *Result, matches int) (precision, recall float64) {
 	right := 0
-	for _, l := range r.Links {
+	for l := range r.Links.All() {
 		if bytes.Equal(l.A, l.B) {
 			right++
 		}
 	}
-	return float64(right) / max(1, float64(len(r.Links))), float64(right) / max(1, float64(matches))
+	return float64(right) / max(1, float64(r.Links.Len())), float64(right) / max(1, float64(matches))
 }
 
 func TestPeopleAreFoundWhateverShareOfThemHasAPartner(t *testing.T) {
@@ -107,7 +107,7 @@ func TestTheSameLinksComeOutForAnyNumberOfThreads(t *testing.T) {
 	show := func() string {
 		var b strings.Builder
 		r := join(t, c)
-		for _, l := range r.Links {
+		for l := range r.Links.All() {
 			fmt.Fprintf(&b, "%s %s %v %v %v\n", l.A, l.B, l.Similarity, l.Fields, l.Probability)
 		}
 		fmt.Fprintf(&b, "%+v", r.Columns)
@@ -150,8 +150,8 @@ func TestFormatsHoldTheSameTable(t *testing.T) {
 	}
 	for name, content := range map[string]string{"r.tsv": strings.ReplaceAll(right, ",", "\t"), "r.jsonl": lines.String()} {
 		got := join(t, Config{Left: write(t, "l.csv", left), Right: write(t, name, content)})
-		if len(got.Links) != len(want.Links) || got.Precision != want.Precision {
-			t.Errorf("%s gives %d links, want %d", name, len(got.Links), len(want.Links))
+		if got.Links.Len() != want.Links.Len() || got.Precision != want.Precision {
+			t.Errorf("%s gives %d links, want %d", name, got.Links.Len(), want.Links.Len())
 		}
 	}
 }
@@ -161,19 +161,19 @@ func TestDecisionsByHandAreKept(t *testing.T) {
 	c := Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)}
 	auto := join(t, c)
 	c.Threshold = 0.8
-	for _, l := range join(t, c).Links {
+	for l := range join(t, c).Links.All() {
 		if l.Similarity < 0.8 {
 			t.Fatalf("a link of %v at threshold 0.8", l.Similarity)
 		}
 	}
 	c.Threshold, c.Precision = 0, 0.6
 	loose := join(t, c)
-	if len(loose.Links) < len(auto.Links) || loose.Precision < 0.6 {
-		t.Errorf("at precision 0.6 there are %d links of estimated %.3f, without %d", len(loose.Links), loose.Precision, len(auto.Links))
+	if loose.Links.Len() < auto.Links.Len() || loose.Precision < 0.6 {
+		t.Errorf("at precision 0.6 there are %d links of estimated %.3f, without %d", loose.Links.Len(), loose.Precision, auto.Links.Len())
 	}
 	c.Precision, c.Match, c.Top, c.Threshold = 0, All, 2, 0.01
 	degree := map[string]int{}
-	for _, l := range join(t, c).Links {
+	for l := range join(t, c).Links.All() {
 		if degree[string(l.A)]++; degree[string(l.A)] > 2 {
 			t.Fatalf("record %s has more than 2 links", l.A)
 		}
@@ -183,7 +183,7 @@ func TestDecisionsByHandAreKept(t *testing.T) {
 func TestMissingValuesNeitherHelpNorHurt(t *testing.T) {
 	left, right := people(500, 0.7)
 	r := join(t, Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)})
-	for _, l := range r.Links {
+	for l := range r.Links.All() {
 		missing := 0
 		for _, s := range l.Fields {
 			if s < 0 {
@@ -213,12 +213,12 @@ func TestOneTableIsJoinedWithinItself(t *testing.T) {
 	}
 	r := join(t, Config{Left: write(t, "t.csv", strings.Join(lines, "\n")+"\n")})
 	right2 := 0
-	for _, l := range r.Links {
+	for l := range r.Links.All() {
 		if string(l.A)+"b" == string(l.B) && truth[string(l.A)] {
 			right2++
 		}
 	}
-	if p, rec := float64(right2)/float64(len(r.Links)), float64(right2)/float64(len(truth)); p < 0.95 || rec < 0.9 {
+	if p, rec := float64(right2)/float64(r.Links.Len()), float64(right2)/float64(len(truth)); p < 0.95 || rec < 0.9 {
 		t.Errorf("precision %.3f, recall %.3f of %d pairs", p, rec, len(truth))
 	}
 }
@@ -251,8 +251,8 @@ func TestInputsThatCannotBeJoinedAreNamed(t *testing.T) {
 func TestAnEmptySideHasNoLinks(t *testing.T) {
 	left, _ := people(10, 1)
 	r := join(t, Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", "id,name,street,town,born\n")})
-	if len(r.Links) != 0 || r.Left != 10 || r.Right != 0 {
-		t.Errorf("%d links among %d × %d records", len(r.Links), r.Left, r.Right)
+	if r.Links.Len() != 0 || r.Left != 10 || r.Right != 0 {
+		t.Errorf("%d links among %d × %d records", r.Links.Len(), r.Left, r.Right)
 	}
 }
 
@@ -321,12 +321,12 @@ func TestManyRecordsAreJoinedByWhatTheyShare(t *testing.T) {
 	}
 	truth := 0
 	r := join(t, Config{Left: write(t, "t.csv", left+strings.Join(rows, "\n")+"\n")})
-	for _, l := range r.Links {
+	for l := range r.Links.All() {
 		if "b"+string(l.A) == string(l.B) {
 			truth++
 		}
 	}
-	if p, rec := float64(truth)/float64(len(r.Links)), float64(truth)/float64(matches); p < 0.95 || rec < 0.9 {
+	if p, rec := float64(truth)/float64(r.Links.Len()), float64(truth)/float64(matches); p < 0.95 || rec < 0.9 {
 		t.Errorf("one table: precision %.3f, recall %.3f", p, rec)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // knownOf returns the links of a join as known ones.
 func knownOf(r *Result) (known []Known) {
-	for _, l := range r.Links {
+	for l := range r.Links.All() {
 		known = append(known, Known{string(l.A), string(l.B)})
 	}
 	return known
@@ -55,7 +55,7 @@ func checkRule(t *testing.T, c *Config, r *Result) {
 		degree[0][k.A]++
 		degree[1][k.B]++
 	}
-	for _, l := range r.Links {
+	for l := range r.Links.All() {
 		a, b := string(l.A), string(l.B)
 		if isKnown[Known{a, b}] {
 			t.Errorf("%s: %s and %s are linked again", c.Match, a, b)
@@ -89,18 +89,18 @@ func TestATableThatGrowsIsLinkedAsIfItHadBeenWhole(t *testing.T) {
 		whole := join(t, Config{Left: left, Right: right, Match: match})
 		first := join(t, Config{Left: half, Right: right, Match: match})
 		rest := join(t, Config{Left: left, Right: right, Match: match, Known: knownOf(first)})
-		if rest.Known != len(first.Links) {
-			t.Errorf("%s: %d links are known of %d", match, rest.Known, len(first.Links))
+		if rest.Known != first.Links.Len() {
+			t.Errorf("%s: %d links are known of %d", match, rest.Known, first.Links.Len())
 		}
-		joined := &Result{Links: slices.Concat(first.Links, rest.Links)}
+		joined := &Result{Links: LinksOf(slices.Concat(slices.Collect(first.Links.All()), slices.Collect(rest.Links.All()))...)}
 		precision, recall := scores(joined, matches)
 		p, r := scores(whole, matches)
 		if precision < p-0.02 || recall < r-0.02 {
 			t.Errorf("%s: in two steps precision is %.3f and recall %.3f, in one %.3f and %.3f", match, precision, recall, p, r)
 		}
 		again := join(t, Config{Left: left, Right: right, Match: match, Known: knownOf(joined)})
-		if len(again.Links)*100 > len(joined.Links) {
-			t.Errorf("%s: nothing is new, and %d of %d links are found once more", match, len(again.Links), len(joined.Links))
+		if again.Links.Len()*100 > joined.Links.Len() {
+			t.Errorf("%s: nothing is new, and %d of %d links are found once more", match, again.Links.Len(), joined.Links.Len())
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestKnownLinksOfOtherRecordsChangeNothing(t *testing.T) {
 	c.Known = []Known{{"no", "none"}, {"nobody", "nowhere"}}
 	got := join(t, c)
 	if !slices.Equal(knownOf(got), knownOf(want)) || got.Known != 0 {
-		t.Errorf("%d links, %d of them known, want %d and none", len(got.Links), got.Known, len(want.Links))
+		t.Errorf("%d links, %d of them known, want %d and none", got.Links.Len(), got.Known, want.Links.Len())
 	}
 }
 

@@ -3,6 +3,7 @@ package linkage
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -52,7 +53,7 @@ func NewLearner(ctx context.Context, c Config) (*Learner, error) {
 		return nil, setting.Errorf("a table has no records: there is nothing to learn")
 	}
 	e, err := t.examine(ctx, &c)
-	if err != nil {
+	if err := errors.Join(err, t.memory.Close()); err != nil {
 		return nil, err
 	}
 	l := &Learner{config: c, tables: t, describer: t.describe(e), matcher: e.matchers[0], at: make(map[pair]int, len(e.found.pairs))}

@@ -56,7 +56,7 @@ func right(r *Result, matches []Label) (hits int) {
 	for _, m := range matches {
 		isTrue[[2]string{m.A, m.B}] = true
 	}
-	for _, l := range r.Links {
+	for l := range r.Links.All() {
 		if isTrue[[2]string{string(l.A), string(l.B)}] {
 			hits++
 		}
@@ -65,7 +65,7 @@ func right(r *Result, matches []Label) (hits int) {
 }
 
 func f1(r *Result, matches []Label) float64 {
-	return 2 * float64(right(r, matches)) / float64(len(r.Links)+len(matches))
+	return 2 * float64(right(r, matches)) / float64(r.Links.Len()+len(matches))
 }
 
 func TestLabelsTeachWhatTheDataDoNotTell(t *testing.T) {
@@ -80,7 +80,7 @@ func TestLabelsTeachWhatTheDataDoNotTell(t *testing.T) {
 		truth[[2]string{m.A, m.B}] = true
 	}
 	labels := matches[:40:40]
-	for _, link := range without.Links {
+	for link := range without.Links.All() {
 		if a, b := string(link.A), string(link.B); !truth[[2]string{a, b}] && len(labels) < 80 {
 			labels = append(labels, Label{a, b, false})
 		}
@@ -127,11 +127,12 @@ func TestLabelsThatChangeNothingGiveTheDecisionWithoutThem(t *testing.T) {
 	}
 	m := l.model(l.start())
 	without, with := join(t, Config{Left: path}), join(t, Config{Left: path, Model: m})
-	if len(without.Links) == 0 || len(with.Links) != len(without.Links) {
-		t.Fatalf("%d links with a model that says nothing new, %d without", len(with.Links), len(without.Links))
+	if without.Links.Len() == 0 || with.Links.Len() != without.Links.Len() {
+		t.Fatalf("%d links with a model that says nothing new, %d without", with.Links.Len(), without.Links.Len())
 	}
-	for i, l := range with.Links {
-		if w := without.Links[i]; !bytes.Equal(l.A, w.A) || !bytes.Equal(l.B, w.B) || math.Abs(l.Probability-w.Probability) > 1e-6 {
+	for i := range with.Links.Len() {
+		l := with.Links.At(i)
+		if w := without.Links.At(i); !bytes.Equal(l.A, w.A) || !bytes.Equal(l.B, w.B) || math.Abs(l.Probability-w.Probability) > 1e-6 {
 			t.Errorf("link %d is %s %s %v, want %s %s %v", i, l.A, l.B, l.Probability, w.A, w.B, w.Probability)
 		}
 	}

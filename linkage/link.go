@@ -2,6 +2,7 @@ package linkage
 
 import (
 	"context"
+	"errors"
 	"runtime"
 
 	"github.com/alike-dev/alike/candidates"
@@ -15,7 +16,8 @@ func Join(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.link(ctx, &c)
+	r, err := t.link(ctx, &c)
+	return r, errors.Join(err, t.memory.Close())
 }
 
 // prepare completes a configuration and reads its tables.
@@ -57,6 +59,9 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 // examine finds candidates, compares them, and says how likely each is a match.
 func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	t.numbering.Finish()
+	if err := t.holdAll(c.Threads); err != nil {
+		return nil, err
+	}
 	whole, err := t.records(ctx, c)
 	if err != nil {
 		return nil, err
@@ -65,7 +70,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &examiner{comparer: compare, config: c, matchers: whole.newMatchers(c.Threads)}
+	e := &examiner{comparer: compare, config: c, matchers: whole.newMatchers(c.Threads), grown: t.mayHold}
 	r := t.result
 	r.matcher, r.only = e.matchers[0], t.left
 	e.shares = e.comparer.shares()
@@ -78,6 +83,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 		return nil, err
 	}
 	r.Candidates = e.candidates
+	t.memory.held += bytesOf(e.found)
 	t.report(e.sample, e.sampled, e.model)
 	if len(c.Known) > 0 {
 		t.known = t.findKnown(c.Known)
@@ -111,6 +117,9 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 	}
 	if err := e.learn(ctx, sample); err != nil {
 		return err
+	}
+	if e.config.Model == nil {
+		e.calibrated = e.model.relearn(e.sample, e.rivals(e.sample), e.sampled)
 	}
 	pairs, err := t.sharing(ctx, e.config)
 	if err != nil {

@@ -119,6 +119,7 @@ type reader struct {
 	kinds       []record.Kind
 	repetitions bool
 	onSkip      func(*corpus.Problem) error
+	grown       func() error // called when the table has grown: it may be too large
 
 	mu       sync.Mutex
 	table    *record.Table
@@ -137,14 +138,12 @@ type blockProblem struct {
 
 // read reads a table: the given columns, cut as kinds say, and the columns keep, which are
 // handed on.
-func (s *source) read(ctx context.Context, threads int, columns []string, kinds []record.Kind, keep []string,
-	numbering *record.Numbering, repetitions bool, onSkip func(*corpus.Problem) error) (_ *record.Table, err error) {
-	r := &reader{source: s, kinds: kinds, repetitions: repetitions, onSkip: onSkip, table: record.NewTable(len(columns), numbering)}
-	o := s.options
+func (r *reader) read(ctx context.Context, threads int, columns, keep []string) (err error) {
+	o := r.options
 	o.Fields = slices.Concat(columns, keep)
-	f, err := corpus.Open(ctx, s.source, o)
+	f, err := corpus.Open(ctx, r.source.source, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if threads <= 0 {
@@ -155,12 +154,9 @@ func (s *source) read(ctx context.Context, threads int, columns []string, kinds 
 		g.Go(func() error { return r.work(ctx, f, o) })
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return err
 	}
-	if err := r.tell(f); err != nil {
-		return nil, err
-	}
-	return r.table, nil
+	return r.tell(f)
 }
 
 // work reads blocks until there are none left.
@@ -190,12 +186,14 @@ func (r *reader) work(ctx context.Context, f *corpus.File, o corpus.Options) err
 			}
 			chunk.Append(cutter, rec.ID, rec.Fields[:len(r.kinds)], rec.Fields[len(r.kinds):]...)
 		}
-		r.put(&b, chunk, problems)
+		if err := r.put(&b, chunk, problems); err != nil {
+			return err
+		}
 	}
 }
 
 // put adds the chunk of a block to the table as soon as those before it are there.
-func (r *reader) put(b *corpus.Block, chunk *record.Chunk, problems []blockProblem) {
+func (r *reader) put(b *corpus.Block, chunk *record.Chunk, problems []blockProblem) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for int64(len(r.chunks)) <= b.Seq {
@@ -209,6 +207,7 @@ func (r *reader) put(b *corpus.Block, chunk *record.Chunk, problems []blockProbl
 		r.table.Add(c)
 		r.chunks[r.added] = nil
 	}
+	return r.grown()
 }
 
 // tell tells of the records that were skipped, in the order of the file.

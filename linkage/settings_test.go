@@ -65,13 +65,13 @@ func TestWithoutWeightsSimilarityCountsTokens(t *testing.T) {
 	for m, want := range map[measure.Measure]float64{measure.Cosine: 2 / math.Sqrt(12), measure.WeightedJaccard: 2. / 5} {
 		c.Measure = m
 		r := join(t, c)
-		if len(r.Links) != 2 || math.Abs(r.Links[0].Similarity-want) > 1e-12 || r.Links[0].Fields[0] != r.Links[0].Similarity || r.Links[1].Similarity != 1 {
+		if r.Links.Len() != 2 || math.Abs(r.Links.At(0).Similarity-want) > 1e-12 || r.Links.At(0).Fields[0] != r.Links.At(0).Similarity || r.Links.At(1).Similarity != 1 {
 			t.Errorf("%v: links %+v, the first of similarity %v", m, r.Links, want)
 		}
 	}
 	c.Measure, c.Repetitions = measure.WeightedJaccard, true
-	if r := join(t, c); math.Abs(r.Links[1].Similarity-2./3) > 1e-12 {
-		t.Errorf("with repetitions similarity is %v, want 2/3", r.Links[1].Similarity)
+	if r := join(t, c); math.Abs(r.Links.At(1).Similarity-2./3) > 1e-12 {
+		t.Errorf("with repetitions similarity is %v, want 2/3", r.Links.At(1).Similarity)
 	}
 }
 
@@ -80,11 +80,11 @@ func TestASketchOfFrequenciesIsAsGoodAsItsError(t *testing.T) {
 	c := Config{Left: write(t, "l.csv", l), Right: write(t, "r.csv", x)}
 	exact := join(t, c)
 	c.IDF, c.Epsilon = IDFSketch, 1e-5
-	if r := join(t, c); !slices.Equal(knownOf(r), knownOf(exact)) || r.Links[0].Similarity != exact.Links[0].Similarity {
-		t.Errorf("%d links by a sketch without collisions, %d by counts", len(r.Links), len(exact.Links))
+	if r := join(t, c); !slices.Equal(knownOf(r), knownOf(exact)) || r.Links.At(0).Similarity != exact.Links.At(0).Similarity {
+		t.Errorf("%d links by a sketch without collisions, %d by counts", r.Links.Len(), exact.Links.Len())
 	}
 	c.Epsilon, c.Delta = 0.01, 0.3
-	if r := join(t, c); r.Links[0].Similarity == exact.Links[0].Similarity {
+	if r := join(t, c); r.Links.At(0).Similarity == exact.Links.At(0).Similarity {
 		t.Errorf("a sketch of some hundred counters has no error")
 	}
 }
@@ -97,7 +97,7 @@ func TestExactCandidatesAreAllPairsFromTheThresholdOn(t *testing.T) {
 		c.Measure = m
 		all := map[Known]float64{}
 		c.Candidates, c.Threshold = TopK, 1e-6
-		for _, k := range join(t, c).Links {
+		for k := range join(t, c).Links.All() {
 			all[Known{string(k.A), string(k.B)}] = k.Similarity
 		}
 		c.Threshold = 0.3
@@ -109,18 +109,18 @@ func TestExactCandidatesAreAllPairsFromTheThresholdOn(t *testing.T) {
 		}
 		c.Candidates = Exact
 		exact := join(t, c)
-		for _, k := range exact.Links {
+		for k := range exact.Links.All() {
 			if s := all[Known{string(k.A), string(k.B)}]; s != 0 && s != k.Similarity || k.Similarity < c.Threshold {
 				t.Errorf("%v: %s and %s have similarity %v, and %v otherwise", m, k.A, k.B, k.Similarity, s)
 			}
 		}
-		if len(exact.Links) < want || exact.Search.Method != candidates.Exact {
-			t.Errorf("%v: %d pairs by %s, and %d otherwise", m, len(exact.Links), exact.Search.Method, want)
+		if exact.Links.Len() < want || exact.Search.Method != candidates.Exact {
+			t.Errorf("%v: %d pairs by %s, and %d otherwise", m, exact.Links.Len(), exact.Search.Method, want)
 		}
 		c.Candidates, c.Recall = LSH, 0.9
 		bands := join(t, c)
-		if n := len(bands.Links); n < len(exact.Links)*85/100 || n > len(exact.Links) || bands.Search.Method != candidates.Bands {
-			t.Errorf("%v: %d of %d pairs by %s", m, n, len(exact.Links), bands.Search.Method)
+		if n := bands.Links.Len(); n < exact.Links.Len()*85/100 || n > exact.Links.Len() || bands.Search.Method != candidates.Bands {
+			t.Errorf("%v: %d of %d pairs by %s", m, n, exact.Links.Len(), bands.Search.Method)
 		}
 		c.Candidates, c.Recall = Auto, 0
 		if auto := join(t, c); auto.Search.TopKSeconds <= 0 || auto.Search.BandsSeconds <= 0 {
@@ -142,7 +142,7 @@ func TestABloomFilterChangesNoLink(t *testing.T) {
 		whole := join(t, c)
 		c.Unfiltered = false
 		if !slices.Equal(knownOf(filtered), knownOf(whole)) || filtered.Candidates != whole.Candidates {
-			t.Errorf("%d links of %d candidates with the filter, %d of %d without", len(filtered.Links), filtered.Candidates, len(whole.Links), whole.Candidates)
+			t.Errorf("%d links of %d candidates with the filter, %d of %d without", filtered.Links.Len(), filtered.Candidates, whole.Links.Len(), whole.Candidates)
 		}
 		if filtered.Search.Dropped < 400 || whole.Search.Dropped >= filtered.Search.Dropped {
 			t.Errorf("dropped %d of %d records with the filter, %d without", filtered.Search.Dropped, filtered.Search.Searched, whole.Search.Dropped)

@@ -46,12 +46,12 @@ func TestRealTablesAreJoinedWithoutLabels(t *testing.T) {
 				truth[ordered(c.right == "", row[0], row[1])] = true
 			}
 			right := 0.0
-			for _, l := range r.Links {
+			for l := range r.Links.All() {
 				if truth[ordered(c.right == "", string(l.A), string(l.B))] {
 					right++
 				}
 			}
-			precision, recall := right/float64(len(r.Links)), right/float64(len(truth))
+			precision, recall := right/float64(r.Links.Len()), right/float64(len(truth))
 			if f1 := 2 * precision * recall / (precision + recall); f1 < c.least {
 				t.Errorf("F1 %.4f, want %v: precision %.3f, recall %.3f", f1, c.least, precision, recall)
 			}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/hashing"
@@ -17,6 +19,7 @@ type tables struct {
 	result      *Result
 	left, right *record.Table // right is nil for one table
 	numbering   record.Numbering
+	memory      *memory
 	known       *known    // nil: nothing is
 	idColumns   [2]string // of the left and the right table
 	kept        []string  // columns whose values are kept as they are: those of Config.With, then what evidence shows
@@ -24,7 +27,7 @@ type tables struct {
 
 // open reads the tables.
 func open(ctx context.Context, c *Config) (*tables, error) {
-	t := &tables{result: &Result{Match: c.Match, OneTable: c.Right == ""}}
+	t := &tables{result: &Result{Match: c.Match, OneTable: c.Right == ""}, memory: newMemory(c)}
 	left, err := find(ctx, c.Left, c.LeftID, c.Corpus)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,17 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 		names[0], names[1] = append(names[0], f.Left), append(names[1], f.Right)
 		kinds = append(kinds, f.Tokens)
 	}
-	if t.left, err = left.read(ctx, c.Threads, names[0], kinds, t.kept, &t.numbering, c.Repetitions, skipped); err != nil {
+	rows := int64(0) // bytes of the tables before the one that is read
+	read := func(s *source, columns []string) (*record.Table, error) {
+		r := &reader{source: s, kinds: kinds, repetitions: c.Repetitions, onSkip: skipped, table: record.NewTable(len(columns), &t.numbering)}
+		r.grown = func() error {
+			return t.memory.hold(rows+r.table.Bytes()+t.numbering.Bytes(), fmt.Sprintf("%s records of %s take", humanize.Comma(int64(r.table.Rows())), fault.Shown(s.name)))
+		}
+		err := r.read(ctx, c.Threads, columns, t.kept)
+		rows += r.table.Bytes()
+		return r.table, err
+	}
+	if t.left, err = read(left, names[0]); err != nil {
 		return nil, err
 	}
 	t.result.Left = t.left.Rows()
@@ -74,7 +87,7 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 		t.noteEmpty(left, right)
 		return t, nil
 	}
-	if t.right, err = right.read(ctx, c.Threads, names[1], kinds, t.kept, &t.numbering, c.Repetitions, skipped); err != nil {
+	if t.right, err = read(right, names[1]); err != nil {
 		return nil, err
 	}
 	t.result.Right = t.right.Rows()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
-	"github.com/alike-dev/alike/simjoin"
 )
 
 // records compares records as a whole: by their distinct tokens, in whatever column.
@@ -165,10 +164,9 @@ func (t *tables) weighColumns(weights record.Weights) {
 	}
 }
 
-// vectors makes a vector of each of some records: its tokens, but those to skip, with their
+// addVectors adds a vector of each of some records: its tokens, but those to skip, with their
 // weights.
-func (r *records) vectors(t *record.Table, of func(row int) bool, skip func(token uint32) bool) (*simjoin.Vectors, error) {
-	v := &simjoin.Vectors{}
+func (r *records) addVectors(t *record.Table, of func(row int) bool, skip func(token uint32) bool, add func(features, weights []uint32) error) error {
 	m := r.newMatcher()
 	var features, w []uint32
 	for i := range t.Rows() {
@@ -185,9 +183,9 @@ func (r *records) vectors(t *record.Table, of func(row int) bool, skip func(toke
 		for _, token := range features {
 			w = append(w, uint32(r.weights[token]))
 		}
-		if err := v.Append(features, w); err != nil {
-			return nil, err
+		if err := add(features, w); err != nil {
+			return err
 		}
 	}
-	return v, nil
+	return nil
 }

@@ -62,6 +62,8 @@ func (d *Dictionary) grow() {
 	}
 }
 
+func (d *Dictionary) bytes() int64 { return int64(4*cap(d.slots) + 8*cap(d.hashes)) }
+
 // A Chunk is some rows of a table, in the order of the table, before they are added to it. Its
 // values have numbers of its own, and each is there once.
 type Chunk struct {
@@ -174,7 +176,7 @@ func (c *Chunk) NameRows(name func(row int) string) {
 		}
 		c.idEnds[i] = uint32(len(ids))
 	}
-	c.ids = slices.Clip(ids)
+	c.ids = ids
 }
 
 // Numbering gives the tokens and values of all chunks of the joined tables their numbers. The
@@ -195,6 +197,15 @@ func (n *Numbering) Tokens() int {
 	return n.tokens.Len()
 }
 
+// Bytes returns what the numbers take in memory: of tokens, and of values with their tokens.
+func (n *Numbering) Bytes() int64 {
+	b := n.tokens.bytes() + int64(8*cap(n.grams))
+	for _, c := range n.columns {
+		b += c.numbers.bytes() + int64(8*cap(c.ends)+4*cap(c.tokens)+4*cap(c.counts))
+	}
+	return b
+}
+
 // Column returns the values of column f, of both tables if there are two.
 func (n *Numbering) Column(f int) *Column { return n.columns[f] }
 
@@ -210,7 +221,6 @@ func (n *Numbering) Finish() {
 	}
 	for _, c := range n.columns {
 		c.numbers = Dictionary{}
-		c.tokens = slices.Clip(c.tokens)
 	}
 }
 
@@ -233,6 +243,9 @@ type Column struct {
 
 // Len returns how many distinct values there are.
 func (c *Column) Len() int { return len(c.ends) }
+
+// Sizes returns how many distinct values there are, and how many tokens they have together.
+func (c *Column) Sizes() (values, tokens int) { return len(c.ends), len(c.tokens) }
 
 // Tokens returns the tokens of a value, ascending without repeats.
 func (c *Column) Tokens(value uint32) []uint32 {
@@ -288,6 +301,7 @@ type Table struct {
 	pages     [][]uint32 // cells of pageRows rows each: 1 + the number of the value, 0: missing
 	chunks    []*Chunk   // ids and kept values
 	first     []int      // row of each chunk, and the number of all
+	bytes     int64      // of pages and chunks
 }
 
 const pageRows = 1 << 12
@@ -319,6 +333,7 @@ func (t *Table) Add(c *Chunk) {
 		at := t.Rows() + row
 		if at%pageRows == 0 {
 			t.pages = append(t.pages, make([]uint32, 0, pageRows*t.Columns))
+			t.bytes += int64(4 * pageRows * t.Columns)
 		}
 		page := &t.pages[at/pageRows]
 		for f, cell := range c.cells[row*t.Columns : (row+1)*t.Columns] {
@@ -331,10 +346,17 @@ func (t *Table) Add(c *Chunk) {
 		}
 	}
 	c.seen, c.values, c.tokens, c.cells = Dictionary{}, nil, nil, nil
-	c.idEnds, c.kept, c.keptEnds = slices.Clip(c.idEnds), slices.Clip(c.kept), slices.Clip(c.keptEnds)
+	c.ids, c.idEnds, c.kept, c.keptEnds = exact(c.ids), exact(c.idEnds), exact(c.kept), exact(c.keptEnds)
 	t.chunks = append(t.chunks, c)
+	t.bytes += int64(cap(c.ids) + 4*cap(c.idEnds) + cap(c.kept) + 8*cap(c.keptEnds))
 	t.first = append(t.first, t.Rows()+c.Rows())
 }
+
+// Bytes returns what the rows take in memory, without their values.
+func (t *Table) Bytes() int64 { return t.bytes }
+
+// exact returns a copy without room to grow.
+func exact[E any](s []E) []E { return append(make([]E, 0, len(s)), s...) }
 
 // Rows returns how many rows the table has.
 func (t *Table) Rows() int { return t.first[len(t.first)-1] }

@@ -47,7 +47,7 @@ func (v variant) learn(work string) {
 		c.Model = m
 		r, err := linkage.Join(context.Background(), c)
 		check(err)
-		links := slices.DeleteFunc(r.Links, func(l linkage.Link) bool { return taught(string(l.A)) })
+		links := slices.DeleteFunc(slices.Collect(r.Links.All()), func(l linkage.Link) bool { return taught(string(l.A)) })
 		matches := 0
 		for t := range truth {
 			if !taught(t[0]) {

@@ -264,11 +264,13 @@ func (v variant) run(work string) {
 	r, err := linkage.Join(context.Background(), c)
 	check(err)
 	took := time.Since(from)
-	right := v.count(r.Links, truth)
+	links := slices.Collect(r.Links.All())
+	right := v.count(links, truth)
 	c.Precision = 1e-9
 	all, err := linkage.Join(context.Background(), c)
 	check(err)
-	slices.SortStableFunc(all.Links, func(x, y linkage.Link) int {
+	considered := slices.Collect(all.Links.All())
+	slices.SortStableFunc(considered, func(x, y linkage.Link) int {
 		if x.Probability > y.Probability {
 			return -1
 		} else if x.Probability < y.Probability {
@@ -277,18 +279,18 @@ func (v variant) run(work string) {
 		return 0
 	})
 	best, n := 0.0, 0
-	for i, l := range all.Links {
+	for i, l := range considered {
 		n += v.count([]linkage.Link{l}, truth)
 		best = max(best, 2*float64(n)/float64(i+1+len(truth)))
 	}
-	p, rec := float64(right)/max(1, float64(len(r.Links))), float64(right)/max(1, float64(len(truth)))
-	f := 2 * float64(right) / max(1, float64(len(r.Links)+len(truth)))
+	p, rec := float64(right)/max(1, float64(len(links))), float64(right)/max(1, float64(len(truth)))
+	f := 2 * float64(right) / max(1, float64(len(links)+len(truth)))
 	if *columns {
 		for _, c := range r.Columns {
 			fmt.Printf("    %-16s %-6s agree %.2f chance %.2f information %5.2f share %.2f\n", c.Left, c.Tokens, c.Agreement, c.Chance, c.Information, c.Share)
 		}
 	}
-	fmt.Printf("%-28s %7d best %.4f F1 %.4f links %6d p %.3f/%.3f r %.3f/%.3f %5.1fs\n", v.name, len(truth), best, f, len(r.Links), p, r.Precision, rec, r.Recall, took.Seconds())
+	fmt.Printf("%-28s %7d best %.4f F1 %.4f links %6d p %.3f/%.3f r %.3f/%.3f %5.1fs\n", v.name, len(truth), best, f, len(links), p, r.Precision, rec, r.Recall, took.Seconds())
 }
 
 func (v variant) count(links []linkage.Link, truth map[[2]string]bool) (n int) {

@@ -250,11 +250,14 @@ func limitHeap(memory int64) {
 // outsideHeap is resident memory that is not the collector's: code, mostly.
 const outsideHeap = 16 << 20
 
-// budget returns the memory budget in bytes: as asked, or half of what the
+// budget returns the memory budget of the flags.
+func (f *inputFlags) budget() (int64, error) { return budgetOf(f.memory) }
+
+// budgetOf returns a memory budget in bytes: as asked, or half of what the
 // control group or the machine has.
-func (f *inputFlags) budget() (int64, error) {
-	if f.memory != "" {
-		return parseSize("memory", f.memory)
+func budgetOf(asked string) (int64, error) {
+	if asked != "" {
+		return parseSize("memory", asked)
 	}
 	for _, limit := range []func() (uint64, error){memlimit.FromCgroup, memlimit.FromSystem} {
 		if size, err := limit(); err == nil && size > 0 {

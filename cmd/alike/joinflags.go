@@ -33,6 +33,7 @@ type joinFlags struct {
 	maxRecord   string
 	onError     choice
 	threads     int
+	memory      string
 	truth       string
 	known       string
 	plot        string
@@ -91,6 +92,7 @@ func (f *joinFlags) addTables(flags *pflag.FlagSet) {
 	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
 	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and go on (exit status 3), or fail")
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
+	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 2GiB; the tables must fit, what is sorted goes to temporary files (default: half of what there is)")
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
 }
 
@@ -182,6 +184,10 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 			c.Match = "" // the model's
 		}
 	}
+	if c.Memory, err = budgetOf(f.memory); err != nil {
+		return c, err
+	}
+	limitHeap(c.Memory)
 	useObjects(cmd, &c.Corpus)
 	if err := c.Validate(); err != nil {
 		return c, usageError{err}

@@ -53,8 +53,8 @@ func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, format c
 		rows = newCSVLinks(w, columns)
 	}
 	var row []string
-	for i := range r.Links {
-		row = appendLink(row[:0], &r.Links[i], probability)
+	for l := range r.Links.All() {
+		row = appendLink(row[:0], &l, probability)
 		if err := rows.write(row); err != nil {
 			return err
 		}
@@ -114,8 +114,7 @@ func noteBytes(r *alike.JoinResult, columns []linkColumn) {
 	note := func(column int, value []byte) {
 		columns[column].bytes = columns[column].bytes || !utf8.Valid(value)
 	}
-	for i := range r.Links {
-		l := &r.Links[i]
+	for l := range r.Links.All() {
 		note(0, l.A)
 		note(1, l.B)
 		with := len(columns) - 2*len(l.WithA)

@@ -43,11 +43,11 @@ func tellJoin(w io.Writer, r *alike.JoinResult) {
 	if r.OneTable {
 		among = count(int64(r.Left), "record")
 	}
-	fmt.Fprintf(w, "%s among %s, %s; %s considered\n", count(int64(len(r.Links)), "link"), among, r.Match, count(int64(r.Candidates), "candidate"))
+	fmt.Fprintf(w, "%s among %s, %s; %s considered\n", count(int64(r.Links.Len()), "link"), among, r.Match, count(int64(r.Candidates), "candidate"))
 	if r.Match == linkage.OneToOne {
 		tellAssignment(w, r.Assignment)
 	}
-	if len(r.Links) > 0 {
+	if r.Links.Len() > 0 {
 		fmt.Fprintf(w, "likely right: %.1f %% of the links; likely found: %.1f %% of the matches\n", 100*r.Precision, 100*r.Recall)
 	}
 	fmt.Fprintf(w, "compared: %s\n", strings.Join(used, ", "))

@@ -20,6 +20,7 @@ var flags = map[setting.Name]string{
 	setting.Match:       "--match",
 	setting.MaxRecord:   "--max-record",
 	setting.Measure:     "--measure",
+	setting.Memory:      "--memory",
 	setting.Model:       "--model",
 	setting.OnError:     "--on-error",
 	setting.NoSync:      "--no-sync",

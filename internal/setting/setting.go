@@ -37,6 +37,7 @@ const (
 	Match       Name = "Match"
 	MaxRecord   Name = "MaxRecord"
 	Measure     Name = "Measure"
+	Memory      Name = "Memory"
 	Model       Name = "Model"
 	NoSync      Name = "NoSync"
 	OnError     Name = "OnError"
@@ -56,7 +57,7 @@ const (
 
 // Names are all of them.
 var Names = []Name{
-	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Match, MaxRecord, Measure, Model, NoSync, OnError, Pipe, Precision, Recall, Shared, Star, TextField, Threshold,
+	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Match, MaxRecord, Measure, Memory, Model, NoSync, OnError, Pipe, Precision, Recall, Shared, Star, TextField, Threshold,
 	Top, Truth, Verify, With, Work,
 }
 

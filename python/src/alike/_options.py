@@ -118,6 +118,7 @@ class TableOptions(TypedDict, total=False):
     max_record: Size
     on_error: Literal["skip", "fail"]
     threads: int
+    memory: Size
     quiet: bool
     threshold: float | Literal["auto"]
     precision: float

@@ -1,0 +1,77 @@
+package linkage
+
+import (
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/dustin/go-humanize"
+
+	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/setting"
+)
+
+// memory shares Config.Memory out. The tables are held, with what is known of their values.
+// What is left sorts keys and candidates, which go to disk beyond it.
+type memory struct {
+	*scratch.Space
+	ceiling int64
+	held    int64 // bytes of the tables and what is known of their values
+}
+
+func newMemory(c *Config) *memory {
+	return &memory{scratch.New(scratch.Options{FS: vfs.Default, Threads: c.Threads, Ceiling: c.Memory}), c.Memory, 0}
+}
+
+// leastSorting is what must be left to sort with.
+const leastSorting = 16 << 20
+
+// hold says how much is held now. It is an error if that leaves less than leastSorting: which
+// is all of the tables, or what was read of them so far.
+func (m *memory) hold(bytes int64, which string) error {
+	m.held = bytes
+	if data := m.Share(1); data == 0 || data-bytes >= leastSorting {
+		return nil
+	}
+	return setting.Errorf("%s %s is too little: %s %s; give %s or more", setting.Memory, humanize.IBytes(uint64(m.ceiling)),
+		which, humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(scratch.CeilingFor(bytes+leastSorting, m.Threads))))
+}
+
+// sorting returns what is left to sort with, 0 for any amount.
+func (m *memory) sorting() int64 {
+	if m.Share(1) == 0 {
+		return 0
+	}
+	return max(m.Share(1)-m.held, leastSorting)
+}
+
+// holdAll says how much the tables and what is known of their values take from now on.
+func (t *tables) holdAll(threads int) error {
+	rows := t.result.Left + t.result.Right
+	b := t.numbering.Bytes() + perFound*int64(min(sampled, 2*firstK*rows)) // of what is learned from
+	for _, table := range t.all() {
+		b += table.Bytes() + 8*int64(table.Rows()) // the sizes of records
+	}
+	items := t.numbering.Tokens() // and values
+	for f := range t.left.Columns {
+		values, tokens := t.numbering.Column(f).Sizes()
+		b += 9*int64(values) + 2*int64(tokens)
+		items += values
+	}
+	b += int64(t.numbering.Tokens()) * int64(8+4*threads) // weights, frequencies and the marks of matchers
+	b += int64(items) * int64(2+4*len(t.all()))           // what keys know of items
+	return t.memory.hold(b, "the tables take")
+}
+
+// perFound is what a candidate takes beside its levels: its records and similarity, and what
+// judging and deciding know of it.
+const perFound = 80
+
+func bytesOf(found *comparison) int64 {
+	return int64(cap(found.levels)) + perFound*int64(len(found.pairs))
+}
+
+// mayHold says that likely candidates are held too, while others are read from what was sorted,
+// which has up to a quarter of what there is for that.
+func (t *tables) mayHold(found *comparison) error {
+	held := t.memory.held
+	defer func() { t.memory.held = held }()
+	return t.memory.hold(held+t.memory.sorting()/4+bytesOf(found), "the tables and their likely matches take")
+}
