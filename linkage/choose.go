@@ -67,6 +67,11 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 		order[name] = i
 	}
 	slices.SortFunc(t.result.Columns, func(x, y Column) int { return order[x.Left] - order[y.Left] })
+	return t.checkColumns(left, right)
+}
+
+// checkColumns returns an error that says why no column is compared, if none is.
+func (t *tables) checkColumns(left, right *source) error {
 	var reasons []string
 	for _, u := range t.result.Unused {
 		reasons = append(reasons, u.Name+" "+u.Reason)
