@@ -32,7 +32,9 @@ func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64,
 		return 0, errors.New("index: it is in memory, there is nothing to check")
 	}
 	c := &checking{x: x, s: s, view: x.view.Load(), told: told, finder: newFinder(x), maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true})}
-	for _, part := range []func(context.Context) error{c.blocks, c.records, c.keys, c.ids, c.notes, c.history} {
+	c.buckets = buckets{view: c.view, most: x.options.BucketCap}
+	defer func() { err = errors.Join(err, c.buckets.close()) }()
+	for _, part := range []func(context.Context) error{c.settled, c.blocks, c.records, c.keys, c.ids, c.notes, c.history} {
 		if err := part(ctx); err != nil {
 			if ctx.Err() != nil {
 				return c.documents, ctx.Err()
@@ -52,10 +54,31 @@ type checking struct {
 	finder    *finder
 	maker     *recipe.Maker
 	documents int64
+	known     slotSet // of settled documents, from the first slot of the view on: those that had facts when the check began
+	buckets   buckets // as they were at some time since then
+	slots     []uint64
 }
 
 func (c *checking) tell(err error, format string, args ...any) {
 	c.told(Damage{fmt.Sprintf(format, args...), err})
+}
+
+// settled finds the settled documents, so that not each of their keys asks the store for them.
+func (c *checking) settled(ctx context.Context) error {
+	if c.view.settled <= c.view.First {
+		return nil
+	}
+	c.known = newSlotSet(c.view.settled - c.view.First)
+	return c.s.each(keyFacts, c.view.First, c.view.settled, func(slot uint64, _ []byte) error {
+		c.known.set(slot - c.view.First)
+		return ctx.Err()
+	})
+}
+
+// has is view.has, but of a settled document that has gone since the check began it may be true.
+func (c *checking) has(slot uint64) bool {
+	at := slot - c.view.First
+	return slot >= c.view.First && at < 64*uint64(len(c.known)) && c.known.has(at) || c.view.has(slot)
 }
 
 // blocks checks that what memory has is what the blocks say.
@@ -90,7 +113,7 @@ func (c *checking) records(ctx context.Context) error {
 	err := c.s.each(keyRecord, c.view.First, c.view.Next, func(slot uint64, value []byte) error {
 		missing(slot)
 		want = slot + 1
-		if !c.view.has(slot) {
+		if !c.has(slot) {
 			if slot < c.view.settled && c.s.hasKey(slotKey(nil, keyRecord, slot)) {
 				c.tell(fmt.Errorf("%w: time, digest and sketch are missing", errDamaged), "document of slot %d", slot)
 			}
@@ -152,20 +175,16 @@ func (c *checking) linked(slot uint64, r record) (err error) {
 	if err != nil {
 		return err
 	}
-	buckets := buckets{view: c.view, most: c.x.options.BucketCap}
-	defer func() { err = errors.Join(err, buckets.close()) }()
-	var missing []int
-	for i, key := range a.keys {
-		slots, err := buckets.append(nil, key, c.view.Range)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(slots, slot) && len(slots) < c.x.options.BucketCap {
-			missing = append(missing, i)
+	missing, err := c.missing(slot, a.keys)
+	if err == nil && len(missing) > 0 { // perhaps it got them since
+		err = c.buckets.close()
+		c.buckets.it = nil
+		if err == nil {
+			missing, err = c.missing(slot, a.keys)
 		}
 	}
-	if len(missing) == 0 || !c.s.hasFacts(slot) {
-		return nil
+	if err != nil || len(missing) == 0 || !c.s.hasFacts(slot) {
+		return err
 	}
 	if !c.x.expires() && !slices.Contains(missing, a.ways-1) {
 		before := *c.view
@@ -175,6 +194,19 @@ func (c *checking) linked(slot uint64, r record) (err error) {
 		}
 	}
 	return fmt.Errorf("%w: %d of %d keys are missing", errDamaged, len(missing), len(a.keys))
+}
+
+// missing returns which of its keys a document is not found by, though their buckets are not full.
+func (c *checking) missing(slot uint64, keys []uint64) (missing []int, err error) {
+	for i, key := range keys {
+		if c.slots, err = c.buckets.append(c.slots[:0], key, c.view.Range); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(c.slots, slot) && len(c.slots) < c.x.options.BucketCap {
+			missing = append(missing, i)
+		}
+	}
+	return missing, nil
 }
 
 // keys checks that keys on disk lead to documents.
@@ -188,7 +220,7 @@ func (c *checking) keys(ctx context.Context) error {
 	}
 	for ok := it.First(); ok && ctx.Err() == nil; ok = it.Next() {
 		k, err := parseKeyOf(it.Key())
-		if err == nil && k.slot >= c.view.First && k.slot < c.view.settled && !c.view.has(k.slot) && c.s.hasKey(it.Key()) {
+		if err == nil && k.slot >= c.view.First && k.slot < c.view.settled && !c.has(k.slot) && c.s.hasKey(it.Key()) {
 			err = fmt.Errorf("%w: it leads to slot %d, where there is no document", errDamaged, k.slot)
 		}
 		if err != nil {
@@ -211,7 +243,7 @@ func (c *checking) ids(ctx context.Context) error {
 			break // the iterator tells it too
 		}
 		slot, err := parseSlotOf(id, value)
-		if err == nil && slot < c.view.Next && !c.view.has(slot) {
+		if err == nil && slot < c.view.Next && !c.has(slot) {
 			err = fmt.Errorf("%w: it leads to slot %d, where there is no document", errDamaged, slot)
 		}
 		if err != nil {
