@@ -113,8 +113,11 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 			if err == nil {
 				created = true
 				holds(t, x, safe, state{})
-				for c.after.Load() == nil {
+				for len(sent) == 0 && c.after.Load() == nil {
 					sent = some(t, x, random, safe)
+				}
+				for c.after.Load() == nil {
+					runtime.Gosched() // another goroutine is about to take it, and may see what was sent last
 				}
 				before := len(sent)
 				if more := some(t, x, random, state{}); len(more) == 0 {
