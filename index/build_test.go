@@ -51,6 +51,9 @@ func addAll(b builder, docs []Document, each int) error {
 // What a Builder makes answers as what Add makes does, and holds the same, whatever memory it has.
 func TestAnIndexThatIsBuiltIsTheOneThatAddMakes(t *testing.T) {
 	docs := documentsFor(1, 250)
+	if raceDetector {
+		docs = docs[:60]
+	}
 	for name, r := range recipes(t) {
 		if raceDetector && name != "sets" {
 			continue
@@ -168,7 +171,7 @@ func bucketsOf(t *testing.T, x *Index) map[uint64][]uint64 {
 // The power fails at any write of a build: the folder is no index, and another build makes the whole
 // one; or it is that already.
 func TestABuildThatWasKilledIsBegunAgain(t *testing.T) {
-	docs, ids := documentsFor(3, 30), map[string]bool{}
+	docs, ids := documentsFor(3, 12), map[string]bool{}
 	for _, d := range docs {
 		ids[string(d.ID)] = true
 	}
@@ -180,7 +183,7 @@ func TestABuildThatWasKilledIsBegunAgain(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if err := addAll(b, docs, 15); err != nil {
+			if err := addAll(b, docs, 6); err != nil {
 				return err // as if it were killed: Close would clear up
 			}
 			_, err = b.Finish(t.Context())
