@@ -32,6 +32,9 @@ type KeysConfig struct {
 	// Expected is how many records may be expected to share a key by chance, 0:
 	// DefaultExpected. The more the more pairs are found, and the more of them by chance.
 	Expected float64
+	// Frequencies are how many records of the left and the right table have each item, see
+	// Frequencies; nil: not known yet.
+	Frequencies [2][]uint32
 
 	Threads int         // 0: 1
 	Memory  int64       // bytes for sorting and filters; 0: no limit
@@ -156,9 +159,10 @@ func (k *keyer) each(ctx context.Context, of Items, newVisit func() (visit func(
 
 func noEnd() error { return nil }
 
-// count returns how many records have each item.
-func (k *keyer) count(ctx context.Context, of Items) ([]uint32, error) {
-	df := make([]uint32, k.Items)
+// Frequencies returns how many records have each of n items.
+func Frequencies(ctx context.Context, threads, n int, of Items) ([]uint32, error) {
+	k := &keyer{KeysConfig: KeysConfig{Threads: max(1, threads)}}
+	df := make([]uint32, n)
 	return df, k.each(ctx, of, func() (func(int, []uint32) error, func() error) {
 		return func(_ int, items []uint32) error {
 			for _, x := range items {
@@ -169,10 +173,18 @@ func (k *keyer) count(ctx context.Context, of Items) ([]uint32, error) {
 	})
 }
 
+// frequencies returns those of the left or the right table.
+func (k *keyer) frequencies(ctx context.Context, side int, of Items) ([]uint32, error) {
+	if known := k.KeysConfig.Frequencies[side]; known != nil {
+		return known, nil
+	}
+	return Frequencies(ctx, k.Threads, k.Items, of)
+}
+
 // weigh sets the information of items and what a key needs. Of two tables it is that of one
 // whose size is the geometric mean of theirs.
 func (k *keyer) weigh(ctx context.Context) error {
-	df, err := k.count(ctx, k.left)
+	df, err := k.frequencies(ctx, 0, k.left)
 	if err != nil {
 		return err
 	}
@@ -180,7 +192,7 @@ func (k *keyer) weigh(ctx context.Context) error {
 	size := func(x int) float64 { return float64(df[x]) }
 	least := 2.0 // one record alone has no pair
 	if k.right != nil {
-		other, err := k.count(ctx, k.right)
+		other, err := k.frequencies(ctx, 1, k.right)
 		if err != nil {
 			return err
 		}

@@ -156,48 +156,57 @@ func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pai
 	}
 	r.levels = make([]level, len(pairs)*r.width)
 	err := parallel(ctx, len(matchers), len(pairs), 1024, func(worker int) func(from, to int) {
+		common := make([]uint64, len(c.columns))
 		return func(from, to int) {
 			for i := from; i < to; i++ {
-				r.wholes[i] = float32(c.fill(r.of(i), pairs[i], matchers[worker]))
+				r.wholes[i] = float32(c.fill(r.of(i), pairs[i], matchers[worker], common))
 			}
 		}
 	})
 	return r, err
 }
 
-// fill puts the levels of a pair into dst and returns the similarity of its records. Where
-// either record has one value only the record says nothing that the column has not said.
-func (c *comparer) fill(dst []level, p pair, whole *matcher) float64 {
+// fill puts the levels of a pair into dst and returns the similarity of its records; common is
+// scratch. Where both records have one value at most they say nothing that the column has not said.
+func (c *comparer) fill(dst []level, p pair, whole *matcher, common []uint64) float64 {
+	clear(common)
+	s := whole.scale.similarity(whole.meet(p, c.columns, common), whole.sizes[0][p.a], whole.sizes[1][p.b])
+	x, y := c.left.Cells(int(p.a)), c.right.Cells(int(p.b))
 	several := [2]int{}
-	c.eachColumn(p, func(f int, s float64, a, b uint32) {
+	for f, a := range x {
+		b := y[f]
 		if a > 0 {
 			several[0]++
 		}
 		if b > 0 {
 			several[1]++
 		}
-		if s < 0 {
-			return
+		if a > 0 && b > 0 {
+			dst[f] = c.columns[f].level(a-1, b-1, common[f])
 		}
-		if dst[f] = levelOf(s); dst[f] == equal {
-			dst[f] += c.columns[f].rarityOfEqual(a-1, b-1)
-		}
-	})
-	s := whole.similarity(p)
+	}
 	if len(c.columns) > 1 && max(several[0], several[1]) > 1 {
 		dst[len(c.columns)] = wholeLevel(s)
 	}
 	return s
 }
 
-// rarityOfEqual returns in steps of e how rare two values are that have the same tokens.
-func (c *column) rarityOfEqual(a, b uint32) level {
-	if a == b {
-		return c.rarity[a]
+// level returns that of two values with so much in common.
+func (c *column) level(a, b uint32, common uint64) level {
+	switch {
+	case a == b:
+		return equal + c.rarity[a]
+	case common == 0:
+		return levelOf(0)
 	}
-	return c.rarityOf(a, b)
+	l := levelOf(c.scale.similarity(common, c.sizes[a], c.sizes[b]))
+	if l == equal {
+		l += c.rarityOf(a, b)
+	}
+	return l
 }
 
+// rarityOf returns in steps of e how rare two values are that have the same tokens.
 func (c *column) rarityOf(a, b uint32) level {
 	share := math.Sqrt(float64(c.Count(a))*float64(c.Count(b))) / float64(c.values)
 	return level(min(rarest, -math.Log(share)))

@@ -50,6 +50,7 @@ type Config struct {
 	// candidates are sorted in temporary files beyond it. The tables must fit: where they do not
 	// the join ends with an error that says what they take.
 	Memory int64
+	Work   string // where those files are, in a folder that goes in the end; "": in that of temporary files
 	// Known are links that are settled. They help to learn what a match looks like, as all
 	// candidates do, but are no links again; their records have a partner: by Mutual and
 	// OneToOne they get no other, by Best the left ones do not. By All they may, where Top has

@@ -126,19 +126,19 @@ func (m *matcher) part(p pair, inA, inBoth, inB func(token uint32)) {
 	alone := m.next()
 	m.a = -1
 	m.cells(m.right, int(p.b), func(token uint32) {
-		switch m.met[token] {
+		switch at := &m.marks[token]; at.round {
 		case ofA:
-			m.met[token] = both
+			at.round = both
 			inBoth(token)
 		case both, alone:
 		default:
-			m.met[token] = alone
+			at.round = alone
 			inB(token)
 		}
 	})
 	m.cells(m.left, int(p.a), func(token uint32) {
-		if m.met[token] == ofA {
-			m.met[token] = both
+		if at := &m.marks[token]; at.round == ofA {
+			at.round = both
 			inA(token)
 		}
 	})

@@ -15,22 +15,62 @@ import (
 // values as they are. The numbers of the values follow those of the tokens, column by column.
 type items struct {
 	*record.Table
-	numbering *record.Numbering
-	first     []uint32 // of each column: number of its first value; 0: it is a text
-	count     int      // items there are
+	vocabulary
 }
 
-func (t *tables) items(of *record.Table) *items {
-	x := &items{Table: of, numbering: &t.numbering, first: make([]uint32, of.Columns), count: t.numbering.Tokens()}
-	for f, c := range t.result.Columns {
+// vocabulary is the items that there are in both tables.
+type vocabulary struct {
+	first []uint32 // of each column: number of its first value; 0: it is a text
+	words []words  // of each column that is a text
+	count int      // items there are
+	// frequencies are how many records of either table have each item.
+	frequencies [2][]uint32
+}
+
+// words are those of each value of a column, one after the other.
+type words struct {
+	ends   []uint32
+	tokens []uint32
+}
+
+func (w *words) of(value uint32) []uint32 {
+	start := uint32(0)
+	if value > 0 {
+		start = w.ends[value-1]
+	}
+	return w.tokens[start:w.ends[value]]
+}
+
+// vocabulary returns the items of the tables. O(cells, and distinct values and their tokens).
+func (t *tables) vocabulary(ctx context.Context, threads int) (v vocabulary, err error) {
+	columns := t.result.Columns
+	v = vocabulary{first: make([]uint32, len(columns)), words: make([]words, len(columns)), count: t.numbering.Tokens()}
+	for f, c := range columns {
+		values := t.numbering.Column(f)
 		switch c.Tokens {
 		case record.Text, record.Words, record.Grams:
 		default:
-			x.first[f] = uint32(x.count)
-			x.count += t.numbering.Column(f).Len()
+			v.first[f] = uint32(v.count)
+			v.count += values.Len()
+			continue
+		}
+		w := &v.words[f]
+		w.ends = make([]uint32, values.Len())
+		for value := range w.ends {
+			for _, token := range values.Tokens(uint32(value)) {
+				if !t.numbering.IsGram(token) {
+					w.tokens = append(w.tokens, token)
+				}
+			}
+			w.ends[value] = uint32(len(w.tokens))
 		}
 	}
-	return x
+	for side, table := range t.all() {
+		if v.frequencies[side], err = candidates.Frequencies(ctx, threads, v.count, &items{table, v}); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
 }
 
 // Len returns the number of records.
@@ -44,11 +84,7 @@ func (x *items) Append(dst []uint32, i int) []uint32 {
 		case x.first[f] > 0:
 			dst = append(dst, x.first[f]+cell-1)
 		default:
-			for _, token := range x.numbering.Column(f).Tokens(cell - 1) {
-				if !x.numbering.IsGram(token) {
-					dst = append(dst, token)
-				}
-			}
+			dst = append(dst, x.words[f].of(cell-1)...)
 		}
 	}
 	return dst
@@ -64,14 +100,13 @@ func (c *chosen) Len() int                            { return len(c.rows) }
 func (c *chosen) Append(dst []uint32, i int) []uint32 { return c.items.Append(dst, int(c.rows[i])) }
 
 // sharing finds the pairs that share keys.
-func (t *tables) sharing(ctx context.Context, c *Config) (*candidates.Pairs, error) {
-	left := t.items(t.left)
-	k := candidates.KeysConfig{Items: left.count, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory}
+func (t *tables) sharing(ctx context.Context, c *Config, v vocabulary) (*candidates.Pairs, error) {
+	k := candidates.KeysConfig{Items: v.count, Frequencies: v.frequencies, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory}
 	t.result.Search = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.result.Left + t.result.Right)}
 	if t.right == nil {
-		return candidates.Keys(ctx, k, left, nil)
+		return candidates.Keys(ctx, k, &items{t.left, v}, nil)
 	}
-	return candidates.Keys(ctx, k, left, t.items(t.right))
+	return candidates.Keys(ctx, k, &items{t.left, v}, &items{t.right, v})
 }
 
 // manyShare is KeysConfig.Expected of the sample: so many that few records would be more similar.
@@ -81,12 +116,8 @@ const manyShare = 2
 // with it. What shares a key is like it in two or three values at once and often in none
 // besides, and that is no picture of records that do not belong together: the most
 // similar ones are.
-func (t *tables) closest(ctx context.Context, c *Config) ([]pair, error) {
-	left := t.items(t.left)
-	other := left
-	if t.right != nil {
-		other = t.items(t.right)
-	}
+func (t *tables) closest(ctx context.Context, c *Config, v vocabulary) ([]pair, error) {
+	left, other := &items{t.left, v}, &items{t.other(), v}
 	part := uint64(t.left.Rows()*firstK+sampled-1) / sampled
 	some := &chosen{items: left}
 	for i := range t.left.Rows() {
@@ -94,7 +125,7 @@ func (t *tables) closest(ctx context.Context, c *Config) ([]pair, error) {
 			some.rows = append(some.rows, uint32(i))
 		}
 	}
-	k := candidates.KeysConfig{Items: left.count, Threads: c.Threads, Expected: manyShare, Memory: t.memory.sorting(), Dir: t.memory}
+	k := candidates.KeysConfig{Items: v.count, Threads: c.Threads, Expected: manyShare, Frequencies: [2][]uint32{nil, v.frequencies[len(t.all())-1]}, Memory: t.memory.sorting(), Dir: t.memory}
 	found, err := candidates.Keys(ctx, k, some, other)
 	if err != nil {
 		return nil, err

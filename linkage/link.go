@@ -111,7 +111,11 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 
 // findMany finds and examines the candidates of many records.
 func (t *tables) findMany(ctx context.Context, e *examiner) error {
-	sample, err := t.closest(ctx, e.config)
+	v, err := t.vocabulary(ctx, e.config.Threads)
+	if err != nil {
+		return err
+	}
+	sample, err := t.closest(ctx, e.config, v)
 	if err != nil {
 		return err
 	}
@@ -121,7 +125,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 	if e.config.Model == nil {
 		e.calibrated = e.model.relearn(e.sample, e.rivals(e.sample), e.sampled)
 	}
-	pairs, err := t.sharing(ctx, e.config)
+	pairs, err := t.sharing(ctx, e.config, v)
 	if err != nil {
 		return err
 	}

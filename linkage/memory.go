@@ -17,7 +17,7 @@ type memory struct {
 }
 
 func newMemory(c *Config) *memory {
-	return &memory{scratch.New(scratch.Options{FS: vfs.Default, Threads: c.Threads, Ceiling: c.Memory}), c.Memory, 0}
+	return &memory{scratch.New(scratch.Options{FS: vfs.Default, Parent: c.Work, Threads: c.Threads, Ceiling: c.Memory}), c.Memory, 0}
 }
 
 // leastSorting is what must be left to sort with.
@@ -52,10 +52,10 @@ func (t *tables) holdAll(threads int) error {
 	items := t.numbering.Tokens() // and values
 	for f := range t.left.Columns {
 		values, tokens := t.numbering.Column(f).Sizes()
-		b += 9*int64(values) + 2*int64(tokens)
+		b += 17*int64(values) + 2*int64(tokens) // sizes, rarity and words; weights
 		items += values
 	}
-	b += int64(t.numbering.Tokens()) * int64(8+4*threads) // weights, frequencies and the marks of matchers
+	b += int64(t.numbering.Tokens()) * int64(8+8*threads) // weights, frequencies and the marks of matchers
 	b += int64(items) * int64(2+4*len(t.all()))           // what keys know of items
 	return t.memory.hold(b, "the tables take")
 }

@@ -25,20 +25,28 @@ func (r *records) mass(token uint32) uint64 { return r.scale.mass(r.weights[toke
 // of tokens for that: each token carries the number of the last round in which it was met.
 type matcher struct {
 	*records
-	met   []uint32
+	marks []mark // by token
 	round uint32
 	a     int    // the left record whose tokens are marked; −1: none
 	since uint32 // the round in which they were
 }
 
+type mark struct {
+	round   uint32 // in which the token was last met
+	columns uint32 // of the marked left record that have it: bit f, of the first marked ones
+}
+
+// markedColumns is how many columns have a bit in a mark.
+const markedColumns = 32
+
 func (r *records) newMatcher() *matcher {
-	return &matcher{records: r, met: make([]uint32, r.numbering.Tokens()), a: -1}
+	return &matcher{records: r, marks: make([]mark, r.numbering.Tokens()), a: -1}
 }
 
 // next begins a round.
 func (m *matcher) next() uint32 {
 	if m.round == math.MaxUint32 {
-		clear(m.met)
+		clear(m.marks)
 		m.round, m.a = 0, -1
 	}
 	m.round++
@@ -54,33 +62,74 @@ func (m *matcher) each(t *record.Table, row int, visit func(token uint32)) {
 			continue
 		}
 		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
-			if m.met[token] != round {
-				m.met[token] = round
+			if at := &m.marks[token]; at.round != round {
+				at.round = round
 				visit(token)
 			}
 		}
 	}
 }
 
+// mark marks the tokens of a left record.
+func (m *matcher) mark(a uint32) {
+	if m.round > math.MaxUint32-3 {
+		m.round = math.MaxUint32 // so that rounds do not begin again before the right record's
+	}
+	round := m.next()
+	for f, cell := range m.left.Cells(int(a)) {
+		if cell == 0 {
+			continue
+		}
+		bit := uint32(1) << f // 0 beyond markedColumns
+		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
+			if at := &m.marks[token]; at.round != round {
+				*at = mark{round, bit}
+			} else {
+				at.columns |= bit
+			}
+		}
+	}
+	m.a, m.since = int(a), round
+}
+
 // common returns the mass of the tokens that two records have in
 // common. It costs least where pairs of one left record follow each other.
-func (m *matcher) common(p pair) (sum uint64) {
-	round := m.next()
-	if m.a != int(p.a) {
-		m.each(m.left, int(p.a), func(uint32) {})
-		m.a, m.since = int(p.a), m.round
-		round = m.next()
+func (m *matcher) common(p pair) uint64 { return m.meet(p, nil, nil) }
+
+// meet returns what common does, and adds to those of columns, unless there are none, the mass
+// of the tokens that two different values have in common in each. All of this takes one look
+// at each token of the right record.
+func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
+	if m.a != int(p.a) || m.round > math.MaxUint32-2 {
+		m.mark(p.a)
 	}
+	round := m.next()
 	// Tokens of a were met since it was marked, and those that both have in this round.
-	since := m.since
+	since, x := m.since, m.left.Cells(int(p.a))
 	for f, cell := range m.right.Cells(int(p.b)) {
 		if cell == 0 {
 			continue
 		}
-		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
-			if at := &m.met[token]; *at >= since && *at != round {
-				*at = round
+		values := m.numbering.Column(f)
+		start, end := values.Bounds(cell - 1)
+		bit := uint32(1) << f
+		switch {
+		case columns == nil || x[f] == 0 || x[f] == cell:
+			bit = 0
+		case f >= markedColumns:
+			of[f] = columns[f].common(x[f]-1, cell-1)
+		}
+		for i, token := range values.TokensAt(start, end) {
+			at := &m.marks[token]
+			if at.round < since {
+				continue
+			}
+			if at.round != round {
+				at.round = round
 				sum += m.mass(token)
+			}
+			if at.columns&bit != 0 {
+				of[f] += m.scale.mass(columns[f].weights[start+i])
 			}
 		}
 	}

@@ -253,6 +253,9 @@ func (c *Column) Tokens(value uint32) []uint32 {
 	return c.tokens[start:end]
 }
 
+// TokensAt returns the tokens from start to end−1 of those of all values, see Bounds.
+func (c *Column) TokensAt(start, end int) []uint32 { return c.tokens[start:end] }
+
 // Bounds returns where the tokens of a value stand among those of all values of the column,
 // which lie one after the other in the order of the values' numbers.
 func (c *Column) Bounds(value uint32) (start, end int) {

@@ -34,6 +34,7 @@ type joinFlags struct {
 	onError     choice
 	threads     int
 	memory      string
+	work        string
 	truth       string
 	known       string
 	plot        string
@@ -93,6 +94,7 @@ func (f *joinFlags) addTables(flags *pflag.FlagSet) {
 	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and go on (exit status 3), or fail")
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 2GiB; the tables must fit, what is sorted goes to temporary files (default: half of what there is)")
+	flags.StringVar(&f.work, "work", "", "`folder` for temporary files")
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
 }
 
@@ -188,6 +190,7 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		return c, err
 	}
 	limitHeap(c.Memory)
+	c.Work = f.work
 	useObjects(cmd, &c.Corpus)
 	if err := c.Validate(); err != nil {
 		return c, usageError{err}

@@ -116,7 +116,8 @@ func visible(text string) string {
 
 // leftBehind says what an interrupted command leaves.
 func leftBehind(cmd *cobra.Command) string {
-	if work := cmd.Flags().Lookup("work"); work != nil && work.Value.String() != "" {
+	work, resumes := cmd.Flags().Lookup("work"), cmd.Flags().Lookup("fresh") != nil && !cmd.Flags().Changed("records")
+	if work != nil && work.Value.String() != "" && resumes {
 		return "what was done is in " + work.Value.String() + ": the same command goes on from there"
 	}
 	return "no output was left behind"

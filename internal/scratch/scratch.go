@@ -24,6 +24,7 @@ type Options struct {
 	Threads int
 	Ceiling int64  // resident bytes of the process; 0: no limit
 	Scheme  string // line in the header of every file
+	Parent  string // where the folder is made, which need not be there; "": that of temporary files
 
 	Memory int64 // for data, in place of what Ceiling leaves; 0: that
 	Record int   // length from which on a record waits for its turn, in place of a share of Memory; 0: that
@@ -41,6 +42,7 @@ type Space struct {
 	memory int64 // for data; 0: no limit
 
 	mu     sync.Mutex
+	parent string
 	path   string        // "" until made
 	kept   bool          // what is saved there is for another process too
 	serial int           // of the last unnamed file
@@ -64,7 +66,7 @@ func outsideData(threads int) int64 { return ProgramBytes + int64(threads)*Worke
 
 // New returns a Space.
 func New(o Options) *Space {
-	s := &Space{FS: o.FS, Threads: o.Threads, Scheme: o.Scheme, memory: o.Memory}
+	s := &Space{FS: o.FS, Threads: o.Threads, Scheme: o.Scheme, memory: o.Memory, parent: o.Parent}
 	if s.memory == 0 && o.Ceiling > 0 {
 		// A quarter of what is left is the collector's: what it has not taken back yet.
 		left := o.Ceiling - outsideData(o.Threads)
@@ -159,7 +161,12 @@ func (s *Space) folder() (string, error) {
 	if s.path != "" {
 		return s.path, nil
 	}
-	path, err := os.MkdirTemp("", "alike-")
+	if s.parent != "" {
+		if err := s.FS.MkdirAll(s.parent, 0o755); err != nil {
+			return "", Error(err)
+		}
+	}
+	path, err := os.MkdirTemp(s.parent, "alike-")
 	if err != nil {
 		return "", Error(err)
 	}

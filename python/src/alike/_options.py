@@ -119,6 +119,7 @@ class TableOptions(TypedDict, total=False):
     on_error: Literal["skip", "fail"]
     threads: int
     memory: Size
+    work: Path
     quiet: bool
     threshold: float | Literal["auto"]
     precision: float
