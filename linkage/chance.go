@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/candidates"
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -111,27 +110,16 @@ func (b bests) sorted() bests {
 
 // ownBests returns the best score of each of some records of a table, the left or the right
 // one, with another of it.
-func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side int) (_ bests, err error) {
+func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side int) (bests, error) {
 	table := t.all()[side]
-	part := uint64(table.Rows()+sampledRecords-1) / sampledRecords
-	chosen := func(row int) bool { return hashing.Mix(uint64(row)+1)%part == 0 }
-	var rows []uint32
-	for i := range table.Rows() {
-		if chosen(i) {
-			rows = append(rows, uint32(i))
-		}
+	rows := someOf(table, sampledRecords)
+	var pairs []pair
+	var err error
+	if e.items != nil {
+		pairs, err = t.closestTo(ctx, e.config, e.items, side, rows, side)
+	} else {
+		pairs, err = t.otherThan(ctx, e.config, whole, table, rows)
 	}
-	some, err := t.vectors(e.config, whole, table, chosen)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, some.Close()) }()
-	every, err := t.vectors(e.config, whole, table, everyRecord)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, every.Close()) }()
-	pairs, err := t.otherThan(ctx, e.config, some, every, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +143,24 @@ func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side
 
 // otherThan returns pairs of some records of a table, of the given rows, with others of it
 // that are similar.
-func (t *tables) otherThan(ctx context.Context, c *Config, some, every *candidates.Store, rows []uint32) (pairs []pair, err error) {
+func (t *tables) otherThan(ctx context.Context, c *Config, whole *records, table *record.Table, rows []uint32) (pairs []pair, err error) {
+	next := 0
+	some, err := t.vectors(c, whole, table, func(row int) bool {
+		is := next < len(rows) && rows[next] == uint32(row)
+		if is {
+			next++
+		}
+		return is
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, some.Close()) }()
+	every, err := t.vectors(c, whole, table, everyRecord)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, every.Close()) }()
 	search := t.search(c, firstK+1) // one of them is the record itself
 	search.Both = false
 	found, _, err := candidates.Find(ctx, search, some, every)

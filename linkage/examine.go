@@ -15,6 +15,7 @@ type examiner struct {
 	config   *Config
 	matchers []*matcher // one for each goroutine
 	shares   []float64
+	items    *vocabulary // of many records; nil: there are few
 
 	model       *model
 	grown       func(*comparison) error // called when there are more candidates: they may be too many

@@ -15,7 +15,7 @@ import (
 // values as they are. The numbers of the values follow those of the tokens, column by column.
 type items struct {
 	*record.Table
-	vocabulary
+	*vocabulary
 }
 
 // vocabulary is the items that there are in both tables.
@@ -42,9 +42,9 @@ func (w *words) of(value uint32) []uint32 {
 }
 
 // vocabulary returns the items of the tables. O(cells, and distinct values and their tokens).
-func (t *tables) vocabulary(ctx context.Context, threads int) (v vocabulary, err error) {
+func (t *tables) vocabulary(ctx context.Context, threads int) (v *vocabulary, err error) {
 	columns := t.result.Columns
-	v = vocabulary{first: make([]uint32, len(columns)), words: make([]words, len(columns)), count: t.numbering.Tokens()}
+	v = &vocabulary{first: make([]uint32, len(columns)), words: make([]words, len(columns)), count: t.numbering.Tokens()}
 	for f, c := range columns {
 		values := t.numbering.Column(f)
 		switch c.Tokens {
@@ -67,7 +67,7 @@ func (t *tables) vocabulary(ctx context.Context, threads int) (v vocabulary, err
 	}
 	for side, table := range t.all() {
 		if v.frequencies[side], err = candidates.Frequencies(ctx, threads, v.count, &items{table, v}); err != nil {
-			return v, err
+			return nil, err
 		}
 	}
 	return v, nil
@@ -100,7 +100,7 @@ func (c *chosen) Len() int                            { return len(c.rows) }
 func (c *chosen) Append(dst []uint32, i int) []uint32 { return c.items.Append(dst, int(c.rows[i])) }
 
 // sharing finds the pairs that share keys.
-func (t *tables) sharing(ctx context.Context, c *Config, v vocabulary) (*candidates.Pairs, error) {
+func (t *tables) sharing(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
 	k := candidates.KeysConfig{Items: v.count, Frequencies: v.frequencies, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory}
 	t.result.Search = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.result.Left + t.result.Right)}
 	if t.right == nil {
@@ -112,21 +112,40 @@ func (t *tables) sharing(ctx context.Context, c *Config, v vocabulary) (*candida
 // manyShare is KeysConfig.Expected of the sample: so many that few records would be more similar.
 const manyShare = 2
 
+// someOf returns about n rows of a table, which a hash of their numbers chooses.
+func someOf(table *record.Table, n int) (rows []uint32) {
+	part := uint64(table.Rows()+n-1) / uint64(n)
+	for i := range table.Rows() {
+		if hashing.Mix(uint64(i)+1)%part == 0 {
+			rows = append(rows, uint32(i))
+		}
+	}
+	return rows
+}
+
 // closest returns candidates of a sample of the left records: of each the few that share most
 // with it. What shares a key is like it in two or three values at once and often in none
 // besides, and that is no picture of records that do not belong together: the most
 // similar ones are.
-func (t *tables) closest(ctx context.Context, c *Config, v vocabulary) ([]pair, error) {
-	left, other := &items{t.left, v}, &items{t.other(), v}
-	part := uint64(t.left.Rows()*firstK+sampled-1) / sampled
-	some := &chosen{items: left}
-	for i := range t.left.Rows() {
-		if hashing.Mix(uint64(i)+1)%part == 0 {
-			some.rows = append(some.rows, uint32(i))
+func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]pair, error) {
+	all := t.all()
+	pairs, err := t.closestTo(ctx, c, v, 0, someOf(t.left, sampled/firstK), len(all)-1)
+	if len(all) == 1 {
+		for i, p := range pairs {
+			pairs[i] = pair{min(p.a, p.b), max(p.a, p.b)}
 		}
 	}
-	k := candidates.KeysConfig{Items: v.count, Threads: c.Threads, Expected: manyShare, Frequencies: [2][]uint32{nil, v.frequencies[len(t.all())-1]}, Memory: t.memory.sorting(), Dir: t.memory}
-	found, err := candidates.Keys(ctx, k, some, other)
+	slices.SortFunc(pairs, func(x, y pair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	return slices.Compact(pairs), err
+}
+
+// closestTo returns pairs of rows of one side with the firstK records of a side, of another one or the
+// same, that share most with each: sorted by row.
+func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, side int, rows []uint32, other int) ([]pair, error) {
+	all := t.all()
+	some := &chosen{&items{all[side], v}, rows}
+	k := candidates.KeysConfig{Items: v.count, Threads: c.Threads, Expected: manyShare, Frequencies: [2][]uint32{nil, v.frequencies[other]}, Memory: t.memory.sorting(), Dir: t.memory}
+	found, err := candidates.Keys(ctx, k, some, &items{all[other], v})
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +156,7 @@ func (t *tables) closest(ctx context.Context, c *Config, v vocabulary) ([]pair, 
 			return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.B, y.B))
 		})
 		for _, p := range of[:min(len(of), firstK)] {
-			a, b := some.rows[p.A], p.B
-			if t.right == nil {
-				a, b = min(a, b), max(a, b)
-			}
-			pairs = append(pairs, pair{a, b})
+			pairs = append(pairs, pair{rows[p.A], p.B})
 		}
 		of = of[:0]
 	}
@@ -152,11 +167,10 @@ func (t *tables) closest(ctx context.Context, c *Config, v vocabulary) ([]pair, 
 		if len(of) > 0 && of[0].A != p.A {
 			take()
 		}
-		if t.right != nil || some.rows[p.A] != p.B {
+		if side != other || rows[p.A] != p.B {
 			of = append(of, p)
 		}
 	}
 	take()
-	slices.SortFunc(pairs, func(x, y pair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
-	return slices.Compact(pairs), found.Close()
+	return pairs, found.Close()
 }

@@ -115,6 +115,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 	if err != nil {
 		return err
 	}
+	e.items = v
 	sample, err := t.closest(ctx, e.config, v)
 	if err != nil {
 		return err
