@@ -1,11 +1,13 @@
 """What alike takes on Spark, beside plain alike and Spark MLlib's MinHashLSH.
 
-    python bench/spark.py start|dedup|pairs|dedup_files|pairs_files|mllib FOLDER [OUT [SETTING=VALUE…]]
+    python bench/spark.py start|copy|dedup|pairs|dedup_files|pairs_files|mllib FOLDER [OUT [SETTING=VALUE…]]
+    python bench/spark.py command COMMAND…
 
-runs one of them over the JSON Lines of a folder in local[2] and prints seconds, processor
-seconds of Spark, of its Python processes and of the program, and the peak of what they all hold in
-memory (proportional set size). start is a session and one trip through Python. mllib writes
-pairs as pairs does: a, b, similarity. Settings are Spark's. Linux only.
+runs one of them over the JSON Lines of a folder in local[2], or a command that begins Spark, and
+prints seconds, processor seconds of Spark, of its Python processes and of the program, and the peak of
+what they all hold in memory (proportional set size). start is a session and one trip through
+Python; copy reads and writes, and does nothing else. mllib writes pairs as pairs does: a, b,
+similarity. Settings are Spark's. Linux only.
 """
 
 from __future__ import annotations
@@ -82,7 +84,8 @@ def measure(arguments: list[str]) -> None:
     """Run this script as a child, to the end of all that it begins."""
     start, peak = time.monotonic(), 0
     seen: dict[int, Process] = {}
-    child = subprocess.Popen([sys.executable, __file__, "--child", *arguments])
+    command = arguments[1:] if arguments[0] == "command" else [sys.executable, __file__, "--child", *arguments]
+    child = subprocess.Popen(command, env={"PYSPARK_PYTHON": sys.executable, **os.environ})
     while child.poll() is None:
         all = processes()
         ours = descendants(child.pid, all)
@@ -99,7 +102,6 @@ def run(what: str, folder: str, out: str = "", *settings: str) -> None:
     """Run one of the programs."""
     from pyspark.sql import SparkSession
 
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "3g").config("spark.ui.enabled", "false")
     for setting in settings:
         name, _, value = setting.partition("=")
@@ -116,14 +118,16 @@ def run(what: str, folder: str, out: str = "", *settings: str) -> None:
         print(getattr(spark, what)(folder, out, partitions=4, memory="2GiB"))
         return
     data = session.read.schema("id string, text string").json(folder)
-    if what == "mllib":
+    if what == "copy":
+        found = data
+    elif what == "mllib":
         found = mllib(data)
     else:
         from alike import spark
 
         found = getattr(spark, what)(data, stable=True)
     writer = found.write.mode("overwrite")
-    writer.csv(out) if what != "dedup" else writer.json(out)
+    writer.json(out) if what in ("copy", "dedup") else writer.csv(out)
 
 
 def mllib(data: object) -> object:

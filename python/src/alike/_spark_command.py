@@ -100,6 +100,8 @@ def _run(asked: dict[str, Any]) -> None:
         builder = builder.master(own["master"])
         if own["master"].startswith("local"):  # Spark takes the first python3 of the path, which may be another
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if own["work"]:  # Java does too little for its second compiler to pay
+        builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
     for setting in own["conf"]:
         name, equals, value = setting.partition("=")
         if not equals:
