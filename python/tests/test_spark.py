@@ -184,6 +184,19 @@ def test_settings_and_errors_reach_the_caller(small: SparkSession) -> None:
     assert [tuple(row) for row in spark.pairs(ids).collect()] == [(1, 7, 1.0)]
 
 
+def test_the_command_runs_over_files(small: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = str(hot.write(hot.hot_corpus(10, 10, 10), tmp_path)), [tmp_path / name for name in ("one.csv", "spark.csv")]
+    of_files = [file, "-o", str(out[1]), "--work", str(tmp_path / "work")]
+    assert _spark_command.main(["dedup", *of_files, "--mask"]) == 2
+    assert "--mask are for results that Spark writes" in capsys.readouterr().err
+    assert _spark_command.main(["pairs", *of_files, "--format", "orc"]) == 2
+    assert "orc is read by Spark alone" in capsys.readouterr().err
+    command("pairs", file, "-o", out[0], "--candidates=lsh", "--quiet", status=3)
+    assert _spark_command.main(["pairs", *of_files, "--format", "json"]) == 0  # which ends the session
+    assert json.loads(capsys.readouterr().out)["pairs"] > 0
+    assert out[1].read_bytes() == out[0].read_bytes()
+
+
 @ALL
 @pytest.mark.parametrize(("master", "parts"), [("local[2]", 1), ("local[2]", 16), ("local-cluster[2,1,1024]", 16)])
 def test_a_hot_corpus_comes_out_as_from_the_command(master: str, parts: int, tmp_path: Path) -> None:

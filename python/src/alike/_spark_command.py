@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from alike._errors import AlikeError, UsageError
 
     try:
-        _run(asked)
+        _run(dict(asked))
     except UsageError as e:
         print(f"alike-spark: {e}\nalike-spark: see alike-spark {asked['command']} --help", file=sys.stderr)
         return 2
@@ -95,6 +95,8 @@ def _run(asked: dict[str, Any]) -> None:
     except ModuleNotFoundError as e:
         raise AlikeError(f"{e.name} is not there: pip install 'alike-dedup[spark]'") from e
     own = {name: asked.pop(name) for name in ("command", "input", "output", "work", "master", "conf", "format", "output_format")}
+    if own["work"]:
+        _check_files(own, asked)
     builder = SparkSession.builder.appName(f"alike {own['command']}")
     if own["master"]:
         builder = builder.master(own["master"])
@@ -109,17 +111,16 @@ def _run(asked: dict[str, Any]) -> None:
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     try:
-        if own["work"] is None:
-            _over_frames(session, own, asked)
-        else:
+        if own["work"]:
             _over_files(own, asked)
+        else:
+            _over_frames(session, own, asked)
     finally:
         session.stop()
 
 
-def _over_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
-    """Have the program read and write files."""
-    from alike import spark
+def _check_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Refuse what only Spark does with files."""
     from alike._errors import UsageError
 
     if own["output_format"] or asked.pop("mask", False):
@@ -128,6 +129,12 @@ def _over_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
         if own["format"] not in OWN_FORMATS:
             raise UsageError(f"--format {own['format']} is read by Spark alone: leave --work out")
         asked["format"] = OWN_FORMATS[own["format"]]
+
+
+def _over_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Have the program read and write files."""
+    from alike import spark
+
     function = spark.dedup_files if own["command"] == "dedup" else spark.pairs_files
     print(json.dumps(function(own["input"], own["output"], work=own["work"], **asked), indent=2))
 
