@@ -57,6 +57,10 @@ type Config struct {
 	// Recall is that of Bands, 0: lsh.DefaultRecall.
 	Recall float64
 
+	// Names are hashes of what the features stand for, by number: Bands are made of them, so that they do
+	// not depend on the numbering. nil: of the numbers.
+	Names []uint64
+
 	Threads int   // 0: 1
 	Memory  int64 // bytes for indexes and sorting, without the stores; 0: no limit
 	// Dir is where goes what exceeds Memory; nil: nowhere, and Memory must be 0.

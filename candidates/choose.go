@@ -3,6 +3,7 @@ package candidates
 import (
 	"errors"
 
+	"github.com/alike-dev/alike/internal/bands"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
@@ -81,7 +82,7 @@ func (f *finder) forecastBands(params lsh.Params) (float64, error) {
 		j := measure.Jaccard.Similarity(simjoin.Overlap(a, b, f.config.Measure), a.Size(f.config.Measure), b.Size(f.config.Measure))
 		chance += params.Probability(min(max(j, 0), 1)) / samplePairs
 	}
-	return records*float64(costSketch*components+costKey*params.Bands) + costPair*chance*all, nil
+	return records*float64(costSketch*bands.Components+costKey*params.Bands) + costPair*chance*all, nil
 }
 
 // some returns about n vectors from all over the store.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/alike-dev/alike/internal/bands"
 	"github.com/alike-dev/alike/internal/bloom"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
@@ -333,7 +334,7 @@ func (k *keyer) addRepeated(ctx context.Context, keys *extsort.Sorter) error {
 // addShared adds the keys that records of both tables have, and a few more: those of the larger
 // table that a Bloom filter of the smaller one's may have, and the other way round.
 func (k *keyer) addShared(ctx context.Context, keys *extsort.Sorter) error {
-	small, large, largeSide := k.left, k.right, uint64(rightBit)
+	small, large, largeSide := k.left, k.right, uint64(bands.RightBit)
 	if small.Len() > large.Len() {
 		small, large, largeSide = large, small, 0
 	}
@@ -353,7 +354,7 @@ func (k *keyer) addShared(ctx context.Context, keys *extsort.Sorter) error {
 	}); err != nil {
 		return err
 	}
-	return k.add(ctx, keys, small, rightBit^largeSide, ofLarge.Has)
+	return k.add(ctx, keys, small, bands.RightBit^largeSide, ofLarge.Has)
 }
 
 // meet adds the pairs of all groups that share a key.
@@ -391,14 +392,14 @@ type meeting struct {
 // pair adds a pair of entries, unless both are of one of two tables.
 func (m *meeting) pair(x, y uint64) error {
 	if m.right != nil {
-		if (x^y)&rightBit == 0 {
+		if (x^y)&bands.RightBit == 0 {
 			return nil
 		}
-		if x&rightBit != 0 {
+		if x&bands.RightBit != 0 {
 			x, y = y, x
 		}
 	}
-	return m.out.Add(x&recordMask<<pairShift|y&recordMask, x&^rightBit>>recordBits)
+	return m.out.Add(x&recordMask<<pairShift|y&recordMask, x&^bands.RightBit>>recordBits)
 }
 
 // group adds the pairs of the records that share a key.
@@ -433,7 +434,7 @@ func (m *meeting) group(part []extsort.Entry) error {
 // rarest returns the rarest item of a record that others have too.
 func (m *meeting) rarest(entry uint64) uint64 {
 	of := m.left
-	if entry&rightBit != 0 {
+	if entry&bands.RightBit != 0 {
 		of = m.right
 	}
 	m.items = of.Append(m.items[:0], int(entry&recordMask))

@@ -78,6 +78,7 @@ func everyRecord(int) bool { return true }
 // memory; the other half is for the vectors.
 func (t *tables) search(c *Config, k int) candidates.Config {
 	s := c.search(k)
+	s.Names = t.numbering.Hashes()
 	if s.Memory = t.memory.sorting() / 2; s.Memory > 0 {
 		s.Dir = t.memory
 	}

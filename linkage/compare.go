@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -68,7 +69,7 @@ type column struct {
 	sizes   []uint64 // of each value: the mass of its tokens
 	rarity  []level  // of each value, as rarity has it for two that are the same
 	values  int      // how many rows have one
-	scale   scale
+	scale   weighing.Scale
 }
 
 func newComparer(config *Config, left, right *record.Table, n *record.Numbering) (*comparer, error) {
@@ -88,7 +89,7 @@ func newComparer(config *Config, left, right *record.Table, n *record.Numbering)
 			for _, token := range values.Tokens(uint32(v)) {
 				w := idf[token]
 				col.weights = append(col.weights, w)
-				col.sizes[v] += col.scale.mass(w)
+				col.sizes[v] += col.scale.Mass(w)
 			}
 			col.rarity[v] = col.rarityOf(uint32(v), uint32(v))
 		}
@@ -102,7 +103,7 @@ func (c *column) similarity(a, b uint32) float64 {
 	if a == b {
 		return 1
 	}
-	return c.scale.similarity(c.common(a, b), c.sizes[a], c.sizes[b])
+	return c.scale.Similarity(c.common(a, b), c.sizes[a], c.sizes[b])
 }
 
 // common returns the mass of the tokens that two values have in common.
@@ -118,7 +119,7 @@ func (c *column) common(a, b uint32) (sum uint64) {
 		case s > t:
 			j++
 		default:
-			sum += c.scale.mass(weights[i])
+			sum += c.scale.Mass(weights[i])
 			i, j = i+1, j+1
 		}
 	}
@@ -132,7 +133,7 @@ func (c *column) massOf(value, token uint32) uint64 {
 		return 0
 	}
 	start, _ := c.Bounds(value)
-	return c.scale.mass(c.weights[start+at])
+	return c.scale.Mass(c.weights[start+at])
 }
 
 // eachColumn calls visit with the similarity of each column in which both records have a
@@ -170,7 +171,7 @@ func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pai
 // scratch. Where both records have one value at most they say nothing that the column has not said.
 func (c *comparer) fill(dst []level, p pair, whole *matcher, common []uint64) float64 {
 	clear(common)
-	s := whole.scale.similarity(whole.meet(p, c.columns, common), whole.sizes[0][p.a], whole.sizes[1][p.b])
+	s := whole.scale.Similarity(whole.meet(p, c.columns, common), whole.sizes[0][p.a], whole.sizes[1][p.b])
 	x, y := c.left.Cells(int(p.a)), c.right.Cells(int(p.b))
 	several := [2]int{}
 	for f, a := range x {
@@ -199,7 +200,7 @@ func (c *column) level(a, b uint32, common uint64) level {
 	case common == 0:
 		return levelOf(0)
 	}
-	l := levelOf(c.scale.similarity(common, c.sizes[a], c.sizes[b]))
+	l := levelOf(c.scale.Similarity(common, c.sizes[a], c.sizes[b]))
 	if l == equal {
 		l += c.rarityOf(a, b)
 	}

@@ -80,7 +80,7 @@ func top(room func(a uint32) int, edges []int, pairs []pair, rank []float64) []i
 func cut(c *Config, edges []int, probability []float64, reaches func(e int, t measure.Threshold) bool) ([]int, error) {
 	switch {
 	case c.Threshold > 0:
-		t, err := measure.NewThreshold(c.scale().measure, c.Threshold)
+		t, err := measure.NewThreshold(c.scale().Measure, c.Threshold)
 		return slices.DeleteFunc(edges, func(e int) bool { return !reaches(e, t) }), err
 	case c.Precision > 0:
 		order := slices.Clone(edges)

@@ -24,3 +24,33 @@ func (r *Result) Similarity(a, b int) float64 {
 
 // ID returns the id of a record of the only table by its number.
 func (r *Result) ID(row int) []byte { return r.only.ID(row) }
+
+// Chosen is what a join compares, and by what records are named.
+type Chosen struct {
+	Fields          []Field // weight and tokens are settled
+	LeftID, RightID string  // columns; corpus.NoID: the number of the record
+}
+
+// Choose settles what a join of two tables would compare. It reads their beginnings.
+func Choose(ctx context.Context, c Config) (*Chosen, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	left, err := find(ctx, c.Left, c.LeftID, c.Corpus)
+	if err != nil {
+		return nil, err
+	}
+	right, err := find(ctx, c.Right, c.RightID, c.Corpus)
+	if err != nil {
+		return nil, err
+	}
+	t := &tables{result: &Result{}}
+	if err := t.choose(ctx, &c, left, right); err != nil {
+		return nil, err
+	}
+	chosen := &Chosen{LeftID: left.options.IDField, RightID: right.options.IDField}
+	for _, column := range t.result.Columns {
+		chosen.Fields = append(chosen.Fields, column.Field)
+	}
+	return chosen, nil
+}

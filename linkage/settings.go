@@ -1,12 +1,12 @@
 package linkage
 
 import (
-	"math"
 	"runtime"
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/countmin"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
 )
@@ -125,34 +125,11 @@ func (c *Config) weigh(df []uint32, n int) (record.Weights, error) {
 	return record.IDF(df, n), nil
 }
 
-// scale is how similarity follows from weights: a token adds its mass to the size of what has
-// it, and to what two have in common. All are integers.
-type scale struct{ measure measure.Measure }
-
-func (c *Config) scale() scale {
+func (c *Config) scale() weighing.Scale {
 	if c.Measure == measure.WeightedJaccard {
-		return scale{measure.WeightedJaccard}
+		return weighing.Scale{Measure: measure.WeightedJaccard}
 	}
-	return scale{measure.Cosine}
-}
-
-// mass of Cosine is the square of the weight.
-func (s scale) mass(weight uint16) uint64 {
-	if s.measure == measure.Cosine {
-		return uint64(weight) * uint64(weight)
-	}
-	return uint64(weight)
-}
-
-// similarity returns that of two sizes with so much in common, at most 1.
-func (s scale) similarity(common, sizeA, sizeB uint64) float64 {
-	if common == 0 {
-		return 0
-	}
-	if s.measure == measure.Cosine {
-		return min(1, float64(common)/math.Sqrt(float64(sizeA)*float64(sizeB)))
-	}
-	return float64(common) / float64(sizeA+sizeB-common)
+	return weighing.Scale{Measure: measure.Cosine}
 }
 
 // bySimilarity tells whether candidates may be found by the threshold, and so by all tokens.
@@ -163,7 +140,7 @@ func (c *Config) bySimilarity() bool {
 // search returns how candidates are found, the k best of a record by TopK.
 func (c *Config) search(k int) candidates.Config {
 	s := candidates.Config{
-		Method: candidates.TopK, Measure: c.scale().measure, K: k, Both: true, Recall: c.Recall, Unfiltered: c.Unfiltered, Threads: c.Threads,
+		Method: candidates.TopK, Measure: c.scale().Measure, K: k, Both: true, Recall: c.Recall, Unfiltered: c.Unfiltered, Threads: c.Threads,
 	}
 	if s.Threads <= 0 {
 		s.Threads = runtime.GOMAXPROCS(0)

@@ -7,55 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
 )
-
-// TestSimilarityIsWhatItsFormulaSays holds integers against sums of floats.
-func TestSimilarityIsWhatItsFormulaSays(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var both, either, squares, sizeA, sizeB float64
-		var common, massA, massB [2]uint64
-		scales := []scale{{measure.Cosine}, {measure.WeightedJaccard}}
-		for _, weight := range rapid.SliceOfN(rapid.Uint16Range(1, math.MaxUint16), 12, 12).Draw(t, "weights") {
-			w, inA, inB := float64(weight), rapid.Bool().Draw(t, "in a"), rapid.Bool().Draw(t, "in b")
-			for i, s := range scales {
-				if inA {
-					massA[i] += s.mass(weight)
-				}
-				if inB {
-					massB[i] += s.mass(weight)
-				}
-				if inA && inB {
-					common[i] += s.mass(weight)
-				}
-			}
-			if inA {
-				sizeA += w * w
-			}
-			if inB {
-				sizeB += w * w
-			}
-			if inA && inB {
-				both, squares = both+w, squares+w*w
-			}
-			if inA || inB {
-				either += w
-			}
-		}
-		if both == 0 {
-			return
-		}
-		for i, want := range []float64{squares / math.Sqrt(sizeA*sizeB), both / either} {
-			if got := scales[i].similarity(common[i], massA[i], massB[i]); math.Abs(got-want) > 1e-12 {
-				t.Errorf("%v is %v, want %v", scales[i].measure, got, want)
-			}
-		}
-	})
-}
 
 func TestWithoutWeightsSimilarityCountsTokens(t *testing.T) {
 	left := write(t, "l.csv", "id,name\n1,red green blue\n2,one two\n")

@@ -50,6 +50,7 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 		return nil, err
 	}
 	t.kept, t.idColumns = c.With, [2]string{left.id, right.id}
+	t.numbering.Names = c.bySimilarity()
 	if c.Evidence > 0 {
 		t.numbering.Lookup = true
 		t.kept = withAll(t.kept, left.columns, right.columns)

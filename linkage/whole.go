@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
 )
@@ -14,12 +15,12 @@ type records struct {
 	left, right *record.Table // the same for one table
 	numbering   *record.Numbering
 	weights     record.Weights
-	scale       scale
+	scale       weighing.Scale
 	sizes       [2][]uint64 // of each left and right record: the mass of its tokens
 }
 
 // mass is what a token adds to the size of a record, and to what two have in common.
-func (r *records) mass(token uint32) uint64 { return r.scale.mass(r.weights[token]) }
+func (r *records) mass(token uint32) uint64 { return r.scale.Mass(r.weights[token]) }
 
 // A matcher finds what records have in common, on one goroutine. Records need no sorted lists
 // of tokens for that: each token carries the number of the last round in which it was met.
@@ -129,7 +130,7 @@ func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
 				sum += m.mass(token)
 			}
 			if at.columns&bit != 0 {
-				of[f] += m.scale.mass(columns[f].weights[start+i])
+				of[f] += m.scale.Mass(columns[f].weights[start+i])
 			}
 		}
 	}
@@ -138,7 +139,7 @@ func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
 
 // similarity returns that of two records' tokens.
 func (m *matcher) similarity(p pair) float64 {
-	return m.scale.similarity(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
+	return m.scale.Similarity(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
 }
 
 // reaches tells whether two records reach a threshold.
@@ -209,7 +210,7 @@ func (t *tables) weighColumns(weights record.Weights) {
 		}
 	}
 	for i := range weights {
-		weights[i] = uint16(max(1, math.Round(float64(weights[i])*of[i])))
+		weights[i] = weighing.OfColumn(weights[i], of[i])
 	}
 }
 

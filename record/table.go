@@ -182,6 +182,7 @@ func (c *Chunk) NameRows(name func(row int) string) {
 // Numbering gives the tokens and values of all chunks of the joined tables their numbers. The
 // zero value is empty.
 type Numbering struct {
+	Names   bool // Hashes can be called after Finish, which keeps 8 bytes a token for that
 	Lookup  bool // Token can be called after Finish, which keeps 12 to 24 bytes a token for that
 	tokens  Dictionary
 	columns []*Column
@@ -217,7 +218,10 @@ func (n *Numbering) Finish() {
 		n.grams[token/64] |= (hash & gramBit) << (token % 64)
 	}
 	if !n.Lookup {
-		n.tokens = Dictionary{}
+		hashes := n.tokens.hashes
+		if n.tokens = (Dictionary{}); n.Names {
+			n.tokens.hashes = hashes
+		}
 	}
 	for _, c := range n.columns {
 		c.numbers = Dictionary{}
@@ -227,6 +231,9 @@ func (n *Numbering) Finish() {
 // Token returns the number of a token by its hash, see Cutter.Words; ok is false where no record
 // has it, and after Finish without Lookup. O(1).
 func (n *Numbering) Token(hash uint64) (number uint32, ok bool) { return n.tokens.find(hash) }
+
+// Hashes returns the hashes of the tokens by number; after Finish with Names or Lookup only.
+func (n *Numbering) Hashes() []uint64 { return n.tokens.hashes }
 
 // IsGram tells, once Finish is called, whether a token is a 3-gram of a word, and not a word or
 // a value.

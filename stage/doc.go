@@ -1,9 +1,11 @@
-// Package stage has the work of dedup and pairs as functions over packed blocks, so that many
+// Package stage has the work of dedup, pairs and join as functions over packed blocks, so that many
 // machines can do it: under a scheduler (package runner beside it), or in an engine that has a
 // shuffle of its own.
 //
 //	documents → sketch → names, classes → group → texts → verify → forests → members → clusters → write
 //	            rows, keys, names        buckets   sets    edges    labels
+//
+// A Join, of two tables, has stages of its own, see join.go.
 //
 // A stage is some tasks, each a function of the plan and of the blocks for its number:
 //

@@ -17,16 +17,18 @@ import (
 const (
 	Dedup = "dedup"
 	Pairs = "pairs"
+	Join  = "join"
 )
 
 // Plan is all that the results of stages depend on, besides the documents. Make one as a
 // literal, then call Settle.
 type Plan struct {
-	Version   int    `json:"version"` // PlanVersion
-	Command   string `json:"command"` // Dedup or Pairs
-	Recipe    string `json:"recipe"`  // line of what is alike, with bands
-	BucketCap int    `json:"bucket_cap"`
-	Keep      string `json:"keep,omitempty"` // keep rule of Dedup
+	Version   int     `json:"version"`          // PlanVersion
+	Command   string  `json:"command"`          // Dedup, Pairs or Join
+	Recipe    string  `json:"recipe,omitempty"` // of Dedup and Pairs: line of what is alike, with bands
+	BucketCap int     `json:"bucket_cap,omitempty"`
+	Keep      string  `json:"keep,omitempty"` // keep rule of Dedup
+	Join      *Tables `json:"join,omitempty"` // of Join, in place of Recipe and BucketCap
 	// Partitions is the number of tasks of the stages that go by hashes, from 1 on.
 	Partitions int `json:"partitions"`
 	// FirstFiles has, for each task of the stages that go by documents, the number of its first
@@ -53,25 +55,21 @@ func (p *Plan) Settle(inputs string) error {
 	if p.Version != PlanVersion {
 		return fmt.Errorf("the plan is of version %d, this program makes those of version %d: plan again, and use one version for all tasks", p.Version, PlanVersion)
 	}
-	if p.Command != Dedup && p.Command != Pairs {
-		return fmt.Errorf("plan of %q: choose one of %s, %s", p.Command, Dedup, Pairs)
+	var err error
+	switch p.Command {
+	case Dedup, Pairs:
+		err = p.settleTexts()
+	case Join:
+		if err = p.Join.validate(); err == nil && !slices.Equal(p.FirstFiles, []int{leftTable, rightTable}) {
+			err = errors.New("a join has two tables, of a task each")
+		}
+	default:
+		err = fmt.Errorf("plan of %q: choose one of %s, %s, %s", p.Command, Dedup, Pairs, Join)
 	}
-	r, err := recipe.Parse(p.Recipe)
 	if err != nil {
 		return err
 	}
-	if err := Supports(r); err != nil {
-		return err
-	}
-	p.recipe = r
-	if p.Keep != "" {
-		if p.keep, err = cluster.ParseKeep(p.Keep); err != nil {
-			return err
-		}
-	}
 	switch {
-	case p.BucketCap < 2:
-		return errors.New("bucket cap must be 2 or more")
 	case p.Partitions < 1 || p.Partitions > MaxPartitions:
 		return fmt.Errorf("%d partitions: take 1 to %d", p.Partitions, MaxPartitions)
 	case len(p.FirstFiles) == 0 || len(p.FirstFiles) > MaxPartitions || p.FirstFiles[0] != 0 || !slices.IsSorted(p.FirstFiles):
@@ -87,6 +85,23 @@ func (p *Plan) Settle(inputs string) error {
 		p.Digest = fmt.Sprintf("%016x", h.Sum64())
 	}
 	p.id, err = strconv.ParseUint(p.Digest, 16, 64)
+	return err
+}
+
+// settleTexts settles what Dedup and Pairs go by.
+func (p *Plan) settleTexts() (err error) {
+	if p.recipe, err = recipe.Parse(p.Recipe); err != nil {
+		return err
+	}
+	if err := Supports(p.recipe); err != nil {
+		return err
+	}
+	if p.BucketCap < 2 {
+		return errors.New("bucket cap must be 2 or more")
+	}
+	if p.Keep != "" {
+		p.keep, err = cluster.ParseKeep(p.Keep)
+	}
 	return err
 }
 
@@ -149,6 +164,9 @@ type Stage struct {
 
 // Stages returns the stages of a plan in their order: each reads streams of earlier ones only.
 func (p *Plan) Stages() []Stage {
+	if p.Command == Join {
+		return namedStreams(p.joinStages())
+	}
 	files := len(p.FirstFiles)
 	dedup := p.Command == Dedup
 	either := func(d, other Stream) Stream {
@@ -185,7 +203,28 @@ func (p *Plan) Stages() []Stage {
 	if dedup {
 		publish.reads = []Stream{RemovedText, ClustersText, Counts}
 	}
-	all = append(all, publish)
+	return namedStreams(append(all, publish))
+}
+
+// joinStages are the stages of a Join.
+func (p *Plan) joinStages() []Stage {
+	hashes := p.Partitions
+	return []Stage{
+		{Name: "values", Tasks: tables, Documents: true, writes: []Stream{Values, Counts}, run: values},
+		{Name: "first", Tasks: hashes, reads: []Stream{Values}, writes: []Stream{Firsts}, run: first},
+		{Name: "count", Tasks: tables, reads: []Stream{Firsts}, Documents: true, writes: []Stream{Filled, TokenCounts}, run: countTokens},
+		{Name: "weigh", Tasks: hashes, reads: []Stream{Filled, TokenCounts}, writes: []Stream{TokenWeights}, run: weigh},
+		{Name: "bands", Tasks: tables, reads: []Stream{Firsts, TokenWeights}, Documents: true, writes: []Stream{RowKeys}, run: cutBands},
+		{Name: "meet", Tasks: hashes, reads: []Stream{RowKeys}, writes: []Stream{Candidates, RowWants, Counts}, run: meet},
+		{Name: "vectors", Tasks: tables, reads: []Stream{Firsts, TokenWeights, RowWants}, Documents: true, writes: []Stream{Records}, run: vectors},
+		{Name: "score", Tasks: hashes, reads: []Stream{Candidates, Records}, writes: []Stream{Links, Counts}, run: score},
+		{Name: Write, Tasks: tables, reads: []Stream{Links}, writes: []Stream{LinksText, Counts}, run: links},
+		{Name: Publish, Tasks: 1, reads: []Stream{LinksText, Counts}},
+	}
+}
+
+// namedStreams gives stages the names of their streams.
+func namedStreams(all []Stage) []Stage {
 	for i := range all {
 		s := &all[i]
 		none := func(s Stream) bool { return s == 0 }

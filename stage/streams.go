@@ -36,6 +36,17 @@ const (
 	PairsFound          // positions a < b, bits of the similarity
 	CopyPairs           // the same, of equal documents
 	NamedPairs          // the same; payload: name of b
+	Values              // hash of a value and its column, digest of its tokens; payload: tokens, 8 bytes each
+	Firsts              // hash of a value; payload: tokens that all values of this hash have
+	Filled              // column, or what countTokens counts besides; how many
+	TokenCounts         // token, column, records that have it, table
+	TokenWeights        // token, weight in records and flags; payload: columns and weights there, 2 bytes each
+	RowKeys             // key, record of a table with bands.RightBit
+	Candidates          // record of the left table, of the right
+	RowWants            // position, partition of Records that needs it
+	Records             // position; payload: see tokenWeights.appendRecord
+	Links               // record of the left table, of the right; payload: line
+	LinksText           // payload: lines of the list of links
 	Drops               // position of a document that is removed or skipped
 	RemovedText         // payload: lines of removed.csv
 	ClustersText        // payload: lines of clusters.csv
@@ -92,6 +103,17 @@ var streams = [streamsEnd]streamForm{
 	PairsFound:   {"pairs-found", 3, false, byDocuments},
 	CopyPairs:    {"copy-pairs", 3, false, byDocuments},
 	NamedPairs:   {"named-pairs", 3, true, byDocuments},
+	Values:       {"values", 2, true, byHash},
+	Firsts:       {"firsts", 1, true, byDocuments},
+	Filled:       {"filled", 2, false, byHash},
+	TokenCounts:  {"token-counts", 4, false, byHash},
+	TokenWeights: {"token-weights", 2, true, byDocuments},
+	RowKeys:      {"row-keys", 2, false, byHash},
+	Candidates:   {"candidates", 2, false, byHash},
+	RowWants:     {"row-wants", 2, false, byDocuments},
+	Records:      {"records", 1, true, byHash},
+	Links:        {"links", 2, true, byDocuments},
+	LinksText:    {"links-text", 0, true, byOne},
 	Drops:        {"drops", 1, false, byDocuments},
 	RemovedText:  {"removed-text", 0, true, byOne},
 	ClustersText: {"clusters-text", 0, true, byOne},

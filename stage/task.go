@@ -16,8 +16,9 @@ type Document struct {
 	Name     []byte // its id, or its path and line
 	Made     bool   // the name is made of path and line
 	Text     []byte
-	Field    []byte // that the keep rule compares; nil: it has none
-	Damaged  bool   // it cannot be used: only its position is known
+	Fields   [][]byte // of Join: the values that are compared, in place of the text
+	Field    []byte   // that the keep rule compares; nil: it has none
+	Damaged  bool     // it cannot be used: only its position is known
 }
 
 // DocumentCounts say what a task's files hold.
@@ -67,8 +68,9 @@ func (p *Plan) Find(name string, number int) (Stage, error) {
 // blocks and the documents only: not on memory, time or order. It works on one processor,
 // within the memory of space, beside some bytes for each row of its partition: 8 in stage
 // classes, 20 for each set in stage verify, 24 for each member of the largest cluster in stage
-// clusters; up to 30 for each of forecast.HotFeatures in stage hot; and 16 MiB of blocks that are
-// not full. The plan must be settled.
+// clusters; up to 30 for each of forecast.HotFeatures in stage hot; of a Join some 60 for each token
+// of a table in stages bands and vectors, and 16 for each record in stage score; and 16 MiB of blocks
+// that are not full. The plan must be settled.
 func Run(ctx context.Context, p *Plan, name string, number int, in Input, out Output, space *scratch.Space) error {
 	s, err := p.Find(name, number)
 	if err != nil {

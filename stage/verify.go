@@ -43,7 +43,7 @@ func texts(t *task) error {
 		for e, ok := given.Peek(); ok && e.Key <= d.Position; e, ok = given.Peek() {
 			given.Next()
 			if e.Key < d.Position {
-				return fmt.Errorf("document %#x is wanted and is not there: the input has changed", e.Key)
+				return missing(e.Key)
 			}
 			if e.Value == last { // several tasks of the stage before have asked
 				continue
@@ -58,9 +58,14 @@ func texts(t *task) error {
 		return nil
 	})
 	if e, ok := given.Peek(); err == nil && ok {
-		err = fmt.Errorf("document %#x is wanted and is not there: the input has changed", e.Key)
+		err = missing(e.Key)
 	}
 	return errors.Join(err, asked.Close(), given.Close(), wants.Close(), hot.close())
+}
+
+// missing says that a document which others ask for is not there.
+func missing(position uint64) error {
+	return fmt.Errorf("document %#x is wanted and is not there: the input has changed", position)
 }
 
 // setMaker makes of texts what decides about pairs: sets, or signatures.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/fault"
@@ -15,13 +16,13 @@ import (
 	"github.com/alike-dev/alike/stage/runner"
 )
 
-const planHelp = `Plan a run of dedup or pairs over many machines.
+const planHelp = `Plan a run of dedup, pairs or join over many machines.
 
 A plan is a file that names the inputs as they are now, and settles all that the
 results depend on. With it alike stage runs the work as tasks that know nothing of
 each other, under any scheduler: each reads files, and what earlier tasks have left
-in --work, and leaves one object there. The results are those of alike dedup or alike
-pairs with --candidates lsh, byte for byte.
+in --work, and leaves one object there. The results are those of alike dedup, pairs or
+join with --candidates lsh, byte for byte; of a join by a --threshold, with --match all.
 
 What it will take is printed before anything runs, judged by a sample of the input:
 processor hours, bytes that move, requests and, with --prices, money. Inputs, --work
@@ -36,19 +37,14 @@ const planExamples = `  alike plan dedup s3://bucket/corpus/ -o plan.json --resu
 
 func newPlan() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "plan dedup|pairs INPUT... -o FILE --results PLACE",
+		Use:     "plan dedup|pairs|join INPUT... -o FILE --results PLACE",
 		Short:   "Plan a run over many machines",
 		Long:    planHelp,
 		Example: planExamples,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && args[0] == "join" {
-				return usagef("tables are joined on one machine only: plan dedup or pairs, or run alike join")
-			}
-			return knownCommand(cmd, args)
-		},
-		RunE: showHelp,
+		Args:    knownCommand,
+		RunE:    showHelp,
 	}
-	cmd.AddCommand(newPlanOf(stage.Dedup, "Plan to keep one document of every cluster"), newPlanOf(stage.Pairs, "Plan to list every pair of similar documents"))
+	cmd.AddCommand(newPlanOf(stage.Dedup, "Plan to keep one document of every cluster"), newPlanOf(stage.Pairs, "Plan to list every pair of similar documents"), newPlanJoin())
 	return cmd
 }
 
@@ -58,7 +54,20 @@ type planFlags struct {
 	partitions, engine            int
 }
 
-// ofOneProcess are flags of dedup and pairs that plans do not take.
+// tellOfTasks has flags say what they mean for tasks.
+func tellOfTasks(f *pflag.FlagSet) {
+	for flag, usage := range map[string]string{
+		"work":   "`folder` or URL where tasks leave what others read (default: beside --results)",
+		"memory": "memory of a task's process (default: 1GiB)",
+	} {
+		f.Lookup(flag).Usage = usage
+	}
+	for _, flag := range ofOneProcess {
+		_ = f.MarkHidden(flag)
+	}
+}
+
+// ofOneProcess are flags of one machine's commands that plans do not take.
 var ofOneProcess = []string{"threads", "fresh", "timings", "progress"}
 
 func newPlanOf(command, short string) *cobra.Command {
@@ -71,24 +80,14 @@ func newPlanOf(command, short string) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return own.run(cmd, command, &flags, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&own.output, "output", "o", "", "`file` for the plan (default: standard output)")
-	f.StringVar(&own.results, "results", "", "where the results go: a `folder` or prefix of dedup, a file or object of pairs")
-	f.IntVar(&own.partitions, "partitions", 0, "tasks of the stages that go by hashes (default: by the size of the input and --memory)")
+	own.add(f, "where the results go: a `folder` or prefix of dedup, a file or object of pairs")
 	f.StringVar(&own.prices, "prices", "", "`file` with what machines and requests cost, see docs/cluster.md")
 	f.IntVar(&own.engine, "engine", 0, "no INPUT: an engine hands over documents through pipes, in so many parts")
 	if command == stage.Dedup {
 		addKeep(f, &own.keep)
 	}
 	flags.add(f)
-	for flag, usage := range map[string]string{
-		"work":   "`folder` or URL where tasks leave what others read (default: beside --results)",
-		"memory": "memory of a task's process (default: 1GiB)",
-	} {
-		f.Lookup(flag).Usage = usage
-	}
-	for _, flag := range ofOneProcess {
-		_ = f.MarkHidden(flag)
-	}
+	tellOfTasks(f)
 	f.SortFlags = false
 	completeChoices(cmd)
 	return cmd
@@ -100,16 +99,8 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 			return err
 		}
 	}
-	for _, flag := range ofOneProcess {
-		if cmd.Flags().Changed(flag) {
-			return usagef("--%s is about one process: a task has one thread; leave it out", flag)
-		}
-	}
-	if own.results == "" && own.engine == 0 {
-		return usagef("--results is missing: name a place for the results")
-	}
-	if own.partitions < 0 || own.partitions > stage.MaxPartitions || own.engine < 0 || own.engine > stage.MaxPartitions {
-		return usagef("--partitions and --engine are 1 to %d", stage.MaxPartitions)
+	if err := own.check(cmd); err != nil {
+		return err
 	}
 	c, err := flags.config(cmd, args)
 	if err != nil {
@@ -149,6 +140,29 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	return nil
 }
 
+// add adds the flags of all plans.
+func (own *planFlags) add(f *pflag.FlagSet, results string) {
+	f.StringVarP(&own.output, "output", "o", "", "`file` for the plan (default: standard output)")
+	f.StringVar(&own.results, "results", "", results)
+	f.IntVar(&own.partitions, "partitions", 0, "tasks of the stages that go by hashes (default: by the size of the input and --memory)")
+}
+
+// check checks what all plans have.
+func (own *planFlags) check(cmd *cobra.Command) error {
+	for _, flag := range ofOneProcess {
+		if cmd.Flags().Changed(flag) {
+			return usagef("--%s is about one process: a task has one thread; leave it out", flag)
+		}
+	}
+	if own.results == "" && own.engine == 0 {
+		return usagef("--results is missing: name a place for the results")
+	}
+	if own.partitions < 0 || own.partitions > stage.MaxPartitions || own.engine < 0 || own.engine > stage.MaxPartitions {
+		return usagef("--partitions and --engine are 1 to %d", stage.MaxPartitions)
+	}
+	return nil
+}
+
 func (own *planFlags) write(cmd *cobra.Command, p *runner.Plan) error {
 	return writeOutput(cmd, own.output, func(w io.Writer) error {
 		e := json.NewEncoder(w)
@@ -183,12 +197,17 @@ func printEstimate(cmd *cobra.Command, p *runner.Plan) {
 	rows := [][2]string{{"plan", fmt.Sprintf("%s, %s in %s", p.Digest, count(int64(tasks), "task"), count(int64(len(stages)), "stage"))}}
 	if e.Files > 0 {
 		size := func(n int64) string { return humanize.IBytes(uint64(n)) }
-		rows = append(rows, [][2]string{
-			{"input", fmt.Sprintf("%s of %s, about %s", count(int64(e.Files), "file"), size(e.InputBytes), count(e.Documents, "document"))},
-			{"processor", fmt.Sprintf("about %.3g hours of one core", e.CPUHours)},
-			{"moved", fmt.Sprintf("about %s read and written, of it %s in --work", size(e.MovedBytes), size(e.WorkBytes))},
-			{"requests", fmt.Sprintf("about %s to read, %s to write and list", humanize.Comma(e.ReadRequests), humanize.Comma(e.WriteRequests))},
-		}...)
+		input := fmt.Sprintf("%s of %s", count(int64(e.Files), "file"), size(e.InputBytes))
+		if p.Command == stage.Join { // of which no sample is read
+			rows = append(rows, [2]string{"input", input})
+		} else {
+			rows = append(rows, [][2]string{
+				{"input", fmt.Sprintf("%s, about %s", input, count(e.Documents, "document"))},
+				{"processor", fmt.Sprintf("about %.3g hours of one core", e.CPUHours)},
+				{"moved", fmt.Sprintf("about %s read and written, of it %s in --work", size(e.MovedBytes), size(e.WorkBytes))},
+			}...)
+		}
+		rows = append(rows, [2]string{"requests", fmt.Sprintf("about %s to read, %s to write and list", humanize.Comma(e.ReadRequests), humanize.Comma(e.WriteRequests))})
 	}
 	if e.Currency != "" {
 		rows = append(rows, [2]string{"cost", fmt.Sprintf("about %.2f %s", e.Cost, e.Currency)})

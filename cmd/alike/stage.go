@@ -108,11 +108,14 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, a
 	case o.OnSkip == nil:
 		return nil
 	}
-	found := fmt.Sprintf("%s kept, %s removed in %s", humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"))
-	if p.Command == stage.Pairs {
+	read, found := "document", fmt.Sprintf("%s kept, %s removed in %s", humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"))
+	switch p.Command {
+	case stage.Pairs:
 		found = count(s.Pairs, "pair")
+	case stage.Join:
+		read, found = "record", count(s.Pairs, "link")
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s read: %s, %s skipped\noutput in %s\n", count(s.Read, "document"), found, humanize.Comma(s.Skipped), fault.Shown(p.Output))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s read: %s, %s skipped\noutput in %s\n", count(s.Read, read), found, humanize.Comma(s.Skipped), fault.Shown(p.Output))
 	if s.Missed > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "documents in buckets of more than %d: %d were compared with the first %d of their buckets only, so pairs of them may be missing; raise --bucket-cap, and plan again\n",
 			p.BucketCap, s.Missed, lsh.Hubs)

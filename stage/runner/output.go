@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -136,7 +137,14 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 		name, header string
 	}
 	lists := []textList{{stage.PairsText, "", "a,b,similarity\n"}}
-	if p.Command == stage.Dedup {
+	switch p.Command {
+	case stage.Join:
+		header, err := csvLine(p.Header)
+		if err != nil {
+			return nil, err
+		}
+		lists = []textList{{stage.LinksText, "", header}}
+	case stage.Dedup:
 		lists = []textList{{stage.RemovedText, dedup.RemovedFile, "id,kept_id,similarity\n"}, {stage.ClustersText, dedup.ClustersFile, "id,cluster\n"}}
 	}
 	for _, l := range lists {
@@ -145,7 +153,7 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 		}
 	}
 	s, err := in.summarize(ctx)
-	if err != nil || p.Command == stage.Pairs {
+	if err != nil || p.Command != stage.Dedup {
 		return s, err
 	}
 	to, err := p.create(ctx, in.o.Buckets, dedup.SummaryFile)
@@ -159,6 +167,15 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 		return nil, err
 	}
 	return s, to.Commit()
+}
+
+// csvLine returns a line of CSV.
+func csvLine(fields []string) (string, error) {
+	var line strings.Builder
+	w := csv.NewWriter(&line)
+	_ = w.Write(fields) // Error tells
+	w.Flush()
+	return line.String(), w.Error()
 }
 
 // writeList writes the lines of a stream to a file.

@@ -28,10 +28,12 @@ type Plan struct {
 	Files    []File   `json:"files"`
 	Engine   bool     `json:"engine,omitempty"` // which hands over the documents: there are no Files
 	Reading  Reading  `json:"reading"`
-	Skipped  int64    `json:"skipped"` // inputs that were found and cannot be read
-	Work     string   `json:"work"`    // folder or URL for what tasks hand each other
-	Output   string   `json:"output"`  // folder or URL of Dedup, file or URL of Pairs
-	Memory   int64    `json:"memory"`  // bytes of a process
+	Tables   []Table  `json:"tables,omitempty"` // of Join: the left one and the right one
+	Header   []string `json:"header,omitempty"` // of the list of links
+	Skipped  int64    `json:"skipped"`          // inputs that were found and cannot be read
+	Work     string   `json:"work"`             // folder or URL for what tasks hand each other
+	Output   string   `json:"output"`           // folder or URL of Dedup, file or URL of Pairs
+	Memory   int64    `json:"memory"`           // bytes of a process
 	Estimate Estimate `json:"estimate"`
 }
 
@@ -72,6 +74,9 @@ func Load(r io.Reader) (*Plan, error) {
 	if last := p.FirstFiles[len(p.FirstFiles)-1]; !p.Engine && last > len(p.Files) {
 		return nil, fmt.Errorf("not a plan of alike: a task begins with file %d of %d", last, len(p.Files))
 	}
+	if p.Command == stage.Join && (len(p.Files) != 2 || len(p.Tables) != 2) {
+		return nil, errors.New("not a plan of alike: a join has two tables")
+	}
 	return p, nil
 }
 
@@ -80,8 +85,9 @@ func (p *Plan) Settle() error {
 	inputs, err := json.Marshal(struct {
 		Files   []File
 		Reading Reading
+		Tables  []Table `json:",omitempty"`
 		Output  string
-	}{p.Files, p.Reading, p.Output})
+	}{p.Files, p.Reading, p.Tables, p.Output})
 	if err != nil {
 		return err
 	}
@@ -118,6 +124,15 @@ func (p *Plan) filesOf(task int) (first, end int) {
 
 // Buckets opens buckets of object stores, see corpus.Options.
 type Buckets = func(ctx context.Context, url string) (corpus.Bucket, error)
+
+// optionsOf returns how a file is read.
+func (p *Plan) optionsOf(file int, buckets Buckets) corpus.Options {
+	o := p.options(buckets)
+	if p.Command == stage.Join {
+		o.NoText, o.IDField, o.Fields = true, p.Tables[file].IDField, p.Tables[file].Fields
+	}
+	return o
+}
 
 // options returns how files are read.
 func (p *Plan) options(buckets Buckets) corpus.Options {

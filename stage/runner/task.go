@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strconv"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -64,12 +65,15 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, made.file.Close()) }()
+	if p.Command == stage.Join && name != p.Stages()[0].Name {
+		o.OnSkip = nil // the first stage has told
+	}
 	in := &input{plan: p, number: number, store: st, o: &o}
 	if name == stage.Publish {
 		s, err = in.publish(ctx)
 	} else {
 		err = stage.Run(ctx, &p.Plan, name, number, in, made, space)
-		if err == nil && name == stage.Write {
+		if err == nil && name == stage.Write && p.Command != stage.Join {
 			err = in.tellRepeats(ctx)
 		}
 	}
@@ -136,9 +140,9 @@ func (in *input) tellRepeats(ctx context.Context) error {
 
 // Documents implements stage.Input.
 func (in *input) Documents(ctx context.Context, wanted func(uint64) bool, visit func(*stage.Document) error) (n stage.DocumentCounts, err error) {
-	o := in.plan.options(in.o.Buckets)
 	first, end := in.plan.filesOf(in.number)
 	for file := first; file < end; file++ {
+		o := in.plan.optionsOf(file, in.o.Buckets)
 		source, err := in.plan.source(ctx, in.plan.Files[file], o)
 		if err != nil {
 			return n, err
@@ -160,6 +164,7 @@ type reader struct {
 	parser *corpus.Parser
 	d      stage.Document
 	name   []byte
+	rows   int64 // records of a table that could be used
 }
 
 // skip counts what cannot be used and tells of it.
@@ -176,13 +181,17 @@ func (r *reader) skip(p *corpus.Problem) error {
 }
 
 func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64) bool, visit func(*stage.Document) error) error {
+	table, ends := r.in.plan.Command == stage.Join, r.skip
+	if table { // it must be whole
+		ends = func(p *corpus.Problem) error { return p }
+	}
 	f, err := corpus.Open(ctx, r.source, o)
 	if err != nil {
-		return broken(ctx, err, r.skip)
+		return broken(ctx, err, ends)
 	}
 	defer f.Close()
 	lines, number := int64(0), uint64(0)
-	return eachBlockOf(ctx, f, r.skip, func(b *corpus.Block) error {
+	return eachBlockOf(ctx, f, ends, func(b *corpus.Block) error {
 		var record corpus.Record
 		layout := f.Layout()
 		r.parser.Start(f, b)
@@ -191,7 +200,8 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 			if number++; number > 1<<32 {
 				return &corpus.Problem{Path: r.source.Label(), Err: errors.New("more than 2³² records; cut the file into several")}
 			}
-			if !wanted(position) {
+			asked := wanted(position)
+			if !asked && !table { // records of a table are counted
 				continue
 			}
 			if record.Err == nil {
@@ -202,12 +212,19 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 				if err := r.skip(p); err != nil {
 					return err
 				}
+				if !asked {
+					continue
+				}
 				if err := visit(&stage.Document{Position: position, Damaged: true}); err != nil {
 					return err
 				}
 				continue
 			}
 			r.n.Read++
+			r.rows++
+			if !asked {
+				continue
+			}
 			if err := visit(r.document(position, lines, &record)); err != nil {
 				return err
 			}
@@ -221,6 +238,13 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 // document makes a document of a record.
 func (r *reader) document(position uint64, lines int64, record *corpus.Record) *stage.Document {
 	r.d = stage.Document{Position: position, Name: record.ID, Text: record.Text, Made: record.ID == nil}
+	if r.in.plan.Command == stage.Join {
+		if r.d.Fields = record.Fields; len(record.ID) == 0 {
+			r.name = strconv.AppendInt(r.name[:0], r.rows, 10)
+			r.d.Name = r.name
+		}
+		return &r.d
+	}
 	if r.d.Made {
 		r.name = r.source.AppendID(r.name[:0], lines+record.Line)
 		r.d.Name = r.name

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/stage/runner"
+)
+
+const planJoinHelp = `Plan to join two tables over many machines: what alike join with --match all,
+--candidates lsh and a --threshold finds, byte for byte. See alike help plan.
+
+The columns to compare, their weights and how they are cut are chosen when the plan is
+made, from the beginnings of the tables, or by --field. Records are compared by their
+similarity alone: what alike join learns from the data (no --threshold), other rules than
+all, --top, --model, --against-links, --with, --probability, --idf sketch and one table are
+there on one machine only. Links are written as CSV.
+
+A table is one file, which one task reads, four times; all else is divided into
+partitions.`
+
+const planJoinExamples = `  alike plan join products.csv catalogue.csv --match all --candidates lsh --threshold 0.7 \
+    -o plan.json --results links.csv --partitions 16
+  alike plan join s3://bucket/a.parquet s3://bucket/b.parquet --config join.json -o plan.json \
+    --results s3://bucket/links.csv --work s3://bucket/tmp`
+
+// planJoinFlags are those of a join that its plan takes, and those of plans.
+type planJoinFlags struct {
+	join joinFlags
+	own  planFlags
+}
+
+func newPlanJoin() *cobra.Command {
+	var flags planJoinFlags
+	cmd := &cobra.Command{
+		Use:     "join LEFT RIGHT --match all --candidates lsh --threshold T -o FILE --results PLACE",
+		Short:   "Plan to find the records of two tables that are alike",
+		Long:    planJoinHelp,
+		Example: planJoinExamples,
+		Args:    exactly(2, "name two tables"),
+		RunE:    flags.run,
+	}
+	f := cmd.Flags()
+	flags.own.add(f, "where the links go: a `file` or object, CSV")
+	flags.join.addTables(f)
+	f.StringVar(&flags.join.threshold, "threshold", "", "least similarity of a link")
+	flags.join.weigh.add(f)
+	tellOfTasks(f)
+	f.SortFlags = false
+	completeChoices(cmd)
+	return cmd
+}
+
+func (flags *planJoinFlags) run(cmd *cobra.Command, args []string) error {
+	if err := flags.own.check(cmd); err != nil {
+		return err
+	}
+	work, memory := flags.join.work, flags.join.memory
+	flags.join.work, flags.join.memory = "", "" // of a join here
+	c, err := flags.join.joinConfig(cmd, args)
+	if err != nil {
+		return err
+	}
+	c.Memory = 0
+	if err := dedup.Apart(named(flags.own.output, flags.own.results), append(flags.join.reads(), args...)); err != nil {
+		return err
+	}
+	o := runner.PlanOptions{Work: work, Output: flags.own.results, Partitions: flags.own.partitions}
+	if memory != "" {
+		if o.Memory, err = parseSize("memory", memory); err != nil {
+			return err
+		}
+	}
+	p, err := runner.MakeJoin(cmd.Context(), c, o)
+	if err != nil {
+		return err
+	}
+	if err := flags.own.write(cmd, p); err != nil {
+		return err
+	}
+	stderr := flags.join.stderr(cmd)
+	for i, column := range p.Join.Columns {
+		left, right := p.Tables[0].Fields[i], p.Tables[1].Fields[i]
+		if left != right {
+			left += "=" + right
+		}
+		fmt.Fprintf(stderr, "compared   %s:%s:%s\n", left, humanize.Ftoa(column.Weight), column.Tokens)
+	}
+	if !flags.join.quiet {
+		printEstimate(cmd, p)
+	}
+	return nil
+}

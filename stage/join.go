@@ -1,0 +1,415 @@
+package stage
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/alike-dev/alike/internal/bands"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/weighing"
+	"github.com/alike-dev/alike/measure"
+)
+
+// A Join finds all pairs of a record of the left table and one of the right that reach a similarity:
+//
+//	records → values → first → count → weigh → bands → meet → vectors → score → write
+//	          tokens   same    df      weights keys    pairs  records   links
+//
+// What it makes are the links of package linkage by a threshold, with the rule all and candidates by lsh.
+
+// recently is how many values stage values remembers, so as not to hand them on again.
+const recently = 1 << 18
+
+// values hands the values of records to the tasks that find which are the same with other tokens.
+func values(t *task) error {
+	c := newRowCutter(t.plan.Join)
+	seen := map[[2]uint64]struct{}{}
+	var payload []byte
+	n, err := t.eachRecord(c, everything, func(d *Document, r *tableRow) error {
+		for f, value := range r.values {
+			if value == 0 {
+				continue
+			}
+			digest := uint64(0)
+			for _, token := range r.columns[f] {
+				digest = hashing.Mix(digest ^ token)
+			}
+			if _, known := seen[[2]uint64{value, digest}]; known {
+				continue
+			}
+			if len(seen) == recently {
+				clear(seen)
+			}
+			seen[[2]uint64{value, digest}] = struct{}{}
+			payload = appendWords(payload[:0], r.columns[f])
+			if err := t.out.add(Values, t.plan.hashed(value), payload, value, digest); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped))
+}
+
+// first finds values that are written in ways which are cut into other tokens, such as with a hyphen or a
+// space: all have the tokens of the one that comes first.
+func first(t *task) error {
+	shelf, err := t.shelved(0, 4, Values)
+	if err != nil {
+		return err
+	}
+	err = shelf.eachGroup(func(value uint64, rows []uint64) error {
+		digest, several := uint64(0), false
+		var tokens []byte
+		for i, at := range rows { // in the order of the tables
+			r, err := shelf.row(at)
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				digest, tokens = r.words[1], append(tokens[:0], r.payload...)
+			}
+			several = several || r.words[1] != digest
+		}
+		for table := range tables {
+			if !several {
+				return nil
+			}
+			if err := t.out.add(Firsts, table, tokens, value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, shelf.close())
+}
+
+// countTokens counts how many records, and how many values of each column, have each token of a table.
+// The number of the column behind the last one stands for records.
+func countTokens(t *task) error {
+	c, err := t.rowCutter()
+	if err != nil {
+		return err
+	}
+	whole := len(t.plan.Join.Columns)
+	filled := make([]uint64, whole+1+tables)
+	sorted, err := t.space.Sorted(t.ctx, t.space.Sorting("tokens", 2, 64), func(to *extsort.Appender) error {
+		_, err := t.eachRecord(c, everything, func(_ *Document, r *tableRow) error {
+			for f, tokens := range r.columns {
+				if r.values[f] != 0 {
+					filled[f]++
+				}
+				for _, token := range tokens {
+					if err := to.Add(token, uint64(f)); err != nil {
+						return err
+					}
+				}
+			}
+			for _, token := range r.all {
+				if err := to.Add(token, uint64(whole)); err != nil {
+					return err
+				}
+			}
+			if len(r.all) > 0 {
+				filled[whole]++
+			}
+			filled[whole+1+t.number] += uint64(len(r.all))
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for of, n := range filled {
+		for p := 0; n > 0 && p < t.plan.Partitions; p++ {
+			if err := t.out.add(Filled, p, nil, uint64(of), n); err != nil {
+				return errors.Join(err, sorted.Close())
+			}
+		}
+	}
+	last, n := extsort.Entry{}, uint64(0)
+	flush := func() error {
+		if n == 0 {
+			return nil
+		}
+		return t.out.add(TokenCounts, t.plan.hashed(last.Key), nil, last.Key, last.Value, n, uint64(t.number))
+	}
+	err = sorted.Visit(func(e extsort.Entry) error {
+		if e != last {
+			if err := flush(); err != nil {
+				return err
+			}
+			last, n = e, 0
+		}
+		n++
+		return nil
+	})
+	return errors.Join(err, flush(), sorted.Close())
+}
+
+// weigh gives tokens their weights, and tells them to the tables that have them.
+func weigh(t *task) error {
+	j := t.plan.Join
+	whole := len(j.Columns)
+	filled := make([]uint64, whole+1+tables)
+	err := t.each(Filled, func(r row) error {
+		if r.words[0] >= uint64(len(filled)) {
+			return errParts
+		}
+		filled[r.words[0]] += r.words[1]
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	small := leftTable // as package candidates has it
+	if filled[whole+1+rightTable] <= filled[whole+1+leftTable] {
+		small = rightTable
+	}
+	counts, err := t.shelved(0, 4, TokenCounts)
+	if err != nil {
+		return err
+	}
+	var payload []byte
+	df := make([]uint64, whole+1)
+	err = counts.eachGroup(func(token uint64, rows []uint64) error {
+		clear(df)
+		var has [tables]bool
+		for _, at := range rows {
+			r, err := counts.row(at)
+			if err != nil {
+				return err
+			}
+			if r.words[1] > uint64(whole) || r.words[3] >= tables {
+				return errParts
+			}
+			df[r.words[1]] += r.words[2]
+			has[r.words[3]] = true
+		}
+		payload = payload[:0]
+		for f, n := range df[:whole] {
+			if n > 0 {
+				payload = binary.LittleEndian.AppendUint16(payload, uint16(f))
+				payload = binary.LittleEndian.AppendUint16(payload, j.weight(n, filled[f]))
+			}
+		}
+		weight := uint64(j.inColumns(j.weight(df[whole], filled[whole]), df[:whole]))
+		if has[small] {
+			weight |= weightShared
+		}
+		for table := range tables {
+			if !has[table] {
+				continue
+			}
+			flags := weight
+			if table != small {
+				flags |= weightLarge
+			}
+			if err := t.out.add(TokenWeights, table, payload, token, flags); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, counts.close())
+}
+
+// inColumns returns a token's weight where columns have different weights: by the heaviest column that
+// has it, as a share of the heaviest of all.
+func (j *Tables) inColumns(weight uint16, df []uint64) uint16 {
+	heaviest, own, same := 0.0, 0.0, true
+	for f, c := range j.Columns {
+		heaviest, same = max(heaviest, c.Weight), same && c.Weight == j.Columns[0].Weight
+		if df[f] > 0 {
+			own = max(own, c.Weight)
+		}
+	}
+	if same {
+		return weight
+	}
+	return weighing.OfColumn(weight, own/heaviest)
+}
+
+// cutBands makes the band keys of records. A record of the table with more tokens that cannot reach the
+// threshold with any of the other table has none.
+func cutBands(t *task) error {
+	j := t.plan.Join
+	c, err := t.rowCutter()
+	if err != nil {
+		return err
+	}
+	weights, err := t.tokenWeights()
+	if err != nil {
+		return err
+	}
+	threshold, err := j.threshold()
+	if err != nil {
+		return err
+	}
+	keyer, err := bands.NewKeyer(j.params(), j.Measure == measure.Cosine, 0)
+	if err != nil {
+		return err
+	}
+	side := uint64(0)
+	if t.number == rightTable {
+		side = bands.RightBit
+	}
+	var keys []uint64
+	var w []uint32
+	_, err = t.eachRecord(c, everything, func(d *Document, r *tableRow) error {
+		if len(r.all) == 0 {
+			return nil
+		}
+		w = w[:0]
+		shared, size := uint64(0), uint64(0)
+		for _, token := range r.all {
+			n, err := weights.number(token)
+			if err != nil {
+				return err
+			}
+			w = append(w, uint32(weights.record[n]))
+			mass := j.scale().Mass(weights.record[n])
+			if size += mass; weights.shared[n] {
+				shared += mass
+			}
+		}
+		if weights.large && !threshold.Reached(shared, shared, size) {
+			return nil
+		}
+		keys = keyer.AppendKeys(keys[:0], r.all, w)
+		for _, key := range keys {
+			if err := t.out.add(RowKeys, t.plan.hashed(key), nil, key, side|uint64(uint32(d.Position))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// meet makes candidates of the records that share keys, and asks for both.
+func meet(t *task) error {
+	keys, err := t.sorted(4, RowKeys)
+	if err != nil {
+		return err
+	}
+	o := t.space.Sorting("candidates", 4, 64)
+	o.Sum = true // a pair may meet several times
+	found, err := t.space.Sorted(t.ctx, o, func(to *extsort.Appender) error {
+		b := bands.Bucketer{Across: true, Emit: func(l, r uint64) error { return to.Add(l<<32|r, 1) }}
+		err := keys.Each(t.ctx, 1, func(_ int, part []extsort.Entry, more bool) error { return b.Part(part, more) })
+		return errors.Join(err, t.count(CountCapped, b.Capped))
+	})
+	if err = errors.Join(err, keys.Close()); err != nil {
+		return err
+	}
+	wants, err := t.space.Sorted(t.ctx, t.space.Sorting("wants", 4, 64), func(to *extsort.Appender) error {
+		return found.Visit(func(e extsort.Entry) error {
+			l, r := e.Key>>32, uint64(uint32(e.Key))
+			task := t.plan.hashed(l)
+			return errors.Join(
+				t.out.add(Candidates, task, nil, l, r),
+				to.Add(leftTable<<32|l, uint64(task)), to.Add(rightTable<<32|r, uint64(task)),
+			)
+		})
+	})
+	if err = errors.Join(err, found.Close()); err != nil {
+		return err
+	}
+	last := extsort.Entry{Key: noPosition}
+	err = wants.Visit(func(e extsort.Entry) error {
+		if e == last {
+			return nil
+		}
+		last = e
+		return t.out.add(RowWants, t.plan.TaskOf(e.Key), nil, e.Key, e.Value)
+	})
+	return errors.Join(err, wants.Close())
+}
+
+// noPosition is that of no record.
+const noPosition = 1<<64 - 1
+
+// vectors sends the records that are candidates to the tasks that compare them.
+func vectors(t *task) error {
+	wants, err := t.sorted(4, RowWants)
+	if err != nil {
+		return err
+	}
+	asked, given := extsort.NewLookup(wants), wants.Reader()
+	done := func(err error) error { return errors.Join(err, asked.Close(), given.Close(), wants.Close()) }
+	c, err := t.rowCutter()
+	if err != nil {
+		return done(err)
+	}
+	weights, err := t.tokenWeights()
+	if err != nil {
+		return done(err)
+	}
+	var payload []byte
+	_, err = t.eachRecord(c, func(position uint64) bool { _, found := asked.Find(position); return found }, func(d *Document, r *tableRow) error {
+		if payload, err = weights.appendRecord(payload[:0], d.Name, r); err != nil {
+			return err
+		}
+		last := uint64(noPosition)
+		for e, ok := given.Peek(); ok && e.Key <= d.Position; e, ok = given.Peek() {
+			given.Next()
+			if e.Key < d.Position {
+				return missing(e.Key)
+			}
+			if e.Value == last { // several tasks of the stage before have asked
+				continue
+			}
+			if last = e.Value; last >= uint64(t.plan.Partitions) {
+				return errParts
+			}
+			if err := t.out.add(Records, int(last), payload, d.Position); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if e, ok := given.Peek(); err == nil && ok {
+		err = missing(e.Key)
+	}
+	return done(err)
+}
+
+// appendRecord appends a record as score reads it: its name, then of each column 0, or 1 + the number of its
+// tokens, and each of these with its weights.
+func (w *tokenWeights) appendRecord(dst, name []byte, r *tableRow) ([]byte, error) {
+	dst = appendPart(dst, name)
+	for f, tokens := range r.columns {
+		if r.values[f] == 0 {
+			dst = binary.AppendUvarint(dst, 0)
+			continue
+		}
+		dst = binary.AppendUvarint(dst, uint64(len(tokens))+1)
+		for _, token := range tokens {
+			n, err := w.number(token)
+			if err != nil {
+				return dst, err
+			}
+			dst = binary.LittleEndian.AppendUint64(dst, token)
+			dst = binary.LittleEndian.AppendUint16(dst, w.record[n])
+			dst = binary.LittleEndian.AppendUint16(dst, w.inColumn(n, f))
+		}
+	}
+	return dst, nil
+}
+
+// links puts the lines of links into the order of the left records.
+func links(t *task) error {
+	found, err := t.shelved(0, 4, Links)
+	if err != nil {
+		return err
+	}
+	n := int64(0)
+	err = found.each(func(_ uint64, r row) error { // those of one left record come from one task, in order
+		n++
+		return t.out.add(LinksText, 0, r.payload)
+	})
+	return errors.Join(err, found.close(), t.count(CountPairs, n))
+}

@@ -1,0 +1,141 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/bands"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/stage"
+)
+
+// Table says how a table of a Join is read.
+type Table struct {
+	IDField string   `json:"id_field"` // corpus.NoID: records are named by their numbers
+	Fields  []string `json:"fields"`   // that are compared
+}
+
+// MakeJoin makes the plan of a join of two tables: it chooses the columns that the configuration leaves
+// open. The links are those of linkage.Join. What only one machine does is refused: the error wraps
+// dedup.ErrUsage.
+func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, error) {
+	if err := checkJoin(&c, &o); err != nil {
+		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
+	}
+	tables, threshold, err := tablesOf(c)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{
+		Plan:    stage.Plan{Version: stage.PlanVersion, Command: stage.Join, Partitions: o.Partitions, Join: tables, FirstFiles: []int{0, 1}},
+		Reading: Reading{Format: c.Corpus.Format, MaxRecord: c.Corpus.MaxRecord, Fail: c.Fail},
+		Work:    absolute(o.Work), Output: absolute(o.Output), Memory: o.Memory,
+	}
+	if p.Memory == 0 {
+		p.Memory = defaultMemory
+	}
+	params, err := bands.Tune(threshold, c.Recall)
+	if errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound) {
+		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, setting.Errorf("bands do not find pairs of so little similarity (%s %v) with this recall: take a higher one, or less %s",
+			setting.Threshold, c.Threshold, setting.Recall))
+	} else if err != nil {
+		return nil, err
+	}
+	tables.Bands, tables.Rows = params.Bands, params.Rows
+	if err := p.chooseColumns(ctx, c); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{c.Left, c.Right} {
+		found, _, err := corpus.Find(ctx, []string{name}, c.Corpus)
+		if err != nil {
+			return nil, err
+		}
+		s := found[0] // chooseColumns has seen that it is one
+		p.Files = append(p.Files, File{Path: s.Path, Name: s.Name, Size: s.Size, ModTime: s.ModTime, Version: s.Version, Query: s.Query})
+		p.Estimate.InputBytes += s.Size
+	}
+	p.Estimate.Files = len(p.Files)
+	if p.Partitions == 0 {
+		p.Partitions = int(min(max(joinedOfInput*p.Estimate.InputBytes/(p.Memory/2), 1), stage.MaxPartitions))
+	}
+	p.Estimate.ReadRequests, p.Estimate.WriteRequests = p.requests()
+	return p, p.Settle()
+}
+
+// joinedOfInput is how many bytes the tasks of a join hand each other, in times of those of the tables.
+const joinedOfInput = 50
+
+// checkJoin tells what stages cannot do.
+func checkJoin(c *linkage.Config, o *PlanOptions) error {
+	switch {
+	case c.Right == "":
+		return errors.New("one table is compared with itself on one machine only: name two")
+	case c.Threshold == 0 || c.Model != nil:
+		return setting.Errorf("what the data or a model decide is learned from all candidates, on one machine: give a %s", setting.Threshold)
+	case c.Match != linkage.All || c.Top > 0:
+		return setting.Errorf("the best partner of a record is chosen on one machine only: take %s all, without %s", setting.Match, setting.Top)
+	case c.Candidates != linkage.LSH:
+		return setting.Errorf("the most similar records are searched for on one machine only: take %s lsh", setting.Candidates)
+	case c.IDF == linkage.IDFSketch:
+		return setting.Errorf("%s sketch: the stages count all tokens; take exact or none", setting.IDF)
+	case len(c.With) > 0 || c.WithAll || len(c.Known) > 0 || c.Considered || c.Evidence > 0:
+		return setting.Errorf("columns that are handed on (%s), links of an earlier run and evidence are there on one machine only", setting.With)
+	case o.Output == "":
+		return errors.New("no place for the results: name a file or a URL")
+	}
+	if format, _, _ := corpus.NameFormat(o.Output); format != corpus.CSV && format != corpus.Text {
+		return fmt.Errorf("links are written as CSV on several machines: %s names another format", fault.Shown(o.Output))
+	}
+	if o.Work == "" {
+		o.Work = beside(o.Output)
+	}
+	return dedup.Apart([]string{o.Output}, []string{c.Left, c.Right})
+}
+
+// tablesOf returns what decides about pairs, but for the columns and bands.
+func tablesOf(c linkage.Config) (*stage.Tables, measure.Threshold, error) {
+	t := &stage.Tables{Measure: measure.Cosine, Threshold: c.Threshold, SameWeights: c.IDF == linkage.IDFNone, Repetitions: c.Repetitions}
+	if c.Measure == measure.WeightedJaccard {
+		t.Measure = c.Measure
+	}
+	threshold, err := measure.NewThreshold(t.Measure, t.Threshold)
+	return t, threshold, err
+}
+
+// chooseColumns settles the columns, and how tables are read.
+func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config) error {
+	chosen, err := linkage.Choose(ctx, c)
+	if err != nil {
+		return err
+	}
+	left, right := Table{IDField: chosen.LeftID}, Table{IDField: chosen.RightID}
+	for _, f := range chosen.Fields {
+		left.Fields, right.Fields = append(left.Fields, f.Left), append(right.Fields, f.Right)
+		p.Join.Columns = append(p.Join.Columns, stage.TableColumn{Tokens: f.Tokens, Weight: f.Weight})
+	}
+	p.Tables = []Table{left, right}
+	p.Header = headerOf(chosen.Fields)
+	return nil
+}
+
+// headerOf returns the names of the columns of the list of links, each another one: a column of a table that
+// is called as one before it has field_ in front.
+func headerOf(fields []linkage.Field) []string {
+	names := []string{"left_id", "right_id", "similarity"}
+	for _, f := range fields {
+		name := f.Left
+		for slices.Contains(names, name) {
+			name = "field_" + name
+		}
+		names = append(names, name)
+	}
+	return names
+}

@@ -1,0 +1,191 @@
+package runner
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/bands"
+	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/measure"
+)
+
+// twoTables writes a CSV and a JSONL table of products that are hard to join: values that are written in
+// other ways, missing, or everywhere; ids that are missing; records that cannot be read; and of the crowd so
+// many equal ones that a bucket is over the cap.
+func twoTables(t *testing.T, left, right, crowd int) (a, b string) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, 5))
+	vocab := words(rng, 400)
+	product := func(i int) (title, maker, price, day string) {
+		own := rand.New(rand.NewPCG(uint64(i), 9)) // the same in both tables
+		for range 3 + own.IntN(4) {
+			title += vocab[own.IntN(len(vocab))] + []string{" ", " ", "-", "/"}[own.IntN(4)]
+		}
+		title += fmt.Sprintf("ts%d", own.IntN(300))
+		maker = fmt.Sprintf("Maker %d", own.IntN(9))
+		price, day = fmt.Sprintf("%d.%02d", own.IntN(900), own.IntN(100)), fmt.Sprintf("2024-%02d-%02d", 1+own.IntN(12), 13+own.IntN(15))
+		return title, maker, price, day
+	}
+	edit := func(title string) string {
+		switch rng.IntN(5) {
+		case 0:
+			return strings.ReplaceAll(title, "-", " ")
+		case 1:
+			return strings.ToUpper(title)
+		case 2:
+			return title + " " + vocab[rng.IntN(len(vocab))]
+		}
+		return title
+	}
+	folder := t.TempDir()
+	a, b = filepath.Join(folder, "left.csv"), filepath.Join(folder, "right.jsonl")
+	var l, r strings.Builder
+	l.WriteString("id,title,maker,price,day\n")
+	for i := range left {
+		title, maker, price, day := product(i)
+		if i < crowd {
+			title, maker, price, day = "one thing of many", "Maker 1", "1", "2024-01-13"
+		}
+		id := fmt.Sprintf("l%d", i)
+		if i%31 == 3 {
+			id = ""
+		}
+		if i%17 == 5 {
+			maker = "N/A"
+		}
+		title = edit(title)
+		fmt.Fprintf(&l, "%s,\"%s\",%s,$%s,%s\n", id, title, maker, price, day)
+	}
+	for i := range right {
+		title, maker, price, day := product(i + left/3)
+		if i < crowd {
+			title, maker, price, day = "one thing of many", "Maker 1", "1.00", "13.01.2024"
+			for k := 0; i < crowd/2 && k < 250; k++ { // shares keys with the others, and cannot be like them
+				title += string(" abcdefghijklmnopqrstuvwxyz"[rng.IntN(27)])
+			}
+		}
+		title = edit(title)
+		if i%13 == 4 {
+			r.WriteString("{\"id\": broken\n")
+		}
+		if i%19 == 7 {
+			fmt.Fprintf(&r, "{\"name\":%q,\"maker\":%q,\"price\":%s}\n", title, maker, price)
+			continue
+		}
+		fmt.Fprintf(&r, "{\"id\":\"r%d\",\"name\":%q,\"maker\":%q,\"price\":%s,\"day\":%q}\n", i, title, strings.ToUpper(maker), price, day)
+	}
+	if err := errors.Join(os.WriteFile(a, []byte(l.String()), 0o644), os.WriteFile(b, []byte(r.String()), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	return a, b
+}
+
+// plainJoin returns the list of links of one machine.
+func plainJoin(t *testing.T, c linkage.Config) string {
+	t.Helper()
+	r, err := linkage.Join(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields []linkage.Field
+	for _, column := range r.Columns {
+		fields = append(fields, column.Field)
+	}
+	var list strings.Builder
+	w := csv.NewWriter(&list)
+	decimals := func(s float64) string { return string(measure.AppendSimilarity(nil, s)) }
+	rows := [][]string{headerOf(fields)}
+	for l := range r.Links.All() {
+		row := []string{string(l.A), string(l.B), decimals(l.Similarity)}
+		for _, s := range l.Fields {
+			if s < 0 {
+				row = append(row, "")
+			} else {
+				row = append(row, decimals(s))
+			}
+		}
+		rows = append(rows, row)
+	}
+	if err := w.WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+	return list.String()
+}
+
+func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
+	left, right := twoTables(t, 300, 200, 0)
+	crowdLeft, crowdRight := twoTables(t, 240, 300, 200)
+	defer func(most int) { bands.BucketMost = most }(bands.BucketMost)
+	bands.BucketMost = 100
+	for name, tt := range map[string]struct {
+		config     linkage.Config
+		partitions int
+		links      int // at least
+	}{
+		"as they are":          {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 1, 150},
+		"in many partitions":   {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 16, 150},
+		"the smaller one left": {linkage.Config{Left: right, Right: left, Threshold: 0.6}, 3, 100},
+		"without weights":      {linkage.Config{Left: left, Right: right, Threshold: 0.4, Weighing: linkage.Weighing{IDF: linkage.IDFNone, Measure: measure.WeightedJaccard, Repetitions: true}}, 5, 100},
+		"columns by hand": {linkage.Config{Left: left, Right: right, Threshold: 0.7, RightID: "-", Fields: []linkage.Field{
+			{Left: "title", Right: "name", Weight: 3, Tokens: "words"}, {Left: "maker"}, {Left: "price", Weight: 0.5},
+		}}, 4, 100},
+		"a bucket over the cap": {linkage.Config{Left: crowdLeft, Right: crowdRight, Threshold: 0.8}, 2, 300},
+		"one with strays": {linkage.Config{
+			Left: crowdLeft, Right: crowdRight, Threshold: 0.3, Weighing: linkage.Weighing{IDF: linkage.IDFNone}, Fields: []linkage.Field{{Left: "title", Right: "name"}},
+		}, 2, 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := tt.config
+			c.Match, c.Candidates = linkage.All, linkage.LSH
+			want := plainJoin(t, c)
+			if n := strings.Count(want, "\n"); n < tt.links {
+				t.Fatalf("%d links: no test", n)
+			}
+			folder := filepath.Join(t.TempDir(), "out")
+			p, err := MakeJoin(t.Context(), c, PlanOptions{Work: t.TempDir(), Output: filepath.Join(folder, "links.csv"), Partitions: tt.partitions})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, err = Load(strings.NewReader(string(jsonOf(t, p)))); err != nil {
+				t.Fatal(err)
+			}
+			runAll(t, p, Options{})
+			same(t, output(t, folder), map[string]string{"links.csv": want})
+		})
+	}
+}
+
+func TestWhatAJoinByStagesDoesNotTakeIsRefused(t *testing.T) {
+	left, right := twoTables(t, 3, 3, 0)
+	good := linkage.Config{Left: left, Right: right, Threshold: 0.5, Match: linkage.All, Searching: linkage.Searching{Candidates: linkage.LSH}}
+	for what, change := range map[string]func(c *linkage.Config, o *PlanOptions){
+		"one table":     func(c *linkage.Config, _ *PlanOptions) { c.Right = "" },
+		"no threshold":  func(c *linkage.Config, _ *PlanOptions) { c.Threshold = 0 },
+		"best partners": func(c *linkage.Config, _ *PlanOptions) { c.Match = linkage.Mutual },
+		"the top ones":  func(c *linkage.Config, _ *PlanOptions) { c.Top = 2 },
+		"a search":      func(c *linkage.Config, _ *PlanOptions) { c.Candidates = linkage.TopK },
+		"a sketch":      func(c *linkage.Config, _ *PlanOptions) { c.IDF = linkage.IDFSketch },
+		"other columns": func(c *linkage.Config, _ *PlanOptions) { c.With = []string{"title"} },
+		"known links":   func(c *linkage.Config, _ *PlanOptions) { c.Known = []linkage.Known{{}} },
+		"an own format": func(_ *linkage.Config, o *PlanOptions) { o.Output = "links.parquet" },
+		"no place":      func(_ *linkage.Config, o *PlanOptions) { o.Output = "" },
+		"an own input":  func(_ *linkage.Config, o *PlanOptions) { o.Output = left },
+		"a poor recall": func(c *linkage.Config, _ *PlanOptions) { c.Threshold, c.Recall = 0.01, 0.999 },
+	} {
+		c, o := good, PlanOptions{Output: "links.csv"}
+		change(&c, &o)
+		if _, err := MakeJoin(t.Context(), c, o); !errors.Is(err, dedup.ErrUsage) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := MakeJoin(t.Context(), good, PlanOptions{Output: "links.csv", Work: t.TempDir()}); err != nil {
+		t.Error(err)
+	}
+}

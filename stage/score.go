@@ -1,0 +1,191 @@
+package stage
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/weighing"
+	"github.com/alike-dev/alike/measure"
+)
+
+// score compares candidates, and makes the lines of those that reach the threshold.
+func score(t *task) error {
+	s := &scorer{t: t, records: newSpool(t.space, 4)}
+	s.lines = csv.NewWriter(&s.line)
+	err := t.each(Records, func(r row) error {
+		if n := len(s.positions); n > 0 && s.positions[n-1] >= r.words[0] {
+			return errParts
+		}
+		at, err := s.records.add(r.payload)
+		s.positions, s.places = append(s.positions, r.words[0]), append(s.places, at)
+		return err
+	})
+	s.places = append(s.places, s.records.size)
+	if err == nil {
+		s.threshold, err = t.plan.Join.threshold()
+	}
+	if err != nil {
+		return errors.Join(err, s.records.close())
+	}
+	pairs, err := t.sorted(2, Candidates)
+	if err != nil {
+		return errors.Join(err, s.records.close())
+	}
+	compared := int64(0)
+	last := extsort.Entry{Key: noPosition}
+	err = pairs.Visit(func(e extsort.Entry) error {
+		if e == last { // several tasks of the stage before have found it
+			return nil
+		}
+		if e.Key != last.Key {
+			if err := s.load(&s.left, leftTable<<32|e.Key); err != nil {
+				return err
+			}
+		}
+		last = e
+		compared++
+		if err := s.load(&s.right, rightTable<<32|e.Value); err != nil {
+			return err
+		}
+		return s.pair(e.Key, e.Value)
+	})
+	return errors.Join(err, pairs.Close(), s.records.close(), t.count(CountCompared, compared))
+}
+
+// scorer has the records of one task.
+type scorer struct {
+	t           *task
+	threshold   measure.Threshold
+	records     *spool
+	positions   []uint64 // ascending
+	places      []int64  // in the spool, and its end
+	left, right scored
+	line        bytes.Buffer
+	lines       *csv.Writer
+	row         []string
+}
+
+func (s *scorer) load(x *scored, position uint64) error {
+	i, found := slices.BinarySearch(s.positions, position)
+	if !found {
+		return fmt.Errorf("record %#x is a candidate, and is missing: run stage vectors for all tasks", position)
+	}
+	payload, err := s.records.at(s.places[i], int(s.places[i+1]-s.places[i]))
+	if err != nil {
+		return err
+	}
+	return x.load(payload, s.t.plan.Join)
+}
+
+// pair emits a link, by the numbers of its records.
+func (s *scorer) pair(left, right uint64) error {
+	scale := s.t.plan.Join.scale()
+	a, b := &s.left, &s.right
+	common := a.all.common(&b.all, scale)
+	if !s.threshold.Reached(common, a.all.size, b.all.size) {
+		return nil
+	}
+	decimals := func(similarity float64) string { return string(measure.AppendSimilarity(nil, similarity)) }
+	s.row = append(s.row[:0], string(a.name), string(b.name), decimals(scale.Similarity(common, a.all.size, b.all.size)))
+	for f := range a.columns {
+		text := ""
+		if x, y := &a.columns[f], &b.columns[f]; a.has[f] && b.has[f] {
+			text = decimals(scale.Similarity(x.common(y, scale), x.size, y.size))
+		}
+		s.row = append(s.row, text)
+	}
+	s.line.Reset()
+	if err := s.lines.Write(s.row); err != nil {
+		return err
+	}
+	s.lines.Flush()
+	return errors.Join(s.lines.Error(), s.t.out.add(Links, leftTable, s.line.Bytes(), left, right))
+}
+
+// weighted are tokens with weights, ascending.
+type weighted struct {
+	tokens  []uint64
+	weights []uint16
+	size    uint64 // the mass of all
+}
+
+func (w *weighted) reset() { w.tokens, w.weights, w.size = w.tokens[:0], w.weights[:0], 0 }
+
+func (w *weighted) add(token uint64, weight uint16, s weighing.Scale) {
+	w.tokens, w.weights = append(w.tokens, token), append(w.weights, weight)
+	w.size += s.Mass(weight)
+}
+
+// common returns the mass of what two have in common.
+func (w *weighted) common(o *weighted, s weighing.Scale) (sum uint64) {
+	for i, k := 0, 0; i < len(w.tokens) && k < len(o.tokens); {
+		switch a, b := w.tokens[i], o.tokens[k]; {
+		case a < b:
+			i++
+		case a > b:
+			k++
+		default:
+			sum += s.Mass(w.weights[i])
+			i, k = i+1, k+1
+		}
+	}
+	return sum
+}
+
+// scored is a record that is compared.
+type scored struct {
+	name    []byte
+	columns []weighted
+	has     []bool
+	all     weighted
+	order   []tokenWeight
+}
+
+type tokenWeight struct {
+	token  uint64
+	weight uint16
+}
+
+// load reads what appendRecord has made.
+func (x *scored) load(payload []byte, j *Tables) error {
+	name, b, err := cutPart(payload)
+	if err != nil {
+		return err
+	}
+	x.name, x.order = append(x.name[:0], name...), x.order[:0]
+	if x.columns == nil {
+		x.columns, x.has = make([]weighted, len(j.Columns)), make([]bool, len(j.Columns))
+	}
+	scale := j.scale()
+	for f := range x.columns {
+		n, at := binary.Uvarint(b)
+		if at <= 0 || n > 0 && n-1 > uint64(len(b)-at)/12 {
+			return errParts
+		}
+		b = b[at:]
+		x.columns[f].reset()
+		if x.has[f] = n > 0; n == 0 {
+			continue
+		}
+		for range n - 1 {
+			token := binary.LittleEndian.Uint64(b)
+			x.order = append(x.order, tokenWeight{token, binary.LittleEndian.Uint16(b[8:])})
+			x.columns[f].add(token, binary.LittleEndian.Uint16(b[10:]), scale)
+			b = b[12:]
+		}
+	}
+	slices.SortFunc(x.order, func(a, b tokenWeight) int { return cmp.Compare(a.token, b.token) })
+	x.all.reset()
+	for i, o := range x.order {
+		if i == 0 || o.token != x.order[i-1].token {
+			x.all.add(o.token, o.weight, scale)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package stage
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/bands"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/weighing"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/record"
+)
+
+// Tables says how a Join compares the records of two tables, of which the left one is file 0 and the
+// right one file 1.
+type Tables struct {
+	Columns     []TableColumn   `json:"columns"`
+	Measure     measure.Measure `json:"measure"`   // Cosine or WeightedJaccard
+	Threshold   float64         `json:"threshold"` // least similarity of a link
+	Bands       int             `json:"bands"`
+	Rows        int             `json:"rows"`                   // of a band
+	SameWeights bool            `json:"same_weights,omitempty"` // of all tokens; else by how many records have them
+	Repetitions bool            `json:"repetitions,omitempty"`
+}
+
+// TableColumn is a column of either table.
+type TableColumn struct {
+	Tokens record.Kind `json:"tokens"`
+	Weight float64     `json:"weight"`
+}
+
+// The files of the tables.
+const (
+	leftTable = iota
+	rightTable
+	tables
+)
+
+func (j *Tables) validate() error {
+	switch {
+	case j == nil || len(j.Columns) == 0 || len(j.Columns) > math.MaxUint16:
+		return errors.New("a join without columns to compare")
+	case j.Measure != measure.Cosine && j.Measure != measure.WeightedJaccard:
+		return fmt.Errorf("a join by %v", j.Measure)
+	case j.Bands < 1 || j.Rows < 1 || j.Bands*j.Rows > bands.Components:
+		return fmt.Errorf("a join by %d bands of %d rows", j.Bands, j.Rows)
+	}
+	for _, c := range j.Columns {
+		if _, err := record.ParseKind(string(c.Tokens)); err != nil {
+			return err
+		}
+		if !(c.Weight > 0) {
+			return fmt.Errorf("a column of weight %v", c.Weight)
+		}
+	}
+	_, err := j.threshold()
+	return err
+}
+
+func (j *Tables) threshold() (measure.Threshold, error) {
+	return measure.NewThreshold(j.Measure, j.Threshold)
+}
+
+func (j *Tables) scale() weighing.Scale { return weighing.Scale{Measure: j.Measure} }
+
+func (j *Tables) params() lsh.Params { return lsh.Params{Bands: j.Bands, Rows: j.Rows} }
+
+// weight returns the weight of a token that so many of n values have.
+func (j *Tables) weight(df, n uint64) uint16 {
+	if j.SameWeights {
+		return record.WeightUnit
+	}
+	return record.IDF([]uint32{uint32(df)}, int(n))[0]
+}
+
+// tableRow is a record that was cut into tokens.
+type tableRow struct {
+	values  []uint64   // hash of each column's value with the column; 0: it is missing
+	columns [][]uint64 // tokens of each column, ascending, each once
+	all     []uint64   // of all columns
+}
+
+// rowCutter cuts records. It holds the tokens of values that stand in the tables with other tokens before.
+type rowCutter struct {
+	plan   *Tables
+	cutter *record.Cutter
+	firsts map[uint64][]uint64
+	row    tableRow
+}
+
+func newRowCutter(p *Tables) *rowCutter {
+	c := &rowCutter{plan: p, cutter: record.NewCutter()}
+	c.cutter.Repetitions = p.Repetitions
+	c.row.values, c.row.columns = make([]uint64, len(p.Columns)), make([][]uint64, len(p.Columns))
+	return c
+}
+
+// rowCutter returns a cutter that knows which values are the same, see first.
+func (t *task) rowCutter() (*rowCutter, error) {
+	c := newRowCutter(t.plan.Join)
+	c.firsts = map[uint64][]uint64{}
+	return c, t.each(Firsts, func(r row) error {
+		c.firsts[r.words[0]] = wordsOf(nil, r.payload)
+		return nil
+	})
+}
+
+// cut cuts a record. The row holds until the next call.
+func (c *rowCutter) cut(d *Document) *tableRow {
+	r := &c.row
+	r.all = r.all[:0]
+	for f, value := range d.Fields {
+		r.values[f], r.columns[f] = 0, r.columns[f][:0]
+		if len(value) == 0 {
+			continue
+		}
+		tokens, whole := c.cutter.Cut(r.columns[f], value, c.plan.Columns[f].Tokens)
+		if r.columns[f] = tokens; whole == 0 {
+			r.columns[f] = tokens[:0]
+			continue
+		}
+		slices.Sort(tokens)
+		r.columns[f] = slices.Compact(tokens)
+		r.values[f] = hashing.Mix(whole + uint64(f)<<48)
+		if first, found := c.firsts[r.values[f]]; found {
+			r.columns[f] = append(r.columns[f][:0], first...)
+		}
+		r.all = append(r.all, r.columns[f]...)
+	}
+	slices.Sort(r.all)
+	r.all = slices.Compact(r.all)
+	return r
+}
+
+// eachRecord cuts the records of a task's table that are wanted.
+func (t *task) eachRecord(c *rowCutter, wanted func(position uint64) bool, visit func(d *Document, r *tableRow) error) (DocumentCounts, error) {
+	return t.in.Documents(t.ctx, wanted, func(d *Document) error {
+		if d.Damaged {
+			return nil
+		}
+		if len(d.Fields) != len(t.plan.Join.Columns) {
+			return fmt.Errorf("a record of %d values, in place of %d", len(d.Fields), len(t.plan.Join.Columns))
+		}
+		return visit(d, c.cut(d))
+	})
+}
+
+func everything(uint64) bool { return true }
+
+// wordsOf appends the words of a payload.
+func wordsOf(dst []uint64, payload []byte) []uint64 {
+	for ; len(payload) >= 8; payload = payload[8:] {
+		dst = append(dst, binary.LittleEndian.Uint64(payload))
+	}
+	return dst
+}
+
+// tokenWeights are those of a table's tokens, by their numbers: some 60 bytes for each.
+type tokenWeights struct {
+	numbers record.Dictionary
+	record  []uint16       // in the similarity of records
+	shared  []bool         // the table with fewer tokens has it
+	columns []columnWeight // of a token from first on
+	first   []int
+	large   bool // the table is the other one
+}
+
+// columnWeight is the weight of a token in a column.
+type columnWeight struct{ column, weight uint16 }
+
+const (
+	weightShared = 1 << 16 // flags of TokenWeights
+	weightLarge  = 1 << 17
+)
+
+func (t *task) tokenWeights() (*tokenWeights, error) {
+	w := &tokenWeights{}
+	return w, t.each(TokenWeights, func(r row) error {
+		if int(w.numbers.Number(r.words[0])) != len(w.record) {
+			return errParts
+		}
+		w.record, w.shared = append(w.record, uint16(r.words[1])), append(w.shared, r.words[1]&weightShared != 0)
+		w.large = w.large || r.words[1]&weightLarge != 0
+		w.first = append(w.first, len(w.columns))
+		for b := r.payload; len(b) >= 4; b = b[4:] {
+			w.columns = append(w.columns, columnWeight{binary.LittleEndian.Uint16(b), binary.LittleEndian.Uint16(b[2:])})
+		}
+		return nil
+	})
+}
+
+// number returns the number of a token.
+func (w *tokenWeights) number(token uint64) (uint32, error) {
+	if n := w.numbers.Number(token); int(n) < len(w.record) {
+		return n, nil
+	}
+	return 0, fmt.Errorf("token %#x has no weight: the input has changed", token)
+}
+
+// inColumn returns the weight of a token, by its number, in a column.
+func (w *tokenWeights) inColumn(number uint32, column int) uint16 {
+	end := len(w.columns)
+	if int(number)+1 < len(w.first) {
+		end = w.first[number+1]
+	}
+	for _, c := range w.columns[w.first[number]:end] {
+		if int(c.column) == column {
+			return c.weight
+		}
+	}
+	return 0
+}
