@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -45,6 +46,8 @@ type disk struct {
 	synced  atomic.Int64
 	syncing sync.Mutex
 	trimmed uint64                       // documents before it are removed; the writer's
+	slots   uint64                       // given out; likewise
+	ids     *idLookup                    // nil: none was asked for in the batch at hand; likewise
 	past    struct{ first, next uint64 } // places of the history; likewise
 	value   []byte
 
@@ -182,16 +185,57 @@ func asDamage(err error) error {
 	return err
 }
 
+// slotOf looks an id up for the writer, as it was before the batch at hand.
 func (s *disk) slotOf(id []byte) (slot uint64, found bool, err error) {
-	value, closer, err := s.db.Get(append([]byte{keyID}, id...))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, false, nil
+	if s.ids == nil {
+		if s.ids, err = s.newIDLookup(); err != nil {
+			return 0, false, err
+		}
 	}
+	return s.ids.slot(id)
+}
+
+// idLookup looks ids up as they were when it was made. Close it.
+type idLookup struct {
+	it  *pebble.Iterator
+	key []byte
+}
+
+// newIDLookup looks ids up from now on. Most ids that are asked for are not there. Filters tell that, those of the lowest
+// level only if Pebble is told to ask them, which is if there is room for them: nearly all ids are
+// there, and the filter of a table is read as a whole.
+func (s *disk) newIDLookup() (*idLookup, error) {
+	const filterBytes = 2 // of an id, and what comes with it
+	it, err := s.db.NewIter(&pebble.IterOptions{
+		LowerBound: []byte{keyID}, UpperBound: []byte{keyID + 1}, UseL6Filters: s.slots*filterBytes < uint64(s.cache/4*3),
+	})
 	if err != nil {
-		return 0, false, fmt.Errorf("id %q: %w", id, asDamage(err))
+		return nil, asDamage(err)
 	}
-	slot, err = parseSlotOf(id, value)
-	return slot, err == nil, errors.Join(err, closer.Close())
+	return &idLookup{it: it}, nil
+}
+
+func (i *idLookup) slot(id []byte) (slot uint64, found bool, err error) {
+	i.key = append(append(i.key[:0], keyID), id...)
+	if i.it.SeekPrefixGE(i.key) && bytes.Equal(i.it.Key(), i.key) {
+		var value []byte
+		if value, err = i.it.ValueAndErr(); err == nil {
+			slot, err = parseSlotOf(id, value)
+			return slot, err == nil, err
+		}
+	}
+	if err = i.it.Error(); err != nil {
+		err = fmt.Errorf("id %q: %w", id, asDamage(err))
+	}
+	return 0, false, err
+}
+
+// close does nothing to nil.
+func (i *idLookup) close() error {
+	if i == nil {
+		return nil
+	}
+	return asDamage(i.it.Close())
 }
 
 func appendSlotOf(dst, id []byte, slot uint64) []byte {
@@ -210,6 +254,12 @@ func parseSlotOf(id, value []byte) (uint64, error) {
 
 // apply writes a batch, all of it or nothing.
 func (s *disk) apply(x *Index) error {
+	s.slots = x.next
+	err := s.ids.close()
+	s.ids = nil
+	if err != nil {
+		return err
+	}
 	b := s.db.NewBatch()
 	from := x.view.Load().Next
 	for i := range x.pending {
@@ -222,7 +272,7 @@ func (s *disk) apply(x *Index) error {
 			return err
 		}
 	}
-	err := errors.Join(s.putBlocks(b, x, from), s.putDead(b, x, from), s.putIDs(b, x), s.putNotes(b, x), s.putPast(b, x), s.putSettled(b, x), s.putWindow(b, x.growing.First, x.next, x.clock.Load()), s.trim(b, x))
+	err = errors.Join(s.putBlocks(b, x, from), s.putDead(b, x, from), s.putIDs(b, x), s.putNotes(b, x), s.putPast(b, x), s.putSettled(b, x), s.putWindow(b, x.growing.First, x.next, x.clock.Load()), s.trim(b, x))
 	if err != nil {
 		return err
 	}

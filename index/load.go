@@ -103,7 +103,7 @@ func (x *Index) load(s *disk, threads int) error {
 			return err
 		}
 	}
-	s.trimmed = trimmed
+	s.trimmed, s.slots = trimmed, next
 	if err := s.loadPast(); err != nil {
 		return err
 	}

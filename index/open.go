@@ -211,7 +211,7 @@ func (s *disk) closeStore() error {
 	if s.db == nil || s.failed.Load() != nil {
 		return nil
 	}
-	return s.do(s.db.Close)
+	return errors.Join(s.ids.close(), s.do(s.db.Close))
 }
 
 // close writes everything to tables, so that the log is empty, and lets go of the folder.

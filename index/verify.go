@@ -33,7 +33,10 @@ func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64,
 	}
 	c := &checking{x: x, s: s, view: x.view.Load(), told: told, finder: newFinder(x), maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true})}
 	c.buckets = buckets{view: c.view, most: x.options.BucketCap}
-	defer func() { err = errors.Join(err, c.buckets.close()) }()
+	defer func() { err = errors.Join(err, c.buckets.close(), c.lookup.close()) }()
+	if c.lookup, err = s.newIDLookup(); err != nil {
+		return 0, err
+	}
 	for _, part := range []func(context.Context) error{c.settled, c.blocks, c.records, c.keys, c.ids, c.notes, c.history} {
 		if err := part(ctx); err != nil {
 			if ctx.Err() != nil {
@@ -54,8 +57,9 @@ type checking struct {
 	finder    *finder
 	maker     *recipe.Maker
 	documents int64
-	known     slotSet // of settled documents, from the first slot of the view on: those that had facts when the check began
-	buckets   buckets // as they were at some time since then
+	lookup    *idLookup // of ids, since the check began
+	known     slotSet   // of settled documents, from the first slot of the view on: those that had facts when the check began
+	buckets   buckets   // as they were at some time since then
 	slots     []uint64
 }
 
@@ -145,7 +149,7 @@ func (c *checking) record(slot uint64, body []byte) error {
 		return err
 	}
 	if c.x.options.ByID {
-		if at, found, err := c.s.slotOf(r.id); err != nil || (!found || at != slot) && c.x.view.Load().has(slot) {
+		if at, found, err := c.lookup.slot(r.id); err != nil || (!found || at != slot) && c.x.view.Load().has(slot) {
 			return errors.Join(err, fmt.Errorf("%w: id %q leads to slot %d", errDamaged, r.id, at))
 		}
 	}
