@@ -143,6 +143,9 @@ type Result struct {
 	Matches     float64
 	Precision   float64 // estimated, of the links
 	Recall      float64 // estimated, of the links
+	// RecallMost is what Recall would be if no pair were a match that is more likely none.
+	// What many improbable pairs add up to is the least certain part of the model.
+	RecallMost float64
 
 	matcher *matcher // nil: a table is empty
 	only    *record.Table

@@ -32,6 +32,13 @@ func (t *tables) decide(e *examiner) error {
 	}
 	r.Precision = right / max(1, float64(len(edges)))
 	r.Recall = right / max(r.Matches, 1e-300)
+	likely := 0.0
+	for _, p := range probability {
+		if p > 0.5 {
+			likely += p
+		}
+	}
+	r.RecallMost = right / max(likely, right, 1e-300)
 	r.Links = t.links(e, edges)
 	if c.Evidence > 0 {
 		r.Evidence = t.evidence(e, edges)
