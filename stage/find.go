@@ -22,8 +22,7 @@ func sketch(t *task) error {
 	var keys []uint64
 	var payload []byte
 	empty, documents := int64(0), uint64(0)
-	all := func(uint64) bool { return true }
-	n, err := t.in.Documents(t.ctx, all, func(d *Document) error {
+	n, err := t.in.Documents(t.ctx, everything, func(d *Document) error {
 		if d.Damaged {
 			if t.plan.Command == Pairs {
 				return nil

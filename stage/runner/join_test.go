@@ -67,7 +67,7 @@ func twoTables(t *testing.T, left, right, crowd int) (a, b string) {
 		title, maker, price, day := product(i + left/3)
 		if i < crowd {
 			title, maker, price, day = "one thing of many", "Maker 1", "1.00", "13.01.2024"
-			for k := 0; i < crowd/2 && k < 250; k++ { // shares keys with the others, and cannot be like them
+			for k := 0; i < 3*crowd/4 && k < 250; k++ { // cannot be like the others, and is left out
 				title += string(" abcdefghijklmnopqrstuvwxyz"[rng.IntN(27)])
 			}
 		}
@@ -120,26 +120,26 @@ func plainJoin(t *testing.T, c linkage.Config) string {
 }
 
 func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
-	left, right := twoTables(t, 300, 200, 0)
-	crowdLeft, crowdRight := twoTables(t, 240, 300, 200)
+	left, right := twoTables(t, 150, 110, 0)
+	crowdLeft, crowdRight := twoTables(t, 120, 150, 100)
 	defer func(most int) { bands.BucketMost = most }(bands.BucketMost)
-	bands.BucketMost = 100
+	bands.BucketMost = 50
 	for name, tt := range map[string]struct {
 		config     linkage.Config
 		partitions int
 		links      int // at least
 	}{
-		"as they are":          {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 1, 150},
-		"in many partitions":   {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 16, 150},
-		"the smaller one left": {linkage.Config{Left: right, Right: left, Threshold: 0.6}, 3, 100},
-		"without weights":      {linkage.Config{Left: left, Right: right, Threshold: 0.4, Weighing: linkage.Weighing{IDF: linkage.IDFNone, Measure: measure.WeightedJaccard, Repetitions: true}}, 5, 100},
+		"as they are":          {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 1, 60},
+		"in many partitions":   {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 9, 60},
+		"the smaller one left": {linkage.Config{Left: right, Right: left, Threshold: 0.6}, 3, 50},
+		"without weights":      {linkage.Config{Left: left, Right: right, Threshold: 0.4, Weighing: linkage.Weighing{IDF: linkage.IDFNone, Measure: measure.WeightedJaccard, Repetitions: true}}, 5, 50},
 		"columns by hand": {linkage.Config{Left: left, Right: right, Threshold: 0.7, RightID: "-", Fields: []linkage.Field{
 			{Left: "title", Right: "name", Weight: 3, Tokens: "words"}, {Left: "maker"}, {Left: "price", Weight: 0.5},
-		}}, 4, 100},
-		"a bucket over the cap": {linkage.Config{Left: crowdLeft, Right: crowdRight, Threshold: 0.8}, 2, 300},
-		"one with strays": {linkage.Config{
+		}}, 4, 50},
+		"a bucket over the cap": {linkage.Config{Left: crowdLeft, Right: crowdRight, Threshold: 0.8}, 2, 150},
+		"one with records that are left out": {linkage.Config{
 			Left: crowdLeft, Right: crowdRight, Threshold: 0.3, Weighing: linkage.Weighing{IDF: linkage.IDFNone}, Fields: []linkage.Field{{Left: "title", Right: "name"}},
-		}, 2, 500},
+		}, 2, 250},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := tt.config
