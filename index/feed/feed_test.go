@@ -110,6 +110,36 @@ func TestDocumentsComeInTheOrderOfTheInput(t *testing.T) {
 	}
 }
 
+// A Builder is fed as an Index is.
+func TestABuilderIsFedByManyGoroutines(t *testing.T) {
+	dir, o := filepath.Join(t.TempDir(), "x"), options(t)
+	o.Keys = index.KeysOnDisk
+	b, err := index.NewBuilder(dir, index.BuildOptions{Options: o, Threads: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := feed.Config{Index: b, Sources: inputs(t)[:5], Threads: 5}
+	c.Corpus.BlockSize = 2000
+	s, err := feed.Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents, err := b.Finish(t.Context())
+	if err := errors.Join(err, b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	x, err := index.Open(dir, index.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := x.Stats().Documents; n != documents || n != s.Added || n == 0 {
+		t.Errorf("%d documents, %d finished, %d added", n, documents, s.Added)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What a run has added that ended early is there once when it is repeated.
 func TestARunThatWasInterruptedCanBeRepeated(t *testing.T) {
 	sources := inputs(t)
