@@ -41,7 +41,10 @@ func Create(dir string, o OpenOptions) (x *Index, err error) {
 	if err = s.writeState(x, false); err != nil {
 		return nil, err
 	}
-	return x, s.publish()
+	if err = s.publish(); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // begin takes a folder and makes it ready for a new index. It is one when publish has returned.

@@ -201,9 +201,9 @@ type idLookup struct {
 	key []byte
 }
 
-// newIDLookup looks ids up from now on. Most ids that are asked for are not there. Filters tell that, those of the lowest
-// level only if Pebble is told to ask them, which is if there is room for them: nearly all ids are
-// there, and the filter of a table is read as a whole.
+// newIDLookup returns a look-up of the ids that there are now. Most ids that are asked for are not
+// there. Filters tell that, those of the lowest level, where nearly all ids are, only if Pebble is
+// told to ask them: that is if there is room for them, since the filter of a table is read as a whole.
 func (s *disk) newIDLookup() (*idLookup, error) {
 	const filterBytes = 2 // of an id, and what comes with it
 	it, err := s.db.NewIter(&pebble.IterOptions{
