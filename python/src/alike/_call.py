@@ -163,8 +163,8 @@ class Call:
         skipped = 0
         for note in outcome.notes:
             if note.startswith(SKIPPED):
-                alike = SAME.search(note)
-                skipped += 1 if alike is None else int(alike[2]) - int(alike[1]) + 1
+                several = SAME.search(note)
+                skipped += 1 if several is None else int(several[2]) - int(several[1]) + 1
                 outcome.skips.append(self._rename(note.removeprefix(SKIPPED)))
             elif not self.quiet:
                 log.info("%s", self._rename(note.removeprefix("alike: ")))
