@@ -20,11 +20,14 @@ import (
 )
 
 // consumerURL and consumerState, if set, make the test's program a consumer of the NATS server
-// at that address, with its state in that folder, until standard input ends.
+// at that address, with its state in that folder, until standard input ends: one of consumers.
 const (
 	consumerURL   = "ALIKE_TEST_NATS"
 	consumerState = "ALIKE_TEST_STATE"
+	consumerKind  = "ALIKE_TEST_CONSUMER"
 )
+
+var consumers = map[string]func(url, dir string) error{"filter": consumeNATS, "pipeline": runNATS}
 
 func TestMain(m *testing.M) {
 	if url := os.Getenv(consumerURL); url != "" {
@@ -32,7 +35,7 @@ func TestMain(m *testing.M) {
 			_, _ = io.Copy(io.Discard, os.Stdin)
 			os.Exit(0)
 		}()
-		fmt.Fprintln(os.Stderr, "consumer:", consumeNATS(url, os.Getenv(consumerState)))
+		fmt.Fprintln(os.Stderr, "consumer:", consumers[os.Getenv(consumerKind)](url, os.Getenv(consumerState)))
 		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m)

@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -98,10 +99,10 @@ func (k *kafkaTest) commit(records []*kgo.Record) {
 	}
 }
 
-// untilCommitted waits until so many messages are.
-func (k *kafkaTest) untilCommitted(t *testing.T, n int64) {
+// untilCommitted waits until so many messages are, as long as no member has failed.
+func (k *kafkaTest) untilCommitted(t *testing.T, members context.Context, n int64) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end) && members.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		k.mu.Lock()
 		sum := int64(0)
 		for _, offset := range k.committed {
@@ -112,7 +113,7 @@ func (k *kafkaTest) untilCommitted(t *testing.T, n int64) {
 			return
 		}
 	}
-	t.Fatalf("%d messages are not committed after ten minutes", n)
+	t.Fatalf("%d messages are not committed after ten minutes, or a member has failed: %v", n, context.Cause(members))
 }
 
 // fill sends the articles.
@@ -186,19 +187,19 @@ func TestKafkaConsumersOfAGroupThatChangesSendOneOfEachFamily(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.filter = filter
-		var members errgroup.Group
-		working, leave := context.WithCancel(t.Context())
-		join := func(most int64) {
+		ctx, leave := context.WithCancel(t.Context())
+		members, working := errgroup.WithContext(ctx)
+		join := func(most int) {
 			client := k.client(t, kgo.ConsumerGroup(fmt.Sprint("alike-", run)), kgo.ConsumeTopics(k.in), kgo.DisableAutoCommit(),
 				kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.HeartbeatInterval(100*time.Millisecond))
-			members.Go(func() error { return k.consume(working, client, int(most)) })
+			members.Go(func() error { return k.consume(working, client, most) })
 		}
-		at := func(share int64) { k.untilCommitted(t, total*(8*life+share)/(8*lives)) }
-		join(total/16 + 300) // it leaves soon after the second one has joined
+		at := func(share int64) { k.untilCommitted(t, working, total*(8*life+share)/(8*lives)) }
+		join(int(total/16) + 300) // it leaves soon after the second one has joined
 		at(1)
-		join(total)
+		join(math.MaxInt)
 		at(3)
-		join(total)
+		join(math.MaxInt)
 		at(8)
 		leave()
 		if err := members.Wait(); err != nil {

@@ -183,6 +183,12 @@ func untilAcknowledged(t *testing.T, js jetstream.JetStream, n uint64) {
 // Consumers are killed, their output fails, and the server is restarted: of each family of
 // articles one is sent, and nothing is missing.
 func TestNATSConsumersThatAreKilledSendOneOfEachFamily(t *testing.T) {
+	for kind := range consumers {
+		t.Run(kind, func(t *testing.T) { testNATS(t, kind) })
+	}
+}
+
+func testNATS(t *testing.T, kind string) {
 	articles := newArticles(messages(t, 10_000))
 	const kills = 5
 	dir := t.TempDir()
@@ -198,7 +204,7 @@ func TestNATSConsumersThatAreKilledSendOneOfEachFamily(t *testing.T) {
 	begun := time.Now()
 	for kill := 1; kill <= kills+1; kill++ {
 		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), consumerURL+"="+s.ClientURL(), consumerState+"="+filepath.Join(dir, "state"))
+		child.Env = append(os.Environ(), consumerURL+"="+s.ClientURL(), consumerKind+"="+kind, consumerState+"="+filepath.Join(dir, "state"))
 		child.Stderr = os.Stderr
 		stdin, err := child.StdinPipe()
 		if err != nil {
