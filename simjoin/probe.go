@@ -28,6 +28,10 @@ type Prober struct {
 	cursor []uint32
 	index  *Index // whose lists they are
 
+	lists [16][]posting // of some tokens
+	first uint32        // made of the first of each, so that they are read
+	met   [64]meeting
+
 	// classes are by place in the index's distinct sizes. Each is made when the first
 	// group of that size is met, and holds as long as probes are of sets of one size.
 	classes []class
@@ -126,27 +130,72 @@ func (x *Index) Matches(p *Prober, g int) []GroupMatch {
 //	    fast with small sets and slower with large ones, whose lists grow.
 //	 4. A group that either test passes over may be counted short or not at all. It
 //	    cannot reach the threshold, and finish, which verifies, never counts too much.
+//	 5. Where the index is larger than caches, a list is a wait for memory, and so is the
+//	    bitmap of a posting; a loop that does one after the other waits for each. So the
+//	    first postings of some lists are read in a loop of their own, and the bitmaps of
+//	    some postings, which the processor fetches together. All pairs of 185,000
+//	    fingerprints of 128 hashes, these and the index included, take 10.3 s of processor in
+//	    place of 13.0 (bench/bottomk -collection 185000); small sets in caches take up to a
+//	    tenth longer.
 func (x *Index) count(p *Prober, prefix []uint32, length int, b bitmap, from, to int) {
 	left := uint32(length)
 	most := uint32(len(p.owners)) // that may have been counted before this token
-	for _, token := range prefix {
-		left--
-		most++
-		list := x.postings[x.postingStart[token]:x.postingStart[token+1]]
-		var c class
-		for _, e := range list[p.seek(token, list, uint32(from)):] {
-			if e.group >= c.end {
-				if e.group >= uint32(to) {
-					break
+	met := 0
+	for len(prefix) > 0 {
+		n := min(len(prefix), len(p.lists))
+		p.open(x, prefix[:n])
+		for i, token := range prefix[:n] {
+			left--
+			most++
+			list := p.lists[i]
+			var c class
+			for _, e := range list[p.seek(token, list, uint32(from)):] {
+				if e.group >= c.end {
+					if e.group >= uint32(to) {
+						break
+					}
+					c = *p.class(x.sizeOf[e.group])
+					c.end = min(c.end, uint32(to))
 				}
-				c = *p.class(x.sizeOf[e.group])
-				c.end = min(c.end, uint32(to))
+				more := min(left, e.rest)
+				if most+more < c.need {
+					continue
+				}
+				p.met[met] = meeting{e.group, more, c.need, c.differ}
+				if met++; met == len(p.met) {
+					p.compare(x, b, met)
+					met = 0
+				}
 			}
-			more := min(left, e.rest)
-			if most+more < c.need || b.differ(&x.bitmaps[e.group]) > c.differ {
-				continue
-			}
-			p.see(e.group, more, c.need)
+		}
+		prefix = prefix[n:]
+	}
+	p.compare(x, b, met)
+}
+
+// meeting is a group that shares a token with the set.
+type meeting struct {
+	group, more  uint32 // elements that they may share behind the token
+	need, differ uint32 // as those of class
+}
+
+// open sets p.lists to the postings of some tokens and reads the first of each.
+func (p *Prober) open(x *Index, tokens []uint32) {
+	for i, token := range tokens {
+		p.lists[i] = x.postings[x.postingStart[token]:x.postingStart[token+1]]
+	}
+	for _, list := range p.lists[:len(tokens)] {
+		if len(list) > 0 {
+			p.first += list[0].group
+		}
+	}
+}
+
+// compare counts those of the first n meetings whose bitmaps do not tell them apart.
+func (p *Prober) compare(x *Index, b bitmap, n int) {
+	for _, m := range p.met[:n] {
+		if b.differ(&x.bitmaps[m.group]) <= m.differ {
+			p.see(m.group, m.more, m.need)
 		}
 	}
 }
