@@ -32,7 +32,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 	// The tables of the join are held until the engine is done, which needs little beside them.
 	join.Memory, config.Memory = config.Memory-config.Memory/4, config.Memory/4
 	join.Work, config.Work = config.Work, "" // there is nothing to go on with
-	join.OnSkip = nil // the engine meets the same records, and tells
+	join.OnSkip = nil                        // the engine meets the same records, and tells
 	guessed := join.LeftID == "" && id != "id"
 	var result *JoinResult
 	config.Link = func(ctx context.Context) (*dedup.Links, error) {
