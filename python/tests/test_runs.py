@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 
 import alike
+from alike._binary import binary
 
 TEXTS = [f"{i} " + " ".join(f"w{i * 60 + j}" for j in range(60)) for i in range(3000)]
-unix = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+unix = pytest.mark.skipif(sys.platform == "win32", reason="signals or scripts of Unix")
 
 
 @pytest.fixture(autouse=True)
@@ -197,11 +198,18 @@ def test_the_import_is_light() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
-def test_a_run_in_a_thread_does_not_stop_the_others() -> None:
-    ticks = 0
-    thread = threading.Thread(target=alike.dedup, args=(TEXTS,))
+@unix
+def test_a_run_in_a_thread_does_not_stop_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go, kept = tmp_path / "begun", tmp_path / "go", list[str]()
+    script = tmp_path / "alike"  # which ends badly unless this thread goes on meanwhile
+    wait = f'touch "{begun}"; for i in $(seq 3000); do [ -e "{go}" ] && exec "{binary()}" "$@"; sleep 0.01; done; exit 1'
+    script.write_text(f"#!/bin/sh\n{wait}\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("ALIKE_BINARY", str(script))
+    thread = threading.Thread(target=lambda: kept.extend(alike.dedup(["a", "a", "b"])))
     thread.start()
-    while thread.is_alive():
-        ticks += 1
+    while thread.is_alive() and not begun.exists():
         time.sleep(0.001)
-    assert ticks > 10
+    go.touch()
+    thread.join()
+    assert kept == ["a", "b"]
