@@ -23,16 +23,19 @@ func newMemory(c *Config) *memory {
 // leastSorting is what must be left to sort with.
 const leastSorting = 16 << 20
 
-// hold says how much is held now. It is an error if that leaves less than leastSorting: which
-// is all of the tables, or what was read of them so far.
+// hold says how much is held now. It is an error if that leaves less than leastSorting; which
+// names in words what is held.
 func (m *memory) hold(bytes int64, which string) error {
 	m.held = bytes
 	if data := m.Share(1); data == 0 || data-bytes >= leastSorting {
 		return nil
 	}
 	return setting.Errorf("%s %s is too little: %s %s; give %s or more", setting.Memory, humanize.IBytes(uint64(m.ceiling)),
-		which, humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(scratch.CeilingFor(bytes+leastSorting, m.Threads))))
+		which, mebibytes(bytes), mebibytes(scratch.CeilingFor(bytes+leastSorting, m.Threads)))
 }
+
+// mebibytes rounds up: what it names must do.
+func mebibytes(bytes int64) string { return humanize.Comma((bytes+1<<20-1)>>20) + " MiB" }
 
 // sorting returns what is left to sort with, 0 for any amount.
 func (m *memory) sorting() int64 {

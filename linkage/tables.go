@@ -73,7 +73,7 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 	read := func(s *source, columns []string) (*record.Table, error) {
 		r := &reader{source: s, kinds: kinds, repetitions: c.Repetitions, onSkip: skipped, table: record.NewTable(len(columns), &t.numbering)}
 		r.grown = func() error {
-			return t.memory.hold(rows+r.table.Bytes()+t.numbering.Bytes(), fmt.Sprintf("%s records of %s take", humanize.Comma(int64(r.table.Rows())), fault.Shown(s.name)))
+			return t.memory.hold(rows+r.table.Bytes()+t.numbering.Bytes(), fmt.Sprintf("the first %s records of %s alone take", humanize.Comma(int64(r.table.Rows())), fault.Shown(s.name)))
 		}
 		err := r.read(ctx, c.Threads, columns, t.kept)
 		rows += r.table.Bytes()
