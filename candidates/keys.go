@@ -308,7 +308,7 @@ const usualKeys = 32
 func (k *keyer) addRepeated(ctx context.Context, keys *extsort.Sorter) error {
 	slots := uint64(4*usualKeys) * uint64(k.left.Len())
 	if k.Memory > 0 {
-		slots = min(slots, uint64(k.Memory))
+		slots = min(slots, 2*uint64(k.Memory)) // half of it: the keys have the other half
 	}
 	filter := make([]uint64, slots/32+1)
 	place := func(hash uint64) (word *uint64, once uint64) {
