@@ -115,7 +115,9 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 	if err != nil {
 		return err
 	}
-	e.items = v
+	if t.right != nil { // chance is looked for by them too
+		e.items = v
+	}
 	sample, err := t.closest(ctx, e.config, v)
 	if err != nil {
 		return err

@@ -14,11 +14,20 @@ type memory struct {
 	*scratch.Space
 	ceiling int64
 	held    int64 // bytes of the tables and what is known of their values
+	keys    int64 // of these, what keys know of items and nothing needs after them
 }
 
 func newMemory(c *Config) *memory {
-	return &memory{scratch.New(scratch.Options{FS: vfs.Default, Parent: c.Work, Threads: c.Threads, Ceiling: c.Memory}), c.Memory, 0}
+	o := scratch.Options{FS: vfs.Default, Parent: c.Work, Threads: c.Threads}
+	if c.Memory > 0 {
+		o.Memory = max((c.Memory-scratch.Outside(c.Threads))/collectorShare*(collectorShare-1), 1)
+	}
+	return &memory{scratch.New(o), c.Memory, 0, 0}
 }
+
+// collectorShare: one part of so many is the garbage collector's. Most of what is held
+// are large arrays that stay, without pointers, of which it takes no more.
+const collectorShare = 8
 
 // leastSorting is what must be left to sort with.
 const leastSorting = 16 << 20
@@ -31,7 +40,7 @@ func (m *memory) hold(bytes int64, which string) error {
 		return nil
 	}
 	return setting.Errorf("%s %s is too little: %s %s; give %s or more", setting.Memory, humanize.IBytes(uint64(m.ceiling)),
-		which, mebibytes(bytes), mebibytes(scratch.CeilingFor(bytes+leastSorting, m.Threads)))
+		which, mebibytes(bytes), mebibytes((bytes+leastSorting)/(collectorShare-1)*collectorShare+scratch.Outside(m.Threads)))
 }
 
 // mebibytes rounds up: what it names must do.
@@ -59,22 +68,25 @@ func (t *tables) holdAll(threads int) error {
 		items += values
 	}
 	b += int64(t.numbering.Tokens()) * int64(8+8*threads) // weights, frequencies and the marks of matchers
-	b += int64(items) * int64(2+4*len(t.all()))           // what keys know of items
+	ofKeys := int64(items) * int64(2+4*len(t.all()))
+	if b += ofKeys; t.right == nil {
+		t.memory.keys = ofKeys
+	}
 	return t.memory.hold(b, "the tables take")
 }
 
 // perFound is what a candidate takes beside its levels: its records and similarity, and what
 // judging and deciding know of it.
-const perFound = 80
+const perFound = 64
 
 func bytesOf(found *comparison) int64 {
 	return int64(cap(found.levels)) + perFound*int64(len(found.pairs))
 }
 
 // mayHold says that likely candidates are held too, while others are read from what was sorted,
-// which has up to a quarter of what there is for that.
+// which has up to a quarter of what there is for that. Keys are no longer needed then.
 func (t *tables) mayHold(found *comparison) error {
 	held := t.memory.held
 	defer func() { t.memory.held = held }()
-	return t.memory.hold(held+t.memory.sorting()/4+bytesOf(found), "the tables and their likely matches take")
+	return t.memory.hold(held-t.memory.keys+t.memory.sorting()/4+bytesOf(found), "the tables and their likely matches take")
 }

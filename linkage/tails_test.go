@@ -77,7 +77,7 @@ func TestMemoryThatDoesNotHoldTheTablesIsRefusedWithWhatWould(t *testing.T) {
 	want := join(t, c)
 	c.Memory = 30 << 20
 	_, err := Join(t.Context(), c)
-	if err == nil || !strings.Contains(err.Error(), "Memory 30 MiB is too little") || !strings.Contains(err.Error(), "give 50 MiB or more") {
+	if err == nil || !strings.Contains(err.Error(), "Memory 30 MiB is too little") || !strings.Contains(err.Error(), "give 47 MiB or more") {
 		t.Errorf("in 30 MiB: %v", err)
 	}
 	c.Memory = 56 << 20

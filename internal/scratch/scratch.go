@@ -59,17 +59,15 @@ const ProgramBytes = 20 << 20
 // what it makes of it, and the scratch memory of parser and sketcher.
 const WorkerBytes = 4 << 20
 
-// CeilingFor returns the least ceiling that leaves so many bytes for data.
-func CeilingFor(data int64, threads int) int64 { return (data+2)/3*4 + outsideData(threads) }
-
-func outsideData(threads int) int64 { return ProgramBytes + int64(threads)*WorkerBytes }
+// Outside returns what the process takes that no stage's data is part of.
+func Outside(threads int) int64 { return ProgramBytes + int64(threads)*WorkerBytes }
 
 // New returns a Space.
 func New(o Options) *Space {
 	s := &Space{FS: o.FS, Threads: o.Threads, Scheme: o.Scheme, memory: o.Memory, parent: o.Parent}
 	if s.memory == 0 && o.Ceiling > 0 {
 		// A quarter of what is left is the collector's: what it has not taken back yet.
-		left := o.Ceiling - outsideData(o.Threads)
+		left := o.Ceiling - Outside(o.Threads)
 		s.memory = max(max(left, o.Ceiling/4)/4*3, 1)
 	}
 	if s.memory > 0 {
