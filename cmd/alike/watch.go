@@ -290,8 +290,11 @@ func writeEvent(out io.Writer, e event) {
 	_, _ = out.Write(append(line, '\n')) // a run does not end for want of a listener
 }
 
-// sendProgress says how far a stage is.
+// sendProgress says how far a stage is. It looks while no other event is written, so that of
+// one stage no event says less than the one before.
 func (w *watch) sendProgress(s *stageState) {
+	w.lines.Lock()
+	defer w.lines.Unlock()
 	s.mu.Lock()
 	took := s.took
 	if !s.began.IsZero() {
@@ -299,7 +302,7 @@ func (w *watch) sendProgress(s *stageState) {
 	}
 	s.mu.Unlock()
 	items, bytes, seconds := s.items.Load(), s.bytes.Load(), took.Seconds()
-	w.send(event{Event: "progress", Stage: s.name, Items: &items, Bytes: &bytes, Total: s.total, Seconds: &seconds})
+	writeEvent(w.out, event{Event: "progress", Stage: s.name, Items: &items, Bytes: &bytes, Total: s.total, Seconds: &seconds})
 }
 
 // printf writes a message above the bars.
