@@ -236,15 +236,7 @@ func group(t *task) error {
 	if err != nil {
 		return err
 	}
-	first, done := true, extsort.Entry{}
-	err = sorted.Visit(func(e extsort.Entry) error {
-		if e == done && !first {
-			return nil
-		}
-		first, done = false, e
-		return t.out.add(Wants, t.plan.TaskOf(e.Key), nil, e.Key, e.Value)
-	})
-	return errors.Join(err, sorted.Close(), t.count(CountCapped, g.capped))
+	return errors.Join(t.ask(Wants, sorted), t.count(CountCapped, g.capped))
 }
 
 // grouper takes the documents of buckets.

@@ -318,63 +318,31 @@ func meet(t *task) error {
 	if err = errors.Join(err, found.Close()); err != nil {
 		return err
 	}
-	last := extsort.Entry{Key: noPosition}
-	err = wants.Visit(func(e extsort.Entry) error {
-		if e == last {
-			return nil
-		}
-		last = e
-		return t.out.add(RowWants, t.plan.TaskOf(e.Key), nil, e.Key, e.Value)
-	})
-	return errors.Join(err, wants.Close())
+	return t.ask(RowWants, wants)
 }
-
-// noPosition is that of no record.
-const noPosition = 1<<64 - 1
 
 // vectors sends the records that are candidates to the tasks that compare them.
 func vectors(t *task) error {
-	wants, err := t.sorted(4, RowWants)
+	wants, err := t.wants(4, RowWants)
 	if err != nil {
 		return err
 	}
-	asked, given := extsort.NewLookup(wants), wants.Reader()
-	done := func(err error) error { return errors.Join(err, asked.Close(), given.Close(), wants.Close()) }
 	c, err := t.rowCutter()
 	if err != nil {
-		return done(err)
+		return wants.close(err)
 	}
 	weights, err := t.tokenWeights()
 	if err != nil {
-		return done(err)
+		return wants.close(err)
 	}
 	var payload []byte
-	_, err = t.eachRecord(c, func(position uint64) bool { _, found := asked.Find(position); return found }, func(d *Document, r *tableRow) error {
+	_, err = t.eachRecord(c, wants.has, func(d *Document, r *tableRow) error {
 		if payload, err = weights.appendRecord(payload[:0], d.Name, r); err != nil {
 			return err
 		}
-		last := uint64(noPosition)
-		for e, ok := given.Peek(); ok && e.Key <= d.Position; e, ok = given.Peek() {
-			given.Next()
-			if e.Key < d.Position {
-				return missing(e.Key)
-			}
-			if e.Value == last { // several tasks of the stage before have asked
-				continue
-			}
-			if last = e.Value; last >= uint64(t.plan.Partitions) {
-				return errParts
-			}
-			if err := t.out.add(Records, int(last), payload, d.Position); err != nil {
-				return err
-			}
-		}
-		return nil
+		return wants.send(Records, d.Position, payload)
 	})
-	if e, ok := given.Peek(); err == nil && ok {
-		err = missing(e.Key)
-	}
-	return done(err)
+	return wants.close(err)
 }
 
 // appendRecord appends a record as score reads it: its name, then of each column 0, or 1 + the number of its

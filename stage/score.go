@@ -38,17 +38,14 @@ func score(t *task) error {
 		return errors.Join(err, s.records.close())
 	}
 	compared := int64(0)
-	last := extsort.Entry{Key: noPosition}
-	err = pairs.Visit(func(e extsort.Entry) error {
-		if e == last { // several tasks of the stage before have found it
-			return nil
-		}
-		if e.Key != last.Key {
+	left := uint64(noPosition)
+	err = pairs.VisitOnce(func(e extsort.Entry) error { // several tasks of the stage before may have found it
+		if e.Key != left {
 			if err := s.load(&s.left, leftTable<<32|e.Key); err != nil {
 				return err
 			}
+			left = e.Key
 		}
-		last = e
 		compared++
 		if err := s.load(&s.right, rightTable<<32|e.Value); err != nil {
 			return err

@@ -15,18 +15,16 @@ import (
 
 // texts makes the sets of those documents that buckets ask for, once more from their texts.
 func texts(t *task) error {
-	wants, err := t.sorted(2, Wants)
+	wants, err := t.wants(2, Wants)
 	if err != nil {
 		return err
 	}
 	hot, err := t.newHotSets()
 	if err != nil {
-		return errors.Join(err, wants.Close())
+		return wants.close(err)
 	}
-	asked, given := extsort.NewLookup(wants), wants.Reader()
-	wanted := func(position uint64) bool { _, found := asked.Find(position); return found }
 	maker := newSetMaker(t.plan.recipe)
-	_, err = t.in.Documents(t.ctx, wanted, func(d *Document) error {
+	_, err = t.in.Documents(t.ctx, wants.has, func(d *Document) error {
 		if d.Damaged {
 			return nil
 		}
@@ -39,33 +37,9 @@ func texts(t *task) error {
 		if err := hot.send(d, set); err != nil {
 			return err
 		}
-		last := uint64(math.MaxUint64)
-		for e, ok := given.Peek(); ok && e.Key <= d.Position; e, ok = given.Peek() {
-			given.Next()
-			if e.Key < d.Position {
-				return missing(e.Key)
-			}
-			if e.Value == last { // several tasks of the stage before have asked
-				continue
-			}
-			if last = e.Value; last >= uint64(t.plan.Partitions) {
-				return errParts
-			}
-			if err := t.out.add(Sets, int(last), set, d.Position); err != nil {
-				return err
-			}
-		}
-		return nil
+		return wants.send(Sets, d.Position, set)
 	})
-	if e, ok := given.Peek(); err == nil && ok {
-		err = missing(e.Key)
-	}
-	return errors.Join(err, asked.Close(), given.Close(), wants.Close(), hot.close())
-}
-
-// missing says that a document which others ask for is not there.
-func missing(position uint64) error {
-	return fmt.Errorf("document %#x is wanted and is not there: the input has changed", position)
+	return errors.Join(wants.close(err), hot.close())
 }
 
 // setMaker makes of texts what decides about pairs: sets, or signatures.

@@ -13,6 +13,18 @@ func (s *Sorted) Visit(visit func(e Entry) error) error {
 	return errors.Join(in.Err(), in.Close())
 }
 
+// VisitOnce is Visit, but of equal entries it calls visit for the first only.
+func (s *Sorted) VisitOnce(visit func(e Entry) error) error {
+	begun, last := false, Entry{}
+	return s.Visit(func(e Entry) error {
+		if begun && e == last {
+			return nil
+		}
+		begun, last = true, e
+		return visit(e)
+	})
+}
+
 // EachKey calls visit for every run of sorted entries with one key.
 func EachKey(entries []Entry, visit func(run []Entry) error) error {
 	for start := 0; start < len(entries); {

@@ -37,3 +37,31 @@ func TestLookupFindsWhatIsThere(t *testing.T) {
 		}
 	})
 }
+
+func TestVisitOnceLeavesOutWhatIsEqual(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.Uint64Range(0, 3)
+		entries := rapid.SliceOf(rapid.Custom(func(t *rapid.T) Entry {
+			return Entry{Key: number.Draw(t, "key"), Value: number.Draw(t, "value")}
+		})).Draw(t, "entries")
+		sorter, err := New(Options{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := add(sorter, entries, 1); err != nil {
+			t.Fatal(err)
+		}
+		sorted, err := sorter.Sort(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []Entry
+		if err := sorted.VisitOnce(func(e Entry) error { got = append(got, e); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(entries, compare)
+		if want := slices.Compact(entries); !slices.Equal(got, want) {
+			t.Errorf("visited %v, not %v", got, want)
+		}
+	})
+}

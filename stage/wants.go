@@ -1,0 +1,79 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/alike-dev/alike/internal/extsort"
+)
+
+// A task that goes by hashes does not have the documents that it needs: it asks the tasks that have them,
+// and a later one of its number gets a payload of each.
+
+// ask asks for documents in a stream: Key is the position of one, Value a partition that needs it.
+func (t *task) ask(in Stream, needed *extsort.Sorted) error {
+	err := needed.VisitOnce(func(e extsort.Entry) error {
+		return t.out.add(in, t.plan.TaskOf(e.Key), nil, e.Key, e.Value)
+	})
+	return errors.Join(err, needed.Close())
+}
+
+// wants are what others have asked a task for.
+type wants struct {
+	t      *task
+	sorted *extsort.Sorted // Key: position, Value: a partition that needs it
+	asked  extsort.Lookup
+	given  *extsort.Reader
+}
+
+// wants takes what stands in a stream, with 1/share of the memory.
+func (t *task) wants(share int64, asked Stream) (*wants, error) {
+	sorted, err := t.sorted(share, asked)
+	if err != nil {
+		return nil, err
+	}
+	return &wants{t: t, sorted: sorted, asked: extsort.NewLookup(sorted), given: sorted.Reader()}, nil
+}
+
+// has tells whether a document is wanted. Positions ascend from call to call.
+func (w *wants) has(position uint64) bool {
+	_, found := w.asked.Find(position)
+	return found
+}
+
+// send sends a payload of a document to all that want it. Positions ascend from call to call.
+func (w *wants) send(in Stream, position uint64, payload []byte) error {
+	last := uint64(noPosition)
+	for e, ok := w.given.Peek(); ok && e.Key <= position; e, ok = w.given.Peek() {
+		w.given.Next()
+		if e.Key < position {
+			return missing(e.Key)
+		}
+		if e.Value == last { // several tasks of the stage before have asked
+			continue
+		}
+		if last = e.Value; last >= uint64(w.t.plan.Partitions) {
+			return errParts
+		}
+		if err := w.t.out.add(in, int(last), payload, position); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close ends sending, after err. What was not sent by then is missing.
+func (w *wants) close(err error) error {
+	if e, ok := w.given.Peek(); err == nil && ok {
+		err = missing(e.Key)
+	}
+	return errors.Join(err, w.asked.Close(), w.given.Close(), w.sorted.Close())
+}
+
+// missing says that a document which others ask for is not there.
+func missing(position uint64) error {
+	return fmt.Errorf("document %#x is wanted and is not there: the input has changed", position)
+}
+
+// noPosition is that of no document.
+const noPosition = 1<<64 - 1
