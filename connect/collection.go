@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 	"time"
 
@@ -72,11 +71,7 @@ func (c *collection) open() error {
 	if c.settings.path == "" {
 		x, err = index.New(o)
 	} else {
-		opening := index.OpenOptions{Options: o}
-		x, err = index.Open(c.settings.path, opening)
-		if errors.Is(err, fs.ErrNotExist) {
-			x, err = index.Create(c.settings.path, opening)
-		}
+		x, err = index.OpenOrCreate(c.settings.path, index.OpenOptions{Options: o})
 	}
 	if err != nil {
 		return err
@@ -153,5 +148,5 @@ func (c *collection) documents() int64 {
 	if c.index == nil {
 		return 0
 	}
-	return c.index.Stats().Documents
+	return c.index.Documents()
 }

@@ -1,10 +1,8 @@
 package connect
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -15,8 +13,7 @@ import (
 
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
-	"github.com/alike-dev/alike/measure"
-	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/shingle"
 )
 
 // consumerURL and consumerState, if set, make the test's program a consumer of the NATS server
@@ -57,27 +54,9 @@ func messages(t *testing.T, usual int) int {
 
 // openFilter opens the filter whose state is in a folder, or makes it.
 func openFilter(dir string) (*stream.Filter, *index.Index, error) {
-	threshold, err := measure.ParseThreshold("jaccard>=0.8")
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := recipe.New(recipe.Options{Threshold: threshold})
-	if err != nil {
-		return nil, nil, err
-	}
-	o := index.OpenOptions{Options: index.Options{Recipe: r, Window: index.Window{Docs: 1_000_000}, Columns: []string{stream.DeliveryColumn}}}
-	x, err := index.Open(dir, o)
-	if errors.Is(err, fs.ErrNotExist) {
-		x, err = index.Create(dir, o)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := stream.NewFilter(x)
-	if err != nil {
-		return nil, nil, errors.Join(err, x.Close())
-	}
-	return f, x, nil
+	c := collection{settings: settings{threshold: 0.8, ngram: shingle.DefaultN, distance: -1, docs: 1_000_000, path: dir}}
+	err := c.open()
+	return c.filter, c.index, err
 }
 
 // articles is what a test sends: families of texts that are alike, strangers to each other.

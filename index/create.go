@@ -47,6 +47,15 @@ func Create(dir string, o OpenOptions) (x *Index, err error) {
 	return x, nil
 }
 
+// OpenOrCreate opens the index in a folder, or makes it if there is none.
+func OpenOrCreate(dir string, o OpenOptions) (*Index, error) {
+	x, err := Open(dir, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Create(dir, o)
+	}
+	return x, err
+}
+
 // begin takes a folder and makes it ready for a new index. It is one when publish has returned.
 func begin(fsys vfs.FS, dir string, o Options) (s *disk, err error) {
 	if err := o.Validate(); err != nil {

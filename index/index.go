@@ -547,5 +547,8 @@ func (x *Index) Stats() Stats {
 	return s
 }
 
+// Documents returns how many documents there are, as Stats does, at once.
+func (x *Index) Documents() int64 { return x.counts.live.Load() }
+
 // Options returns what the index was made with, defaults filled in.
 func (x *Index) Options() Options { return x.options }

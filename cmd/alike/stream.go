@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -153,11 +152,8 @@ func (f *streamFlags) index(o index.Options, memory int64) (*index.Index, error)
 	}
 	opening := openOptions(memory)
 	opening.Options = o
-	x, err := index.Open(f.state, opening)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		x, err = index.Create(f.state, opening)
-	case errors.Is(err, index.ErrOther):
+	x, err := index.OpenOrCreate(f.state, opening)
+	if errors.Is(err, index.ErrOther) {
 		err = fmt.Errorf("%w; give the flags with which --state %s was begun, or another folder", err, f.state)
 	}
 	return x, err

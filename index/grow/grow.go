@@ -100,13 +100,12 @@ func (c *Collection) Recipe() recipe.Recipe { return c.options.Index.Recipe }
 func (c *Collection) open() (err error) {
 	o := c.options.Index
 	o.ReadOnly = c.options.DryRun
-	c.x, err = index.Open(c.dir, o)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && c.options.DryRun:
+	if !o.ReadOnly {
+		c.x, err = index.OpenOrCreate(c.dir, o)
+	} else if c.x, err = index.Open(c.dir, o); errors.Is(err, fs.ErrNotExist) {
 		c.x, err = index.New(o.Options)
-	case errors.Is(err, fs.ErrNotExist):
-		c.x, err = index.Create(c.dir, o)
-	case errors.Is(err, index.ErrOther):
+	}
+	if errors.Is(err, index.ErrOther) {
 		err = fmt.Errorf("%w; take the settings with which %s was made, or another folder", err, c.dir)
 	}
 	if err == nil && !c.x.Options().ByID {

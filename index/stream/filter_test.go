@@ -236,11 +236,9 @@ func TestOfEachFamilyOneMessageIsSentWhateverFails(t *testing.T) {
 }
 
 func reopened(t *testing.T, fs vfs.FS, o index.Options) (*index.Index, *stream.Filter) {
-	x, err := index.Open("state", index.OpenOptions{Options: o, FS: fs, Threads: 1})
+	x, err := index.OpenOrCreate("state", index.OpenOptions{Options: o, FS: fs, Threads: 1})
 	if err != nil {
-		if x, err = index.Create("state", index.OpenOptions{Options: o, FS: fs, Threads: 1}); err != nil {
-			t.Fatal(err)
-		}
+		t.Fatal(err)
 	}
 	f, err := stream.NewFilter(x)
 	if err != nil {

@@ -22,11 +22,9 @@ func process(t *testing.T, fs vfs.FS, lines []string) result {
 	t.Helper()
 	o := newIndex(t, recipe.Options{}, few).Options()
 	o.History = 1 << 20
-	x, err := index.Open("state", index.OpenOptions{Options: o, FS: fs})
+	x, err := index.OpenOrCreate("state", index.OpenOptions{Options: o, FS: fs})
 	if err != nil {
-		if x, err = index.Create("state", index.OpenOptions{Options: o, FS: fs}); err != nil {
-			t.Fatal(err)
-		}
+		t.Fatal(err)
 	}
 	defer func() {
 		if err := x.Close(); err != nil {
