@@ -1,7 +1,6 @@
 package connect
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -59,14 +58,9 @@ func newProcessor(c *service.ParsedConfig, mgr *service.Resources) (*processor, 
 func (p *processor) ProcessBatch(ctx context.Context, batch service.MessageBatch) ([]service.MessageBatch, error) {
 	var messages []stream.Message
 	problems := make([]error, len(batch))
-	mapped := map[*bloblang.Executor]*service.MessageBatchBloblangExecutor{}
-	for _, mapping := range []*bloblang.Executor{p.text, p.id, p.delivery, p.time} {
-		if mapping != nil {
-			mapped[mapping] = batch.BloblangExecutor(mapping)
-		}
-	}
+	fields := p.mappings.of(batch)
 	for i := range batch {
-		m, err := p.message(batch[i], mapped, i)
+		m, err := fields.message(batch[i], i)
 		if problems[i] = err; err == nil {
 			messages = append(messages, m)
 		}
@@ -126,28 +120,46 @@ var (
 	errNoDelivery = errors.New("alike_dedupe: nothing tells which message this is: set delivery to a mapping that does")
 )
 
-// message makes what is decided about of a message of a batch.
-func (p *processor) message(in *service.Message, mapped map[*bloblang.Executor]*service.MessageBatchBloblangExecutor, i int) (m stream.Message, err error) {
-	value := func(field string, mapping *bloblang.Executor) (b []byte) {
-		if mapping != nil {
-			var e error
-			if b, e = valueOf(mapped[mapping], i); e != nil {
-				err = errors.Join(err, fmt.Errorf("alike_dedupe: %s: %w", field, e))
-			}
+// batchMappings are mappings of the messages of a batch.
+type batchMappings struct {
+	text, id, delivery, time *service.MessageBatchBloblangExecutor
+}
+
+func (m mappings) of(batch service.MessageBatch) batchMappings {
+	of := func(mapping *bloblang.Executor) *service.MessageBatchBloblangExecutor {
+		if mapping == nil {
+			return nil
 		}
-		return b
+		return batch.BloblangExecutor(mapping)
 	}
-	m.Text, m.ID, m.Delivery = value(fieldText, p.text), value(fieldID, p.id), value(fieldDelivery, p.delivery)
-	at := value(fieldTime, p.time)
+	return batchMappings{of(m.text), of(m.id), of(m.delivery), of(m.time)}
+}
+
+// message makes what is decided about of the ith message of the batch.
+func (b batchMappings) message(in *service.Message, i int) (m stream.Message, err error) {
+	var at []byte
+	for _, f := range []struct {
+		name    string
+		mapping *service.MessageBatchBloblangExecutor
+		to      *[]byte
+	}{{fieldText, b.text, &m.Text}, {fieldID, b.id, &m.ID}, {fieldDelivery, b.delivery, &m.Delivery}, {fieldTime, b.time, &at}} {
+		if f.mapping == nil {
+			continue
+		}
+		var e error
+		if *f.to, e = valueOf(f.mapping, i); e != nil {
+			err = errors.Join(err, fmt.Errorf("alike_dedupe: %s: %w", f.name, e))
+		}
+	}
 	if err != nil {
 		return m, err
 	}
-	if p.text == nil {
+	if b.text == nil {
 		if m.Text, err = in.AsBytes(); err != nil {
 			return m, err
 		}
 	}
-	if p.delivery == nil {
+	if b.delivery == nil {
 		m.Delivery = placeOf(in)
 	}
 	switch {
@@ -172,16 +184,20 @@ var places = [][]string{{"kafka_topic", "kafka_partition", "kafka_offset"}, {"na
 
 // placeOf returns where a broker has a message, nil if its metadata do not say.
 func placeOf(m *service.Message) []byte {
+nextPlace:
 	for _, names := range places {
 		var place []byte
-		for _, name := range names {
-			if v, ok := m.MetaGetMut(name); ok {
-				place = fmt.Append(append(place, '/'), v)
+		for i, name := range names {
+			v, ok := m.MetaGetMut(name)
+			if !ok {
+				continue nextPlace
 			}
+			if i > 0 {
+				place = append(place, '/')
+			}
+			place = fmt.Append(place, v)
 		}
-		if bytes.Count(place, []byte{'/'}) >= len(names) {
-			return place[1:]
-		}
+		return place
 	}
 	return nil
 }

@@ -134,6 +134,11 @@ func TestMessagesThatCannotBeDecidedAreMarked(t *testing.T) {
 	if got := passed(t, p, service.NewMessage([]byte(`{"text":"x"}`))); len(got) != 1 || !strings.Contains(got[0], "set delivery") {
 		t.Errorf("without a place: %q", got)
 	}
+	m := service.NewMessage([]byte(`{"text":"x"}`)) // of NATS without JetStream: all of a subject would be one
+	m.MetaSetMut("nats_subject", "news/sport")
+	if got := passed(t, p, m); len(got) != 1 || !strings.Contains(got[0], "set delivery") {
+		t.Errorf("with a part of a place: %q", got)
+	}
 }
 
 func TestProcessorsOfOneCollectionShareIt(t *testing.T) {
