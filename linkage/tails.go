@@ -6,11 +6,13 @@ import (
 )
 
 // scoreCounts counts candidates by their score, in bins of 1/binsPerNat nat.
-type scoreCounts [2 * farthest * binsPerNat]int64
+type scoreCounts [bins]int64
 
 const (
 	binsPerNat = 4
-	farthest   = 64 // nats from 0 that have bins of their own
+	farthest   = 64                    // nats from 0 that have bins of their own
+	zero       = farthest * binsPerNat // the bin that begins at score 0
+	bins       = 2 * zero
 )
 
 func (s *scoreCounts) add(z float64) {
@@ -55,56 +57,100 @@ const (
 // where one of their parts is alone: B. Efron, "Large-scale simultaneous hypothesis
 // testing", JASA 2004.)
 func (s *scoreCounts) calibrate() (l line, ok bool) {
-	var before [len(s) + 1]float64 // candidates of lower bins
-	for i, n := range s {
-		before[i+1] = before[i] + float64(n)
+	b := s.before()
+	chance, ok := b.tailOfOthers()
+	if !ok {
+		return l, false
 	}
-	const w, zero = tailWidth * binsPerNat, farthest * binsPerNat
-	count := func(bin int) float64 { return before[bin+w] - before[bin] }
+	matches, ok := b.tailOfMatches(chance)
+	if !ok || b.hasThird(chance, matches) {
+		return l, false
+	}
+	l = line{matches.at(0) - chance.at(0), matches.slope - chance.slope}
+	return l, l.of(scoreAt(chance.bin)) < 0
+}
+
+// before is how many candidates lower bins have than each one, and than the end.
+type before [bins + 1]float64
+
+func (s *scoreCounts) before() *before {
+	b := new(before)
+	for i, n := range s {
+		b[i+1] = b[i] + float64(n)
+	}
+	return b
+}
+
+// window is how many bins one has, of tailWidth nats.
+const window = tailWidth * binsPerNat
+
+// count returns how many candidates the window that begins at a bin has.
+func (b *before) count(bin int) float64 { return b[bin+window] - b[bin] }
+
+// two returns how many candidates the window that begins at a bin has, and the next one; ok is
+// false if these are too few for a slope.
+func (b *before) two(bin int) (n, m float64, ok bool) {
+	n, m = b.count(bin), b.count(bin+window)
+	return n, m, min(n, m) >= tailPairs
+}
+
+// tailOfOthers returns the tangent at the steepest descent of the others, with two standard
+// errors of doubt; ok is false if they descend nowhere.
+func (b *before) tailOfOthers() (t tangent, ok bool) {
 	mode := 0
-	for i := range zero - w {
-		if count(i) > count(mode) {
+	for i := range zero - window {
+		if b.count(i) > b.count(mode) {
 			mode = i
 		}
 	}
-	// The steepest descent of the others, with two standard errors of doubt.
-	place, fall := -1, 0.0
-	for i := mode; i+2*w <= zero; i++ {
-		n, m := count(i), count(i+w)
-		if min(n, m) < tailPairs {
+	for i := mode; i+2*window <= zero; i++ {
+		n, m, enough := b.two(i)
+		if !enough {
 			continue
 		}
-		if f := (math.Log(n/m) - 2*math.Sqrt(1/n+1/m)) / tailWidth; f > fall {
-			place, fall = i, f
+		if f := (math.Log(n/m) - 2*math.Sqrt(1/n+1/m)) / tailWidth; f > -t.slope {
+			t, ok = tangentOf(i, n, m, -f), true
 		}
 	}
-	if place < 0 {
-		return l, false
-	}
-	chance := tangent{scoreAt(place + w), (math.Log(count(place)) + math.Log(count(place+w))) / 2, -fall}
-	for i := zero; i+2*w < len(s); i++ {
-		n, m := count(i), count(i+w)
-		if min(n, m) < tailPairs || chance.count(i)+chance.count(i+w) > others*(n+m) {
-			continue
+	return t, ok
+}
+
+// tailOfMatches returns the tangent at the first place where hardly any pair is one of chance;
+// ok is false if there is none.
+func (b *before) tailOfMatches(chance tangent) (t tangent, ok bool) {
+	for i := zero; i+2*window < bins; i++ {
+		n, m, enough := b.two(i)
+		if enough && chance.count(i)+chance.count(i+window) <= others*(n+m) {
+			return tangentOf(i, n, m, max(0, math.Log(m/n)/tailWidth)), true
 		}
-		matches := tangent{scoreAt(i + w), (math.Log(n) + math.Log(m)) / 2, max(0, math.Log(m/n)/tailWidth)}
-		l.slope = matches.slope - chance.slope
-		l.at0 = matches.at(0) - chance.at(0)
-		for j := place + w; j < i+w; j++ {
-			if count(j) > third*(chance.count(j)+matches.count(j))+tailPairs {
-				return l, false
-			}
-		}
-		return l, l.of(chance.z) < 0
 	}
-	return l, false
+	return t, false
+}
+
+// hasThird tells whether there are pairs of a third kind in between.
+func (b *before) hasThird(chance, matches tangent) bool {
+	for i := chance.bin; i < matches.bin; i++ {
+		if b.count(i) > third*(chance.count(i)+matches.count(i))+tailPairs {
+			return true
+		}
+	}
+	return false
 }
 
 // tangent is the logarithm of how many candidates a window has, as a linear function of the
 // score in its middle.
-type tangent struct{ z, log, slope float64 }
+type tangent struct {
+	bin        int // at whose beginning it touches
+	log, slope float64
+}
 
-func (t tangent) at(z float64) float64 { return t.log + t.slope*(z-t.z) }
+// tangentOf returns that of two windows, the one that begins at a bin and the next one, with so
+// many candidates.
+func tangentOf(bin int, n, m, slope float64) tangent {
+	return tangent{bin + window, (math.Log(n) + math.Log(m)) / 2, slope}
+}
+
+func (t tangent) at(z float64) float64 { return t.log + t.slope*(z-scoreAt(t.bin)) }
 
 // count returns how many candidates the window that begins at a bin has.
 func (t tangent) count(bin int) float64 { return math.Exp(t.at(scoreAt(bin) + tailWidth/2.)) }
