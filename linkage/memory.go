@@ -32,10 +32,15 @@ const collectorShare = 8
 // leastSorting is what must be left to sort with.
 const leastSorting = 16 << 20
 
-// hold says how much is held now. It is an error if that leaves less than leastSorting; which
-// names in words what is held.
+// hold says how much is held now, see check.
 func (m *memory) hold(bytes int64, which string) error {
 	m.held = bytes
+	return m.check(bytes, which)
+}
+
+// check returns an error if holding so much leaves less than leastSorting; which names in words
+// what is held.
+func (m *memory) check(bytes int64, which string) error {
 	if data := m.Share(1); data == 0 || data-bytes >= leastSorting {
 		return nil
 	}
@@ -83,10 +88,8 @@ func bytesOf(found *comparison) int64 {
 	return int64(cap(found.levels)) + perFound*int64(len(found.pairs))
 }
 
-// mayHold says that likely candidates are held too, while others are read from what was sorted,
-// which has up to a quarter of what there is for that. Keys are no longer needed then.
+// mayHold returns an error if likely candidates cannot be held too, while others are read from what
+// was sorted, which has up to a quarter of what there is for that. Keys are no longer needed then.
 func (t *tables) mayHold(found *comparison) error {
-	held := t.memory.held
-	defer func() { t.memory.held = held }()
-	return t.memory.hold(held-t.memory.keys+t.memory.sorting()/4+bytesOf(found), "the tables and their likely matches take")
+	return t.memory.check(t.memory.held-t.memory.keys+t.memory.sorting()/4+bytesOf(found), "the tables and their likely matches take")
 }
