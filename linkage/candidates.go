@@ -3,6 +3,7 @@ package linkage
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -50,14 +51,14 @@ var manyRecords = 30_000 // tests take fewer
 // nearest finds the candidates: by TopK the pairs in which either record is one of the k most
 // similar ones of the other.
 func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) (_ *candidates.Pairs, err error) {
-	left, err := t.vectors(c, whole, t.left, everyRecord)
+	left, err := t.vectors(c, whole, t.left, everyRow(t.left))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, left.Close()) }()
 	var right *candidates.Store
 	if t.right != nil {
-		if right, err = t.vectors(c, whole, t.right, everyRecord); err != nil {
+		if right, err = t.vectors(c, whole, t.right, everyRow(t.right)); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, right.Close()) }()
@@ -71,8 +72,16 @@ func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) 
 	return found, err
 }
 
-// everyRecord is what vectors takes for records where all are wanted.
-func everyRecord(int) bool { return true }
+// everyRow ranges over all rows of a table.
+func everyRow(table *record.Table) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i := range uint32(table.Rows()) {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
 
 // search returns how candidates are found, the k best of a record by TopK, in half of the
 // memory; the other half is for the vectors.
@@ -85,9 +94,9 @@ func (t *tables) search(c *Config, k int) candidates.Config {
 	return s
 }
 
-// vectors returns what candidates are looked for by, of some of the records of a table. The
-// caller closes it.
-func (t *tables) vectors(c *Config, whole *records, table *record.Table, of func(row int) bool) (_ *candidates.Store, err error) {
+// vectors returns what candidates are looked for by, of some rows of a table. The caller closes
+// it.
+func (t *tables) vectors(c *Config, whole *records, table *record.Table, rows iter.Seq[uint32]) (_ *candidates.Store, err error) {
 	skip := func(uint32) bool { return false }
 	if t.result.Left+t.result.Right > manyRecords && !c.bySimilarity() {
 		skip = t.numbering.IsGram
@@ -95,11 +104,13 @@ func (t *tables) vectors(c *Config, whole *records, table *record.Table, of func
 	share := t.memory.sorting() / 4
 	if share == 0 || t.vectorBytes() <= share {
 		v := &simjoin.Vectors{}
-		err := whole.addVectors(table, of, skip, v.Append)
-		return candidates.StoreOf(v), err
+		if err := whole.addVectors(table, rows, skip, v.Append); err != nil {
+			return nil, err
+		}
+		return candidates.StoreOf(v), nil
 	}
 	s := candidates.NewStore(t.memory, t.memory.Unique("vectors", ""), share)
-	err = whole.addVectors(table, of, skip, s.Append)
+	err = whole.addVectors(table, rows, skip, s.Append)
 	if err == nil {
 		err = s.Finish()
 	}

@@ -144,19 +144,12 @@ func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side
 // otherThan returns pairs of some records of a table, of the given rows, with others of it
 // that are similar.
 func (t *tables) otherThan(ctx context.Context, c *Config, whole *records, table *record.Table, rows []uint32) (pairs []pair, err error) {
-	next := 0
-	some, err := t.vectors(c, whole, table, func(row int) bool {
-		is := next < len(rows) && rows[next] == uint32(row)
-		if is {
-			next++
-		}
-		return is
-	})
+	some, err := t.vectors(c, whole, table, slices.Values(rows))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, some.Close()) }()
-	every, err := t.vectors(c, whole, table, everyRecord)
+	every, err := t.vectors(c, whole, table, everyRow(table))
 	if err != nil {
 		return nil, err
 	}

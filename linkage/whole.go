@@ -2,6 +2,7 @@ package linkage
 
 import (
 	"context"
+	"iter"
 	"math"
 	"slices"
 
@@ -214,17 +215,14 @@ func (t *tables) weighColumns(weights record.Weights) {
 	}
 }
 
-// addVectors adds a vector of each of some records: its tokens, but those to skip, with their
-// weights.
-func (r *records) addVectors(t *record.Table, of func(row int) bool, skip func(token uint32) bool, add func(features, weights []uint32) error) error {
+// addVectors adds a vector of each of some rows of a table: its tokens, but those to skip, with
+// their weights.
+func (r *records) addVectors(t *record.Table, rows iter.Seq[uint32], skip func(token uint32) bool, add func(features, weights []uint32) error) error {
 	m := r.newMatcher()
 	var features, w []uint32
-	for i := range t.Rows() {
-		if !of(i) {
-			continue
-		}
+	for i := range rows {
 		features, w = features[:0], w[:0]
-		m.each(t, i, func(token uint32) {
+		m.each(t, int(i), func(token uint32) {
 			if !skip(token) {
 				features = append(features, token)
 			}
