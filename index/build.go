@@ -200,10 +200,11 @@ func (b *Builder) finish(ctx context.Context) error {
 	if err := b.complete(ctx, dead); err != nil {
 		return err
 	}
-	if err := b.s.closeStore(); err != nil {
+	err = b.s.closeStore()
+	b.s.db = nil // it is closed even if that has failed, and Pebble panics when it is closed again
+	if err != nil {
 		return err
 	}
-	b.s.db = nil
 	if err := b.s.writeState(b.x, true); err != nil {
 		return err
 	}

@@ -231,3 +231,48 @@ func TestABuildThatIsGivenUpLeavesNothing(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// unclosable is a file system whose folders, while failing is set, cannot be closed without an error.
+type unclosable struct {
+	vfs.FS
+	failing *bool
+}
+
+func (u unclosable) OpenDir(name string) (vfs.File, error) {
+	f, err := u.FS.OpenDir(name)
+	return unclosableFile{f, u.failing}, err
+}
+
+type unclosableFile struct {
+	vfs.File
+	failing *bool
+}
+
+func (u unclosableFile) Close() error {
+	err := u.File.Close()
+	if *u.failing {
+		err = errors.Join(err, errPower)
+	}
+	return err
+}
+
+// A store that cannot be closed ends a build with an error, and not the process.
+func TestABuildWhoseStoreCannotBeClosedIsGivenUp(t *testing.T) {
+	failing := false
+	mem := vfs.NewMem()
+	b, err := NewBuilder(indexDir, BuildOptions{Options: Options{Recipe: recipes(t)["sets"]}, FS: unclosable{mem, &failing}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failing = true
+	if _, err := b.Finish(t.Context()); !errors.Is(err, errPower) {
+		t.Fatalf("%v", err)
+	}
+	failing = false
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := mem.List(""); err != nil || len(names) > 0 {
+		t.Errorf("%v are left, %v", names, err)
+	}
+}
