@@ -89,6 +89,15 @@ func appendWords(dst []byte, words []uint64) []byte {
 	return dst
 }
 
+// wordsOf undoes appendWords.
+func wordsOf(dst []uint64, payload []byte) []uint64 {
+	dst = slices.Grow(dst, len(payload)/8)
+	for ; len(payload) >= 8; payload = payload[8:] {
+		dst = append(dst, binary.LittleEndian.Uint64(payload))
+	}
+	return dst
+}
+
 // names finds documents whose names others have. Of equal names the first document's counts,
 // but a name that was made of a place stays with the document at that place.
 func names(t *task) error {

@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"encoding/binary"
 	"errors"
 	"math"
 	"slices"
@@ -138,18 +137,13 @@ func (j *hotJoin) load(end int) error {
 		return nil
 	}
 	j.loaded = true
-	err := j.t.each(HotSets, func(r row) error {
+	return j.t.each(HotSets, func(r row) error {
 		if r.words[1] >= uint64(end) {
 			return nil
 		}
-		d := hotDocument{r.words[0], r.words[1], r.words[2], uint32(r.words[3]), make([]uint64, len(r.payload)/8)}
-		for i := range d.set {
-			d.set[i] = binary.LittleEndian.Uint64(r.payload[8*i:])
-		}
-		j.found = append(j.found, d)
+		j.found = append(j.found, hotDocument{r.words[0], r.words[1], r.words[2], uint32(r.words[3]), wordsOf(nil, r.payload)})
 		return nil
 	})
-	return err
 }
 
 func (j *hotJoin) judge(end int) (forecast.Forecast, error) {

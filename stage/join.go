@@ -72,10 +72,10 @@ func first(t *task) error {
 			}
 			several = several || r.words[1] != digest
 		}
+		if !several {
+			return nil
+		}
 		for table := range tables {
-			if !several {
-				return nil
-			}
 			if err := t.out.add(Firsts, table, tokens, value); err != nil {
 				return err
 			}

@@ -16,27 +16,20 @@ import (
 
 // score compares candidates, and makes the lines of those that reach the threshold.
 func score(t *task) error {
-	s := &scorer{t: t, records: newSpool(t.space, 4)}
-	s.lines = csv.NewWriter(&s.line)
-	err := t.each(Records, func(r row) error {
-		if n := len(s.positions); n > 0 && s.positions[n-1] >= r.words[0] {
-			return errParts
-		}
-		at, err := s.records.add(r.payload)
-		s.positions, s.places = append(s.positions, r.words[0]), append(s.places, at)
-		return err
-	})
-	s.places = append(s.places, s.records.size)
-	if err == nil {
-		s.threshold, err = t.plan.Join.threshold()
-	}
+	threshold, err := t.plan.Join.threshold()
 	if err != nil {
-		return errors.Join(err, s.records.close())
+		return err
+	}
+	records, err := t.payloads(Records)
+	if err != nil {
+		return err
 	}
 	pairs, err := t.sorted(2, Candidates)
 	if err != nil {
-		return errors.Join(err, s.records.close())
+		return errors.Join(err, records.close())
 	}
+	s := &scorer{t: t, threshold: threshold, records: records}
+	s.lines = csv.NewWriter(&s.line)
 	compared := int64(0)
 	left := uint64(noPosition)
 	err = pairs.VisitOnce(func(e extsort.Entry) error { // several tasks of the stage before may have found it
@@ -52,16 +45,14 @@ func score(t *task) error {
 		}
 		return s.pair(e.Key, e.Value)
 	})
-	return errors.Join(err, pairs.Close(), s.records.close(), t.count(CountCompared, compared))
+	return errors.Join(err, pairs.Close(), records.close(), t.count(CountCompared, compared))
 }
 
 // scorer has the records of one task.
 type scorer struct {
 	t           *task
 	threshold   measure.Threshold
-	records     *spool
-	positions   []uint64 // ascending
-	places      []int64  // in the spool, and its end
+	records     *payloads
 	left, right scored
 	line        bytes.Buffer
 	lines       *csv.Writer
@@ -69,11 +60,11 @@ type scorer struct {
 }
 
 func (s *scorer) load(x *scored, position uint64) error {
-	i, found := slices.BinarySearch(s.positions, position)
+	i, found := s.records.find(position)
 	if !found {
 		return fmt.Errorf("record %#x is a candidate, and is missing: run stage vectors for all tasks", position)
 	}
-	payload, err := s.records.at(s.places[i], int(s.places[i+1]-s.places[i]))
+	payload, err := s.records.of(i)
 	if err != nil {
 		return err
 	}

@@ -151,14 +151,6 @@ func (t *task) eachRecord(c *rowCutter, wanted func(position uint64) bool, visit
 
 func everything(uint64) bool { return true }
 
-// wordsOf appends the words of a payload.
-func wordsOf(dst []uint64, payload []byte) []uint64 {
-	for ; len(payload) >= 8; payload = payload[8:] {
-		dst = append(dst, binary.LittleEndian.Uint64(payload))
-	}
-	return dst
-}
-
 // tokenWeights are those of a table's tokens, by their numbers: some 60 bytes for each.
 type tokenWeights struct {
 	numbers record.Dictionary

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/components"
@@ -94,11 +93,7 @@ func (c *comparer) load(side int, payload []byte) {
 		c.signs[side] = s
 		return
 	}
-	s := slices.Grow(c.sets[side][:0], len(payload)/8)
-	for ; len(payload) >= 8; payload = payload[8:] {
-		s = append(s, binary.LittleEndian.Uint64(payload))
-	}
-	c.sets[side] = s
+	c.sets[side] = wordsOf(c.sets[side][:0], payload)
 }
 
 func (c *comparer) compare() (similarity float64, wanted bool) {
@@ -110,25 +105,27 @@ func (c *comparer) compare() (similarity float64, wanted bool) {
 
 // verifier has the sets of one task.
 type verifier struct {
-	t         *task
-	sets      *spool
-	positions []uint64 // of the sets, ascending
-	places    []int64  // of the sets in the spool, and its end
-	compare   *comparer
-	left      int // whose set is loaded; -1: none
-	links     *cluster.UnionFind
+	t       *task
+	sets    *payloads
+	compare *comparer
+	left    int // whose set is loaded; -1: none
+	links   *cluster.UnionFind
 }
 
 // verify compares the pairs of buckets that have enough of them in common. For Dedup it makes a
 // spanning forest: of a pair that other edges join already nothing is to be known.
 func verify(t *task) error {
-	v := &verifier{t: t, sets: newSpool(t.space, 4), compare: newComparer(t.plan.recipe, false), left: -1}
-	pairs, err := v.load()
+	sets, err := t.payloads(Sets)
 	if err != nil {
-		return errors.Join(err, v.sets.close())
+		return err
 	}
+	pairs, err := t.pairsOfBuckets()
+	if err != nil {
+		return errors.Join(err, sets.close())
+	}
+	v := &verifier{t: t, sets: sets, compare: newComparer(t.plan.recipe, false), left: -1}
 	if t.plan.Command == Dedup {
-		v.links = cluster.New(len(v.positions))
+		v.links = cluster.New(len(sets.positions))
 	}
 	votes, needed := 0, t.plan.recipe.MinKeys()
 	compared, verified := int64(0), int64(0)
@@ -151,30 +148,15 @@ func verify(t *task) error {
 		}
 		return err
 	})
-	return errors.Join(err, pairs.Close(), v.sets.close(), t.count(CountCompared, compared), t.count(CountVerified, verified))
+	return errors.Join(err, pairs.Close(), sets.close(), t.count(CountCompared, compared), t.count(CountVerified, verified))
 }
 
-// load takes sets and pairs.
-func (v *verifier) load() (*extsort.Sorted, error) {
-	err := v.t.each(Sets, func(r row) error {
-		if n := len(v.positions); n > 0 && v.positions[n-1] >= r.words[0] {
-			return errParts
-		}
-		at, err := v.sets.add(r.payload)
-		v.positions, v.places = append(v.positions, r.words[0]), append(v.places, at)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	v.places = append(v.places, v.sets.size)
+// pairsOfBuckets returns the pairs of buckets, once for each bucket that has them.
+func (t *task) pairsOfBuckets() (*extsort.Sorted, error) {
 	var members []uint64
-	return v.t.space.Sorted(v.t.ctx, v.t.space.Sorting("pairs", 2, 64), func(to *extsort.Appender) error {
-		return v.t.each(Buckets, func(r row) error {
-			members = members[:0]
-			for b := r.payload; len(b) >= 8; b = b[8:] {
-				members = append(members, binary.LittleEndian.Uint64(b))
-			}
+	return t.space.Sorted(t.ctx, t.space.Sorting("pairs", 2, 64), func(to *extsort.Appender) error {
+		return t.each(Buckets, func(r row) error {
+			members = wordsOf(members[:0], r.payload)
 			first := min(r.words[0], uint64(len(members)))
 			for i, a := range members[:first] {
 				for _, b := range members[i+1:] {
@@ -190,7 +172,7 @@ func (v *verifier) load() (*extsort.Sorted, error) {
 
 // set loads the set of a document as a side of the next pair.
 func (v *verifier) set(side, document int) error {
-	payload, err := v.sets.at(v.places[document], int(v.places[document+1]-v.places[document]))
+	payload, err := v.sets.of(document)
 	if err == nil {
 		v.compare.load(side, payload)
 	}
@@ -199,8 +181,8 @@ func (v *verifier) set(side, document int) error {
 
 // pair compares a pair, unless nothing would follow from it.
 func (v *verifier) pair(a, b uint64) (compared, alike bool, err error) {
-	i, foundA := slices.BinarySearch(v.positions, a)
-	j, foundB := slices.BinarySearch(v.positions, b)
+	i, foundA := v.sets.find(a)
+	j, foundB := v.sets.find(b)
 	if !foundA || !foundB {
 		return false, false, fmt.Errorf("documents %#x and %#x are a candidate pair, and a set is missing: run stage texts for all tasks", a, b)
 	}

@@ -3,6 +3,7 @@ package stage
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/alike-dev/alike/internal/extsort"
 )
@@ -74,6 +75,43 @@ func (w *wants) close(err error) error {
 func missing(position uint64) error {
 	return fmt.Errorf("document %#x is wanted and is not there: the input has changed", position)
 }
+
+// payloads are what was sent to a task, by ascending positions.
+type payloads struct {
+	spool     *spool
+	positions []uint64
+	places    []int64 // in the spool, and its end
+}
+
+// payloads takes those of a stream, with a quarter of the memory.
+func (t *task) payloads(from Stream) (*payloads, error) {
+	p := &payloads{spool: newSpool(t.space, 4)}
+	err := t.each(from, func(r row) error {
+		if n := len(p.positions); n > 0 && p.positions[n-1] >= r.words[0] {
+			return errParts
+		}
+		at, err := p.spool.add(r.payload)
+		p.positions, p.places = append(p.positions, r.words[0]), append(p.places, at)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	p.places = append(p.places, p.spool.size)
+	return p, nil
+}
+
+// find returns the number of a document's payload.
+func (p *payloads) find(position uint64) (number int, found bool) {
+	return slices.BinarySearch(p.positions, position)
+}
+
+// of returns a payload by its number. It holds until the next call.
+func (p *payloads) of(number int) ([]byte, error) {
+	return p.spool.at(p.places[number], int(p.places[number+1]-p.places[number]))
+}
+
+func (p *payloads) close() error { return p.spool.close() }
 
 // noPosition is that of no document.
 const noPosition = 1<<64 - 1
