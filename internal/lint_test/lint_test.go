@@ -140,6 +140,12 @@ func isImpure(importPath string) bool {
 // module, hidden folders other than .ci left out.
 func walk(t *testing.T, visit func(name string, content []byte)) {
 	t.Helper()
+	walkModules(t, false, visit)
+}
+
+// walkModules is walk, if wanted through the modules within this one too.
+func walkModules(t *testing.T, nested bool, visit func(name string, content []byte)) {
+	t.Helper()
 	err := filepath.WalkDir(root, func(full string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -150,8 +156,8 @@ func walk(t *testing.T, visit func(name string, content []byte)) {
 		}
 		name := filepath.ToSlash(rel)
 		if d.IsDir() {
-			_, nested := os.Stat(filepath.Join(full, "go.mod"))
-			if name != "." && (nested == nil || strings.HasPrefix(d.Name(), ".") && name != ".ci") {
+			_, err := os.Stat(filepath.Join(full, "go.mod"))
+			if name != "." && (!nested && err == nil || strings.HasPrefix(d.Name(), ".") && name != ".ci") {
 				return fs.SkipDir
 			}
 			return nil
