@@ -152,6 +152,8 @@ def test_files_come_out_as_the_command_writes_them_though_tasks_fail(small: Spar
         spark.dedup_files(folder, out[1])
     with pytest.raises(TypeError, match="did you mean ngram"):
         spark.dedup_files(folder, tmp_path / "other", ngrams=3)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'text_field'"):
+        spark.pairs_files(folder, tmp_path / "other", text_field="body")
 
 
 def test_what_is_asked_for_wrongly_is_said_before_spark_runs(small: SparkSession) -> None:

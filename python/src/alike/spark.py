@@ -153,7 +153,8 @@ def dedup_files(
     partitions: tasks of the stages that go by hashes; else by the size of the input and by memory, which is that of
         a task. Files are not cut: have some for each processor.
     """
-    return _on_files("dedup", FilesDedupOptions, inputs, output, {**options, "text_field": text, "id_field": id})
+    check("dedup_files", options, FilesDedupOptions)
+    return _on_files("dedup", inputs, output, {**options, "text_field": text, "id_field": id})
 
 
 @documented(FilesOptions)
@@ -164,7 +165,8 @@ def pairs_files(
 
     Everything else is as for dedup_files.
     """
-    return _on_files("pairs", FilesOptions, inputs, output, {**options, "text_field": text, "id_field": id})
+    check("pairs_files", options, FilesOptions)
+    return _on_files("pairs", inputs, output, {**options, "text_field": text, "id_field": id})
 
 
 class _Columns(Schema):
@@ -187,10 +189,8 @@ class _Columns(Schema):
         return None if isinstance(kind, StringType) else f"values of type {kind.simpleString()}"
 
 
-def _on_files(command: str, known: type, inputs: Path | Sequence[Path], output: Path, options: dict[str, Any]) -> Summary:
+def _on_files(command: str, inputs: Path | Sequence[Path], output: Path, options: dict[str, Any]) -> Summary:
     """Run all stages over files."""
-    fields = ("text_field", "id_field")
-    check(f"{command}_files", {name: value for name, value in options.items() if name not in fields}, known)
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     plan = plan_files(command, [_seen_anywhere(path) for path in paths], _seen_anywhere(output), options)
