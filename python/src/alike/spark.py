@@ -192,8 +192,8 @@ class _Columns(Schema):
 def _on_files(command: str, inputs: Path | Sequence[Path], output: Path, options: dict[str, Any]) -> Summary:
     """Run all stages over files."""
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
-    session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     plan = plan_files(command, [_seen_anywhere(path) for path in paths], _seen_anywhere(output), options)
+    session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     try:
         with _settings(session), _errors_of_tasks():
             for stage in plan.stages:
