@@ -210,42 +210,21 @@ func group(t *task) error {
 	if err != nil {
 		return err
 	}
-	wants, err := extsort.New(t.space.Sorting("wants", 4, 64))
-	if err != nil {
-		return errors.Join(err, keys.Close())
-	}
-	hot, err := extsort.New(t.space.Sorting("hot", 8, 64))
-	if err != nil {
-		return errors.Join(err, keys.Close(), wants.Close())
-	}
-	g := &grouper{t: t, wants: wants.Appender(), hot: hot.Appender()}
-	last := uint64(0)
-	err = keys.Visit(func(e extsort.Entry) error {
-		if e.Key != last {
-			if err := g.end(); err != nil {
-				return err
-			}
-			last = e.Key
+	g := &grouper{t: t}
+	wants, err := t.space.Sorted(t.ctx, t.space.Sorting("wants", 4, 64), func(wants *extsort.Appender) error {
+		hot, err := t.space.Sorted(t.ctx, t.space.Sorting("hot", 8, 64), func(hot *extsort.Appender) error {
+			g.wants, g.hot = wants, hot
+			return g.all(keys)
+		})
+		if err != nil {
+			return err
 		}
-		return g.add(e.Value)
+		return g.emitHot(hot)
 	})
-	if err == nil {
-		err = g.end()
-	}
-	if err = errors.Join(err, keys.Close()); err == nil {
-		err = errors.Join(g.wants.Flush(), g.hot.Flush())
-	}
-	if err != nil {
-		return errors.Join(err, wants.Close(), hot.Close())
-	}
-	if err := g.emitHot(hot); err != nil {
-		return errors.Join(err, wants.Close())
-	}
-	sorted, err := t.space.Ended(t.ctx, wants, nil)
-	if err != nil {
+	if err = errors.Join(err, keys.Close()); err != nil {
 		return err
 	}
-	return errors.Join(t.ask(Wants, sorted), t.count(CountCapped, g.capped))
+	return errors.Join(t.ask(Wants, wants), t.count(CountCapped, g.capped))
 }
 
 // grouper takes the documents of buckets.
@@ -259,6 +238,24 @@ type grouper struct {
 	hot     *extsort.Appender // of Pairs: Key: a member of a bucket over the cap, Value: the bucket's number
 	levels  []uint8           // of those buckets
 	payload []byte
+}
+
+// all takes the buckets, of a key each.
+func (g *grouper) all(keys *extsort.Sorted) error {
+	last := uint64(0)
+	err := keys.Visit(func(e extsort.Entry) error {
+		if e.Key != last {
+			if err := g.end(); err != nil {
+				return err
+			}
+			last = e.Key
+		}
+		return g.add(e.Value)
+	})
+	if err != nil {
+		return err
+	}
+	return g.end()
 }
 
 // add adds a document to the bucket. One over the cap goes on piece by piece: pairs of hubs
@@ -302,11 +299,7 @@ func (g *grouper) end() (err error) {
 }
 
 // emitHot tells the documents of buckets over the cap the level of the smallest that each lies in.
-func (g *grouper) emitHot(hot *extsort.Sorter) error {
-	sorted, err := g.t.space.Ended(g.t.ctx, hot, nil)
-	if err != nil {
-		return err
-	}
+func (g *grouper) emitHot(hot *extsort.Sorted) error {
 	last, level := uint64(0), uint8(forecast.HotLevels)
 	flush := func() error {
 		if level == forecast.HotLevels {
@@ -314,7 +307,7 @@ func (g *grouper) emitHot(hot *extsort.Sorter) error {
 		}
 		return g.t.out.add(Hot, g.t.plan.TaskOf(last), nil, last, uint64(level))
 	}
-	err = sorted.Visit(func(e extsort.Entry) error {
+	err := hot.Visit(func(e extsort.Entry) error {
 		if e.Key != last {
 			if err := flush(); err != nil {
 				return err
@@ -324,7 +317,7 @@ func (g *grouper) emitHot(hot *extsort.Sorter) error {
 		level = min(level, g.levels[e.Value])
 		return nil
 	})
-	return errors.Join(err, flush(), sorted.Close())
+	return errors.Join(err, flush(), hot.Close())
 }
 
 // emit emits a bucket of which the first members are to be compared with all behind them. All
