@@ -34,14 +34,10 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{
-		Plan:    stage.Plan{Version: stage.PlanVersion, Command: stage.Join, Partitions: o.Partitions, Join: tables, FirstFiles: []int{0, 1}},
-		Reading: Reading{Format: c.Corpus.Format, MaxRecord: c.Corpus.MaxRecord, Fail: c.Fail},
-		Work:    absolute(o.Work), Output: absolute(o.Output), Memory: o.Memory,
-	}
-	if p.Memory == 0 {
-		p.Memory = defaultMemory
-	}
+	o.Command = stage.Join
+	p := o.plan()
+	p.Join, p.FirstFiles = tables, []int{0, 1}
+	p.Reading = Reading{Format: c.Corpus.Format, MaxRecord: c.Corpus.MaxRecord, Fail: c.Fail}
 	params, err := bands.Tune(threshold, c.Recall)
 	if errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound) {
 		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, setting.Errorf("bands do not find pairs of so little similarity (%s %v) with this recall: take a higher one, or less %s",
@@ -58,9 +54,9 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 		if err != nil {
 			return nil, err
 		}
-		s := found[0] // chooseColumns has seen that it is one
-		p.Files = append(p.Files, File{Path: s.Path, Name: s.Name, Size: s.Size, ModTime: s.ModTime, Version: s.Version, Query: s.Query})
-		p.Estimate.InputBytes += s.Size
+		f := fileOf(found[0]) // chooseColumns has seen that it is one
+		p.Files = append(p.Files, f)
+		p.Estimate.InputBytes += f.Size
 	}
 	p.Estimate.Files = len(p.Files)
 	if p.Partitions == 0 {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 
 // PlanOptions say how the work is divided and where it goes.
 type PlanOptions struct {
-	Command    string // stage.Dedup or stage.Pairs
+	Command    string // of Make: stage.Dedup or stage.Pairs
 	Work       string // folder or URL; "": beside the output
 	Output     string
 	Partitions int    // 0: by the size of the input and the memory of a task
@@ -44,16 +45,9 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	if err := stage.Supports(r); err != nil {
 		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
 	}
-	p := &Plan{
-		Plan:    stage.Plan{Version: stage.PlanVersion, Command: o.Command, Recipe: r.String(), BucketCap: c.BucketCap, Partitions: o.Partitions},
-		Reading: reading(&c, o.Command), Work: absolute(o.Work), Output: absolute(o.Output), Memory: o.Memory,
-	}
-	if p.BucketCap == 0 {
-		p.BucketCap = dedup.DefaultBucketCap
-	}
-	if p.Memory == 0 {
-		p.Memory = defaultMemory
-	}
+	p := o.plan()
+	p.Recipe, p.BucketCap = r.String(), cmp.Or(c.BucketCap, dedup.DefaultBucketCap)
+	p.Reading = reading(&c, o.Command)
 	if o.Command == stage.Dedup {
 		p.Keep = c.Keep.String()
 	}
@@ -74,6 +68,14 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 		return nil, err
 	}
 	return p, p.Settle()
+}
+
+// plan returns a plan of what the options say.
+func (o *PlanOptions) plan() *Plan {
+	return &Plan{
+		Plan: stage.Plan{Version: stage.PlanVersion, Command: o.Command, Partitions: o.Partitions},
+		Work: absolute(o.Work), Output: absolute(o.Output), Memory: cmp.Or(o.Memory, defaultMemory),
+	}
 }
 
 // check tells what stages cannot do, and settles how candidates are found.
@@ -154,7 +156,7 @@ func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) er
 		case s.Format == corpus.Text && command == stage.Dedup:
 			return fmt.Errorf("%w: %s is one document; folders of such are cleaned on one machine only: put them into files of records", dedup.ErrUsage, s.Label())
 		}
-		p.Files = append(p.Files, File{Path: s.Path, Name: s.Name, Size: s.Size, ModTime: s.ModTime, Version: s.Version, Query: s.Query})
+		p.Files = append(p.Files, fileOf(s))
 	}
 	return p.checkEmpty(ctx, c.Corpus.Buckets)
 }

@@ -47,6 +47,11 @@ type File struct {
 	Query   string    `json:"query,omitempty"`   // of the object's URL: settings of its bucket
 }
 
+// fileOf returns an input as it is now.
+func fileOf(s corpus.Source) File {
+	return File{Path: s.Path, Name: s.Name, Size: s.Size, ModTime: s.ModTime, Version: s.Version, Query: s.Query}
+}
+
 // Reading says how files are read: what corpus.Options do.
 type Reading struct {
 	Format    corpus.Format `json:"format,omitempty"`
