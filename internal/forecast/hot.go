@@ -26,7 +26,7 @@ func HotBudget(documents int) float64 { return 10_000*float64(documents) + 4e9 }
 // was joined.
 //
 // features has those of the documents by level; judge judges the documents of levels below end; join joins
-// them, and returns false if it has found more edges than the limit.
+// those that were judged last, and returns false if it has found more edges than the limit.
 func JoinHot(features *[HotLevels]sides.Features, documents int, judge func(end int) (Forecast, error), join func(end int, limit int64) (bool, error)) (end int, err error) {
 	most := HotBudget(documents)
 	for end = HotLevels; end > 0; end-- {

@@ -166,23 +166,15 @@ func (o *Options) joinLevels(ctx context.Context, levels *extsort.Sorted) (edges
 	if err != nil {
 		return nil, 0, err
 	}
-	docsBelow := func(end int) (bitset.Set, error) {
-		docs := bitset.New(o.Graph.Docs)
-		_, err := docsBelow(levels, uint64(end), docs.Add)
-		return docs, err
-	}
+	var docs bitset.Set // those that were judged
 	judge := func(end int) (forecast.Forecast, error) {
-		docs, err := docsBelow(end)
-		if err != nil {
+		docs = bitset.New(o.Graph.Docs)
+		if _, err := docsBelow(levels, uint64(end), docs.Add); err != nil {
 			return forecast.Forecast{}, err
 		}
 		return forecast.Of(o.Forecast, o.Join.Records.Judged(ctx, docs))
 	}
-	join := func(end int, limit int64) (bool, error) {
-		docs, err := docsBelow(end)
-		if err != nil {
-			return false, err
-		}
+	join := func(end int, limit int64) (_ bool, err error) {
 		edges, err = exact.Join(ctx, o.Join, exact.Query{Docs: docs, Kind: fmt.Sprintf("hot-joined-%d", end), Limit: limit})
 		if errors.Is(err, exact.ErrManyEdges) {
 			return false, nil
