@@ -17,13 +17,6 @@ type Question struct {
 	Values      []Values
 }
 
-// Values are those of a compared column in both records.
-type Values struct {
-	Left, Right string // names of the column
-	A, B        string
-	Similarity  float64 // −1 where either is missing
-}
-
 // mostAsked is the most candidates that questions are chosen from.
 const mostAsked = 20_000
 
@@ -144,17 +137,4 @@ func (l *Learner) question(i int, probability float64) Question {
 	p := l.pairs[i]
 	a, b := l.tables.ids(p)
 	return Question{a, b, probability, l.tables.values(l.examiner.comparer, p)}
-}
-
-// values returns what two records have in the compared columns, all of which were kept.
-func (t *tables) values(c *comparer, p pair) []Values {
-	values := make([]Values, len(t.result.Columns))
-	for i, column := range t.result.Columns {
-		values[i] = Values{
-			Left: column.Left, Right: column.Right,
-			A: string(t.keptOf(t.left, p.a, column.Left)), B: string(t.keptOf(t.other(), p.b, column.Right)),
-		}
-	}
-	c.eachColumn(p, func(f int, s float64, _, _ uint32) { values[f].Similarity = s })
-	return values
 }

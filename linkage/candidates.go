@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/setting"
@@ -15,38 +12,17 @@ import (
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// parallel calls work for ranges of 0…n−1, at most grain long, from so many goroutines, and
-// returns when all are done or ctx has ended. Each goroutine, of which there are threads at
-// most, gets a work of its own.
-func parallel(ctx context.Context, threads, n, grain int, newWork func(worker int) func(from, to int)) error {
-	var next atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	for worker := range min(threads, (n+grain-1)/grain) {
-		g.Go(func() error {
-			work := newWork(worker)
-			for {
-				from := int(next.Add(int64(grain))) - grain
-				if from >= n {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				work(from, min(from+grain, n))
-			}
-		})
-	}
-	return g.Wait()
-}
-
-// pair is a candidate: record a of the left table and b of the right one, or a < b of the
-// only one.
-type pair struct{ a, b uint32 }
-
 // manyRecords is from how many records on candidates are looked for by what they share, and not
 // by how similar they are, unless that is asked for: then it is by their words alone, since
 // among so many there are ones that share a word, and grams cost ten times as much.
 var manyRecords = 30_000 // tests take fewer
+
+// How many partners of each record are looked at: firstK, and four times as many up to lastK
+// where so many belong together.
+const (
+	firstK = 10
+	lastK  = 160
+)
 
 // nearest finds the candidates: by TopK the pairs in which either record is one of the k most
 // similar ones of the other.

@@ -34,11 +34,6 @@ const (
 	comparedShare = 0.05
 )
 
-// duplicate is the similarity from which on two records of a table may be duplicates in it
-// whatever the model says: in spite of the rule of one partner, where they then tell nothing
-// of chance, and where no model is one of matches.
-const duplicate = 0.7
-
 // newChance finds it.
 func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c chance, err error) {
 	left, right := make(bests, e.found.left), make(bests, e.found.right)
@@ -170,27 +165,6 @@ func (t *tables) otherThan(ctx context.Context, c *Config, whole *records, table
 		}
 	}
 	return pairs, nil
-}
-
-// within returns a comparer of records of one table.
-func (c *comparer) within(table *record.Table) *comparer {
-	return &comparer{left: table, right: table, columns: c.columns}
-}
-
-// within returns the records of the left or the right table, to be compared with each other.
-func (r *records) within(side int) *records {
-	own := *r
-	own.left = []*record.Table{r.left, r.right}[side]
-	own.right, own.sizes = own.left, [2][]uint64{r.sizes[side], r.sizes[side]}
-	return &own
-}
-
-func (r *records) newMatchers(n int) []*matcher {
-	matchers := make([]*matcher, n)
-	for i := range matchers {
-		matchers[i] = r.newMatcher()
-	}
-	return matchers
 }
 
 // odds say, by the score of a record's best pair, how many pairs of chance there are for one

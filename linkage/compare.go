@@ -32,6 +32,10 @@ func levelOf(similarity float64) level {
 // wholeLevel returns the level of the similarity of two records, in steps of a twentieth.
 func wholeLevel(similarity float64) level { return 1 + level(similarity*20) }
 
+// pair is a candidate: record a of the left table and b of the right one, or a < b of the
+// only one.
+type pair struct{ a, b uint32 }
+
 // comparison is what is known of the candidates.
 type comparison struct {
 	pairs  []pair
@@ -96,6 +100,11 @@ func newComparer(config *Config, left, right *record.Table, n *record.Numbering)
 		c.columns = append(c.columns, col)
 	}
 	return c, nil
+}
+
+// within returns a comparer of records of one table.
+func (c *comparer) within(table *record.Table) *comparer {
+	return &comparer{left: table, right: table, columns: c.columns}
 }
 
 // similarity returns that of two values by the weights of their tokens.

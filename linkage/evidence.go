@@ -62,6 +62,13 @@ type ColumnEvidence struct {
 	Rest    [2]WordEvidence // the other words of either value, together, without Text
 }
 
+// Values are those of a compared column in both records.
+type Values struct {
+	Left, Right string // names of the column
+	A, B        string
+	Similarity  float64 // −1 where either is missing
+}
+
 // WordEvidence is what a word of a value says, as it was compared: with its 3-grams, if the
 // column is cut into such.
 type WordEvidence struct {
@@ -193,6 +200,19 @@ func (x *explainer) explain(i int, link bool) Explained {
 		}
 	}
 	return v
+}
+
+// values returns what two records have in the compared columns, all of which were kept.
+func (t *tables) values(c *comparer, p pair) []Values {
+	values := make([]Values, len(t.result.Columns))
+	for i, column := range t.result.Columns {
+		values[i] = Values{
+			Left: column.Left, Right: column.Right,
+			A: string(t.keptOf(t.left, p.a, column.Left)), B: string(t.keptOf(t.other(), p.b, column.Right)),
+		}
+	}
+	c.eachColumn(p, func(f int, s float64, _, _ uint32) { values[f].Similarity = s })
+	return values
 }
 
 // steps returns what adds up to the log odds of candidate i.

@@ -114,48 +114,6 @@ func (m *matcher) describeTokens(x []float64, p pair) {
 	x[containedB] = float64(both) / float64(max(1, m.sizes[1][p.b]))
 }
 
-// part calls inA, inBoth and inB once for each token that two records have, one of them only
-// or both.
-func (m *matcher) part(p pair, inA, inBoth, inB func(token uint32)) {
-	if m.round > math.MaxUint32-3 {
-		m.round = math.MaxUint32 // so that rounds do not begin again in between
-	}
-	m.each(m.left, int(p.a), func(uint32) {})
-	ofA := m.round
-	both := m.next()
-	alone := m.next()
-	m.a = -1
-	m.cells(m.right, int(p.b), func(token uint32) {
-		switch at := &m.marks[token]; at.round {
-		case ofA:
-			at.round = both
-			inBoth(token)
-		case both, alone:
-		default:
-			at.round = alone
-			inB(token)
-		}
-	})
-	m.cells(m.left, int(p.a), func(token uint32) {
-		if at := &m.marks[token]; at.round == ofA {
-			at.round = both
-			inA(token)
-		}
-	})
-}
-
-// cells calls visit for each token of each value of a record.
-func (m *matcher) cells(t *record.Table, row int, visit func(token uint32)) {
-	for f, cell := range t.Cells(row) {
-		if cell == 0 {
-			continue
-		}
-		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
-			visit(token)
-		}
-	}
-}
-
 // rivals are the two largest values of each record's candidates. In one table both ends of a
 // pair are records of the same side.
 type rivals [2][]best2

@@ -155,13 +155,6 @@ func (t *tables) findFew(ctx context.Context, e *examiner, whole *records) error
 	}
 }
 
-// How many partners of each record are looked at: firstK, and four times as many up to lastK
-// where so many belong together.
-const (
-	firstK = 10
-	lastK  = 160
-)
-
 // crowded tells whether records have so many matches among k candidates that they may have
 // more.
 func crowded(c *comparison, probability []float64, k int) bool {

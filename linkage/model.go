@@ -45,6 +45,11 @@ const better = 0.03
 // is 0.62 to 0.83, and 0.14 to 0.44 on the same tables without them (docs/linkage.md).
 const mostly = 0.5
 
+// duplicate is the similarity from which on two records of a table may be duplicates in it
+// whatever the model says: in spite of the rule of one partner, where they then tell nothing
+// of chance, and where no model is one of matches.
+const duplicate = 0.7
+
 // fit finds the model of candidates: of those that starts lead to, the one that tells matches
 // from others best, as far as it knows itself. onePartner says that a record has at most one.
 func fit(c *comparison, onePartner bool, share []float64) (best *model, probability []float64) {

@@ -23,6 +23,14 @@ type records struct {
 // mass is what a token adds to the size of a record, and to what two have in common.
 func (r *records) mass(token uint32) uint64 { return r.scale.Mass(r.weights[token]) }
 
+// within returns the records of the left or the right table, to be compared with each other.
+func (r *records) within(side int) *records {
+	own := *r
+	own.left = []*record.Table{r.left, r.right}[side]
+	own.right, own.sizes = own.left, [2][]uint64{r.sizes[side], r.sizes[side]}
+	return &own
+}
+
 // A matcher finds what records have in common, on one goroutine. Records need no sorted lists
 // of tokens for that: each token carries the number of the last round in which it was met.
 type matcher struct {
@@ -43,6 +51,14 @@ const markedColumns = 32
 
 func (r *records) newMatcher() *matcher {
 	return &matcher{records: r, marks: make([]mark, r.numbering.Tokens()), a: -1}
+}
+
+func (r *records) newMatchers(n int) []*matcher {
+	matchers := make([]*matcher, n)
+	for i := range matchers {
+		matchers[i] = r.newMatcher()
+	}
+	return matchers
 }
 
 // next begins a round.
@@ -136,6 +152,48 @@ func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
 		}
 	}
 	return sum
+}
+
+// part calls inA, inBoth and inB once for each token that two records have, one of them only
+// or both.
+func (m *matcher) part(p pair, inA, inBoth, inB func(token uint32)) {
+	if m.round > math.MaxUint32-3 {
+		m.round = math.MaxUint32 // so that rounds do not begin again in between
+	}
+	m.each(m.left, int(p.a), func(uint32) {})
+	ofA := m.round
+	both := m.next()
+	alone := m.next()
+	m.a = -1
+	m.cells(m.right, int(p.b), func(token uint32) {
+		switch at := &m.marks[token]; at.round {
+		case ofA:
+			at.round = both
+			inBoth(token)
+		case both, alone:
+		default:
+			at.round = alone
+			inB(token)
+		}
+	})
+	m.cells(m.left, int(p.a), func(token uint32) {
+		if at := &m.marks[token]; at.round == ofA {
+			at.round = both
+			inA(token)
+		}
+	})
+}
+
+// cells calls visit for each token of each value of a record.
+func (m *matcher) cells(t *record.Table, row int, visit func(token uint32)) {
+	for f, cell := range t.Cells(row) {
+		if cell == 0 {
+			continue
+		}
+		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
+			visit(token)
+		}
+	}
 }
 
 // similarity returns that of two records' tokens.
