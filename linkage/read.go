@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -146,9 +145,6 @@ func (r *reader) read(ctx context.Context, threads int, columns, keep []string) 
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	g, ctx := errgroup.WithContext(ctx)
 	for range threads {
 		g.Go(func() error { return r.work(ctx, f, o) })

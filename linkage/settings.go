@@ -1,8 +1,6 @@
 package linkage
 
 import (
-	"runtime"
-
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/countmin"
 	"github.com/alike-dev/alike/internal/setting"
@@ -141,9 +139,6 @@ func (c *Config) bySimilarity() bool {
 func (c *Config) search(k int) candidates.Config {
 	s := candidates.Config{
 		Method: candidates.TopK, Measure: c.scale().Measure, K: k, Both: true, Recall: c.Recall, Unfiltered: c.Unfiltered, Threads: c.Threads,
-	}
-	if s.Threads <= 0 {
-		s.Threads = runtime.GOMAXPROCS(0)
 	}
 	if !c.bySimilarity() {
 		return s
