@@ -99,9 +99,15 @@ type chosen struct {
 func (c *chosen) Len() int                            { return len(c.rows) }
 func (c *chosen) Append(dst []uint32, i int) []uint32 { return c.items.Append(dst, int(c.rows[i])) }
 
+// byKeys returns how pairs that share keys are found, of records whose frequencies are not known.
+func (t *tables) byKeys(c *Config, v *vocabulary) candidates.KeysConfig {
+	return candidates.KeysConfig{Items: v.count, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory}
+}
+
 // sharing finds the pairs that share keys.
 func (t *tables) sharing(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
-	k := candidates.KeysConfig{Items: v.count, Frequencies: v.frequencies, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory}
+	k := t.byKeys(c, v)
+	k.Frequencies = v.frequencies
 	t.result.Search = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.result.Left + t.result.Right)}
 	if t.right == nil {
 		return candidates.Keys(ctx, k, &items{t.left, v}, nil)
@@ -144,7 +150,8 @@ func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]pair,
 func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, side int, rows []uint32, other int) ([]pair, error) {
 	all := t.all()
 	some := &chosen{&items{all[side], v}, rows}
-	k := candidates.KeysConfig{Items: v.count, Threads: c.Threads, Expected: manyShare, Frequencies: [2][]uint32{nil, v.frequencies[other]}, Memory: t.memory.sorting(), Dir: t.memory}
+	k := t.byKeys(c, v)
+	k.Expected, k.Frequencies[1] = manyShare, v.frequencies[other]
 	found, err := candidates.Keys(ctx, k, some, &items{all[other], v})
 	if err != nil {
 		return nil, err

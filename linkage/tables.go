@@ -75,24 +75,23 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 		r.grown = func() error {
 			return t.memory.hold(rows+r.table.Bytes()+t.numbering.Bytes(), fmt.Sprintf("the first %s records of %s alone take", humanize.Comma(int64(r.table.Rows())), fault.Shown(s.name)))
 		}
-		err := r.read(ctx, c.Threads, columns, t.kept)
+		if err := r.read(ctx, c.Threads, columns, t.kept); err != nil {
+			return nil, err
+		}
 		rows += r.table.Bytes()
-		return r.table, err
+		t.noteRepeated(s, r.table)
+		return r.table, nil
 	}
 	if t.left, err = read(left, names[0]); err != nil {
 		return nil, err
 	}
 	t.result.Left = t.left.Rows()
-	t.noteRepeated(left, t.left)
-	if c.Right == "" {
-		t.noteEmpty(left, right)
-		return t, nil
+	if c.Right != "" {
+		if t.right, err = read(right, names[1]); err != nil {
+			return nil, err
+		}
+		t.result.Right = t.right.Rows()
 	}
-	if t.right, err = read(right, names[1]); err != nil {
-		return nil, err
-	}
-	t.result.Right = t.right.Rows()
-	t.noteRepeated(right, t.right)
 	t.noteEmpty(left, right)
 	return t, nil
 }
