@@ -102,17 +102,6 @@ func (c *Config) exclusive() bool { return c.Match == Mutual || c.Match == OneTo
 // maxWeight bounds Field.Weight.
 const maxWeight = 1000
 
-// A Link is a pair of records that belong together, as far as the data tell.
-type Link struct {
-	A, B        []byte    // ids
-	RowA, RowB  int       // numbers of the records, of those that could be read, from 0
-	Similarity  float64   // cosine of the records' tokens by inverse document frequency
-	Fields      []float64 // similarity of each column; −1 where either value is missing
-	Probability float64   // that it is right, as far as the data tell
-	WithA       [][]byte  // values of Config.With
-	WithB       [][]byte
-}
-
 // A Column is how a pair of columns was used.
 type Column struct {
 	Field

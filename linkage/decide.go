@@ -114,6 +114,28 @@ func (c *Config) least() float64 {
 	return 0.5
 }
 
+// links returns some candidates as links.
+func (t *tables) links(e *examiner, edges []int) Links {
+	pairs, probability := make([]pair, len(edges)), make([]float64, len(edges))
+	for i, edge := range edges {
+		pairs[i], probability[i] = e.found.pairs[edge], e.probability[edge]
+	}
+	compare, matcher, other, with := e.comparer, e.matchers[0], t.other(), len(e.config.With)
+	return Links{len(edges), func(i int) Link {
+		p := pairs[i]
+		link := Link{
+			A: t.left.ID(int(p.a)), B: other.ID(int(p.b)), RowA: int(p.a), RowB: int(p.b),
+			Similarity: matcher.similarity(p), Probability: probability[i],
+		}
+		compare.eachColumn(p, func(_ int, s float64, _, _ uint32) { link.Fields = append(link.Fields, s) })
+		for w := range with {
+			link.WithA = append(link.WithA, t.left.Kept(int(p.a), w, len(t.kept)))
+			link.WithB = append(link.WithB, other.Kept(int(p.b), w, len(t.kept)))
+		}
+		return link
+	}}
+}
+
 // report says how the columns were used.
 func (t *tables) report(c *comparison, probability []float64, m *model) {
 	for f := range t.result.Columns {

@@ -31,9 +31,6 @@ type examiner struct {
 	sampled []float64   // how likely these are matches
 }
 
-// sampled is how many candidates a model is learned from at most.
-const sampled = 300_000
-
 // The log odds below which a candidate out of many is not kept: no decision takes one in a
 // thousand. Calibrated ones are too high so far below 0, since tails fall off faster
 // than tangents, and many times as many candidates would be kept.

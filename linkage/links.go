@@ -2,6 +2,17 @@ package linkage
 
 import "iter"
 
+// A Link is a pair of records that belong together, as far as the data tell.
+type Link struct {
+	A, B        []byte    // ids
+	RowA, RowB  int       // numbers of the records, of those that could be read, from 0
+	Similarity  float64   // cosine of the records' tokens by inverse document frequency
+	Fields      []float64 // similarity of each column; −1 where either value is missing
+	Probability float64   // that it is right, as far as the data tell
+	WithA       [][]byte  // values of Config.With
+	WithB       [][]byte
+}
+
 // Links are the links that a join has found, sorted by left, then right record, in input order.
 // A link of a join is made of its tables when it is asked for: tables of ten million records
 // have millions of links. The zero value has none. They are for one goroutine at a time.
@@ -30,26 +41,4 @@ func (l *Links) All() iter.Seq[Link] {
 			}
 		}
 	}
-}
-
-// links returns some candidates as links.
-func (t *tables) links(e *examiner, edges []int) Links {
-	pairs, probability := make([]pair, len(edges)), make([]float64, len(edges))
-	for i, edge := range edges {
-		pairs[i], probability[i] = e.found.pairs[edge], e.probability[edge]
-	}
-	compare, matcher, other, with := e.comparer, e.matchers[0], t.other(), len(e.config.With)
-	return Links{len(edges), func(i int) Link {
-		p := pairs[i]
-		link := Link{
-			A: t.left.ID(int(p.a)), B: other.ID(int(p.b)), RowA: int(p.a), RowB: int(p.b),
-			Similarity: matcher.similarity(p), Probability: probability[i],
-		}
-		compare.eachColumn(p, func(_ int, s float64, _, _ uint32) { link.Fields = append(link.Fields, s) })
-		for w := range with {
-			link.WithA = append(link.WithA, t.left.Kept(int(p.a), w, len(t.kept)))
-			link.WithB = append(link.WithB, other.Kept(int(p.b), w, len(t.kept)))
-		}
-		return link
-	}}
 }

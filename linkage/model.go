@@ -30,6 +30,9 @@ const (
 	steps = 40
 )
 
+// sampled is how many candidates a model is learned from at most.
+const sampled = 300_000
+
 // Starts are the shares of the first guess, the most similar ones, from which a model is
 // looked for. Where matches are few among the candidates the whole guess leads to another
 // kind of pairs that are alike, such as those of one town; the best guesses lead to matches.
