@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -96,15 +95,7 @@ func (f *joinFlags) saveConfig(cmd *cobra.Command, c alike.JoinConfig, r *alike.
 	for _, column := range r.Columns {
 		s.Fields = append(s.Fields, column.Field)
 	}
-	data, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return err
-	}
-	err = writeOutput(cmd, f.save, func(w io.Writer) error {
-		_, err := w.Write(append(data, '\n'))
-		return err
-	})
-	if err != nil {
+	if err := writeJSON(cmd, f.save, s); err != nil {
 		return fmt.Errorf("--save-config: %w", err)
 	}
 	return nil

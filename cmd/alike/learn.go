@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -87,15 +86,7 @@ func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) error
 		return err
 	}
 	skipped.flush()
-	data, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return err
-	}
-	err = writeOutput(cmd, f.output, func(w io.Writer) error {
-		_, err := w.Write(append(data, '\n'))
-		return err
-	})
-	if err != nil {
+	if err := writeJSON(cmd, f.output, m); err != nil {
 		return err
 	}
 	tellLearned(stderr, m)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -63,6 +64,18 @@ func writeOutput(cmd *cobra.Command, path string, write func(io.Writer) error) e
 		return err
 	}
 	return out.commit()
+}
+
+// writeJSON writes a value for people to read too.
+func writeJSON(cmd *cobra.Command, path string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeOutput(cmd, path, func(w io.Writer) error {
+		_, err := w.Write(append(data, '\n'))
+		return err
+	})
 }
 
 // resolve follows symbolic links, so that a link stays one when its target is
