@@ -77,9 +77,9 @@ func (c Config) Validate() error {
 	switch {
 	case c.Left == "":
 		return errors.New("no table to join")
-	case c.Threshold < 0 || c.Threshold > 1:
+	case !(c.Threshold >= 0 && c.Threshold <= 1): // also refuses NaN
 		return setting.Errorf("%s is %v: take a similarity above 0 and up to 1", setting.Threshold, c.Threshold)
-	case c.Precision < 0 || c.Precision >= 1:
+	case !(c.Precision >= 0 && c.Precision < 1):
 		return setting.Errorf("%s is %v: take a share above 0 and below 1", setting.Precision, c.Precision)
 	case c.Threshold > 0 && c.Precision > 0:
 		return setting.Errorf("%s and %s both decide: give one of them", setting.Threshold, setting.Precision)

@@ -239,6 +239,8 @@ func TestInputsThatCannotBeJoinedAreNamed(t *testing.T) {
 		{"no file", Config{Left: table, Right: filepath.Join(t.TempDir(), "b.csv")}, "b.csv"},
 		{"no column to hand on", Config{Left: table, Right: table, With: []string{"price"}}, `the column "price"`},
 		{"two decisions", Config{Left: table, Right: table, Threshold: 0.5, Precision: 0.9}, "give one of them"},
+		{"a threshold that is no number", Config{Left: table, Right: table, Threshold: math.NaN()}, "Threshold is NaN: take a similarity"},
+		{"a precision that is no number", Config{Left: table, Right: table, Precision: math.NaN()}, "Precision is NaN: take a share"},
 		{"an unknown rule", Config{Left: table, Right: table, Match: "first"}, "take mutual"},
 		{"a weight below 0", Config{Left: table, Right: table, Fields: []Field{{Left: "name", Weight: -1}}}, "weight -1"},
 	} {

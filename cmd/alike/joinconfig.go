@@ -54,13 +54,13 @@ func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
 	}
 	if flags.Changed("threshold") {
 		if s.Threshold, s.Precision = 0, 0; f.threshold != "auto" {
-			if s.Threshold, err = strconv.ParseFloat(f.threshold, 64); err != nil || s.Threshold <= 0 {
+			if s.Threshold, err = strconv.ParseFloat(f.threshold, 64); err != nil || !(s.Threshold > 0) { // also refuses NaN
 				return s, usagef("--threshold is %q: take a similarity above 0 and up to 1, or auto", f.threshold)
 			}
 		}
 	}
 	if flags.Changed("precision") {
-		if s.Precision = f.precision; s.Precision <= 0 {
+		if s.Precision = f.precision; !(s.Precision > 0) {
 			return s, usagef("--precision is %v: take a share above 0 and below 1", f.precision)
 		}
 		if !flags.Changed("threshold") {
