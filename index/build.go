@@ -55,7 +55,6 @@ type Builder struct {
 	s       *disk
 	err     error // why it goes on no more
 	next    uint64
-	full    uint64 // bytes of a table
 	docs    []arrival
 	records tables
 	held    tables // blocks or, with KeysOnDisk, facts
@@ -83,11 +82,12 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 		return nil, err
 	}
 	o.Memory, o.Threads = cmp.Or(o.Memory, defaultBuildMemory), cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
-	b = &Builder{x: newIndex(o.withDefaults()), s: s, full: recordFile}
+	b = &Builder{x: newIndex(o.withDefaults()), s: s}
+	full := uint64(recordFile)
 	if o.Keys == KeysOnDisk {
-		b.full = tableFile
+		full = tableFile
 	}
-	b.full = cmp.Or(o.tableBytes, b.full)
+	full = cmp.Or(o.tableBytes, full)
 	s.onDisk, s.cache = o.Keys == KeysOnDisk, opening.Cache
 	options := s.storeOptions(false, 4<<20)
 	options.DisableWAL = true
@@ -96,13 +96,14 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 		return err
 	})
 	if err == nil && s.onDisk {
-		b.keys, err = newKeySorter(s, o.Memory/4*3, o.Threads, b.full)
+		b.keys, err = newKeySorter(s, o.Memory/4*3, o.Threads, full)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	b.records, b.held = tables{s: s, name: "records"}, tables{s: s, name: "held"}
-	b.ids = idSorter{tables: tables{s: s, name: "ids"}, most: min(o.Memory/4, mostIDs), full: b.full}
+	written := func(name string) tables { return tables{s: s, name: name, full: full} }
+	b.records, b.held = written("records"), written("held")
+	b.ids = idSorter{tables: written("ids"), most: min(o.Memory/4, mostIDs)}
 	return b, nil
 }
 
@@ -163,7 +164,7 @@ func (b *Builder) add(batch *Batch) error {
 // put writes the value at hand.
 func (b *Builder) put(to *tables, kind byte, slot uint64) error {
 	b.key = slotKey(b.key[:0], kind, slot)
-	return to.put(b.full, b.key, b.value)
+	return to.put(b.key, b.value)
 }
 
 // Finish makes the folder the index of what was added, which survives, and returns how many

@@ -22,8 +22,7 @@ const mostIDs = 64 << 20
 // an id, since what it takes in later counts more.
 type idSorter struct {
 	tables
-	most  int64  // bytes of memory
-	full  uint64 // of a table
+	most  int64 // bytes of memory
 	bytes []byte
 	ids   []idAt
 }
@@ -60,7 +59,7 @@ func (s *idSorter) flush() error {
 		if i+1 < len(s.ids) && bytes.Equal(id(at), id(s.ids[i+1])) {
 			continue // a later document has the id
 		}
-		if err := s.room(s.full); err != nil {
+		if err := s.room(); err != nil {
 			return err
 		}
 		key = append(append(key[:0], keyID), id(at)...)
@@ -151,7 +150,7 @@ func (k *keySorter) write(ctx context.Context, dead slotSet, next uint64, most i
 	var writers sync.WaitGroup
 	for i, r := range readers {
 		writers.Go(func() {
-			w := keyWriter{tables: tables{s: k.s, name: fmt.Sprintf("keys-%d-", i)}, dead: dead, copies: copies, most: most, full: k.full}
+			w := keyWriter{tables: tables{s: k.s, name: fmt.Sprintf("keys-%d-", i), full: k.full}, dead: dead, copies: copies, most: most}
 			errs[i] = errors.Join(w.write(ctx, r, bound(i+1)), r.Close())
 		})
 	}
@@ -197,8 +196,7 @@ func (k *keySorter) close() (err error) {
 type keyWriter struct {
 	tables
 	dead, copies slotSet
-	most         int    // of a bucket
-	full         uint64 // bytes of a table
+	most         int // of a bucket
 }
 
 // write writes the keys of r below a print.
@@ -227,7 +225,7 @@ func (w *keyWriter) write(ctx context.Context, r *extsort.Reader, below uint64) 
 		n++
 		last = k
 		key = k.append(key[:0])
-		if err := w.put(w.full, key, nil); err != nil {
+		if err := w.put(key, nil); err != nil {
 			return errors.Join(err, w.abort())
 		}
 	}

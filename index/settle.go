@@ -287,7 +287,7 @@ func (s *disk) settle(x *Index, all bool) error {
 	if err != nil {
 		return err
 	}
-	w := &settling{tables{s: s}}
+	w := &settling{tables{s: s, full: tableFile}}
 	if err := w.write(x, v, expired); err != nil {
 		return errors.Join(err, w.abort())
 	}
@@ -360,7 +360,7 @@ func (w *settling) keys(v *view, expired []keyOf) error {
 			return nil // two keys of a document have one print
 		}
 		last = k
-		if err := w.room(tableFile); err != nil {
+		if err := w.room(); err != nil {
 			return err
 		}
 		if key = k.append(key[:0]); k.has {

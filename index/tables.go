@@ -22,14 +22,17 @@ const settleFile = "settle"
 type tables struct {
 	s     *disk
 	name  string // tells its files from those of others at the same time
+	full  uint64 // bytes after which a table is complete
 	n     int    // files begun
 	paths []string
 	w     *sstable.Writer // nil: none is begun
 }
 
-// room begins a table, if there is none, or another one if that has so many bytes.
-func (t *tables) room(most uint64) error {
-	if t.w != nil && t.w.Raw().EstimatedSize() > most {
+func (t *tables) isFull() bool { return t.w != nil && t.w.Raw().EstimatedSize() > t.full }
+
+// room begins a table, if there is none, or another one if that is full.
+func (t *tables) room() error {
+	if t.isFull() {
 		if err := t.end(); err != nil {
 			return err
 		}
@@ -80,9 +83,9 @@ func (t *tables) handOver() error {
 	return t.ingest()
 }
 
-// put writes a key, and hands over each table when it has so many bytes.
-func (t *tables) put(most uint64, key, value []byte) error {
-	if t.w != nil && t.w.Raw().EstimatedSize() > most {
+// put writes a key, and hands over each table when it is full.
+func (t *tables) put(key, value []byte) error {
+	if t.isFull() {
 		if err := t.handOver(); err != nil {
 			return err
 		}
