@@ -247,16 +247,12 @@ func (b *Builder) complete(ctx context.Context, dead slotSet) error {
 	n := 0
 	err := dead.each(func(slot uint64) error {
 		if n++; n%removedAtOnce == 0 {
-			if err := errors.Join(ctx.Err(), s.do(func() error { return batch.Commit(pebble.NoSync) })); err != nil {
+			if err := errors.Join(ctx.Err(), s.commit(batch)); err != nil {
 				return err
 			}
 			batch = s.db.NewBatch()
 		}
-		err := batch.Delete(slotKey(nil, keyRecord, slot), nil)
-		if b.keys != nil {
-			return errors.Join(err, batch.Delete(slotKey(nil, keyFacts, slot), nil))
-		}
-		return errors.Join(err, batch.Set(slotKey(nil, keyDead, slot), sealed(nil, slot), nil))
+		return buryStored(batch, slot, b.keys != nil)
 	})
 	if err != nil {
 		return err
@@ -269,7 +265,7 @@ func (b *Builder) complete(ctx context.Context, dead slotSet) error {
 			return err
 		}
 	}
-	if err := s.do(func() error { return batch.Commit(pebble.NoSync) }); err != nil {
+	if err := s.commit(batch); err != nil {
 		return err
 	}
 	return s.do(s.db.Flush) // there is no log that would have it

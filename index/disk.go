@@ -276,6 +276,11 @@ func (s *disk) apply(x *Index) error {
 	if err != nil {
 		return err
 	}
+	return s.commit(b)
+}
+
+// commit writes a batch and closes it.
+func (s *disk) commit(b *pebble.Batch) error {
 	if err := s.do(func() error { return b.Commit(pebble.NoSync) }); err != nil {
 		return err // the batch stays open: Pebble may still use it
 	}
@@ -299,17 +304,20 @@ func (s *disk) putDead(b *pebble.Batch, x *Index, from uint64) error {
 		if slot >= from {
 			continue // its block says so
 		}
-		if slot < x.growing.settled {
-			if err := errors.Join(b.Delete(slotKey(nil, keyRecord, slot), nil), b.Delete(slotKey(nil, keyFacts, slot), nil)); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := errors.Join(b.Delete(slotKey(nil, keyRecord, slot), nil), b.Set(slotKey(nil, keyDead, slot), sealed(nil, slot), nil)); err != nil {
+		if err := buryStored(b, slot, slot < x.growing.settled); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// buryStored removes a document: one that is settled has facts, another one a block, which stays.
+func buryStored(b *pebble.Batch, slot uint64, settled bool) error {
+	err := b.Delete(slotKey(nil, keyRecord, slot), nil)
+	if settled {
+		return errors.Join(err, b.Delete(slotKey(nil, keyFacts, slot), nil))
+	}
+	return errors.Join(err, b.Set(slotKey(nil, keyDead, slot), sealed(nil, slot), nil))
 }
 
 func (s *disk) putIDs(b *pebble.Batch, x *Index) error {

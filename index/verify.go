@@ -353,9 +353,5 @@ func (s *disk) compactChunk(x *Index, v *view, from uint64) error {
 	if err != nil {
 		return err
 	}
-	if err := s.do(func() error { return b.Commit(pebble.NoSync) }); err != nil {
-		return err
-	}
-	s.applied.Add(1)
-	return b.Close()
+	return s.commit(b)
 }
