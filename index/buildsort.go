@@ -200,7 +200,12 @@ type keyWriter struct {
 }
 
 // write writes the keys of r below a print.
-func (w *keyWriter) write(ctx context.Context, r *extsort.Reader, below uint64) error {
+func (w *keyWriter) write(ctx context.Context, r *extsort.Reader, below uint64) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.abort())
+		}
+	}()
 	var key []byte
 	var last keyOf
 	n := 0 // keys of the bucket
@@ -210,7 +215,7 @@ func (w *keyWriter) write(ctx context.Context, r *extsort.Reader, below uint64) 
 			break
 		}
 		if i%(1<<16) == 0 && ctx.Err() != nil {
-			return errors.Join(ctx.Err(), w.abort())
+			return ctx.Err()
 		}
 		k := keyOf{print: e.Key, slot: e.Value >> 1, has: true}
 		if w.dead.has(k.slot) || e.Value&1 == 0 && w.copies.has(k.slot) {
@@ -226,11 +231,11 @@ func (w *keyWriter) write(ctx context.Context, r *extsort.Reader, below uint64) 
 		last = k
 		key = k.append(key[:0])
 		if err := w.put(key, nil); err != nil {
-			return errors.Join(err, w.abort())
+			return err
 		}
 	}
 	if err := r.Err(); err != nil {
-		return errors.Join(err, w.abort())
+		return err
 	}
 	return w.handOver()
 }
