@@ -75,9 +75,10 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 	if o.Window.Docs > 0 || o.Window.Age > 0 {
 		return nil, errors.New("index: a window is for documents that come one after the other: leave it out, or take Create")
 	}
-	opening := OpenOptions{Options: o.Options, FS: o.FS, Cache: 8 << 20}
-	opening.setDefaults()
-	s, err := begin(opening.FS, dir, o.Options)
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	s, err := begin(o.FS, dir, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 		full = tableFile
 	}
 	full = cmp.Or(o.tableBytes, full)
-	s.onDisk, s.cache = o.Keys == KeysOnDisk, opening.Cache
+	s.onDisk, s.cache = o.Keys == KeysOnDisk, 8<<20
 	options := s.storeOptions(false, 4<<20)
 	options.DisableWAL = true
 	err = s.do(func() (err error) {
