@@ -81,12 +81,13 @@ func (t *tables) checkColumns(left, right *source) error {
 	case len(reasons) > 0:
 		return setting.Errorf("no column of %s and %s tells records apart: %s; say which to compare (%s)",
 			fault.Shown(left.name), fault.Shown(right.name), strings.Join(reasons, ", "), setting.Field)
-	case len(left.columns) == 1 || len(right.columns) == 1:
-		return setting.Errorf("%s and %s have no column in common: the first has %s, the second %s; columns of CSV are separated by commas, those of TSV by tabs: convert a table with others, or say which belong together (%s left=right)",
-			fault.Shown(left.name), fault.Shown(right.name), fault.List(left.columns), fault.List(right.columns), setting.Field)
 	default:
-		return setting.Errorf("%s and %s have no column in common: the first has %s, the second %s; say which belong together (%s left=right)",
-			fault.Shown(left.name), fault.Shown(right.name), fault.List(left.columns), fault.List(right.columns), setting.Field)
+		separators := ""
+		if len(left.columns) == 1 || len(right.columns) == 1 {
+			separators = "columns of CSV are separated by commas, those of TSV by tabs: convert a table with others, or "
+		}
+		return setting.Errorf("%s and %s have no column in common: the first has %s, the second %s; %ssay which belong together (%s left=right)",
+			fault.Shown(left.name), fault.Shown(right.name), fault.List(left.columns), fault.List(right.columns), separators, setting.Field)
 	}
 	return nil
 }
