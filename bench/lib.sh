@@ -4,7 +4,8 @@
 #
 #   begin NAME PROGRAM…   the folders $dir (corpora, kept if ALIKE_BENCH_DIR names
 #                         it), $run (everything else) and $temp (temporary files of
-#                         what is measured); all goes at the end. Builds the
+#                         what is measured); all goes at the end: $passing is what a
+#                         trap of a script's own has to remove. Builds the
 #                         programs, such as ./cmd/alike, into $bin
 #   base_texts FILE…      the files that corpora are made from, in $bases
 #   corpus FILE FLAG…     makes $dir/FILE with corpusgen, unless it is there
@@ -29,11 +30,12 @@ begin() {
   shift
   if [ -n "${ALIKE_BENCH_DIR:-}" ]; then
     dir=$(cd "$origin" && mkdir -p "$ALIKE_BENCH_DIR" && cd "$ALIKE_BENCH_DIR" && pwd)
-    trap 'rm -rf "$dir/run"' EXIT
+    passing=$dir/run
   else
     dir=$(mktemp -d)
-    trap 'rm -rf "$dir"' EXIT
+    passing=$dir
   fi
+  trap 'rm -rf "$passing"' EXIT
   run=$dir/run bin=$dir/run/bin temp=$dir/run/temp
   rm -rf "$run"
   mkdir -p "$bin" "$temp"

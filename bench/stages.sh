@@ -14,7 +14,7 @@
 source "$(dirname "$0")/lib.sh"
 source bench/s3.sh
 begin stages ./cmd/alike ./bench/hotgen ./bench/corpusgen ./bench/bucketcopy ./bench/bucketlog
-trap 'stop_servers; rm -rf "$dir"' EXIT
+trap 'stop_servers; rm -rf "$passing"' EXIT
 export PATH=$bin:$PATH TMPDIR=$temp
 unset -f alike # of lib.sh: here it is the program
 [ $# -gt 0 ] || set -- hot kills requests
