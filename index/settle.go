@@ -355,11 +355,12 @@ func (w *settling) write(x *Index, v *view, expired []keyOf) error {
 func (w *settling) keys(v *view, expired []keyOf) error {
 	var key []byte
 	var last keyOf
+	begun := false
 	put := func(k keyOf) error {
-		if k == last {
+		if begun && k == last {
 			return nil // two keys of a document have one print
 		}
-		last = k
+		last, begun = k, true
 		if err := w.room(); err != nil {
 			return err
 		}
