@@ -109,11 +109,12 @@ counted() {
       }
     }'
 }
-counted 'pairs, small objects' 2 alike pairs --tokens chars s3://alike/small -o "$dir/small.csv"
-counted 'dedup, small objects' 3 alike dedup --tokens chars s3://alike/small -o s3://alike/small-out
-alike pairs --tokens chars "$dir/small" -o "$dir/small-local.csv" 2>/dev/null
+# By bands: auto may read a sample of the records first, to choose.
+counted 'pairs, small objects' 2 alike pairs --tokens chars --candidates lsh s3://alike/small -o "$dir/small.csv"
+counted 'dedup, small objects' 3 alike dedup --tokens chars --candidates lsh s3://alike/small -o s3://alike/small-out
+alike pairs --tokens chars --candidates lsh "$dir/small" -o "$dir/small-local.csv" 2>/dev/null
 cmp "$dir/small.csv" "$dir/small-local.csv"
-alike dedup --tokens chars "$dir/small" -o "$dir/small-local" 2>/dev/null
+alike dedup --tokens chars --candidates lsh "$dir/small" -o "$dir/small-local" 2>/dev/null
 bucketcopy s3://alike/small-out "$dir/small-remote"
 same "$dir/small" s3://alike/small "$dir/small-local" "$dir/small-remote"
 echo "same bytes of small objects: $(wc -l <"$dir/small.csv") lines of pairs"
