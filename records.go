@@ -22,6 +22,16 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 		return nil, nil, err
 	}
 	config.Inputs, config.Corpus, config.Threads = []string{join.Left}, join.Corpus, join.Threads
+	files, err := linkage.TableFiles(ctx, join.Left, join.Corpus)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(files) > 1 { // of a folder, which may hold what is no table
+		config.Inputs = nil
+		for _, f := range files {
+			config.Inputs = append(config.Inputs, f.Input())
+		}
+	}
 	config.Corpus.NoText, config.Corpus.IDField, config.Corpus.Fields = true, cmp.Or(id, corpus.NoID), nil
 	if config.Keep.NeedsLength() {
 		config.Corpus.Fields = columns

@@ -135,6 +135,14 @@ func (s Source) Label() string {
 	return filepath.ToSlash(s.Path)
 }
 
+// Input returns the input by which Find finds the source again.
+func (s Source) Input() string {
+	if s.Query != "" {
+		return s.Path + "?" + s.Query
+	}
+	return s.Path
+}
+
 // WithCopy returns the source of a stream whose bytes were copied: from now on they are
 // read from what open returns, any number of times, with path, name and ids unchanged.
 // version tells them from those of other streams, "" if nobody asks.

@@ -50,8 +50,6 @@ func (c *Config) validateLink() error {
 	switch {
 	case c.Link == nil:
 		return nil
-	case len(c.Inputs) != 1:
-		return fmt.Errorf("links are those of one table, and there are %d inputs", len(c.Inputs))
 	case len(c.Against) > 0 || len(c.With) > 0:
 		return errors.New("links are those within one table: leave references and a second side out")
 	case c.Work != "":

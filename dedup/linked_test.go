@@ -159,7 +159,6 @@ func TestATableThatHasChangedSinceItWasLinkedIsRefused(t *testing.T) {
 func TestLinksExcludeWhatIsAboutTexts(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"references":   func(c *Config) { c.Against = []string{"other.csv"} },
-		"two inputs":   func(c *Config) { c.Inputs = []string{"a.csv", "b.csv"} },
 		"resume":       func(c *Config) { c.Work = "work" },
 		"fingerprints": func(c *Config) { c.Fingerprints = true },
 	} {

@@ -33,7 +33,7 @@ type Field struct {
 
 // Config says what is linked and how. The zero value of all but Left means the default.
 type Config struct {
-	Left, Right     string         // tables; Right "": the pairs within Left
+	Left, Right     string         // tables, see TableFiles; Right "": the pairs within Left
 	Corpus          corpus.Options // how they are read
 	LeftID, RightID string         // columns of the ids; "": id, else the first column; "-": the number of the row
 	Fields          []Field        // columns that are compared; none: all that correspond and tell records apart

@@ -156,6 +156,41 @@ func TestFormatsHoldTheSameTable(t *testing.T) {
 	}
 }
 
+func TestATableMayBeSeveralFiles(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"1.csv":      "id,name,town\n1,Ruth Kowalski,Leeds\n,Peter Whitfield,Hull\n",
+		"2.jsonl":    `{"name":"Amina Okafor","id":"3","born":"1990-01-02"}` + "\n" + `{"name":"John Papadakis","town":"York"}` + "\n",
+		"3.csv":      "name,id,town\nLena Brandstetter,5,Bath\n",
+		"_SUCCESS":   "",
+		".3.csv.crc": "crc",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := Config{Left: folder, Match: All, Threshold: 0.9, With: []string{"born"}}
+	c.Right = write(t, "one.csv", "id,name,town,born\na,Ruth Kowalski,Leeds,\nb,Peter Whitfield,Hull,\nc,Amina Okafor,,1990-01-02\nd,John Papadakis,York,\ne,Lena Brandstetter,Bath,\n")
+	r, err := Join(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for l := range r.Links.All() {
+		found = append(found, fmt.Sprintf("%s %s %s", l.A, l.B, l.WithA[0]))
+	}
+	// Records without an id have the numbers that they have in the whole table.
+	if want := []string{"1 a ", "2 b ", "3 c 1990-01-02", "4 d ", "5 e "}; !slices.Equal(found, want) {
+		t.Errorf("%q", found)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "readme"), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Join(t.Context(), c); err == nil || !strings.Contains(err.Error(), "readme is no table") {
+		t.Error(err)
+	}
+}
+
 func TestDecisionsByHandAreKept(t *testing.T) {
 	left, right := people(300, 0.7)
 	c := Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)}

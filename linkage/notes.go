@@ -44,12 +44,12 @@ func (s *source) note(ctx context.Context, sample [][][]byte, r *Result) error {
 	return nil
 }
 
-// repeatedColumns returns the names that a header has more than once.
+// repeatedColumns returns the names that the header of the first file has more than once.
 func (s *source) repeatedColumns(ctx context.Context) (names []string, err error) {
-	if s.source.Format != corpus.CSV && s.source.Format != corpus.TSV {
+	if len(s.files) == 0 || s.files[0].Format != corpus.CSV && s.files[0].Format != corpus.TSV {
 		return nil, nil
 	}
-	f, err := corpus.Open(ctx, s.source, s.options)
+	f, err := corpus.Open(ctx, s.files[0], s.options)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -22,32 +25,57 @@ import (
 // source is a table before it is read.
 type source struct {
 	name    string // as the user has named it
-	source  corpus.Source
+	files   []corpus.Source
 	options corpus.Options // without fields
-	columns []string
-	id      string // column of the ids; "": rows are named by their number
+	columns []string       // those of all files
+	id      string         // column of the ids; "": rows are named by their number
+}
+
+// TableFiles returns the files of a table: one, or those of a folder, a prefix of a bucket or a
+// glob, one behind the other. All of them must be tables, but for what engines put beside their
+// output, such as _SUCCESS: files whose names begin with _ or a dot.
+func TableFiles(ctx context.Context, input string, o corpus.Options) ([]corpus.Source, error) {
+	files, skipped, err := corpus.Find(ctx, []string{input}, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(skipped) > 0 {
+		return nil, fmt.Errorf("%w; a table must be whole to be joined", &skipped[0])
+	}
+	if len(files) > 1 {
+		tables := slices.DeleteFunc(slices.Clone(files), func(f corpus.Source) bool {
+			return f.Format == corpus.Text && strings.ContainsRune("_.", rune(path.Base(filepath.ToSlash(f.Path))[0]))
+		})
+		if len(tables) > 0 {
+			files = tables
+		}
+	}
+	for _, f := range files {
+		switch {
+		case f.Format == corpus.Text || f.Format == corpus.Lines:
+			return nil, setting.Errorf("%s is no table: name a .csv, .tsv, .jsonl or .parquet, or say what it is by %s", fault.Shown(f.Label()), setting.Format)
+		case f.Stream:
+			return nil, setting.Errorf("%s is a stream, and a table is read twice: copy it to a file", fault.Shown(f.Label()))
+		}
+	}
+	return files, nil
 }
 
 // find finds a table and its columns. id is the wanted column of ids; "": the column id, else
 // the first one.
 func find(ctx context.Context, input, id string, o corpus.Options) (*source, error) {
-	sources, _, err := corpus.Find(ctx, []string{input}, o)
+	files, err := TableFiles(ctx, input, o)
 	if err != nil {
 		return nil, err
 	}
-	if len(sources) != 1 {
-		return nil, setting.Errorf("%s has %d files: name one table", fault.Shown(input), len(sources))
-	}
-	s := &source{name: input, source: sources[0], options: o}
+	s := &source{name: input, files: files, options: o}
 	s.options.NoText = true
-	switch f := s.source.Format; {
-	case f == corpus.Text || f == corpus.Lines:
-		return nil, setting.Errorf("%s is no table: name a .csv, .tsv, .jsonl or .parquet, or say what it is by %s", fault.Shown(input), setting.Format)
-	case s.source.Stream:
-		return nil, setting.Errorf("%s is a stream, and a table is read twice: copy it to a file", fault.Shown(input))
-	}
-	if s.columns, err = corpus.Columns(ctx, s.source, s.options); err != nil {
-		return nil, err
+	for _, f := range s.files {
+		columns, err := corpus.Columns(ctx, f, s.options)
+		if err != nil {
+			return nil, err
+		}
+		s.columns = withAll(s.columns, columns, nil)
 	}
 	switch {
 	case len(s.columns) == 0:
@@ -85,12 +113,22 @@ func (s *source) sample(ctx context.Context, n int) (rows [][][]byte, err error)
 
 // each calls visit for the records of a table, with the values of columns, as long as it wants
 // more. What cannot be read has the line within its file.
-func (s *source) each(ctx context.Context, columns []string, visit func(*corpus.Record) (more bool, err error)) (err error) {
+func (s *source) each(ctx context.Context, columns []string, visit func(*corpus.Record) (more bool, err error)) error {
 	o := s.options
 	o.Fields = columns
-	f, err := corpus.Open(ctx, s.source, o)
+	for _, f := range s.files {
+		if more, err := eachOf(ctx, f, o, visit); !more || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachOf is each for one file. It tells whether more records are wanted.
+func eachOf(ctx context.Context, s corpus.Source, o corpus.Options, visit func(*corpus.Record) (more bool, err error)) (more bool, err error) {
+	f, err := corpus.Open(ctx, s, o)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	p := corpus.NewParser(o)
@@ -98,15 +136,15 @@ func (s *source) each(ctx context.Context, columns []string, visit func(*corpus.
 	defer b.Release()
 	for line := int64(0); ; line += b.Lines {
 		if err := f.Next(&b); err == io.EOF {
-			return nil
+			return true, nil
 		} else if err != nil {
-			return err
+			return false, err
 		}
 		p.Start(f, &b)
 		for r := (corpus.Record{}); p.Next(&r); {
 			r.Line += line + 1
 			if more, err := visit(&r); !more || err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
@@ -120,8 +158,9 @@ type reader struct {
 	onSkip      func(*corpus.Problem) error
 	grown       func() error // called when the table has grown: it may be too large
 
-	mu       sync.Mutex
-	table    *record.Table
+	mu    sync.Mutex
+	table *record.Table
+	// Of the file that is read:
 	chunks   []*record.Chunk // by block; nil: not there yet, or in the table
 	added    int             // how many of them the table has
 	problems []blockProblem
@@ -137,10 +176,21 @@ type blockProblem struct {
 
 // read reads a table: the given columns, cut as kinds say, and the columns keep, which are
 // handed on.
-func (r *reader) read(ctx context.Context, threads int, columns, keep []string) (err error) {
+func (r *reader) read(ctx context.Context, threads int, columns, keep []string) error {
 	o := r.options
 	o.Fields = slices.Concat(columns, keep)
-	f, err := corpus.Open(ctx, r.source.source, o)
+	for _, f := range r.files {
+		if err := r.readFile(ctx, threads, f, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFile reads the next file of the table.
+func (r *reader) readFile(ctx context.Context, threads int, s corpus.Source, o corpus.Options) (err error) {
+	r.chunks, r.added, r.problems, r.lines = nil, 0, nil, nil
+	f, err := corpus.Open(ctx, s, o)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,8 @@ than not. What was chosen, and how much of it is likely right, is said on standa
 error; --explain prints it column by column, --verbose what finding candidates took,
 --save-config writes it as JSON to be edited and given as --config.
 
+A table may be several files: name their folder, a prefix of a bucket or a glob.
+
 The output is CSV: left_id,right_id,similarity, then the similarity of each
 column, empty where a value is missing; sorted by left, then right record, in input
 order. The similarity is the cosine of the records' tokens, weighted by inverse

@@ -152,11 +152,7 @@ func (p *Plan) options(buckets Buckets) corpus.Options {
 
 // source looks a file up again. One that is not what it was when the plan was made is refused.
 func (p *Plan) source(ctx context.Context, f File, o corpus.Options) (s corpus.Source, err error) {
-	where := f.Path
-	if f.Query != "" {
-		where += "?" + f.Query
-	}
-	found, skipped, err := corpus.Find(ctx, []string{where}, o)
+	found, skipped, err := corpus.Find(ctx, []string{corpus.Source{Path: f.Path, Query: f.Query}.Input()}, o)
 	switch {
 	case err != nil:
 		return s, err
