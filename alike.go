@@ -22,6 +22,7 @@ import (
 	"context"
 
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/report"
 )
 
 // Config says what to read, how to compare and what to keep. Its zero value,
@@ -44,7 +45,15 @@ var ErrUsage = dedup.ErrUsage
 // Dedup copies the documents of config.Inputs to config.Output, but only one of
 // every cluster of near-duplicates. See dedup.Run.
 func Dedup(ctx context.Context, config Config) (*Summary, error) {
-	return dedup.Run(ctx, config)
+	return dedup.Run(ctx, withReport(config))
+}
+
+// withReport has a run write the page of package report, if no other one is asked for.
+func withReport(config Config) Config {
+	if config.Report == nil {
+		config.Report = report.Dedup
+	}
+	return config
 }
 
 // MakePlan estimates what Dedup would take, without making anything. See

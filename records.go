@@ -60,7 +60,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 		}
 		return linksOf(result, join.Threshold), nil
 	}
-	summary, err := dedup.Run(ctx, config)
+	summary, err := dedup.Run(ctx, withReport(config))
 	if err != nil {
 		return nil, nil, err
 	}

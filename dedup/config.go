@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"runtime"
 	"slices"
@@ -135,6 +136,9 @@ type Config struct {
 	// like one of it, and of the others as with Star and Keep first, and adds what it keeps. What is
 	// kept is as if all had been there at once. It asks for Candidates lsh, which is the default then.
 	Known Known
+
+	// Report, if set, writes what Run has come to as a page, to ReportFile. An error ends the run.
+	Report func(io.Writer, *Report) error
 
 	Keep cluster.Keep
 	Star bool // remove only what is similar to the kept document itself; always by a containment
@@ -422,5 +426,6 @@ const (
 	KeptIDsFile  = write.KeptIDsFile
 	RemovedFile  = write.RemovedFile
 	ClustersFile = write.ClustersFile
+	ReportFile   = write.ReportFile
 	SummaryFile  = write.SummaryFile
 )

@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/bitset"
@@ -154,11 +155,12 @@ type run struct {
 	layouts    feed.Layouts
 	table      *table.Table
 	classes    *copies.Classes
-	kept       *reread.Kept    // what was read, to verify by; nil: it is not needed
-	records    *reread.Store   // to verify by
-	sizes      *extsort.Sorted // of sets, where they are asked for and the table has none
-	edges      *extsort.Sorted // similar representatives; see verifier
-	links      *Links          // of Config.Link
+	kept       *reread.Kept          // what was read, to verify by; nil: it is not needed
+	records    *reread.Store         // to verify by
+	sizes      *extsort.Sorted       // of sets, where they are asked for and the table has none
+	edges      *extsort.Sorted       // similar representatives; see verifier
+	links      *Links                // of Config.Link
+	page       func(io.Writer) error // writes the report; nil: there is none
 
 	forecastEdges float64 // of chooseExact
 }
@@ -307,7 +309,7 @@ func (r *run) dedup(ctx context.Context, out *write.Folder) error {
 		}
 	}
 	r.finish()
-	if err := out.WriteSummary(r.summary); err != nil {
+	if err := out.WriteLast(r.summary, r.page); err != nil {
 		return err
 	}
 	if err := out.SyncFolders(r.sources[r.refSources:]); err != nil {
@@ -352,7 +354,9 @@ func (r *run) round(ctx context.Context, out *write.Folder) (lost []write.LostRo
 	}
 	s.Kept = s.Read - s.Skipped - s.Removed
 	s.Clusters = found.Clusters
-	s.LargestClusters = append(s.LargestClusters, found.Largest...)
+	for _, c := range found.Largest {
+		s.LargestClusters = append(s.LargestClusters, c.Size)
+	}
 	lost, err = r.write(ctx, out, found)
 	return lost, errors.Join(err, found.Release())
 }
@@ -360,9 +364,14 @@ func (r *run) round(ctx context.Context, out *write.Folder) (lost []write.LostRo
 // write writes everything but the summary. It returns the rows that could not be
 // copied.
 func (r *run) write(ctx context.Context, out *write.Folder, c *clusters.Result) (lost []write.LostRows, err error) {
+	report, err := r.report(c)
+	if err != nil {
+		return nil, err
+	}
+	defer report.close()
 	r.records.Close() // their memory is the compressors' now
 	o := write.Options{
-		Table: r.table, Clusters: c, Corpus: r.config.Corpus, IDsOnly: r.config.IDsOnly, Space: r.work, Log: r.log,
+		Table: r.table, Clusters: c, Corpus: r.config.Corpus, IDsOnly: r.config.IDsOnly, Wanted: report.decoded, Want: report.put, Space: r.work, Log: r.log,
 		NoteBytes: r.config.limits.output, Progress: r.config.Progress,
 	}
 	total := r.inputBytes()
@@ -374,5 +383,8 @@ func (r *run) write(ctx context.Context, out *write.Folder, c *clusters.Result) 
 		lost = n.Lost
 		return n.Items, n.Bytes, err
 	})
+	if err == nil && len(lost) == 0 {
+		r.page, err = report.finish(ctx)
+	}
 	return lost, err
 }

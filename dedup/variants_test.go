@@ -250,6 +250,7 @@ func (v variant) config(inputs, references string) Config {
 		Corpus: corpus.Options{BlockSize: 1500, IDField: "id"},
 	}
 	v.set(&c, references)
+	c.Report = writeReport
 	return c
 }
 

@@ -1,5 +1,6 @@
 // Package report writes what was found as a page for people to read: one HTML file that
-// needs no other, asks nothing of any server, and opens from a disk.
+// needs no other, asks nothing of any server, and opens from a disk. Dedup shows what was
+// removed from a corpus, Pairs why records of tables were linked.
 package report
 
 import (

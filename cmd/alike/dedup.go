@@ -30,6 +30,8 @@ cluster. The output folder gets
                  control characters, or a quotation mark in front, as a literal of Go
   removed.csv    id,kept_id,similarity: what was removed, and for which document
   clusters.csv   id,cluster: the members of clusters of two or more
+  report.html    a page to look at: how alike, how large the clusters are, and removed
+                 texts beside those that were kept, with the differences marked
   summary.json   the account of the run, written last: where it is, all is there
 
 With --ids-only there is kept.csv, the ids of what is kept, in place of kept/ and

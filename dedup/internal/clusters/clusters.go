@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/alike-dev/alike/cluster"
@@ -36,8 +37,15 @@ type Result struct {
 	Removed      *extsort.Sorted // Value: the document kept instead
 	Similarities *extsort.Sorted // of removed documents that are no copies of the kept one; Value: bits of a float
 	Clusters     int64
-	Largest      []int // sizes, descending, at most largestMax
+	Largest      []Cluster // largest first, at most LargestMax
+	BySize       [32]int64 // clusters of 2ⁱ to 2ⁱ⁺¹−1 members
 	space        *scratch.Space
+}
+
+// Cluster is one of the clusters.
+type Cluster struct {
+	First uint32 // smallest document
+	Size  int    // members
 }
 
 // Release gives back what holds it.
@@ -45,7 +53,7 @@ func (c *Result) Release() error {
 	return c.space.ReleaseAll(c.Labels, c.Removed, c.Similarities)
 }
 
-// LargestMax is how many cluster sizes are counted.
+// LargestMax is how many clusters are told of one by one.
 const LargestMax = 10
 
 // Find groups the documents: edges connect representatives, and a representative
@@ -165,7 +173,7 @@ func (f *finder) decide(ctx context.Context, c *Result, members *extsort.Sorted)
 		})
 		return err
 	})
-	slices.SortFunc(c.Largest, func(a, b int) int { return cmp.Compare(b, a) })
+	slices.SortFunc(c.Largest, largestFirst)
 	return queries, err
 }
 
@@ -211,7 +219,7 @@ func (d *decider) group(first uint64) error {
 		}
 	}
 	if size > 1 {
-		d.c.count(size)
+		d.c.count(Cluster{First: uint32(first), Size: size})
 	}
 	return errors.Join(d.behind.Err(), d.docs.Err)
 }
@@ -238,16 +246,27 @@ func (d *decider) choose(group uint32) (kept, rep uint32, size int) {
 	return kept, rep, size
 }
 
-// count notes a cluster's size.
-func (c *Result) count(size int) {
+// count notes a cluster. Of equally large ones the first are told of.
+func (c *Result) count(found Cluster) {
 	c.Clusters++
+	c.BySize[bits.Len32(uint32(found.Size))-1]++
 	if len(c.Largest) < LargestMax {
-		c.Largest = append(c.Largest, size)
+		c.Largest = append(c.Largest, found)
 		return
 	}
-	if i := slices.Index(c.Largest, slices.Min(c.Largest)); size > c.Largest[i] {
-		c.Largest[i] = size
+	last := 0 // in their order
+	for i := range c.Largest {
+		if largestFirst(c.Largest[i], c.Largest[last]) > 0 {
+			last = i
+		}
 	}
+	if largestFirst(found, c.Largest[last]) < 0 {
+		c.Largest[last] = found
+	}
+}
+
+func largestFirst(a, b Cluster) int {
+	return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.First, b.First))
 }
 
 // similarities answers queries: from the edges or, where a chain led from one

@@ -69,7 +69,10 @@ func decided(t roomtest.T, g *roomtest.Family, o Options) (f fates, clusters int
 			t.Errorf("%+v\ndocument %d is kept by %d with similarity %v, %v; want %v", g, doc, f.kept[doc], got, told, want)
 		}
 	}
-	return f, c.Clusters, c.Largest
+	for _, one := range c.Largest {
+		largest = append(largest, one.Size)
+	}
+	return f, c.Clusters, largest
 }
 
 // groupsOf is the slow way to groups: of[i] is the one of document i. A class of a

@@ -121,7 +121,7 @@ func (s *Store) fetchRun(ctx context.Context, run recordRun) error {
 	}
 	for _, at := range run.docs {
 		start := at.offset - run.start
-		if err := s.put(at.doc, buf[start:start+int64(at.length)]); err != nil {
+		if err := s.Put(at.doc, buf[start:start+int64(at.length)]); err != nil {
 			return err
 		}
 	}

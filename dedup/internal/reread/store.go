@@ -90,11 +90,11 @@ func (s *Store) Prepare(ctx context.Context, pairs *extsort.Sorted) error {
 	if err != nil {
 		return err
 	}
-	return s.prepareAll(ctx, wanted)
+	return s.PrepareAll(ctx, wanted)
 }
 
-// prepareAll makes the records of documents available. It changes the set.
-func (s *Store) prepareAll(ctx context.Context, wanted bitset.Set) error {
+// PrepareAll makes the records of documents available. It changes the set.
+func (s *Store) PrepareAll(ctx context.Context, wanted bitset.Set) error {
 	if !slices.Contains(s.inPlace, false) {
 		return nil
 	}
@@ -130,12 +130,15 @@ func (s *Store) prepareAll(ctx context.Context, wanted bitset.Set) error {
 	return s.spoolRecords(ctx, func(file int) bool { return files[file] }, wanted)
 }
 
+// InPlace tells whether the record of a document is read where it lies.
+func (s *Store) InPlace(doc uint32) bool { return s.inPlace[s.Table.FileOf(doc)] }
+
 // PrepareSets makes the sets of documents available to setReaders.
 func (s *Store) PrepareSets(ctx context.Context, docs bitset.Set) error {
 	if s.Table.HasSets {
 		return nil
 	}
-	return s.prepareAll(ctx, slices.Clone(docs))
+	return s.PrepareAll(ctx, slices.Clone(docs))
 }
 
 // spoolRecords reads files once more, with all workers, and keeps the records
@@ -181,17 +184,20 @@ func (s *Store) spoolBlock(file int, b *corpus.Block, c *table.Cursor, wanted bi
 		if err != nil {
 			return err
 		}
-		if err := s.put(doc, raw); err != nil {
+		if err := s.Put(doc, raw); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// put keeps a copy of a record.
-func (s *Store) put(doc uint32, raw []byte) error {
+// Put keeps a copy of a record, if it has none yet.
+func (s *Store) Put(doc uint32, raw []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.have == nil {
+		s.have = bitset.New(s.Table.Docs)
+	}
 	s.have.Add(doc)
 	if s.Memory == 0 || s.size+int64(len(raw))+heldOverhead <= s.Memory {
 		s.held[doc] = append([]byte(nil), raw...)
@@ -329,30 +335,36 @@ func (f *Fetcher) Close() {
 // Text returns the text of a document, valid until the next call. Calls with
 // ascending documents open every file that is read in place once, and no other.
 func (f *Fetcher) Text(doc uint32) ([]byte, error) {
-	d := *f.c.Doc(doc)
-	if f.c.Err != nil {
-		return nil, f.c.Err
-	}
-	file := f.s.Table.FileOf(doc)
-	f.Trim(int(d.Length))
-	var raw []byte
-	var layout corpus.Layout
-	var own bool // raw may be overwritten
-	var err error
-	if f.s.inPlace[file] {
-		raw, layout, own, err = f.readInPlace(file, &d)
-	} else {
-		raw, layout, own, err = f.readSpooled(file, doc, &d)
-	}
+	raw, layout, own, err := f.read(doc)
 	if err != nil {
 		return nil, err
 	}
 	f.parser.Overwrite(own)
 	f.parser.ParseRaw(layout, raw, &f.record)
 	if f.record.Err != nil {
-		return nil, table.Changed(f.s.Table.Sources[file].Label())
+		return nil, table.Changed(f.s.Table.Sources[f.s.Table.FileOf(doc)].Label())
 	}
 	return f.record.Text, nil
+}
+
+// Raw returns the record of a document as it stands in its file, as Text does its text.
+func (f *Fetcher) Raw(doc uint32) ([]byte, error) {
+	raw, _, _, err := f.read(doc)
+	return raw, err
+}
+
+// read returns a record, how it is to be parsed, and whether it may be overwritten.
+func (f *Fetcher) read(doc uint32) (raw []byte, layout corpus.Layout, own bool, err error) {
+	d := *f.c.Doc(doc)
+	if f.c.Err != nil {
+		return nil, layout, false, f.c.Err
+	}
+	file := f.s.Table.FileOf(doc)
+	f.Trim(int(d.Length))
+	if f.s.inPlace[file] {
+		return f.readInPlace(file, &d)
+	}
+	return f.readSpooled(file, doc, &d)
 }
 
 // readSpooled returns a record of a source that is not read in place, which was kept or

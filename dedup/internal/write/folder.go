@@ -33,6 +33,7 @@ const (
 	KeptIDsFile  = "kept.csv"
 	RemovedFile  = "removed.csv"
 	ClustersFile = "clusters.csv"
+	ReportFile   = "report.html"
 	SummaryFile  = "summary.json"
 )
 
@@ -110,7 +111,7 @@ func (o *Folder) name() string {
 
 // outputNames are what a run puts into its output folder, in the order in which it
 // does.
-var outputNames = []string{KeptFolder, KeptList, KeptIDsFile, RemovedFile, ClustersFile, SummaryFile}
+var outputNames = []string{KeptFolder, KeptList, KeptIDsFile, RemovedFile, ClustersFile, ReportFile, SummaryFile}
 
 // OwnedNames are all names of what a run makes in its output folder.
 func OwnedNames() []string { return append(slices.Clone(outputNames), StagingFolder, StagingLock) }
@@ -328,7 +329,7 @@ func (o *Folder) move(name string) error {
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if name == KeptFolder || name == KeptList || name == KeptIDsFile { // not every run has them
+	if name == KeptFolder || name == KeptList || name == KeptIDsFile || name == ReportFile { // not every run has them
 		return nil
 	}
 	if _, err := o.fs.Stat(place); err != nil {

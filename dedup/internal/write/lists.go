@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"unicode"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/table"
@@ -161,11 +163,17 @@ func appendLineName(dst, name []byte) []byte {
 	return append(dst, name...)
 }
 
-// WriteSummary writes the account of the run, which comes last.
-func (o *Folder) WriteSummary(s any) error {
-	return o.writeFile(SummaryFile, func(w io.Writer) error {
+// WriteLast writes the account of the run, which comes last, and beside it what fills the
+// report; nil: there is none.
+func (o *Folder) WriteLast(summary any, report func(io.Writer) error) error {
+	var group errgroup.Group // waiting for the disk takes longer than all else
+	if report != nil {
+		group.Go(func() error { return o.writeFile(ReportFile, report) })
+	}
+	err := o.writeFile(SummaryFile, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		return e.Encode(s)
+		return e.Encode(summary)
 	})
+	return errors.Join(err, group.Wait())
 }

@@ -107,7 +107,9 @@ type Options struct {
 	Table    *table.Table
 	Clusters *clusters.Result
 	Corpus   corpus.Options
-	IDsOnly  bool // of what is kept only the ids are written
+	IDsOnly  bool                               // of what is kept only the ids are written
+	Wanted   bitset.Set                         // documents whose records Want gets, of files that are decoded for their copies; nil: none
+	Want     func(doc uint32, raw []byte) error // may be called by several goroutines at once
 	Space    *scratch.Space
 	Log      *resume.Log // nil: nothing is noted
 	// NoteBytes is how much of an output is written between two notes of it; 0: noteBytes.

@@ -59,12 +59,21 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 		next = max(next, blockEnd)
 		items, bytes := int64(0), int64(0)
 		for ; doc < blockEnd; doc++ {
-			if !k.keeps(doc) {
+			wanted := k.Wanted != nil && k.Wanted.Has(doc)
+			if !wanted && !k.keeps(doc) {
 				continue
 			}
 			raw, err := c.RawIn(doc, &b)
 			if err != nil {
 				return err
+			}
+			if wanted {
+				if err := k.Want(doc, raw); err != nil {
+					return err
+				}
+			}
+			if !k.keeps(doc) {
+				continue
 			}
 			if _, err := w.Write(raw); err != nil {
 				return outputError(err)

@@ -1,0 +1,221 @@
+// Package overview gathers what a report tells of the outcome of a run: how many documents
+// were removed and from where, how alike they were, how large the clusters are, and some of the
+// removed documents beside what was kept in their place, to be looked at.
+package overview
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/clusters"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/extsort"
+)
+
+// Bounds of what is told, so that a report stays small whatever the corpus is.
+const (
+	mostInputs  = 20
+	mostMembers = 5 // named of a cluster
+	mostNearest = 12
+	mostOthers  = 12
+	mostText    = 1 << 20 // bytes of a record that is looked at
+)
+
+// Bins is how many equal parts the similarities from 0 to 1 are counted by.
+const Bins = 50
+
+// Overview is what became of the documents. It is the same for any number of threads and
+// any amount of memory.
+type Overview struct {
+	Copies       int64       // removed with a similarity of 1 by their digests
+	Similarities [Bins]int64 // of the other removed documents to what was kept; the last part holds 1 too
+	Sizes        []Sizes     // of the clusters, ascending
+	Largest      []Cluster   // largest first, at most 10
+	Examples     []Example   // by similarity, ascending
+	Inputs       []Input     // with records, those from which most was removed first
+	OtherInputs  int         // with records, that are not among Inputs
+}
+
+// Sizes counts the clusters of Least to Most members.
+type Sizes struct {
+	Least, Most int
+	Clusters    int64
+}
+
+// Cluster is a large one.
+type Cluster struct {
+	Size    int
+	Members []string // names of the first few
+}
+
+// Example is a removed document that is no copy.
+type Example struct {
+	Removed, Kept         string // names
+	Similarity            float64
+	RemovedText, KeptText []byte // nil: too long, or not at hand
+	removed, kept         uint32
+}
+
+// Input is a file of records.
+type Input struct {
+	Name               string
+	Documents, Removed int64
+}
+
+// Options say what a run has come to.
+type Options struct {
+	Table    *table.Table
+	Clusters *clusters.Result
+	Shown    bitset.Set // the documents that may be examples
+}
+
+// Find gathers the overview, without the texts of examples. It goes through what is removed and
+// the clusters' members once each.
+func Find(o Options) (*Overview, error) {
+	v := &Overview{Sizes: sizes(o.Clusters)}
+	examples, err := v.rate(o)
+	if err == nil {
+		err = v.countInputs(o)
+	}
+	if err == nil {
+		err = v.nameClusters(o)
+	}
+	if err == nil {
+		err = v.name(o, examples)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func sizes(c *clusters.Result) (of []Sizes) {
+	for i, n := range c.BySize {
+		if n > 0 {
+			of = append(of, Sizes{Least: 1 << i, Most: 1<<(i+1) - 1, Clusters: n})
+		}
+	}
+	return of
+}
+
+// rate counts the similarities, and chooses examples: those that are least alike, where errors
+// show first, and as many others, at random but always the same.
+func (v *Overview) rate(o Options) ([]example, error) {
+	nearest := chosen{most: mostNearest, before: func(a, b example) int {
+		return cmp.Or(cmp.Compare(a.similarity, b.similarity), cmp.Compare(a.doc, b.doc))
+	}}
+	others := chosen{most: mostNearest + mostOthers, before: func(a, b example) int { return cmp.Compare(a.order(), b.order()) }}
+	docs := o.Table.Scanner()
+	err := o.Clusters.Similarities.Visit(func(e extsort.Entry) error {
+		x := example{doc: uint32(e.Key), similarity: math.Float64frombits(e.Value)}
+		v.Similarities[min(max(int(x.similarity*Bins), 0), Bins-1)]++
+		if !nearest.takes(x) && !others.takes(x) || !o.Shown.Has(x.doc) || docs.Doc(x.doc).Length > mostText {
+			return docs.Err
+		}
+		nearest.add(x)
+		others.add(x)
+		return docs.Err
+	})
+	v.Copies = o.Clusters.Removed.Len() - o.Clusters.Similarities.Len()
+	all := nearest.all
+	for _, x := range others.all {
+		if len(all) < mostNearest+mostOthers && !slices.Contains(all, x) {
+			all = append(all, x)
+		}
+	}
+	slices.SortFunc(all, nearest.before)
+	return all, err
+}
+
+// countInputs tells from which files how much was removed.
+func (v *Overview) countInputs(o Options) error {
+	t := o.Table
+	removed := make([]int64, len(t.Sources))
+	err := o.Clusters.Removed.Visit(func(e extsort.Entry) error {
+		removed[t.FileOf(uint32(e.Key))]++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if t.Known != nil {
+		for doc := uint32(t.References); doc < uint32(t.Docs); doc++ {
+			if t.Known.Has(doc) {
+				removed[t.FileOf(doc)]++
+			}
+		}
+	}
+	for file := t.ReferenceFiles; file < len(t.Sources); file++ {
+		if s := &t.Sources[file]; s.Format != corpus.Text {
+			first, end := t.DocsOfFile(file)
+			v.Inputs = append(v.Inputs, Input{Name: s.Label(), Documents: int64(end - first), Removed: removed[file]})
+		}
+	}
+	slices.SortStableFunc(v.Inputs, func(a, b Input) int { return cmp.Compare(b.Removed, a.Removed) })
+	v.OtherInputs = max(0, len(v.Inputs)-mostInputs)
+	v.Inputs = v.Inputs[:len(v.Inputs)-v.OtherInputs]
+	return nil
+}
+
+// nameClusters names the first members of the largest clusters.
+func (v *Overview) nameClusters(o Options) error {
+	if len(o.Clusters.Largest) == 0 {
+		return nil
+	}
+	at := map[uint64]int{} // by the smallest document
+	for i, c := range o.Clusters.Largest {
+		at[uint64(c.First)] = i
+		v.Largest = append(v.Largest, Cluster{Size: c.Size})
+	}
+	docs := o.Table.Scanner()
+	return o.Clusters.Labels.Visit(func(e extsort.Entry) error {
+		if i, ok := at[e.Value]; ok && len(v.Largest[i].Members) < mostMembers {
+			v.Largest[i].Members = append(v.Largest[i].Members, docs.ID(uint32(e.Key)))
+		}
+		return docs.Err
+	})
+}
+
+// name names the examples, and those that were kept in their place.
+func (v *Overview) name(o Options, examples []example) error {
+	ordered := slices.SortedFunc(slices.Values(examples), func(a, b example) int { return cmp.Compare(a.doc, b.doc) })
+	kept := map[uint32]uint32{}
+	removed := extsort.NewLookup(o.Clusters.Removed)
+	for _, x := range ordered {
+		by, _ := removed.Find(uint64(x.doc))
+		kept[x.doc] = uint32(by)
+	}
+	docs := o.Table.Cursor()
+	for _, x := range examples {
+		v.Examples = append(v.Examples, Example{
+			Removed: docs.ID(x.doc), Kept: docs.ID(kept[x.doc]), Similarity: x.similarity, removed: x.doc, kept: kept[x.doc],
+		})
+	}
+	return errors.Join(removed.Err(), removed.Close(), docs.Err)
+}
+
+// Documents returns those whose texts the examples would show, ascending.
+func (v *Overview) Documents(t *table.Table) (docs []uint32, err error) {
+	c := t.Cursor()
+	for _, e := range v.Examples {
+		for _, doc := range []uint32{e.removed, e.kept} {
+			if c.Doc(doc).Length <= mostText {
+				docs = append(docs, doc)
+			}
+		}
+	}
+	slices.Sort(docs)
+	return slices.Compact(docs), c.Err
+}
+
+// Show gives the examples the texts of documents, as far as they are there.
+func (v *Overview) Show(texts map[uint32][]byte) {
+	for i := range v.Examples {
+		e := &v.Examples[i]
+		e.RemovedText, e.KeptText = texts[e.removed], texts[e.kept]
+	}
+}

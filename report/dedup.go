@@ -1,0 +1,236 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/passage"
+	"github.com/alike-dev/alike/text"
+)
+
+//go:embed dedup.html
+var dedupHTML string
+
+var dedupPage = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("dedup").Funcs(template.FuncMap{"comma": humanize.Comma, "share": share}).Parse(dedupHTML))
+})
+
+// removal is what the page of a removal shows.
+type removal struct {
+	*dedup.Report
+	Decided  string
+	Bars     []bar // of similarities
+	Sizes    []sizeRow
+	Curve    string // points of a polyline in a square of 100 by 100; "": none
+	Mark     string // where the threshold is, across that square
+	Examples []example
+}
+
+// bar is one of a histogram, in a square of 100 by 100.
+type bar struct {
+	X, Y, Width, Height string
+	Title               string
+}
+
+type sizeRow struct {
+	Of       string
+	Clusters int64
+	Percent  string // of the most frequent size
+}
+
+// example is two texts side by side.
+type example struct {
+	dedup.ReportExample
+	RemovedParts, KeptParts []part
+}
+
+// Dedup writes a page that shows what was removed and why: counts, similarities, cluster sizes,
+// and removed texts beside those that were kept, with what only one of them has marked. It
+// serves as dedup.Config.Report. O(report), whose size does not grow with the corpus.
+func Dedup(w io.Writer, r *dedup.Report) error {
+	p := removal{Report: r, Decided: decided(&r.Summary), Bars: bars(r), Sizes: sizeRows(r.Overview.Sizes)}
+	if len(r.Recall) > 0 {
+		p.Curve, p.Mark = curve(r.Recall), fmt.Sprintf("%.1f", 100*r.Summary.Threshold)
+	}
+	tokenizer, err := text.New(text.Options{})
+	if err != nil {
+		return err
+	}
+	for _, e := range r.Examples {
+		x := example{ReportExample: e}
+		if e.RemovedText != nil && e.KeptText != nil {
+			x.RemovedParts, x.KeptParts = differences(tokenizer, e.RemovedText, e.KeptText)
+		}
+		p.Examples = append(p.Examples, x)
+	}
+	return dedupPage().Execute(w, &p)
+}
+
+// share is a part of a whole in per cent.
+func share(part, whole int64) string {
+	if whole == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
+
+// decided says in a sentence when documents count as alike.
+func decided(s *dedup.Summary) string {
+	switch {
+	case s.CandidateMethod == dedup.Linked:
+		return "Records that belong together: " + s.Decision + "."
+	case s.Decision != "":
+		return "Signatures decide: " + s.Decision + "."
+	}
+	name := s.Measure
+	if name == "" {
+		name = "Jaccard similarity"
+	}
+	how := fmt.Sprintf("Documents are alike from a %s of %v on", name, s.Threshold)
+	if s.CandidateMethod == string(dedup.CandidatesExact) {
+		return how + "; all pairs were found."
+	}
+	if s.Bands > 0 {
+		how += fmt.Sprintf("; candidates share one of %d bands of %d rows", s.Bands, s.Rows)
+	}
+	return fmt.Sprintf("%s; at the threshold %.2f %% of the pairs are found.", how, 100*s.ExpectedRecall)
+}
+
+// bars draws how many removed documents there are by similarity, from the least one on.
+func bars(r *dedup.Report) (all []bar) {
+	counts := r.Similarities[:]
+	most := int64(0)
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	if most == 0 {
+		return nil
+	}
+	width := 100 / float64(len(counts))
+	for i, n := range counts {
+		if n == 0 {
+			continue
+		}
+		height := max(1, 100*float64(n)/float64(most))
+		from, to := float64(i)/float64(len(counts)), float64(i+1)/float64(len(counts))
+		all = append(all, bar{
+			X: fmt.Sprintf("%.2f", width*float64(i)), Y: fmt.Sprintf("%.2f", 100-height),
+			Width: fmt.Sprintf("%.2f", width*0.9), Height: fmt.Sprintf("%.2f", height),
+			Title: fmt.Sprintf("%.2f to %.2f: %s", from, to, humanize.Comma(n)),
+		})
+	}
+	return all
+}
+
+func curve(recall []float64) string {
+	var points strings.Builder
+	for i, p := range recall {
+		fmt.Fprintf(&points, "%.1f,%.1f ", 100*float64(i)/float64(len(recall)-1), 100*(1-p))
+	}
+	return strings.TrimSpace(points.String())
+}
+
+func sizeRows(sizes []dedup.ReportSizes) (rows []sizeRow) {
+	most := int64(1)
+	for _, s := range sizes {
+		most = max(most, s.Clusters)
+	}
+	for _, s := range sizes {
+		of := fmt.Sprintf("%s to %s", humanize.Comma(int64(s.Least)), humanize.Comma(int64(s.Most)))
+		rows = append(rows, sizeRow{of, s.Clusters, fmt.Sprintf("%.1f%%", max(0.5, 100*float64(s.Clusters)/float64(most)))})
+	}
+	return rows
+}
+
+// part is a piece of a text.
+type part struct {
+	Text  string
+	Alone bool // the other text does not have it
+	Left  int  // characters that are left out, in place of Text
+}
+
+const (
+	leastShared = 3    // tokens of a passage that both texts have; of short texts 1
+	shortText   = 200  // bytes
+	mostShared  = 240  // characters of one that are shown
+	mostShown   = 2400 // characters of a text
+	mostLooked  = 64 << 10
+)
+
+// differences cuts two texts into what both have and what only one has. O(n log n) in their
+// lengths, up to 64 KiB of each.
+func differences(t *text.Tokenizer, a, b []byte) (partsA, partsB []part) {
+	a, b = a[:min(len(a), mostLooked)], b[:min(len(b), mostLooked)]
+	sharedA, sharedB := make([]bool, len(a)), make([]bool, len(b))
+	least := leastShared
+	if min(len(a), len(b)) < shortText {
+		least = 1
+	}
+	for _, s := range passage.InTexts(t, a, b, least) {
+		mark(sharedA[s.StartA:s.EndA])
+		mark(sharedB[s.StartB:s.EndB])
+	}
+	return parts(a, sharedA), parts(b, sharedB)
+}
+
+func mark(places []bool) {
+	for i := range places {
+		places[i] = true
+	}
+}
+
+// parts cuts a text where it begins or ends to be shared. Between two shared passages,
+// space and signs are nobody's alone.
+func parts(doc []byte, shared []bool) (all []part) {
+	room := mostShown
+	for start := 0; start < len(doc); {
+		end := start + 1
+		for end < len(doc) && shared[end] == shared[start] {
+			end++
+		}
+		piece := strings.ToValidUTF8(string(doc[start:end]), "\uFFFD")
+		alone := !shared[start] && plain(piece) != ""
+		start = end
+		if room <= 0 {
+			continue
+		}
+		if n := len(all); n > 0 && !alone && !all[n-1].Alone && all[n-1].Left == 0 {
+			all[n-1].Text += piece
+			continue
+		}
+		all = append(all, part{Text: piece, Alone: alone})
+		room -= min(len(piece), mostShared)
+	}
+	return shorten(all)
+}
+
+// shorten leaves out the middle of what is long.
+func shorten(all []part) (short []part) {
+	room := mostShown
+	for _, p := range all {
+		runes := []rune(p.Text)
+		most := min(mostShared, room)
+		if p.Alone {
+			most = room
+		}
+		if most <= 0 {
+			return append(short, part{Left: len(runes)})
+		}
+		if len(runes) > most+most/4 {
+			half := max(1, most/2)
+			short = append(short, part{Text: string(runes[:half]), Alone: p.Alone}, part{Left: len(runes) - 2*half},
+				part{Text: string(runes[len(runes)-half:]), Alone: p.Alone})
+		} else {
+			short = append(short, p)
+		}
+		room -= min(len(runes), most)
+	}
+	return short
+}
