@@ -2,16 +2,12 @@ package write
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
@@ -25,11 +21,6 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
 )
-
-// copyBytes is how much of a plain file one job copies: what still lies in the
-// second-level cache when it is written. With 4 MiB, copying a gigabyte takes
-// twice the processor time.
-const copyBytes = 512 << 10
 
 // keptWriter is the last stage: it copies the kept records, byte for byte, to
 // files with the names, formats and compressions of the inputs.
@@ -66,33 +57,6 @@ type written struct {
 	Sum    uint32 // checksum of what stands before Offset
 	Whole  bool
 	State  durable.State // of a whole file
-}
-
-// copyJob copies documents [first, end) of a plain file to the output at
-// offset.
-type copyJob struct {
-	file       *outputFile
-	number     int // in its file
-	first, end uint32
-	offset     int64
-	size       int64 // of the output
-}
-
-// outputFile is a plain output file that several jobs fill.
-type outputFile struct {
-	number int // of the source
-	source *corpus.Source
-	path   string
-	in     *corpus.File
-	to     vfs.File
-
-	mu    sync.Mutex
-	left  int             // jobs under way, and one as long as more are planned
-	ended map[int]copyJob // jobs that have ended before one that comes earlier
-	next  int             // job up to which all have ended
-	state written         // up to there
-	noted int64           // offset at the last note
-	sum   int64           // offset up to which state.Sum goes
 }
 
 // noteBytes is how much of an output is written between two notes of it.
@@ -187,91 +151,6 @@ func newKeptWriter(o Options, out *Folder) (*keptWriter, error) {
 	return k, nil
 }
 
-// stands tells whether what an earlier process has written of a file is still there.
-func (k *keptWriter) stands(w written) (bool, error) {
-	path := k.path(w.File)
-	if w.Whole && k.out.remote != nil {
-		return true, nil // it was uploaded
-	}
-	if !durable.IsOwn(k.out.fs, path) {
-		return false, nil
-	}
-	st, err := k.out.fs.Stat(path)
-	if err != nil {
-		return false, outputError(err)
-	}
-	if w.Whole {
-		return durable.StateOf(st) == w.State, nil
-	}
-	if st.Size() < w.Offset {
-		return false, nil
-	}
-	file, err := k.out.fs.Open(path)
-	if err != nil {
-		return false, outputError(err)
-	}
-	sum, err := sumOf(file, 0, 0, w.Offset)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return false, outputError(err)
-	}
-	return sum == w.Sum, nil
-}
-
-// sumOf goes on with a checksum over a range of a file.
-func sumOf(file io.ReaderAt, sum uint32, from, to int64) (uint32, error) {
-	buf := make([]byte, min(copyBytes, to-from))
-	for from < to {
-		n := min(int64(len(buf)), to-from)
-		if _, err := file.ReadAt(buf[:n], from); err != nil {
-			return 0, err
-		}
-		sum = durable.Checksum(sum, buf[:n])
-		from += n
-	}
-	return sum, nil
-}
-
-// sweep removes what an earlier process has begun under another name, and links,
-// which none has made.
-func (k *keptWriter) sweep() error {
-	expected := map[string]bool{}
-	for i := k.Table.ReferenceFiles; i < len(k.Table.Sources); i++ {
-		expected[k.path(i)] = true
-	}
-	var walk func(folder string) error
-	walk = func(folder string) error {
-		names, err := k.out.fs.List(folder)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			path := filepath.Join(folder, name)
-			st, err := durable.Lstat(k.out.fs, path)
-			switch {
-			case err != nil:
-				return err
-			case expected[path] && st.Mode().IsRegular():
-			case st.IsDir():
-				err = walk(path)
-			default:
-				err = k.out.fs.Remove(path)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	kept := k.out.staged(KeptFolder)
-	if info, err := durable.Lstat(k.out.fs, kept); err == nil && durable.IsLink(info) {
-		return outputError(k.out.fs.Remove(kept))
-	}
-	if err := walk(kept); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return outputError(err)
-	}
-	return nil
-}
-
 // path returns where a source's output is staged.
 func (k *keptWriter) path(file int) string {
 	return k.out.kept(&k.Table.Sources[file])
@@ -345,219 +224,14 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 	return nil
 }
 
-// planCopies cuts a plain file into jobs. A file without documents gets one
-// job too: its output has the header, or is empty.
-func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send func(copyJob) error) (err error) {
-	first, end := k.Table.DocsOfFile(file)
-	out, err := k.open(ctx, file, path, first, end)
-	if out == nil || err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, k.leave(ctx, out)) }()
-	c := k.Table.Scanner()
-	job := copyJob{file: out, first: out.state.Doc, offset: out.state.Offset}
-	start := int64(0) // of the job's first record in the input
-	cut := func(doc uint32) error {
-		job.end = doc
-		out.mu.Lock()
-		out.left++
-		out.mu.Unlock()
-		if err := send(job); err != nil {
-			return errors.Join(err, k.leave(ctx, out))
-		}
-		job = copyJob{file: out, number: job.number + 1, first: doc, offset: job.offset + job.size}
-		return nil
-	}
-	for doc := job.first; doc < end; doc++ {
-		d := c.Doc(doc)
-		if c.Err != nil {
-			return c.Err
-		}
-		if doc == job.first {
-			start = d.Offset
-		}
-		length := int64(d.Length)
-		// By place, not by length: between two documents may lie a skipped record
-		// of any size.
-		if d.Offset+length-start > copyBytes && doc > job.first {
-			if err := cut(doc); err != nil {
-				return err
-			}
-			start = d.Offset
-		}
-		if k.keeps(doc) {
-			job.size += length
-		}
-	}
-	return cut(end)
-}
-
-// open opens a plain file and its output, behind what an earlier process has
-// written there. It returns nil for a file that cannot be read, if it had no
-// documents.
-func (k *keptWriter) open(ctx context.Context, file int, path string, first, end uint32) (*outputFile, error) {
-	in, err := corpus.Open(ctx, k.Table.Sources[file], k.Corpus)
-	if err != nil {
-		return nil, unlessEmpty(first, end, err)
-	}
-	out := &outputFile{
-		number: file, source: &k.Table.Sources[file], path: path, in: in, left: 1, ended: map[int]copyJob{},
-		state: written{File: file, Doc: first, Offset: int64(len(in.Header()))},
-	}
-	before, resumed := k.before[file]
-	if resumed {
-		out.state, out.sum = before, before.Offset
-		out.to, err = durable.OpenOwn(k.out.fs, path)
-	} else {
-		out.to, err = k.out.fs.Create(path, vfs.WriteCategoryUnspecified) // exclusively: it follows no link
-	}
-	if err != nil {
-		return nil, errors.Join(outputError(err), in.Close())
-	}
-	out.noted = out.state.Offset
-	if header := in.Header(); !resumed && len(header) > 0 {
-		if _, err := out.to.WriteAt(header, 0); err != nil {
-			return nil, errors.Join(outputError(err), in.Close(), out.to.Close())
-		}
-	}
-	return out, nil
-}
-
 // outputError says where something went wrong.
 func outputError(err error) error { return fmt.Errorf("output: %w", err) }
-
-// copy reads the range of a job's documents at once, closes the gaps of those
-// not kept, and writes what remains.
-func (k *keptWriter) copy(ctx context.Context, job copyJob, buf *[]byte) (err error) {
-	f := job.file
-	defer func() { err = errors.Join(err, k.leave(ctx, f)) }()
-	if job.first < job.end {
-		if err := k.copyRecords(job, buf); err != nil {
-			return err
-		}
-	}
-	return k.ended(job)
-}
-
-func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
-	f := job.file
-	docs := k.Table.Scanner()
-	start := docs.Doc(job.first).Offset
-	last := docs.Doc(job.end - 1)
-	if docs.Err != nil {
-		return docs.Err
-	}
-	if job.end-job.first == 1 && last.Length > 2*copyBytes {
-		return k.copyLong(job, start, int64(last.Length), buf)
-	}
-	*buf = scratch.Buffer(*buf, int(last.Offset+int64(last.Length)-start))
-	if err := f.readAt(*buf, start); err != nil {
-		return err
-	}
-	kept := (*buf)[:0]
-	items := int64(0)
-	for doc := job.first; doc < job.end; doc++ {
-		if k.keeps(doc) {
-			d := docs.Doc(doc)
-			if docs.Err != nil {
-				return docs.Err
-			}
-			at := d.Offset - start
-			kept = append(kept, (*buf)[at:at+int64(d.Length)]...) // moves down within buf
-			items++
-		}
-	}
-	taken := int64(len(*buf))
-	if len(kept) > 0 {
-		if _, err := f.to.WriteAt(kept, job.offset); err != nil {
-			return outputError(err)
-		}
-		startWriteback(f.to, job.offset, int64(len(kept)))
-	}
-	k.count(items, job.size, taken)
-	return nil
-}
-
-// copyLong copies the one record of a job, which begins at start, piece by piece.
-func (k *keptWriter) copyLong(job copyJob, start, length int64, buf *[]byte) error {
-	items := int64(0)
-	if k.keeps(job.first) {
-		items = 1
-		for done := int64(0); done < length; done += copyBytes {
-			*buf = scratch.Buffer(*buf, int(min(copyBytes, length-done)))
-			if err := job.file.readAt(*buf, start+done); err != nil {
-				return err
-			}
-			if _, err := job.file.to.WriteAt(*buf, job.offset+done); err != nil {
-				return outputError(err)
-			}
-			startWriteback(job.file.to, job.offset+done, int64(len(*buf)))
-		}
-	}
-	k.count(items, job.size, length)
-	return nil
-}
-
-// readAt fills p from the place start of the input.
-func (f *outputFile) readAt(p []byte, start int64) error {
-	_, err := f.in.ReaderAt().ReadAt(p, start)
-	if errors.Is(err, io.EOF) {
-		return table.Changed(f.source.Label())
-	}
-	return err
-}
 
 // count adds kept documents, and the bytes of the input gone through for them.
 func (k *keptWriter) count(items, bytes, taken int64) {
 	k.items.Add(items)
 	k.bytes.Add(bytes)
 	k.Progress.Advance(items, taken)
-}
-
-// ended notes, now and then, up to where the output is whole.
-func (k *keptWriter) ended(job copyJob) error {
-	f := job.file
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.ended[job.number] = job
-	for {
-		j, ok := f.ended[f.next]
-		if !ok {
-			break
-		}
-		delete(f.ended, f.next)
-		f.next++
-		f.state.Doc, f.state.Offset = j.end, j.offset+j.size
-	}
-	l := k.Log
-	if l == nil || f.state.Offset-f.noted < k.NoteBytes {
-		return nil
-	}
-	sum, err := sumOf(f.to, f.state.Sum, f.sum, f.state.Offset)
-	if err != nil {
-		return outputError(err)
-	}
-	f.state.Sum, f.sum, f.noted = sum, f.state.Offset, f.state.Offset
-	if err := f.to.Sync(); err != nil {
-		return outputError(err)
-	}
-	return l.Note(writtenKind, f.state)
-}
-
-// leave closes both files when no job of them is left.
-func (k *keptWriter) leave(ctx context.Context, f *outputFile) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.left--; f.left > 0 {
-		return nil
-	}
-	if err := errors.Join(f.in.Close(), f.to.Sync(), f.to.Close()); err != nil {
-		return outputError(err)
-	}
-	if _, end := k.Table.DocsOfFile(f.number); f.state.Doc < end {
-		return nil // some job has failed
-	}
-	return k.whole(ctx, f.number, f.path)
 }
 
 // uploadsAtOnce is how many files of records are uploaded at once. They are sent
