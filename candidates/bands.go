@@ -25,7 +25,7 @@ func (f *finder) bands(ctx context.Context, pairs *extsort.Sorter) (err error) {
 	if f.summary.Params, err = f.params(); err != nil {
 		return err
 	}
-	keys, err := f.sorter("keys", false, 2)
+	keys, err := f.sorter("keys", false, 2, 0)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/bits"
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
@@ -175,6 +176,9 @@ func (p *Pairs) Close() error { return p.sorted.Close() }
 // is the score.
 const pairShift = 32
 
+// pairBits returns how many low bits such keys use, by the number of records that A may be.
+func pairBits(records int) int { return pairShift + bits.Len(uint(records)) }
+
 // Find returns the candidate pairs of left and right, or of left alone where right is nil.
 // The caller closes them. Both stores must be finished and share one numbering of features,
 // which should be dense: memory is taken for each number of the indexed side. There may be
@@ -196,7 +200,7 @@ func Find(ctx context.Context, c Config, left, right *Store) (*Pairs, Summary, e
 		}
 		s.Method = method
 	}
-	pairs, err := f.sorter("pairs", s.Method == Bands, 4)
+	pairs, err := f.sorter("pairs", s.Method == Bands, 4, pairBits(left.Len()))
 	if err != nil {
 		return nil, s, err
 	}
@@ -226,11 +230,11 @@ type finder struct {
 	summary     *Summary
 }
 
-// sorter returns a sorter that holds 1/share of the memory.
-func (f *finder) sorter(name string, sum bool, share int64) (*extsort.Sorter, error) {
+// sorter returns a sorter, by so many low bits of the key, that holds 1/share of the memory.
+func (f *finder) sorter(name string, sum bool, share int64, keyBits int) (*extsort.Sorter, error) {
 	return extsort.New(extsort.Options{
 		Dir: f.config.Dir, Name: "candidates-" + name, Memory: f.config.Memory / share,
-		Threads: f.config.Threads, Sum: sum, Temporary: true,
+		Threads: f.config.Threads, Sum: sum, KeyBits: keyBits, Temporary: true,
 	})
 }
 

@@ -11,10 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alike-dev/alike/internal/bands"
-	"github.com/alike-dev/alike/internal/bloom"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // Items are records as sets of items: their words, and their values. Its methods are called
@@ -87,8 +84,9 @@ func Keys(ctx context.Context, c KeysConfig, left, right Items) (_ *Pairs, err e
 	if err := k.weigh(ctx); err != nil {
 		return nil, err
 	}
-	f := &finder{config: Config{Threads: k.Threads, Memory: c.Memory, Dir: c.Dir}}
-	keys, err := f.sorter("keys", false, 2)
+	k.makeRarest()
+	f := &finder{config: Config{Threads: k.Threads, Memory: k.Memory, Dir: c.Dir}}
+	keys, err := f.sorter("keys", false, 2, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +102,7 @@ func Keys(ctx context.Context, c KeysConfig, left, right Items) (_ *Pairs, err e
 	if err != nil {
 		return nil, errors.Join(err, keys.Close())
 	}
-	pairs, err := f.sorter("pairs", true, 4)
+	pairs, err := f.sorter("pairs", true, 4, pairBits(left.Len()))
 	if err != nil {
 		return nil, errors.Join(err, sorted.Close())
 	}
@@ -122,8 +120,23 @@ func Keys(ctx context.Context, c KeysConfig, left, right Items) (_ *Pairs, err e
 type keyer struct {
 	KeysConfig
 	left, right Items
-	info        []uint16 // of each item, in infoUnits; 0: no key has it
-	need        uint32   // information of a key
+	info        []uint16    // of each item, in infoUnits; 0: no key has it
+	need        uint32      // information of a key
+	rarest      [2][]uint32 // of each left and right record the item that tells most; 0: none tells anything
+}
+
+// makeRarest makes room for the rarest item of each record, which comes off the memory that is
+// left.
+func (k *keyer) makeRarest() {
+	n := k.left.Len()
+	k.rarest[0] = make([]uint32, n)
+	if k.right != nil {
+		n += k.right.Len()
+		k.rarest[1] = make([]uint32, k.right.Len())
+	}
+	if k.Memory > 0 {
+		k.Memory = max(1, k.Memory-4*int64(n))
+	}
 }
 
 // each calls visit for the items of every record, ascending and each once. Each goroutine has
@@ -216,233 +229,4 @@ func (k *keyer) weigh(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// A key that a record has, and the information in it.
-type key struct {
-	hash uint64
-	info uint32
-}
-
-// wholeSeed tells the key of a whole record from those of its items.
-const wholeSeed = 0x7f4a7c15
-
-// keysOf appends the keys of a record, of which items, ascending, is scratch. The first is the
-// record as a whole: the items of one that has many copies are too frequent for any other.
-func (k *keyer) keysOf(dst []key, items []uint32) []key {
-	if len(items) > 0 {
-		whole := uint64(wholeSeed)
-		for _, x := range items {
-			whole = hashing.Mix(whole ^ uint64(x))
-		}
-		dst = append(dst, key{whole, k.need})
-	}
-	items = slices.DeleteFunc(items, func(x uint32) bool { return k.info[x] == 0 })
-	slices.SortFunc(items, func(x, y uint32) int {
-		return cmp.Or(cmp.Compare(k.info[y], k.info[x]), cmp.Compare(x, y))
-	})
-	return k.extend(dst, items[:min(len(items), mostItems)], key{}, 1)
-}
-
-// extend appends the smallest sets of items, sorted by falling information, that together with
-// those of begun are enough for a key.
-func (k *keyer) extend(dst []key, items []uint32, begun key, joint int) []key {
-	for i, x := range items {
-		if len(dst) == mostKeys {
-			return dst
-		}
-		set := key{hashing.Mix(begun.hash + uint64(x) + 1), begun.info + uint32(k.info[x])}
-		switch {
-		case set.info >= k.need:
-			dst = append(dst, set)
-		case joint == mostJoint || set.info+uint32(mostJoint-joint)*uint32(k.info[x]) < k.need:
-			return dst // what follows tells less
-		default:
-			dst = k.extend(dst, items[i+1:], set, joint+1)
-		}
-	}
-	return dst
-}
-
-// eachKey calls visit for every key of every record, from several goroutines.
-func (k *keyer) eachKey(ctx context.Context, of Items, newVisit func() (visit func(i int, key key) error, end func() error)) error {
-	return k.each(ctx, of, func() (func(int, []uint32) error, func() error) {
-		visit, end := newVisit()
-		var keys []key
-		return func(i int, items []uint32) error {
-			keys = k.keysOf(keys[:0], items)
-			for _, key := range keys {
-				if err := visit(i, key); err != nil {
-					return err
-				}
-			}
-			return nil
-		}, end
-	})
-}
-
-// Entries of keys have the hash, and the record with what the key tells above it.
-const (
-	recordBits = 32
-	recordMask = 1<<recordBits - 1
-)
-
-// add adds the keys that wanted wants.
-func (k *keyer) add(ctx context.Context, keys *extsort.Sorter, of Items, side uint64, wanted func(hash uint64) bool) error {
-	return k.eachKey(ctx, of, func() (func(int, key) error, func() error) {
-		out := keys.Appender()
-		return func(i int, key key) error {
-			if !wanted(key.hash) {
-				return nil
-			}
-			return out.Add(key.hash, side|uint64(min(key.info, 1<<30))<<recordBits|uint64(i))
-		}, out.Flush
-	})
-}
-
-// usualKeys is about how many keys a record has.
-const usualKeys = 32
-
-// addRepeated adds the keys of the only table that several records have, and a few more: a
-// filter with two bits for each, once and twice, leaves out most of the others.
-func (k *keyer) addRepeated(ctx context.Context, keys *extsort.Sorter) error {
-	slots := uint64(4*usualKeys) * uint64(k.left.Len())
-	if k.Memory > 0 {
-		slots = min(slots, 2*uint64(k.Memory)) // half of it: the keys have the other half
-	}
-	filter := make([]uint64, slots/32+1)
-	place := func(hash uint64) (word *uint64, once uint64) {
-		return &filter[hash%uint64(len(filter))], 1 << (hash >> 58 &^ 1)
-	}
-	if err := k.eachKey(ctx, k.left, func() (func(int, key) error, func() error) {
-		return func(_ int, key key) error {
-			word, once := place(key.hash)
-			if old := atomic.LoadUint64(word); old&(once<<1) == 0 && atomic.OrUint64(word, once)&once != 0 {
-				atomic.OrUint64(word, once<<1)
-			}
-			return nil
-		}, noEnd
-	}); err != nil {
-		return err
-	}
-	return k.add(ctx, keys, k.left, 0, func(hash uint64) bool {
-		word, once := place(hash)
-		return *word&(once<<1) != 0
-	})
-}
-
-// addShared adds the keys that records of both tables have, and a few more: those of the larger
-// table that a Bloom filter of the smaller one's may have, and the other way round.
-func (k *keyer) addShared(ctx context.Context, keys *extsort.Sorter) error {
-	small, large, largeSide := k.left, k.right, uint64(bands.RightBit)
-	if small.Len() > large.Len() {
-		small, large, largeSide = large, small, 0
-	}
-	room := usualKeys * small.Len()
-	ofSmall, ofLarge := bloom.New(room), bloom.New(room)
-	if err := k.eachKey(ctx, small, func() (func(int, key) error, func() error) {
-		return func(_ int, key key) error { ofSmall.AddShared(key.hash); return nil }, noEnd
-	}); err != nil {
-		return err
-	}
-	if err := k.add(ctx, keys, large, largeSide, func(hash uint64) bool {
-		has := ofSmall.Has(hash)
-		if has {
-			ofLarge.AddShared(hash)
-		}
-		return has
-	}); err != nil {
-		return err
-	}
-	return k.add(ctx, keys, small, bands.RightBit^largeSide, ofLarge.Has)
-}
-
-// meet adds the pairs of all groups that share a key.
-func (k *keyer) meet(ctx context.Context, keys *extsort.Sorted, pairs *extsort.Sorter) error {
-	meetings := make([]*meeting, k.Threads)
-	for i := range meetings {
-		meetings[i] = &meeting{keyer: k, out: pairs.Appender()}
-	}
-	err := keys.Each(ctx, k.Threads, func(worker int, part []extsort.Entry, _ bool) error {
-		for start, end := 0, 0; start < len(part); start = end {
-			for end = start + 1; end < len(part) && part[end].Key == part[start].Key; end++ {
-			}
-			if end-start > 1 {
-				if err := meetings[worker].group(part[start:end]); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	for _, m := range meetings {
-		err = errors.Join(err, m.out.Flush())
-	}
-	return err
-}
-
-// meeting makes pairs of groups on one goroutine.
-type meeting struct {
-	*keyer
-	out   *extsort.Appender
-	items []uint32
-	cut   []extsort.Entry
-}
-
-// pair adds a pair of entries, unless both are of one of two tables.
-func (m *meeting) pair(x, y uint64) error {
-	if m.right != nil {
-		if (x^y)&bands.RightBit == 0 {
-			return nil
-		}
-		if x&bands.RightBit != 0 {
-			x, y = y, x
-		}
-	}
-	return m.out.Add(x&recordMask<<pairShift|y&recordMask, x&^bands.RightBit>>recordBits)
-}
-
-// group adds the pairs of the records that share a key.
-func (m *meeting) group(part []extsort.Entry) error {
-	if len(part) <= groupMost {
-		for i, x := range part {
-			for _, y := range part[i+1:] {
-				if err := m.pair(x.Value, y.Value); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	m.cut = m.cut[:0]
-	for _, e := range part {
-		m.cut = append(m.cut, extsort.Entry{Key: m.rarest(e.Value), Value: e.Value})
-	}
-	slices.SortFunc(m.cut, func(x, y extsort.Entry) int {
-		return cmp.Or(cmp.Compare(x.Key, y.Key), cmp.Compare(x.Value&recordMask, y.Value&recordMask), cmp.Compare(x.Value, y.Value))
-	})
-	for i, x := range m.cut {
-		for j := i + 1; j < len(m.cut) && j <= i+window && m.cut[j].Key == x.Key; j++ {
-			if err := m.pair(x.Value, m.cut[j].Value); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// rarest returns the rarest item of a record that others have too.
-func (m *meeting) rarest(entry uint64) uint64 {
-	of := m.left
-	if entry&bands.RightBit != 0 {
-		of = m.right
-	}
-	m.items = of.Append(m.items[:0], int(entry&recordMask))
-	item, best := uint64(0), uint16(0)
-	for _, x := range m.items {
-		if i := m.info[x]; i > best || i == best && uint64(x) < item {
-			item, best = uint64(x), i
-		}
-	}
-	return item
 }

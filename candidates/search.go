@@ -34,7 +34,7 @@ func (f *finder) topk(ctx context.Context, indexed, searched *Store, searchedIsL
 		}
 		return nil
 	}
-	best, err := f.sorter("best", false, 4)
+	best, err := f.sorter("best", false, 4, pairBits(searched.Len()))
 	if err != nil {
 		return err
 	}

@@ -115,13 +115,22 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs) erro
 	if e.calibrated {
 		least = calibratedHopeless
 	}
+	scores := make([]float64, batch)
 	flush := func() error {
 		c, err := e.compare(ctx, e.matchers, some)
 		if err != nil {
 			return err
 		}
-		for i := range some {
-			z := e.model.score(c.of(i))
+		if err := parallel(ctx, len(e.matchers), len(some), 1<<12, func(int) func(from, to int) {
+			return func(from, to int) {
+				for i := from; i < to; i++ {
+					scores[i] = e.model.score(c.of(i))
+				}
+			}
+		}); err != nil {
+			return err
+		}
+		for i, z := range scores[:len(some)] {
 			all.add(z)
 			if z < least && (e.config.Threshold == 0 || float64(c.wholes[i]) < e.config.Threshold-1e-6) {
 				dropped.add(z)

@@ -73,7 +73,9 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	e := &examiner{comparer: compare, config: c, matchers: whole.newMatchers(c.Threads), grown: t.mayHold}
 	r := t.result
 	r.matcher, r.only = e.matchers[0], t.left
-	e.shares = e.comparer.shares()
+	if e.shares, err = compare.shares(ctx, c.Threads); err != nil {
+		return nil, err
+	}
 	if r.Left+r.Right > manyRecords && c.Candidates == "" {
 		err = t.findMany(ctx, e)
 	} else {

@@ -1,8 +1,11 @@
 package linkage
 
 import (
+	"context"
 	"iter"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/alike-dev/alike/internal/hashing"
 )
@@ -21,6 +24,11 @@ const (
 // agrees, and in which both do.
 type agreements struct{ pairs, one, other, both float64 }
 
+// add adds the counts of other pairs: they are whole numbers, whose sums do not depend on the order.
+func (a *agreements) add(b agreements) {
+	a.pairs, a.one, a.other, a.both = a.pairs+b.pairs, a.one+b.one, a.other+b.other, a.both+b.both
+}
+
 // correlation returns that of the two agreements, 0 if it is negative or there are too few of
 // them to tell.
 func (a agreements) correlation() float64 {
@@ -36,20 +44,35 @@ func (a agreements) correlation() float64 {
 // its postcode. It is 1 / (1 + Σ correlations) of the columns' agreements among records that
 // do not belong together: all pairs, or those that a hash of their number chooses where there
 // are many, but for those that are alike in all columns.
-func (c *comparer) shares() []float64 {
+func (c *comparer) shares(ctx context.Context, threads int) ([]float64, error) {
 	columns := len(c.columns)
 	counts := make([]agreements, columns*columns)
-	s := make([]float64, columns)
-	for p := range c.strangers() {
-		there, total := 0.0, 0.0
-		c.eachColumn(p, func(f int, similarity float64, _, _ uint32) {
-			if s[f] = similarity; similarity >= 0 {
-				there, total = there+1, total+similarity
+	strangers := slices.Collect(c.strangers())
+	var mu sync.Mutex
+	if err := parallelEnd(ctx, threads, len(strangers), 1024, func(int) (func(from, to int), func()) {
+		own, s := make([]agreements, len(counts)), make([]float64, columns)
+		count := func(from, to int) {
+			for _, p := range strangers[from:to] {
+				there, total := 0.0, 0.0
+				c.eachColumn(p, func(f int, similarity float64, _, _ uint32) {
+					if s[f] = similarity; similarity >= 0 {
+						there, total = there+1, total+similarity
+					}
+				})
+				if total < alikeInAll*there {
+					countAgreements(own, s)
+				}
 			}
-		})
-		if total < alikeInAll*there {
-			countAgreements(counts, s)
 		}
+		return count, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			for i, a := range own {
+				counts[i].add(a)
+			}
+		}
+	}); err != nil {
+		return nil, err
 	}
 	share := make([]float64, columns)
 	for f := range share {
@@ -59,7 +82,7 @@ func (c *comparer) shares() []float64 {
 		}
 		share[f] = 1 / share[f]
 	}
-	return share
+	return share, nil
 }
 
 // strangers yields pairs of records, few of which belong together: all that there are, or

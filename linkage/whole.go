@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/measure"
@@ -31,27 +33,19 @@ func (r *records) within(side int) *records {
 	return &own
 }
 
-// A matcher finds what records have in common, on one goroutine. Records need no sorted lists
-// of tokens for that: each token carries the number of the last round in which it was met.
+// A matcher finds what records have in common, on one goroutine. It has the tokens of one left
+// record in a table that stays in the nearest cache, and looks those of right ones up there.
 type matcher struct {
 	*records
-	marks []mark // by token
-	round uint32
-	a     int    // the left record whose tokens are marked; −1: none
-	since uint32 // the round in which they were
+	set   tokenSet // of the left record a
+	a     int      // −1: none
+	round uint32   // counts the right records that a has met
 }
 
-type mark struct {
-	round   uint32 // in which the token was last met
-	columns uint32 // of the marked left record that have it: bit f, of the first marked ones
-}
-
-// markedColumns is how many columns have a bit in a mark.
+// markedColumns is how many columns have a bit in a slot.
 const markedColumns = 32
 
-func (r *records) newMatcher() *matcher {
-	return &matcher{records: r, marks: make([]mark, r.numbering.Tokens()), a: -1}
-}
+func (r *records) newMatcher() *matcher { return &matcher{records: r, a: -1} }
 
 func (r *records) newMatchers(n int) []*matcher {
 	matchers := make([]*matcher, n)
@@ -61,53 +55,46 @@ func (r *records) newMatchers(n int) []*matcher {
 	return matchers
 }
 
-// next begins a round.
-func (m *matcher) next() uint32 {
-	if m.round == math.MaxUint32 {
-		clear(m.marks)
-		m.round, m.a = 0, -1
+// tokensOf returns how many tokens the values of a record have.
+func (r *records) tokensOf(t *record.Table, row int) (n int) {
+	for f, cell := range t.Cells(row) {
+		if cell > 0 {
+			start, end := r.numbering.Column(f).Bounds(cell - 1)
+			n += end - start
+		}
 	}
-	m.round++
-	return m.round
+	return n
 }
 
 // each calls visit once for each token of a record.
 func (m *matcher) each(t *record.Table, row int, visit func(token uint32)) {
-	round := m.next()
 	m.a = -1
-	for f, cell := range t.Cells(row) {
-		if cell == 0 {
-			continue
+	m.set.reset(m.tokensOf(t, row))
+	m.cells(t, row, func(token uint32) {
+		if at := m.set.slot(token); at.name == 0 {
+			at.name = token + 1
+			visit(token)
 		}
-		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
-			if at := &m.marks[token]; at.round != round {
-				at.round = round
-				visit(token)
-			}
-		}
-	}
+	})
 }
 
-// mark marks the tokens of a left record.
+// mark puts the tokens of a left record into the table.
 func (m *matcher) mark(a uint32) {
-	if m.round > math.MaxUint32-3 {
-		m.round = math.MaxUint32 // so that rounds do not begin again before the right record's
-	}
-	round := m.next()
+	m.set.reset(m.tokensOf(m.left, int(a)))
 	for f, cell := range m.left.Cells(int(a)) {
 		if cell == 0 {
 			continue
 		}
 		bit := uint32(1) << f // 0 beyond markedColumns
 		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
-			if at := &m.marks[token]; at.round != round {
-				*at = mark{round, bit}
-			} else {
-				at.columns |= bit
+			at := m.set.slot(token)
+			if at.name == 0 {
+				*at = slot{name: token + 1, weight: uint32(m.weights[token])}
 			}
+			at.columns |= bit
 		}
 	}
-	m.a, m.since = int(a), round
+	m.a, m.round = int(a), 0
 }
 
 // common returns the mass of the tokens that two records have in
@@ -118,12 +105,11 @@ func (m *matcher) common(p pair) uint64 { return m.meet(p, nil, nil) }
 // of the tokens that two different values have in common in each. All of this takes one look
 // at each token of the right record.
 func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
-	if m.a != int(p.a) || m.round > math.MaxUint32-2 {
+	if m.a != int(p.a) || m.round == math.MaxUint32 {
 		m.mark(p.a)
 	}
-	round := m.next()
-	// Tokens of a were met since it was marked, and those that both have in this round.
-	since, x := m.since, m.left.Cells(int(p.a))
+	m.round++
+	x := m.left.Cells(int(p.a))
 	for f, cell := range m.right.Cells(int(p.b)) {
 		if cell == 0 {
 			continue
@@ -138,13 +124,13 @@ func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
 			of[f] = columns[f].common(x[f]-1, cell-1)
 		}
 		for i, token := range values.TokensAt(start, end) {
-			at := &m.marks[token]
-			if at.round < since {
+			at := m.set.slot(token)
+			if at.name == 0 {
 				continue
 			}
-			if at.round != round {
-				at.round = round
-				sum += m.mass(token)
+			if at.round != m.round {
+				at.round = m.round
+				sum += m.scale.Mass(uint16(at.weight))
 			}
 			if at.columns&bit != 0 {
 				of[f] += m.scale.Mass(columns[f].weights[start+i])
@@ -157,27 +143,22 @@ func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
 // part calls inA, inBoth and inB once for each token that two records have, one of them only
 // or both.
 func (m *matcher) part(p pair, inA, inBoth, inB func(token uint32)) {
-	if m.round > math.MaxUint32-3 {
-		m.round = math.MaxUint32 // so that rounds do not begin again in between
-	}
-	m.each(m.left, int(p.a), func(uint32) {})
-	ofA := m.round
-	both := m.next()
-	alone := m.next()
+	const ofA, both, alone = 1, 2, 3 // rounds
 	m.a = -1
+	m.set.reset(m.tokensOf(m.left, int(p.a)) + m.tokensOf(m.right, int(p.b)))
+	m.cells(m.left, int(p.a), func(token uint32) { *m.set.slot(token) = slot{name: token + 1, round: ofA} })
 	m.cells(m.right, int(p.b), func(token uint32) {
-		switch at := &m.marks[token]; at.round {
-		case ofA:
+		switch at := m.set.slot(token); {
+		case at.name == 0:
+			*at = slot{name: token + 1, round: alone}
+			inB(token)
+		case at.round == ofA:
 			at.round = both
 			inBoth(token)
-		case both, alone:
-		default:
-			at.round = alone
-			inB(token)
 		}
 	})
 	m.cells(m.left, int(p.a), func(token uint32) {
-		if at := &m.marks[token]; at.round == ofA {
+		if at := m.set.slot(token); at.round == ofA {
 			at.round = both
 			inA(token)
 		}
@@ -212,17 +193,9 @@ func (t *tables) records(ctx context.Context, c *Config) (_ *records, err error)
 	if t.right != nil {
 		r.right = t.right
 	}
-	df := make([]uint32, t.numbering.Tokens())
-	n := 0
-	m := r.newMatcher()
-	for _, table := range t.all() {
-		for i := range table.Rows() {
-			filled := false
-			m.each(table, i, func(token uint32) { df[token]++; filled = true })
-			if filled {
-				n++
-			}
-		}
+	df, n, err := t.frequencies(ctx, c.Threads, r)
+	if err != nil {
+		return nil, err
 	}
 	if r.weights, err = c.weigh(df, n); err != nil {
 		return nil, err
@@ -246,6 +219,47 @@ func (t *tables) records(ctx context.Context, c *Config) (_ *records, err error)
 		r.sizes[1] = r.sizes[0]
 	}
 	return r, nil
+}
+
+// ownCounts is of how many tokens each goroutine counts the records by itself: those that came
+// first, most of which many records have.
+const ownCounts = 1 << 16
+
+// frequencies returns how many records of both tables have each token, and how many have any.
+func (t *tables) frequencies(ctx context.Context, threads int, r *records) (df []uint32, filled int, err error) {
+	df = make([]uint32, t.numbering.Tokens())
+	var mu sync.Mutex
+	for _, table := range t.all() {
+		if err := parallelEnd(ctx, threads, table.Rows(), 1<<12, func(int) (func(from, to int), func()) {
+			m, own, n := r.newMatcher(), make([]uint32, min(ownCounts, len(df))), 0
+			count := func(from, to int) {
+				for i := from; i < to; i++ {
+					any := false
+					m.each(table, i, func(token uint32) {
+						if any = true; int(token) < len(own) {
+							own[token]++
+						} else {
+							atomic.AddUint32(&df[token], 1)
+						}
+					})
+					if any {
+						n++
+					}
+				}
+			}
+			return count, func() {
+				mu.Lock()
+				defer mu.Unlock()
+				filled += n
+				for token, count := range own {
+					df[token] += count
+				}
+			}
+		}); err != nil {
+			return nil, 0, err
+		}
+	}
+	return df, filled, nil
 }
 
 // weighColumns multiplies the weight of each token by the largest weight of the columns that

@@ -44,7 +44,7 @@ func TestOneLookAtTheTokensTellsWhatMergesDo(t *testing.T) {
 	m := whole.newMatcher()
 	for a := range uint32(rows) {
 		if a == rows/2 {
-			m.round = math.MaxUint32 - 5
+			m.round = math.MaxUint32 - 5 // rounds begin again in between
 		}
 		for b := range uint32(rows) {
 			of := make([]uint64, columns)

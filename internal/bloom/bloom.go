@@ -40,6 +40,23 @@ func (f *Filter) Has(hash uint64) bool {
 	return f.words[f.place(hash)]&m == m
 }
 
+// HasAll is Has for many hashes. One loop, in which nothing else happens, waits for several words
+// of memory at once.
+func (f *Filter) HasAll(hashes []uint64, has []bool) {
+	for i, hash := range hashes {
+		has[i] = f.Has(hash)
+	}
+}
+
+// AddAllShared is AddShared for many hashes.
+func (f *Filter) AddAllShared(hashes []uint64) {
+	for _, hash := range hashes {
+		if word := &f.words[f.place(hash)]; atomic.LoadUint64(word)&mask(hash) != mask(hash) {
+			atomic.OrUint64(word, mask(hash))
+		}
+	}
+}
+
 // place returns the word of a hash: by its high bits, and mask takes the low ones.
 func (f *Filter) place(hash uint64) uint64 {
 	place, _ := bits.Mul64(hash, uint64(len(f.words)))

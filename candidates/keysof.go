@@ -1,0 +1,137 @@
+package candidates
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// A key that a record has, and the information in it.
+type key struct {
+	hash uint64
+	info uint32
+}
+
+// wholeSeed tells the key of a whole record from those of its items.
+const wholeSeed = 0x7f4a7c15
+
+// keysOf appends the keys of a record, of which items, ascending, is scratch, and returns its
+// rarest item, 0 if none tells anything. The first key is the record as a whole: the items of one
+// that has many copies are too frequent for any other.
+func (m *keyMaker) keysOf(dst []key, items []uint32) (_ []key, rarest uint32) {
+	if len(items) > 0 {
+		whole := uint64(wholeSeed)
+		for _, x := range items {
+			whole = hashing.Mix(whole ^ uint64(x))
+		}
+		dst = append(dst, key{whole, m.need})
+	}
+	m.ranked = m.ranked[:0]
+	for _, x := range items {
+		if info := m.info[x]; info > 0 {
+			m.ranked = append(m.ranked, ranked(math.MaxUint16-info)<<32|ranked(x))
+		}
+	}
+	if len(m.ranked) == 0 {
+		return dst, 0
+	}
+	slices.Sort(m.ranked)
+	return m.extend(dst, m.ranked[:min(len(m.ranked), mostItems)], key{}, 1), m.ranked[0].item()
+}
+
+// ranked is an item that tells something, so that sorting puts first what tells most.
+type ranked uint64
+
+func (r ranked) item() uint32 { return uint32(r) }
+func (r ranked) info() uint32 { return math.MaxUint16 - uint32(r>>32) }
+
+// extend appends the smallest sets of items, sorted by falling information, that together with
+// those of begun are enough for a key.
+func (m *keyMaker) extend(dst []key, items []ranked, begun key, joint int) []key {
+	for i, x := range items {
+		if len(dst) == mostKeys {
+			return dst
+		}
+		set := key{hashing.Mix(begun.hash + uint64(x.item()) + 1), begun.info + x.info()}
+		switch {
+		case set.info >= m.need:
+			dst = append(dst, set)
+		case joint == mostJoint || set.info+uint32(mostJoint-joint)*x.info() < m.need:
+			return dst // what follows tells less
+		default:
+			dst = m.extend(dst, items[i+1:], set, joint+1)
+		}
+	}
+	return dst
+}
+
+// keyMaker makes keys on one goroutine.
+type keyMaker struct {
+	*keyer
+	ranked []ranked
+}
+
+// keyBatch is keys of some records, which are looked up together: the accesses to a filter's memory
+// then overlap, and it is they that take the time.
+type keyBatch struct {
+	hashes  []uint64
+	entries []uint64 // of each key: the record, with what the key tells above it
+	has     []bool   // of each key: a filter has it
+}
+
+// batchKeys is from how many keys on a batch is full.
+const batchKeys = 1 << 10
+
+func (b *keyBatch) clear() { b.hashes, b.entries = b.hashes[:0], b.entries[:0] }
+
+// room returns a place of each key for what a filter says.
+func (b *keyBatch) room() []bool {
+	if len(b.has) < len(b.hashes) {
+		b.has = make([]bool, len(b.hashes)+batchKeys)
+	}
+	return b.has[:len(b.hashes)]
+}
+
+// side returns the records of the left or the right table.
+func (k *keyer) side(side int) Items {
+	if side == 0 {
+		return k.left
+	}
+	return k.right
+}
+
+// eachKey calls visit for the keys of all records of one side, from several goroutines, each of which has a
+// visit of its own, and calls end when it has no more.
+func (k *keyer) eachKey(ctx context.Context, side int, newVisit func() (visit func(*keyBatch) error, end func() error)) error {
+	rarest := k.rarest[side]
+	return k.each(ctx, k.side(side), func() (func(int, []uint32) error, func() error) {
+		visit, end := newVisit()
+		m := keyMaker{keyer: k}
+		var keys []key
+		var b keyBatch
+		flush := func() error {
+			defer b.clear()
+			return visit(&b)
+		}
+		return func(i int, items []uint32) error {
+			keys, rarest[i] = m.keysOf(keys[:0], items)
+			for _, key := range keys {
+				b.hashes = append(b.hashes, key.hash)
+				b.entries = append(b.entries, uint64(min(key.info, 1<<30))<<recordBits|uint64(i))
+			}
+			if len(b.hashes) < batchKeys {
+				return nil
+			}
+			return flush()
+		}, func() error { return errors.Join(flush(), end()) }
+	})
+}
+
+// Entries of keys have the hash, and the record with what the key tells above it.
+const (
+	recordBits = 32
+	recordMask = 1<<recordBits - 1
+)
