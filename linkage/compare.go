@@ -158,6 +158,23 @@ func (c *comparer) eachColumn(p pair, visit func(f int, similarity float64, a, b
 	}
 }
 
+// touched is how many candidates are touched together: their values fit in a nearer cache.
+const touched = 16
+
+// touch reads something of each value of the right records of candidates, and returns the sum of
+// it, which means nothing. These values are all over the memory: in a loop without anything else
+// the processor waits for many of them at once.
+func (c *comparer) touch(pairs []pair) (sum uint64) {
+	for _, p := range pairs {
+		for f, cell := range c.right.Cells(int(p.b)) {
+			if cell > 0 {
+				sum += c.columns[f].sizes[cell-1] + uint64(c.columns[f].FirstToken(cell-1))
+			}
+		}
+	}
+	return sum
+}
+
 // compare makes the comparison of candidates, each goroutine with one of the matchers.
 func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pair) (*comparison, error) {
 	r := &comparison{pairs: pairs, width: len(c.columns) + 1, wholes: make([]float32, len(pairs))}
@@ -166,9 +183,12 @@ func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pai
 	}
 	r.levels = make([]level, len(pairs)*r.width)
 	err := parallel(ctx, len(matchers), len(pairs), 1024, func(worker int) func(from, to int) {
-		common := make([]uint64, len(c.columns))
+		common, read := make([]uint64, len(c.columns)), uint64(0)
 		return func(from, to int) {
 			for i := from; i < to; i++ {
+				if (i-from)%touched == 0 {
+					read += c.touch(pairs[i:min(i+touched, to)])
+				}
 				r.wholes[i] = float32(c.fill(r.of(i), pairs[i], matchers[worker], common))
 			}
 		}

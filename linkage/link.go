@@ -59,7 +59,7 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 // examine finds candidates, compares them, and says how likely each is a match.
 func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	t.numbering.Finish()
-	if err := t.holdAll(c.Threads); err != nil {
+	if err := t.holdAll(); err != nil {
 		return nil, err
 	}
 	whole, err := t.records(ctx, c)

@@ -60,7 +60,7 @@ func (m *memory) sorting() int64 {
 }
 
 // holdAll says how much the tables and what is known of their values take from now on.
-func (t *tables) holdAll(threads int) error {
+func (t *tables) holdAll() error {
 	rows := t.result.Left + t.result.Right
 	b := t.numbering.Bytes() + perFound*int64(min(sampled, 2*firstK*rows)) // of what is learned from
 	for _, table := range t.all() {
@@ -72,7 +72,7 @@ func (t *tables) holdAll(threads int) error {
 		b += 17*int64(values) + 2*int64(tokens) // sizes, rarity and words; weights
 		items += values
 	}
-	b += int64(t.numbering.Tokens()) * int64(8+8*threads) // weights, frequencies and the marks of matchers
+	b += 8 * int64(t.numbering.Tokens()) // weights, and frequencies while weights are made of them
 	ofKeys := int64(items) * int64(2+4*len(t.all()))
 	if b += ofKeys; t.right == nil {
 		t.memory.keys = ofKeys

@@ -1,12 +1,17 @@
 package linkage
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A tokenSet is some tokens, with what is known of them: a table of open addressing, half
-// full at most. That of a record of a hundred tokens takes 4 KiB.
+// full at most, and a bitmap of 16 bits a slot that tells which tokens certainly are not there.
+// Those of a record of a hundred tokens take 4 KiB and 512 bytes.
 type tokenSet struct {
-	slots []slot // a power of two
-	shift uint   // what is left of the hash of a token after it is the token's place
+	slots []slot   // a power of two
+	maybe []uint64 // bit of the hash of each token
+	shift uint     // what is left of the hash of a token after it is the token's place
 }
 
 // slot is what is known of a token of the left record of a matcher.
@@ -14,27 +19,53 @@ type slot struct {
 	name    uint32 // 1 + the token; 0: the slot is free
 	round   uint32 // in which the token was last met
 	columns uint32 // that have it: bit f, of the first markedColumns
-	weight  uint32
+	weight  uint16 // in the record as a whole
+	own     uint16 // in the value of the column, of tokens that one column alone has
 }
+
+// bitsOfSlot is the logarithm of the bits of the bitmap for a slot.
+const bitsOfSlot = 4
 
 // reset empties the set, and makes room for n tokens. O(n).
 func (s *tokenSet) reset(n int) {
 	size := 1 << max(4, bits.Len(uint(2*n)))
-	if size > cap(s.slots) {
-		s.slots = make([]slot, size)
-	} else {
-		s.slots = s.slots[:size]
-		clear(s.slots)
-	}
+	s.slots = slices.Grow(s.slots[:0], size)[:size]
+	clear(s.slots)
+	s.maybe = slices.Grow(s.maybe[:0], size<<bitsOfSlot/64)[:size<<bitsOfSlot/64]
+	clear(s.maybe)
 	s.shift = uint(32 - bits.Len(uint(size-1)))
 }
+
+// hash is multiplicative, by the golden ratio (Knuth): its upper bits count.
+func hash(token uint32) uint32 { return token * 0x9e3779b1 }
 
 // slot returns that of a token, or the free one that it would take.
 func (s *tokenSet) slot(token uint32) *slot {
 	mask := uint32(len(s.slots) - 1)
-	i := token * 0x9e3779b1 >> s.shift // multiplicative hashing by the golden ratio (Knuth)
+	i := hash(token) >> s.shift
 	for s.slots[i].name != 0 && s.slots[i].name != token+1 {
 		i = (i + 1) & mask
 	}
 	return &s.slots[i]
+}
+
+// note notes in the bitmap that a token is there.
+func (s *tokenSet) note(token uint32) {
+	h := hash(token) >> (s.shift - bitsOfSlot)
+	s.maybe[h/64] |= 1 << (h % 64)
+}
+
+// pass returns in dst, which is scratch, the places of the tokens that may be there.
+func (s *tokenSet) pass(dst []uint32, tokens []uint32) []uint32 {
+	if cap(dst) < len(tokens) {
+		dst = make([]uint32, 2*len(tokens))
+	}
+	dst = dst[:len(tokens)]
+	n, shift := 0, s.shift-bitsOfSlot
+	for i, token := range tokens {
+		h := hash(token) >> (shift & 31)
+		dst[n] = uint32(i)
+		n += int(s.maybe[h/64] >> (h % 64) & 1)
+	}
+	return dst[:n]
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,12 +35,25 @@ func (r *records) within(side int) *records {
 }
 
 // A matcher finds what records have in common, on one goroutine. It has the tokens of one left
-// record in a table that stays in the nearest cache, and looks those of right ones up there.
+// record at hand, in the nearest cache, and looks those of right ones up there:
+//
+//	mark(a):  a table of its tokens, each with its weight and the columns that have it
+//	meet(b):  for each column in which both have the same value: the mass of a's tokens there
+//	          for each other one: those of b's tokens that a bitmap of a's may have
+//	              → the table → the mass of each that was not met before
+//
+//  1. Most tokens of most candidates are not in both records, and which ones are cannot be
+//     predicted: the bitmap leaves them out without a branch.
+//  2. Equal values cost no look at their tokens.
 type matcher struct {
 	*records
-	set   tokenSet // of the left record a
-	a     int      // −1: none
-	round uint32   // counts the right records that a has met
+	set     tokenSet // of the left record a
+	a       int      // −1: none
+	weighed bool     // slots have the weights of tokens in columns
+	round   uint32   // counts the right records that a has met
+	alone   []uint64 // of each column of a, of the first markedColumns: the mass of the tokens that no other one has
+	several []*slot  // of the tokens of a that several columns have
+	passed  []uint32 // scratch: places of tokens that pass the bitmap
 }
 
 // markedColumns is how many columns have a bit in a slot.
@@ -78,23 +92,41 @@ func (m *matcher) each(t *record.Table, row int, visit func(token uint32)) {
 	})
 }
 
-// mark puts the tokens of a left record into the table.
-func (m *matcher) mark(a uint32) {
+// mark puts the tokens of a left record into the table, with their weights in columns, if there
+// are any.
+func (m *matcher) mark(a uint32, columns []column) {
+	cells := m.left.Cells(int(a))
 	m.set.reset(m.tokensOf(m.left, int(a)))
-	for f, cell := range m.left.Cells(int(a)) {
+	m.a, m.round, m.weighed = int(a), 0, columns != nil
+	m.alone, m.several = append(m.alone[:0], make([]uint64, min(len(cells), markedColumns))...), m.several[:0]
+	for f, cell := range cells {
 		if cell == 0 {
 			continue
 		}
-		bit := uint32(1) << f // 0 beyond markedColumns
-		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
+		values := m.numbering.Column(f)
+		start, end := values.Bounds(cell - 1)
+		for i, token := range values.TokensAt(start, end) {
 			at := m.set.slot(token)
 			if at.name == 0 {
-				*at = slot{name: token + 1, weight: uint32(m.weights[token])}
+				m.set.note(token)
+				*at = slot{name: token + 1, weight: m.weights[token]}
 			}
-			at.columns |= bit
+			if f >= markedColumns {
+				continue
+			}
+			switch before := at.columns; {
+			case before == 0:
+				m.alone[f] += m.scale.Mass(at.weight)
+				if columns != nil {
+					at.own = columns[f].weights[start+i]
+				}
+			case before&(before-1) == 0:
+				m.alone[bits.TrailingZeros32(before)] -= m.scale.Mass(at.weight)
+				m.several = append(m.several, at)
+			}
+			at.columns |= 1 << f
 		}
 	}
-	m.a, m.round = int(a), 0
 }
 
 // common returns the mass of the tokens that two records have in
@@ -102,38 +134,55 @@ func (m *matcher) mark(a uint32) {
 func (m *matcher) common(p pair) uint64 { return m.meet(p, nil, nil) }
 
 // meet returns what common does, and adds to those of columns, unless there are none, the mass
-// of the tokens that two different values have in common in each. All of this takes one look
-// at each token of the right record.
+// of the tokens that two different values have in common in each.
 func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
-	if m.a != int(p.a) || m.round == math.MaxUint32 {
-		m.mark(p.a)
+	if m.a != int(p.a) || m.round == math.MaxUint32 || columns != nil && !m.weighed {
+		m.mark(p.a, columns)
 	}
 	m.round++
-	x := m.left.Cells(int(p.a))
-	for f, cell := range m.right.Cells(int(p.b)) {
-		if cell == 0 {
+	x, y := m.left.Cells(int(p.a)), m.right.Cells(int(p.b))
+	same := uint32(0) // columns with the same value
+	for f := range m.alone {
+		if x[f] == y[f] && x[f] > 0 {
+			same |= 1 << f
+			sum += m.alone[f]
+		}
+	}
+	for _, at := range m.several {
+		if at.columns&same != 0 {
+			sum += m.scale.Mass(at.weight)
+		}
+	}
+	for f, cell := range y {
+		bit := uint32(1) << f
+		if cell == 0 || same&bit != 0 {
 			continue
 		}
 		values := m.numbering.Column(f)
 		start, end := values.Bounds(cell - 1)
-		bit := uint32(1) << f
+		tokens := values.TokensAt(start, end)
 		switch {
 		case columns == nil || x[f] == 0 || x[f] == cell:
 			bit = 0
 		case f >= markedColumns:
 			of[f] = columns[f].common(x[f]-1, cell-1)
 		}
-		for i, token := range values.TokensAt(start, end) {
-			at := m.set.slot(token)
+		m.passed = m.set.pass(m.passed, tokens)
+		for _, i := range m.passed {
+			at := m.set.slot(tokens[i])
 			if at.name == 0 {
 				continue
 			}
-			if at.round != m.round {
+			if at.round != m.round && at.columns&same == 0 {
 				at.round = m.round
-				sum += m.scale.Mass(uint16(at.weight))
+				sum += m.scale.Mass(at.weight)
 			}
-			if at.columns&bit != 0 {
-				of[f] += m.scale.Mass(columns[f].weights[start+i])
+			switch at.columns & bit {
+			case 0:
+			case at.columns:
+				of[f] += m.scale.Mass(at.own)
+			default:
+				of[f] += m.scale.Mass(columns[f].weights[start+int(i)])
 			}
 		}
 	}

@@ -272,6 +272,14 @@ func (c *Column) Bounds(value uint32) (start, end int) {
 	return start, c.ends[value]
 }
 
+// FirstToken returns the first token of a value, 0 if it has none.
+func (c *Column) FirstToken(value uint32) uint32 {
+	if start, end := c.Bounds(value); start < end {
+		return c.tokens[start]
+	}
+	return 0
+}
+
 // Count returns how many rows have a value.
 func (c *Column) Count(value uint32) int { return int(c.counts[value]) }
 
