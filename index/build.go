@@ -104,6 +104,7 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 	}
 	written := func(name string) tables { return tables{s: s, name: name, full: full} }
 	b.records, b.held = written("records"), written("held")
+	b.held.plain = true
 	b.ids = idSorter{tables: written("ids"), most: min(o.Memory/4, mostIDs)}
 	return b, nil
 }

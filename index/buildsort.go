@@ -64,7 +64,7 @@ func (s *idSorter) flush() error {
 		}
 		key = append(append(key[:0], keyID), id(at)...)
 		value = appendSlotOf(value[:0], id(at), at.slot)
-		if err := s.w.Set(key, value); err != nil {
+		if err := s.set(key, value); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func (k *keySorter) write(ctx context.Context, dead slotSet, next uint64, most i
 	var writers sync.WaitGroup
 	for i, r := range readers {
 		writers.Go(func() {
-			w := keyWriter{tables: tables{s: k.s, name: fmt.Sprintf("keys-%d-", i), full: k.full}, dead: dead, copies: copies, most: most}
+			w := keyWriter{tables: tables{s: k.s, name: fmt.Sprintf("keys-%d-", i), full: k.full, plain: true}, dead: dead, copies: copies, most: most}
 			errs[i] = errors.Join(w.write(ctx, r, bound(i+1)), r.Close())
 		})
 	}

@@ -287,7 +287,7 @@ func (s *disk) settle(x *Index, all bool) error {
 	if err != nil {
 		return err
 	}
-	w := &settling{tables{s: s, full: tableFile}}
+	w := &settling{tables{s: s, full: tableFile, plain: true}}
 	if err := w.write(x, v, expired); err != nil {
 		return errors.Join(err, w.abort())
 	}
@@ -365,8 +365,9 @@ func (w *settling) keys(v *view, expired []keyOf) error {
 			return err
 		}
 		if key = k.append(key[:0]); k.has {
-			return w.w.Set(key, nil)
+			return w.set(key, nil)
 		}
+		w.since += len(key)
 		return w.w.Delete(key)
 	}
 	err := v.table.Each(table.Range{First: max(v.First, v.settled), Next: v.Next}, func(print, slot uint64) error {

@@ -9,26 +9,43 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
 	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // tableFile is how large a table with keys gets. Its Bloom filter is read as a whole.
 const tableFile = 8 << 20
 
+// syncAfter is after how many bytes of a table the system is asked to begin to write them.
+const syncAfter = 512 << 10
+
 // settleFile begins the names of tables that are being written.
 const settleFile = "settle"
 
 // tables writes tables of the store, in the order of keys, which Pebble takes in as they are. It
-// belongs to one goroutine.
+// belongs to one goroutine; put has another one that waits for the disk.
 type tables struct {
 	s     *disk
 	name  string // tells its files from those of others at the same time
 	full  uint64 // bytes after which a table is complete
+	plain bool   // they hold hashes, which no compression makes smaller
 	n     int    // files begun
 	paths []string
 	w     *sstable.Writer // nil: none is begun
+	since int             // bytes that were put into it since its size was asked for
+	given chan error      // what comes of the table that put has handed over last; nil: that is known
 }
 
-func (t *tables) isFull() bool { return t.w != nil && t.w.Raw().EstimatedSize() > t.full }
+// askAfter is how many bytes are put into a table before its size is asked for again, which for one key
+// takes as long as putting it there.
+const askAfter = 4 << 10
+
+func (t *tables) isFull() bool {
+	if t.w == nil || t.since < askAfter && t.full > askAfter {
+		return false
+	}
+	t.since = 0
+	return t.w.Raw().EstimatedSize() > t.full
+}
 
 // room begins a table, if there is none, or another one if that is full.
 func (t *tables) room() error {
@@ -52,27 +69,47 @@ func (t *tables) begin() error {
 	t.n++
 	t.paths = append(t.paths, path)
 	format := t.s.db.FormatMajorVersion().MaxTableFormat()
-	t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), t.s.options.MakeWriterOptions(0, format))
+	o := t.s.options.MakeWriterOptions(0, format)
+	if t.plain {
+		o.Compression = sstable.NoCompression
+	}
+	f = vfs.NewSyncingFile(f, vfs.SyncingFileOptions{BytesPerSync: syncAfter}) // so that end has little to wait for
+	t.w, t.since = sstable.NewWriter(objstorageprovider.NewFileWritable(f), o), 0
 	return nil
 }
 
-// end completes the table that was begun. It is on disk then.
+// end completes the table that was begun, and what put has handed over. They are on disk then.
 func (t *tables) end() (err error) {
+	err = t.taken()
 	if t.w != nil {
-		err = t.w.Close()
+		err = errors.Join(err, t.w.Close())
 		t.w = nil
 	}
+	return err
+}
+
+// taken waits until the store has what put has handed over.
+func (t *tables) taken() error {
+	if t.given == nil {
+		return nil
+	}
+	err := <-t.given
+	t.given = nil
 	return err
 }
 
 // ingest gives the tables that are complete to the store: all of them or none.
 func (t *tables) ingest() error {
 	paths := t.paths
+	t.paths = nil
+	return t.s.ingest(paths)
+}
+
+func (s *disk) ingest(paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	t.paths = nil
-	return t.s.do(func() error { return t.s.db.Ingest(context.Background(), paths) })
+	return s.do(func() error { return s.db.Ingest(context.Background(), paths) })
 }
 
 // handOver completes the table that was begun, and gives all to the store.
@@ -83,12 +120,22 @@ func (t *tables) handOver() error {
 	return t.ingest()
 }
 
-// put writes a key, and hands over each table when it is full.
+// put writes a key, and hands over each table when it is full. The next one is written while the
+// disk takes that.
 func (t *tables) put(key, value []byte) error {
 	if t.isFull() {
-		if err := t.handOver(); err != nil {
+		if err := t.taken(); err != nil {
 			return err
 		}
+		w, paths, given := t.w, t.paths, make(chan error, 1)
+		t.w, t.paths, t.given = nil, nil, given
+		go func() {
+			err := w.Close()
+			if err == nil {
+				err = t.s.ingest(paths)
+			}
+			given <- err
+		}()
 	}
 	return t.set(key, value)
 }
@@ -107,6 +154,7 @@ func (t *tables) set(key, value []byte) error {
 	if err := t.begin(); err != nil {
 		return err
 	}
+	t.since += len(key) + len(value)
 	return t.w.Set(key, value)
 }
 
