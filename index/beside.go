@@ -121,10 +121,13 @@ func (s *snapshot) same(from vfs.FS, dir string) bool {
 	if err != nil {
 		return false
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == "LOCK" })
+	return slices.Equal(withoutLock(names), withoutLock(taken))
+}
+
+// withoutLock sorts names and leaves out that of Pebble's lock, which whoever opens a store makes.
+func withoutLock(names []string) []string {
 	slices.Sort(names)
-	slices.Sort(taken)
-	return slices.Equal(names, taken)
+	return slices.DeleteFunc(names, func(name string) bool { return name == "LOCK" })
 }
 
 func (s *snapshot) close() (err error) {

@@ -55,6 +55,7 @@ type Builder struct {
 	s       *disk
 	err     error // why it goes on no more
 	next    uint64
+	given   int // keys of all documents; of a copy all of them too
 	docs    []arrival
 	records tables
 	held    tables // blocks or, with KeysOnDisk, facts
@@ -144,6 +145,7 @@ func (b *Builder) add(batch *Batch) error {
 				return err
 			}
 		}
+		b.given += len(a.keys)
 		if b.keys == nil {
 			continue
 		}
@@ -167,6 +169,15 @@ func (b *Builder) add(batch *Batch) error {
 func (b *Builder) put(to *tables, kind byte, slot uint64) error {
 	b.key = slotKey(b.key[:0], kind, slot)
 	return to.put(b.key, b.value)
+}
+
+// Ceiling returns the OpenOptions.Memory with which the index of what was added can be opened, some more
+// if many documents are equal; with KeysOnDisk any will do, and it returns 0.
+func (b *Builder) Ceiling() int64 {
+	if b.keys != nil {
+		return 0
+	}
+	return ceilingFor(table.ReservedBytes(b.given) + int64(b.next)*slotSize(b.x.judge.words))
 }
 
 // Finish makes the folder the index of what was added, which survives, and returns how many

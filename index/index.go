@@ -33,6 +33,7 @@ type Index struct {
 	view    atomic.Pointer[view]
 	clock   atomic.Int64 // the newest time, in nanoseconds
 	counts  counts
+	ceiling int64 // OpenOptions.Memory
 
 	batches sync.Pool // of *Batch, for single documents
 
@@ -50,6 +51,7 @@ type Index struct {
 	most    uint64            // see expire
 	finder  *finder
 	marks   []mark
+	asked   uint64 // slots there were when it was known last that memory has room
 }
 
 // counts are what has happened since the index was opened.
@@ -127,6 +129,9 @@ func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
+	if err := x.hasRoom(); err != nil {
+		return nil, err
+	}
 	x.begin(b)
 	b.verdicts = b.verdicts[:0]
 	for i := range b.docs {
@@ -173,6 +178,9 @@ func (x *Index) Add(b *Batch) error {
 	defer x.write.Unlock()
 	if x.failed != nil {
 		return x.failed
+	}
+	if err := x.hasRoom(); err != nil {
+		return err
 	}
 	x.begin(b)
 	for i := range b.docs {
@@ -536,7 +544,7 @@ func (x *Index) Stats() Stats {
 	v := x.view.Load()
 	s := Stats{
 		Documents: x.counts.live.Load(), First: v.First, Next: v.Next,
-		TableBytes: v.table.Bytes(), SlotBytes: int64(len(v.chunks)) * chunkDocs * int64(8+16+4*x.judge.words),
+		TableBytes: v.table.Bytes(), SlotBytes: v.slotBytes(),
 		StoreBytes: x.store.bytes(v), KeyBytes: x.store.keyBytes(),
 		Checked: x.counts.checked.Load(), Added: x.counts.added.Load(), Duplicates: x.counts.duplicates.Load(), Late: x.counts.late.Load(),
 		Refreshed: x.counts.refreshed.Load(), Expired: x.counts.expired.Load(), Deleted: x.counts.deleted.Load(), Full: x.counts.full.Load(),

@@ -54,8 +54,9 @@ func (p *part) empty() {
 }
 
 // reserve makes room in the table for as many keys as all documents have if they are like those
-// of the first round, so that shards are not filled anew again and again.
-func (l *loading) reserve(from, to uint64) {
+// of the first round, so that shards are not filled anew again and again. It is an error if memory may
+// not hold as many.
+func (l *loading) reserve(from, to uint64) error {
 	l.reserved = true
 	keys := 0
 	for _, p := range l.parts {
@@ -68,7 +69,13 @@ func (l *loading) reserve(from, to uint64) {
 			}
 		}
 	}
-	l.view.table.Reserve(int(float64(keys) / float64(to-from) * float64(l.view.Next-from)))
+	keys = int(float64(keys) / float64(to-from) * float64(l.view.Next-from))
+	held := table.ReservedBytes(keys) + l.view.slotBytes()
+	if err := l.x.fits(l.view.Next-l.held, held, held); err != nil {
+		return err
+	}
+	l.view.table.Reserve(keys)
+	return nil
 }
 
 // load reads what memory holds from the store.
@@ -92,6 +99,10 @@ func (x *Index) load(s *disk, threads int) error {
 		Range: table.Range{First: first, Next: next}, base: held >> chunkBits, table: table.New(x.options.BucketCap), words: x.judge.words,
 		settled: settled, disk: s,
 	}}
+	slots := int64(next-held) * slotSize(x.judge.words) // whatever keys they have
+	if err := x.fits(next-held, slots, slots+table.ReservedBytes(int(next-held)*(x.options.Recipe.Keys()+1))); err != nil {
+		return err
+	}
 	for slot := held &^ (chunkDocs - 1); slot < next; slot += chunkDocs {
 		l.view.chunks = append(l.view.chunks, newChunk(x.judge.words, false))
 	}
@@ -102,6 +113,10 @@ func (x *Index) load(s *disk, threads int) error {
 		if err := l.round(from, min(from+roundDocs, next)); err != nil {
 			return err
 		}
+	}
+	all := l.view.table.Bytes() + l.view.slotBytes()
+	if err := x.fits(next-held, all, all); err != nil {
+		return err
 	}
 	s.trimmed, s.slots = trimmed, next
 	if err := s.loadPast(); err != nil {
@@ -219,7 +234,9 @@ func (l *loading) round(from, to uint64) error {
 		copies = func(slot uint64) bool { return l.copies[slot-from] }
 	}
 	if !l.reserved && l.view.Next > to {
-		l.reserve(from, to)
+		if err := l.reserve(from, to); err != nil {
+			return err
+		}
 	}
 	l.fill(func(p *part) *[partitions][]entry { return &p.others }, copies)
 	return nil

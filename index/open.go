@@ -8,8 +8,10 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/dustin/go-humanize"
 
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // ErrInUse says that another process has the index open to write.
@@ -24,6 +26,11 @@ type OpenOptions struct {
 	// so, also beside one that writes, and none waits for another.
 	ReadOnly bool
 	Threads  int // that read what memory holds; 0: all processors
+	// Memory is a ceiling for the resident bytes of a process that does little else; 0: none. Cache and
+	// TailKeys are shares of it then, unless they are set. An index with keys in memory that needs more
+	// is refused with ErrMemory, which says how much, before that is taken; one that has come to need
+	// more takes no more documents.
+	Memory int64
 	// Cache is how many bytes of the store memory keeps at most; 0: 64 MiB, with KeysOnDisk 256 MiB. There
 	// a key that is not there costs no read as long as 1.7 bytes of it are there for each key: 29 for a
 	// document of the default recipe.
@@ -41,6 +48,66 @@ func (o *OpenOptions) setDefaults() {
 		o.FS = vfs.Default
 	}
 }
+
+// share sets what is a share of Memory. It is called when it is known where keys are.
+func (o *OpenOptions) share() {
+	if o.Memory == 0 {
+		return
+	}
+	cache := max(o.Memory/cacheShare, leastCache)
+	if o.Keys == KeysOnDisk {
+		cache = max(o.Memory/4, defaultCache)
+		o.TailKeys = cmp.Or(o.TailKeys, int(min(o.Memory/4/tailKeyBytes, DefaultTailKeys)))
+	}
+	o.Cache = cmp.Or(o.Cache, cache)
+	o.memTable = cmp.Or(o.memTable, uint64(min(max(o.Memory/cacheShare, 1<<20), memTableSize)))
+}
+
+const (
+	cacheShare   = 16 // of the ceiling is for the cache, with keys in memory
+	leastCache   = 16 << 20
+	tailKeyBytes = 64        // of a key that is not settled: of the table, its growth and the documents' facts
+	program      = 24 << 20  // with Pebble
+	mostBeside   = 104 << 20 // are for Pebble's tables in memory and for documents on their way, or as many as are held
+)
+
+// ceilingFor returns the least OpenOptions.Memory for an index of which memory holds so many bytes, a
+// tenth more while shards of its table are filled anew.
+func ceilingFor(held int64) int64 {
+	needed := held + held/10 + program + min(held, mostBeside)
+	return max(needed+leastCache, needed/(cacheShare-1)*cacheShare)
+}
+
+// ErrMemory says that an index with its keys in memory needs more of it than OpenOptions.Memory.
+var ErrMemory = errors.New("index: too large for memory")
+
+// fits is an error if memory would hold more bytes of documents than there is room for. It names the ceiling for
+// those that are expected.
+func (x *Index) fits(documents uint64, held, expected int64) error {
+	if x.ceiling == 0 || x.options.Keys == KeysOnDisk || ceilingFor(held) <= x.ceiling {
+		return nil
+	}
+	return setting.Errorf("%w: of its %s documents it holds %s there: give it %s %s or more, or make it with %s %s",
+		ErrMemory, humanize.Comma(int64(documents)), humanize.IBytes(uint64(expected)), setting.Memory, roundUp(ceilingFor(expected)), setting.Keys, KeysOnDisk)
+}
+
+// hasRoom is an error if memory has no room for more documents. It is cheap as long as few have come
+// since it was asked last.
+func (x *Index) hasRoom() error {
+	v := x.view.Load()
+	if x.ceiling == 0 || v.Next < x.asked+chunkDocs {
+		return nil
+	}
+	held := v.table.Bytes() + v.slotBytes()
+	err := x.fits(v.Next-v.First, held, held)
+	if err == nil {
+		x.asked = v.Next
+	}
+	return err
+}
+
+// roundUp writes a number of bytes as whole MiB, none too few.
+func roundUp(bytes int64) string { return fmt.Sprintf("%dMiB", (bytes+1<<20-1)>>20) }
 
 // Open opens the index in a folder. One process at a time has it open to write: for others the
 // error is ErrInUse.
@@ -96,6 +163,7 @@ func open(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) 
 
 // load opens the store and reads from it what memory holds.
 func (s *disk) load(o OpenOptions, store string, readOnly bool) (*Index, error) {
+	o.share()
 	s.onDisk, s.cache, s.tailKeys = o.Keys == KeysOnDisk, o.Cache, cmp.Or(o.TailKeys, DefaultTailKeys)
 	s.filterBytes = int64(o.Recipe.Keys()+1) * 10 / 8
 	err := s.do(func() (err error) {
@@ -106,7 +174,7 @@ func (s *disk) load(o OpenOptions, store string, readOnly bool) (*Index, error) 
 		return nil, fmt.Errorf("index: %s: %w", store, asDamage(err))
 	}
 	x := newIndex(o.withDefaults())
-	x.store = s
+	x.store, x.ceiling = s, o.Memory
 	return x, x.load(s, o.Threads)
 }
 

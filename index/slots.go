@@ -64,6 +64,12 @@ func (c *chunk) bury(slot uint64) bool {
 	return c.dead[i/64].Or(1<<(i%64))>>(i%64)&1 == 0
 }
 
+// slotBytes returns what chunks hold of the documents of a view.
+func (v *view) slotBytes() int64 { return int64(len(v.chunks)) * chunkDocs * slotSize(v.words) }
+
+// slotSize is what a chunk holds of a document, its record apart.
+func slotSize(words int) int64 { return int64(8 + 16 + 4*words) }
+
 // signature returns that of a document.
 func (c *chunk) signature(slot uint64, words int) []uint32 {
 	i := int(slot%chunkDocs) * words

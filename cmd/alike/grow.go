@@ -29,9 +29,7 @@ func growing(dir string, c alike.Config, inputs []string, dryRun bool) (*grow.Co
 		shown = append(shown, fault.Shown(input))
 	}
 	shown = append(shown, "-o", fault.Shown(c.Output))
-	opening := openOptions(c.Memory)
-	opening.Options, opening.Threads = o, c.Threads
 	return grow.New(dir, grow.Options{
-		Index: opening, What: strings.Join(shown, " "), Fresh: c.Fresh, DryRun: dryRun,
+		Index: index.OpenOptions{Options: o, Threads: c.Threads, Memory: c.Memory}, What: strings.Join(shown, " "), Fresh: c.Fresh, DryRun: dryRun,
 	}), nil
 }

@@ -111,6 +111,9 @@ func newIndexBuild() *cobra.Command {
 			}
 			fed := feed.Config{Index: b, Sources: sources, Corpus: c.Corpus, TimeField: timeField, Threads: c.Threads}
 			err = f.input.feed(cmd, fed, problems, func() (int64, error) { return b.Finish(cmd.Context()) })
+			if needed := b.Ceiling(); needed > c.Memory && c.Memory > 0 && (err == nil || errors.Is(err, errSkipped)) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "alike: to be opened this index needs some --memory %s; made with --keys disk it needs no more than a small one\n", humanize.IBytes(uint64(needed)))
+			}
 			return errors.Join(err, b.Close())
 		},
 	}
@@ -144,12 +147,11 @@ func newIndexAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			opening, err := input.opening()
+			memory, err := input.budget()
 			if err != nil {
 				return err
 			}
-			opening.Threads = input.threads
-			x, err := index.Open(args[0], opening)
+			x, err := index.Open(args[0], index.OpenOptions{Threads: input.threads, Memory: memory})
 			if err != nil {
 				return err
 			}
@@ -230,7 +232,7 @@ func newIndexDelete() *cobra.Command {
 		Example: "  alike index delete news.index 4711 4712",
 		Args:    dirAnd("ids"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(args[0], false, &inputFlags{}, func(x *index.Index) error {
+			return withIndex(args[0], false, 0, func(x *index.Index) error {
 				ids := make([][]byte, len(args)-1)
 				for i := range ids {
 					ids[i] = []byte(args[i+1])
@@ -252,21 +254,9 @@ func newIndexDelete() *cobra.Command {
 	}
 }
 
-// opening shares the memory that is asked for out to an index.
-func (f *inputFlags) opening() (index.OpenOptions, error) {
-	memory, err := f.budget()
-	return openOptions(memory), err
-}
-
-// withIndex opens an index for a while, in the memory that flags, the zero value of a command
-// without them, allow.
-func withIndex(dir string, readOnly bool, f *inputFlags, use func(x *index.Index) error) (err error) {
-	opening, err := f.opening()
-	if err != nil {
-		return err
-	}
-	opening.ReadOnly = readOnly
-	x, err := index.Open(dir, opening)
+// withIndex opens an index for a while, in so much memory; 0: as it needs.
+func withIndex(dir string, readOnly bool, memory int64, use func(x *index.Index) error) (err error) {
+	x, err := index.Open(dir, index.OpenOptions{ReadOnly: readOnly, Memory: memory})
 	if err != nil {
 		return err
 	}
@@ -280,7 +270,7 @@ func newIndexInfo() *cobra.Command {
 		Short: "Say what an index is and what it holds",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(args[0], true, &inputFlags{}, func(x *index.Index) error {
+			return withIndex(args[0], true, 0, func(x *index.Index) error {
 				printInfo(cmd.OutOrStdout(), x)
 				return nil
 			})
@@ -321,7 +311,7 @@ func newIndexCheck() *cobra.Command {
 		Short: "Read and compare everything in an index, and name what is damaged",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(args[0], true, &inputFlags{}, func(x *index.Index) error {
+			return withIndex(args[0], true, 0, func(x *index.Index) error {
 				damages := int64(0)
 				documents, err := x.Verify(cmd.Context(), func(d index.Damage) {
 					damages++
@@ -346,7 +336,7 @@ func newIndexCompact() *cobra.Command {
 		Short: "Make the folder of an index as small as it can be",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(args[0], false, &inputFlags{}, func(x *index.Index) error {
+			return withIndex(args[0], false, 0, func(x *index.Index) error {
 				before := x.Stats().StoreBytes
 				if err := x.Compact(context.WithoutCancel(cmd.Context())); err != nil {
 					return err

@@ -63,15 +63,6 @@ func checkIndex(o index.Options) error {
 	return nil
 }
 
-// openOptions shares a budget of memory, 0 if it is not known, out to an index that has its keys on disk.
-func openOptions(memory int64) index.OpenOptions {
-	if memory == 0 {
-		return index.OpenOptions{}
-	}
-	const keyBytes = 64 // at a quarter of the budget: of the table, its growth and the documents' facts
-	return index.OpenOptions{Cache: max(memory/4, 64<<20), TailKeys: int(min(memory/4/keyBytes, index.DefaultTailKeys))}
-}
-
 // buildMemory returns what of a budget of memory, 0 if it is not known, ids and keys may take while an
 // index is built. The rest is for the program, documents on their way and Pebble.
 func buildMemory(memory int64) int64 {

@@ -102,7 +102,11 @@ func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error 
 	if err != nil {
 		return err
 	}
-	return withIndex(dir, true, &f.input, func(x *index.Index) error {
+	memory, err := f.input.budget()
+	if err != nil {
+		return err
+	}
+	return withIndex(dir, true, memory, func(x *index.Index) error {
 		return f.search(cmd, feed.Queries{Index: x, Sources: sources, Corpus: c, Options: o, Threads: f.input.threads}, problems)
 	})
 }

@@ -17,6 +17,7 @@ var flags = map[setting.Name]string{
 	setting.IDF:         "--idf",
 	setting.IDField:     "--id-field",
 	setting.Keep:        "--keep",
+	setting.Keys:        "--keys",
 	setting.Match:       "--match",
 	setting.MaxRecord:   "--max-record",
 	setting.Measure:     "--measure",

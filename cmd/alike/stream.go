@@ -150,9 +150,7 @@ func (f *streamFlags) index(o index.Options, memory int64) (*index.Index, error)
 	if f.state == "" {
 		return index.New(o)
 	}
-	opening := openOptions(memory)
-	opening.Options = o
-	x, err := index.OpenOrCreate(f.state, opening)
+	x, err := index.OpenOrCreate(f.state, index.OpenOptions{Options: o, Memory: memory})
 	if errors.Is(err, index.ErrOther) {
 		err = fmt.Errorf("%w; give the flags with which --state %s was begun, or another folder", err, f.state)
 	}

@@ -34,6 +34,7 @@ const (
 	IDF         Name = "IDF"
 	IDField     Name = "IDField"
 	Keep        Name = "Keep"
+	Keys        Name = "Keys"
 	Match       Name = "Match"
 	MaxRecord   Name = "MaxRecord"
 	Measure     Name = "Measure"
@@ -57,7 +58,7 @@ const (
 
 // Names are all of them.
 var Names = []Name{
-	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Match, MaxRecord, Measure, Memory, Model, NoSync, OnError, Pipe, Precision, Recall, Shared, Star, TextField, Threshold,
+	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Keys, Match, MaxRecord, Measure, Memory, Model, NoSync, OnError, Pipe, Precision, Recall, Shared, Star, TextField, Threshold,
 	Top, Truth, Verify, With, Work,
 }
 

@@ -61,10 +61,16 @@ type shard struct {
 // New returns an empty table whose buckets hold at most so many documents each.
 func New(most int) *Table { return &Table{most: most} }
 
+// ReservedBytes returns what Bytes is at least of a table after Reserve.
+func ReservedBytes(keys int) int64 { return int64(reservedFor(keys)) * shards * 8 }
+
+// reservedFor is how many entries a shard has room for.
+func reservedFor(keys int) int { return keys / shards * 100 / reserved }
+
 // Reserve makes room for so many keys, evenly spread, in shards that have less. Nobody else may use
 // the table.
 func (t *Table) Reserve(keys int) {
-	n := keys / shards * 100 / reserved
+	n := reservedFor(keys)
 	for i := range t.shards {
 		s := &t.shards[i]
 		old := s.entries.Load()
