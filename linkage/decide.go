@@ -1,6 +1,7 @@
 package linkage
 
 import (
+	"context"
 	"slices"
 
 	"github.com/alike-dev/alike/measure"
@@ -120,20 +121,34 @@ func (t *tables) links(e *examiner, edges []int) Links {
 	for i, edge := range edges {
 		pairs[i], probability[i] = e.found.pairs[edge], e.probability[edge]
 	}
-	compare, matcher, other, with := e.comparer, e.matchers[0], t.other(), len(e.config.With)
-	return Links{len(edges), func(i int) Link {
-		p := pairs[i]
-		link := Link{
-			A: t.left.ID(int(p.a)), B: other.ID(int(p.b)), RowA: int(p.a), RowB: int(p.b),
-			Similarity: matcher.similarity(p), Probability: probability[i],
-		}
-		compare.eachColumn(p, func(_ int, s float64, _, _ uint32) { link.Fields = append(link.Fields, s) })
-		for w := range with {
-			link.WithA = append(link.WithA, t.left.Kept(int(p.a), w, len(t.kept)))
-			link.WithB = append(link.WithB, other.Kept(int(p.b), w, len(t.kept)))
-		}
-		return link
+	compare, matchers, with := e.comparer, e.matchers, len(e.config.With)
+	return Links{len(edges), func(from, to int) []Link {
+		some := make([]Link, to-from)
+		// Without a context that ends there is no error.
+		_ = parallel(context.Background(), len(matchers), len(some), 256, func(worker int) func(start, end int) {
+			return func(start, end int) {
+				for i := start; i < end; i++ {
+					some[i] = t.linkOf(compare, matchers[worker], pairs[from+i], probability[from+i], with)
+				}
+			}
+		})
+		return some
 	}}
+}
+
+// linkOf returns a pair as a link, with so many values of either record.
+func (t *tables) linkOf(compare *comparer, matcher *matcher, p pair, probability float64, with int) Link {
+	other := t.other()
+	link := Link{
+		A: t.left.ID(int(p.a)), B: other.ID(int(p.b)), RowA: int(p.a), RowB: int(p.b),
+		Similarity: matcher.similarity(p), Probability: probability,
+	}
+	compare.eachColumn(p, func(_ int, s float64, _, _ uint32) { link.Fields = append(link.Fields, s) })
+	for w := range with {
+		link.WithA = append(link.WithA, t.left.Kept(int(p.a), w, len(t.kept)))
+		link.WithB = append(link.WithB, other.Kept(int(p.b), w, len(t.kept)))
+	}
+	return link
 }
 
 // report says how the columns were used.

@@ -18,26 +18,31 @@ type Link struct {
 // have millions of links. The zero value has none. They are for one goroutine at a time.
 type Links struct {
 	count int
-	at    func(i int) Link
+	some  func(from, to int) []Link // links from … to−1
 }
 
 // LinksOf returns links that there are already.
 func LinksOf(list ...Link) Links {
-	return Links{len(list), func(i int) Link { return list[i] }}
+	return Links{len(list), func(from, to int) []Link { return list[from:to] }}
 }
 
 // Len returns how many there are.
 func (l *Links) Len() int { return l.count }
 
 // At returns link i. O(tokens of both records).
-func (l *Links) At(i int) Link { return l.at(i) }
+func (l *Links) At(i int) Link { return l.some(i, i+1)[0] }
+
+// linksAtOnce is how many links are made at once, by all threads of the join.
+const linksAtOnce = 1 << 12
 
 // All ranges over the links.
 func (l *Links) All() iter.Seq[Link] {
 	return func(yield func(Link) bool) {
-		for i := range l.count {
-			if !yield(l.at(i)) {
-				return
+		for from := 0; from < l.count; from += linksAtOnce {
+			for _, link := range l.some(from, min(from+linksAtOnce, l.count)) {
+				if !yield(link) {
+					return
+				}
 			}
 		}
 	}

@@ -37,14 +37,14 @@ func (r *records) within(side int) *records {
 // A matcher finds what records have in common, on one goroutine. It has the tokens of one left
 // record at hand, in the nearest cache, and looks those of right ones up there:
 //
-//	mark(a):  a table of its tokens, each with its weight and the columns that have it
-//	meet(b):  for each column in which both have the same value: the mass of a's tokens there
-//	          for each other one: those of b's tokens that a bitmap of a's may have
-//	              → the table → the mass of each that was not met before
+//		mark(a):  a table of its tokens, each with its weight and the columns that have it
+//		meet(b):  for each column in which both have the same value: the mass of a's tokens there
+//		          for each other one: those of b's tokens that a bitmap of a's may have
+//		              → the table → the mass of each that was not met before
 //
-//  1. Most tokens of most candidates are not in both records, and which ones are cannot be
-//     predicted: the bitmap leaves them out without a branch.
-//  2. Equal values cost no look at their tokens.
+//	 1. Most tokens of most candidates are not in both records, and which ones are cannot be
+//	    predicted: the bitmap leaves them out without a branch.
+//	 2. Equal values cost no look at their tokens.
 type matcher struct {
 	*records
 	set     tokenSet // of the left record a
