@@ -63,6 +63,7 @@ func (c *comparison) take(from *comparison, i int) {
 // comparer compares records, column by column and as a whole.
 type comparer struct {
 	left, right *record.Table // the same for one table
+	numbering   *record.Numbering
 	columns     []column
 }
 
@@ -77,7 +78,7 @@ type column struct {
 }
 
 func newComparer(config *Config, left, right *record.Table, n *record.Numbering) (*comparer, error) {
-	c := &comparer{left: left, right: right}
+	c := &comparer{left: left, right: right, numbering: n}
 	if right == nil {
 		c.right = left
 	}
@@ -104,7 +105,7 @@ func newComparer(config *Config, left, right *record.Table, n *record.Numbering)
 
 // within returns a comparer of records of one table.
 func (c *comparer) within(table *record.Table) *comparer {
-	return &comparer{left: table, right: table, columns: c.columns}
+	return &comparer{left: table, right: table, numbering: c.numbering, columns: c.columns}
 }
 
 // similarity returns that of two values by the weights of their tokens.
@@ -158,23 +159,6 @@ func (c *comparer) eachColumn(p pair, visit func(f int, similarity float64, a, b
 	}
 }
 
-// touched is how many candidates are touched together: their values fit in a nearer cache.
-const touched = 16
-
-// touch reads something of each value of the right records of candidates, and returns the sum of
-// it, which means nothing. These values are all over the memory: in a loop without anything else
-// the processor waits for many of them at once.
-func (c *comparer) touch(pairs []pair) (sum uint64) {
-	for _, p := range pairs {
-		for f, cell := range c.right.Cells(int(p.b)) {
-			if cell > 0 {
-				sum += c.columns[f].sizes[cell-1] + uint64(c.columns[f].FirstToken(cell-1))
-			}
-		}
-	}
-	return sum
-}
-
 // compare makes the comparison of candidates, each goroutine with one of the matchers.
 func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pair) (*comparison, error) {
 	r := &comparison{pairs: pairs, width: len(c.columns) + 1, wholes: make([]float32, len(pairs))}
@@ -183,11 +167,11 @@ func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pai
 	}
 	r.levels = make([]level, len(pairs)*r.width)
 	err := parallel(ctx, len(matchers), len(pairs), 1024, func(worker int) func(from, to int) {
-		common, read := make([]uint64, len(c.columns)), uint64(0)
+		common, near := make([]uint64, len(c.columns)), nearer{of: c.numbering}
 		return func(from, to int) {
 			for i := from; i < to; i++ {
-				if (i-from)%touched == 0 {
-					read += c.touch(pairs[i:min(i+touched, to)])
+				if (i-from)%nearRows == 0 {
+					near.fetch(min(nearRows, to-i), func(k int) []uint32 { return c.right.Cells(int(pairs[i+k].b)) })
 				}
 				r.wholes[i] = float32(c.fill(r.of(i), pairs[i], matchers[worker], common))
 			}

@@ -253,9 +253,10 @@ func (t *tables) records(ctx context.Context, c *Config) (_ *records, err error)
 	for side, table := range t.all() {
 		sizes := make([]uint64, table.Rows())
 		if err := parallel(ctx, c.Threads, len(sizes), 1<<14, func(int) func(from, to int) {
-			m := r.newMatcher()
+			m, near := r.newMatcher(), nearer{of: r.numbering}
 			return func(from, to int) {
 				for i := from; i < to; i++ {
+					near.atRow(table, i, from, to)
 					m.each(table, i, func(token uint32) { sizes[i] += r.mass(token) })
 				}
 			}
@@ -281,9 +282,11 @@ func (t *tables) frequencies(ctx context.Context, threads int, r *records) (df [
 	for _, table := range t.all() {
 		if err := parallelEnd(ctx, threads, table.Rows(), 1<<12, func(int) (func(from, to int), func()) {
 			m, own, n := r.newMatcher(), make([]uint32, min(ownCounts, len(df))), 0
+			near := nearer{of: r.numbering}
 			count := func(from, to int) {
 				for i := from; i < to; i++ {
 					any := false
+					near.atRow(table, i, from, to)
 					m.each(table, i, func(token uint32) {
 						if any = true; int(token) < len(own) {
 							own[token]++

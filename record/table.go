@@ -50,6 +50,14 @@ func (d *Dictionary) find(hash uint64) (number uint32, ok bool) {
 	return n - 1, n > 0
 }
 
+// first returns what stands in the first slot that is looked at for a hash; 0 if there is none.
+func (d *Dictionary) first(hash uint64) uint32 {
+	if len(d.slots) == 0 {
+		return 0
+	}
+	return d.slots[(hash^hash>>32)&uint64(len(d.slots)-1)]
+}
+
 func (d *Dictionary) grow() {
 	d.slots = make([]uint32, max(64, 2*len(d.slots)))
 	mask := uint64(len(d.slots) - 1)
@@ -272,12 +280,29 @@ func (c *Column) Bounds(value uint32) (start, end int) {
 	return start, c.ends[value]
 }
 
-// FirstToken returns the first token of a value, 0 if it has none.
-func (c *Column) FirstToken(value uint32) uint32 {
-	if start, end := c.Bounds(value); start < end {
-		return c.tokens[start]
+// Touch reads of each of some values what it has at both ends, and returns the sum of it, which
+// means nothing. Values of different rows are all over the memory: in loops without anything else
+// the processor waits for many of them at once, and who looks at them next finds them near.
+func (n *Numbering) Touch(rows [][]uint32) (sum uint32) {
+	for _, cells := range rows {
+		for f, cell := range cells {
+			if cell > 0 {
+				sum += uint32(n.columns[f].ends[cell-1])
+			}
+		}
 	}
-	return 0
+	for _, cells := range rows {
+		for f, cell := range cells {
+			if cell == 0 {
+				continue
+			}
+			c := n.columns[f]
+			if start, end := c.Bounds(cell - 1); start < end {
+				sum += c.tokens[start] + c.tokens[end-1]
+			}
+		}
+	}
+	return sum
 }
 
 // Count returns how many rows have a value.
@@ -320,6 +345,24 @@ type Table struct {
 	chunks    []*Chunk   // ids and kept values
 	first     []int      // row of each chunk, and the number of all
 	bytes     int64      // of pages and chunks
+	read      uint64     // means nothing: that it is kept keeps touchValues
+}
+
+// touched is how many values of a chunk are touched together.
+const touched = 64
+
+// touchValues reads what value will look at first of the values of a chunk, see Touch.
+func (n *Numbering) touchValues(values []chunkValue) (sum uint64) {
+	for _, v := range values {
+		sum += uint64(n.columns[v.column].numbers.first(v.whole))
+	}
+	for _, v := range values {
+		d := &n.columns[v.column].numbers
+		if at := d.first(v.whole); at > 0 {
+			sum += d.hashes[at-1]
+		}
+	}
+	return sum
 }
 
 const pageRows = 1 << 12
@@ -338,6 +381,9 @@ func (t *Table) Add(c *Chunk) {
 	numbers := make([]uint32, len(c.values))
 	start := 0
 	for i, v := range c.values {
+		if i%touched == 0 {
+			t.read += t.numbering.touchValues(c.values[i:min(i+touched, len(c.values))])
+		}
 		n := 0
 		if v.tokens != notCut {
 			n = int(v.tokens)
