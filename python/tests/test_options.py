@@ -22,13 +22,11 @@ from alike._options import (
     default,
 )
 
-# Flags that the functions have otherwise, that say how the command talks to people, or that
-# are about records, which dedup and pairs take from files only with the command.
+# Flags that the functions have otherwise, or that say how the command talks to people.
 ELSEWHERE = {
-    "output", "against", "with", "ids_only", "no_sync", "dry_run", "progress", "json", "hex", "passages", "help", "records",
+    "output", "against", "with", "ids_only", "no_sync", "dry_run", "progress", "json", "hex", "passages", "help",
     "explain", "explain_pairs", "verbose", "index", "left_id", "right_id", "truth", "plot",
 }  # fmt: skip
-OF_TABLES = {"field", "model", "idf", "idf_epsilon", "idf_delta", "config", "save_config", "probability", "top"}
 
 
 def flags(name: str) -> dict[str, tuple[str, str | None]]:
@@ -57,8 +55,6 @@ def flags(name: str) -> dict[str, tuple[str, str | None]]:
 )
 def test_every_flag_is_a_keyword_argument_with_its_default(name: str, options: type) -> None:
     of_command = {flag: v for flag, v in flags(name).items() if flag not in ELSEWHERE}
-    if name in ("dedup", "pairs"):
-        of_command = {flag: v for flag, v in of_command.items() if flag not in OF_TABLES}
     assert set(of_command) == set(options.__annotations__) - {"with_"}
     kinds = {"int": "int", "uint": "int", "float": "float", "bool": "bool"}
     for flag, (kind, told) in of_command.items():

@@ -20,7 +20,7 @@ from ._binary import DISTRIBUTION as _DISTRIBUTION
 from ._compare import Comparison, Estimate, Passage, Span
 from ._errors import AlikeError, SkippedRecords, UsageError
 from ._index import Index
-from ._items import Fingerprint, Link, Match, Pair, SharedPair
+from ._items import Fingerprint, Link, Match, Pair, RecordPair, SharedPair
 from ._join import join
 from ._progress import Progress
 
@@ -38,6 +38,7 @@ __all__ = [
     "Link",
     "Match",
     "Pair",
+    "RecordPair",
     "Passage",
     "Progress",
     "SharedPair",

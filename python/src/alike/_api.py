@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from ._call import Call, Folder, Source, plain, source_of
 from ._compare import Comparison, comparison
 from ._errors import UsageError
-from ._items import Fingerprint, Pair, SharedPair, Stream
+from ._items import Fingerprint, Pair, SharedPair, Stream, held
 from ._options import CompareOptions, DedupOptions, PairsOptions, Path, SketchOptions, arguments, check, documented
 from ._process import Program
 from ._progress import Wanted
+from ._records import kept_records, of_records, pairs_of_records
 from ._rows import Rows, choose_label
 
 if TYPE_CHECKING:
@@ -93,10 +94,17 @@ def dedup(
     progress: True, False or a function that is told; else in terminals and notebooks.
 
     Rows without a text are kept out, with a SkippedRecords warning.
+
+    records=True asks about the records of a table in place of texts: one of each cluster of
+    those that belong together, though nothing in them is equal, is kept. field names the columns
+    to compare; else all are looked at.
     """
     call = Call("dedup", DedupOptions, options, progress)
     call.name(text, id)
     source = source_of(data)
+    records = of_records(call, against=against)
+    if records:
+        source = held(source)
     if isinstance(source, Rows):
         if output is not None:
             raise UsageError("output is for files: rows in memory are returned")
@@ -104,8 +112,7 @@ def dedup(
             kept = source.keep(_kept(call, source, against))
             return Lasting(kept, call.release()) if type(source) is Stream else kept
     with call.begin(in_memory=False):
-        sides = _sides(source, "against", against)
-        paths = call.send(sides)
+        paths = {"input": source} if records else call.send(_sides(source, "against", against))
         to = [] if output is None else [f"--output={os.fspath(output)}"]
         return call.run("dedup", [*to, *_flags("against", paths)], paths["input"]).summary
 
@@ -128,6 +135,8 @@ def dedup_mask(
     call = Call("dedup_mask", DedupOptions, options, progress)
     call.name(text, id)
     source = source_of(data)
+    if of_records(call, against=against):
+        source = held(source)
     if not isinstance(source, Rows):
         raise UsageError("a mask is for rows in memory: of files, dedup(…, output=…) writes what is kept")
     with call.begin(in_memory=True):
@@ -136,6 +145,8 @@ def dedup_mask(
 
 def _kept(call: Call, rows: Rows, against: Any) -> bytearray:
     """Return a 1 for every row that is kept, else a 0."""
+    if of_records(call, against=against):
+        return kept_records(call, rows)
     paths = call.send(_sides(rows, "against", against), by_number=True)
     output = os.path.join(call.folder, "output")
     call.run("dedup", [f"--output={output}", "--ids-only", *_flags("against", paths)], paths["input"])
@@ -199,7 +210,8 @@ def pairs(
     file that ``alike pairs -o`` writes, and returns the summary.
 
     with_: a second collection, rows or paths: a is of ``data``, b of it.
-    Everything else is as for dedup.
+    Everything else is as for dedup. With records=True a table has the similarity of each column
+    too, None where a value is missing; and of records and paths it is a list of RecordPair.
     """
     call = Call("pairs", PairsOptions, options, progress)
     call.name(text, id)
@@ -207,6 +219,8 @@ def pairs(
     in_memory = isinstance(source, Rows)
     if in_memory and output is not None:
         raise UsageError("output is for files: pairs of rows in memory are returned")
+    if of_records(call, with_=with_):
+        return pairs_of_records(call, source, None if output is None else os.fspath(output))
     with call.begin(in_memory):
         sides = _sides(source, "with", with_)
         label = call.id

@@ -45,6 +45,15 @@ class Link(NamedTuple):
     fields: dict[str, float | None]  # similarity of each column, None where a value is missing
 
 
+class RecordPair(NamedTuple):
+    """Two records of one table that belong together."""
+
+    a: Any
+    b: Any
+    similarity: float
+    fields: dict[str, float | None]  # as of Link
+
+
 class Match(NamedTuple):
     """A document of an index that is like a query."""
 

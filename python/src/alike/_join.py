@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import os
 from array import array
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._call import NUMBER, Call, Source, plain, source_of
 from ._errors import UsageError
-from ._items import Link, held
+from ._items import Link, RecordPair, held
 from ._options import Path, TableOptions, arguments, documented
 from ._rows import Rows, choose_label, write_records
 
@@ -60,7 +60,7 @@ def join(
             source = sources[side]
             if isinstance(source, Rows):
                 labels[side] = choose_label(source, id)
-                paths.append(_send(call, side, source, labels[side]))
+                paths.append(send_table(call, side, source, labels[side]))
                 id = NUMBER
             else:
                 if len(source) != 1:
@@ -70,10 +70,13 @@ def join(
                 flags.append(f"--{side}-id={id}")
         file = os.path.join(call.folder, "links.csv") if output is None else os.fspath(output)
         call.run_plainly("join", f"--output={file}", *flags, *arguments(call.options), "--", *paths)
-        return None if output is not None else _links(file, sources, labels)
+        if output is not None:
+            return None
+        return read_links(file, [(sources[side], labels.get(side)) for side in SIDES], Link)
 
 
-def _send(call: Call, side: str, rows: Rows, label: Hashable | None) -> str:
+def send_table(call: Call, side: str, rows: Rows, label: Hashable | None) -> str:
+    """Write records with their numbers, and without the column that they are known by."""
     names = rows.names()
     if names is None:
         raise UsageError(f"{side} has texts, where a table has columns: give records (dict), or find pairs of texts with pairs()")
@@ -85,19 +88,19 @@ def _send(call: Call, side: str, rows: Rows, label: Hashable | None) -> str:
     return path
 
 
-def _links(file: str, sources: dict[str, Source], labels: dict[str, Hashable | None]) -> Any:
-    """Read links, with rows as the caller knows them."""
+def read_links(file: str, sides: Sequence[tuple[Source, Hashable | None]], kind: type[Link] | type[RecordPair]) -> Any:
+    """Read links, with rows as the caller knows them: each side's by its column, None for their labels."""
     with open(file, encoding="utf-8", errors="surrogateescape", newline="") as lines:
         header, *rows = csv.reader(lines)
-    ids: dict[str, Any] = {}
-    for number, side in enumerate(SIDES):
-        source, column = sources[side], [row[number] for row in rows]
-        ids[side] = source.labels(array("q", map(int, column)), labels[side]) if isinstance(source, Rows) else column
+    ids: list[Any] = []
+    for number, (source, label) in enumerate(sides):
+        column = [row[number] for row in rows]
+        ids.append(source.labels(array("q", map(int, column)), label) if isinstance(source, Rows) else column)
     numbers = [[float(row[i]) if row[i] else None for row in rows] for i in range(2, len(header))]
-    left, right = sources["left"], sources["right"]
+    left, right = (source for source, _ in sides)
     if isinstance(left, Rows) and left.frames:
-        other = ids["right"] if type(left) is type(right) else plain(ids["right"])
-        return left.table({"left_id": ids["left"], "right_id": other, **dict(zip(header[2:], numbers, strict=True))})
+        other = ids[1] if type(left) is type(right) else plain(ids[1])
+        return left.table({kind._fields[0]: ids[0], kind._fields[1]: other, **dict(zip(header[2:], numbers, strict=True))})
     fields = [dict(zip(header[3:], values, strict=True)) for values in zip(*numbers[1:], strict=True)] or [{} for _ in rows]
     similarities = [similarity or 0.0 for similarity in numbers[0]]
-    return list(map(Link, plain(ids["left"]), plain(ids["right"]), similarities, fields))
+    return list(map(kind, plain(ids[0]), plain(ids[1]), similarities, fields))

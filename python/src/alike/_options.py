@@ -95,17 +95,32 @@ class CorpusOptions(SearchOptions, TextOptions, SchemeOptions, PresetOptions, In
     fingerprints: bool
 
 
-class DedupOptions(CorpusOptions, total=False):
+class RecordOptions(TypedDict, total=False):
+    """What is asked of the records of a table, in place of texts."""
+
+    records: bool
+    field: str | Sequence[str]
+    config: Path
+    save_config: Path
+    idf: Literal["exact", "sketch", "none"]
+    idf_epsilon: float
+    idf_delta: float
+
+
+class DedupOptions(CorpusOptions, RecordOptions, total=False):
     """Flags of ``alike dedup``."""
 
     keep: str
     cluster: Literal["components", "star"]
 
 
-class PairsOptions(CorpusOptions, total=False):
+class PairsOptions(CorpusOptions, RecordOptions, total=False):
     """Flags of ``alike pairs``."""
 
     shared: bool
+    model: Path
+    probability: bool
+    top: int
 
 
 class TableOptions(TypedDict, total=False):
@@ -229,6 +244,7 @@ DEFAULTS: Mapping[str, Any] = {
     "shared": False,
     "fingerprints": None,
     "partitions": None,
+    "records": False,
     "field": None,
     "match": "mutual",
     "config": None,

@@ -1,0 +1,56 @@
+"""dedup and pairs of the records of one table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+from typing import Any
+
+from ._call import NUMBER, Call, Source
+from ._errors import UsageError
+from ._items import RecordPair, held
+from ._join import read_links, send_table
+from ._options import arguments
+from ._rows import Rows, check_field, choose_label
+
+
+def of_records(call: Call, **others: Any) -> bool:
+    """Tell whether records are asked about. Then others, which are about texts, must not be given."""
+    if not (call.options.get("records") or "field" in call.options or "model" in call.options):
+        return False
+    for name, value in others.items():
+        if value is not None:
+            raise UsageError(f"{name.rstrip('_')} says nothing about records: those of two tables are found by join()")
+    if call.text is not None:
+        raise UsageError("text says nothing about records: field names the columns to compare")
+    return True
+
+
+def kept_records(call: Call, rows: Rows) -> bytearray:
+    """Return a 1 for every record that is kept, else a 0."""
+    check_field(rows, call.options.get("keep"))
+    path, output = send_table(call, "input", rows, choose_label(rows, call.id)), os.path.join(call.folder, "output")
+    call.number = NUMBER
+    call.run("dedup", ["--ids-only", f"--output={output}"], [path])
+    kept = bytearray(len(rows))
+    with open(os.path.join(output, "kept.csv"), "rb") as numbers:
+        next(numbers)
+        for number in numbers:
+            kept[int(number)] = 1
+    return kept
+
+
+def pairs_of_records(call: Call, source: Source, output: str | None) -> Any:
+    """Return the pairs, or write them."""
+    source, id = held(source), call.id
+    label: Hashable | None = None
+    with call.begin(in_memory=isinstance(source, Rows)):
+        if isinstance(source, Rows):
+            label, id = choose_label(source, id), NUMBER
+            paths = [send_table(call, "input", source, label)]
+        else:
+            paths = source
+        file = os.path.join(call.folder, "pairs.csv") if output is None else output
+        flags = [] if id is None else [f"--id-field={id}"]
+        call.run_plainly("pairs", f"--output={file}", *flags, *arguments(call.options), "--", *paths)
+        return None if output is not None else read_links(file, [(source, label)] * 2, RecordPair)
