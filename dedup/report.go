@@ -46,7 +46,11 @@ func (r *run) report(c *clusters.Result) (*pageMaker, error) {
 	if r.config.Report == nil {
 		return &pageMaker{}, nil
 	}
-	found, err := overview.Find(overview.Options{Table: r.table, Clusters: c, Shown: r.classes.Representatives})
+	o := overview.Options{Table: r.table, Clusters: c}
+	if r.links == nil {
+		o.Shown = r.classes.Representatives // of equal documents one will do
+	}
+	found, err := overview.Find(o)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +61,9 @@ func (r *run) report(c *clusters.Result) (*pageMaker, error) {
 	page := &Report{Overview: *found, Summary: *r.summary, Recall: r.recallBySimilarity()}
 	s := &page.Summary
 	s.Stages, s.Seconds, s.PeakMemoryBytes, s.SpilledBytes = nil, 0, 0, 0
-	o := r.storeOptions()
-	o.Kept = nil // its memory is given back now
-	p := &pageMaker{r: r, page: page, decoded: bitset.New(r.table.Docs), records: reread.New(o)}
+	store := r.storeOptions()
+	store.Kept = nil // its memory is given back now
+	p := &pageMaker{r: r, page: page, decoded: bitset.New(r.table.Docs), records: reread.New(store)}
 	for _, doc := range docs {
 		switch file := r.table.FileOf(doc); {
 		case p.records.InPlace(doc):

@@ -70,7 +70,7 @@ type Input struct {
 type Options struct {
 	Table    *table.Table
 	Clusters *clusters.Result
-	Shown    bitset.Set // the documents that may be examples
+	Shown    bitset.Set // the documents that may be examples; nil: all
 }
 
 // Find gathers the overview, without the texts of examples. It goes through what is removed and
@@ -113,7 +113,7 @@ func (v *Overview) rate(o Options) ([]example, error) {
 	err := o.Clusters.Similarities.Visit(func(e extsort.Entry) error {
 		x := example{doc: uint32(e.Key), similarity: math.Float64frombits(e.Value)}
 		v.Similarities[min(max(int(x.similarity*Bins), 0), Bins-1)]++
-		if !nearest.takes(x) && !others.takes(x) || !o.Shown.Has(x.doc) || docs.Doc(x.doc).Length > mostText {
+		if !nearest.takes(x) && !others.takes(x) || o.Shown != nil && !o.Shown.Has(x.doc) || docs.Doc(x.doc).Length > mostText {
 			return docs.Err
 		}
 		nearest.add(x)
