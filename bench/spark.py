@@ -3,7 +3,7 @@
     python bench/spark.py start|copy|dedup|pairs|dedup_files|pairs_files|mllib FOLDER [OUT [SETTING=VALUE…]]
     python bench/spark.py command COMMAND…
 
-runs one of them over the JSON Lines of a folder in local[2], or a command that begins Spark, and
+runs one of them over the JSON Lines, or Parquet files, of a folder in local[2], or a command that begins Spark, and
 prints seconds, processor seconds of Spark, of its Python processes and of the program, and the peak of
 what they all hold in memory (proportional set size). start is a session and one trip through
 Python; copy reads and writes, and does nothing else. mllib writes pairs as pairs does: a, b,
@@ -117,7 +117,8 @@ def run(what: str, folder: str, out: str = "", *settings: str) -> None:
 
         print(getattr(spark, what)(folder, out, partitions=4, memory="2GiB"))
         return
-    data = session.read.schema("id string, text string").json(folder)
+    parquet = any(Path(folder).glob("*.parquet"))
+    data = session.read.parquet(folder) if parquet else session.read.schema("id string, text string").json(folder)
     if what == "copy":
         found = data
     elif what == "mllib":
@@ -127,7 +128,12 @@ def run(what: str, folder: str, out: str = "", *settings: str) -> None:
 
         found = getattr(spark, what)(data, stable=True)
     writer = found.write.mode("overwrite")
-    writer.json(out) if what in ("copy", "dedup") else writer.csv(out)
+    if what not in ("copy", "dedup"):
+        writer.csv(out)
+    elif parquet:
+        writer.parquet(out)
+    else:
+        writer.json(out)
 
 
 def mllib(data: object) -> object:

@@ -4,6 +4,7 @@ package stage
 const (
 	documentMade = 1 << iota
 	documentHasField
+	documentFields = 8 // of Join: from this bit on, how many fields it has
 )
 
 // A Packer makes blocks of documents, for an engine that holds them itself.
@@ -26,7 +27,15 @@ func (p *Packer) Add(d *Document) error {
 	if d.Field != nil {
 		flags |= documentHasField
 	}
-	p.payload = appendPart(appendPart(appendPart(p.payload[:0], d.Name), d.Text), d.Field)
+	p.payload = appendPart(p.payload[:0], d.Name)
+	if p.out.plan.Command == Join {
+		flags |= uint64(len(d.Fields)) << documentFields
+		for _, value := range d.Fields {
+			p.payload = appendPart(p.payload, value)
+		}
+	} else {
+		p.payload = appendPart(appendPart(p.payload, d.Text), d.Field)
+	}
 	return p.out.add(Documents, p.out.task, p.payload, d.Position, flags)
 }
 
@@ -39,6 +48,19 @@ func EachDocument(block []byte, plan uint64, visit func(d *Document) error) erro
 		d := &Document{Position: words[0], Made: words[1]&documentMade != 0}
 		if d.Name, payload, err = cutPart(payload); err != nil {
 			return err
+		}
+		if n := words[1] >> documentFields; n > 0 {
+			d.Row = uint64(uint32(d.Position)) + 1 // an engine packs no record that cannot be used
+			if n > MaxColumns {
+				return errParts
+			}
+			d.Fields = make([][]byte, n)
+			for i := range d.Fields {
+				if d.Fields[i], payload, err = cutPart(payload); err != nil {
+					return err
+				}
+			}
+			return visit(d)
 		}
 		if d.Text, payload, err = cutPart(payload); err != nil {
 			return err

@@ -3,6 +3,9 @@ package stage
 import (
 	"encoding/binary"
 	"errors"
+	"maps"
+	"slices"
+	"strconv"
 
 	"github.com/alike-dev/alike/internal/bands"
 	"github.com/alike-dev/alike/internal/extsort"
@@ -25,8 +28,10 @@ const recently = 1 << 18
 func values(t *task) error {
 	c := newRowCutter(t.plan.Join)
 	seen := map[[2]uint64]struct{}{}
+	rows := map[uint64]uint64{} // of each file
 	var payload []byte
 	n, err := t.eachRecord(c, everything, func(d *Document, r *tableRow) error {
+		rows[d.Position>>32]++
 		for f, value := range r.values {
 			if value == 0 {
 				continue
@@ -49,6 +54,13 @@ func values(t *task) error {
 		}
 		return nil
 	})
+	for _, file := range slices.Sorted(maps.Keys(rows)) {
+		for task := range t.plan.FirstFiles {
+			if t.plan.tableOf(task) == t.plan.tableOf(t.number) {
+				err = errors.Join(err, t.out.add(TableRows, task, nil, file, rows[file]))
+			}
+		}
+	}
 	return errors.Join(err, t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped))
 }
 
@@ -75,8 +87,8 @@ func first(t *task) error {
 		if !several {
 			return nil
 		}
-		for table := range tables {
-			if err := t.out.add(Firsts, table, tokens, value); err != nil {
+		for task := range t.plan.FirstFiles {
+			if err := t.out.add(Firsts, task, tokens, value); err != nil {
 				return err
 			}
 		}
@@ -85,7 +97,7 @@ func first(t *task) error {
 	return errors.Join(err, shelf.close())
 }
 
-// countTokens counts how many records, and how many values of each column, have each token of a table.
+// countTokens counts how many of its records, and how many values of each column, have each token.
 // The number of the column behind the last one stands for records.
 func countTokens(t *task) error {
 	c, err := t.rowCutter()
@@ -114,7 +126,7 @@ func countTokens(t *task) error {
 			if len(r.all) > 0 {
 				filled[whole]++
 			}
-			filled[whole+1+t.number] += uint64(len(r.all))
+			filled[whole+1+t.plan.tableOf(t.number)] += uint64(len(r.all))
 			return nil
 		})
 		return err
@@ -149,7 +161,7 @@ func countTokens(t *task) error {
 	return errors.Join(err, flush(), sorted.Close())
 }
 
-// weigh gives tokens their weights, and tells them to the tables that have them.
+// weigh gives tokens their weights, and tells them to the tasks whose records have them.
 func weigh(t *task) error {
 	j := t.plan.Join
 	whole := len(j.Columns)
@@ -174,19 +186,24 @@ func weigh(t *task) error {
 	}
 	var payload []byte
 	df := make([]uint64, whole+1)
+	var tasks []int // that have a token, ascending
 	err = counts.eachGroup(func(token uint64, rows []uint64) error {
 		clear(df)
-		var has [tables]bool
+		tasks = tasks[:0]
+		inSmall := false
 		for _, at := range rows {
 			r, err := counts.row(at)
 			if err != nil {
 				return err
 			}
-			if r.words[1] > uint64(whole) || r.words[3] >= tables {
+			if r.words[1] > uint64(whole) || r.words[3] >= uint64(len(t.plan.FirstFiles)) {
 				return errParts
 			}
 			df[r.words[1]] += r.words[2]
-			has[r.words[3]] = true
+			if task := int(r.words[3]); len(tasks) == 0 || tasks[len(tasks)-1] != task { // rows come in the order of tasks
+				tasks = append(tasks, task)
+				inSmall = inSmall || t.plan.tableOf(task) == small
+			}
 		}
 		payload = payload[:0]
 		for f, n := range df[:whole] {
@@ -196,18 +213,15 @@ func weigh(t *task) error {
 			}
 		}
 		weight := uint64(j.inColumns(j.weight(df[whole], filled[whole]), df[:whole]))
-		if has[small] {
+		if inSmall {
 			weight |= weightShared
 		}
-		for table := range tables {
-			if !has[table] {
-				continue
-			}
+		for _, task := range tasks {
 			flags := weight
-			if table != small {
+			if t.plan.tableOf(task) != small {
 				flags |= weightLarge
 			}
-			if err := t.out.add(TokenWeights, table, payload, token, flags); err != nil {
+			if err := t.out.add(TokenWeights, task, payload, token, flags); err != nil {
 				return err
 			}
 		}
@@ -253,7 +267,7 @@ func cutBands(t *task) error {
 		return err
 	}
 	side := uint64(0)
-	if t.number == rightTable {
+	if t.plan.tableOf(t.number) == rightTable {
 		side = bands.RightBit
 	}
 	var keys []uint64
@@ -280,7 +294,7 @@ func cutBands(t *task) error {
 		}
 		keys = keyer.AppendKeys(keys[:0], r.all, w)
 		for _, key := range keys {
-			if err := t.out.add(RowKeys, t.plan.hashed(key), nil, key, side|uint64(uint32(d.Position))); err != nil {
+			if err := t.out.add(RowKeys, t.plan.hashed(key), nil, key, side|d.Position); err != nil {
 				return err
 			}
 		}
@@ -295,10 +309,8 @@ func meet(t *task) error {
 	if err != nil {
 		return err
 	}
-	o := t.space.Sorting("candidates", 4, 64)
-	o.Sum = true // a pair may meet several times
-	found, err := t.space.Sorted(t.ctx, o, func(to *extsort.Appender) error {
-		b := bands.Bucketer{Across: true, Emit: func(l, r uint64) error { return to.Add(l<<32|r, 1) }}
+	found, err := t.space.Sorted(t.ctx, t.space.Sorting("candidates", 4, 64), func(to *extsort.Appender) error {
+		b := bands.Bucketer{Across: true, Emit: to.Add}
 		err := keys.Each(t.ctx, 1, func(_ int, part []extsort.Entry, more bool) error { return b.Part(part, more) })
 		return errors.Join(err, t.count(CountCapped, b.Capped))
 	})
@@ -306,12 +318,10 @@ func meet(t *task) error {
 		return err
 	}
 	wants, err := t.space.Sorted(t.ctx, t.space.Sorting("wants", 4, 64), func(to *extsort.Appender) error {
-		return found.Visit(func(e extsort.Entry) error {
-			l, r := e.Key>>32, uint64(uint32(e.Key))
-			task := t.plan.hashed(l)
+		return found.VisitOnce(func(e extsort.Entry) error { // a pair may meet several times
+			task := t.plan.hashed(e.Key)
 			return errors.Join(
-				t.out.add(Candidates, task, nil, l, r),
-				to.Add(leftTable<<32|l, uint64(task)), to.Add(rightTable<<32|r, uint64(task)),
+				t.out.add(Candidates, task, nil, e.Key, e.Value), to.Add(e.Key, uint64(task)), to.Add(e.Value, uint64(task)),
 			)
 		})
 	})
@@ -335,14 +345,35 @@ func vectors(t *task) error {
 	if err != nil {
 		return wants.close(err)
 	}
+	before, err := t.rowsBefore()
+	if err != nil {
+		return wants.close(err)
+	}
 	var payload []byte
 	_, err = t.eachRecord(c, wants.has, func(d *Document, r *tableRow) error {
+		if d.Made {
+			d.Name = strconv.AppendUint(nil, before[d.Position>>32]+d.Row, 10)
+		}
 		if payload, err = weights.appendRecord(payload[:0], d.Name, r); err != nil {
 			return err
 		}
 		return wants.send(Records, d.Position, payload)
 	})
 	return wants.close(err)
+}
+
+// rowsBefore returns how many records of its table stand before each file of the task.
+func (t *task) rowsBefore() (map[uint64]uint64, error) {
+	rows := map[uint64]uint64{}
+	if err := t.each(TableRows, func(r row) error { rows[r.words[0]] = r.words[1]; return nil }); err != nil {
+		return nil, err
+	}
+	before, sum := map[uint64]uint64{}, uint64(0)
+	for _, file := range slices.Sorted(maps.Keys(rows)) {
+		before[file] = sum
+		sum += rows[file]
+	}
+	return before, nil
 }
 
 // appendRecord appends a record as score reads it: its name, then of each column 0, or 1 + the number of its

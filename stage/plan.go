@@ -44,7 +44,7 @@ type Plan struct {
 }
 
 // PlanVersion is the version of plans and of what stages make of them.
-const PlanVersion = 2
+const PlanVersion = 3
 
 // MaxPartitions is the largest Plan.Partitions, and the most tasks by documents.
 const MaxPartitions = 1 << 16
@@ -60,8 +60,8 @@ func (p *Plan) Settle(inputs string) error {
 	case Dedup, Pairs:
 		err = p.settleTexts()
 	case Join:
-		if err = p.Join.validate(); err == nil && !slices.Equal(p.FirstFiles, []int{leftTable, rightTable}) {
-			err = errors.New("a join has two tables, of a task each")
+		if err = p.Join.validate(); err == nil && (p.Join.RightFile < 1 || !slices.Contains(p.FirstFiles, p.Join.RightFile)) {
+			err = errors.New("a join has two tables, of tasks of their own")
 		}
 	default:
 		err = fmt.Errorf("plan of %q: choose one of %s, %s, %s", p.Command, Dedup, Pairs, Join)
@@ -208,17 +208,17 @@ func (p *Plan) Stages() []Stage {
 
 // joinStages are the stages of a Join.
 func (p *Plan) joinStages() []Stage {
-	hashes := p.Partitions
+	files, hashes := len(p.FirstFiles), p.Partitions
 	return []Stage{
-		{Name: "values", Tasks: tables, Documents: true, writes: []Stream{Values, Counts}, run: values},
+		{Name: "values", Tasks: files, Documents: true, writes: []Stream{Values, TableRows, Counts}, run: values},
 		{Name: "first", Tasks: hashes, reads: []Stream{Values}, writes: []Stream{Firsts}, run: first},
-		{Name: "count", Tasks: tables, reads: []Stream{Firsts}, Documents: true, writes: []Stream{Filled, TokenCounts}, run: countTokens},
+		{Name: "count", Tasks: files, reads: []Stream{Firsts}, Documents: true, writes: []Stream{Filled, TokenCounts}, run: countTokens},
 		{Name: "weigh", Tasks: hashes, reads: []Stream{Filled, TokenCounts}, writes: []Stream{TokenWeights}, run: weigh},
-		{Name: "bands", Tasks: tables, reads: []Stream{Firsts, TokenWeights}, Documents: true, writes: []Stream{RowKeys}, run: cutBands},
+		{Name: "bands", Tasks: files, reads: []Stream{Firsts, TokenWeights}, Documents: true, writes: []Stream{RowKeys}, run: cutBands},
 		{Name: "meet", Tasks: hashes, reads: []Stream{RowKeys}, writes: []Stream{Candidates, RowWants, Counts}, run: meet},
-		{Name: "vectors", Tasks: tables, reads: []Stream{Firsts, TokenWeights, RowWants}, Documents: true, writes: []Stream{Records}, run: vectors},
+		{Name: "vectors", Tasks: files, reads: []Stream{Firsts, TokenWeights, RowWants, TableRows}, Documents: true, writes: []Stream{Records}, run: vectors},
 		{Name: "score", Tasks: hashes, reads: []Stream{Candidates, Records}, writes: []Stream{Links, Counts}, run: score},
-		{Name: Write, Tasks: tables, reads: []Stream{Links}, writes: []Stream{LinksText, Counts}, run: links},
+		{Name: Write, Tasks: files, reads: []Stream{Links}, writes: []Stream{LinksText, Counts}, run: links},
 		{Name: Publish, Tasks: 1, reads: []Stream{LinksText, Counts}},
 	}
 }

@@ -34,13 +34,13 @@ func score(t *task) error {
 	left := uint64(noPosition)
 	err = pairs.VisitOnce(func(e extsort.Entry) error { // several tasks of the stage before may have found it
 		if e.Key != left {
-			if err := s.load(&s.left, leftTable<<32|e.Key); err != nil {
+			if err := s.load(&s.left, e.Key); err != nil {
 				return err
 			}
 			left = e.Key
 		}
 		compared++
-		if err := s.load(&s.right, rightTable<<32|e.Value); err != nil {
+		if err := s.load(&s.right, e.Value); err != nil {
 			return err
 		}
 		return s.pair(e.Key, e.Value)
@@ -71,7 +71,7 @@ func (s *scorer) load(x *scored, position uint64) error {
 	return x.load(payload, s.t.plan.Join)
 }
 
-// pair emits a link, by the numbers of its records.
+// pair emits a link, by the positions of its records.
 func (s *scorer) pair(left, right uint64) error {
 	scale := s.t.plan.Join.scale()
 	a, b := &s.left, &s.right
@@ -93,7 +93,7 @@ func (s *scorer) pair(left, right uint64) error {
 		return err
 	}
 	s.lines.Flush()
-	return errors.Join(s.lines.Error(), s.t.out.add(Links, leftTable, s.line.Bytes(), left, right))
+	return errors.Join(s.lines.Error(), s.t.out.add(Links, s.t.plan.TaskOf(left), s.line.Bytes(), left, right))
 }
 
 // weighted are tokens with weights, ascending.

@@ -37,15 +37,16 @@ const (
 	CopyPairs           // the same, of equal documents
 	NamedPairs          // the same; payload: name of b
 	Values              // hash of a value and its column, digest of its tokens; payload: tokens, 8 bytes each
+	TableRows           // file of a table; how many records of it can be used
 	Firsts              // hash of a value; payload: tokens that all values of this hash have
 	Filled              // column, or what countTokens counts besides; how many
-	TokenCounts         // token, column, records that have it, table
+	TokenCounts         // token, column, records that have it, task that counted them
 	TokenWeights        // token, weight in records and flags; payload: columns and weights there, 2 bytes each
-	RowKeys             // key, record of a table with bands.RightBit
-	Candidates          // record of the left table, of the right
+	RowKeys             // key, position of a record, with bands.RightBit if it is of the right table
+	Candidates          // positions of a left and of a right record
 	RowWants            // position, partition of Records that needs it
 	Records             // position; payload: see tokenWeights.appendRecord
-	Links               // record of the left table, of the right; payload: line
+	Links               // positions of a left and of a right record; payload: line
 	LinksText           // payload: lines of the list of links
 	Drops               // position of a document that is removed or skipped
 	RemovedText         // payload: lines of removed.csv
@@ -104,6 +105,7 @@ var streams = [streamsEnd]streamForm{
 	CopyPairs:    {"copy-pairs", 3, false, byDocuments},
 	NamedPairs:   {"named-pairs", 3, true, byDocuments},
 	Values:       {"values", 2, true, byHash},
+	TableRows:    {"table-rows", 2, false, byDocuments},
 	Firsts:       {"firsts", 1, true, byDocuments},
 	Filled:       {"filled", 2, false, byHash},
 	TokenCounts:  {"token-counts", 4, false, byHash},

@@ -15,9 +15,10 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// Tables says how a Join compares the records of two tables, of which the left one is file 0 and the
-// right one file 1.
+// Tables says how a Join compares the records of two tables. The left one is the files before RightFile, the
+// right one those from there on.
 type Tables struct {
+	RightFile   int             `json:"right_file"`
 	Columns     []TableColumn   `json:"columns"`
 	Measure     measure.Measure `json:"measure"`   // Cosine or WeightedJaccard
 	Threshold   float64         `json:"threshold"` // least similarity of a link
@@ -33,7 +34,7 @@ type TableColumn struct {
 	Weight float64     `json:"weight"`
 }
 
-// The files of the tables.
+// The tables.
 const (
 	leftTable = iota
 	rightTable
@@ -42,7 +43,7 @@ const (
 
 func (j *Tables) validate() error {
 	switch {
-	case j == nil || len(j.Columns) == 0 || len(j.Columns) > math.MaxUint16:
+	case j == nil || len(j.Columns) == 0 || len(j.Columns) > MaxColumns:
 		return errors.New("a join without columns to compare")
 	case j.Measure != measure.Cosine && j.Measure != measure.WeightedJaccard:
 		return fmt.Errorf("a join by %v", j.Measure)
@@ -59,6 +60,17 @@ func (j *Tables) validate() error {
 	}
 	_, err := j.threshold()
 	return err
+}
+
+// MaxColumns is how many columns a Join compares at most.
+const MaxColumns = math.MaxUint16
+
+// tableOf returns the table of a task that goes by documents.
+func (p *Plan) tableOf(task int) int {
+	if p.FirstFiles[task] < p.Join.RightFile {
+		return leftTable
+	}
+	return rightTable
 }
 
 func (j *Tables) threshold() (measure.Threshold, error) {

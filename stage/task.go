@@ -14,9 +14,10 @@ import (
 type Document struct {
 	Position uint64 // file<<32 | record of the file, those that cannot be used counted
 	Name     []byte // its id, or its path and line
-	Made     bool   // the name is made of path and line
+	Made     bool   // the name is made of path and line; of Join: it has none
 	Text     []byte
 	Fields   [][]byte // of Join: the values that are compared, in place of the text
+	Row      uint64   // of Join, without an id: its number among the usable records of its file, from 1 on
 	Field    []byte   // that the keep rule compares; nil: it has none
 	Damaged  bool     // it cannot be used: only its position is known
 }

@@ -51,7 +51,8 @@ func newPlan() *cobra.Command {
 // planFlags are those that only plans have.
 type planFlags struct {
 	output, results, prices, keep string
-	partitions, engine            int
+	partitions                    int
+	engine                        []int
 }
 
 // tellOfTasks has flags say what they mean for tasks.
@@ -82,7 +83,7 @@ func newPlanOf(command, short string) *cobra.Command {
 	f := cmd.Flags()
 	own.add(f, "where the results go: a `folder` or prefix of dedup, a file or object of pairs")
 	f.StringVar(&own.prices, "prices", "", "`file` with what machines and requests cost, see docs/cluster.md")
-	f.IntVar(&own.engine, "engine", 0, "no INPUT: an engine hands over documents through pipes, in so many parts")
+	f.IntSliceVar(&own.engine, "engine", nil, "no INPUT: an engine hands over documents through pipes, in so many parts")
 	if command == stage.Dedup {
 		addKeep(f, &own.keep)
 	}
@@ -94,12 +95,12 @@ func newPlanOf(command, short string) *cobra.Command {
 }
 
 func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags, args []string) error {
-	if own.engine == 0 {
+	if len(own.engine) == 0 {
 		if err := inputs(cmd, args); err != nil {
 			return err
 		}
 	}
-	if err := own.check(cmd); err != nil {
+	if err := own.check(cmd, 1); err != nil {
 		return err
 	}
 	c, err := flags.config(cmd, args)
@@ -147,18 +148,25 @@ func (own *planFlags) add(f *pflag.FlagSet, results string) {
 	f.IntVar(&own.partitions, "partitions", 0, "tasks of the stages that go by hashes (default: by the size of the input and --memory)")
 }
 
-// check checks what all plans have.
-func (own *planFlags) check(cmd *cobra.Command) error {
+// check checks what all plans have, of so many collections of documents.
+func (own *planFlags) check(cmd *cobra.Command, tables int) error {
 	for _, flag := range ofOneProcess {
 		if cmd.Flags().Changed(flag) {
 			return usagef("--%s is about one process: a task has one thread; leave it out", flag)
 		}
 	}
-	if own.results == "" && own.engine == 0 {
+	if own.results == "" && len(own.engine) == 0 {
 		return usagef("--results is missing: name a place for the results")
 	}
-	if own.partitions < 0 || own.partitions > stage.MaxPartitions || own.engine < 0 || own.engine > stage.MaxPartitions {
+	parts, wrong := 0, false
+	for _, n := range own.engine {
+		parts, wrong = parts+n, wrong || n < 1
+	}
+	if wrong || parts > stage.MaxPartitions || own.partitions < 0 || own.partitions > stage.MaxPartitions {
 		return usagef("--partitions and --engine are 1 to %d", stage.MaxPartitions)
+	}
+	if len(own.engine) > 0 && len(own.engine) != tables {
+		return usagef("--engine has %s: take %d", count(int64(len(own.engine)), "number"), tables)
 	}
 	return nil
 }

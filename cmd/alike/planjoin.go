@@ -19,8 +19,8 @@ similarity alone: what alike join learns from the data (no --threshold), other r
 all, --top, --model, --against-links, --with, --probability, --idf sketch and one table are
 there on one machine only. Links are written as CSV.
 
-A table is one file, which one task reads, four times; all else is divided into
-partitions.`
+A table may be several files: name their folder, a prefix of a bucket or a glob. A task
+reads some files of a table, four times; all else is divided into partitions.`
 
 const planJoinExamples = `  alike plan join products.csv catalogue.csv --match all --candidates lsh --threshold 0.7 \
     -o plan.json --results links.csv --partitions 16
@@ -45,6 +45,7 @@ func newPlanJoin() *cobra.Command {
 	}
 	f := cmd.Flags()
 	flags.own.add(f, "where the links go: a `file` or object, CSV")
+	f.IntSliceVar(&flags.own.engine, "engine", nil, "an engine hands over both tables through pipes, in so `many` parts each, such as 8,2; LEFT and RIGHT are their beginnings, by which columns are chosen")
 	flags.join.addTables(f)
 	f.StringVar(&flags.join.threshold, "threshold", "", "least similarity of a link")
 	flags.join.weigh.add(f)
@@ -55,7 +56,7 @@ func newPlanJoin() *cobra.Command {
 }
 
 func (flags *planJoinFlags) run(cmd *cobra.Command, args []string) error {
-	if err := flags.own.check(cmd); err != nil {
+	if err := flags.own.check(cmd, 2); err != nil {
 		return err
 	}
 	work, memory := flags.join.work, flags.join.memory
@@ -68,7 +69,7 @@ func (flags *planJoinFlags) run(cmd *cobra.Command, args []string) error {
 	if err := dedup.Apart(named(flags.own.output, flags.own.results), append(flags.join.reads(), args...)); err != nil {
 		return err
 	}
-	o := runner.PlanOptions{Work: work, Output: flags.own.results, Partitions: flags.own.partitions}
+	o := runner.PlanOptions{Work: work, Output: flags.own.results, Partitions: flags.own.partitions, Engine: flags.own.engine}
 	if memory != "" {
 		if o.Memory, err = parseSize("memory", memory); err != nil {
 			return err

@@ -26,7 +26,8 @@ failures.
 
 With --pipe an engine runs the task: it hands over the blocks that are for it through
 standard input and takes blocks from standard output (docs/cluster.md). alike stage pack
-makes blocks of documents of JSON lines for it.`
+makes blocks of documents of JSON lines, or of --columns, for it. Where the plan of an engine
+has a --work, documents and blocks stay there, and only the last stage is run with --print.`
 
 const stageExamples = `  alike stage list --plan plan.json
   alike stage sketch --task 0 --plan plan.json
@@ -39,7 +40,7 @@ const packStage = "pack"
 func newStage() *cobra.Command {
 	var plan, memory string
 	var task int
-	var again, pipe, asJSON, quiet bool
+	var again, pipe, columns, print, asJSON, quiet bool
 	cmd := &cobra.Command{
 		Use:     "stage list|pack|STAGE --plan FILE [--task I]",
 		Short:   "Run a task of a plan",
@@ -61,7 +62,10 @@ func newStage() *cobra.Command {
 			if task < 0 {
 				return usagef("--task is missing: name the task, from 0 on; alike stage list --plan %s tells how many there are", plan)
 			}
-			o := runner.Options{Buckets: buckets, Again: again, Memory: p.Memory}
+			o := runner.Options{Buckets: buckets, Again: again, Columns: columns, Memory: p.Memory}
+			if print {
+				o.Blocks = cmd.OutOrStdout()
+			}
 			if memory != "" {
 				if o.Memory, err = parseSize("memory", memory); err != nil {
 					return err
@@ -86,6 +90,8 @@ func newStage() *cobra.Command {
 	f.StringVar(&memory, "memory", "", "memory of the process, such as 2GiB (default: as the plan says)")
 	f.BoolVar(&again, "again", false, "run the task though its object is there")
 	f.BoolVar(&pipe, "pipe", false, "for engines: blocks come from standard input and go to standard output")
+	f.BoolVar(&columns, "columns", false, "with pack, for engines: documents come as columns of strings, and not as lines of JSON")
+	f.BoolVar(&print, "print", false, "for engines: the blocks that the task makes go to standard output, and not to the plan's --work")
 	f.BoolVar(&asJSON, "json", false, "with list: JSON, an object a stage, with the streams that it reads and writes; with publish: the summary as JSON")
 	f.BoolVar(&quiet, "quiet", false, "no list of skipped records")
 	f.SortFlags = false

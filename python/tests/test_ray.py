@@ -5,6 +5,8 @@ Starting Ray takes long: ALIKE_RAY_TESTS=all runs these.
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 
 import hot
 import pytest
+from conftest import command
 
 from alike import UsageError
 
@@ -60,6 +63,22 @@ def test_rows_and_pairs_are_those_of_the_command(cluster: Any, tmp_path: Path) -
     assert [row["n"] for row in marked] == list(range(len(rows)))
     assert [row["n"] for row in marked if row["kept"]] == hot.kept(file)
     assert found(alike_ray.pairs(data)) == hot.pairs(file, starts)
+
+
+def test_links_are_those_of_the_command(cluster: Any, tmp_path: Path) -> None:
+    left = [{"key": n, "title": f"item {n % 97} of the shop {n * n % 1009}", "price": n / 4 if n % 5 else None} for n in range(150)]
+    right = [{"id": f"r{n}", "name": left[n]["title"].upper() + " x" * (n % 2), "price": n / 4} for n in range(0, 150, 3)]
+    for name, rows in (("left", left), ("right", right)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    files = [tmp_path / "left.jsonl", tmp_path / "right.jsonl"]
+    lines = command("join", *files, "--match=all", "--candidates=lsh", "--threshold=0.6", "--field=title=name", "--field=price", "--quiet")
+    header, *want = csv.reader(lines.splitlines())
+    got = alike_ray.join(dataset(left, 2)[0], dataset(right, 2)[0], threshold=0.6, field=["title=name", "price"]).take_all()
+    assert list(got[0]) == header
+    assert [["" if v is None else v if i < 2 else f"{v:.6f}" for i, v in enumerate(row.values())] for row in got] == want
+    assert len(want) > 30
+    with pytest.raises(UsageError, match="give a threshold"):
+        alike_ray.join(dataset(left, 1)[0], dataset(right, 1)[0])
 
 
 def test_a_row_without_a_text_is_left_out_and_errors_are_those_of_the_command(cluster: Any) -> None:

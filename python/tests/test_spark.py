@@ -5,6 +5,7 @@ ALIKE_SPARK_TESTS=all runs what takes minutes: larger data, more partitions, a c
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -101,8 +102,34 @@ def found(frame: Any) -> list[tuple[str, str, float]]:
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session that CI has: tasks of some stages fail once."""
     folder = tmp_path_factory.mktemp("spark")
-    with session("local[2,4]", faulty(folder, "pack verify write publish"), folder) as running:
+    with session("local[2,4]", faulty(folder, "pack verify write publish score"), folder) as running:
         yield running
+
+
+@pytest.fixture
+def moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have Spark move blocks, as it does on several machines without a place for them."""
+    monkeypatch.setattr(spark, "_one_machine", lambda _: False)
+
+
+def tables(folder: Path, rows: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the records of two tables that have some in common, with missing values, and write them as left.csv and right.csv."""
+    left, right = [], []
+    for n in range(rows):
+        title = f"item {n % 97} of the shop {n * n % 1009} in colour {n % 7}"
+        left.append({"key": n, "title": title, "price": n / 4 if n % 5 else None})
+        if n % 3 == 0:
+            right.append({"id": f"r{n}", "name": title.upper() + " x" * (n % 2), "price": n / 4})
+    for name, records in (("left.csv", left), ("right.csv", right)):
+        with open(folder / name, "w", newline="") as file:
+            csv.writer(file).writerows([records[0].keys(), *(["" if v is None else v for v in row.values()] for row in records)])
+    return left, right
+
+
+def links(file: Path) -> list[tuple[Any, ...]]:
+    """Return the links in a file, with numbers for left ids."""
+    _, *rows = csv.reader(file.read_text().splitlines())
+    return [(int(left), right, *(float(s) if s else None for s in similarities)) for left, right, *similarities in rows]
 
 
 def failed(small: SparkSession) -> set[str]:
@@ -122,11 +149,54 @@ def test_the_kept_rows_and_the_mask_are_those_of_the_command_though_tasks_fail(s
     assert {"pack", "verify", "write"} <= failed(small)
 
 
-def test_the_pairs_are_those_of_the_command_and_rows_without_a_text_are_left_out(small: SparkSession, tmp_path: Path) -> None:
+def test_the_pairs_are_those_of_the_command_and_rows_without_a_text_are_left_out(small: SparkSession, tmp_path: Path, moved: None) -> None:
     rows = hot.hot_corpus(10, 30, 40)
     want = hot.pairs(hot.write(rows, tmp_path), [0, len(rows) // 2])
     data, _ = frame(small, rows, 2)
     assert found(spark.pairs(data)) == want
+
+
+def joined(small: SparkSession, folder: Path) -> None:
+    """Join tables as DataFrames, and by the command."""
+    left, right = tables(folder, 200)
+    frames = [
+        small.createDataFrame(small.sparkContext.parallelize([tuple(row.values()) for row in rows], parts), schema)
+        for rows, parts, schema in ((left, 2, "key long, title string, price double"), (right, 1, "id string, name string, price double"))
+    ]
+    flags = {"threshold": 0.6, "field": ["title=name:2", "price"]}
+    command(
+        *("join", folder / "left.csv", folder / "right.csv", "--match=all", "--candidates=lsh", "--threshold=0.6"),
+        *("--field=title=name:2", "--field=price", "-o", folder / "links.csv"),
+    )
+    found = spark.join(*frames, **flags, partitions=2)  # type: ignore[arg-type]
+    assert found.columns == ["left_id", "right_id", "similarity", "title", "price"]
+    order = {row["id"]: n for n, row in enumerate(right)}
+    got = sorted((tuple(row) for row in found.collect()), key=lambda row: (row[0], order[row[1]]))
+    assert got == links(folder / "links.csv")
+    assert len(got) > 60
+    assert any(row[4] is None for row in got)
+
+
+def test_the_links_are_those_of_the_command_though_tasks_fail(small: SparkSession, tmp_path: Path) -> None:
+    joined(small, tmp_path)
+    assert "score" in failed(small)
+    out = tmp_path / "files.csv"
+    summary = spark.join_files(
+        tmp_path / "left.csv", tmp_path / "right.csv", out, threshold=0.6, field=["title=name:2", "price"], partitions=1
+    )
+    assert out.read_bytes() == (tmp_path / "links.csv").read_bytes()
+    assert summary["pairs"] == len(links(out))
+    empty = small.createDataFrame([], "id string, name string")
+    assert spark.join(empty, empty, threshold=0.5).collect() == []
+    with pytest.raises(UsageError, match="give a threshold"):
+        spark.join(empty, empty)
+    with pytest.raises(UsageError, match="there is no column 'x' with ids"):
+        spark.join(empty, empty, threshold=0.5, left_id="x")
+
+
+@ALL
+def test_the_links_are_those_of_the_command_where_spark_moves_blocks(small: SparkSession, tmp_path: Path, moved: None) -> None:
+    joined(small, tmp_path)
 
 
 def test_files_come_out_as_the_command_writes_them_though_tasks_fail(small: SparkSession, tmp_path: Path) -> None:
@@ -207,6 +277,7 @@ def test_a_hot_corpus_comes_out_as_from_the_command(master: str, parts: int, tmp
     with session(master, binary(), tmp_path) as running:
         data, starts = frame(running, rows, parts)
         assert sorted(row.n for row in spark.dedup(data).collect()) == hot.kept(file)
+        assert sorted(row.n for row in spark.dedup(data, work=tmp_path / "work", stable=True).collect()) == hot.kept(file)
         assert found(spark.pairs(data)) == hot.pairs(file, starts)
 
 
@@ -231,3 +302,19 @@ def test_the_command_reads_and_writes_files(tmp_path: Path, capsys: pytest.Captu
     assert sorted(written) == hot.kept(file, "--keep=longest")
     assert _spark_command.main(["pairs", str(file), "-o", out, "--master", "local[2]"]) == 2
     assert "already exists" in capsys.readouterr().err
+    tables(tmp_path, 60)
+    of = [
+        "join",
+        str(tmp_path / "left.csv"),
+        str(tmp_path / "right.csv"),
+        "--threshold",
+        "0.6",
+        "--field",
+        "title=name",
+        "--field",
+        "price",
+    ]
+    command("join", *of[1:], "--match=all", "--candidates=lsh", "-o", tmp_path / "links.csv")
+    assert _spark_command.main([*of, "-o", str(tmp_path / "joined"), "--master", "local[2]"]) == 0
+    lines = [line for part in (tmp_path / "joined").glob("*.csv") for line in part.read_text().splitlines()[1:]]
+    assert len(lines) == len(links(tmp_path / "links.csv")) > 10

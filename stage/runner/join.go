@@ -24,7 +24,7 @@ type Table struct {
 }
 
 // MakeJoin makes the plan of a join of two tables: it chooses the columns that the configuration leaves
-// open. The links are those of linkage.Join. What only one machine does is refused: the error wraps
+// open. For an engine the configuration names the beginnings of the tables, by which columns are chosen. The links are those of linkage.Join. What only one machine does is refused: the error wraps
 // dedup.ErrUsage.
 func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, error) {
 	if err := checkJoin(&c, &o); err != nil {
@@ -36,7 +36,7 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 	}
 	o.Command = stage.Join
 	p := o.plan()
-	p.Join, p.FirstFiles = tables, []int{0, 1}
+	p.Join = tables
 	p.Reading = Reading{Format: c.Corpus.Format, MaxRecord: c.Corpus.MaxRecord, Fail: c.Fail}
 	params, err := bands.Tune(threshold, c.Recall)
 	if errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound) {
@@ -49,21 +49,42 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 	if err := p.chooseColumns(ctx, c); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{c.Left, c.Right} {
-		found, _, err := corpus.Find(ctx, []string{name}, c.Corpus)
-		if err != nil {
-			return nil, err
-		}
-		f := fileOf(found[0]) // chooseColumns has seen that it is one
-		p.Files = append(p.Files, f)
-		p.Estimate.InputBytes += f.Size
+	if len(o.Engine) > 0 {
+		p.Join.RightFile = o.Engine[0]
+		p.divideParts(o.Engine)
+		return p, p.Settle()
 	}
+	if err := p.findTables(ctx, c); err != nil {
+		return nil, err
+	}
+	p.Estimate.ReadRequests, p.Estimate.WriteRequests = p.requests()
+	return p, p.Settle()
+}
+
+// findTables notes the files of both tables as they are now, and gives them to tasks: one reads files of one
+// table.
+func (p *Plan) findTables(ctx context.Context, c linkage.Config) error {
+	var of [2][]File
+	for i, name := range []string{c.Left, c.Right} {
+		found, err := linkage.TableFiles(ctx, name, c.Corpus)
+		if err != nil {
+			return err
+		}
+		for _, s := range found {
+			of[i] = append(of[i], fileOf(s))
+			p.Estimate.InputBytes += s.Size
+		}
+	}
+	p.Files, p.Join.RightFile = slices.Concat(of[0], of[1]), len(of[0])
 	p.Estimate.Files = len(p.Files)
 	if p.Partitions == 0 {
 		p.Partitions = int(min(max(joinedOfInput*p.Estimate.InputBytes/(p.Memory/2), 1), stage.MaxPartitions))
 	}
-	p.Estimate.ReadRequests, p.Estimate.WriteRequests = p.requests()
-	return p, p.Settle()
+	p.FirstFiles = Cut(of[0], p.Partitions)
+	for _, first := range Cut(of[1], p.Partitions) {
+		p.FirstFiles = append(p.FirstFiles, p.Join.RightFile+first)
+	}
+	return nil
 }
 
 // joinedOfInput is how many bytes the tasks of a join hand each other, in times of those of the tables.
@@ -84,6 +105,8 @@ func checkJoin(c *linkage.Config, o *PlanOptions) error {
 		return setting.Errorf("%s sketch: the stages count all tokens; take exact or none", setting.IDF)
 	case len(c.With) > 0 || c.WithAll || len(c.Known) > 0 || c.Considered || c.Evidence > 0:
 		return setting.Errorf("columns that are handed on (%s), links of an earlier run and evidence are there on one machine only", setting.With)
+	case len(o.Engine) > 0:
+		return nil
 	case o.Output == "":
 		return errors.New("no place for the results: name a file or a URL")
 	}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bands"
 	"github.com/alike-dev/alike/linkage"
@@ -87,6 +89,83 @@ func twoTables(t *testing.T, left, right, crowd int) (a, b string) {
 	return a, b
 }
 
+// usable writes a table as JSON lines, without the records that cannot be read.
+func usable(t *testing.T, table string) string {
+	t.Helper()
+	found, err := linkage.TableFiles(t.Context(), table, corpus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, err := corpus.Columns(t.Context(), found[0], corpus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	f, err := corpus.Open(t.Context(), found[0], corpus.Options{NoText: true, IDField: corpus.NoID, Fields: columns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	parser := corpus.NewParser(corpus.Options{NoText: true, IDField: corpus.NoID, Fields: columns})
+	var b corpus.Block
+	defer b.Release()
+	for f.Next(&b) == nil {
+		parser.Start(f, &b)
+		for r := (corpus.Record{}); parser.Next(&r); {
+			values := map[string]string{}
+			for i, v := range r.Fields {
+				if len(v) > 0 {
+					values[columns[i]] = string(v)
+				}
+			}
+			line, err := json.Marshal(values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Err == nil {
+				lines.Write(append(line, '\n'))
+			}
+		}
+	}
+	to := filepath.Join(t.TempDir(), "usable.jsonl")
+	if err := os.WriteFile(to, []byte(lines.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// cutLines cuts the lines of a file into parts of about as many.
+func cutLines(t *testing.T, file string, n int) (parts []string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
+	for i := range n {
+		parts = append(parts, strings.Join(lines[i*len(lines)/n:(i+1)*len(lines)/n], ""))
+	}
+	return parts
+}
+
+// inFiles writes a table of lines as so many files of a folder.
+func inFiles(t *testing.T, table string, n int) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	header := ""
+	for i, lines := range cutLines(t, table, n) {
+		if filepath.Ext(table) == ".csv" {
+			if lines = header + lines; header == "" {
+				header = lines[:strings.Index(lines, "\n")+1]
+			}
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("part-%d%s", i, filepath.Ext(table))), []byte(lines), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
 // plainJoin returns the list of links of one machine.
 func plainJoin(t *testing.T, c linkage.Config) string {
 	t.Helper()
@@ -130,6 +209,7 @@ func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
 		links      int // at least
 	}{
 		"as they are":          {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 1, 60},
+		"in many files":        {linkage.Config{Left: inFiles(t, left, 4), Right: inFiles(t, right, 3), Threshold: 0.5}, 3, 60},
 		"in many partitions":   {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 9, 60},
 		"the smaller one left": {linkage.Config{Left: right, Right: left, Threshold: 0.6}, 3, 50},
 		"without weights":      {linkage.Config{Left: left, Right: right, Threshold: 0.4, Weighing: linkage.Weighing{IDF: linkage.IDFNone, Measure: measure.WeightedJaccard, Repetitions: true}}, 5, 50},

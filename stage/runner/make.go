@@ -25,7 +25,7 @@ type PlanOptions struct {
 	Output     string
 	Partitions int    // 0: by the size of the input and the memory of a task
 	Memory     int64  // bytes of a task's process; 0: 1 GiB
-	Engine     int    // documents are handed over by an engine, in so many parts; there are no inputs
+	Engine     []int  // documents are handed over by an engine, in so many parts: one number, of MakeJoin one for each table
 	Prices     Prices // of the estimate
 }
 
@@ -51,14 +51,8 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	if o.Command == stage.Dedup {
 		p.Keep = c.Keep.String()
 	}
-	if o.Engine > 0 {
-		p.Engine = true
-		for i := range o.Engine {
-			p.FirstFiles = append(p.FirstFiles, i)
-		}
-		if p.Partitions == 0 {
-			p.Partitions = o.Engine
-		}
+	if len(o.Engine) > 0 {
+		p.divideParts(o.Engine)
 		return p, p.Settle()
 	}
 	if err := p.findFiles(ctx, c, o.Command); err != nil {
@@ -78,6 +72,19 @@ func (o *PlanOptions) plan() *Plan {
 	}
 }
 
+// divideParts gives each part that an engine hands over a task.
+func (p *Plan) divideParts(parts []int) {
+	p.Engine = true
+	for _, n := range parts {
+		for range n {
+			p.FirstFiles = append(p.FirstFiles, len(p.FirstFiles))
+		}
+	}
+	if p.Partitions == 0 {
+		p.Partitions = len(p.FirstFiles)
+	}
+}
+
 // check tells what stages cannot do, and settles how candidates are found.
 func check(c *dedup.Config, o *PlanOptions) error {
 	switch {
@@ -91,7 +98,7 @@ func check(c *dedup.Config, o *PlanOptions) error {
 		return errors.New("lists of ids in place of records are written on one machine only")
 	case c.Candidates == dedup.CandidatesExact:
 		return setting.Errorf("%s exact needs all documents at once, on one machine: take lsh, with a higher %s", setting.Candidates, setting.Recall)
-	case o.Engine == 0 && o.Output == "":
+	case len(o.Engine) == 0 && o.Output == "":
 		return errors.New("no place for the results: name a folder, a file or a URL")
 	}
 	c.Candidates = dedup.CandidatesLSH // auto would have all sets looked at before anything is planned
@@ -100,7 +107,7 @@ func check(c *dedup.Config, o *PlanOptions) error {
 			return errors.New("standard input can be read by one task only: put it into files")
 		}
 	}
-	if o.Work == "" && o.Engine == 0 {
+	if o.Work == "" && len(o.Engine) == 0 {
 		o.Work = beside(o.Output)
 	}
 	return nil

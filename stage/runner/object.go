@@ -267,18 +267,26 @@ func (s *store) blocks(ctx context.Context, of stage.Stage, stream stage.Stream,
 		return err
 	}
 	for _, o := range objects {
-		i, found := slices.BinarySearchFunc(o.blocks, extent{stream: stream, partition: s.number}, compareExtents)
-		if !found {
-			continue
+		if err := s.extents(ctx, o, stream, visit); err != nil {
+			return err
 		}
-		r, err := s.at.Read(ctx, o.Object, o.blocks[i].offset, o.blocks[i].length)
-		if err == nil {
-			err = eachBlock(bufio.NewReaderSize(r, 256<<10), o.blocks[i].length, visit)
-			err = errors.Join(err, r.Close())
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", o.Key, err)
-		}
+	}
+	return nil
+}
+
+// extents visits the blocks of a stream that one object has for the partition.
+func (s *store) extents(ctx context.Context, o made, stream stage.Stream, visit func(block []byte) error) error {
+	i, found := slices.BinarySearchFunc(o.blocks, extent{stream: stream, partition: s.number}, compareExtents)
+	if !found {
+		return nil
+	}
+	r, err := s.at.Read(ctx, o.Object, o.blocks[i].offset, o.blocks[i].length)
+	if err == nil {
+		err = eachBlock(bufio.NewReaderSize(r, 256<<10), o.blocks[i].length, visit)
+		err = errors.Join(err, r.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Key, err)
 	}
 	return nil
 }

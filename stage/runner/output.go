@@ -48,6 +48,9 @@ func splitName(where string) (folder, name string) {
 
 // Keep implements stage.Input: it copies the kept records of the task's files.
 func (in *input) Keep(ctx context.Context, kept func(position uint64) bool) error {
+	if in.plan.Engine { // which drops documents itself
+		return nil
+	}
 	o := in.plan.options(in.o.Buckets)
 	first, end := in.plan.filesOf(in.number)
 	for file := first; file < end; file++ {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/stage"
@@ -147,49 +146,20 @@ func (in *piped) Blocks(_ context.Context, s stage.Stream, visit func(block []by
 
 // Documents implements stage.Input.
 func (in *piped) Documents(ctx context.Context, wanted func(uint64) bool, visit func(*stage.Document) error) (n stage.DocumentCounts, err error) {
-	err = in.Blocks(ctx, stage.Documents, func(block []byte) error {
-		return stage.EachDocument(block, in.plan.ID(), func(d *stage.Document) error {
-			n.Read++
-			if !wanted(d.Position) {
-				return nil
-			}
-			return visit(d)
-		})
-	})
+	err = in.Blocks(ctx, stage.Documents, func(block []byte) error { return eachDocument(in.plan, block, &n, wanted, visit) })
 	return n, err
+}
+
+// eachDocument visits the wanted documents of a block, and counts all.
+func eachDocument(p *Plan, block []byte, n *stage.DocumentCounts, wanted func(uint64) bool, visit func(*stage.Document) error) error {
+	return stage.EachDocument(block, p.ID(), func(d *stage.Document) error {
+		n.Read++
+		if !wanted(d.Position) {
+			return nil
+		}
+		return visit(d)
+	})
 }
 
 // Keep implements stage.Input: the engine drops documents itself.
 func (in *piped) Keep(context.Context, func(position uint64) bool) error { return nil }
-
-// Pack makes blocks of documents of records that come as JSON, one object a line with the
-// fields of the plan, for the task of an engine's part: what Pipe writes, of the stream
-// documents. Records are numbered as they come; a plan for an engine has a part a task. One without
-// an id is named by its part and line, PART:LINE from 0:1 on. A record that cannot be used is an
-// error, which names its line.
-func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer, o Options) error {
-	if number < 0 || number >= len(p.FirstFiles) {
-		return fmt.Errorf("%w: part %d of documents, of which there are %d", stage.ErrStage, number, len(p.FirstFiles))
-	}
-	options := p.options(nil)
-	options.Format, options.Stdin = corpus.JSONL, in
-	found, _, err := corpus.Find(ctx, []string{"-"}, options)
-	if err != nil {
-		return err
-	}
-	strict := *p
-	strict.Reading.Fail = true
-	r := reader{in: &input{plan: &strict, o: &o}, source: found[0], file: uint64(p.FirstFiles[number]), n: &stage.DocumentCounts{}, parser: corpus.NewParser(options)}
-	to := &frames{to: bufio.NewWriterSize(out, 256<<10)}
-	pack := stage.NewPacker(&p.Plan, number, to)
-	add := func(d *stage.Document) error {
-		if d.Made { // the name of standard input would be that of all parts
-			d.Name = fmt.Appendf(nil, "%d:%d", number, uint64(uint32(d.Position))+1)
-		}
-		return pack.Add(d)
-	}
-	if err := r.read(ctx, options, func(uint64) bool { return true }, add); err != nil {
-		return err
-	}
-	return errors.Join(pack.Flush(), to.to.Flush())
-}

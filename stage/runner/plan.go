@@ -79,7 +79,7 @@ func Load(r io.Reader) (*Plan, error) {
 	if last := p.FirstFiles[len(p.FirstFiles)-1]; !p.Engine && last > len(p.Files) {
 		return nil, fmt.Errorf("not a plan of alike: a task begins with file %d of %d", last, len(p.Files))
 	}
-	if p.Command == stage.Join && (len(p.Files) != 2 || len(p.Tables) != 2) {
+	if p.Command == stage.Join && (len(p.Tables) != 2 || !p.Engine && p.Join.RightFile >= len(p.Files)) {
 		return nil, errors.New("not a plan of alike: a join has two tables")
 	}
 	return p, nil
@@ -130,11 +130,15 @@ func (p *Plan) filesOf(task int) (first, end int) {
 // Buckets opens buckets of object stores, see corpus.Options.
 type Buckets = func(ctx context.Context, url string) (corpus.Bucket, error)
 
-// optionsOf returns how a file is read.
+// optionsOf returns how a file, or an engine's part of this number, is read.
 func (p *Plan) optionsOf(file int, buckets Buckets) corpus.Options {
 	o := p.options(buckets)
 	if p.Command == stage.Join {
-		o.NoText, o.IDField, o.Fields = true, p.Tables[file].IDField, p.Tables[file].Fields
+		table := p.Tables[0]
+		if file >= p.Join.RightFile {
+			table = p.Tables[1]
+		}
+		o.NoText, o.IDField, o.Fields = true, table.IDField, table.Fields
 	}
 	return o
 }

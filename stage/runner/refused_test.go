@@ -23,7 +23,7 @@ func TestTasksThatAreNotThereAreRefused(t *testing.T) {
 			t.Errorf("task %d of stage %s: %v", task, name, err)
 		}
 	}
-	engine := makePlan(t, dedup.Config{}, PlanOptions{Command: stage.Dedup, Engine: 2})
+	engine := makePlan(t, dedup.Config{}, PlanOptions{Command: stage.Dedup, Engine: []int{2}})
 	if _, err := Run(t.Context(), engine, "sketch", 0, Options{}); !errors.Is(err, dedup.ErrUsage) {
 		t.Errorf("a plan for an engine: %v", err)
 	}

@@ -139,7 +139,9 @@ func same(t *testing.T, got, want map[string]string) {
 // makePlan makes a plan, and reads it again.
 func makePlan(t *testing.T, c dedup.Config, o PlanOptions) *Plan {
 	t.Helper()
-	o.Work = t.TempDir()
+	if len(o.Engine) == 0 {
+		o.Work = t.TempDir()
+	}
 	p, err := Make(t.Context(), c, o)
 	if err != nil {
 		t.Fatal(err)

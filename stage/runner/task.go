@@ -1,13 +1,12 @@
 package runner
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
-	"strconv"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -24,6 +23,9 @@ type Options struct {
 	Buckets Buckets // opens object stores; nil: none
 	Memory  int64   // bytes of the process; 0: as the plan says
 	Again   bool    // run a task whose object is there
+	Columns bool    // Pack is given columns, in place of lines of JSON
+	// Blocks, when set, takes the blocks of Run's task, as from Pipe, in place of an object.
+	Blocks io.Writer
 	// OnSkip, when set, is told of every record that cannot be used.
 	OnSkip func(*corpus.Problem)
 }
@@ -40,7 +42,7 @@ func (o *Options) space(p *Plan) *scratch.Space {
 // Run runs one task of a stage, unless its object is there. It returns the summary of
 // stage.Publish if it has run that, nil after any other task.
 func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *Summary, err error) {
-	if p.Engine {
+	if p.Engine && (p.Work == "" || name == stage.Publish) {
 		return nil, errEngine
 	}
 	if _, err := p.Find(name, number); err != nil {
@@ -50,45 +52,33 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 	if err != nil {
 		return nil, err
 	}
-	key := st.key(name, number)
-	if object, err := st.at.Stat(ctx, key); err == nil && !o.Again {
-		if _, err := st.readIndex(ctx, object); err == nil {
-			return nil, nil
+	if o.Blocks == nil && !o.Again {
+		if there, err := st.has(ctx, st.key(name, number)); err != nil || there {
+			return nil, err
 		}
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &corpus.Problem{Path: p.Work, Err: err}
 	}
 	space := o.space(p)
 	defer func() { err = errors.Join(err, space.Close()) }()
-	made, err := newCollector(space, p.ID())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, made.file.Close()) }()
 	if p.Command == stage.Join && name != p.Stages()[0].Name {
 		o.OnSkip = nil // the first stage has told
 	}
 	in := &input{plan: p, number: number, store: st, o: &o}
-	if name == stage.Publish {
-		s, err = in.publish(ctx)
-	} else {
-		err = stage.Run(ctx, &p.Plan, name, number, in, made, space)
+	run := func(to stage.Output) error {
+		if name == stage.Publish {
+			s, err = in.publish(ctx)
+			return err
+		}
+		err := stage.Run(ctx, &p.Plan, name, number, in, to, space)
 		if err == nil && name == stage.Write && p.Command != stage.Join {
 			err = in.tellRepeats(ctx)
 		}
+		return err
 	}
-	if err != nil {
-		return nil, err
+	if o.Blocks != nil {
+		to := &frames{to: bufio.NewWriterSize(o.Blocks, 256<<10)}
+		return s, errors.Join(run(to), to.to.Flush())
 	}
-	to, err := st.at.Create(ctx, key)
-	if err != nil {
-		return nil, &corpus.Problem{Path: p.Work, Err: err}
-	}
-	defer to.Abort()
-	if err := made.publish(to); err != nil {
-		return nil, err
-	}
-	return s, to.Commit()
+	return s, st.leave(ctx, space, name, number, run)
 }
 
 var errEngine = fmt.Errorf("%w: %w", dedup.ErrUsage, setting.Errorf("the plan is for an engine, which hands over documents and blocks itself: use %s", setting.Pipe))
@@ -140,6 +130,10 @@ func (in *input) tellRepeats(ctx context.Context) error {
 
 // Documents implements stage.Input.
 func (in *input) Documents(ctx context.Context, wanted func(uint64) bool, visit func(*stage.Document) error) (n stage.DocumentCounts, err error) {
+	if in.plan.Engine {
+		err = in.store.documents(ctx, func(block []byte) error { return eachDocument(in.plan, block, &n, wanted, visit) })
+		return n, err
+	}
 	first, end := in.plan.filesOf(in.number)
 	for file := first; file < end; file++ {
 		o := in.plan.optionsOf(file, in.o.Buckets)
@@ -164,7 +158,7 @@ type reader struct {
 	parser *corpus.Parser
 	d      stage.Document
 	name   []byte
-	rows   int64 // records of a table that could be used
+	rows   uint64 // records of a table that could be used
 }
 
 // skip counts what cannot be used and tells of it.
@@ -239,10 +233,7 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 func (r *reader) document(position uint64, lines int64, record *corpus.Record) *stage.Document {
 	r.d = stage.Document{Position: position, Name: record.ID, Text: record.Text, Made: record.ID == nil}
 	if r.in.plan.Command == stage.Join {
-		if r.d.Fields = record.Fields; len(record.ID) == 0 {
-			r.name = strconv.AppendInt(r.name[:0], r.rows, 10)
-			r.d.Name = r.name
-		}
+		r.d.Fields, r.d.Row, r.d.Made = record.Fields, r.rows, len(record.ID) == 0
 		return &r.d
 	}
 	if r.d.Made {

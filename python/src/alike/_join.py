@@ -13,11 +13,10 @@ from ._errors import UsageError
 from ._items import Link, RecordPair, held
 from ._options import Path, TableOptions, arguments, documented
 from ._rows import Rows, choose_label, write_records
+from ._stages import SIDES
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-SIDES = ("left", "right")
 
 
 @documented(TableOptions)
@@ -64,7 +63,7 @@ def join(
                 id = NUMBER
             else:
                 if len(source) != 1:
-                    raise UsageError(f"{side} is {len(source)} files: a table is one")
+                    raise UsageError(f"{side} is {len(source)} paths: name one table, which may be a folder of files")
                 paths.append(source[0])
             if id is not None:
                 flags.append(f"--{side}-id={id}")

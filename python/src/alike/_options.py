@@ -268,6 +268,8 @@ DEFAULTS: Mapping[str, Any] = {
 # Where a command has another default.
 OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "TableOptions": {"threshold": "auto", "measure": "cosine", "candidates": "topk"},
+    "EngineTableOptions": {"threshold": None, "measure": "cosine"},
+    "FilesTableOptions": {"threshold": None, "measure": "cosine"},
     "IndexOptions": {"keep": None, "bucket_cap": 64},
     "QueryOptions": {"threshold": None},
 }

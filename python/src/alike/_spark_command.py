@@ -1,4 +1,4 @@
-"""The command ``alike-spark``: dedup and pairs of files on Apache Spark.
+"""The command ``alike-spark``: dedup, pairs and join of files on Apache Spark.
 
 It runs where Spark is installed, or under spark-submit:
 
@@ -43,31 +43,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from alike._stages import EngineDedupOptions, EngineOptions
+    from alike._stages import EngineDedupOptions, EngineOptions, EngineTableOptions
 
     parser = argparse.ArgumentParser(
-        prog="alike-spark", description="Remove near-duplicates, or list similar pairs, on Apache Spark.", allow_abbrev=False
+        prog="alike-spark", description="Remove near-duplicates, list similar pairs, or join tables, on Apache Spark.", allow_abbrev=False
     )
     commands = parser.add_subparsers(dest="command", required=True)
     for command, known, what in (
         ("dedup", EngineDedupOptions, "keep one document of every cluster of near-duplicates"),
         ("pairs", EngineOptions, "list every pair of similar documents: a, b, similarity"),
+        ("join", EngineTableOptions, "find the records of two tables that are alike: left_id, right_id, similarity, that of each column"),
     ):
         of = commands.add_parser(command, help=what, description=what.capitalize() + ".", allow_abbrev=False)
-        of.add_argument("input", nargs="+", metavar="INPUT", help="file, folder or URL that Spark can read")
+        tables = command == "join"
+        if tables:
+            of.add_argument("input", nargs=2, metavar=("LEFT", "RIGHT"), help="table: a file, folder or URL that Spark can read")
+        else:
+            of.add_argument("input", nargs="+", metavar="INPUT", help="file, folder or URL that Spark can read")
         of.add_argument("-o", "--output", required=True, metavar="OUT", help="folder or URL for the results; it must not be there")
         of.add_argument("--work", metavar="PLACE", help=WORK)
         of.add_argument("--master", help="where Spark runs, such as local[4] or yarn (default: as Spark is configured, else local[*])")
         of.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark; repeatable")
         of.add_argument("--format", choices=sorted({*FORMATS.values()}), help="of the input (default: by file name, else parquet)")
         of.add_argument("--output-format", choices=sorted({*FORMATS.values()}), help="of the results (default: as the input)")
-        of.add_argument("--text", metavar="COLUMN", help='column with the texts (default: "text", or the only one with strings)')
-        of.add_argument("--id", metavar="COLUMN", help='column with the ids, - for none (default: "id", if it is there)')
+        if tables:
+            of.add_argument(
+                "--left-id", metavar="COLUMN", help='column with the ids of LEFT, - numbers the rows (default: "id", else the first)'
+            )
+            of.add_argument("--right-id", metavar="COLUMN", help="column with the ids of RIGHT")
+        else:
+            of.add_argument("--text", metavar="COLUMN", help='column with the texts (default: "text", or the only one with strings)')
+            of.add_argument("--id", metavar="COLUMN", help='column with the ids, - for none (default: "id", if it is there)')
         if command == "dedup":
             of.add_argument("--mask", action="store_true", help='all rows, with a column "kept"')
         for name in known.__annotations__:
             flag = "--" + name.replace("_", "-")
-            kind: Any = argparse.BooleanOptionalAction if name in NO_VALUE else "store"
+            kind: Any = argparse.BooleanOptionalAction if name in NO_VALUE else "append" if name == "field" else "store"
             of.add_argument(flag, action=kind, default=None, help=f"as of alike {command}" if name != "partitions" else PARTITIONS)
     return parser
 
@@ -135,8 +146,9 @@ def _over_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
     """Have the program read and write files."""
     from alike import spark
 
-    function = spark.dedup_files if own["command"] == "dedup" else spark.pairs_files
-    print(json.dumps(function(own["input"], own["output"], work=own["work"], **asked), indent=2))
+    inputs = own["input"] if own["command"] == "join" else [own["input"]]
+    function = getattr(spark, own["command"] + "_files")
+    print(json.dumps(function(*inputs, own["output"], work=own["work"], **asked), indent=2))
 
 
 def _over_frames(session: Any, own: dict[str, Any], asked: dict[str, Any]) -> None:
@@ -146,19 +158,30 @@ def _over_frames(session: Any, own: dict[str, Any], asked: dict[str, Any]) -> No
     from alike import spark
     from alike._errors import UsageError
 
-    form = own["format"] or format_of(own["input"][0])
-    output_form = own["output_format"] or form
-    reader = session.read.format(form)
-    if form == "csv":
-        separator = "\t" if ".tsv" in own["input"][0] else ","
-        reader = reader.options(header=True, multiLine=True, escape='"', sep=separator)
+    output_form = own["output_format"] or _form(own["input"][0], own)
     try:
         # Files have the same rows whenever they are read.
-        found = getattr(spark, own["command"])(reader.load(own["input"]), stable=True, **asked)
+        tables = [[path] for path in own["input"]] if own["command"] == "join" else [own["input"]]
+        frames = [_read(session, paths, own) for paths in tables]
+        found = getattr(spark, own["command"])(*frames, stable=True, **asked)
         writer = found.write.format(output_form)
         (writer.options(header=True, escape='"') if output_form == "csv" else writer).save(own["output"])
     except AnalysisException as e:
         raise UsageError(str(e).splitlines()[0]) from e
+
+
+def _form(path: str, own: dict[str, Any]) -> str:
+    return own["format"] or format_of(path)
+
+
+def _read(session: Any, paths: list[str], own: dict[str, Any]) -> Any:
+    """Have Spark read files."""
+    form = _form(paths[0], own)
+    reader = session.read.format(form)
+    if form == "csv":
+        separator = "\t" if ".tsv" in paths[0] else ","
+        reader = reader.options(header=True, multiLine=True, escape='"', sep=separator)
+    return reader.load(paths)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """The tasks of a plan, for engines that shuffle blocks: what alike.spark and alike.ray share.
 
-An engine hands documents over in parts, as lines of JSON, and keeps rows (stream, partition,
-block). A task reads the blocks that are for it and makes others. docs/cluster.md has the
-format. Python looks into no block but those of results.
+An engine hands documents over in parts, as columns of strings, and keeps rows (stream, partition,
+block), or has tasks leave blocks in a place that all of them see. A task reads the blocks that are for
+it and makes others. docs/cluster.md has the format. Python looks into no block but those of results.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -16,7 +17,7 @@ import tempfile
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, TypedDict
 
 from ._errors import UsageError
 from ._options import Path, SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
@@ -26,11 +27,12 @@ from ._rows import Schema, check_field, choose_label, choose_text
 Buffer = Any  # bytes, or what can be written as if it were
 Row = tuple[int, int, bytes]  # stream, partition, block
 
-# Names of the fields in the lines that are packed, whatever columns are called.
+# Names of the fields in plans, whatever columns are called.
 TEXT, ID, FIELD = "text", "id", "field"
 KEPT = "kept"  # column of a mask
+SIDES = ("left", "right")
 HEADER = 48  # bytes of a block before its rows
-LONGEST = "3GiB"  # a line: texts are cut off by max_record, before JSON makes them longer
+SAMPLE = 5000  # first rows of a table by which the program chooses columns
 
 
 class EngineOptions(SearchOptions, TextOptions, SchemeOptions, total=False):
@@ -57,6 +59,29 @@ class FilesOptions(EngineOptions, total=False):
 
 class FilesDedupOptions(FilesOptions, EngineDedupOptions, total=False):
     """Flags of ``alike plan dedup`` for runs over files."""
+
+
+class EngineTableOptions(TypedDict, total=False):
+    """Flags of ``alike plan join`` that an engine's joins have."""
+
+    threshold: float
+    field: str | Sequence[str]
+    measure: Literal["cosine", "weighted-jaccard"]
+    recall: float
+    idf: Literal["exact", "none"]
+    repetitions: bool
+    memory: Size
+    partitions: int
+
+
+class FilesTableOptions(EngineTableOptions, total=False):
+    """Flags of ``alike plan join`` for joins of files."""
+
+    config: Path
+    work: Path
+    format: Literal["jsonl", "csv", "tsv", "parquet"]
+    max_record: Size
+    on_error: Literal["skip", "fail"]
 
 
 @dataclass(frozen=True)
@@ -90,6 +115,17 @@ class Settled:
     plan: dict[str, Any]  # options of the plan
 
 
+# What plans of joins can do, and is not the default of the command.
+OF_JOINS = {"match": "all", "candidates": "lsh"}
+
+
+def check_join(options: Mapping[str, Any]) -> None:
+    """Check what a join asks for."""
+    check("join", options, EngineTableOptions)
+    if options.get("threshold") is None:
+        raise UsageError("on several machines records are joined by their similarity alone: give a threshold, such as threshold=0.7")
+
+
 def settle(function: str, known: type, options: Mapping[str, Any], schema: Schema, text: str | None, id: str | None) -> Settled:
     """Check what a call asks for."""
     check(function, options, known)
@@ -119,17 +155,46 @@ def size(name: str, value: Size) -> int:
     return int(match[1]) * int((1024 if match[3] else 1000) ** power)
 
 
-def make_plan(command: str, parts: int, options: Mapping[str, Any]) -> Plan:
-    """Plan a run over parts that an engine hands over, with as many partitions unless options say otherwise."""
-    own = {"partitions": parts, **options, "text_field": TEXT, "id_field": ID, "max_record": LONGEST}
-    # The last stage, publish, writes files: the engine has results as rows.
-    plan = _planned(command, f"--engine={parts}", *arguments(own))
+def make_plan(command: str, parts: int, options: Mapping[str, Any], work: Path | None = None) -> Plan:
+    """Plan a run over parts that an engine hands over, with as many partitions unless options say otherwise.
+
+    work: where tasks leave documents and blocks for each other; else the engine moves them.
+    """
+    own = {"partitions": parts, **options, "text_field": TEXT, "id_field": ID, "work": work}
+    return _without_publish(_planned(command, f"--engine={parts}", *arguments(own)))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first rows of a table, as strings."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | None]]
+    id: str | None  # the column with the ids; "-" for none
+
+
+def make_join_plan(tables: Sequence[Sample], parts: Sequence[int], options: Mapping[str, Any], work: Path | None = None) -> Plan:
+    """Plan a join of two tables in so many parts each. The columns that are compared are chosen by the samples."""
+    own = {"partitions": sum(parts), **options, **OF_JOINS, "work": work}
+    flags = [f"--{side}-id={table.id}" for side, table in zip(SIDES, tables, strict=True) if table.id is not None]
+    with tempfile.TemporaryDirectory(prefix="alike-") as folder:
+        paths = [os.path.join(folder, side + ".csv") for side in SIDES]
+        for path, table in zip(paths, tables, strict=True):
+            with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+                csv.writer(file).writerows([table.columns, *table.rows])
+        plan = _planned("join", f"--engine={','.join(map(str, parts))}", *flags, *arguments(own), "--", *paths)
+    return _without_publish(plan)
+
+
+def _without_publish(plan: Plan) -> Plan:
+    """Leave out the last stage, which writes files: the engine has results as rows."""
     return replace(plan, stages=plan.stages[:-1])
 
 
 def plan_files(command: str, inputs: Sequence[str], output: str, options: Mapping[str, Any]) -> Plan:
     """Plan a run whose tasks read files, and leave each other blocks, in places that all of them see."""
-    return _planned(command, f"--results={output}", *arguments(options), "--", *inputs)
+    own = {**options, **OF_JOINS} if command == "join" else options
+    return _planned(command, f"--results={output}", *arguments(own), "--", *inputs)
 
 
 def _planned(command: str, *flags: str) -> Plan:
@@ -152,12 +217,31 @@ def _planned(command: str, *flags: str) -> Plan:
     return Plan(text, tuple(stages), streams)
 
 
-def pack_and_run(plan: Plan, stage: Stage, part: int, lines: Iterable[Buffer]) -> Iterator[Row]:
-    """Make blocks of a part's documents, and run the first stage on them. Yield what both make.
+def columns(arrays: Sequence[Any]) -> Iterator[Buffer]:
+    """Yield Arrow's columns of strings, all as long, as the program reads documents."""
+    import pyarrow
 
-    lines are pieces of JSON lines, cut anywhere.
-    """
-    with _output(plan, ["pack", f"--task={part}"], lines) as packed:
+    rows = len(arrays[0])
+    if not rows:
+        return
+    yield struct.pack("<I", rows)
+    for array in arrays:
+        _, places, values = array.buffers()
+        offsets = memoryview(places)[4 * array.offset : 4 * (array.offset + rows + 1)].cast("B").cast("i")
+        yield offsets
+        yield array.is_valid().cast(pyarrow.uint8()).buffers()[1][:rows]
+        yield b"" if values is None else memoryview(values)[offsets[0] : offsets[-1]]
+
+
+def pack(plan: Plan, part: int, pieces: Iterable[Buffer]) -> Iterator[Row]:
+    """Make blocks of a part's documents, which are pieces of columns. Where the plan has a place for blocks they stay there."""
+    with _output(plan, ["pack", "--columns", f"--task={part}"], pieces) as packed:
+        yield from _rows(packed)
+
+
+def pack_and_run(plan: Plan, stage: Stage, part: int, pieces: Iterable[Buffer]) -> Iterator[Row]:
+    """Make blocks of a part's documents, and run the first stage on them. Yield what both make."""
+    with _output(plan, ["pack", "--columns", f"--task={part}"], pieces) as packed:
         yield from _rows(packed)
         packed.seek(0)
         yield from run_task(plan, stage, part, (block for _, _, block in _rows(packed)))
@@ -169,9 +253,15 @@ def run_task(plan: Plan, stage: Stage, task: int, blocks: Iterable[Buffer]) -> I
         yield from _rows(output)
 
 
-def run_on_files(plan: Plan, stage: Stage, task: int) -> str:
-    """Run a task of plan_files. Return what it says: the summary of the run, as JSON, if the stage is the last one."""
-    last = ["--json", "--again"] if stage == plan.stages[-1] else []
+def run_last(plan: Plan, stage: Stage, task: int) -> Iterator[Row]:
+    """Run a task of the last stage of a plan whose blocks lie in its place for them. Yield what it makes."""
+    with _output(plan, [stage.name, f"--task={task}", "--print"], ()) as output:
+        yield from _rows(output)
+
+
+def run_in_place(plan: Plan, stage: Stage, task: int) -> str:
+    """Run a task whose blocks lie in the plan's place for them. Return what it says: publish the summary, as JSON."""
+    last = ["--json", "--again"] if stage.name == "publish" else []
     with _output(plan, [stage.name, f"--task={task}", *last], ()) as output:
         return output.read().decode()
 
@@ -230,21 +320,23 @@ def positions(block: Buffer) -> memoryview:
     return memoryview(block)[HEADER:].cast("Q")
 
 
-def pair_schema() -> Any:
-    """Return the schema of lists of pairs."""
+def pair_schema(plan: Plan) -> Any:
+    """Return the schema of lists of pairs, or of links: two ids, then similarities."""
     import pyarrow
 
-    return pyarrow.schema([("a", pyarrow.string()), ("b", pyarrow.string()), ("similarity", pyarrow.float64())])
+    names = json.loads(plan.text).get("header") or ("a", "b", "similarity")
+    return pyarrow.schema([(name, pyarrow.string() if i < 2 else pyarrow.float64()) for i, name in enumerate(names)])
 
 
 def pair_tables(plan: Plan, rows: Iterable[Row]) -> Iterator[Any]:
-    """Yield what the last task of pairs has made as record batches of a, b, similarity, in its order."""
+    """Yield what the last task of pairs or of a join has made as record batches, in its order."""
     from pyarrow import csv
 
-    schema = pair_schema()
+    schema = pair_schema(plan)
+    wanted = (plan.streams["pairs-text"], plan.streams["links-text"])
     with tempfile.TemporaryFile() as text:  # lines may go on in the next row
         for stream, _, block in rows:
-            if stream == plan.streams["pairs-text"]:
+            if stream in wanted:
                 text.writelines(_payloads(block))
         if text.tell():
             text.seek(0)

@@ -4,6 +4,7 @@
     kept = ray.dedup(dataset)                     # the rows without near-duplicates
     marked = ray.dedup(dataset, mask=True)        # all rows, with a column "kept"
     found = ray.pairs(dataset, id="url")          # every pair of similar documents: a, b, similarity
+    links = ray.join(products, catalogue, threshold=0.7)  # the records of two tables that are alike
 
 Results are those of the command with ``--candidates lsh``. Ray moves, spills, schedules and
 tries again; the work is done by the program, which runs as a child of Ray's workers. This
@@ -12,29 +13,35 @@ package must be installed on all nodes. Needs Ray 2 with Ray Data.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow
+import pyarrow.compute as pc
 import ray
 import ray.data
 
-from ._errors import AlikeError
+from ._errors import AlikeError, UsageError
 from ._options import documented
-from ._rows import Schema, json_text, json_value
+from ._rows import Schema
 from ._stages import (
-    FIELD,
-    ID,
     KEPT,
-    TEXT,
+    SAMPLE,
     EngineDedupOptions,
     EngineOptions,
+    EngineTableOptions,
     Plan,
     Row,
+    Sample,
     Settled,
     Stage,
+    check_join,
     check_mask,
+    columns,
+    make_join_plan,
     make_plan,
     pack_and_run,
     pair_schema,
@@ -73,7 +80,8 @@ def dedup(
     check_mask(mask, columns.names())
     asked = settle("dedup", EngineDedupOptions, options, columns, text, id)
     blocks = data.to_arrow_refs()
-    plan, results = _run("dedup", blocks, asked)
+    plan = make_plan("dedup", max(len(blocks), 1), asked.plan)
+    results = _run(plan, [(partial(_text_columns, asked), block) for block in blocks])
     keep = ray.remote(_keep)
     return ray.data.from_arrow_refs([keep.remote(plan, asked, mask, block, drops) for block, drops in zip(blocks, results, strict=True)])
 
@@ -86,7 +94,53 @@ def pairs(data: Dataset, *, text: str | None = None, id: str | None = None, **op
     rows from 1 on. Everything else is as for dedup.
     """
     asked = settle("pairs", EngineOptions, options, _Columns(data), text, id)
-    plan, results = _run("pairs", data.to_arrow_refs(), asked)
+    blocks = data.to_arrow_refs()
+    plan = make_plan("pairs", max(len(blocks), 1), asked.plan)
+    return _found(plan, _run(plan, [(partial(_text_columns, asked), block) for block in blocks]))
+
+
+@documented(EngineTableOptions)
+def join(
+    left: Dataset, right: Dataset, *, left_id: str | None = None, right_id: str | None = None, **options: Unpack[EngineTableOptions]
+) -> Dataset:
+    """Find the records of two tables that are alike: left_id, right_id, similarity, and that of each column.
+
+    The links are those of ``alike join --match all --candidates lsh``, with a threshold, which must be given, in the order
+    of the left table. A column's similarity is None where a value is missing. Ids are strings.
+
+    left_id, right_id: the columns with the ids, which are not compared; else "id", else the first one; "-" numbers the
+        rows from 1 on.
+    field: the columns to compare, "name", "left=right:weight:tokens" or a list of such; else all that correspond, by the
+        first 5,000 rows. Values are compared as Arrow casts them to strings; lists, maps and structs are left out.
+    partitions: tasks of the stages that go by hashes; else as many as both have blocks.
+    """
+    check_join(options)
+    samples = [_sample(data, id) for data, id in ((left, left_id), (right, right_id))]
+    blocks = [data.to_arrow_refs() for data in (left, right)]
+    plan = make_join_plan(samples, [max(len(of), 1) for of in blocks], options)
+    tables = json.loads(plan.text)["tables"]
+    if not all(blocks):
+        return ray.data.from_arrow(pair_schema(plan).empty_table())
+    return _found(plan, _run(plan, [(partial(_fields, table), block) for table, of in zip(tables, blocks, strict=True) for block in of]))
+
+
+def _sample(data: Dataset, id: str | None) -> Sample:
+    """Return the first rows of a table, by which columns are chosen."""
+    kinds = _Columns(data).kinds
+    simple = [name for name, kind in kinds.items() if not pyarrow.types.is_nested(kind)]
+    if id not in (None, "-", *simple):
+        raise UsageError(f"there is no column {id!r} with ids: the columns are {', '.join(map(repr, kinds))}")
+    if not simple:
+        raise UsageError("a table has no columns to compare")
+    rows: list[tuple[str | None, ...]] = []
+    for batch in data.limit(SAMPLE).iter_batches(batch_format="pyarrow", batch_size=None):
+        values = [_strings(batch.column(name).combine_chunks()).to_pylist() for name in simple]
+        rows += zip(*values, strict=True)
+    return Sample(simple, rows, id)
+
+
+def _found(plan: Plan, results: Sequence[Any]) -> Dataset:
+    """Return the pairs that tasks of the last stage have found."""
     table = ray.remote(_pairs)
     return ray.data.from_arrow_refs([table.remote(plan, result) for result in results])
 
@@ -113,33 +167,35 @@ def _is_text(kind: Any) -> bool:
     return str(kind) in ("string", "large_string", "string_view", "object", "str")
 
 
-def _run(command: str, blocks: Sequence[Any], asked: Settled) -> tuple[Plan, list[Any]]:
+Documents = Callable[[pyarrow.Table], Iterator[Any]]  # makes pieces of columns of a block of rows
+
+
+def _run(plan: Plan, parts: Sequence[tuple[Documents, Any]]) -> list[Any]:
     """Run all stages over blocks of rows. Return references to what each task of the last one has made.
 
     An object holds the blocks that a task makes of a stream for a partition.
     """
-    plan = make_plan(command, max(len(blocks), 1), asked.plan)
-    if not blocks:
-        return plan, []
+    if not parts:
+        return []
     documents = plan.streams["documents"]
     readers = {stream: stage.tasks for stage in plan.stages for stream in stage.reads}
     made: dict[Part, list[Any]] = defaultdict(list)
     first, *others, last = plan.stages
 
     def start(function: Any, task: int, stage: Stage, *given: Any) -> None:
-        parts = [(stream, partition) for stream in stage.writes for partition in range(readers.get(stream, 0))]
+        makes = [(stream, partition) for stream in stage.writes for partition in range(readers.get(stream, 0))]
         if stage is first:  # which packs the documents of the task too
-            parts.append((documents, task))
-        returned = _remote(function, len(parts)).remote(plan, stage, task, parts, *given)
-        for part, reference in zip(parts, [returned] if len(parts) == 1 else returned, strict=True):
+            makes.append((documents, task))
+        returned = _remote(function, len(makes)).remote(plan, stage, task, makes, *given)
+        for part, reference in zip(makes, [returned] if len(makes) == 1 else returned, strict=True):
             made[part].append(reference)
 
     def given(stage: Stage, task: int) -> list[Any]:
         wanted = (*stage.reads, documents) if stage.documents else stage.reads
         return [reference for stream in wanted for reference in made[stream, task]]
 
-    for task, block in enumerate(blocks):
-        start(_first, task, first, asked, block)
+    for task, (documents_of, block) in enumerate(parts):
+        start(_first, task, first, documents_of, block)
     for stage in others:
         for task in range(stage.tasks):
             start(_later, task, stage, *given(stage, task))
@@ -150,7 +206,7 @@ def _run(command: str, blocks: Sequence[Any], asked: Settled) -> tuple[Plan, lis
         if isinstance(e.cause, AlikeError):
             raise e.cause from e
         raise
-    return plan, [result for result, _ in results]
+    return [result for result, _ in results]
 
 
 def _remote(function: Any, returns: int) -> Any:
@@ -160,8 +216,8 @@ def _remote(function: Any, returns: int) -> Any:
 # What follows runs on the nodes.
 
 
-def _first(plan: Plan, stage: Stage, task: int, parts: Sequence[Part], asked: Settled, block: pyarrow.Table) -> Any:
-    return _sorted(pack_and_run(plan, stage, task, _lines(asked, block)), parts)
+def _first(plan: Plan, stage: Stage, task: int, parts: Sequence[Part], documents: Documents, block: pyarrow.Table) -> Any:
+    return _sorted(pack_and_run(plan, stage, task, documents(block)), parts)
 
 
 def _later(plan: Plan, stage: Stage, task: int, parts: Sequence[Part], *given: list[bytes]) -> Any:
@@ -185,17 +241,32 @@ def _usable(asked: Settled, text: Any) -> bool:
     return isinstance(text, str) and len(text.encode("utf-8", "surrogatepass")) <= asked.longest
 
 
-def _lines(asked: Settled, block: pyarrow.Table) -> Iterator[bytes]:
-    """Yield documents as lines of JSON. A row without a usable text has an empty one, and no name."""
+def _text_columns(asked: Settled, block: pyarrow.Table) -> Iterator[Any]:
+    """Yield the documents of a block. A row without a usable text has an empty one, and no name."""
     for batch in _arrow(block).to_batches(max_chunksize=1 << 10):
-        texts = batch.column(asked.text).to_pylist()
-        ids = [None] * len(texts) if asked.id is None else batch.column(asked.id).to_pylist()
-        fields = [None] * len(texts) if asked.field is None else batch.column(asked.field).to_pylist()
-        for text, id, field in zip(texts, ids, fields, strict=True):
-            good = _usable(asked, text)
-            name = str(id) if good and id is not None else None
-            line = f'{{"{TEXT}":{json_text(text if good else "")},"{ID}":{json_value(name)},"{FIELD}":{json_value(field)}}}\n'
-            yield line.encode("utf-8", "surrogatepass")
+        texts = _strings(batch.column(asked.text))
+        good = pc.fill_null(pc.less_equal(pc.binary_length(texts), asked.longest), False)
+        none = pyarrow.nulls(len(batch), pyarrow.string())
+        documents = [pc.if_else(good, texts, "")]
+        if asked.field is not None:
+            documents.append(_strings(batch.column(asked.field)))
+        documents.append(none if asked.id is None else pc.if_else(good, _strings(batch.column(asked.id)), none))
+        yield from columns(documents)
+
+
+def _fields(table: dict[str, Any], block: pyarrow.Table) -> Iterator[Any]:
+    """Yield the records of a block, of a table of a plan."""
+    names = [name for name in (*table["fields"], table["id_field"]) if name != "-"]
+    for batch in _arrow(block).to_batches(max_chunksize=1 << 10):
+        yield from columns([_strings(batch.column(name)) for name in names])
+
+
+def _strings(values: pyarrow.Array) -> pyarrow.Array:
+    """Return values as strings."""
+    try:
+        return values.cast(pyarrow.string())
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError):  # of no simple type
+        return pyarrow.array([None if value is None else str(value) for value in values.to_pylist()], pyarrow.string())
 
 
 def _arrow(block: Any) -> pyarrow.Table:
@@ -215,4 +286,4 @@ def _keep(plan: Plan, asked: Settled, mask: bool, block: pyarrow.Table, made: li
 
 
 def _pairs(plan: Plan, made: list[Row]) -> pyarrow.Table:
-    return pyarrow.Table.from_batches(pair_tables(plan, made), pair_schema())
+    return pyarrow.Table.from_batches(pair_tables(plan, made), pair_schema(plan))

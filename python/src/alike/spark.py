@@ -4,6 +4,7 @@
     kept = spark.dedup(frame)                     # the rows without near-duplicates
     marked = spark.dedup(frame, mask=True)        # all rows, with a column "kept"
     found = spark.pairs(frame, id="url")          # every pair of similar documents: a, b, similarity
+    links = spark.join(products, catalogue, threshold=0.7)  # the records of two tables that are alike
     spark.dedup_files("s3://bucket/corpus", "s3://bucket/clean", work="s3://bucket/tmp")  # files to files, at less cost
 
 Results are those of the command with ``--candidates lsh``. Spark moves, spills, schedules and
@@ -17,48 +18,58 @@ import json
 import os
 import re
 import shutil
+import tempfile
+import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from pyspark import StorageLevel, TaskContext
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType
+from pyspark.sql.types import ArrayType, LongType, MapType, StringType, StructType
 
 from . import _errors
 from ._errors import AlikeError, UsageError
 from ._options import Path, check, documented
 from ._rows import Schema
 from ._stages import (
-    FIELD,
-    ID,
     KEPT,
-    TEXT,
+    SAMPLE,
     EngineDedupOptions,
     EngineOptions,
+    EngineTableOptions,
     FilesDedupOptions,
     FilesOptions,
+    FilesTableOptions,
     Plan,
     Row,
+    Sample,
     Settled,
     Stage,
+    check_join,
     check_mask,
+    columns,
+    make_join_plan,
     make_plan,
+    pack,
     pack_and_run,
+    pair_schema,
     pair_tables,
     plan_files,
     positions,
-    run_on_files,
+    run_in_place,
+    run_last,
     run_task,
     settle,
 )
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
     from typing_extensions import Unpack
 
     Batches = Iterator[pyarrow.RecordBatch]
@@ -79,7 +90,7 @@ SETTINGS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 NARROW = "spark.sql.execution.arrow.maxRecordsPerBatch"
-LINES = "4096"  # lines of documents at once
+ROWS = "4096"  # documents at once
 
 
 @documented(EngineDedupOptions)
@@ -90,6 +101,7 @@ def dedup(
     id: str | None = None,
     mask: bool = False,
     stable: bool = False,
+    work: Path | None = None,
     **options: Unpack[EngineDedupOptions],
 ) -> DataFrame:
     """Keep one document of every cluster of near-duplicates.
@@ -102,26 +114,36 @@ def dedup(
         id all but the first are left out, as the command does.
     stable: df has the same rows, in the same partitions and order, whenever it is computed, as
         files that are read have. Else its rows are copied to the executors' disks once.
+    work: a folder or URL (s3, gs, azblob) that all executors see, for documents and what tasks leave
+        each other: about twice the texts, in a folder of their own there, which is yours to remove when the
+        result has been used. This takes far less than when Spark moves all; on one machine it is a temporary folder.
     partitions: tasks of the stages that go by hashes; else as many as df has partitions.
 
     Rows without a text, or with one of more than max_record bytes, are left out.
     """
     check_mask(mask, df.columns)
-    run = _Run("dedup", df, settle("dedup", EngineDedupOptions, options, _Columns(df), text, id), stable)
-    dropped = run.result(f"{ROW} long", _drops)
-    numbered = run.numbered
+    asked = settle("dedup", EngineDedupOptions, options, _Columns(df), text, id)
+    usable = _usable(asked)
+    run = _Run([df], stable, work, again=True)
+    rows = run.tables[0]
+    _, dropped = run.result(
+        lambda parts, work: make_plan("dedup", parts[0], asked.plan, work), lambda *_: _text_columns(asked), _drops, lambda _: f"{ROW} long"
+    )
     if not mask:
-        kept = numbered if dropped is None else numbered.join(dropped, ROW, "left_anti")
-        return kept.where(run.usable).drop(ROW)
-    if dropped is None:
-        return numbered.withColumn(KEPT, run.usable).drop(ROW)
-    marked = numbered.join(dropped.withColumn(KEPT, F.lit(False)), ROW, "left")
-    return marked.withColumn(KEPT, F.coalesce(KEPT, run.usable)).drop(ROW)
+        return rows.join(dropped, ROW, "left_anti").where(usable).drop(ROW)
+    marked = rows.join(dropped.withColumn(KEPT, F.lit(False)), ROW, "left")
+    return marked.withColumn(KEPT, F.coalesce(KEPT, usable)).drop(ROW)
 
 
 @documented(EngineOptions)
 def pairs(
-    df: DataFrame, *, text: str | None = None, id: str | None = None, stable: bool = False, **options: Unpack[EngineOptions]
+    df: DataFrame,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    stable: bool = False,
+    work: Path | None = None,
+    **options: Unpack[EngineOptions],
 ) -> DataFrame:
     """List every pair of similar documents: ids a and b, a being the earlier one, and similarity.
 
@@ -129,12 +151,48 @@ def pairs(
     with partitions from 0 and rows from 1 on. Pairs come in no order. Everything else is as for dedup.
     """
     asked = settle("pairs", EngineOptions, options, _Columns(df), text, id)
-    run = _Run("pairs", df, asked, stable)
-    found = run.result("a string, b string, similarity double", pair_tables)
-    if found is None:
-        found = df.sparkSession.createDataFrame([], "a string, b string, similarity double")
-    kind = df.schema[asked.id].dataType
-    return found if isinstance(kind, StringType) else found.select(*(F.col(c).try_cast(kind).alias(c) for c in "ab"), "similarity")
+    _, found = _Run([df], stable, work).result(
+        lambda parts, work: make_plan("pairs", parts[0], asked.plan, work), lambda *_: _text_columns(asked), pair_tables, _pair_schema
+    )
+    return _with_types(found, [df.schema[asked.id].dataType] * 2)
+
+
+@documented(EngineTableOptions)
+def join(
+    left: DataFrame,
+    right: DataFrame,
+    *,
+    left_id: str | None = None,
+    right_id: str | None = None,
+    stable: bool = False,
+    work: Path | None = None,
+    **options: Unpack[EngineTableOptions],
+) -> DataFrame:
+    """Find the records of two tables that are alike: left_id, right_id, similarity, and that of each column.
+
+    The links are those of ``alike join --match all --candidates lsh``, with a threshold, which must be given. A
+    column's similarity is None where a value is missing. Links come in no order.
+
+    left_id, right_id: the columns with the ids, which are not compared; else "id", else the first one; "-" numbers the
+        rows from 1 on.
+    field: the columns to compare, "name", "left=right:weight:tokens" or a list of such; else all that correspond, by the
+        first 5,000 rows. Values are compared as Spark casts them to strings; arrays, maps and structs are left out.
+    stable: for both tables, as for dedup.
+
+    Everything else is as for dedup.
+    """
+    check_join(options)
+    samples = [_sample(df, id) for df, id in ((left, left_id), (right, right_id))]
+
+    def documents(plan: Plan, side: int) -> list[Column]:
+        table = json.loads(plan.text)["tables"][side]
+        return [_column(name).cast("string") for name in (*table["fields"], table["id_field"]) if name != "-"]
+
+    plan, found = _Run([left, right], stable, work).result(
+        lambda parts, work: make_join_plan(samples, parts, options, work), documents, pair_tables, _pair_schema
+    )
+    ids = [table["id_field"] for table in json.loads(plan.text)["tables"]]
+    return _with_types(found, [LongType() if id == "-" else df.schema[id].dataType for df, id in zip((left, right), ids, strict=True)])
 
 
 @documented(FilesDedupOptions)
@@ -167,6 +225,19 @@ def pairs_files(
     """
     check("pairs_files", options, FilesOptions)
     return _on_files("pairs", inputs, output, {**options, "text_field": text, "id_field": id})
+
+
+@documented(FilesTableOptions)
+def join_files(
+    left: Path, right: Path, output: Path, *, left_id: str | None = None, right_id: str | None = None, **options: Unpack[FilesTableOptions]
+) -> Summary:
+    """Find the records of two tables that are alike, and write the file output, CSV, as ``alike join`` does.
+
+    A table is a file, or a folder or prefix of files. left_id, right_id and field are as for join; everything else
+    is as for dedup_files.
+    """
+    check("join_files", options, FilesTableOptions)
+    return _on_files("join", [left, right], output, {**options, "left_id": left_id, "right_id": right_id})
 
 
 class _Columns(Schema):
@@ -215,58 +286,140 @@ def _seen_anywhere(path: Path) -> str:
     return where if "://" in where else os.path.abspath(where)
 
 
+def _sample(df: DataFrame, id: str | None) -> Sample:
+    """Return the first rows of a table, by which columns are chosen."""
+    names = _Columns(df).names()
+    simple = [str(name) for name in names if not isinstance(df.schema[str(name)].dataType, (ArrayType, MapType, StructType))]
+    if id not in (None, "-", *simple):
+        raise UsageError(f"there is no column {id!r} with ids: the columns are {', '.join(map(repr, names))}")
+    if not simple:
+        raise UsageError("a table has no columns to compare")
+    rows = df.select(*(_column(name).cast("string") for name in simple)).limit(SAMPLE).collect()
+    return Sample(simple, [tuple(row) for row in rows], id)
+
+
+def _usable(asked: Settled) -> Column:
+    """Tell the rows that have a text which is not too long."""
+    text = _column(asked.text)
+    return text.isNotNull() & (F.octet_length(text) <= asked.longest)
+
+
+def _text_columns(asked: Settled) -> list[Column]:
+    """Return what documents consist of. A row without a usable text has an empty one, and no name."""
+    usable = _usable(asked)
+    fields = [F.when(usable, _column(asked.text)).otherwise("")]
+    if asked.field is not None:
+        fields.append(_column(asked.field).cast("string"))
+    name = F.lit(None) if asked.id is None else F.when(usable, _column(asked.id))
+    return [*fields, name.cast("string")]
+
+
+def _pair_schema(plan: Plan) -> str:
+    return ", ".join(f"`{field.name.replace('`', '``')}` {'string' if i < 2 else 'double'}" for i, field in enumerate(pair_schema(plan)))
+
+
+def _with_types(found: DataFrame, kinds: Sequence[Any]) -> DataFrame:
+    """Give ids, the first two columns, their types."""
+    ids = [
+        F.col(name) if isinstance(kind, StringType) else F.col(name).try_cast(kind).alias(name)
+        for name, kind in zip(found.columns, kinds, strict=False)
+    ]
+    return found.select(*ids, *(_column(name) for name in found.columns[2:]))
+
+
+Reader = Callable[[Plan, Iterable[Row]], "Batches"]
+
+
 class _Run:
-    """A run over a DataFrame."""
+    """A run over DataFrames.
 
-    def __init__(self, command: str, df: DataFrame, asked: Settled, stable: bool) -> None:
-        self.command, self.asked, self.session = command, asked, df.sparkSession
-        self.numbered = df.withColumn(ROW, F.monotonically_increasing_id())
-        if not stable:
-            self.numbered = self.numbered.persist(StorageLevel.DISK_ONLY)
-        text = _column(asked.text)
-        self.usable = text.isNotNull() & (F.octet_length(text) <= asked.longest)
+    tables are their rows, numbered. again: they are read once more behind the run.
+    """
 
-    def result(self, schema: str, read: Callable[[Plan, Iterable[Row]], Batches]) -> DataFrame | None:
-        """Run all stages, and return what read makes of the last one's blocks. None: there are no rows."""
+    def __init__(self, frames: Sequence[DataFrame], stable: bool, work: Path | None, again: bool = False) -> None:
+        self.session = frames[0].sparkSession
+        self.tables = [df.withColumn(ROW, F.monotonically_increasing_id()) for df in frames]
+        self.work, self.own_work = work, False
+        if work is None and _one_machine(self.session):
+            self.work, self.own_work = tempfile.gettempdir(), True
+        if not stable and (again or self.work is None):
+            self.tables = [table.persist(StorageLevel.DISK_ONLY) for table in self.tables]
+
+    def result(
+        self,
+        plan: Callable[[Sequence[int], Path | None], Plan],
+        documents: Callable[[Plan, int], list[Column]],
+        read: Reader,
+        schema: Callable[[Plan], str],
+    ) -> tuple[Plan, DataFrame]:
+        """Make the plan of so many parts, run all its stages, and return what read makes of the last one's blocks.
+
+        documents are columns of a table, as strings.
+        """
         with _settings(self.session), _errors_of_tasks():
-            parts = self._parts()
-            return self._stages(make_plan(self.command, parts, self.asked.plan), schema, read) if parts else None
+            parts = [_parts(table) for table in self.tables]
+            work = None if self.work is None else _below(self.work)
+            made = plan([max(n, 1) for n in parts], work)
+            if not all(parts):
+                return made, self.session.createDataFrame([], schema(made))
+            if work is None:
+                return made, self._by_blocks(made, parts, documents, read, schema(made))
+            try:
+                return made, self._in_place(made, parts, documents, read, schema(made))
+            finally:
+                if self.own_work:
+                    shutil.rmtree(work, ignore_errors=True)
 
-    def _parts(self) -> int:
-        """Return the number of partitions. Empty ones at the end may be left out."""
-        try:
-            return int(self.numbered.rdd.getNumPartitions())
-        except (PySparkException, AttributeError):  # Spark Connect has no RDDs
-            last = self.numbered.agg(F.max(ROW)).first()
-            return 0 if last is None or last[0] is None else int(last[0] >> 33) + 1
+    def _packed(
+        self, parts: Sequence[int], documents: Callable[[Plan, int], list[Column]], plan: Plan, run: Any, schema: str
+    ) -> list[DataFrame]:
+        """Return what packs each table, by run, which is told the number of its first part and how many there are."""
+        packed, first = [], 0
+        for side, (table, n) in enumerate(zip(self.tables, parts, strict=True)):
+            rows = table.select(ROW, *(column.alias(f"c{i}") for i, column in enumerate(documents(plan, side))))
+            packed.append(rows.mapInArrow(run(first, n), schema))
+            first += n
+        return packed
 
-    def _stages(self, plan: Plan, schema: str, read: Callable[[Plan, Iterable[Row]], Batches]) -> DataFrame:
+    def _in_place(
+        self, plan: Plan, parts: Sequence[int], documents: Callable[[Plan, int], list[Column]], read: Reader, schema: str
+    ) -> DataFrame:
+        """Run stages that leave blocks in the plan's place for them."""
+        with _settings(self.session, {NARROW: ROWS}):
+            for table in self._packed(parts, documents, plan, lambda first, n: _pack(plan, first, n), "said string"):
+                table.collect()
+        *others, last = plan.stages
+        for stage in others:
+            self._tasks(stage).mapInArrow(_on_file(plan, stage), "said string").collect()
+        return _materialized(self._tasks(last).mapInArrow(_last(plan, last, read), schema))
+
+    def _tasks(self, stage: Stage) -> DataFrame:
+        return self.session.range(0, stage.tasks, 1, stage.tasks)
+
+    def _by_blocks(
+        self, plan: Plan, parts: Sequence[int], documents: Callable[[Plan, int], list[Column]], read: Reader, schema: str
+    ) -> DataFrame:
+        """Run stages whose blocks Spark moves, as rows."""
+        kept: list[DataFrame] = []
         made: dict[str, DataFrame] = {}
         first, *others, last = plan.stages
         try:
             # The first stage reads documents alone: it packs them too, where they are.
-            with _settings(self.session, {NARROW: LINES}):
-                made[first.name] = _materialized(self._lines().mapInArrow(_first(plan, first), BLOCKS))
+            with _settings(self.session, {NARROW: ROWS}):
+                for table in self._packed(parts, documents, plan, lambda at, n: _first(plan, first, at, n), BLOCKS):
+                    kept.append(_materialized(table))
+            made[first.name] = reduce(DataFrame.unionAll, kept)
             written = dict.fromkeys((plan.streams["documents"], *first.writes), first.name)
             for stage in others:
                 given = self._given(plan, stage, made, written)
                 made[stage.name] = _materialized(given.mapInArrow(_later(plan, stage, lambda _, rows: _blocks(rows)), BLOCKS))
+                kept.append(made[stage.name])
                 written.update(dict.fromkeys(stage.writes, stage.name))
             given = self._given(plan, last, made, written)
             return _materialized(given.mapInArrow(_later(plan, last, read), schema))
         finally:
-            for frame in made.values():
+            for frame in kept:
                 frame.unpersist()
-
-    def _lines(self) -> DataFrame:
-        """Return the documents as lines of JSON. A row without a usable text has an empty one, and no name."""
-        asked = self.asked
-        fields = [F.when(self.usable, _column(asked.text)).otherwise("").alias(TEXT)]
-        if asked.id is not None:
-            fields.append(F.when(self.usable, _column(asked.id).cast("string")).alias(ID))
-        if asked.field is not None:
-            fields.append(_column(asked.field).alias(FIELD))
-        return self.numbered.select(ROW, F.concat(F.to_json(F.struct(*fields)), F.lit("\n")).alias("line"))
 
     def _given(self, plan: Plan, stage: Stage, made: dict[str, DataFrame], written: dict[int, str]) -> DataFrame:
         """Return the blocks that the tasks of a stage read: those of task I in partition I."""
@@ -282,6 +435,25 @@ class _Run:
             given = given.unionAll(made[source].where(F.col("stream").isin(streams)))
         spread = getattr(given, "repartitionById", given.repartition)  # PySpark before 4.1 may put several tasks into one partition
         return spread(stage.tasks, F.col("partition")).sortWithinPartitions("partition")
+
+
+def _parts(rows: DataFrame) -> int:
+    """Return the number of partitions of numbered rows. Empty ones at the end may be left out."""
+    try:
+        return int(rows.rdd.getNumPartitions())
+    except (PySparkException, AttributeError):  # Spark Connect has no RDDs
+        last = rows.agg(F.max(ROW)).first()
+        return 0 if last is None or last[0] is None else int(last[0] >> 33) + 1
+
+
+def _one_machine(session: SparkSession) -> bool:
+    """Tell whether all tasks run where this runs."""
+    return re.fullmatch(r"local(\[.*\])?", session.conf.get("spark.master", "") or "") is not None
+
+
+def _below(work: Path) -> str:
+    """Return a place of this run's own."""
+    return f"{_seen_anywhere(work).rstrip('/')}/alike-{uuid.uuid4().hex}"
 
 
 def _column(name: str) -> Column:
@@ -329,29 +501,44 @@ def _errors_of_tasks() -> Iterator[None]:
 # What follows runs on the executors.
 
 
-def _first(plan: Plan, stage: Stage) -> Callable[[Batches], Batches]:
+def _first(plan: Plan, stage: Stage, first: int, parts: int) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
-        context = TaskContext.get()
-        assert context is not None
-        part = context.partitionId()
-        if part < stage.tasks:  # those behind it have no rows
-            yield from _blocks(pack_and_run(plan, stage, part, _pieces(batches, part)))
+        part = _part()
+        if part < parts:  # those behind it have no rows
+            yield from _blocks(pack_and_run(plan, stage, first + part, _pieces(batches, part)))
 
     return run
 
 
+def _pack(plan: Plan, first: int, parts: int) -> Callable[[Batches], Batches]:
+    def run(batches: Batches) -> Batches:
+        part = _part()
+        if part < parts:
+            for _ in pack(plan, first + part, _pieces(batches, part)):
+                pass
+        yield from ()
+
+    return run
+
+
+def _part() -> int:
+    """Return the number of the partition that is handed over."""
+    context = TaskContext.get()
+    assert context is not None
+    return int(context.partitionId())
+
+
 def _pieces(batches: Batches, part: int) -> Iterator[Any]:
-    """Yield the lines of a partition as they lie in memory."""
+    """Yield the documents of a partition as they lie in memory."""
     number = part << 33
     for batch in batches:
         if not batch.num_rows:
             continue
-        rows, lines = batch.column(0), batch.column(1)
+        rows, *documents = batch.columns
         if rows[0].as_py() != number or rows[-1].as_py() != number + batch.num_rows - 1:
             raise AlikeError("Spark has numbered rows in another way than was expected: partitions have changed on the way")
         number += batch.num_rows
-        offsets = memoryview(lines.buffers()[1]).cast("i")[lines.offset : lines.offset + len(lines) + 1]
-        yield memoryview(lines.buffers()[2])[offsets[0] : offsets[-1]]
+        yield from columns(documents)
 
 
 def _on_file(plan: Plan, stage: Stage) -> Callable[[Batches], Batches]:
@@ -359,13 +546,22 @@ def _on_file(plan: Plan, stage: Stage) -> Callable[[Batches], Batches]:
         import pyarrow
 
         for batch in batches:
-            said = [run_on_files(plan, stage, task) for task in batch.column(0).to_pylist()]
+            said = [run_in_place(plan, stage, task) for task in batch.column(0).to_pylist()]
             yield pyarrow.RecordBatch.from_arrays([pyarrow.array(said, pyarrow.string())], ["said"])
 
     return run
 
 
-def _later(plan: Plan, stage: Stage, read: Callable[[Plan, Iterable[Row]], Batches]) -> Callable[[Batches], Batches]:
+def _last(plan: Plan, stage: Stage, read: Reader) -> Callable[[Batches], Batches]:
+    def run(batches: Batches) -> Batches:
+        for batch in batches:
+            for task in batch.column(0).to_pylist():
+                yield from read(plan, run_last(plan, stage, task))
+
+    return run
+
+
+def _later(plan: Plan, stage: Stage, read: Reader) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
         rows = (row for batch in batches for row in zip(batch.column(1).to_pylist(), batch.column(2), strict=True))
         for task, given in groupby(rows, lambda row: row[0]):

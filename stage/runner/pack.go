@@ -1,0 +1,244 @@
+package runner
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/stage"
+)
+
+// packed is the name of the objects of documents, as if a stage had made them.
+const packed = "pack"
+
+// Pack makes blocks of documents of the stream documents, for the task of an engine's part. It writes them to
+// out, as Pipe does, or, where the plan has a Work, leaves them there as an object, unless it is there.
+//
+// Records come as JSON, one object a line with the fields of the plan, or, with Options.Columns, as
+// readColumns has it. They are numbered as they come; a plan for an engine has a part a task. One without
+// an id is named by its part and line, PART:LINE from 0:1 on; of a Join by its number in its table. A
+// record that cannot be used is an error, which names its line.
+func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer, o Options) (err error) {
+	if number < 0 || number >= len(p.FirstFiles) {
+		return fmt.Errorf("%w: part %d of documents, of which there are %d", stage.ErrStage, number, len(p.FirstFiles))
+	}
+	if p.Work == "" {
+		to := &frames{to: bufio.NewWriterSize(out, 256<<10)}
+		return errors.Join(p.pack(ctx, number, in, to, o), to.to.Flush())
+	}
+	st, err := openStore(ctx, p, o.Buckets, number)
+	if err != nil {
+		return err
+	}
+	if there, err := st.has(ctx, st.key(packed, number)); err != nil || there && !o.Again {
+		return err
+	}
+	space := o.space(p)
+	defer func() { err = errors.Join(err, space.Close()) }()
+	return st.leave(ctx, space, packed, number, func(to stage.Output) error { return p.pack(ctx, number, in, to, o) })
+}
+
+// pack packs the documents of a part.
+func (p *Plan) pack(ctx context.Context, number int, in io.Reader, to stage.Output, o Options) error {
+	pack := stage.NewPacker(&p.Plan, number, to)
+	add := func(d *stage.Document) error {
+		if d.Made && p.Command != stage.Join { // the name of standard input would be that of all parts
+			d.Name = fmt.Appendf(nil, "%d:%d", number, uint64(uint32(d.Position))+1)
+		}
+		return pack.Add(d)
+	}
+	read := p.readLines
+	if o.Columns {
+		read = p.readColumns
+	}
+	return errors.Join(read(ctx, number, in, o, add), pack.Flush())
+}
+
+// readLines visits documents that come as lines of JSON.
+func (p *Plan) readLines(ctx context.Context, number int, in io.Reader, o Options, visit func(*stage.Document) error) error {
+	file := p.FirstFiles[number]
+	options := p.optionsOf(file, nil)
+	options.Format, options.Stdin = corpus.JSONL, in
+	found, _, err := corpus.Find(ctx, []string{"-"}, options)
+	if err != nil {
+		return err
+	}
+	strict := *p
+	strict.Reading.Fail = true
+	r := reader{in: &input{plan: &strict, o: &o}, source: found[0], file: uint64(file), n: &stage.DocumentCounts{}, parser: corpus.NewParser(options)}
+	return r.read(ctx, options, func(uint64) bool { return true }, visit)
+}
+
+// readColumns visits documents that come as columns of strings, as Arrow holds them:
+//
+//	batch: rows 4 | for each column: rows+1 ascending offsets of 4 | rows bytes, 1 where there is a value | values…
+//
+// until the end of the stream. The bytes of values go from the first offset to the last one, which need not
+// begin at 0. Columns are, of Dedup and Pairs, the text, the field of the keep rule if there is one, and the
+// id unless the plan has none; of Join the fields of the part's table, and the id. Numbers are little-endian.
+func (p *Plan) readColumns(ctx context.Context, number int, in io.Reader, _ Options, visit func(*stage.Document) error) error {
+	file := p.FirstFiles[number]
+	o := p.optionsOf(file, nil)
+	named := o.IDField != corpus.NoID
+	columns := len(o.Fields)
+	if p.Command != stage.Join {
+		columns++
+	}
+	if named {
+		columns++
+	}
+	from := bufio.NewReaderSize(in, 256<<10)
+	all := make([]column, columns)
+	values := make([][]byte, columns)
+	position := uint64(file) << 32
+	for {
+		rows, err := readNumber(from)
+		if err == io.EOF {
+			return nil
+		}
+		for i := range all {
+			if err == nil {
+				err = all[i].read(from, rows)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("standard input is no batch of %d columns: %w", columns, err)
+		}
+		for i := range int(rows) {
+			for c := range all {
+				values[c] = all[c].value(i)
+			}
+			d, rest := stage.Document{Position: position}, values
+			if named {
+				d.Name, rest = rest[len(rest)-1], rest[:len(rest)-1]
+			}
+			d.Made = len(d.Name) == 0
+			if p.Command == stage.Join {
+				d.Fields = rest
+			} else if d.Text = rest[0]; len(rest) > 1 {
+				d.Field = rest[1]
+			}
+			if err := visit(&d); err != nil {
+				return err
+			}
+			position++
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// column is a column of a batch.
+type column struct {
+	ends    []byte // offsets of 4 bytes
+	present []byte
+	values  []byte
+}
+
+func (c *column) read(from io.Reader, rows uint32) error {
+	if rows > stage.MaxBlock/4-1 {
+		return fmt.Errorf("%d rows", rows)
+	}
+	c.ends, c.present = scratch.Buffer(c.ends, 4*int(rows)+4), scratch.Buffer(c.present, int(rows))
+	for _, b := range [][]byte{c.ends, c.present} {
+		if _, err := io.ReadFull(from, b); err != nil {
+			return unexpected(err)
+		}
+	}
+	for i := range int(rows) {
+		if c.offset(i) > c.offset(i+1) {
+			return fmt.Errorf("offset %d is before the one of the row before", c.offset(i+1))
+		}
+	}
+	size := c.offset(int(rows)) - c.offset(0)
+	if size > stage.MaxBlock {
+		return fmt.Errorf("values of %d bytes", size)
+	}
+	c.values = scratch.Buffer(c.values, int(size))
+	_, err := io.ReadFull(from, c.values)
+	return unexpected(err)
+}
+
+func (c *column) offset(i int) uint32 { return binary.LittleEndian.Uint32(c.ends[4*i:]) }
+
+// value returns that of a row; nil: there is none.
+func (c *column) value(i int) []byte {
+	if c.present[i] == 0 {
+		return nil
+	}
+	first := c.offset(0)
+	return c.values[c.offset(i)-first : c.offset(i+1)-first : c.offset(i+1)-first]
+}
+
+// readNumber reads a number. It returns io.EOF if nothing comes any more.
+func readNumber(from io.Reader) (uint32, error) {
+	var b [4]byte
+	_, err := io.ReadFull(from, b[:])
+	return binary.LittleEndian.Uint32(b[:]), err
+}
+
+// unexpected is an end of the stream within a batch.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// has tells whether an object is there, whole.
+func (s *store) has(ctx context.Context, key string) (bool, error) {
+	object, err := s.at.Stat(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, &corpus.Problem{Path: s.plan.Work, Err: err}
+	}
+	_, err = s.readIndex(ctx, object)
+	return err == nil, nil
+}
+
+// leave writes the object of a task, of what make makes.
+func (s *store) leave(ctx context.Context, space *scratch.Space, name string, number int, make func(to stage.Output) error) (err error) {
+	made, err := newCollector(space, s.plan.ID())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, made.file.Close()) }()
+	if err := make(made); err != nil {
+		return err
+	}
+	to, err := s.at.Create(ctx, s.key(name, number))
+	if err != nil {
+		return &corpus.Problem{Path: s.plan.Work, Err: err}
+	}
+	defer to.Abort()
+	if err := made.publish(to); err != nil {
+		return err
+	}
+	return to.Commit()
+}
+
+// documents visits the blocks of documents that Pack has left for the task.
+func (s *store) documents(ctx context.Context, visit func(block []byte) error) error {
+	key := s.key(packed, s.number)
+	object, err := s.at.Stat(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: part %d of the documents is not in %s: pack it first", ErrObject, s.number, s.plan.Work)
+	}
+	if err != nil {
+		return &corpus.Problem{Path: s.plan.Work, Err: err}
+	}
+	all, err := s.readIndex(ctx, object)
+	if err != nil {
+		return err
+	}
+	return s.extents(ctx, made{object, all}, stage.Documents, visit)
+}
