@@ -22,7 +22,9 @@
 //     accepted inside strings and handed on as they are; a lone surrogate
 //     escape becomes U+FFFD; an unescaped control character is malformed.
 //   - csv: RFC 4180 with a header line. Quoted fields may hold line ends. Blank
-//     lines are not records. Of repeated column names the first one counts.
+//     lines are not records. Of repeated column names the first one counts. Where the
+//     header has no comma, but semicolons, tabs or vertical bars, one kind of them, and
+//     the first record has as many cells by these, they separate the columns.
 //   - tsv: tab-separated with a header line, no quoting. Blank lines are not
 //     records.
 //   - parquet: every row is a record. Columns are named by their path, with dots

@@ -112,6 +112,66 @@ func TestHeaderOfOddForm(t *testing.T) {
 	}
 }
 
+func TestTheHeaderTellsWhatSeparatesColumns(t *testing.T) {
+	for _, tt := range []struct {
+		name, data, columns, text string
+	}{
+		{"semicolons", "id;text\n1;a\n", "id text", "a"},
+		{"tabs", "id\ttext\r\n1\ta\r\n", "id text", "a"},
+		{"vertical bars", "\ufeff\n\nid|text\n\n1|a", "id text", "a"},
+		{"semicolons, quotes and commas in cells", "\"id\";\"te\nxt\";text\n1,5;b;\"a;\"\"\n\"\n", "id te\nxt text", "a;\"\n"},
+		{"a header alone", "id;text\n", "id text", ""},
+		{"commas, and others in names", "id,te;xt|x,text\n1,2,a\n", "id te;xt|x text", "a"},
+		{"others in quotes", "\"id;x\",text\n1,a\n", "id;x text", "a"},
+		{"a quoted name alone", "\"te;xt\"\na\n", "te;xt", ""},
+		{"a name with a bar, and no column beside it", "te|xt\na\n", "te|xt", ""},
+		{"a name with a bar, and records of one cell that come later", "te|xt\n\n\na\nb|c\n", "te|xt", ""},
+		{"two kinds", "id;te|xt\n1;a|\n", "id;te|xt", ""},
+		{"one column", "text\na;b\n", "text", "a;b"},
+		{"a first record over the limit", "id;text\n" + strings.Repeat("a", 600) + "\n1;a\n", "id text", "a"},
+	} {
+		for _, c := range []Compression{Plain, Zstd} {
+			for _, size := range []int{1, 1 << 20} {
+				o := Options{BlockSize: size, MaxRecord: 500}
+				s := sourceOf(t, "a.csv"+suffix[c], pack(t, c, []byte(tt.data), 3))
+				f, err := Open(t.Context(), s, Options{NoText: true, MaxRecord: 500, BlockSize: size})
+				must(t, err)
+				if have := strings.Join(f.Columns(), " "); have != tt.columns {
+					t.Errorf("%s: columns %q, want %q", tt.name, have, tt.columns)
+				}
+				f.Close()
+				if tt.text == "" {
+					continue
+				}
+				have, err := readAll(t, s, o, 2)
+				must(t, err)
+				if last := have[len(have)-1]; last.Bad || last.Text != tt.text {
+					t.Errorf("%s: %v, want %q", tt.name, last, tt.text)
+				}
+			}
+		}
+	}
+}
+
+func TestOtherSeparatorsReadAsCommas(t *testing.T) {
+	write := rewriter(t, "a.csv")
+	piece := rapid.SampledFrom([]string{",", "\n", "\r\n", `"`, `""`, "a", "b,c\n", `"x,"`, "\"x\ny\",z\n", ";", "|"})
+	rapid.Check(t, func(rt *rapid.T) {
+		data := "a,b\nx,y\n" + strings.Join(rapid.SliceOfN(piece, 0, 20).Draw(rt, "pieces"), "")
+		other := rapid.SampledFrom([]string{";", "|"}).Draw(rt, "separator")
+		swap := strings.NewReplacer(",", other, other, ",")
+		o := Options{TextField: rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "column"), BlockSize: rapid.IntRange(1, 60).Draw(rt, "block")}
+		want, err := readAll(t, write([]byte(data)), o, 2)
+		must(t, err)
+		have, err := readAll(t, write([]byte(swap.Replace(data))), o, 2)
+		must(t, err)
+		for i := range have {
+			have[i].Raw, have[i].Text = swap.Replace(have[i].Raw), swap.Replace(have[i].Text)
+		}
+		compare(t, fmt.Sprintf("%q by %q", data, other), have, want)
+	})
+}
+
 func TestErrorOfATableRow(t *testing.T) {
 	s := sourceOf(t, "a.csv", []byte("text,n\n"))
 	f, err := Open(t.Context(), s, Options{})

@@ -110,7 +110,7 @@ func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 		return n, false
 	case CSV:
 		for n < len(buf) {
-			m, state := table.CSVRecord(buf[n:], limit, eof)
+			m, state := table.CSVRecord(buf[n:], c.f.comma, limit, eof)
 			switch state {
 			case table.More:
 				return n, false

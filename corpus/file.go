@@ -29,6 +29,7 @@ type File struct {
 	header      []byte
 	headerLines int64
 	columns     *table.Columns
+	comma       byte // separates the columns of csv
 
 	// Plain files of lines: see plain.go.
 	plain   bool
@@ -58,7 +59,7 @@ func Open(ctx context.Context, s Source, o Options) (*File, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &File{ctx: ctx, src: s, o: o.withDefaults(), columns: &table.Columns{}}
+	f := &File{ctx: ctx, src: s, o: o.withDefaults(), columns: &table.Columns{}, comma: table.Comma}
 	if s.Format == Parquet {
 		if err := f.openParquet(); err != nil {
 			f.Close()
@@ -297,7 +298,11 @@ func (f *File) readHeader() error {
 	if f.o.NoText {
 		text = nil
 	}
-	if f.columns, err = table.Header(header, f.src.Format == TSV, text, id, f.o.Fields); err != nil {
+	comma := f.comma
+	if f.src.Format == TSV {
+		comma = 0
+	}
+	if f.columns, err = table.Header(header, comma, text, id, f.o.Fields); err != nil {
 		return &Problem{Path: f.src.Label(), Line: f.headerLines, Err: err}
 	}
 	return nil

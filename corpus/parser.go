@@ -174,7 +174,7 @@ func (p *Parser) next(r *Record) bool {
 func (p *Parser) length() (n int, count int64) {
 	rest := p.data[p.pos:]
 	if p.format == CSV {
-		n, _ = table.CSVRecord(rest, p.o.MaxRecord, true)
+		n, _ = table.CSVRecord(rest, p.columns.Comma(), p.o.MaxRecord, true)
 		return n, int64(max(1, bytes.Count(rest[:n], lines.End)))
 	}
 	if n = bytes.IndexByte(rest, '\n') + 1; n == 0 {
@@ -220,7 +220,7 @@ func (p *Parser) noFields() [][]byte {
 
 // parseRow fills r from a record of a table.
 func (p *Parser) parseRow(r *Record) {
-	if r.Text, r.ID, r.Err = p.row.Parse(p.columns, p.format == TSV, r.Raw, p.fields); r.Err == nil {
+	if r.Text, r.ID, r.Err = p.row.Parse(p.columns, r.Raw, p.fields); r.Err == nil {
 		r.Fields = p.fields
 	}
 }

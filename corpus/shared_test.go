@@ -26,7 +26,11 @@ func TestRealFilesReadAsTheTwinWithNothingSkipped(t *testing.T) {
 		o := Options{BlockSize: 100_000}
 		if s.Format != JSONL { // any column will do
 			c := cutter{f: &File{src: s, o: o.withDefaults()}, eof: true}
-			header, _ := table.Header(data[:c.headerLength(data)], s.Format == TSV, nil, "", nil)
+			comma := byte(table.Comma)
+			if s.Format == TSV {
+				comma = 0
+			}
+			header, _ := table.Header(data[:c.headerLength(data)], comma, nil, "", nil)
 			o.TextField = header.Names[0]
 		}
 		have, err := readAll(t, s, o, 2)

@@ -161,7 +161,11 @@ func (c *cutter) headerLength(buf []byte) int {
 			continue
 		}
 		if c.f.src.Format == CSV {
-			n, _ = table.CSVRecord(buf[pos:], c.f.o.MaxRecord, c.eof)
+			var more bool
+			if c.f.comma, more = table.Delimiter(buf[pos:], c.f.o.MaxRecord-int64(pos), c.eof); more {
+				return 0
+			}
+			n, _ = table.CSVRecord(buf[pos:], c.f.comma, c.f.o.MaxRecord, c.eof)
 			if n == 0 {
 				return 0
 			}

@@ -84,7 +84,7 @@ func (t *tables) checkColumns(left, right *source) error {
 	default:
 		separators := ""
 		if len(left.columns) == 1 || len(right.columns) == 1 {
-			separators = "columns of CSV are separated by commas, those of TSV by tabs: convert a table with others, or "
+			separators = "columns of CSV are separated by commas, semicolons, tabs or vertical bars, those of TSV by tabs: convert a table with others, or "
 		}
 		return setting.Errorf("%s and %s have no column in common: the first has %s, the second %s; %ssay which belong together (%s left=right)",
 			fault.Shown(left.name), fault.Shown(right.name), fault.List(left.columns), fault.List(right.columns), separators, setting.Field)

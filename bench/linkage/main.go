@@ -1,13 +1,14 @@
 // Command linkage joins the tables of real data that come with their truth, as they are and
 // changed, and prints how good the decision is that alike takes without labels:
 //
-//	go run ./bench/linkage -data ../shared/data [-persons DIR,…] [-only NAME]
+//	go run ./bench/linkage -data ../shared/data [-folders DIR,…] [-only NAME]
 //
 // Each line has the true matches, F1 at the best threshold on the probability, F1 of the
 // decision, and precision and recall: true/estimated.
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"flag"
@@ -27,7 +28,7 @@ var columns = flag.Bool("columns", false, "print how columns are used")
 
 func main() {
 	data := flag.String("data", "../shared/data", "folder of the data sets")
-	persons := flag.String("persons", "", "folders that persons.py has made")
+	folders := flag.String("folders", "", "more folders, with table.csv, or tableA.csv and tableB.csv, and truth.csv, such as persons.py makes")
 	only := flag.String("only", "", "only variants whose name begins so")
 	plain := flag.Bool("plain", false, "only the tables as they are")
 	learns := flag.Bool("learn", false, "learn from a half of the truth, and from 50 labels of it, and measure on the other half")
@@ -35,7 +36,7 @@ func main() {
 	work, err := os.MkdirTemp("", "linkage")
 	check(err)
 	defer os.RemoveAll(work)
-	for _, v := range variants(*data, *persons, *plain || *learns) {
+	for _, v := range variants(*data, *folders, *plain || *learns) {
 		switch {
 		case !strings.HasPrefix(v.name, *only):
 		case *learns:
@@ -89,12 +90,13 @@ type variant struct {
 	truth [][2]string
 }
 
-func load(name, folder string, two bool) variant {
-	v := variant{name: name}
-	if two {
-		v.a, v.b = read(filepath.Join(folder, "tableA.csv")), read(filepath.Join(folder, "tableB.csv"))
-	} else {
+// load reads the tables of a folder: two, if there is a tableB.csv.
+func load(folder string) variant {
+	v := variant{name: filepath.Base(folder)}
+	if one, _ := filepath.Glob(filepath.Join(folder, "table.csv*")); len(one) > 0 {
 		v.a = read(filepath.Join(folder, "table.csv"))
+	} else {
+		v.a, v.b = read(filepath.Join(folder, "tableA.csv")), read(filepath.Join(folder, "tableB.csv"))
 	}
 	for _, row := range read(filepath.Join(folder, "truth.csv"))[1:] {
 		v.truth = append(v.truth, [2]string{row[0], row[1]})
@@ -102,13 +104,24 @@ func load(name, folder string, two bool) variant {
 	return v
 }
 
-func variants(data, persons string, plain bool) (all []variant) {
-	for _, d := range []struct{ name, folder string }{
-		{"abt", "er_abt_buy_full"}, {"dblp", "er_dblp_acm"}, {"febrl4", "er_febrl4"}, {"restaurants", "er_restaurants"},
-	} {
-		v := load(d.name, filepath.Join(data, d.folder), true)
+// shared are the folders of the data that comes with the project.
+var shared = []string{"er_abt_buy_full", "er_dblp_acm", "er_febrl4", "er_restaurants", "dedup_cora", "dedup_febrl1", "dedup_splink_fake1000"}
+
+func variants(data, folders string, plain bool) (all []variant) {
+	var from []string
+	if data != "" {
+		for _, name := range shared {
+			from = append(from, filepath.Join(data, name))
+		}
+	}
+	for _, folder := range append(from, strings.FieldsFunc(folders, func(r rune) bool { return r == ',' })...) {
+		v := load(folder)
 		all = append(all, v)
-		if !plain {
+		switch {
+		case plain:
+		case v.b == nil:
+			all = append(all, v.duplicates(30), v.duplicates(10), v.duplicates(0), v.split())
+		default:
 			for _, share := range []int{90, 50, 10, 0} {
 				all = append(all, v.overlap(share))
 			}
@@ -116,20 +129,6 @@ func variants(data, persons string, plain bool) (all []variant) {
 				all = append(all, v.without(c))
 			}
 			all = append(all, v.renamed())
-		}
-	}
-	one := []struct{ name, folder string }{{"cora", "dedup_cora"}, {"febrl1", "dedup_febrl1"}, {"fake", "dedup_splink_fake1000"}}
-	for i := range one {
-		one[i].folder = filepath.Join(data, one[i].folder)
-	}
-	for _, p := range strings.FieldsFunc(persons, func(r rune) bool { return r == ',' }) {
-		one = append(one, struct{ name, folder string }{"persons " + filepath.Base(p), p})
-	}
-	for _, d := range one {
-		v := load(d.name, d.folder, false)
-		all = append(all, v)
-		if !plain {
-			all = append(all, v.duplicates(30), v.duplicates(10), v.duplicates(0), v.split())
 		}
 	}
 	return all
@@ -259,6 +258,7 @@ func (v variant) split() variant {
 // run joins and prints a line.
 func (v variant) run(work string) {
 	c := v.config(work)
+	c.Considered = true
 	truth := v.isTrue()
 	from := time.Now()
 	r, err := linkage.Join(context.Background(), c)
@@ -266,21 +266,13 @@ func (v variant) run(work string) {
 	took := time.Since(from)
 	links := slices.Collect(r.Links.All())
 	right := v.count(links, truth)
-	c.Precision = 1e-9
-	all, err := linkage.Join(context.Background(), c)
-	check(err)
-	considered := slices.Collect(all.Links.All())
-	slices.SortStableFunc(considered, func(x, y linkage.Link) int {
-		if x.Probability > y.Probability {
-			return -1
-		} else if x.Probability < y.Probability {
-			return 1
-		}
-		return 0
-	})
+	considered := r.Considered
+	slices.SortStableFunc(considered, func(x, y linkage.Considered) int { return cmp.Compare(y.Probability, x.Probability) })
 	best, n := 0.0, 0
 	for i, l := range considered {
-		n += v.count([]linkage.Link{l}, truth)
+		if truth[v.key(l.A, l.B)] {
+			n++
+		}
 		best = max(best, 2*float64(n)/float64(i+1+len(truth)))
 	}
 	p, rec := float64(right)/max(1, float64(len(links))), float64(right)/max(1, float64(len(truth)))
@@ -290,16 +282,20 @@ func (v variant) run(work string) {
 			fmt.Printf("    %-16s %-6s agree %.2f chance %.2f information %5.2f share %.2f\n", c.Left, c.Tokens, c.Agreement, c.Chance, c.Information, c.Share)
 		}
 	}
-	fmt.Printf("%-28s %7d best %.4f F1 %.4f links %6d p %.3f/%.3f r %.3f/%.3f %5.1fs\n", v.name, len(truth), best, f, len(links), p, r.Precision, rec, r.Recall, took.Seconds())
+	fmt.Printf("%-28s %7d best %.4f F1 %.4f links %6d p %.3f/%.3f r %.3f/%.3f-%.3f %5.1fs\n", v.name, len(truth), best, f, len(links), p, r.Precision, rec, r.Recall, r.RecallMost, took.Seconds())
+}
+
+// key returns the ids of a pair as the truth has them: in one table the smaller one first.
+func (v variant) key(a, b []byte) [2]string {
+	if v.b == nil && string(a) > string(b) {
+		a, b = b, a
+	}
+	return [2]string{string(a), string(b)}
 }
 
 func (v variant) count(links []linkage.Link, truth map[[2]string]bool) (n int) {
 	for _, l := range links {
-		k := [2]string{string(l.A), string(l.B)}
-		if v.b == nil && k[0] > k[1] {
-			k[0], k[1] = k[1], k[0]
-		}
-		if truth[k] {
+		if truth[v.key(l.A, l.B)] {
 			n++
 		}
 	}

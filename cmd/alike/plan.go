@@ -24,9 +24,9 @@ each other, under any scheduler: each reads files, and what earlier tasks have l
 in --work, and leaves one object there. The results are those of alike dedup, pairs or
 join with --candidates lsh, byte for byte; of a join by a --threshold, with --match all.
 
-What it will take is printed before anything runs, judged by a sample of the input:
-processor hours, bytes that move, requests and, with --prices, money. Inputs, --work
-and --results may be URLs. A file is the smallest part of the input that a task takes:
+What dedup and pairs will take is printed before anything runs, judged by a sample of
+the input: processor hours, bytes that move, requests and, with --prices, money; of a
+join nothing is. Inputs, --work and --results may be URLs. A file is the smallest part of the input that a task takes:
 cut large ones. See docs/cluster.md.`
 
 const planExamples = `  alike plan dedup s3://bucket/corpus/ -o plan.json --results s3://bucket/clean --work s3://bucket/tmp

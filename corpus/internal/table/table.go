@@ -1,5 +1,5 @@
-// Package table cuts tables of comma- or tab-separated values into records, and records
-// into cells.
+// Package table cuts tables of separated values into records, and records into cells: CSV, whose
+// columns commas separate, or what Delimiter finds in place of them, and TSV.
 package table
 
 import (
@@ -22,14 +22,14 @@ const (
 	Long       // the line on which it starts is over the limit
 )
 
-// CSVRecord finds the end of the CSV record at the start of s. n is its length
+// CSVRecord finds the end of the CSV record at the start of s, whose cells end at comma. n is its length
 // with its line end; of a malformed or too long one that of its first line; 0
 // with More. With eof the data ends with s.
 //
 // A record that does not end within limit bytes is malformed if it has several
 // lines: an unclosed quote is far more likely than a field of that size, and
 // so it costs one line instead of all that follow.
-func CSVRecord(s []byte, limit int64, eof bool) (n int, state State) {
+func CSVRecord(s []byte, comma byte, limit int64, eof bool) (n int, state State) {
 	line := bytes.IndexByte(s, '\n') + 1
 	if line == 0 {
 		line = len(s)
@@ -59,7 +59,7 @@ func CSVRecord(s []byte, limit int64, eof bool) (n int, state State) {
 				return cost(open, line)
 			}
 			i = q + 1
-		} else if i = cellEnd(s, i); i < len(s) && s[i] == '"' {
+		} else if i = cellEnd(s, i, comma); i < len(s) && s[i] == '"' {
 			return line, Bad
 		}
 		switch {
@@ -68,7 +68,7 @@ func CSVRecord(s []byte, limit int64, eof bool) (n int, state State) {
 				return len(s), OK
 			}
 			return cost(open, line)
-		case s[i] == ',':
+		case s[i] == comma:
 			i++
 		case s[i] == '\n':
 			return i + 1, OK
@@ -106,8 +106,8 @@ func closingQuote(s []byte, i int) int {
 
 // cellEnd returns the place of the comma, quote or line feed that ends an
 // unquoted cell.
-func cellEnd(s []byte, i int) int {
-	for i < len(s) && s[i] != ',' && s[i] != '\n' && s[i] != '"' {
+func cellEnd(s []byte, i int, comma byte) int {
+	for i < len(s) && s[i] != comma && s[i] != '\n' && s[i] != '"' {
 		i++
 	}
 	return i
@@ -122,7 +122,7 @@ type cell struct {
 
 // splitCSV appends the cells of one record to dst; ok is false if it is
 // malformed.
-func splitCSV(dst []cell, raw []byte) (cells []cell, ok bool) {
+func splitCSV(dst []cell, raw []byte, comma byte) (cells []cell, ok bool) {
 	s := lines.WithoutEnd(raw)
 	i := 0
 	for {
@@ -135,7 +135,7 @@ func splitCSV(dst []cell, raw []byte) (cells []cell, ok bool) {
 			i = end + 1
 		} else {
 			from := i
-			if i = cellEnd(s, i); i < len(s) && s[i] != ',' {
+			if i = cellEnd(s, i, comma); i < len(s) && s[i] != comma {
 				return dst, false
 			}
 			dst = append(dst, cell{from, i, false})
@@ -143,7 +143,7 @@ func splitCSV(dst []cell, raw []byte) (cells []cell, ok bool) {
 		if i == len(s) {
 			return dst, true
 		}
-		if s[i] != ',' {
+		if s[i] != comma {
 			return dst, false
 		}
 		i++
@@ -164,25 +164,75 @@ func splitTSV(dst []cell, raw []byte) []cell {
 	}
 }
 
+// Comma separates the columns of CSV, unless Delimiter finds something else.
+const Comma = ','
+
+// Delimiter returns what separates the columns of CSV by its beginning s, which is not blank: of a semicolon, a
+// tab and a vertical bar the one that the header has outside of quotes; a comma, if the
+// header has one, or not exactly one of these. So a table with commas is never read otherwise.
+// But a table of one column may have a name such as "a;b": the first record must have as many
+// cells as the header. Records that do not end within limit bytes and firstRecord are
+// not looked at. more says that s is too short to tell; with eof the data ends with it.
+func Delimiter(s []byte, limit int64, eof bool) (by byte, more bool) {
+	limit = min(limit, firstRecord)
+	by = Comma
+	var columns, header int
+	for _, c := range []byte(",;\t|") {
+		n, state := CSVRecord(s, c, limit, eof)
+		if state == More {
+			return by, true
+		}
+		cells, ok := splitCSV(nil, s[:n], c)
+		switch {
+		case state != OK || !ok || len(cells) == 1:
+		case c == Comma || by != Comma:
+			return Comma, false
+		default:
+			by, columns, header = c, len(cells), n
+		}
+	}
+	if by == Comma {
+		return by, false
+	}
+	rest := bytes.TrimLeft(s[header:], "\r\n")
+	if len(rest) == 0 {
+		return by, !eof && int64(len(s)) < limit
+	}
+	n, state := CSVRecord(rest, by, limit-int64(len(s)-len(rest)), eof)
+	if cells, ok := splitCSV(nil, rest[:n], by); state == OK && (!ok || len(cells) != columns) {
+		return Comma, false
+	}
+	return by, state == More
+}
+
+// firstRecord is how many bytes Delimiter looks at, at most.
+const firstRecord = 1 << 20
+
+// headerLine returns a header without what may stand before it.
+func headerLine(raw []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(raw, lines.ByteOrderMark), "\r\n")
+}
+
 // Columns are the header of a table and where the wanted columns are; -1 = not
 // there.
 type Columns struct {
 	Names    []string
+	comma    byte // separates the columns; 0: tabs, without quotes
 	text, id int
 	fields   []int
 }
 
-// Header parses the header line. A byte order mark and blank lines may stand before it.
-// text, id and fields name the wanted columns; text nil and id "" are none.
-func Header(raw []byte, tabs bool, text *string, id string, fields []string) (*Columns, error) {
-	c := &Columns{}
-	line := bytes.TrimLeft(bytes.TrimPrefix(raw, lines.ByteOrderMark), "\r\n")
+// Header parses the header line, whose names end at comma, or at tabs without quotes if that is 0.
+// A byte order mark and blank lines may stand before it. text, id and fields name the wanted columns; text nil and id "" are none.
+func Header(raw []byte, comma byte, text *string, id string, fields []string) (*Columns, error) {
+	c := &Columns{comma: comma}
+	line := headerLine(raw)
 	var cells []cell
-	if tabs {
+	if comma == 0 {
 		cells = splitTSV(nil, line)
 	} else {
 		var ok bool
-		if cells, ok = splitCSV(nil, line); !ok {
+		if cells, ok = splitCSV(nil, line, comma); !ok {
 			return c, fault.Because(fault.ErrMalformed, "malformed header: a quoted name is not closed or has text beside its quotes; correct it")
 		}
 	}
@@ -201,7 +251,7 @@ func Header(raw []byte, tabs bool, text *string, id string, fields []string) (*C
 	}
 	if c.text < 0 && text != nil {
 		remedy := setting.Textf("name the column with the text (%s)", setting.TextField)
-		if by, ok := separator(c.Names, tabs); ok {
+		if by, ok := separator(c.Names); ok && comma == 0 {
 			remedy = setting.Textf("the columns seem to be separated by %s", by)
 		}
 		return c, fault.Because(fault.ErrMissingField, "no column %q, there are: %s; %s", *text, fault.List(c.Names), remedy)
@@ -209,29 +259,27 @@ func Header(raw []byte, tabs bool, text *string, id string, fields []string) (*C
 	return c, nil
 }
 
+// Comma returns what separates the columns; 0: tabs, without quotes.
+func (c *Columns) Comma() byte { return c.comma }
+
 // Equal tells whether records are parsed alike by both, which may be nil.
 func (c *Columns) Equal(other *Columns) bool {
 	if c == nil || other == nil {
 		return c == other
 	}
-	return c == other || slices.Equal(c.Names, other.Names) && c.text == other.text && c.id == other.id && slices.Equal(c.fields, other.fields)
+	return c == other || c.comma == other.comma && slices.Equal(c.Names, other.Names) && c.text == other.text && c.id == other.id && slices.Equal(c.fields, other.fields)
 }
 
-// separator tells what separates the columns of a table in which the format sees one
-// column, with the remedy; ok is false if that is not to be seen.
-func separator(names []string, tabs bool) (by setting.Text, ok bool) {
+// separator tells what seems to separate the columns of a table in which TSV sees one, with the
+// remedy; ok is false if that is not to be seen.
+func separator(names []string) (by setting.Text, ok bool) {
 	if len(names) != 1 {
 		return by, false
 	}
-	switch name := names[0]; {
-	case !tabs && strings.Contains(name, "\t"):
-		return setting.Textf("tabs, not commas: read it with %s tsv", setting.Format), true
-	case strings.Contains(name, ";"):
-		return setting.Textf("semicolons: save it with commas, or as .jsonl"), true
-	case strings.Contains(name, "|"):
-		return setting.Textf("vertical bars: save it with commas, or as .jsonl"), true
-	case tabs && strings.Contains(name, ","):
-		return setting.Textf("commas, not tabs: read it with %s csv", setting.Format), true
+	for _, c := range [][2]string{{",", "commas"}, {";", "semicolons"}, {"|", "vertical bars"}} {
+		if strings.Contains(names[0], c[0]) {
+			return setting.Textf("%s, not tabs: read it with %s csv", c[1], setting.Format), true
+		}
 	}
 	return by, false
 }
@@ -272,12 +320,12 @@ type Row struct {
 // Parse returns the wanted cells of a record, views of raw or of the Row's memory: the
 // id is nil if it is empty or there is none, and so is a field that is not there, of
 // which fields has as many as were wanted.
-func (r *Row) Parse(c *Columns, tabs bool, raw []byte, fields [][]byte) (text, id []byte, err error) {
+func (r *Row) Parse(c *Columns, raw []byte, fields [][]byte) (text, id []byte, err error) {
 	ok := true
-	if tabs {
+	if c.comma == 0 {
 		r.cells = splitTSV(r.cells[:0], raw)
 	} else {
-		r.cells, ok = splitCSV(r.cells[:0], raw)
+		r.cells, ok = splitCSV(r.cells[:0], raw, c.comma)
 	}
 	cells := r.cells
 	switch {
