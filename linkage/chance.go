@@ -19,8 +19,13 @@ import (
 // J. Elias, S. Gygi, "Target-decoy search strategy", Nature Methods 2007; the share of
 // records without partner: J. Storey, "A direct approach to false discovery rates", 2002).
 type chance struct {
-	left, right *odds // of the best pairs of the left table's records, of the right one's; nil: not known
+	likely sides // what was counted
+	most   sides // what may well be; decides only whether there are matches at all
 }
+
+// sides are the odds of the best pairs of the left table's records, and of the right one's; nil: not
+// known.
+type sides struct{ left, right *odds }
 
 // sampledRecords is how many records of a table are looked up in it at most.
 const sampledRecords = 5000
@@ -36,39 +41,59 @@ const (
 
 // newChance finds it.
 func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c chance, err error) {
-	left, right := make(bests, e.found.left), make(bests, e.found.right)
-	left.reset()
-	right.reset()
+	left, right := make(rivalries, e.found.left), make(rivalries, e.found.right)
 	for i, p := range e.found.pairs {
 		z := e.model.score(e.found.of(i))
-		left.see(int(p.a), z)
-		right.see(int(p.b), z)
+		left.see(int(p.a), z, e.probability[i])
+		right.see(int(p.b), z, e.probability[i])
 	}
+	bestL, bestR := left.sorted(), right.sorted()
 	// What a left record finds among left records is what a right one would find by chance.
 	own, err := t.ownBests(ctx, whole, e, 0)
 	if err != nil {
 		return c, err
 	}
-	c.right = oddsOf(own.sorted(), right.sorted())
+	if own.sorted().comparable(bestR) {
+		c.likely.right, c.most.right = oddsOf(own, bestR, false), oddsOf(own, bestR, true)
+	}
 	if own, err = t.ownBests(ctx, whole, e, 1); err != nil {
 		return c, err
 	}
-	c.left = oddsOf(own.sorted(), left.sorted())
+	if own.sorted().comparable(bestL) {
+		c.likely.left, c.most.left = oddsOf(own, bestL, false), oddsOf(own, bestL, true)
+	}
+	if !c.most.known() { // the next best records of the other table tell something still
+		c.most = sides{oddsOf(left.expected(), bestL, true), oddsOf(right.expected(), bestR, true)}
+	}
 	return c, nil
 }
+
+// bound lowers probabilities to what chance allows: to 0 where no pair would be a link if chance had
+// found as many as it may well have.
+func (c *chance) bound(found *comparison, m *model, probability []float64) {
+	at := slices.Clone(probability)
+	c.most.bound(found, m, at)
+	if slices.ContainsFunc(at, func(p float64) bool { return p > 0.5 }) {
+		c.likely.bound(found, m, probability)
+	} else {
+		copy(probability, at)
+	}
+}
+
+func (s *sides) known() bool { return s.left != nil || s.right != nil }
 
 // bound lowers probabilities to what chance allows. How much that is depends on how many
 // records have no partner, which depends on the probabilities again: from what the model
 // says, it takes steps until nothing changes any more.
-func (c *chance) bound(found *comparison, m *model, probability []float64) {
-	if c.left == nil && c.right == nil {
+func (s *sides) bound(found *comparison, m *model, probability []float64) {
+	if !s.known() {
 		return
 	}
 	type shares struct{ left, right float64 } // of chance in pairs of a score
 	chances := make([]shares, len(found.pairs))
 	for i := range chances {
 		z := m.score(found.of(i))
-		chances[i] = shares{c.left.at(z), c.right.at(z)}
+		chances[i] = shares{s.left.at(z), s.right.at(z)}
 	}
 	free := func() shares { // records that have no partner
 		n := sum(probability)
@@ -77,7 +102,7 @@ func (c *chance) bound(found *comparison, m *model, probability []float64) {
 	for range boundSteps {
 		f := free()
 		for i, by := range chances {
-			by.left, by.right = by.left*min(f.left, c.left.most()), by.right*min(f.right, c.right.most())
+			by.left, by.right = by.left*min(f.left, s.left.most()), by.right*min(f.right, s.right.most())
 			probability[i] = min(probability[i], max(0, 1-min(by.left, by.right)))
 		}
 	}
@@ -101,6 +126,16 @@ func (b bests) see(record int, z float64) { b[record] = max(b[record], z) }
 func (b bests) sorted() bests {
 	slices.Sort(b)
 	return b
+}
+
+// comparable tells whether the best scores of records of a table among themselves can be those that chance
+// finds in another one, where they have the given ones.
+func (b bests) comparable(best bests) bool {
+	if len(b) == 0 {
+		return false
+	}
+	top := b[len(b)-1-int(comparedShare*float64(len(b)))]
+	return above(best, top) >= comparable*above(b, top)
 }
 
 // ownBests returns the best score of each of some records of a table, the left or the right
@@ -129,7 +164,7 @@ func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side
 		for rows[at] != p.a {
 			at++
 		}
-		if found.wholes[i] < duplicate {
+		if found.wholes[i] < duplicate || found.agreement(i) < duplicate {
 			b.see(at, e.model.score(found.of(i)))
 		}
 	}
@@ -201,13 +236,10 @@ func above(scores []float64, z float64) float64 {
 // by chance; nil if this cannot be told.
 //
 // Of the curve (pairs from a score on, pairs of chance from it on) it takes the largest
-// convex curve below: the share of chance never rises with the score.
-func oddsOf(own, best []float64) *odds {
+// convex curve below: the share of chance never rises with the score. With most it takes n + √n + 1
+// pairs of chance for n that were counted: about the most that there may well be.
+func oddsOf(own, best []float64, most bool) *odds {
 	if len(own) == 0 || len(best) == 0 {
-		return nil
-	}
-	top := own[len(own)-1-int(comparedShare*float64(len(own)))]
-	if above(best, top) < comparable*above(own, top) {
 		return nil
 	}
 	unmatched := 1.0
@@ -223,6 +255,10 @@ func oddsOf(own, best []float64) *odds {
 			continue
 		}
 		p := point{z, float64(len(best) - i), above(own, z) * float64(len(best))}
+		if most {
+			n := above(own, z) * float64(len(own))
+			p.chance += (math.Sqrt(n) + 1) * float64(len(best)) / float64(len(own))
+		}
 		for n := len(hull); n > 1 && slope(hull[n-2], hull[n-1]) >= slope(hull[n-1], p); n-- {
 			hull = hull[:n-1]
 		}
@@ -234,4 +270,15 @@ func oddsOf(own, best []float64) *odds {
 		o.chance = append(o.chance, slope(hull[i], p))
 	}
 	return o
+}
+
+// agreement returns the mean similarity of the columns in which both records of a pair have a value.
+func (c *comparison) agreement(i int) float64 {
+	there, total := 0.0, 0.0
+	for _, l := range c.of(i)[:c.width-1] {
+		if l != missing {
+			there, total = there+1, total+float64(min(l, equal)-1)/10
+		}
+	}
+	return total / max(there, 1)
 }

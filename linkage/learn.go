@@ -92,19 +92,13 @@ func (l *Learner) Fit(labels Labels) (*Model, error) {
 	}
 	start := l.start()
 	without := taught.validate(start, strengths[0])
-	best := without
-	for _, s := range strengths[1:] {
-		if v := taught.validate(start, s); v.loss() < best.loss() {
-			best = v
-		}
-	}
-	if !best.surelyBetter(without) {
-		best = without
-	}
+	best := taught.strongest(start, without)
 	weights := taught.fit(start, best.strength, -1)
 	m := l.model(weights)
-	if err := l.decideBy(m, weights); err != nil {
-		return nil, err
+	if best != without { // else the decision stays too
+		if err := l.decideBy(m, weights); err != nil {
+			return nil, err
+		}
 	}
 	m.Learned = Learned{
 		Matches: taught.matches() + taught.missed, Missed: taught.missed, Unknown: taught.unknown,
@@ -115,6 +109,31 @@ func (l *Learner) Fit(labels Labels) (*Model, error) {
 		m.Learned.Strength = best.strength
 	}
 	return m, nil
+}
+
+// strongest returns the model that is nearest to the one without labels of those whose loss is not
+// surely larger than the smallest one: what a few labels cannot tell is not learned from them
+// (the rule of one standard error: Breiman, Friedman, Olshen, Stone, "Classification and
+// Regression Trees", 1984). It is the one without labels, unless the smallest loss is surely
+// smaller, and the decision no worse.
+func (t *taught) strongest(start []float64, without *validated) *validated {
+	all := []*validated{without}
+	best := without
+	for _, s := range strengths[1:] {
+		v := t.validate(start, s)
+		if all = append(all, v); v.loss() < best.loss() {
+			best = v
+		}
+	}
+	if !best.surelyBetter(without) {
+		return without
+	}
+	for _, v := range all[1:] {
+		if !best.betterBy(v, 1) && v.scores(0.5).F1 >= without.scores(0.5).F1 {
+			return v
+		}
+	}
+	return without
 }
 
 // start returns the weights that decide as the model without labels does.
@@ -325,13 +344,17 @@ func (v *validated) loss() (l float64) {
 
 // surelyBetter tells whether the loss is smaller than that of another model for the same
 // candidates by more than chance makes it in one of twenty cases.
-func (v *validated) surelyBetter(than *validated) bool {
+func (v *validated) surelyBetter(than *validated) bool { return v.betterBy(than, 1.645) }
+
+// betterBy tells whether the loss is smaller than that of another model for the same candidates
+// by more than so many standard errors of the difference.
+func (v *validated) betterBy(than *validated, errors float64) bool {
 	n, gain, squares := float64(len(v.logits)), 0.0, 0.0
 	for i := range v.logits {
 		d := logistic.Loss(than.logits[i], v.Positive[i]) - logistic.Loss(v.logits[i], v.Positive[i])
 		gain, squares = gain+d, squares+d*d
 	}
-	return gain > 1.645*math.Sqrt(max(0, squares-gain*gain/n))
+	return gain > errors*math.Sqrt(max(0, squares-gain*gain/n))
 }
 
 // scores holds the decision at a threshold against the labels.

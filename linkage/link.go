@@ -92,14 +92,14 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 		r.Known = len(c.Known) - t.known.absent
 		e.found = t.known.free(e.found, c.Match)
 	}
+	e.judge()
+	e.judged = e.rank
 	var ch chance
 	if c.exclusive() && t.right != nil && !c.bySimilarity() {
 		if ch, err = t.newChance(ctx, whole, e); err != nil {
 			return nil, err
 		}
 	}
-	e.judge()
-	e.judged = e.rank
 	if c.Model != nil {
 		e.probability, e.rank, err = t.correct(ctx, e, c.Model.weights())
 	}
