@@ -90,7 +90,7 @@ func natsBatch(ctx context.Context, js jetstream.JetStream, filter *stream.Filte
 	var sent []jetstream.PubAckFuture
 	for i, d := range decisions {
 		if d.Pass {
-			future, err := js.PublishAsync(natsOut, got[i].Data())
+			future, err := js.PublishAsync(natsOut, got[i].Data(), jetstream.WithStallWait(5*time.Second))
 			if err != nil {
 				return err
 			}
@@ -157,7 +157,7 @@ func fillNATS(t *testing.T, js jetstream.JetStream, a articles) {
 		t.Fatal(err)
 	}
 	for i := range a.family {
-		if _, err := js.PublishAsync(natsIn, a.text(i)); err != nil {
+		if _, err := js.PublishAsync(natsIn, a.text(i), jetstream.WithStallWait(time.Minute)); err != nil { // the machine may be busy
 			t.Fatal(err)
 		}
 	}

@@ -292,11 +292,13 @@ func (b *Builder) Close() error {
 	}
 	b.err = ErrClosed
 	s := b.s
-	err := errors.Join(b.records.end(), b.held.end(), b.ids.end())
+	// What cannot be completed, since the disk is full perhaps, is removed all the same.
+	_ = errors.Join(b.records.end(), b.held.end(), b.ids.end())
 	if b.keys != nil {
-		err = errors.Join(err, b.keys.close())
+		_ = b.keys.close()
 	}
-	err = errors.Join(err, s.closeStore(), s.clear())
+	_ = s.closeStore()
+	err := s.clear()
 	if err == nil {
 		err = s.fs.Remove(s.fs.PathJoin(s.dir, begunFile))
 	}

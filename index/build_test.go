@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
 // documentsFor returns documents of which many are alike, some equal, and some have the id of an
@@ -229,6 +232,37 @@ func TestABuildThatIsGivenUpLeavesNothing(t *testing.T) {
 	}
 	if _, err := b.Finish(t.Context()); !errors.Is(err, ErrClosed) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A build on a disk that is full says so, wherever it meets that, and leaves nothing.
+func TestABuildThatFillsTheDiskLeavesNothing(t *testing.T) {
+	for _, keys := range bothKeys {
+		for room := int64(1); ; room *= 2 { // writes
+			mem, written := vfs.NewMem(), atomic.Int64{}
+			full := errorfs.InjectorFunc(func(op errorfs.Op) error {
+				if op.Kind == errorfs.OpFileWrite && written.Add(1) > room {
+					return syscall.ENOSPC
+				}
+				return nil
+			})
+			o := BuildOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: keys, ByID: true}, FS: errorfs.Wrap(mem, full), Memory: 1 << 12, tableBytes: 1 << 10}
+			b, err := NewBuilder("built", o)
+			if err == nil {
+				if err = addAll(b, documentsFor(4, 60), 10); err == nil {
+					_, err = b.Finish(t.Context())
+				}
+				if closed := b.Close(); closed != nil {
+					t.Fatalf("%d writes: %v", room, closed)
+				}
+			}
+			if err == nil {
+				break
+			}
+			if names, e := mem.List(""); !errors.Is(err, syscall.ENOSPC) || e != nil || len(names) > 0 {
+				t.Fatalf("%d writes: %v, and %v are left, %v", room, err, names, e)
+			}
+		}
 	}
 }
 

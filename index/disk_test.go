@@ -163,9 +163,9 @@ func TestDocumentsAreReplacedAndDeletedById(t *testing.T) {
 	}
 }
 
-func TestASecondProcessIsRefused(t *testing.T) {
+func TestASecondProcessIsRefusedAndSoAreOtherOptions(t *testing.T) {
 	dir := t.TempDir()
-	o := Options{Recipe: recipes(t)["sets"]}
+	o := Options{Recipe: recipes(t)["sets"], ByID: true}
 	x, err := Create(dir, OpenOptions{Options: o})
 	if err != nil {
 		t.Fatal(err)
@@ -179,9 +179,10 @@ func TestASecondProcessIsRefused(t *testing.T) {
 	if _, err := Create(dir, OpenOptions{Options: o}); err == nil {
 		t.Error("an index was made over another one")
 	}
-	other := Options{Recipe: recipes(t)["estimate"]}
-	if _, err := Open(dir, OpenOptions{Options: other}); !errors.Is(err, ErrOther) {
-		t.Errorf("%v", err)
+	for _, other := range []Options{{Recipe: recipes(t)["estimate"]}, {Keys: KeysOnDisk}, {BucketCap: 65}, {Window: Window{Docs: 1}}} {
+		if _, err := Open(dir, OpenOptions{Options: other}); !errors.Is(err, ErrOther) {
+			t.Errorf("%+v: %v", other, err)
+		}
 	}
 	x, err = Open(dir, OpenOptions{ReadOnly: true})
 	if err != nil {

@@ -19,8 +19,8 @@ var ErrInUse = filelock.ErrTaken
 
 // OpenOptions say how an index in a folder is opened.
 type OpenOptions struct {
-	// Options has the window, and the recipe if that cannot be had from the header. If it has a
-	// recipe it must be the one of the header, else the error is ErrOther.
+	// Options has the window, and the recipe if that cannot be had from the header. What is set of recipe,
+	// Keys and BucketCap must be as in the header, else the error is ErrOther.
 	Options
 	// ReadOnly opens the index as it is now. Nothing is written, any number of processes may do
 	// so, also beside one that writes, and none waits for another.
