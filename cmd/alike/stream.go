@@ -37,8 +37,8 @@ not make other records old.
 With --state, what was kept is in a folder, an index, and outlives the process. A kept
 record is written out before it stands there. Killed at any moment and started again
 with the input replayed from any of the last --replay records, no kept record is missing
-in both outputs together, and none is there twice but those of the last group that was
-stored, 50 ms or less: records at the beginning of the input that stand in a row, byte for
+in both outputs together, and none is there twice but those that were written in the
+last 100 ms and were not stored: records at the beginning of the input that stand in a row, byte for
 byte, in what was read before are passed over, whatever has left the window since. Other
 input goes on where the earlier one has ended. After a failure of the power that holds as
 far as the output was on disk.

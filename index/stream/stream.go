@@ -56,9 +56,11 @@ type Config struct {
 
 	// OnSkip, when set, is told of every record that cannot be read, in order; an error ends
 	// the stream. Such a record is not written.
-	OnSkip    func(*corpus.Problem) error
-	Threads   int           // 0: all processors
-	SyncEvery time.Duration // 0: DefaultSyncEvery
+	OnSkip  func(*corpus.Problem) error
+	Threads int // 0: all processors
+	// SyncEvery is how often what was kept is made durable; 0: DefaultSyncEvery. What was written out and is
+	// not is of two such intervals at most: where the disk takes longer the stream waits for it.
+	SyncEvery time.Duration
 }
 
 // Summary counts records. Read = Kept + Dropped + Tagged + Skipped + Replayed.
@@ -91,7 +93,8 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 	if c.Threads == 0 {
 		c.Threads = runtime.GOMAXPROCS(0)
 	}
-	r := &run{Config: &c, remembers: c.Index.Options().History > 0}
+	c.SyncEvery = cmp.Or(c.SyncEvery, DefaultSyncEvery)
+	r := &run{Config: &c, begun: time.Now(), remembers: c.Index.Options().History > 0}
 	if r.remembers {
 		if r.replay, err = newReplay(c.Index); err != nil {
 			return s, err
@@ -104,7 +107,7 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 	}
 	syncing, stop := context.WithCancel(ctx)
 	synced := make(chan error, 1)
-	go func() { synced <- syncEvery(syncing, stop, c.Index, c.SyncEvery) }()
+	go func() { synced <- r.syncEvery(syncing, stop) }()
 	err = intake.Read(syncing, []corpus.Source{c.Source}, c.Corpus, r.begin, workers)
 	stop()
 	if e := <-synced; e != nil {
@@ -117,18 +120,15 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 }
 
 // syncEvery makes durable what was kept, now and then. If that fails it stops the stream.
-func syncEvery(ctx context.Context, stop func(), x *index.Index, every time.Duration) error {
-	if every == 0 {
-		every = DefaultSyncEvery
-	}
-	tick := time.NewTicker(every)
+func (r *run) syncEvery(ctx context.Context, stop func()) error {
+	tick := time.NewTicker(r.SyncEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-			if err := x.Sync(); err != nil {
+			if err := r.sync(); err != nil {
 				stop()
 				return err
 			}
@@ -136,9 +136,30 @@ func syncEvery(ctx context.Context, stop func(), x *index.Index, every time.Dura
 	}
 }
 
+// sync makes durable what was kept before it is called.
+func (r *run) sync() error {
+	now := time.Since(r.begun)
+	if err := r.Index.Sync(); err != nil {
+		return err
+	}
+	r.safe.Store(int64(now))
+	return nil
+}
+
+// keepUp waits for a disk that is slow to make durable what was kept two intervals ago. So what a process
+// has written out that is killed, and the next one does not know, is of that time at most.
+func (r *run) keepUp() error {
+	if time.Since(r.begun)-time.Duration(r.safe.Load()) <= 2*r.SyncEvery {
+		return nil
+	}
+	return r.sync()
+}
+
 // run is what the goroutines share; they use it in their turn only.
 type run struct {
 	*Config
+	begun     time.Time
+	safe      atomic.Int64 // what was kept so many nanoseconds after begun, or before that, is durable
 	summary   Summary
 	remembers bool
 	replay    *replay     // nil: the input is at none, or past it
@@ -244,6 +265,9 @@ func (w *worker) Commit() error {
 	}
 	if w.batch.Len() == 0 {
 		return nil
+	}
+	if err := w.keepUp(); err != nil {
+		return err
 	}
 	if w.remembers {
 		w.batch.Remember(w.hashes[w.passed:]...)
