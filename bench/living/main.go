@@ -3,7 +3,7 @@
 // Command living measures a living collection (package index): documents that are checked and
 // added in a full window, hostile streams, searches, and how fast an index is opened.
 //
-//	go run ./bench/living check -docs 1000000
+//	go run ./bench/living check -docs 1000000 [-dir /tmp/x [-keys disk]]
 //	go run ./bench/living hostile -docs 100000
 //	go run ./bench/living search -docs 1000000
 //	go run ./bench/living hamming -docs 10000000
@@ -39,8 +39,8 @@ func main() {
 	}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)
 	docs := flags.Int("docs", 100_000, "documents in the collection")
-	dir := flags.String("dir", "", "folder for an index")
-	flags.StringVar(&keys, "keys", "memory", "where open has its keys: memory or disk")
+	dir := flags.String("dir", "", "folder for an index, of check and open; check: none is an index in memory")
+	flags.StringVar(&keys, "keys", "memory", "where an index in a folder has its keys: memory or disk")
 	flags.Int64Var(&cache, "cache", 0, "bytes of the store that memory keeps, of open; 0: the default")
 	_ = flags.Parse(os.Args[2:]) // ends the program
 	run, known := map[string]func(int, string) error{"check": check, "hostile": hostile, "search": search, "hamming": hamming, "open": open}[os.Args[1]]
@@ -154,10 +154,18 @@ func describe(x *index.Index) {
 		s.Documents, float64(s.TableBytes)/float64(s.Documents), float64(s.TableBytes+s.SlotBytes)/float64(s.Documents), s.Full)
 }
 
-func check(docs int, _ string) error {
-	x, err := index.New(index.Options{Recipe: sets(), Window: index.Window{Docs: docs}})
+func check(docs int, dir string) error {
+	o := index.Options{Recipe: sets(), Window: index.Window{Docs: docs}}
+	x, err := index.New(o)
+	if dir != "" {
+		x, err = index.Create(dir, index.OpenOptions{Options: onDisk(o)})
+	}
 	if err != nil {
 		return err
+	}
+	stop := func() {}
+	if dir != "" {
+		stop = syncEvery(x, 50*time.Millisecond)
 	}
 	if err := timed("fill", docs, func() error { _, err := feed(x, 0, docs, 2048, news, false); return err }); err != nil {
 		return err
@@ -166,11 +174,12 @@ func check(docs int, _ string) error {
 	if err := timed("check and add, full", docs, func() (err error) { took, err = feed(x, docs, 2*docs, 2048, news, false); return err }); err != nil {
 		return err
 	}
-	fmt.Printf("a batch of 64: median %v, p99 %v, most %v\n", percentile(took, 0.5), percentile(took, 0.99), percentile(took, 1))
+	print("a batch of 64:", took)
 	if err := oneByOne(x, 2*docs); err != nil {
 		return err
 	}
 	describe(x)
+	stop()
 	return x.Close()
 }
 
@@ -186,12 +195,43 @@ func oneByOne(x *index.Index, from int) error {
 		}
 		took = append(took, time.Since(began))
 	}
-	fmt.Print("one document:")
+	print("one document:", took)
+	return nil
+}
+
+func print(what string, took []time.Duration) {
+	fmt.Print(what)
 	for _, p := range []float64{0.5, 0.9, 0.99, 0.999, 1} {
 		fmt.Printf(" %v of 100 within %v", 100*p, percentile(took, p))
 	}
 	fmt.Println()
-	return nil
+}
+
+// onDisk returns options with keys where they were asked for.
+func onDisk(o index.Options) index.Options {
+	if keys == "disk" {
+		o.Keys = index.KeysOnDisk
+	}
+	return o
+}
+
+// syncEvery makes an index durable now and then, as a stream does, until the function that it returns is called.
+func syncEvery(x *index.Index, every time.Duration) (stop func()) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for tick := time.NewTicker(every); ; {
+			select {
+			case <-end:
+				return
+			case <-tick.C:
+				if err := x.Sync(); err != nil {
+					log.Fatal(err)
+				}
+			}
+		}
+	}()
+	return func() { close(end); <-ended }
 }
 
 // hostile compares streams that are made to be slow with one of news.
@@ -308,10 +348,7 @@ func hamming(docs int, _ string) error {
 func open(docs int, dir string) error {
 	opening := index.OpenOptions{Cache: cache}
 	creating := opening
-	creating.Options = index.Options{Recipe: sets()}
-	if keys == "disk" {
-		creating.Keys = index.KeysOnDisk
-	}
+	creating.Options = onDisk(index.Options{Recipe: sets()})
 	x, err := index.Create(dir, creating)
 	if err == nil {
 		if err := timed("add", docs, func() error {
