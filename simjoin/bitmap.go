@@ -1,6 +1,11 @@
 package simjoin
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+
+	"github.com/alike-dev/alike/measure"
+)
 
 // bitmap holds, for each of 256 values that tokens are mapped to, the parity of the
 // number of a set's tokens with it. For each bit in which two bitmaps differ there is a
@@ -30,4 +35,25 @@ func (b *bitmap) add(token uint64) {
 func (b *bitmap) differ(o *bitmap) uint32 {
 	return uint32(bits.OnesCount64(b[0]^o[0]) + bits.OnesCount64(b[1]^o[1]) +
 		bits.OnesCount64(b[2]^o[2]) + bits.OnesCount64(b[3]^o[3]))
+}
+
+// tells reports whether bitmaps tell nearly all pairs of sets of two sizes apart that
+// have one element in common and no more: those that differ by chance in so few bits as
+// a threshold allows are two standard deviations away. It decides only which way a pair
+// is found.
+//
+// With m elements in one set only, a bit differs where an odd number of them is mapped
+// to its value: P = (1−(1−2/n)ᵐ)/2 for n bits, and (1−2(1−2/n)ᵐ+(1−4/n)ᵐ)/4 for two bits.
+func tells(t measure.Threshold, a, b uint64) bool {
+	need := t.MinOverlap(a, b)
+	if need <= 1 { // nothing is to be told
+		return min(a, b) <= 8
+	}
+	const n = 64 * float64(len(bitmap{}))
+	m := float64(a + b - 2)
+	one := math.Pow(1-2/n, m)
+	two := math.Pow(1-4/n, m)
+	mean := n * (1 - one) / 2
+	variance := mean + n*(n-1)*(1-2*one+two)/4 - mean*mean
+	return mean-2*math.Sqrt(max(variance, 0)) > float64(a+b)-2*float64(min(need, min(a, b)))
 }

@@ -49,60 +49,35 @@ func ExampleVerify() {
 	// false
 }
 
-// Several goroutines take groups from a counter, in batches, since the last ones
-// hold the longest sets. Each has a Prober and a list of pairs of its own.
-func ExampleIndex_Probe_parallel() {
+// Several goroutines take pieces from a counter. Each has a Prober and a list of pairs
+// of its own. Equal sets need not be spelled out pair by pair: groups have members.
+func ExampleIndex_Pairs() {
 	t, err := measure.NewThreshold(measure.Jaccard, 0.8)
 	if err != nil {
 		log.Fatal(err)
 	}
 	x := simjoin.NewIndex(baskets, t)
-	const workers, batch = 2, 64
+	const workers = 2
 	var (
 		next  atomic.Int64
 		wait  sync.WaitGroup
-		found [workers][]measure.Match
+		found [workers][]simjoin.GroupPair
 	)
 	for w := range workers {
 		wait.Go(func() {
 			var p simjoin.Prober
-			for {
-				end := int(next.Add(batch))
-				for g := end - batch; g < min(end, x.Len()); g++ {
-					x.Probe(&p, g, func(pair measure.Match) { found[w] = append(found[w], pair) })
-				}
-				if end >= x.Len() {
-					return
-				}
+			for piece := int(next.Add(1)) - 1; piece < x.Pieces(); piece = int(next.Add(1)) - 1 {
+				found[w] = slices.AppendSeq(found[w], x.Pairs(&p, piece))
 			}
 		})
 	}
 	wait.Wait()
-	pairs := slices.Concat(found[:]...)
-	fmt.Println(len(pairs), "pairs")
-	// Output: 4 pairs
-}
-
-// Equal sets need not be spelled out pair by pair.
-func ExampleIndex_Matches() {
-	t, err := measure.NewThreshold(measure.Jaccard, 0.8)
-	if err != nil {
-		log.Fatal(err)
+	for _, pair := range slices.Concat(found[:]...) {
+		fmt.Printf("%v and %v share %d\n", x.Members(pair.A), x.Members(pair.B), pair.Intersection)
 	}
-	x := simjoin.NewIndex(baskets, t)
-	var p simjoin.Prober
-	for g := range x.Len() {
-		fmt.Print(x.Members(g))
-		for _, m := range x.Matches(&p, g) {
-			fmt.Printf(" shares %d with %v", m.Intersection, x.Members(m.Group))
-		}
-		fmt.Println()
-	}
-	// Output:
-	// [5]
-	// [0 4]
-	// [1]
-	// [2] shares 4 with [0 4] shares 4 with [1]
+	// Unordered output:
+	// [0 4] and [2] share 4
+	// [1] and [2] share 4
 }
 
 // A collection too large for memory is joined part by part: each part with itself,

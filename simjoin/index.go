@@ -7,17 +7,17 @@ import (
 )
 
 // Index is a prefix-filter index over a collection of sets. It is immutable and
-// safe for concurrent probes, each with a Prober of its own.
+// safe for concurrent use, each goroutine with a Prober of its own.
 //
-// Equal sets are one group. Groups are ordered by size, so that a probe, which
-// looks only at groups before its own, meets no larger set and the shorter
-// IndexPrefix suffices. Tokens are numbered by ascending number of groups that
+// Equal sets are one group. Groups are ordered by size, so that a set that is compared
+// with those of groups before its own meets no larger one, and the shorter IndexPrefix
+// of those suffices. Tokens are numbered by ascending number of groups that
 // hold them, so that prefixes are made of the rarest. A token that only one group
 // holds can never be shared: it is counted in its set's size and dropped.
 //
 // Memory for g groups of together T tokens that occur in two groups or more:
-// 4T for the sets, about 8·(1−t)/(1+t)·T for the postings at a Jaccard threshold t,
-// and 8T at most; 8 a token that is kept,
+// 4T for the sets, 8·(1−t)/(1+t)·T to 8·(1−t)·T for the postings at a Jaccard threshold
+// t, the less the more sizes are alike, and 8T at most; 8 a token that is kept,
 // 56 a group and 4 a set; while it is built, 12 for every token of the groups and a
 // little more, then 4T and 8 a token that is kept.
 type Index struct {
@@ -30,9 +30,12 @@ type Index struct {
 
 	sizes    []uint32 // distinct sizes of the groups' sets, with the dropped tokens, ascending
 	sizeEnds []uint32 // the first group that is larger than each of them
+	smallest []uint32 // the first group that is not too small for each of them
+	prefixes []uint32 // by them: tokens of which any smaller or equal partner has one in its IndexPrefix
 	sizeOf   []uint32 // the place in sizes of each group's
 	bitmaps  []bitmap // of each group's set
 	indexed  []uint32 // kept tokens of it that have postings
+	listed   int      // groups that are compared list by list, see telling
 	start    []int    // of its kept tokens
 	tokens   []uint32 // ascending in each set
 
@@ -41,7 +44,13 @@ type Index struct {
 }
 
 // posting says that a group's set holds a token and has rest kept tokens after it.
+// Those of a group that are only met from smaller sets, behind its IndexPrefix, are
+// marked by the top bit of rest.
 type posting struct{ group, rest uint32 }
+
+const behindPrefix = 1 << 31
+
+func (e posting) after() uint32 { return e.rest &^ behindPrefix }
 
 // NewIndex builds the index of sets, which are numbered 0 … len(sets)−1 and may
 // be empty. It keeps no reference to them. There must be fewer than 2³²−1 sets and
@@ -158,33 +167,58 @@ func ascending(counts []uint32) []uint32 {
 	return order
 }
 
-// post indexes the first tokens of every set, whose number is prefixOf its size: as
-// many of the kept ones as are left after the dropped ones, which come first in the
-// order.
+// post indexes the first tokens of every set, whose number is prefixOf its size or, of
+// those that are compared list by list, what a partner may ask for: as many of the kept
+// ones as are left after the dropped ones, which come first in the order.
 func (x *Index) post(prefixOf func(size uint64) uint64) {
-	prefixes := make([]int, len(x.sizes))
+	x.weigh()
+	short, long := make([]int, len(x.sizes)), make([]int, len(x.sizes))
 	for i, size := range x.sizes {
-		prefixes[i] = int(prefixOf(uint64(size)))
+		short[i] = int(x.filter.IndexPrefix(uint64(size)))
+		long[i] = int(prefixOf(uint64(size)))
+		if int(x.sizeEnds[i]) <= x.listed {
+			long[i] = max(long[i], int(x.prefixes[i]))
+		}
 	}
 	x.indexed = make([]uint32, x.Len())
-	for g := range x.sizeOf {
+	for g, place := range x.sizeOf {
 		kept := x.set(g)
-		prefix := prefixes[x.sizeOf[g]] - (x.Size(g) - len(kept))
-		prefix = min(max(prefix, 0), len(kept))
+		prefix := min(max(long[place]-(x.Size(g)-len(kept)), 0), len(kept))
 		x.indexed[g] = uint32(prefix)
 		for _, r := range kept[:prefix] {
 			x.postingStart[r]++
 		}
 	}
 	x.postings = make([]posting, sumBefore(x.postingStart))
-	for g := range x.sizeOf {
+	for g, place := range x.sizeOf {
 		kept := x.set(g)
+		from := short[place] - (x.Size(g) - len(kept))
 		for k, r := range kept[:x.indexed[g]] {
-			x.postings[x.postingStart[r]] = posting{uint32(g), uint32(len(kept) - k - 1)}
+			e := posting{uint32(g), uint32(len(kept) - k - 1)}
+			if k >= from {
+				e.rest |= behindPrefix
+			}
+			x.postings[x.postingStart[r]] = e
 			x.postingStart[r]++
 		}
 	}
 	shiftBack(x.postingStart)
+}
+
+// weigh works out what depends on the sizes of sets alone.
+func (x *Index) weigh() {
+	x.smallest, x.prefixes = make([]uint32, len(x.sizes)), make([]uint32, len(x.sizes))
+	telling := true
+	for i, size := range x.sizes {
+		least := max(x.filter.MinSize(uint64(size)), uint64(x.sizes[0]))
+		x.smallest[i] = uint32(x.groupsBelow(least))
+		need := x.filter.MinOverlap(uint64(size), least)
+		x.prefixes[i] = uint32(uint64(size) + 1 - min(need, uint64(size)+1))
+		telling = telling && tells(x.filter, uint64(size), uint64(size)) && tells(x.filter, uint64(size), min(least, uint64(size)))
+		if telling {
+			x.listed = int(x.sizeEnds[i])
+		}
+	}
 }
 
 // groupsBelow returns the number of groups whose sets have fewer elements.

@@ -10,7 +10,7 @@ import (
 // B, to be ranged over any number of times. A is before B; for a directed measure A is
 // inside B, and a pair that reaches it in both directions is two matches. Memory is that
 // of NewIndex and 24 bytes a match, of which 12 remain, and 8 a set; before that, 2 to 4
-// bytes a token. See Index.Probe for many equal sets, or for many cores.
+// bytes a token. See Index.Pairs for many equal sets, or for many cores.
 //
 // Sets of which too few tokens are in any other set are left out of the index.
 func SelfJoin(sets [][]uint64, t measure.Threshold) iter.Seq[measure.Match] {
@@ -23,19 +23,66 @@ func SelfJoin(sets [][]uint64, t measure.Threshold) iter.Seq[measure.Match] {
 		}
 	}
 	x := NewIndex(few, t)
-	equals := 0
+	found := make([]entry, 0, x.equals())
+	x.eachPair(func(m measure.Match) {
+		found = append(found, entry{left[m.A], left[m.B], uint32(m.Intersection)})
+	})
+	return sorted(found, sets, sets)
+}
+
+// equals returns how many pairs of equal sets there are.
+func (x *Index) equals() (n int) {
 	for g := range x.Len() {
 		m := len(x.Members(g))
-		equals += m * (m - 1) / 2
+		n += m * (m - 1) / 2
 	}
-	found := make([]entry, 0, equals)
-	var p Prober
+	return n
+}
+
+// eachPair emits all pairs of sets, A before B; or, for a directed measure, every A that
+// is inside a B.
+func (x *Index) eachPair(emit func(measure.Match)) {
 	for g := range x.Len() {
-		x.Probe(&p, g, func(m measure.Match) {
-			found = append(found, entry{left[m.A], left[m.B], uint32(m.Intersection)})
-		})
+		own, size := x.Members(g), uint64(x.Size(g))
+		if !x.threshold.Reached(size, size, size) {
+			continue
+		}
+		for i, a := range own {
+			for _, b := range own[i+1:] {
+				x.report(measure.Match{A: uint64(a), B: uint64(b), Intersection: size, SizeA: size, SizeB: size}, emit)
+			}
+		}
 	}
-	return sorted(found, sets, sets)
+	var p Prober
+	for piece := range x.Pieces() {
+		for m := range x.Pairs(&p, piece) {
+			sizeA, sizeB := uint64(x.Size(m.A)), uint64(x.Size(m.B))
+			for _, a := range x.Members(m.A) {
+				for _, b := range x.Members(m.B) {
+					x.report(measure.Match{A: uint64(a), B: uint64(b), Intersection: uint64(m.Intersection), SizeA: sizeA, SizeB: sizeB}, emit)
+				}
+			}
+		}
+	}
+}
+
+// report emits a pair that reaches the threshold in one direction at least: by position,
+// or in each direction that counts.
+func (x *Index) report(m measure.Match, emit func(measure.Match)) {
+	if !x.directed && m.A < m.B {
+		emit(m)
+		return
+	}
+	turned := measure.Match{A: m.B, B: m.A, Intersection: m.Intersection, SizeA: m.SizeB, SizeB: m.SizeA}
+	if !x.directed {
+		emit(turned)
+		return
+	}
+	for _, m := range [...]measure.Match{m, turned} {
+		if x.threshold.Reached(m.Intersection, m.SizeA, m.SizeB) {
+			emit(m)
+		}
+	}
 }
 
 // Join finds all pairs of a set of left, A, and one of right, B, that reach the

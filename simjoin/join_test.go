@@ -119,56 +119,71 @@ func TestSelfJoinEqualsBruteForce(t *testing.T) {
 	})
 }
 
-func TestProbesInAnyOrderWithAnyProberFindTheSamePairs(t *testing.T) {
+// Small collections have one piece: the others have lists and groups in many.
+func TestPiecesInAnyOrderWithAnyProberFindTheSamePairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets := anyCollection(t)
 		th := anyThreshold(t)
-		want := bruteForce(sets, th)
 		x := NewIndex(sets, th)
+		want := pairsOf(x, func(a, b int) bool {
+			return reached(th, sets[x.Members(a)[0]], sets[x.Members(b)[0]]) ||
+				reached(th, sets[x.Members(b)[0]], sets[x.Members(a)[0]])
+		})
 		r := rand.New(rand.NewPCG(uint64(len(sets)), 1))
 		var probers [2]Prober
-		// A prober may come from another index and another threshold.
+		// A prober may come from another index and another threshold, or from pairs that
+		// nobody wanted to the end.
 		other := NewIndex([][]uint64{{1, 2, 3}, {1, 2, 3, 4}}, threshold(&testing.T{}, 0.5))
-		other.Probe(&probers[0], 1, func(measure.Match) {})
-		var got []measure.Match
-		for _, g := range r.Perm(x.Len()) {
-			x.Probe(&probers[r.IntN(2)], g, func(p measure.Match) { got = append(got, p) })
+		for range other.Pairs(&probers[0], 0) {
 		}
-		if slices.SortFunc(got, byPosition); !slices.Equal(got, want) {
-			t.Errorf("got %v\nwant %v", got, want)
+		var got []GroupPair
+		for _, piece := range r.Perm(x.Pieces()) {
+			p := &probers[r.IntN(2)]
+			for range x.Pairs(p, r.IntN(x.Pieces())) {
+				break
+			}
+			got = slices.AppendSeq(got, x.Pairs(p, piece))
+		}
+		slices.SortFunc(got, func(a, b GroupPair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+		for i, g := range got {
+			got[i].Intersection = 0
+			if n := naive(sets[x.Members(g.A)[0]], sets[x.Members(g.B)[0]]); uint32(n) != g.Intersection {
+				t.Errorf("%v share %d", g, n)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v: got %v\nwant %v", th, got, want)
 		}
 	})
 }
 
-func TestMatchesAndMembersGiveEveryPair(t *testing.T) {
+// pairsOf returns the pairs of groups, in order, for which like holds.
+func pairsOf(x *Index, like func(a, b int) bool) (pairs []GroupPair) {
+	for a := range x.Len() {
+		for b := a + 1; b < x.Len(); b++ {
+			if like(a, b) {
+				pairs = append(pairs, GroupPair{A: a, B: b})
+			}
+		}
+	}
+	return pairs
+}
+
+func TestMembersAreTheSetsOfAGroup(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets := anyCollection(t)
-		th := anyThreshold(t)
-		x := NewIndex(sets, th)
-		var p Prober
-		pairs, seen := 0, make([]bool, len(sets))
+		x := NewIndex(sets, anyThreshold(t))
+		seen := make([]bool, len(sets))
 		for g := range x.Len() {
-			m := len(x.Members(g))
-			if m > 1 {
-				pairs += m * (m - 1) / 2 * directions(th, sets[x.Members(g)[0]], sets[x.Members(g)[1]])
-			}
-			for _, match := range x.Matches(&p, g) {
-				for _, other := range x.Members(match.Group) {
-					pairs += m * directions(th, sets[other], sets[x.Members(g)[0]])
-				}
-				if match.Group >= g || x.Size(match.Group) > x.Size(g) {
-					t.Errorf("group %d matches %d", g, match.Group)
-				}
+			if g > 0 && x.Size(g) < x.Size(g-1) {
+				t.Errorf("group %d is smaller than the one before", g)
 			}
 			for i, d := range x.Members(g) {
-				if seen[d] || (i > 0 && d <= x.Members(g)[i-1]) || len(sets[d]) != x.Size(g) {
+				if seen[d] || (i > 0 && d <= x.Members(g)[i-1]) || !slices.Equal(sets[d], sets[x.Members(g)[0]]) || len(sets[d]) != x.Size(g) {
 					t.Errorf("members of group %d: %v", g, x.Members(g))
 				}
 				seen[d] = true
 			}
-		}
-		if want := len(bruteForce(sets, th)); pairs != want {
-			t.Errorf("%d pairs, want %d", pairs, want)
 		}
 		for d, set := range sets {
 			if seen[d] == (len(set) == 0) {
@@ -176,18 +191,6 @@ func TestMatchesAndMembersGiveEveryPair(t *testing.T) {
 			}
 		}
 	})
-}
-
-// directions returns how many matches a pair makes.
-func directions(t measure.Threshold, a, b []uint64) int {
-	n := 0
-	if reached(t, a, b) {
-		n++
-	}
-	if !t.Measure().Symmetric() && reached(t, b, a) {
-		n++
-	}
-	return n
 }
 
 func TestSelfJoinOfFewSets(t *testing.T) {
@@ -243,50 +246,35 @@ func TestDictionaryNumbersManyTokens(t *testing.T) {
 	}
 }
 
-func TestProbesDoNotAllocateWhenWarm(t *testing.T) {
+func TestPairsDoNotAllocateWhenWarm(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var sets [][]uint64
-	for range 300 {
-		a, b := randomSets(r, 50, 50, 0.9)
-		sets = append(sets, a, b, a)
+	for _, size := range []int{50, 5000} { // found in lists, and by groups
+		for range 300 {
+			a, b := randomSets(r, size, size, 0.9)
+			sets = append(sets, a, b, a)
+		}
 	}
 	x := NewIndex(sets, threshold(t, 0.7))
+	if x.listed == 0 || x.listed == x.Len() {
+		t.Fatalf("%d of %d groups are found in lists", x.listed, x.Len())
+	}
 	var p Prober
 	pairs := 0
-	count := func(measure.Match) { pairs++ }
 	all := func() {
-		for g := range x.Len() {
-			x.Probe(&p, g, count)
+		for piece := range x.Pieces() {
+			for range x.Pairs(&p, piece) {
+				pairs++
+			}
 		}
 	}
 	all()
-	if pairs != 3*300 {
+	if pairs != 2*300 {
 		t.Errorf("%d pairs", pairs)
 	}
-	if n := testing.AllocsPerRun(5, all); n != 0 {
+	if n := testing.AllocsPerRun(2, all); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-}
-
-func TestMatchesDoNotDependOnTheOrderOfProbesNorOnTheIndexBefore(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		th := anyThreshold(t)
-		x, other := NewIndex(anyCollection(t), th), NewIndex(anyCollection(t), th)
-		var p Prober
-		want := make([][]GroupMatch, x.Len())
-		for g := range want {
-			want[g] = slices.Clone(x.Matches(&p, g))
-		}
-		for range 2 * x.Len() {
-			g := rapid.IntRange(0, x.Len()-1).Draw(t, "group")
-			if other.Len() > 0 && g%3 == 0 {
-				other.Matches(&p, g%other.Len())
-			}
-			if got := x.Matches(&p, g); !slices.Equal(got, want[g]) {
-				t.Fatalf("group %d: %v, in ascending order %v", g, got, want[g])
-			}
-		}
-	})
 }
 
 func TestBitmapsDifferInNoMoreBitsThanSetsInElements(t *testing.T) {

@@ -2,8 +2,6 @@ package simjoin
 
 import (
 	"math"
-
-	"github.com/alike-dev/alike/measure"
 )
 
 // GroupMatch is a group that a probe found similar to its own set, with the number of
@@ -13,8 +11,9 @@ type GroupMatch struct {
 	Intersection, Size uint32
 }
 
-// Prober is the scratch memory of probes: 4 bytes a group of the index, 4 a token
-// that it keeps, and a little more. The zero value is ready, for one goroutine and any index.
+// Prober is the scratch memory of joins and searches: up to 4 bytes a group of the
+// index, 4 a token that it keeps, and 150 KiB. The zero value is ready, for one goroutine
+// and any index.
 type Prober struct {
 	count   []uint32 // by group: shared prefix tokens seen, 0 between probes
 	touched []uint32 // groups with a count
@@ -32,15 +31,18 @@ type Prober struct {
 	first uint32        // made of the first of each, so that they are read
 	met   [64]meeting
 
-	// classes are by place in the index's distinct sizes. Each is made when the first
-	// group of that size is met, and holds as long as probes are of sets of one size.
 	classes []class
 	size    uint32 // of the probe's set
+	tile    tile
+	buffer  []row
+	rows    []row // of it that are not done
 }
 
-// class says what a set of some size must have in common with those of another.
+// class says what a set of some size must have in common with those of another, whose
+// place in the index's sizes is known. A prober holds those that it met last.
 type class struct {
-	of     uint32 // the former size, 0 if the class is not made
+	of     uint32 // the former size, 0 if there is none here
+	place  uint32 // of the latter
 	end    uint32 // the first group that is larger than the latter
 	need   uint32 // elements that must be common
 	differ uint32 // elements that may be in one of the two sets only
@@ -49,66 +51,21 @@ type class struct {
 // refused marks the count of a group that cannot reach the threshold.
 const refused = ^uint32(0)
 
-// Probe emits every pair of which one set is in group g and the other in g too or
-// in a group before g. Probing all g from 0 to Len()−1, in any order and on any
-// number of goroutines, finds every pair of the collection exactly once, A before B; or,
-// for a directed measure, every A that is inside a B, which may be two matches of one
-// pair. Later groups hold longer sets and cost more, so hand them out in small batches.
-// The order of the matches is fixed, but neither A nor B is sorted.
-//
-// m equal sets make m(m−1)/2 pairs: where that may be too many, use Matches and
-// Members.
-func (x *Index) Probe(p *Prober, g int, emit func(measure.Match)) {
-	own, size := x.Members(g), uint64(x.Size(g))
-	if x.threshold.Reached(size, size, size) {
-		for i, a := range own {
-			for _, b := range own[i+1:] {
-				x.report(measure.Match{A: uint64(a), B: uint64(b), Intersection: size, SizeA: size, SizeB: size}, emit)
-			}
-		}
-	}
-	for _, m := range x.Matches(p, g) {
-		for _, a := range x.Members(m.Group) {
-			for _, b := range own {
-				x.report(measure.Match{A: uint64(a), B: uint64(b), Intersection: uint64(m.Intersection), SizeA: uint64(m.Size), SizeB: size}, emit)
-			}
-		}
-	}
-}
-
-// report emits a pair that reaches the threshold in one direction at least: by position,
-// or in each direction that counts.
-func (x *Index) report(m measure.Match, emit func(measure.Match)) {
-	if !x.directed && m.A < m.B {
-		emit(m)
-		return
-	}
-	turned := measure.Match{A: m.B, B: m.A, Intersection: m.Intersection, SizeA: m.SizeB, SizeB: m.SizeA}
-	if !x.directed {
-		emit(turned)
-		return
-	}
-	for _, m := range [...]measure.Match{m, turned} {
-		if x.threshold.Reached(m.Intersection, m.SizeA, m.SizeB) {
-			emit(m)
-		}
-	}
-}
-
-// Matches returns the groups before g whose sets reach the threshold with those
-// of g, if it is directed in one direction at least. Every pair of distinct sets is thus
-// found exactly once over all g. The slice belongs to p and holds until p's next use. It
-// does not allocate once p is warm.
-func (x *Index) Matches(p *Prober, g int) []GroupMatch {
+// matchesOf returns the groups before g whose sets reach the threshold with those
+// of g, if it is directed in one direction at least. The slice belongs to p and holds
+// until p's next use. It does not allocate once p is warm.
+func (x *Index) matchesOf(p *Prober, g int) []GroupMatch {
 	p.matches, p.owners = p.matches[:0], p.owners[:0]
 	own := x.set(g)
 	size := x.Size(g)
-	prefix := min(int(x.filter.Prefix(uint64(size)))-(size-len(own)), len(own))
+	place := x.sizeOf[g]
+	prefix := min(int(x.prefixes[place])-(size-len(own)), len(own))
 	if prefix <= 0 {
 		return p.matches
 	}
-	p.prepare(x, size)
-	x.count(p, own[:prefix], len(own), x.bitmaps[g], x.groupsBelow(x.filter.MinSize(uint64(size))), g)
+	p.prepare(x)
+	p.size = uint32(size)
+	x.count(p, own[:prefix], len(own), x.bitmaps[g], int(x.smallest[place]), g)
 	return x.finish(p, own, prefix)
 }
 
@@ -157,7 +114,7 @@ func (x *Index) count(p *Prober, prefix []uint32, length int, b bitmap, from, to
 					c = *p.class(x.sizeOf[e.group])
 					c.end = min(c.end, uint32(to))
 				}
-				more := min(left, e.rest)
+				more := min(left, e.after())
 				if most+more < c.need {
 					continue
 				}
@@ -279,34 +236,49 @@ func complete(a []uint32, prefixA int, b []uint32, prefixB, count, need int) (in
 	return count + n, ok
 }
 
-// prepare makes the scratch memory fit the index and a set of a size.
-func (p *Prober) prepare(x *Index, size int) {
+// prepare makes the scratch memory of probes fit the index.
+func (p *Prober) prepare(x *Index) {
+	p.of(x)
 	if len(p.count) < x.Len() {
 		p.count = make([]uint32, x.Len())
 	}
-	if p.index != x {
-		p.index = x
+	if p.cursor == nil {
 		p.cursor = make([]uint32, len(x.postingStart)-1)
-		p.classes = make([]class, len(x.sizes))
 	}
-	p.size = uint32(size)
 }
 
-// class returns the class of the groups whose size has a place in the index's sizes.
-func (p *Prober) class(place uint32) *class {
-	if p.classes[place].of != p.size {
-		p.meet(place)
+// of makes p forget what it knows of any other index.
+func (p *Prober) of(x *Index) {
+	if p.index != x {
+		p.index, p.cursor = x, nil
+		if p.classes == nil {
+			p.classes = make([]class, classesHeld)
+		}
+		clear(p.classes)
 	}
-	return &p.classes[place]
 }
 
-// meet makes the class of a size for sets of the probe's.
-func (p *Prober) meet(place uint32) {
-	x := p.index
-	size, of := uint64(x.sizes[place]), uint64(p.size)
-	need := x.filter.MinOverlap(of, size)
-	differ := size + of - min(2*need, size+of)
-	p.classes[place] = class{p.size, x.sizeEnds[place], uint32(min(need, math.MaxUint32)), uint32(min(differ, math.MaxUint32))}
+// classesHeld is a power of two.
+const classesHeld = 1 << 12
+
+// class returns the class of a set of the probe's size and the groups whose size has a
+// place in the index's sizes.
+func (p *Prober) class(place uint32) *class { return p.classOf(p.size, place) }
+
+func (p *Prober) classOf(size, place uint32) *class {
+	c := &p.classes[(size*61+place)%classesHeld]
+	if c.of != size || c.place != place {
+		p.index.meet(c, size, place)
+	}
+	return c
+}
+
+// meet makes the class of two sizes.
+func (x *Index) meet(c *class, of, place uint32) {
+	a, b := uint64(of), uint64(x.sizes[place])
+	need := x.filter.MinOverlap(a, b)
+	differ := a + b - min(2*need, a+b)
+	*c = class{of, place, x.sizeEnds[place], uint32(min(need, math.MaxUint32)), uint32(min(differ, math.MaxUint32))}
 }
 
 // firstFrom returns the place of the first posting of a group not before from.

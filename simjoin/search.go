@@ -12,7 +12,7 @@ import (
 // SearchIndex is an Index that can also be searched with sets that are not in it:
 // for the join of two collections, or of one that is indexed part by part because
 // its sets do not fit in memory at once. It needs more memory than an Index, and
-// its own Probe and Matches go through longer lists.
+// its own Pairs goes through longer lists.
 type SearchIndex struct {
 	Index
 	tokens directory
@@ -66,7 +66,8 @@ func (x *SearchIndex) Search(p *Prober, set []uint64) []GroupMatch {
 	if from >= to || long == 0 || !p.look(x, set, int(long)-1) {
 		return p.matches
 	}
-	p.prepare(&x.Index, len(set))
+	p.prepare(&x.Index)
+	p.size = uint32(size)
 	b := bitmapOf(set)
 	// Groups that are not smaller are met by the shorter prefix too. A second walk pays
 	// where that is much shorter, as for containment, and never is for Jaccard.
