@@ -3,7 +3,7 @@
 //
 // Use Verify to decide single candidates, such as those of package lsh, and
 // Intersection where the similarity is wanted whatever it is. Use SelfJoin for
-// all pairs of a collection in memory, Join for those of two, and NewIndex with Probe
+// all pairs of a collection in memory, Join for those of two, and NewIndex with Pairs
 // for a self-join on several goroutines or with equal sets left collapsed. Use
 // NewSearchIndex where sets meet an index that does not hold them. A join needs no
 // parameters but the threshold and misses nothing; at low thresholds on large

@@ -18,8 +18,8 @@ import (
 // Memory for g groups of together T tokens that occur in two groups or more:
 // 4T for the sets, 8·(1−t)/(1+t)·T to 8·(1−t)·T for the postings at a Jaccard threshold
 // t, the less the more sizes are alike, and 8T at most; 8 a token that is kept,
-// 56 a group and 4 a set; while it is built, 12 for every token of the groups and a
-// little more, then 4T and 8 a token that is kept.
+// 56 a group and 4 a set; while it is built, 12 for each of up to 8 million tokens
+// of the groups, or of them all where they are a few more, then 4T and 8 a token that is kept.
 type Index struct {
 	threshold measure.Threshold
 	directed  bool

@@ -157,6 +157,38 @@ func TestPiecesInAnyOrderWithAnyProberFindTheSamePairs(t *testing.T) {
 	})
 }
 
+// Lists are longer than tiles and pieces, and of sets of many sizes.
+func TestPairsOfLongListsEqualBruteForce(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	sets := make([][]uint64, 1000)
+	for i := range sets {
+		for range 1 + r.IntN(20)*r.IntN(3) {
+			n := r.Uint64N(40)
+			sets[i] = append(sets[i], n*n/40)
+		}
+		slices.Sort(sets[i])
+		sets[i] = slices.Compact(sets[i])
+	}
+	for _, line := range []string{"jaccard>=0.3", "jaccard>=0.6", "cosine>=0.7", "dice>=0.5", "overlap>=4", "max-containment>=0.9", "containment>=0.9"} {
+		th, err := measure.ParseThreshold(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := NewIndex(sets, th)
+		got, want := selfJoin(sets, th), bruteForce(sets, th)
+		if !slices.Equal(got, want) || len(want) < 1000 {
+			t.Errorf("%v: %d pairs, want %d", th, len(got), len(want))
+		}
+		longest := 0
+		for token := range len(x.postingStart) - 1 {
+			longest = max(longest, x.postingStart[token+1]-x.postingStart[token])
+		}
+		if th.Measure() == measure.Jaccard && (x.listed < x.Len()/2 || longest < 2*tileLength || x.Pieces() < 3) {
+			t.Errorf("%v: %d of %d groups in lists of up to %d, %d pieces", th, x.listed, x.Len(), longest, x.Pieces())
+		}
+	}
+}
+
 // pairsOf returns the pairs of groups, in order, for which like holds.
 func pairsOf(x *Index, like func(a, b int) bool) (pairs []GroupPair) {
 	for a := range x.Len() {

@@ -161,17 +161,15 @@ const (
 // fill puts in all tokens of the groups, those that several hold by number in place
 // of rank, and returns what shared returns.
 func (d *directory) fill(sets [][]uint64, first, group []uint32) (holders, count []uint32) {
-	tokens, holders, ends := split(sets, first, group)
-	d.width = bits.Len(uint(len(ends) - 1))
-	d.parts = make([][]directorySlot, len(ends))
+	how := cutFor(tokensOf(sets, first))
+	d.width = how.width
+	d.parts = make([][]directorySlot, 1<<d.width)
 	var c counter
 	var entries []uint32 // by number in the part
-	kept, begin := 0, 0
-	for part, end := range ends {
-		c.take(tokens[begin:end], holders[begin:end])
+	holders = listParts(sets, first, group, how, func(part int, tokens []uint64, groups, dst []uint32) int {
+		c.take(tokens, groups)
 		next := uint32(len(c.shared))
-		kept += c.list(holders[kept:end])
-		begin = end
+		kept := c.list(dst)
 		entries = slices.Grow(entries[:0], len(c.place))[:len(c.place)]
 		for i, number := range c.number {
 			entries[number] = c.groups[i] | aloneBit
@@ -188,8 +186,9 @@ func (d *directory) fill(sets [][]uint64, first, group []uint32) (holders, count
 				insert(d.parts[part], s.token, entries[s.number-1])
 			}
 		}
-	}
-	return holders[:kept], c.shared
+		return kept
+	})
+	return holders, c.shared
 }
 
 // rank replaces the numbers of shared tokens, given in the order of their ranks, by

@@ -15,6 +15,9 @@ const (
 	// mostParts bounds the places that split writes to in turn. Four times as many
 	// no longer lie in the first-level cache, which costs 7 ns a token.
 	mostParts = 1 << 8
+	// passLength is about how many tokens are in parts at once, for 12 bytes each. All sets are
+	// gone through once more for each pass.
+	passLength = 1 << 23
 )
 
 // shared finds the tokens that two groups or more hold; set first[k] is of group
@@ -24,7 +27,7 @@ const (
 // Numbering every token in one large table spends nine tenths of an index's time
 // on cache misses, although of the shingles of texts few occur twice. Therefore:
 //
-//		cut all (token, group) by the top bits of the mixed token into parts
+//		cut (token, group) by the top bits of the mixed token into parts
 //		for each part:
 //		    seen[low bits of the mixed token] = never, once, or more often
 //		    take the tokens seen more often, and the few others that share their bits
@@ -40,50 +43,102 @@ const (
 //	    no token is unique it costs 1.
 //	 3. Mixing is a bijection: mixed tokens stand for the tokens, are spread evenly
 //	    even where those are small integers, and have bits for every purpose.
-//	 4. The lists overwrite the groups that were read before.
+//	 4. The lists overwrite the groups that were read before. Of several passes they are
+//	    joined: mixed tokens are spread evenly, so the first pass tells how long they get.
 //	 5. Where distinct tokens are so few that one table of them lies in the cache, as
 //	    items of a shop do, there is one part and no filter: NewIndex of market
 //	    baskets takes two thirds of the time (BenchmarkNewIndexRetail).
 func shared(sets [][]uint64, first, group []uint32) (holders, count []uint32) {
 	var c counter
-	if total := tokensOf(sets, first); fewDistinct(sets, first, total) {
+	total := tokensOf(sets, first)
+	if fewDistinct(sets, first, total) {
 		return c.listFew(sets, first, group, total), c.shared
 	}
-	tokens, holders, ends := split(sets, first, group)
-	kept, begin := 0, 0
-	for _, end := range ends {
-		c.filter(tokens[begin:end], holders[begin:end])
-		kept += c.list(holders[kept:end])
-		begin = end
-	}
-	return holders[:kept], c.shared
+	holders = listParts(sets, first, group, cutFor(total), func(_ int, tokens []uint64, groups, dst []uint32) int {
+		c.filter(tokens, groups)
+		return c.list(dst)
+	})
+	return holders, c.shared
 }
 
-// split returns the mixed tokens, in parts by the top bits, the groups that hold
-// them, and the parts' ends.
-func split(sets [][]uint64, first, group []uint32) (tokens []uint64, groups []uint32, ends []int) {
-	total := tokensOf(sets, first)
-	width := bits.Len(uint(min(total/partLength, mostParts-1)))
-	ends = make([]int, 1<<width)
-	mask := uint64(len(ends) - 1)
+// cut says how tokens are cut into parts: by so many bits, and in how many passes.
+type cut struct{ width, passes int }
+
+func cutFor(tokens int) cut {
+	passes := max((tokens+passLength/2)/passLength, 1)
+	return cut{bits.Len(uint(min(tokens/partLength, mostParts*passes-1))), passes}
+}
+
+// listParts cuts the mixed tokens, with the groups that hold them, into parts by their
+// top bits. Of each part in turn list is told, writes what it likes to dst, which
+// may be where the groups are, and returns how much. listParts returns what all have
+// written.
+func listParts(sets [][]uint64, first, group []uint32, how cut,
+	list func(part int, tokens []uint64, groups, dst []uint32) int) (all []uint32) {
+	sizes := make([]int, 1<<how.width)
+	mask := uint64(len(sizes) - 1)
 	for _, i := range first {
 		for _, token := range sets[i] {
-			ends[bits.RotateLeft64(hashing.Mix(token), width)&mask]++
+			sizes[bits.RotateLeft64(hashing.Mix(token), how.width)&mask]++
 		}
 	}
+	step := (len(sizes) + how.passes - 1) / how.passes
+	var tokens []uint64
+	var groups []uint32
+	for from := 0; from < len(sizes); from += step {
+		sizes := sizes[from:min(from+step, len(sizes))]
+		total := 0
+		for _, n := range sizes {
+			total += n
+		}
+		if len(tokens) < total {
+			tokens, groups = make([]uint64, total), make([]uint32, total)
+		}
+		fillParts(sets, first, group, how.width, from, sizes, tokens, groups)
+		kept, begin := 0, 0
+		for i, n := range sizes {
+			kept += list(from+i, tokens[begin:begin+n], groups[begin:begin+n], groups[kept:begin+n])
+			begin += n
+		}
+		switch {
+		case how.passes == 1:
+			return groups[:kept]
+		case from == 0:
+			all = make([]uint32, 0, kept*how.passes+kept*how.passes/64)
+		}
+		all = append(all, groups[:kept]...)
+	}
+	return all
+}
+
+// fillParts puts mixed tokens and their groups into the parts from one on, whose sizes are
+// given, one part behind the other. It leaves out those of other parts first, without a
+// branch.
+func fillParts(sets [][]uint64, first, group []uint32, width, from int, sizes []int, tokens []uint64, groups []uint32) {
+	mask := uint64(1)<<width - 1
+	ends := make([]int, len(sizes))
+	copy(ends, sizes)
 	sumBefore(ends)
-	tokens, groups = make([]uint64, total), make([]uint32, total)
+	var batch [256]uint64
 	for k, i := range first {
 		g := group[k]
-		for _, token := range sets[i] {
-			mixed := hashing.Mix(token)
-			part := bits.RotateLeft64(mixed, width) & mask
-			at := ends[part]
-			ends[part] = at + 1
-			tokens[at], groups[at] = mixed, g
+		for set := sets[i]; len(set) > 0; {
+			some := set[:min(len(set), len(batch))]
+			set = set[len(some):]
+			n := 0
+			for _, token := range some {
+				mixed := hashing.Mix(token)
+				batch[n&(len(batch)-1)] = mixed
+				n += one(bits.RotateLeft64(mixed, width)&mask-uint64(from) < uint64(len(ends)))
+			}
+			for _, mixed := range batch[:n] {
+				part := bits.RotateLeft64(mixed, width)&mask - uint64(from)
+				at := ends[part]
+				ends[part] = at + 1
+				tokens[at], groups[at] = mixed, g
+			}
 		}
 	}
-	return tokens, groups, ends
 }
 
 func tokensOf(sets [][]uint64, first []uint32) (total int) {

@@ -164,3 +164,37 @@ func TestSelfJoinOfManyTokensEqualsMergingAllPairs(t *testing.T) {
 		})
 	}
 }
+
+func TestPartsAreTheSameInAnyNumberOfPasses(t *testing.T) {
+	for name, kind := range tokenKinds {
+		t.Run(name, func(t *testing.T) {
+			sets := manyParts(kind, 120)
+			first, group := make([]uint32, len(sets)), make([]uint32, len(sets))
+			for i := range sets {
+				first[i], group[i] = uint32(i), uint32(len(sets)-i)
+			}
+			var want []uint32
+			for _, how := range []cut{{5, 1}, {5, 2}, {5, 7}, {5, 32}} {
+				parts, tokens := 0, 0
+				got := listParts(sets, first, group, how, func(part int, of []uint64, groups, dst []uint32) int {
+					if part != parts {
+						t.Errorf("%v: part %d in place of %d", how, part, parts)
+					}
+					for _, token := range of {
+						if token>>(64-how.width) != uint64(part) {
+							t.Fatalf("%v: token %x is in part %d", how, token, part)
+						}
+					}
+					parts, tokens = parts+1, tokens+len(of)
+					return copy(dst, groups[len(groups)/2:])
+				})
+				if want == nil {
+					want = got
+				}
+				if !slices.Equal(got, want) || parts != 32 || tokens != tokensOf(sets, first) {
+					t.Errorf("%v: %d parts of %d tokens, %d groups in place of %d", how, parts, tokens, len(got), len(want))
+				}
+			}
+		})
+	}
+}

@@ -197,11 +197,7 @@ func (j *hotJoin) eachEdge(index *simjoin.Index, limit int64, to *extsort.Append
 		similarity := of.Similarity(uint64(inter), uint64(sizeA), uint64(sizeB))
 		return to.Add(uint64(min(a, b))<<32|uint64(max(a, b)), math.Float64bits(similarity))
 	}
-	var p simjoin.Prober
 	for g := range index.Len() {
-		if err := j.t.ctx.Err(); err != nil {
-			return err
-		}
 		own, size := index.Members(g), uint32(index.Size(g))
 		for i, a := range own {
 			for _, b := range own[i+1:] {
@@ -210,10 +206,16 @@ func (j *hotJoin) eachEdge(index *simjoin.Index, limit int64, to *extsort.Append
 				}
 			}
 		}
-		for _, m := range index.Matches(&p, g) {
-			for _, a := range own {
-				for _, b := range index.Members(m.Group) {
-					if err := add(a, b, m.Intersection, size, m.Size); err != nil {
+	}
+	var p simjoin.Prober
+	for piece := range index.Pieces() {
+		if err := j.t.ctx.Err(); err != nil {
+			return err
+		}
+		for m := range index.Pairs(&p, piece) {
+			for _, a := range index.Members(m.B) {
+				for _, b := range index.Members(m.A) {
+					if err := add(a, b, m.Intersection, uint32(index.Size(m.B)), uint32(index.Size(m.A))); err != nil {
 						return err
 					}
 				}

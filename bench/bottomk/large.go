@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/alike-dev/alike/measure"
@@ -49,22 +50,24 @@ func large(texts [][]byte) error {
 	fingerprint := func(of [][]byte) []uint64 { return f.of(bytes.Join(of, nil)).Append64(nil) }
 	start := time.Now()
 	sets := make([][]uint64, *collection)
-	var before [][]byte
+	var original [][]byte
 	for i := range sets {
 		if i%copyEvery != copyEvery-1 {
-			before = document(nil)
+			original = document(nil)
 		} else {
-			before = document(slices.Clone(before[changed:]))
+			original = document(slices.Clone(original[changed:]))
 		}
-		sets[i] = fingerprint(before)
+		sets[i] = fingerprint(original)
 	}
 	fmt.Printf("%d documents of %d sentences, fingerprints by %s: %.1f s\n",
 		len(sets), sentencesADocument, *scheme, time.Since(start).Seconds())
 	start = time.Now()
+	before, _ := spent()
 	pairs := count(simjoin.SelfJoin(sets, half))
 	took := time.Since(start)
-	fmt.Printf("  all pairs at 0.5: %.1f s, %d pairs; %.0f million comparisons a second would take as long\n",
-		took.Seconds(), pairs, float64(len(sets))*float64(len(sets)-1)/2/took.Seconds()/1e6)
+	processor, memory := spent()
+	fmt.Printf("  all pairs at 0.5: %.1f s (%.1f of processor), %d pairs; %.0f million comparisons a second would take as long; %d MB at most so far\n",
+		took.Seconds(), (processor - before).Seconds(), pairs, float64(len(sets))*float64(len(sets)-1)/2/took.Seconds()/1e6, memory>>20)
 	start = time.Now()
 	x := simjoin.NewSearchIndex(sets, half)
 	fmt.Printf("  index for searches: %.1f s\n", time.Since(start).Seconds())
@@ -85,4 +88,11 @@ func large(texts [][]byte) error {
 	})
 	fmt.Printf("  search: %.1f µs a new document, %d found for %d\n", took.Seconds()*1e6/queries, found, queries)
 	return nil
+}
+
+// spent returns the processor time of the process and its peak memory in bytes.
+func spent() (time.Duration, int64) {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // zero where it fails
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), u.Maxrss << 10
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -38,6 +39,7 @@ func main() {
 		os.Exit(2)
 	}
 	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(25) // as the command alike has it for heaps of this size
 	texts, err := read(flag.Arg(0))
 	if err == nil && *collection > 0 {
 		err = large(texts)

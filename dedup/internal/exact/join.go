@@ -19,8 +19,8 @@ import (
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// probeChunk is how many sets a worker takes at once.
-const probeChunk = 64
+// groupsAtOnce is how many groups of equal sets a worker takes at once.
+const groupsAtOnce = 64
 
 // indexMost is how many features the index of a chunk can number.
 const indexMost = 1<<31 - 2
@@ -177,22 +177,32 @@ func (j *joiner) load(ctx context.Context, next uint32) (*chunk, error) {
 	return c, nil
 }
 
-// within joins a chunk with itself.
+// within joins a chunk with itself: equal sets, and then those of different groups.
 func (j *joiner) within(ctx context.Context, c *chunk) error {
-	return j.parallel(ctx, c.index.Len(), func(to *extsort.Appender, p *simjoin.Prober, g int) error {
-		own, size := c.index.Members(g), uint32(c.index.Size(g))
+	x := c.index
+	err := j.parallel(ctx, x.Len(), groupsAtOnce, func(to *extsort.Appender, _ *simjoin.Prober, g int) error {
+		own, size := x.Members(g), uint32(x.Size(g))
 		for i := range own { // sets may be equal although features are not repeated alike
 			if err := j.addAll(to, c, own[i], own[i+1:], size, simjoin.GroupMatch{Intersection: size, Size: size}); err != nil {
 				return err
 			}
 		}
-		for _, m := range c.index.Matches(p, g) {
-			for _, x := range own {
-				if err := j.addAll(to, c, x, c.index.Members(m.Group), size, m); err != nil {
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	pieces := x.Pieces()
+	return j.parallel(ctx, pieces, 1, func(to *extsort.Appender, p *simjoin.Prober, piece int) error {
+		for m := range x.Pairs(p, piece) {
+			match := simjoin.GroupMatch{Intersection: m.Intersection, Size: uint32(x.Size(m.A))}
+			for _, y := range x.Members(m.B) {
+				if err := j.addAll(to, c, y, x.Members(m.A), uint32(x.Size(m.B)), match); err != nil {
 					return err
 				}
 			}
 		}
+		j.Progress.Advance(int64(x.Len()*(piece+1)/pieces-x.Len()*piece/pieces), 0)
 		return nil
 	})
 }
@@ -262,25 +272,23 @@ func (j *joiner) search(c *chunk, from uint32, b *table.Block, sets *reread.Sets
 	return nil
 }
 
-// parallel calls visit for 0 … n−1 from all workers.
-func (j *joiner) parallel(ctx context.Context, n int, visit func(to *extsort.Appender, p *simjoin.Prober, i int) error) error {
+// parallel calls visit for 0 … n−1 from all workers, each of which takes a few at once.
+func (j *joiner) parallel(ctx context.Context, n, few int, visit func(to *extsort.Appender, p *simjoin.Prober, i int) error) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for worker := range j.Graph.Space.Threads {
 		group.Go(func() error {
 			var p simjoin.Prober
 			for ctx.Err() == nil {
-				start := int(next.Add(probeChunk)) - probeChunk
+				start := int(next.Add(int64(few))) - few
 				if start >= n {
 					return nil
 				}
-				end := min(start+probeChunk, n)
-				for i := start; i < end; i++ {
+				for i := start; i < min(start+few, n); i++ {
 					if err := visit(j.to[worker], &p, i); err != nil {
 						return err
 					}
 				}
-				j.Progress.Advance(int64(end-start), 0)
 			}
 			return ctx.Err()
 		})
