@@ -41,8 +41,9 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 	}
 	// The tables of the join are held until the engine is done, which needs little beside them.
 	join.Memory, config.Memory = config.Memory-config.Memory/4, config.Memory/4
-	join.Work, config.Work = config.Work, "" // there is nothing to go on with
-	join.OnSkip = nil                        // the engine meets the same records, and tells
+	join.Work, join.Fresh = config.Work, config.Fresh // it is the join that takes long
+	config.Work, config.Fresh = "", false
+	join.OnSkip = nil // the engine meets the same records, and tells
 	guessed := join.LeftID == "" && id != "id"
 	var result *JoinResult
 	config.Link = func(ctx context.Context) (*dedup.Links, error) {
@@ -64,7 +65,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 	if err != nil {
 		return nil, nil, err
 	}
-	return summary, result, nil
+	return summary, result, result.Finish()
 }
 
 // linksOf returns what a join within one table has found as links of the engine.

@@ -66,6 +66,9 @@ type Config struct {
 	Memory  int64 // bytes for indexes and sorting, without the stores; 0: no limit
 	// Dir is where goes what exceeds Memory; nil: nowhere, and Memory must be 0.
 	Dir extsort.Dir
+	// Keep returns names of files in Dir that no others have, for pairs that Pairs.Save may be
+	// called of; nil: of none.
+	Keep func(prefix string) string
 
 	// Unfiltered has Bands sort all keys that it makes of two tables, and not only those that
 	// both may have. Pairs are the same; it is there to measure what the filter saves.
@@ -144,6 +147,7 @@ type Pair struct {
 type Pairs struct {
 	sorted *extsort.Sorted
 	bands  bool
+	saved  bool
 }
 
 // All ranges over the pairs. An error is the last that it yields.
@@ -169,8 +173,42 @@ func (p *Pairs) All() iter.Seq2[Pair, error] {
 	}
 }
 
+// Save puts the pairs into files and names these for OpenPairs, in this process or another one.
+// Close leaves them where they are. They must have been found with Keep.
+func (p *Pairs) Save(ctx context.Context) ([]extsort.Run, error) {
+	runs, err := p.sorted.Save(ctx)
+	p.saved = p.saved || err == nil
+	return runs, err
+}
+
+// OpenPairs opens what Save has left of pairs that were found by a method; c says where they are,
+// and the memory to read them with.
+func OpenPairs(ctx context.Context, c Config, method Method, runs []extsort.Run) (*Pairs, error) {
+	o := c.sorting("pairs", 4)
+	o.Runs, o.Sum = runs, method == Bands || method == ByKeys
+	sorted, err := extsort.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Pairs{sorted, method == Bands, true}, nil
+}
+
 // Close frees the memory, or removes the files.
-func (p *Pairs) Close() error { return p.sorted.Close() }
+func (p *Pairs) Close() error {
+	if p.saved {
+		return p.sorted.Detach()
+	}
+	return p.sorted.Close()
+}
+
+// sorting returns the options of a sorter that holds 1/share of the memory.
+func (c *Config) sorting(name string, share int64) extsort.Options {
+	o := extsort.Options{Dir: c.Dir, Name: "candidates-" + name, Memory: c.Memory / share, Threads: max(1, c.Threads), Temporary: c.Keep == nil}
+	if c.Keep != nil {
+		o.Name = c.Keep(name)
+	}
+	return o
+}
 
 // pairShift is where the key of a sorted entry has A; B is in the lower bits, and the value
 // is the score.
@@ -220,7 +258,7 @@ func Find(ctx context.Context, c Config, left, right *Store) (*Pairs, Summary, e
 	if err != nil {
 		return nil, s, errors.Join(err, pairs.Close())
 	}
-	return &Pairs{sorted, s.Method == Bands}, s, nil
+	return &Pairs{sorted: sorted, bands: s.Method == Bands}, s, nil
 }
 
 // finder is one Find.
@@ -232,10 +270,9 @@ type finder struct {
 
 // sorter returns a sorter, by so many low bits of the key, that holds 1/share of the memory.
 func (f *finder) sorter(name string, sum bool, share int64, keyBits int) (*extsort.Sorter, error) {
-	return extsort.New(extsort.Options{
-		Dir: f.config.Dir, Name: "candidates-" + name, Memory: f.config.Memory / share,
-		Threads: f.config.Threads, Sum: sum, KeyBits: keyBits, Temporary: true,
-	})
+	o := f.config.sorting(name, share)
+	o.Sum, o.KeyBits = sum, keyBits
+	return extsort.New(o)
 }
 
 // sides returns which store is indexed and which is searched for, and whether that is

@@ -34,9 +34,10 @@ type KeysConfig struct {
 	// Frequencies; nil: not known yet.
 	Frequencies [2][]uint32
 
-	Threads int         // 0: 1
-	Memory  int64       // bytes for sorting and filters; 0: no limit
-	Dir     extsort.Dir // where goes what exceeds Memory; nil: nowhere, and Memory must be 0
+	Threads int                        // 0: 1
+	Memory  int64                      // bytes for sorting and filters; 0: no limit
+	Dir     extsort.Dir                // where goes what exceeds Memory; nil: nowhere, and Memory must be 0
+	Keep    func(prefix string) string // as in Config
 }
 
 // DefaultExpected is the default of KeysConfig.Expected.
@@ -85,7 +86,7 @@ func Keys(ctx context.Context, c KeysConfig, left, right Items) (_ *Pairs, err e
 		return nil, err
 	}
 	k.makeRarest()
-	f := &finder{config: Config{Threads: k.Threads, Memory: k.Memory, Dir: c.Dir}}
+	f := &finder{config: Config{Threads: k.Threads, Memory: k.Memory, Dir: c.Dir, Keep: c.Keep}}
 	keys, err := f.sorter("keys", false, 2, 0)
 	if err != nil {
 		return nil, err

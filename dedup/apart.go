@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/resume"
 )
 
 // outputs are all files and folders that a run writes. None of them may be an

@@ -6,9 +6,9 @@ import (
 	"iter"
 	"strconv"
 
-	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/setting"
 )
 

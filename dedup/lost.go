@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/internal/resume"
 )
 
 // Of a Parquet file the first pass reads the columns that it needs, and the last

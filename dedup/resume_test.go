@@ -15,9 +15,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/internal/resume"
 )
 
 // stop makes a command end as if its process were killed, or the power failed,

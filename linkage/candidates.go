@@ -64,9 +64,7 @@ func everyRow(table *record.Table) iter.Seq[uint32] {
 func (t *tables) search(c *Config, k int) candidates.Config {
 	s := c.search(k)
 	s.Names = t.numbering.Hashes()
-	if s.Memory = t.memory.sorting() / 2; s.Memory > 0 {
-		s.Dir = t.memory
-	}
+	s.Memory, s.Dir, s.Keep = t.memory.sorting()/2, t.memory, t.keeper.names()
 	return s
 }
 
@@ -85,7 +83,7 @@ func (t *tables) vectors(c *Config, whole *records, table *record.Table, rows it
 		}
 		return candidates.StoreOf(v), nil
 	}
-	s := candidates.NewStore(t.memory, t.memory.Unique("vectors", ""), share)
+	s := candidates.NewStore(t.memory, t.memory.Unique("vectors", ".part"), share)
 	err = whole.addVectors(table, rows, skip, s.Append)
 	if err == nil {
 		err = s.Finish()

@@ -49,14 +49,14 @@ func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c 
 	}
 	bestL, bestR := left.sorted(), right.sorted()
 	// What a left record finds among left records is what a right one would find by chance.
-	own, err := t.ownBests(ctx, whole, e, 0)
+	own, err := t.keeper.own("own-0", func() (bests, error) { return t.ownBests(ctx, whole, e, 0) })
 	if err != nil {
 		return c, err
 	}
 	if own.sorted().comparable(bestR) {
 		c.likely.right, c.most.right = oddsOf(own, bestR, false), oddsOf(own, bestR, true)
 	}
-	if own, err = t.ownBests(ctx, whole, e, 1); err != nil {
+	if own, err = t.keeper.own("own-1", func() (bests, error) { return t.ownBests(ctx, whole, e, 1) }); err != nil {
 		return c, err
 	}
 	if own.sorted().comparable(bestL) {

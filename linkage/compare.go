@@ -159,13 +159,19 @@ func (c *comparer) eachColumn(p pair, visit func(f int, similarity float64, a, b
 	}
 }
 
-// compare makes the comparison of candidates, each goroutine with one of the matchers.
-func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pair) (*comparison, error) {
-	r := &comparison{pairs: pairs, width: len(c.columns) + 1, wholes: make([]float32, len(pairs))}
-	if r.left = c.left.Rows(); c.right != c.left {
+// none returns the comparison of no candidates.
+func (c *comparer) none() *comparison {
+	r := &comparison{width: len(c.columns) + 1, left: c.left.Rows()}
+	if c.right != c.left {
 		r.right = c.right.Rows()
 	}
-	r.levels = make([]level, len(pairs)*r.width)
+	return r
+}
+
+// compare makes the comparison of candidates, each goroutine with one of the matchers.
+func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pair) (*comparison, error) {
+	r := c.none()
+	r.pairs, r.wholes, r.levels = pairs, make([]float32, len(pairs)), make([]level, len(pairs)*r.width)
 	err := parallel(ctx, len(matchers), len(pairs), 1024, func(worker int) func(from, to int) {
 		common, near := make([]uint64, len(c.columns)), nearer{of: c.numbering}
 		return func(from, to int) {

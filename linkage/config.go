@@ -8,6 +8,7 @@ import (
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/record"
 )
@@ -50,7 +51,12 @@ type Config struct {
 	// candidates are sorted in temporary files beyond it. The tables must fit: where they do not
 	// the join ends with an error that says what they take.
 	Memory int64
-	Work   string // where those files are, in a folder that goes in the end; "": in that of temporary files
+	// Work is a folder for those files, and for what is done, so far as it takes long: a join
+	// that was killed goes on from there when it is begun again with the same settings and
+	// tables, whatever Threads and Memory. See Result.Finish. "": the folder of temporary files,
+	// and nothing is kept.
+	Work  string
+	Fresh bool // start over, whatever Work holds
 	// Known are links that are settled. They help to learn what a match looks like, as all
 	// candidates do, but are no links again; their records have a partner: by Mutual and
 	// OneToOne they get no other, by Best the left ones do not. By All they may, where Top has
@@ -136,8 +142,19 @@ type Result struct {
 	// What many improbable pairs add up to is the least certain part of the model.
 	RecallMost float64
 
+	Resumed bool // the join went on with what Config.Work held
+
+	log     *resume.Log
 	matcher *matcher // nil: a table is empty
 	only    *record.Table
+}
+
+// Finish empties Config.Work, where there is one, of what a join would go on from, and lets other
+// processes have it: it is called when the links are where they belong.
+func (r *Result) Finish() error {
+	log := r.log
+	r.log = nil
+	return log.Close(true)
 }
 
 // Considered is a pair that the rule has found, whatever the decision.

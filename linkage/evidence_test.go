@@ -186,7 +186,7 @@ func TestHalfOfTheEvidenceIsOfTheLeastSurePairs(t *testing.T) {
 func TestFewRecordsAreComparedOnceEach(t *testing.T) {
 	left, right := people(30, 0.5)
 	for _, c := range []Config{{Left: write(t, "l.csv", left)}, {Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)}} {
-		tables, err := prepare(t.Context(), &c)
+		tables, err := prepare(t.Context(), &c, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,12 +7,14 @@ import (
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/internal/resume"
 )
 
 // An examiner compares candidates and learns from them which ones are matches.
 type examiner struct {
 	*comparer
 	config   *Config
+	keeper   *keeper
 	matchers []*matcher // one for each goroutine
 	shares   []float64
 	items    *vocabulary // of many records; nil: there are few
@@ -40,7 +42,7 @@ const (
 )
 
 // batch is how many candidates out of many are compared at once.
-const batch = 1 << 17
+var batch = 1 << 17 // tests take fewer
 
 // learn learns the model from a sample of candidates, or takes that of the configuration.
 func (e *examiner) learn(ctx context.Context, sample []pair) (err error) {
@@ -59,36 +61,41 @@ func (e *examiner) learn(ctx context.Context, sample []pair) (err error) {
 // examine compares candidates, which it closes, for judge. If there is no model it learns it
 // from them, or from those of a part of the left records.
 // Of so many that they are not all learned from only those are kept that the model, or the
-// threshold, does not rule out.
-func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs) (err error) {
+// threshold, does not rule out. What is done is noted by the name of the search.
+func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search string) (err error) {
 	defer func() { err = errors.Join(err, pairs.Close()) }()
-	e.candidates = 0
-	for _, err := range pairs.All() {
-		if err != nil {
-			return err
-		}
-		e.candidates++
-	}
 	if e.model == nil {
-		part := uint64(e.candidates+sampled-1) / sampled
-		var some []pair
-		for p, err := range pairs.All() {
+		e.candidates = 0
+		for _, err := range pairs.All() {
 			if err != nil {
 				return err
 			}
-			if part <= 1 || hashing.Mix(uint64(p.A)+1)%part == 0 {
-				some = append(some, pair{p.A, p.B})
-			}
+			e.candidates++
 		}
-		if err := e.learn(ctx, some); err != nil {
+		part := uint64(e.candidates+sampled-1) / sampled
+		if err := e.learned("sample"+search, func() error { return e.learnPart(ctx, pairs, part) }); err != nil {
 			return err
 		}
 		if e.found = e.sample; part <= 1 {
 			return nil
 		}
 	}
-	e.found = e.sample.without()
-	return e.keepLikely(ctx, pairs)
+	e.found = e.none()
+	return e.keepLikely(ctx, pairs, "likely"+search)
+}
+
+// learnPart learns the model from the candidates of one of so many parts of the left records.
+func (e *examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part uint64) error {
+	var some []pair
+	for p, err := range pairs.All() {
+		if err != nil {
+			return err
+		}
+		if part <= 1 || hashing.Mix(uint64(p.A)+1)%part == 0 {
+			some = append(some, pair{p.A, p.B})
+		}
+	}
+	return e.learn(ctx, some)
 }
 
 // judge says how likely each candidate is a match by the model, and by what they are ordered.
@@ -108,58 +115,114 @@ func (e *examiner) rivals(c *comparison) *exclusive {
 }
 
 // keepLikely compares all candidates, and keeps the comparison of those that may be matches.
-func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs) error {
-	some := make([]pair, 0, batch)
-	all, dropped := new(scoreCounts), new(scoreCounts)
-	least := float64(hopeless)
+func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind string) error {
+	l := &likely{examiner: e, kind: kind, least: hopeless, scores: make([]float64, batch)}
 	if e.calibrated {
-		least = calibratedHopeless
+		l.least = calibratedHopeless
 	}
-	scores := make([]float64, batch)
-	flush := func() error {
-		c, err := e.compare(ctx, e.matchers, some)
-		if err != nil {
-			return err
-		}
-		if err := parallel(ctx, len(e.matchers), len(some), 1<<12, func(int) func(from, to int) {
-			return func(from, to int) {
-				for i := from; i < to; i++ {
-					scores[i] = e.model.score(c.of(i))
-				}
-			}
-		}); err != nil {
-			return err
-		}
-		for i, z := range scores[:len(some)] {
-			all.add(z)
-			if z < least && (e.config.Threshold == 0 || float64(c.wholes[i]) < e.config.Threshold-1e-6) {
-				dropped.add(z)
-				continue
-			}
-			e.found.take(c, i)
-		}
-		some = some[:0]
-		return e.grown(e.found)
+	if err := l.goOn(); err != nil {
+		return err
 	}
+	some := make([]pair, 0, batch)
+	e.candidates = 0
 	for p, err := range pairs.All() {
 		if err != nil {
 			return err
 		}
+		if e.candidates++; e.candidates <= l.sofar.Examined {
+			continue
+		}
 		if some = append(some, pair{p.A, p.B}); len(some) == batch {
-			if err := flush(); err != nil {
+			if err := l.take(ctx, some); err != nil {
 				return err
+			}
+			some = some[:0]
+			if e.keeper.log.Due() {
+				if err := l.note(); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	if err := flush(); err != nil {
+	if err := l.take(ctx, some); err != nil {
 		return err
+	}
+	if l.sofar.Examined > l.noted {
+		if err := l.note(); err != nil {
+			return err
+		}
 	}
 	by := line{0, 1}
 	if e.calibrated {
-		by, _ = e.model.calibrate(all)
+		by, _ = e.model.calibrate(&l.sofar.All)
 	}
-	for i, n := range dropped {
+	for i, n := range l.sofar.Dropped {
 		e.shed += float64(n) * logistic.Probability(by.of(scoreAt(i)))
 	}
 	return nil
+}
+
+// likely finds the candidates that may be matches, batch by batch.
+type likely struct {
+	*examiner
+	kind   string
+	least  float64 // score
+	scores []float64
+	sofar  likelySoFar
+	noted  int // candidates of the last note
+	files  int // of the found ones, how many are in files
+}
+
+// take compares a batch of candidates.
+func (l *likely) take(ctx context.Context, some []pair) error {
+	c, err := l.compare(ctx, l.matchers, some)
+	if err != nil {
+		return err
+	}
+	if err := parallel(ctx, len(l.matchers), len(some), 1<<12, func(int) func(from, to int) {
+		return func(from, to int) {
+			for i := from; i < to; i++ {
+				l.scores[i] = l.model.score(c.of(i))
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	for i, z := range l.scores[:len(some)] {
+		l.sofar.All.add(z)
+		if z < l.least && (l.config.Threshold == 0 || float64(c.wholes[i]) < l.config.Threshold-1e-6) {
+			l.sofar.Dropped.add(z)
+			continue
+		}
+		l.found.take(c, i)
+	}
+	l.sofar.Examined += len(some)
+	return l.grown(l.found)
+}
+
+// goOn takes what an earlier process has found.
+func (l *likely) goOn() error {
+	for so, err := range resume.All[likelySoFar](l.keeper.log, l.kind) {
+		if err == nil {
+			_, err = l.keeper.read(so.File, l.found, nil)
+		}
+		if err != nil {
+			return err
+		}
+		l.sofar = so
+	}
+	l.noted, l.files = l.sofar.Examined, len(l.found.pairs)
+	return nil
+}
+
+// note notes what was found since the last note.
+func (l *likely) note() (err error) {
+	if l.keeper.log == nil {
+		return nil
+	}
+	if l.sofar.File, err = l.keeper.write("likely", l.found, l.files, nil); err != nil {
+		return err
+	}
+	l.noted, l.files = l.sofar.Examined, len(l.found.pairs)
+	return l.keeper.note(l.kind, &l.sofar)
 }

@@ -101,7 +101,7 @@ func (c *chosen) Append(dst []uint32, i int) []uint32 { return c.items.Append(ds
 
 // byKeys returns how pairs that share keys are found, of records whose frequencies are not known.
 func (t *tables) byKeys(c *Config, v *vocabulary) candidates.KeysConfig {
-	return candidates.KeysConfig{Items: v.count, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory}
+	return candidates.KeysConfig{Items: v.count, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory, Keep: t.keeper.names()}
 }
 
 // sharing finds the pairs that share keys.

@@ -45,7 +45,7 @@ type Learner struct {
 // Threshold, Precision and Top are not used.
 func NewLearner(ctx context.Context, c Config) (*Learner, error) {
 	c.Model, c.Threshold, c.Precision, c.Top, c.WithAll = nil, 0, 0, 0, true
-	t, err := prepare(ctx, &c)
+	t, err := prepare(ctx, &c, false)
 	if err != nil {
 		return nil, err
 	}

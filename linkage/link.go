@@ -3,6 +3,7 @@ package linkage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 
 	"github.com/alike-dev/alike/candidates"
@@ -12,16 +13,21 @@ import (
 // Join finds the links between two tables, or within one. Everything that decides is the same
 // for any number of threads.
 func Join(ctx context.Context, c Config) (*Result, error) {
-	t, err := prepare(ctx, &c)
+	t, err := prepare(ctx, &c, true)
 	if err != nil {
 		return nil, err
 	}
 	r, err := t.link(ctx, &c)
-	return r, errors.Join(err, t.memory.Close())
+	if err = errors.Join(err, t.memory.Close()); err != nil {
+		return nil, errors.Join(err, t.keeper.log.Close(false))
+	}
+	r.log = t.keeper.log
+	return r, nil
 }
 
-// prepare completes a configuration and reads its tables.
-func prepare(ctx context.Context, c *Config) (*tables, error) {
+// prepare completes a configuration and reads its tables. keep says that what is done is kept in
+// the work folder, if there is one.
+func prepare(ctx context.Context, c *Config, keep bool) (*tables, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -41,7 +47,7 @@ func prepare(ctx context.Context, c *Config) (*tables, error) {
 			c.Match = All
 		}
 	}
-	return open(ctx, c)
+	return open(ctx, c, keep)
 }
 
 // link finds candidates, compares them, and decides.
@@ -70,7 +76,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &examiner{comparer: compare, config: c, matchers: whole.newMatchers(c.Threads), grown: t.mayHold}
+	e := &examiner{comparer: compare, config: c, keeper: &t.keeper, matchers: whole.newMatchers(c.Threads), grown: t.mayHold}
 	r := t.result
 	r.matcher, r.only = e.matchers[0], t.left
 	if e.shares, err = compare.shares(ctx, c.Threads); err != nil {
@@ -120,32 +126,38 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 	if t.right != nil { // chance is looked for by them too
 		e.items = v
 	}
-	sample, err := t.closest(ctx, e.config, v)
+	if err := e.learned("sample-0", func() error {
+		sample, err := t.closest(ctx, e.config, v)
+		if err != nil {
+			return err
+		}
+		if err := e.learn(ctx, sample); err != nil {
+			return err
+		}
+		if e.config.Model == nil {
+			e.calibrated = e.model.relearn(e.sample, e.rivals(e.sample), e.sampled)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	pairs, err := t.pairs(ctx, t.search(e.config, 0), "pairs-0", func() (*candidates.Pairs, error) { return t.sharing(ctx, e.config, v) })
 	if err != nil {
 		return err
 	}
-	if err := e.learn(ctx, sample); err != nil {
-		return err
-	}
-	if e.config.Model == nil {
-		e.calibrated = e.model.relearn(e.sample, e.rivals(e.sample), e.sampled)
-	}
-	pairs, err := t.sharing(ctx, e.config, v)
-	if err != nil {
-		return err
-	}
-	return e.examine(ctx, pairs)
+	return e.examine(ctx, pairs, "-0")
 }
 
 // findFew finds and examines the candidates of few records.
 func (t *tables) findFew(ctx context.Context, e *examiner, whole *records) error {
 	for k := firstK; ; k *= 4 {
-		pairs, err := t.nearest(ctx, e.config, whole, k)
+		search := fmt.Sprintf("-%d", k)
+		pairs, err := t.pairs(ctx, t.search(e.config, k), "pairs"+search, func() (*candidates.Pairs, error) { return t.nearest(ctx, e.config, whole, k) })
 		if err != nil {
 			return err
 		}
 		e.model = nil
-		if err := e.examine(ctx, pairs); err != nil {
+		if err := e.examine(ctx, pairs, search); err != nil {
 			return err
 		}
 		if e.config.exclusive() || k >= lastK || t.result.Search.Method != candidates.TopK {

@@ -2,6 +2,7 @@ package linkage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,13 +21,14 @@ type tables struct {
 	left, right *record.Table // right is nil for one table
 	numbering   record.Numbering
 	memory      *memory
+	keeper      keeper
 	known       *known    // nil: nothing is
 	idColumns   [2]string // of the left and the right table
 	kept        []string  // columns whose values are kept as they are: those of Config.With, then what evidence shows
 }
 
 // open reads the tables.
-func open(ctx context.Context, c *Config) (*tables, error) {
+func open(ctx context.Context, c *Config, keep bool) (_ *tables, err error) {
 	t := &tables{result: &Result{Match: c.Match, OneTable: c.Right == ""}, memory: newMemory(c)}
 	left, err := find(ctx, c.Left, c.LeftID, c.Corpus)
 	if err != nil {
@@ -45,6 +47,20 @@ func open(ctx context.Context, c *Config) (*tables, error) {
 		if !slices.Contains(left.columns, name) && !slices.Contains(right.columns, name) {
 			return nil, setting.Errorf("no table has the column %q (%s), there are: %s", name, setting.With, fault.List(left.columns))
 		}
+	}
+	if keep {
+		sources := []*source{left, right}
+		if c.Right == "" {
+			sources = sources[:1]
+		}
+		if err := t.keep(ctx, c, sources...); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, t.keeper.log.Close(false))
+			}
+		}()
 	}
 	if err := t.choose(ctx, c, left, right); err != nil {
 		return nil, err

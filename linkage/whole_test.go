@@ -28,7 +28,7 @@ func TestOneLookAtTheTokensTellsWhatMergesDo(t *testing.T) {
 		}
 	}
 	c.Left = write(t, "t.csv", text.String()+"\n")
-	tables, err := prepare(t.Context(), &c)
+	tables, err := prepare(t.Context(), &c, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,6 +109,9 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.Finish(); err != nil {
+		return err
+	}
 	tellJoin(stderr, r)
 	if f.known != "" {
 		tellKnown(stderr, r, len(c.Known))

@@ -35,6 +35,7 @@ type joinFlags struct {
 	threads     int
 	memory      string
 	work        string
+	fresh       bool
 	truth       string
 	known       string
 	plot        string
@@ -94,7 +95,8 @@ func (f *joinFlags) addTables(flags *pflag.FlagSet) {
 	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and go on (exit status 3), or fail")
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 2GiB; the tables must fit, what is sorted goes to temporary files (default: half of what there is)")
-	flags.StringVar(&f.work, "work", "", "`folder` for temporary files")
+	flags.StringVar(&f.work, "work", "", "`folder` for what goes to disk; killed, the same command goes on from there (default: a temporary one)")
+	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
 }
 
@@ -190,7 +192,10 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		return c, err
 	}
 	limitHeap(c.Memory)
-	c.Work = f.work
+	if f.fresh && f.work == "" {
+		return c, usagef("--fresh is about a --work folder: name it, or leave --fresh out")
+	}
+	c.Work, c.Fresh = f.work, f.fresh
 	useObjects(cmd, &c.Corpus)
 	if err := c.Validate(); err != nil {
 		return c, usageError{err}

@@ -21,6 +21,9 @@ import (
 
 // tellJoin says in a few lines what was done, and how good it is as far as the data tell.
 func tellJoin(w io.Writer, r *alike.JoinResult) {
+	if r.Resumed {
+		fmt.Fprintln(w, "went on with the join that the work folder held")
+	}
 	var used, unused []string
 	for _, c := range r.Columns {
 		name := c.Left

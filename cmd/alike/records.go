@@ -52,7 +52,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0
 
 // ofRecords are the flags of commands about texts that say something about records too.
 var ofRecords = []string{
-	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "quiet", "json",
+	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json",
 	"keep", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
 	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth",
 }
@@ -62,7 +62,6 @@ var notOfRecords = map[string]string{
 	"against":  "what is like a record of another table is found by alike join",
 	"with":     "two tables are joined by alike join",
 	"dry-run":  "what it takes to join a table is known when it is joined",
-	"fresh":    "a join has no work folder to go on with",
 	"index":    "an index holds texts",
 	"preset":   "presets are settings for texts",
 	"distance": "fingerprints are made of texts",
@@ -93,7 +92,7 @@ func (f *recordFlags) check(cmd *cobra.Command, args []string) error {
 func (f *recordFlags) joinFlags(cmd *cobra.Command, flags *corpusFlags) *joinFlags {
 	in, j := &flags.input, &f.join
 	j.threshold, j.match, j.format, j.maxRecord = "auto", choose(linkage.All), in.format, in.maxRecord
-	j.onError, j.threads, j.memory, j.work, j.quiet, j.json = in.onError, in.threads, in.memory, in.work, in.quiet, in.json
+	j.onError, j.threads, j.memory, j.work, j.fresh, j.quiet, j.json = in.onError, in.threads, in.memory, in.work, in.fresh, in.quiet, in.json
 	j.weigh.measure, j.weigh.candidates = flags.search.measure, flags.search.candidates
 	j.weigh.repetitions, j.weigh.recall = flags.text.repetitions, flags.search.recall
 	if cmd.Flags().Changed("id-field") {

@@ -8,9 +8,9 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/exact"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/forecast"
+	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/sides"
 )
 

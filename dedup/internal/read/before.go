@@ -2,8 +2,8 @@ package read
 
 import (
 	"github.com/alike-dev/alike/dedup/internal/bitset"
-	"github.com/alike-dev/alike/dedup/internal/resume"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/resume"
 )
 
 // before is what an earlier process has read of each file; nil: nothing.
