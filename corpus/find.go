@@ -461,6 +461,7 @@ func (w *walk) name(sources []Source) {
 		}
 	}
 	used := map[string]bool{}
+	folder, below := "", "" // the one before and its name, since each look-up asks the system where we are
 	for i := range sources {
 		s := &sources[i]
 		var name string
@@ -468,10 +469,16 @@ func (w *walk) name(sources []Source) {
 			s.Name = stdinName(*s, sources, used)
 			continue
 		}
-		if s.Stream {
+		switch _, remote := bucketurl.Parse(s.Path); {
+		case s.Stream:
 			name = streamName(*s)
-		} else {
+		case remote:
 			name = strings.Join(pathParts(s.Path)[len(parent):], "/")
+		default:
+			if dir := filepath.Dir(s.Path); dir != folder {
+				folder, below = dir, strings.Join(append(pathParts(dir)[len(parent):], ""), "/")
+			}
+			name = below + filepath.Base(s.Path)
 			if strings.HasSuffix(s.Path, name) { // the same memory: there may be millions
 				name = s.Path[len(s.Path)-len(name):]
 			}
