@@ -85,8 +85,7 @@ func linksOf(r *JoinResult, threshold float64) *dedup.Links {
 		},
 		Similarity: func(a, b uint32) float64 { return r.Similarity(int(a), int(b)) },
 		ID:         func(record uint32) []byte { return r.ID(int(record)) },
-		By: fmt.Sprintf("records alike by %s; %.1f %% of their links likely right, %.1f %% of the matches likely found",
-			fault.List(names), 100*r.Precision, 100*r.Recall),
-		Threshold: threshold, Candidates: int64(r.Candidates), ExpectedRecall: r.Recall,
+		By:         fmt.Sprintf("records alike by %s; %s", fault.List(names), r.Estimates()),
+		Threshold:  threshold, Candidates: int64(r.Candidates), ExpectedRecall: r.Recall,
 	}
 }

@@ -139,8 +139,13 @@ type Result struct {
 	Precision   float64 // estimated, of the links
 	Recall      float64 // estimated, of the links
 	// RecallMost is what Recall would be if no pair were a match that is more likely none.
-	// What many improbable pairs add up to is the least certain part of the model.
+	// What many improbable pairs add up to is the least certain part of the model. In one table Recall is
+	// no more than it would be if all pairs that links connect by way of others were matches too.
 	RecallMost float64
+	// PrecisionLeast is less than Precision in one table where links contradict each other, because
+	// records that both are linked with another one are not linked. It is what Precision would be
+	// if as many links were wrong as that may mean.
+	PrecisionLeast float64
 
 	Resumed bool // the join went on with what Config.Work held
 

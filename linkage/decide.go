@@ -40,6 +40,16 @@ func (t *tables) decide(e *examiner) error {
 		}
 	}
 	r.RecallMost = right / max(likely, right, 1e-300)
+	r.PrecisionLeast = r.Precision
+	if t.right == nil {
+		agree := transitivityOf(t.left.Rows(), found.pairs, edges)
+		r.Recall = min(r.Recall, float64(len(edges))/max(1, agree.connected))
+		kept := 0.0
+		for _, i := range agree.kept {
+			kept += probability[i]
+		}
+		r.PrecisionLeast = kept / max(1, float64(len(edges)))
+	}
 	r.Links = t.links(e, edges)
 	if c.Evidence > 0 {
 		r.Evidence = t.evidence(e, edges)

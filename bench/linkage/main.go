@@ -282,7 +282,7 @@ func (v variant) run(work string) {
 			fmt.Printf("    %-16s %-6s agree %.2f chance %.2f information %5.2f share %.2f\n", c.Left, c.Tokens, c.Agreement, c.Chance, c.Information, c.Share)
 		}
 	}
-	fmt.Printf("%-28s %7d best %.4f F1 %.4f links %6d p %.3f/%.3f r %.3f/%.3f-%.3f %5.1fs\n", v.name, len(truth), best, f, len(links), p, r.Precision, rec, r.Recall, r.RecallMost, took.Seconds())
+	fmt.Printf("%-28s %7d best %.4f F1 %.4f links %6d p %.3f/%.3f-%.3f r %.3f/%.3f-%.3f %5.1fs\n", v.name, len(truth), best, f, len(links), p, r.PrecisionLeast, r.Precision, rec, r.Recall, r.RecallMost, took.Seconds())
 }
 
 // key returns the ids of a pair as the truth has them: in one table the smaller one first.

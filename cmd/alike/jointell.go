@@ -51,7 +51,7 @@ func tellJoin(w io.Writer, r *alike.JoinResult) {
 		tellAssignment(w, r.Assignment)
 	}
 	if r.Links.Len() > 0 {
-		fmt.Fprintf(w, "likely right: %.1f %% of the links; likely found: %s of the matches\n", 100*r.Precision, recall(r))
+		fmt.Fprintln(w, r.Estimates())
 	}
 	fmt.Fprintf(w, "compared: %s\n", strings.Join(used, ", "))
 	if len(unused) > 0 {
@@ -64,18 +64,6 @@ func tellJoin(w io.Writer, r *alike.JoinResult) {
 		fmt.Fprintf(w, "alike: %s is there more than once: links do not tell which record is meant\n", id)
 	}
 }
-
-// recall says which share of the matches was found, as far as that is known.
-func recall(r *alike.JoinResult) string {
-	if r.RecallMost-r.Recall < unsureRecall {
-		return fmt.Sprintf("%.1f %%", 100*r.Recall)
-	}
-	return fmt.Sprintf("%.0f %% to %.0f %%", 100*r.Recall, 100*r.RecallMost)
-}
-
-// unsureRecall is the share of the matches from which on it is said that it depends on pairs of
-// which each is improbable.
-const unsureRecall = 0.1
 
 // tellKnown says how many of the given links stand.
 func tellKnown(w io.Writer, r *alike.JoinResult, given int) {
