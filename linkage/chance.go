@@ -41,13 +41,16 @@ const (
 
 // newChance finds it.
 func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c chance, err error) {
-	left, right := make(rivalries, e.found.left), make(rivalries, e.found.right)
+	bestL, bestR := make(bests, e.found.left), make(bests, e.found.right)
+	bestL.reset()
+	bestR.reset()
 	for i, p := range e.found.pairs {
 		z := e.model.score(e.found.of(i))
-		left.see(int(p.a), z, e.probability[i])
-		right.see(int(p.b), z, e.probability[i])
+		bestL.see(int(p.a), z)
+		bestR.see(int(p.b), z)
 	}
-	bestL, bestR := left.sorted(), right.sorted()
+	bestL.sorted()
+	bestR.sorted()
 	// What a left record finds among left records is what a right one would find by chance.
 	own, err := t.keeper.own("own-0", func() (bests, error) { return t.ownBests(ctx, whole, e, 0) })
 	if err != nil {
@@ -63,6 +66,7 @@ func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c 
 		c.likely.left, c.most.left = oddsOf(own, bestL, false), oddsOf(own, bestL, true)
 	}
 	if !c.most.known() { // the next best records of the other table tell something still
+		left, right := e.rivalries()
 		c.most = sides{oddsOf(left.expected(), bestL, true), oddsOf(right.expected(), bestR, true)}
 	}
 	return c, nil

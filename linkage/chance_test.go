@@ -145,7 +145,7 @@ func TestDuplicatesWithinBothTablesDoNotHideMatches(t *testing.T) {
 func TestStrangersOfWhomTheBestIsNotAheadAreNoMatches(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	tables := func(matches int) (rivalries, bests) {
-		of := make(rivalries, 500)
+		of, best := newRivalries(500), make(bests, 500)
 		for i := range of {
 			for range 40 { // strangers' scores fall off exponentially
 				of.see(i, r.ExpFloat64()-8, 0.1)
@@ -153,8 +153,9 @@ func TestStrangersOfWhomTheBestIsNotAheadAreNoMatches(t *testing.T) {
 			if i < matches {
 				of.see(i, 6+r.NormFloat64(), 0.99)
 			}
+			best[i] = of[i].best[0]
 		}
-		return of, of.sorted()
+		return of, best.sorted()
 	}
 	for matches, least := range map[int]float64{0: 0.7, 400: 0} {
 		of, best := tables(matches)

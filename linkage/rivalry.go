@@ -1,34 +1,43 @@
 package linkage
 
-// rivalry is what a record finds in the other table: its three best scores, falling, as far as
-// there are so many, and how likely it is that its best pair is a match.
+import "math"
+
+// rivalry is what a record finds in the other table: its three best scores, falling, −∞ where
+// there are fewer, and how likely it is that its best pair is a match.
 type rivalry struct {
-	best    []float64
+	best    [3]float64
 	matched float64
 }
 
 type rivalries []rivalry
 
-func (r rivalries) see(record int, z, probability float64) {
-	of := &r[record]
-	of.best = append(of.best, z)
-	for i := len(of.best) - 1; i > 0 && of.best[i] > of.best[i-1]; i-- {
-		of.best[i], of.best[i-1] = of.best[i-1], of.best[i]
+func newRivalries(records int) rivalries {
+	r := make(rivalries, records)
+	for i := range r {
+		r[i].best = [3]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
 	}
-	of.best = of.best[:min(3, len(of.best))]
-	of.matched = max(of.matched, probability)
+	return r
 }
 
-// sorted returns the best score of each record, ascending; −∞ for one without a candidate.
-func (r rivalries) sorted() bests {
-	best := make(bests, len(r))
-	best.reset()
-	for i, of := range r {
-		if len(of.best) > 0 {
-			best[i] = of.best[0]
+// rivalries returns those of the left and of the right records.
+func (e *examiner) rivalries() (left, right rivalries) {
+	left, right = newRivalries(e.found.left), newRivalries(e.found.right)
+	for i, p := range e.found.pairs {
+		z := e.model.score(e.found.of(i))
+		left.see(int(p.a), z, e.probability[i])
+		right.see(int(p.b), z, e.probability[i])
+	}
+	return left, right
+}
+
+func (r rivalries) see(record int, z, probability float64) {
+	of := &r[record]
+	for i := range of.best {
+		if z > of.best[i] {
+			z, of.best[i] = of.best[i], z
 		}
 	}
-	return best.sorted()
+	of.matched = max(of.matched, probability)
 }
 
 // expected returns, ascending, what the next best scores let expect of the best ones, if they are chance. If the
@@ -39,10 +48,10 @@ func (r rivalries) sorted() bests {
 func (r rivalries) expected() bests {
 	var scores bests
 	for _, of := range r {
-		switch {
-		case len(of.best) > 1 && of.matched > 0.5:
+		switch there := func(i int) bool { return !math.IsInf(of.best[i], -1) }; {
+		case there(1) && of.matched > 0.5:
 			scores = append(scores, of.best[1])
-		case len(of.best) > 2:
+		case there(2):
 			scores = append(scores, of.best[1]+2*(of.best[1]-of.best[2]))
 		}
 	}
