@@ -30,23 +30,9 @@ type tables struct {
 // open reads the tables.
 func open(ctx context.Context, c *Config, keep bool) (_ *tables, err error) {
 	t := &tables{result: &Result{Match: c.Match, OneTable: c.Right == ""}, memory: newMemory(c)}
-	left, err := find(ctx, c.Left, c.LeftID, c.Corpus)
+	left, right, err := findTables(ctx, c)
 	if err != nil {
 		return nil, err
-	}
-	right := left
-	if c.Right != "" {
-		if right, err = find(ctx, c.Right, c.RightID, c.Corpus); err != nil {
-			return nil, err
-		}
-	}
-	if c.WithAll {
-		c.With = withAll(nil, left.columns, right.columns)
-	}
-	for _, name := range c.With {
-		if !slices.Contains(left.columns, name) && !slices.Contains(right.columns, name) {
-			return nil, setting.Errorf("no table has the column %q (%s), there are: %s", name, setting.With, fault.List(left.columns))
-		}
 	}
 	if keep {
 		sources := []*source{left, right}
@@ -110,6 +96,29 @@ func open(ctx context.Context, c *Config, keep bool) (_ *tables, err error) {
 	}
 	t.noteEmpty(left, right)
 	return t, nil
+}
+
+// findTables finds the tables, which are the same for one, and completes and checks Config.With.
+func findTables(ctx context.Context, c *Config) (left, right *source, err error) {
+	left, err = find(ctx, c.Left, c.LeftID, c.Corpus)
+	if err != nil {
+		return nil, nil, err
+	}
+	right = left
+	if c.Right != "" {
+		if right, err = find(ctx, c.Right, c.RightID, c.Corpus); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.WithAll {
+		c.With = withAll(nil, left.columns, right.columns)
+	}
+	for _, name := range c.With {
+		if !slices.Contains(left.columns, name) && !slices.Contains(right.columns, name) {
+			return nil, nil, setting.Errorf("no table has the column %q (%s), there are: %s", name, setting.With, fault.List(left.columns))
+		}
+	}
+	return left, right, nil
 }
 
 // withAll returns a list of columns, and those of two tables that it does not have.
