@@ -6,6 +6,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/exact"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/internal/forecast"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // exactMost is the number of features up to which a run that may choose considers an
@@ -36,7 +37,7 @@ func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 		return t.HasSets, nil
 	case r.recipe.Banding().Rows <= 1: // bands would propose every pair that shares a feature or two
 		return true, nil
-	case !t.HasSets && t.Features > exactMost:
+	case !t.HasSets && t.Features > c.limits.exact:
 		return false, nil
 	}
 	f, err := forecast.Of(r.forecastOptions(), r.records.Judged(ctx, r.classes.Representatives))
@@ -59,6 +60,26 @@ const (
 	edgesMore = 1 << 20
 	edgesOver = 4
 )
+
+// Sets of up to shortMost features are short: hashed to 32 bits they take no more room than the
+// keys of 16 bands, and no signature is made. Where sets that can be like them have more than
+// nearMost features there are none.
+const (
+	shortMost = 32
+	nearMost  = 256
+)
+
+// shortSets says which sets are found by their rarest features, exactly, whatever finds the others:
+// those few that the prefix filter is good for. Whoever asks for bands gets nothing else.
+func (r *run) shortSets() recipe.ShortSets {
+	c := &r.config
+	near := r.threshold.MaxSize(shortMost)
+	if c.Candidates != CandidatesAuto || !r.recipe.BySets() || c.Shared || c.Known != nil || r.recipe.Keys() == 0 ||
+		r.recipe.MinKeys() > 1 || r.recipe.Sample().Size > 0 || r.recipe.Banding().Rows <= 1 || near > nearMost {
+		return recipe.ShortSets{}
+	}
+	return recipe.ShortSets{Most: shortMost, Near: int(near)}
+}
 
 // joinAll is the join of all representatives.
 func (r *run) joinAll(sparse bool) exact.Query {

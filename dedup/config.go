@@ -179,6 +179,7 @@ type limits struct {
 	memory   int64       // for data; see workspace
 	segment  int64       // see segmentBytes
 	retain   int64       // see retainMax
+	exact    int64       // see exactMost
 	together int         // see group.TogetherKeys
 	index    int         // see indexMost
 	members  int         // see membersMax; lsh.Hubs or more
@@ -220,6 +221,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Corpus.Lookups, c.Threads)
 	setDefault(&c.limits.segment, segmentBytes)
 	setDefault(&c.limits.retain, retainMax)
+	setDefault(&c.limits.exact, exactMost)
 	setDefault(&c.limits.together, group.TogetherKeys)
 	setDefault(&c.limits.text, recipe.LongText)
 	if c.fs == nil {

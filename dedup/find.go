@@ -180,7 +180,7 @@ func (r *run) contained(ctx context.Context) (met *group.Met, sizes *extsort.Sor
 
 func (r *run) groupOptions() group.Options {
 	return group.Options{
-		Graph: r.graph(), Table: r.table, Docs: r.classes.Representatives, Sides: &r.sides, Keys: r.recipe.Keys(),
+		Graph: r.graph(), Table: r.table, Docs: r.classes.Representatives, Sides: &r.sides, Keys: r.recipe.Keys(), Threshold: r.threshold,
 		Cap: r.config.BucketCap, Together: r.config.limits.together, Log: r.log, Progress: r.config.Progress, Meter: r.clock.meter,
 	}
 }

@@ -225,7 +225,7 @@ func (r *run) inputBytes() (n int64) {
 func (r *run) readOptions() read.Options {
 	c := &r.config
 	o := read.Options{
-		Recipe: r.recipe, Corpus: c.Corpus, LongText: c.limits.text, FirstProblem: c.OnError == OnErrorFail, Stored: c.Fingerprints,
+		Recipe: r.recipe, Corpus: c.Corpus, LongText: c.limits.text, FirstProblem: c.OnError == OnErrorFail, Stored: c.Fingerprints, Short: r.shortSets(),
 		Layouts: &r.layouts, Progress: c.Progress, Meter: r.clock.meter, Look: r.look(),
 		Table: table.Options{
 			Sources: r.sources, References: r.refSources, Left: r.leftFiles, Keys: r.recipe.Keys(),

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/distinct"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/simd"
 	"github.com/alike-dev/alike/minhash"
@@ -37,7 +38,15 @@ type MakerOptions struct {
 	// Whole tells of a long text whose features are so many whether they are wanted as a
 	// whole, to be taken by Set. nil: no.
 	Whole func(features int) bool
+	// Short says which sets are short: a text with one has no keys and no signature.
+	Short ShortSets
 	Lap   func(Step) // if set, called when a step is over
+}
+
+// ShortSets tells sets that are found by all of their features from those that are found by keys.
+type ShortSets struct {
+	Most int // features of a short set; 0: there are none
+	Near int // features of the largest set that can be like a short one, Most or more
 }
 
 // A Maker makes of texts what a recipe says. It owns scratch memory, allocates nothing for a
@@ -51,6 +60,8 @@ type Maker struct {
 	texts     TextSketcher
 	sampler   *minhash.BottomKSketcher // nil: no keys of samples
 	sample    int                      // its size
+	few       *distinct.Few            // nil: no sets are short
+	short     bool                     // the set of the text is
 	features  []uint64
 	block     []uint64 // of the features of a long text
 	bytes     []byte   // of the signature of a TextSketcher
@@ -89,6 +100,9 @@ func (r Recipe) NewMaker(o MakerOptions) *Maker {
 		return m
 	}
 	m.shingler = r.newShingler()
+	if o.Short.Most > 0 {
+		m.few = distinct.NewFew(o.Short.Near)
+	}
 	if r.sample.Size > 0 {
 		m.sampler, m.sample = NewSampler(r.sample.Size), r.sample.Size
 	}
@@ -100,9 +114,7 @@ func (r Recipe) NewMaker(o MakerOptions) *Maker {
 
 // Make makes of a text its features, digest and signature.
 func (m *Maker) Make(text []byte) (made Made) {
-	if m.sampler != nil {
-		m.sampler.Reset()
-	}
+	m.reset()
 	switch {
 	case m.texts != nil:
 		made.Features = m.makeText(text)
@@ -113,7 +125,7 @@ func (m *Maker) Make(text []byte) (made Made) {
 		m.features = m.shingler.AppendFeatures(m.features[:0], text)
 		m.lap(StepFeatures)
 		m.take(&made, m.features)
-		if m.sketcher != nil {
+		if m.isShort(); m.sketcher != nil && !m.short {
 			m.sketcher.Sketch(m.signature, m.features)
 		}
 		m.lap(StepSketch)
@@ -124,9 +136,31 @@ func (m *Maker) Make(text []byte) (made Made) {
 	return made
 }
 
+// reset begins a text, or begins it again.
+func (m *Maker) reset() {
+	m.short = false
+	if m.sampler != nil {
+		m.sampler.Reset()
+	}
+	if m.few != nil {
+		m.few.Reset()
+	}
+}
+
+// isShort finds out whether the set of the text is short, when all features were taken.
+func (m *Maker) isShort() {
+	if m.few != nil {
+		values, ok := m.few.Values()
+		m.short = ok && len(values) <= m.options.Short.Most
+	}
+}
+
 // take adds features of the text to what is made of it.
 func (m *Maker) take(made *Made, features []uint64) {
 	made.add(features)
+	if m.few != nil {
+		m.few.Add(features)
+	}
 	if m.sampler != nil {
 		m.sampler.Add(features)
 	}
@@ -164,9 +198,25 @@ func (m *Maker) lap(step Step) {
 // features it says nothing.
 func (m *Maker) Signature() []uint32 { return m.signature }
 
-// AppendKeys appends the keys of the text, as many as the recipe has.
+// AppendHashes appends hashes of the text's features, one of each, if they are no more than
+// ShortSets.Near.
+func (m *Maker) AppendHashes(dst []uint32) []uint32 {
+	if m.few == nil {
+		return dst
+	}
+	if values, ok := m.few.Values(); ok {
+		for _, v := range values {
+			dst = append(dst, uint32(hashing.Mix(v)>>32))
+		}
+	}
+	return dst
+}
+
+// AppendKeys appends the keys of the text: as many as the recipe has, none if its set is short.
 func (m *Maker) AppendKeys(dst []uint64) []uint64 {
 	switch {
+	case m.short:
+		return dst
 	case m.sampler != nil:
 		end := len(dst) + m.sample
 		for dst = m.sampler.Append64(dst); len(dst) < end; {
@@ -224,6 +274,7 @@ func (m *Maker) makeLong(text []byte) (made Made) {
 	if inBlocks {
 		seq.SketchSeq(m.signature, func(yield func([]uint64) bool) {
 			made = Made{}
+			m.reset()
 			for block := range m.blocksOf(text) {
 				m.take(&made, block)
 				if !yield(block) {
@@ -237,6 +288,7 @@ func (m *Maker) makeLong(text []byte) (made Made) {
 			m.take(&made, block)
 		}
 	}
+	m.isShort()
 	m.features = m.features[:0]
 	if m.options.Whole != nil && m.options.Whole(made.Features) || whole {
 		m.features = m.shingler.AppendFeatures(make([]uint64, 0, made.Features), text)

@@ -116,15 +116,9 @@ func (o *Options) filter(ctx context.Context) (*bloom.Filter, error) {
 	filter := bloom.New(o.Docs.Len() * o.Sample.Size)
 	err := o.Records.Table.EachSegment(ctx, o.Graph.Space.Threads, func(_ int, s *table.Scan) error {
 		for i := range o.Sample.Size {
-			keys, err := s.Keys(i)
-			if err != nil {
-				return err
-			}
-			err = s.EachBlock(func(b *table.Block, row, end int) error {
-				for i, key := range keys[row:end] {
-					if doc := b.FirstDoc + uint32(i); key != recipe.NoKey && o.Docs.Has(doc) && o.inside(doc) {
-						filter.AddShared(key)
-					}
+			err := s.EachKey(i, 0, uint32(o.Records.Table.Docs), func(doc uint32, key uint64) error {
+				if key != recipe.NoKey && o.Docs.Has(doc) && o.inside(doc) {
+					filter.AddShared(key)
 				}
 				return nil
 			})

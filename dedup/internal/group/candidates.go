@@ -14,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 )
 
 // Options say which documents are grouped.
@@ -22,8 +23,10 @@ type Options struct {
 	Table *table.Table
 	Docs  bitset.Set // representatives
 	Sides *sides.Policy
-	Keys  int // of a document
-	Cap   int // members up to which a bucket votes for all its pairs
+	Keys  int // of a document whose set is not short
+	// Threshold is that of the sets, by which short ones are found.
+	Threshold measure.Threshold
+	Cap       int // members up to which a bucket votes for all its pairs
 	// Together is how many keys are sorted at once where one band has fewer; see
 	// TogetherKeys.
 	Together int
@@ -57,6 +60,7 @@ type Options struct {
 type grouper struct {
 	Options
 	sparse bool
+	short  *prefixes    // nil: no set is short
 	capped atomic.Int64 // buckets over the cap
 	next   atomic.Uint64
 
@@ -193,8 +197,13 @@ func (g *grouper) bands(ctx context.Context, first int) error {
 	}
 	to := keys.Appenders(g.Graph.Space.Threads)
 	together := g.together()
-	for band := first; band < g.Keys; {
-		next := min(band+together, g.Keys)
+	if g.allBands() > g.Keys {
+		if g.short, err = g.prefixes(ctx); err != nil {
+			return errors.Join(err, g.Graph.Space.Release(keys))
+		}
+	}
+	for band := first; band < g.allBands(); {
+		next := min(band+together, g.allBands())
 		err := g.group(ctx, band, next, keys, to, voters)
 		if err == nil && g.Log.Due() {
 			err = g.note(ctx, next)
@@ -268,16 +277,32 @@ func (g *grouper) group(ctx context.Context, first, next int, keys *extsort.Sort
 
 // addKeys adds the keys that a segment has for a band.
 func (g *grouper) addKeys(s *table.Scan, band int, to *extsort.Appender) error {
-	column, err := s.Keys(band)
-	if err != nil {
-		return err
+	return g.eachKey(s, band, g.short, 0, uint32(g.Table.Docs), func(doc uint32, key uint64) error {
+		return to.Add(key, uint64(doc))
+	})
+}
+
+// eachKey calls visit for every key that representatives of a segment, from first up to end, have
+// for a band. short is for the last band, if that is the one of short sets.
+func (o *Options) eachKey(s *table.Scan, band int, short *prefixes, first, end uint32, visit func(doc uint32, key uint64) error) error {
+	if band < o.Keys {
+		return s.EachKey(band, first, end, func(doc uint32, key uint64) error {
+			if !o.Docs.Has(doc) {
+				return nil
+			}
+			return visit(doc, key)
+		})
 	}
-	return s.EachBlock(func(b *table.Block, row, end int) error {
-		for i, key := range column[row:end] {
-			if doc := b.FirstDoc + uint32(i); g.Docs.Has(doc) {
-				if err := to.Add(key, uint64(doc)); err != nil {
-					return err
-				}
+	p := prefixer{prefixes: short}
+	var keys []uint64
+	return s.EachHashes(first, end, func(doc uint32, hashes []uint32) error {
+		if !o.Docs.Has(doc) {
+			return nil
+		}
+		keys = p.appendKeys(keys[:0], hashes)
+		for _, key := range keys {
+			if err := visit(doc, key); err != nil {
+				return err
 			}
 		}
 		return nil

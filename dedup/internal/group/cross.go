@@ -16,7 +16,7 @@ import (
 func Crossing(ctx context.Context, o Options, met *Met, labels *extsort.Sorted) (*extsort.Sorted, error) {
 	// Key: bucket, Value: label<<32|document.
 	space := o.Graph.Space
-	buckets, err := space.Sorted(ctx, space.Sorting("buckets", 8, graph.Bits(o.Table.Docs*o.Keys)), func(to *extsort.Appender) error {
+	buckets, err := space.Sorted(ctx, space.Sorting("buckets", 8, graph.Bits(o.Table.Docs*o.Keys+int(o.Table.Hashes()))), func(to *extsort.Appender) error {
 		return eachLabelled(met.Rims, labels, func(doc, label uint32, bucket uint64) error {
 			return to.Add(bucket, labelledDoc(label, doc))
 		})

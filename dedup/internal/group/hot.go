@@ -33,6 +33,12 @@ func (o *Options) crossHot(ctx context.Context, hubs, labels *extsort.Sorted, cr
 	if err != nil {
 		return err
 	}
+	var short *prefixes
+	if len(hot) > o.Keys && hot[o.Keys] != nil {
+		if short, err = o.prefixes(ctx); err != nil {
+			return err
+		}
+	}
 	t := o.Table
 	room := t.Docs
 	if share := o.Graph.Space.Share(8); share > 0 {
@@ -43,7 +49,7 @@ func (o *Options) crossHot(ctx context.Context, hubs, labels *extsort.Sorted, cr
 	for first := 0; first < t.Docs && err == nil; first += room {
 		of.fill(known, uint32(first), min(room, t.Docs-first))
 		err = t.EachSegment(ctx, len(crossers), func(worker int, s *table.Scan) error {
-			return o.scanHot(s, hot, &of, &crossers[worker])
+			return o.scanHot(s, hot, short, &of, &crossers[worker])
 		})
 	}
 	return errors.Join(err, known.Err(), known.Close())
@@ -60,7 +66,7 @@ func (o *Options) hotBuckets(hubs, labels *extsort.Sorted) (hotBuckets, error) {
 		return nil, err
 	}
 	slices.SortFunc(all, func(x, y extsort.Entry) int { return cmp.Compare(uint32(x.Value), uint32(y.Value)) })
-	hot := make(hotBuckets, o.Keys)
+	hot := make(hotBuckets, o.allBands())
 	known := graph.NewLabels(labels)
 	for _, e := range all {
 		band, doc := e.Value>>32, uint32(e.Value)
@@ -94,7 +100,7 @@ func (l *labelRange) fill(known graph.Labels, first uint32, n int) {
 }
 
 // scanHot adds the pairs of the documents of a segment that have labels here.
-func (o *Options) scanHot(s *table.Scan, hot hotBuckets, of *labelRange, to *crosser) error {
+func (o *Options) scanHot(s *table.Scan, hot hotBuckets, short *prefixes, of *labelRange, to *crosser) error {
 	end := of.first + uint32(len(of.labels))
 	if !s.Overlaps(of.first, end) {
 		return nil
@@ -103,19 +109,9 @@ func (o *Options) scanHot(s *table.Scan, hot hotBuckets, of *labelRange, to *cro
 		if buckets == nil {
 			continue
 		}
-		column, err := s.Keys(band)
-		if err != nil {
-			return err
-		}
-		err = s.EachBlock(func(b *table.Block, row, _ int) error {
-			for doc := max(b.FirstDoc, of.first); doc < min(b.FirstDoc+b.Docs, end); doc++ {
-				bucket := buckets[column[row+int(doc-b.FirstDoc)]]
-				if bucket == nil || !o.Docs.Has(doc) {
-					continue
-				}
-				if err := bucket.cross(labelledDoc(of.labels[doc-of.first], doc), to); err != nil {
-					return err
-				}
+		err := o.eachKey(s, band, short, of.first, end, func(doc uint32, key uint64) error {
+			if bucket := buckets[key]; bucket != nil {
+				return bucket.cross(labelledDoc(of.labels[doc-of.first], doc), to)
 			}
 			return nil
 		})

@@ -23,7 +23,8 @@ type Options struct {
 	Corpus   corpus.Options
 	Table    table.Options // its Words: 0 if signatures are not kept
 	LongText int           // see recipe.MakerOptions.Long
-	Stored   bool          // records are fingerprints, whose fields are StoredFields
+	Short    recipe.ShortSets
+	Stored   bool // records are fingerprints, whose fields are StoredFields
 	// FirstProblem ends the reading behind the first record that cannot be used. All before
 	// it is read, so that the problem is the first one for any number of threads.
 	FirstProblem bool
@@ -126,7 +127,7 @@ type worker struct {
 func (r *reader) newWorker() *worker {
 	w := &worker{reader: r, parser: corpus.NewParser(r.Corpus), rows: r.table.NewFiller()}
 	w.parser.Overwrite(true) // of a record only what it is made into is used
-	o := recipe.MakerOptions{Signature: r.Table.Words > 0, Long: r.LongText, Whole: r.table.KeepsSet}
+	o := recipe.MakerOptions{Signature: r.Table.Words > 0, Long: r.LongText, Short: r.Short, Whole: r.table.KeepsSet}
 	if r.Meter != nil {
 		o.Lap = func(step recipe.Step) { w.watch.lap(stepOf[step]) }
 	}
@@ -270,6 +271,7 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 	w.watch.lap(stepParse)
 	c := w.rows.Columns()
 	c.Keys = w.maker.AppendKeys(c.Keys)
+	c.Hashes = w.maker.AppendHashes(c.Hashes)
 	w.watch.lap(stepSketch)
 	if w.Table.Words > 0 {
 		c.Signatures = append(c.Signatures, w.maker.Signature()...)

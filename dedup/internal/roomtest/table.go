@@ -17,6 +17,7 @@ type Doc struct {
 	table.Document
 	ID        string
 	Keys      []uint64
+	Hashes    []uint32 // of features
 	Signature []uint32
 	Set       []uint64
 }
@@ -42,7 +43,8 @@ func Table(t T, references int, sets bool, docs []Doc) *table.Table {
 		block := f.Begin(file, 0, 0)
 		for _, d := range of {
 			c := f.Columns()
-			c.Keys, c.Signatures, c.Features = append(c.Keys, d.Keys...), append(c.Signatures, d.Signature...), append(c.Features, d.Set...)
+			c.Keys, c.Hashes = append(c.Keys, d.Keys...), append(c.Hashes, d.Hashes...)
+			c.Signatures, c.Features = append(c.Signatures, d.Signature...), append(c.Features, d.Set...)
 			f.Add(d.Document, []byte(d.ID), nil)
 		}
 		f.End(&block)

@@ -81,7 +81,7 @@ func (b *Builder) AddPart(name PartName) ([]Block, error) {
 	b.t.parts = append(b.t.parts, p)
 	b.count(index.features)
 	for _, l := range index.segments {
-		b.t.segments = append(b.t.segments, &segment{rows: int(l.rows), part: number, layout: l})
+		b.t.segments = append(b.t.segments, &segment{rows: int(l.rows), keyed: int(l.keyed), part: number, layout: l})
 	}
 	for i := range index.blocks {
 		if int(index.blocks[i].File) >= len(b.o.Sources) {
@@ -168,27 +168,28 @@ func (f *Filler) newSegment() {
 	f.segment = &segment{
 		part: -1, resident: true,
 		columns: columns{
-			docs: make([]Document, 0, room(len(f.last.docs))),
-			ids:  make([]byte, 0, room(len(f.last.ids))),
-			Keys: make([]uint64, 0, room(len(f.last.Keys))),
+			docs:   make([]Document, 0, room(len(f.last.docs))),
+			ids:    make([]byte, 0, room(len(f.last.ids))),
+			Keys:   make([]uint64, 0, room(len(f.last.Keys))),
+			Hashes: make([]uint32, 0, room(len(f.last.Hashes))),
 		},
 	}
 	f.blocks, f.problems = f.blocks[:0], 0
 }
 
-// Columns are those that a document's keys, signature and feature set are appended to,
+// Columns are those that a document's keys, hashes, signature and feature set are appended to,
 // before it is added.
 func (f *Filler) Columns() *columns { return &f.segment.columns }
 
 // Add adds a document, with its own id and its value, nil if it has none: the keep rule's
-// field or, where documents are looked up, what was found.
+// field or, where documents are looked up, what was found. A document has keys, or hashes of
+// fewer than 2¹⁶ features, if any were appended since the one before it.
 func (f *Filler) Add(d Document, id, value []byte) {
 	s := f.segment
 	s.ids = append(s.ids, id...)
 	s.values = append(s.values, value...)
 	d.IDHash, d.hasValue = HashID(id), value != nil
-	d.idEnd, d.valueEnd, d.setEnd = uint32(len(s.ids)), uint32(len(s.values)), uint32(len(s.Features))
-	s.docs = append(s.docs, d)
+	s.add(d, f.b.t.bands)
 }
 
 // Begin returns a block whose documents are those that are added next, or a piece of one.
@@ -248,7 +249,7 @@ func (f *Filler) seal() error {
 		return nil
 	}
 	b, s := f.b, f.segment
-	f.last = &segment{columns: columns{docs: s.docs, ids: s.ids, Keys: s.Keys}} // for its sizes
+	f.last = &segment{columns: columns{docs: s.docs, ids: s.ids, Keys: s.Keys, Hashes: s.Hashes}} // for its sizes
 	s.seal(b.t.bands)
 	full, first := b.admit(s.size() + f.problems)
 	if first {

@@ -18,15 +18,15 @@ import (
 // A part is a file of the work folder with segments that one worker has filled,
 // one after the other. docs/formats.md describes it:
 //
-//	"alikepart 2 ", the number of the part in hexadecimal, '\n', the scheme line, '\n'
+//	"alikepart 3 ", the number of the part in hexadecimal, '\n', the scheme line, '\n'
 //	columns of the segments
 //	index: words, then a CRC-32C
 //	trailer: offset and length of the index, partMagic
 //
 // Without a whole trailer a part does not count: its worker was killed.
 const (
-	partHeader  = "alikepart 2 %016x\n%s\n"
-	partMagic   = 0x616c696b65706132 // "alikepa2"
+	partHeader  = "alikepart 3 %016x\n%s\n"
+	partMagic   = 0x616c696b65706133 // "alikepa3"
 	trailerSize = 24
 )
 
@@ -135,10 +135,10 @@ func (l *layout) appendTo(dst []uint64) []uint64 {
 	if l.hasSets {
 		sets = 1
 	}
-	return append(dst, uint64(l.offset), uint64(l.rows), uint64(l.ids), uint64(l.values), uint64(l.features), uint64(l.bands), uint64(l.k), sets)
+	return append(dst, uint64(l.offset), uint64(l.rows), uint64(l.ids), uint64(l.values), uint64(l.features), uint64(l.keyed), uint64(l.hashes), uint64(l.bands), uint64(l.k), sets)
 }
 
-const layoutWords = 8
+const layoutWords = 10
 
 func (b *Block) appendTo(dst []uint64) []uint64 {
 	return append(dst, uint64(b.File), uint64(b.Seq), uint64(b.segment), uint64(b.row), uint64(b.Docs), uint64(b.Lines),
@@ -208,12 +208,12 @@ const widest = 1 << 20
 // within tells whether the columns lie before end, which leaves room for sums and
 // products of their lengths.
 func (l *layout) within(end int64) bool {
-	for _, n := range []int64{l.offset, l.rows, l.ids, l.values, l.features} {
+	for _, n := range []int64{l.offset, l.rows, l.ids, l.values, l.features, l.keyed, l.hashes} {
 		if n < 0 || n > end || end > 1<<40 {
 			return false
 		}
 	}
-	if l.bands < 0 || l.bands > widest || l.k < 0 || l.k > widest || l.rows > end/documentSize || l.features > math.MaxUint32 {
+	if l.bands < 0 || l.bands > widest || l.k < 0 || l.k > widest || l.rows > end/documentSize || l.keyed > l.rows || l.features > math.MaxUint32 {
 		return false
 	}
 	return l.end() <= end
@@ -231,7 +231,7 @@ func parsePartIndex(w []uint64, end int64) (*partIndex, error) {
 	for range segments {
 		l := layout{
 			offset: int64(w[0]), rows: int64(w[1]), ids: int64(w[2]), values: int64(w[3]), features: int64(w[4]),
-			bands: int64(w[5]), k: int64(w[6]), hasSets: w[7] != 0,
+			keyed: int64(w[5]), hashes: int64(w[6]), bands: int64(w[7]), k: int64(w[8]), hasSets: w[9] != 0,
 		}
 		if !l.within(end) {
 			return nil, scratch.ErrDamaged

@@ -58,7 +58,7 @@ func FuzzPartIndex(f *testing.F) {
 			}
 			size := int64(len(file))
 			for _, l := range index.segments {
-				for _, at := range []int64{l.docsAt(), l.idsAt(), l.valuesAt(), l.keysAt(), l.signaturesAt(), l.featuresAt(), l.end()} {
+				for _, at := range []int64{l.docsAt(), l.idsAt(), l.valuesAt(), l.keysAt(), l.hashesAt(), l.signaturesAt(), l.featuresAt(), l.end()} {
 					if at < 0 || at > size {
 						t.Fatalf("a column at %d of %d: %+v", at, size, l)
 					}
@@ -97,7 +97,7 @@ func TestAPartOpensAsItWasWritten(t *testing.T) {
 				b := Block{File: rng.Int32(), Seq: rng.Int64(), row: uint32(len(s.docs)), Docs: uint32(rng.IntN(4)), Lines: rng.Int64(), Piece: rng.Int32()}
 				for i := range b.Docs {
 					d := someDocument(rng, size, int(i))
-					addPlain(s, &d)
+					addPlain(s, &d, size.bands)
 				}
 				if rng.IntN(2) == 0 {
 					b.problems = appendProblem(nil, 1, errors.New("something"))

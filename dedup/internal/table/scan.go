@@ -13,11 +13,12 @@ import (
 
 // Scan gives one worker the rows of segments.
 type Scan struct {
-	t     *Table
-	s     *segment
-	docs  []Document // of the segment
-	raw   []byte
-	words []uint64
+	t      *Table
+	s      *segment
+	docs   []Document // of the segment
+	raw    []byte
+	words  []uint64
+	halves []uint32
 }
 
 // EachSegment calls visit for every segment, from up to threads goroutines.
@@ -86,20 +87,116 @@ func (r *Scan) Documents() ([]Document, error) {
 	return r.docs, nil
 }
 
-// Keys returns the keys of one band, by row.
-func (r *Scan) Keys(band int) ([]uint64, error) {
+// EachKey calls visit for every document of the segment from first up to end that has keys, with
+// its key of a band.
+func (r *Scan) EachKey(band int, first, end uint32, visit func(doc uint32, key uint64) error) error {
+	if r.s.keyed == 0 {
+		return nil
+	}
+	column, err := r.keys(band)
+	if err != nil {
+		return err
+	}
+	docs := []Document(nil)
+	if r.s.keyed < r.s.rows {
+		if docs, err = r.Documents(); err != nil {
+			return err
+		}
+	}
+	at, done := 0, 0 // keys and rows that are behind
+	return r.EachBlock(func(b *Block, row, to int) error {
+		if docs == nil {
+			for doc := max(b.FirstDoc, first); doc < min(b.FirstDoc+b.Docs, end); doc++ {
+				if err := visit(doc, column[row+int(doc-b.FirstDoc)]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if row < done { // its blocks are of several files, and not in the order of rows
+			at, done = 0, 0
+		}
+		keyed, _ := count(docs[done:row])
+		at, done = at+keyed, to
+		for i := range docs[row:to] {
+			if !docs[row+i].keyed {
+				continue
+			}
+			if doc := b.FirstDoc + uint32(i); doc >= first && doc < end {
+				if err := visit(doc, column[at]); err != nil {
+					return err
+				}
+			}
+			at++
+		}
+		return nil
+	})
+}
+
+// keys returns the keys of one band, by row of those that have keys.
+func (r *Scan) keys(band int) ([]uint64, error) {
 	s := r.s
 	if s.resident {
-		return s.Keys[band*s.rows : (band+1)*s.rows], nil
+		return s.Keys[band*s.keyed : (band+1)*s.keyed], nil
 	}
 	p := &r.t.parts[s.part]
-	b, raw, err := p.readChecked(r.raw, s.layout.keysAt()+int64(band)*s.layout.bandSize(), int64(s.rows)*8)
+	b, raw, err := p.readChecked(r.raw, s.layout.keysAt()+int64(band)*s.layout.bandSize(), int64(s.keyed)*8)
 	r.raw = raw
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
 	r.words = words(r.words[:0], b)
 	return r.words, nil
+}
+
+// EachHashes calls visit for every document of the segment from first up to end that has hashes of
+// its features, with those.
+func (r *Scan) EachHashes(first, end uint32, visit func(doc uint32, hashes []uint32) error) error {
+	column, err := r.hashes()
+	if err != nil || len(column) == 0 {
+		return err
+	}
+	docs, err := r.Documents()
+	if err != nil {
+		return err
+	}
+	at, done := 0, 0 // hashes and rows that are behind
+	return r.EachBlock(func(b *Block, row, to int) error {
+		if row < done { // see EachKey
+			at, done = 0, 0
+		}
+		_, hashes := count(docs[done:row])
+		at, done = at+hashes, to
+		for i := range docs[row:to] {
+			n := int(docs[row+i].hashes)
+			if at+n > len(column) {
+				return scratch.ErrDamaged
+			}
+			if doc := b.FirstDoc + uint32(i); n > 0 && doc >= first && doc < end {
+				if err := visit(doc, column[at:at+n]); err != nil {
+					return err
+				}
+			}
+			at += n
+		}
+		return nil
+	})
+}
+
+// hashes returns the hashes of features, by row.
+func (r *Scan) hashes() ([]uint32, error) {
+	s := r.s
+	if s.resident || s.layout.hashes == 0 {
+		return s.Hashes, nil
+	}
+	p := &r.t.parts[s.part]
+	b, raw, err := p.readChecked(r.raw, s.layout.hashesAt(), s.layout.hashes*4)
+	r.raw = raw
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Name, err)
+	}
+	r.halves = halves(r.halves[:0], b)
+	return r.halves, nil
 }
 
 // AppendPlace appends the name that a document of a block has without an id.

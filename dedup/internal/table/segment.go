@@ -10,7 +10,7 @@ import (
 )
 
 // Document is what the engine keeps of a document while it works: 64 bytes,
-// apart from its band keys.
+// apart from its band keys or the hashes of its features.
 type Document struct {
 	Digest   [2]uint64 // of the features, with repeats and regardless of order
 	Offset   int64     // of the record in the file's decoded stream
@@ -23,6 +23,8 @@ type Document struct {
 	Features uint32    // count, with repeats
 	Line     uint32    // within its block, from 0
 	hasValue bool      // it has one
+	keyed    bool      // it has band keys
+	hashes   uint16    // how many hashes of features it has
 }
 
 // HasValue tells whether something was added beside the document: see Filler.Add.
@@ -32,6 +34,8 @@ func (d *Document) HasValue() bool { return d.hasValue }
 // them: in memory, or in a part of the work folder.
 type segment struct {
 	rows   int
+	keyed  int     // of them, those with band keys
+	hashed int     // hashes of them, while it is filled
 	blocks []int32 // its blocks in table.blocks, in the order of their rows
 
 	columns
@@ -47,19 +51,46 @@ type columns struct {
 	docs       []Document
 	ids        []byte
 	values     []byte
-	Keys       []uint64 // while it is filled bands a document, later documents a band
+	Keys       []uint64 // of those that have any: while it is filled bands a document, later documents a band
+	Hashes     []uint32 // of features, one document's after the other's
 	Signatures []uint32 // k a document
 	Features   []uint64 // feature sets, one after the other
 }
 
+// add adds a document whose columns were filled.
+func (s *segment) add(d Document, bands int) {
+	if d.keyed = len(s.Keys) > s.keyed*bands; d.keyed {
+		s.keyed++
+	}
+	d.hashes = uint16(len(s.Hashes) - s.hashed)
+	s.hashed = len(s.Hashes)
+	d.idEnd, d.valueEnd, d.setEnd = uint32(len(s.ids)), uint32(len(s.values)), uint32(len(s.Features))
+	s.docs = append(s.docs, d)
+}
+
 // cut leaves the first rows, of a segment that is being filled.
-func (c *columns) cut(rows, bands, k int) {
+func (s *segment) cut(rows, bands, k int) {
 	last := Document{}
 	if rows > 0 {
-		last = c.docs[rows-1]
+		last = s.docs[rows-1]
 	}
-	c.docs, c.ids, c.values = c.docs[:rows], c.ids[:last.idEnd], c.values[:last.valueEnd]
-	c.Keys, c.Signatures, c.Features = c.Keys[:rows*bands], c.Signatures[:rows*k], c.Features[:last.setEnd]
+	keyed, hashes := count(s.docs[rows:])
+	s.keyed -= keyed
+	s.Keys, s.Hashes = s.Keys[:s.keyed*bands], s.Hashes[:s.hashed-hashes]
+	s.hashed -= hashes
+	s.docs, s.ids, s.values = s.docs[:rows], s.ids[:last.idEnd], s.values[:last.valueEnd]
+	s.Signatures, s.Features = s.Signatures[:rows*k], s.Features[:last.setEnd]
+}
+
+// count returns how many of documents have keys, and how many hashes they have.
+func count(docs []Document) (keyed, hashes int) {
+	for i := range docs {
+		if docs[i].keyed {
+			keyed++
+		}
+		hashes += int(docs[i].hashes)
+	}
+	return keyed, hashes
 }
 
 // layout says where the columns of a segment lie in its part.
@@ -67,11 +98,12 @@ func (c *columns) cut(rows, bands, k int) {
 // Every row of every column has a checksum of its own kind, so that single rows
 // can be read and trusted: a document's record ends with a CRC-32C, an id is
 // held against its hash, a value, a signature and a feature set are followed by a
-// CRC-32C, and so is the column of one band's keys. Every CRC-32C is that of the part
+// CRC-32C, and so are the column of one band's keys and that of hashes. Every CRC-32C is that of the part
 // and the place too: see part.sum.
 type layout struct {
 	offset                      int64 // of the first column
 	rows, ids, values, features int64 // documents; bytes of ids and values; elements of all sets
+	keyed, hashes               int64 // documents with keys; elements of all hashes
 	bands, k                    int64 // per document; k is 0 when there are no signatures
 	hasSets                     bool
 }
@@ -87,8 +119,9 @@ func (l *layout) valuesAt() int64 { return l.idsAt() + l.ids }
 func (l *layout) keysAt() int64   { return l.valuesAt() + l.values }
 
 // bandSize is the size of the column of one band's keys.
-func (l *layout) bandSize() int64     { return l.rows*8 + crcSize }
-func (l *layout) signaturesAt() int64 { return l.keysAt() + l.bands*l.bandSize() }
+func (l *layout) bandSize() int64     { return l.keyed*8 + crcSize }
+func (l *layout) hashesAt() int64     { return l.keysAt() + l.bands*l.bandSize() }
+func (l *layout) signaturesAt() int64 { return l.hashesAt() + l.hashes*4 + crcSize }
 func (l *layout) signatureSize() int64 {
 	if l.k == 0 {
 		return 0
@@ -112,12 +145,12 @@ func (l *layout) end() int64 {
 
 // size returns the bytes that the segment holds in memory.
 func (s *segment) size() int64 {
-	return columnBytesOf(cap(s.docs), cap(s.ids)+cap(s.values), cap(s.Keys)+cap(s.Features), cap(s.Signatures))
+	return columnBytesOf(cap(s.docs), cap(s.ids)+cap(s.values), cap(s.Keys)+cap(s.Features), cap(s.Signatures)+cap(s.Hashes))
 }
 
 // filled returns the bytes that the documents take, without room for more.
 func (s *segment) filled() int64 {
-	return columnBytesOf(len(s.docs), len(s.ids)+len(s.values), len(s.Keys)+len(s.Features), len(s.Signatures))
+	return columnBytesOf(len(s.docs), len(s.ids)+len(s.values), len(s.Keys)+len(s.Features), len(s.Signatures)+len(s.Hashes))
 }
 
 func columnBytesOf(docs, bytes, words, components int) int64 {
@@ -152,13 +185,13 @@ func (s *segment) set(row int) []uint64 {
 // read.
 func (s *segment) seal(bands int) {
 	s.rows = len(s.docs)
-	if bands == 0 {
+	if s.keyed*bands == 0 {
 		return
 	}
-	byBand := make([]uint64, s.rows*bands)
-	for row := range s.rows {
-		for band, key := range s.Keys[row*bands : (row+1)*bands] {
-			byBand[band*s.rows+row] = key
+	byBand := make([]uint64, s.keyed*bands)
+	for i := range s.keyed {
+		for band, key := range s.Keys[i*bands : (i+1)*bands] {
+			byBand[band*s.keyed+i] = key
 		}
 	}
 	s.Keys = byBand
@@ -172,7 +205,7 @@ func (s *segment) appendTo(dst []byte, p *part, offset int64, bands, k int, hasS
 	}
 	s.layout = layout{
 		offset: offset, rows: int64(s.rows), ids: int64(len(s.ids)), values: int64(len(s.values)) + int64(s.rows)*crcSize,
-		features: int64(len(s.Features)), bands: int64(bands), k: int64(k), hasSets: hasSets,
+		keyed: int64(s.keyed), hashes: int64(len(s.Hashes)), features: int64(len(s.Features)), bands: int64(bands), k: int64(k), hasSets: hasSets,
 	}
 	for i := range s.docs {
 		sealed(func(b []byte) []byte { return appendDocument(b, &s.docs[i]) })
@@ -183,16 +216,12 @@ func (s *segment) appendTo(dst []byte, p *part, offset int64, bands, k int, hasS
 		sealed(func(b []byte) []byte { return append(b, s.values[start:end]...) })
 	}
 	for band := range bands {
-		sealed(func(b []byte) []byte { return appendWords(b, s.Keys[band*s.rows:(band+1)*s.rows]) })
+		sealed(func(b []byte) []byte { return appendWords(b, s.Keys[band*s.keyed:(band+1)*s.keyed]) })
 	}
+	sealed(func(b []byte) []byte { return appendHalves(b, s.Hashes) })
 	if k > 0 {
 		for row := range s.rows {
-			sealed(func(b []byte) []byte {
-				for _, c := range s.Signatures[row*k : (row+1)*k] {
-					b = binary.LittleEndian.AppendUint32(b, c)
-				}
-				return b
-			})
+			sealed(func(b []byte) []byte { return appendHalves(b, s.Signatures[row*k:(row+1)*k]) })
 		}
 	}
 	if hasSets {
@@ -216,11 +245,21 @@ func appendWords(dst []byte, words []uint64) []byte {
 	return dst
 }
 
+func appendHalves(dst []byte, halves []uint32) []byte {
+	for _, h := range halves {
+		dst = binary.LittleEndian.AppendUint32(dst, h)
+	}
+	return dst
+}
+
 func appendDocument(dst []byte, d *Document) []byte {
 	dst = appendWords(dst, []uint64{d.Digest[0], d.Digest[1], uint64(d.Offset), d.IDHash})
-	flags := uint32(0)
+	flags := uint32(d.hashes) << 16
 	if d.hasValue {
-		flags = 1
+		flags |= 1
+	}
+	if d.keyed {
+		flags |= 2
 	}
 	for _, v := range [...]uint32{d.idEnd, d.valueEnd, d.setEnd, d.Length, d.TextSize, d.Features, d.Line, flags} {
 		dst = binary.LittleEndian.AppendUint32(dst, v)
@@ -239,7 +278,7 @@ func (p *part) readDocument(b []byte, offset int64, d *Document) error {
 	*d = Document{
 		Digest: [2]uint64{word(0), word(1)}, Offset: int64(word(2)), IDHash: word(3),
 		idEnd: half(0), valueEnd: half(1), setEnd: half(2), Length: half(3), TextSize: half(4), Features: half(5), Line: half(6),
-		hasValue: half(7)&1 != 0,
+		hasValue: half(7)&1 != 0, keyed: half(7)&2 != 0, hashes: uint16(half(7) >> 16),
 	}
 	return nil
 }
@@ -277,6 +316,14 @@ func (p *part) readChecked(buf []byte, offset, length int64) (data, read []byte,
 	}
 	data, err = p.checked(buf, offset)
 	return data, buf, err
+}
+
+// halves appends what appendHalves has written.
+func halves(dst []uint32, b []byte) []uint32 {
+	for ; len(b) >= 4; b = b[4:] {
+		dst = append(dst, binary.LittleEndian.Uint32(b))
+	}
+	return dst
 }
 
 func words(dst []uint64, b []byte) []uint64 {

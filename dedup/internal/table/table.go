@@ -206,10 +206,22 @@ func (t *Table) EachProblem(visit func(file int, line int64, p *corpus.Problem) 
 	return nil
 }
 
-// DropKeys gives back the memory of the band keys.
+// Hashes returns how many hashes of features all documents have.
+func (t *Table) Hashes() (n int64) {
+	for _, s := range t.segments {
+		if s.resident {
+			n += int64(len(s.Hashes))
+		} else {
+			n += s.layout.hashes
+		}
+	}
+	return n
+}
+
+// DropKeys gives back the memory of the band keys, and of hashes of features.
 func (t *Table) DropKeys() {
 	for _, s := range t.segments {
-		s.Keys = nil
+		s.Keys, s.Hashes = nil, nil
 	}
 }
 

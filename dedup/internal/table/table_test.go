@@ -23,6 +23,7 @@ type plainDocument struct {
 	Document
 	id, value string
 	keys      []uint64
+	features  []uint32 // hashes of them
 	signature []uint32
 	set       []uint64
 }
@@ -90,7 +91,7 @@ func someTables(t failer, rng *rand.Rand, size tableSize) (inMemory, inParts *Ta
 			}
 			of = append(of, b)
 			for i := range p.docs {
-				addPlain(s, &p.docs[i])
+				addPlain(s, &p.docs[i], size.bands)
 			}
 		}
 		s.seal(size.bands)
@@ -120,7 +121,7 @@ func someTables(t failer, rng *rand.Rand, size tableSize) (inMemory, inParts *Ta
 		}
 		first := int32(len(inParts.segments))
 		for _, l := range index.segments {
-			inParts.segments = append(inParts.segments, &segment{rows: int(l.rows), part: int32(len(inParts.parts)), layout: l})
+			inParts.segments = append(inParts.segments, &segment{rows: int(l.rows), keyed: int(l.keyed), part: int32(len(inParts.parts)), layout: l})
 		}
 		inParts.parts = append(inParts.parts, p)
 		for _, b := range index.blocks {
@@ -153,9 +154,17 @@ func someDocument(rng *rand.Rand, size tableSize, line int) plainDocument {
 		d.value = letters(9)
 	}
 	d.IDHash = HashID([]byte(d.id))
-	for range size.bands {
-		d.keys = append(d.keys, rng.Uint64())
+	if rng.IntN(3) > 0 {
+		for range size.bands {
+			d.keys = append(d.keys, rng.Uint64())
+		}
 	}
+	if rng.IntN(2) == 0 {
+		for range rng.IntN(5) {
+			d.features = append(d.features, rng.Uint32())
+		}
+	}
+	d.keyed, d.hashes = len(d.keys) > 0, uint16(len(d.features))
 	for range size.k {
 		d.signature = append(d.signature, rng.Uint32())
 	}
@@ -165,15 +174,14 @@ func someDocument(rng *rand.Rand, size tableSize, line int) plainDocument {
 	return d
 }
 
-func addPlain(s *segment, d *plainDocument) {
+func addPlain(s *segment, d *plainDocument, bands int) {
 	s.ids = append(s.ids, d.id...)
 	s.values = append(s.values, d.value...)
 	s.Keys = append(s.Keys, d.keys...)
 	s.Signatures = append(s.Signatures, d.signature...)
 	s.Features = append(s.Features, d.set...)
-	row := d.Document
-	row.idEnd, row.valueEnd, row.setEnd = uint32(len(s.ids)), uint32(len(s.values)), uint32(len(s.Features))
-	s.docs = append(s.docs, row)
+	s.Hashes = append(s.Hashes, d.features...)
+	s.add(d.Document, bands)
 }
 
 // told is all that a cursor tells of a document.
@@ -269,30 +277,37 @@ func checkPlaces(t *rapid.T, table *Table) {
 // checkColumns compares what goes through whole segments.
 func checkColumns(t *rapid.T, table *Table, docs []plainDocument) {
 	seen := bitset.New(table.Docs)
+	keys, hashes := make([]map[uint32]uint64, table.bands), map[uint32][]uint32{}
+	for band := range keys {
+		keys[band] = map[uint32]uint64{}
+	}
 	err := table.EachSegment(t.Context(), 1, func(_ int, s *Scan) error {
+		first, end := uint32(table.Docs/3), uint32(table.Docs-table.Docs/5)
+		for band := range table.bands {
+			err := s.EachKey(band, first, end, func(doc uint32, key uint64) error {
+				keys[band][doc] = key
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		err := s.EachHashes(first, end, func(doc uint32, of []uint32) error {
+			hashes[doc] = slices.Clone(of)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 		all, err := s.Documents()
 		if err != nil {
 			return err
 		}
-		rows := slices.Clone(all)
-		var keys [][]uint64
-		for band := range table.bands {
-			column, err := s.Keys(band)
-			if err != nil {
-				return err
-			}
-			keys = append(keys, slices.Clone(column))
-		}
 		return s.EachBlock(func(b *Block, row, end int) error {
 			for first := b.FirstDoc; row < end; row, first = row+1, first+1 {
 				seen.Add(first)
-				if rows[row].Digest != docs[first].Digest {
+				if all[row].Digest != docs[first].Digest {
 					t.Errorf("document %d: another row", first)
-				}
-				for band := range table.bands {
-					if keys[band][row] != docs[first].keys[band] {
-						t.Errorf("document %d, band %d: another key", first, band)
-					}
 				}
 			}
 			return nil
@@ -301,9 +316,20 @@ func checkColumns(t *rapid.T, table *Table, docs []plainDocument) {
 	if err != nil {
 		t.Errorf("%v", err)
 	}
-	for doc := range docs {
-		if !seen.Has(uint32(doc)) {
+	for i := range docs {
+		doc := uint32(i)
+		if !seen.Has(doc) {
 			t.Errorf("document %d is in no segment", doc)
+		}
+		within := i >= table.Docs/3 && i < table.Docs-table.Docs/5
+		if want := docs[i].features; within && !slices.Equal(hashes[doc], want) || !within && hashes[doc] != nil {
+			t.Errorf("document %d: hashes %x, want %x if %v", doc, hashes[doc], want, within)
+		}
+		for band := range keys {
+			key, found := keys[band][doc]
+			if found != (within && docs[i].keyed) || found && key != docs[i].keys[band] {
+				t.Errorf("document %d, band %d: another key", doc, band)
+			}
 		}
 	}
 }
@@ -368,12 +394,17 @@ func allTold(table *Table) (all []string, err error) {
 		}
 		all = append(all, fmt.Sprintf("%+v", docs))
 		for band := range table.bands {
-			keys, err := s.Keys(band)
+			keys, err := s.keys(band)
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, fmt.Sprintf("%x", keys))
 		}
+		hashes, err := s.hashes()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, fmt.Sprintf("%x", hashes))
 	}
 	for i := range table.Blocks {
 		b := &table.Blocks[i]

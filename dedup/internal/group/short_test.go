@@ -1,0 +1,158 @@
+package group
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/sides"
+	"github.com/alike-dev/alike/measure"
+)
+
+// Hashes of small numbers meet: of different features too, also of one set.
+func TestEveryPairOfShortSetsThatReachesTheThresholdIsACandidate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.SampledFrom([]measure.Measure{measure.Jaccard, measure.Dice, measure.Cosine}).Draw(t, "measure")
+		threshold, err := measure.NewThreshold(m, rapid.SampledFrom([]float64{0.3, 0.5, 0.8, 0.9, 1}).Draw(t, "threshold"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets := rapid.SliceOfN(rapid.SliceOfNDistinct(rapid.IntRange(0, 15), 1, 10, rapid.ID), 2, 40).Draw(t, "sets")
+		tokens := rapid.IntRange(4, 16).Draw(t, "hashes")
+		docs, all := make([]roomtest.Doc, len(sets)), bitset.New(len(sets))
+		for i, set := range sets {
+			docs[i].Features = uint32(len(set))
+			for _, feature := range set {
+				docs[i].Hashes = append(docs[i].Hashes, uint32(feature%tokens)<<28)
+			}
+			all.Add(uint32(i))
+		}
+		policy := sides.Against(rapid.IntRange(0, len(sets)).Draw(t, "references"))
+		o := Options{
+			Graph: graph.Graph{Space: scratch.New(scratch.Options{Threads: 2}), Docs: len(sets)},
+			Table: roomtest.Table(t, 0, false, docs), Docs: all, Sides: &policy, Keys: 0, Cap: len(sets), Threshold: threshold, Progress: roomtest.Progress{},
+		}
+		met, err := Candidates(context.Background(), o, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[uint64]bool{}
+		for _, e := range roomtest.Entries(t, met.Pairs) {
+			found[e.Key] = true
+		}
+		for a := range sets {
+			for b := a + 1; b < len(sets); b++ {
+				inter := 0
+				for _, feature := range sets[a] {
+					if slices.Contains(sets[b], feature) {
+						inter++
+					}
+				}
+				alike := threshold.Reached(uint64(inter), uint64(len(sets[a])), uint64(len(sets[b])))
+				if key := graph.Key(uint32(a), uint32(b)); alike && policy.Meet(uint32(a), uint32(b)) && !found[key] {
+					t.Errorf("%v: %d and %d are no candidates", threshold, sets[a], sets[b])
+				}
+			}
+		}
+	})
+}
+
+func TestFeaturesThatNobodyElseHoldsAreNoKeys(t *testing.T) {
+	threshold, err := measure.NewThreshold(measure.Jaccard, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCounts(100)
+	w := c.counter()
+	w.add([]uint32{1 << 30, 2 << 30, 3 << 30, 2 << 30, 3 << 30, 3 << 30, 3 << 30, 3 << 30})
+	w.flush()
+	p := prefixer{prefixes: &prefixes{threshold, c}}
+	// Of three features the first two are the prefix, of which one is alone.
+	if keys := p.appendKeys(nil, []uint32{3 << 30, 2 << 30, 1 << 30}); len(keys) != 1 || keys[0] != p.appendKeys(nil, []uint32{2 << 30})[0] {
+		t.Errorf("keys %x", keys)
+	}
+}
+
+func TestCountsAreTheSameForAnyOrderAndGoroutines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	hashes := make([]uint32, 40_000)
+	truth := map[uint32]uint32{}
+	for i := range hashes {
+		hashes[i] = uint32(rng.ExpFloat64()*100) * 0x9e3779b1
+		truth[hashes[i]]++
+	}
+	one := newCounts(int64(len(hashes)))
+	w := one.counter()
+	w.add(hashes)
+	w.flush()
+	several := newCounts(int64(len(hashes)))
+	var workers sync.WaitGroup
+	for part := range slices.Chunk(hashes, 9_999) {
+		workers.Go(func() {
+			slices.Sort(part)
+			w := several.counter()
+			w.add(part)
+			w.flush()
+		})
+	}
+	workers.Wait()
+	if !slices.Equal(one.small, several.small) || !slices.Equal(one.large, several.large) {
+		t.Error("the counts differ")
+	}
+	for h, n := range truth {
+		if got := one.few(h); got < min(n, smallMost) || got == smallMost && got+one.many(h) < n {
+			t.Errorf("hash %x was added %d times, counted %d and %d", h, n, got, one.many(h))
+		}
+	}
+}
+
+func BenchmarkShortKeys(b *testing.B) {
+	const sets, size = 1 << 20, 7
+	rng := rand.New(rand.NewPCG(1, 2))
+	hashes := make([]uint32, sets*size)
+	for i := range hashes {
+		hashes[i] = rng.Uint32()
+		if i%4 == 0 {
+			hashes[i] = rng.Uint32N(1<<16) * 54321 // as often as others are in titles
+		}
+	}
+	threshold, err := measure.NewThreshold(measure.Jaccard, 0.8)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("count", func(b *testing.B) {
+		for b.Loop() {
+			c := newCounts(int64(len(hashes)))
+			to := c.counter()
+			for i := 0; i < len(hashes); i += size {
+				to.add(hashes[i : i+size])
+			}
+			to.flush()
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*sets), "ns/set")
+	})
+	b.Run("keys", func(b *testing.B) {
+		c := newCounts(int64(len(hashes)))
+		to := c.counter()
+		to.add(hashes)
+		to.flush()
+		p := prefixer{prefixes: &prefixes{threshold, c}}
+		var keys []uint64
+		for b.Loop() {
+			keys = keys[:0]
+			for i := 0; i < len(hashes); i += size {
+				keys = p.appendKeys(keys, hashes[i:i+size])
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*sets), "ns/set")
+		b.ReportMetric(float64(len(keys))/sets, "keys/set")
+	})
+}
