@@ -2,9 +2,11 @@ package group
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/hashing"
@@ -19,6 +21,10 @@ import (
 // there who is not alike; a feature that nobody else holds is no key at all. Sets that are nearly
 // short, which have band keys to find each other, have these keys too, to be found by short ones.
 //
+// Where even rare features are frequent, as words of titles are, a key is a pair of features: of two
+// sets that share enough, the first few and one more have two in common (the prefixes of Wang, Li,
+// Feng, "Can We Beat the Prefix Filtering?", SIGMOD 2012). That makes more keys, and few meet.
+//
 // Features are told apart by 32 bits. Two that share them are a key in common where there is none,
 // and never hide one: a set keeps as many hashes as it has features.
 //
@@ -28,6 +34,7 @@ import (
 type prefixes struct {
 	threshold measure.Threshold
 	counts    *counts
+	paired    bool // keys are pairs of features
 }
 
 // allBands returns how many bands there are, with that of short sets.
@@ -38,11 +45,20 @@ func (o *Options) allBands() int {
 	return o.Keys
 }
 
-// prefixes counts the features of short sets. It depends on those alone, so that buckets over the
+// prefixes looks at the features of short sets. It depends on those alone, so that buckets over the
 // cap are the same for any memory.
-func (o *Options) prefixes(ctx context.Context) (*prefixes, error) {
+func (o *Options) prefixes(ctx context.Context) (p *prefixes, err error) {
+	p = &prefixes{threshold: o.Threshold}
+	if p.counts, err = o.counts(ctx); err == nil {
+		p.paired, err = o.manyMeet(ctx, p)
+	}
+	return p, err
+}
+
+// counts counts the features of short sets.
+func (o *Options) counts(ctx context.Context) (*counts, error) {
 	c := newCounts(o.Table.Hashes())
-	counters := make([]*counter, o.Graph.Space.Threads)
+	counters := make([]*counter, max(o.Graph.Space.Threads, 1))
 	for i := range counters {
 		counters[i] = c.counter()
 	}
@@ -57,34 +73,52 @@ func (o *Options) prefixes(ctx context.Context) (*prefixes, error) {
 	for _, of := range counters {
 		of.flush()
 	}
-	return &prefixes{o.Threshold, c}, err
+	return c, err
+}
+
+// meetMost is how many others a set may meet, as its features tell. One with whom a set has nothing
+// else in common costs a vote and a comparison, half of it each: more than another ten keys.
+const meetMost = 8
+
+// manyMeet tells whether sets would meet too many others by single features, judged by one of
+// sampled sets, whatever their numbers are.
+func (o *Options) manyMeet(ctx context.Context, p *prefixes) (bool, error) {
+	const sampled = 16
+	var sets, met atomic.Int64
+	err := o.Table.EachSegment(ctx, o.Graph.Space.Threads, func(_ int, s *table.Scan) error {
+		of := prefixer{prefixes: p}
+		return s.EachHashes(0, uint32(o.Table.Docs), func(doc uint32, hashes []uint32) error {
+			if sum := uint64(hashes[0]) + uint64(len(hashes)); hashing.Mix(sum)%sampled == 0 && o.Docs.Has(doc) {
+				sets.Add(1)
+				met.Add(of.met(hashes, o.Cap))
+			}
+			return nil
+		})
+	})
+	return met.Load() > meetMost*sets.Load(), err
 }
 
 // prefixer finds the keys of short sets for one goroutine.
 type prefixer struct {
 	*prefixes
-	lengths []int    // of the prefix of a set, by its size
-	order   []uint64 // of features: count<<32 | hash
+	order []uint64 // of features: count<<32 | hash
 }
 
-// appendKeys appends the keys of a set.
+// rank orders the features of a set, and returns how many of them nobody else holds: they come
+// first.
 //
 // Nearly all of its time goes into waiting for counters, which lie anywhere in some MiB, so they
 // are looked up without a branch in between: then the processor looks up several at once (2
-// million sets of 7 features: 0.5 s of one core with a branch for each, 0.2 s without).
-func (p *prefixer) appendKeys(dst []uint64, hashes []uint32) []uint64 {
-	for len(p.lengths) <= len(hashes) {
-		p.lengths = append(p.lengths, int(p.threshold.Prefix(uint64(len(p.lengths)))))
-	}
-	length, alone := p.lengths[len(hashes)], 0
+// million sets of 7 features: 0.5 s of one core with a branch for each, 0.3 s without).
+func (p *prefixer) rank(hashes []uint32, prefix int) (alone int) {
 	p.order = slices.Grow(p.order[:0], len(hashes))[:len(hashes)]
 	for i, h := range hashes {
 		n := p.counts.few(h)
 		alone += int(^n >> 1 & 1) // of 1, 2 and 3 only 1 has no bit there
 		p.order[i] = uint64(n)<<32 | uint64(h)
 	}
-	if alone >= length {
-		return dst
+	if alone >= prefix {
+		return alone
 	}
 	for i, v := range p.order {
 		if v>>32 == smallMost {
@@ -92,12 +126,47 @@ func (p *prefixer) appendKeys(dst []uint64, hashes []uint32) []uint64 {
 		}
 	}
 	slices.Sort(p.order)
-	for i, v := range p.order[alone:length] {
-		if i == 0 || p.order[alone+i-1] != v {
-			dst = append(dst, hashing.Mix(hashing.Key1^uint64(uint32(v))))
+	return alone
+}
+
+// appendKeys appends the keys of a set: of its first features or, where sets are to share two, of
+// pairs of the first and one more. A set that can be like one with which it shares a single
+// feature has both.
+func (p *prefixer) appendKeys(dst []uint64, hashes []uint32) []uint64 {
+	size := len(hashes)
+	shared := int(p.threshold.MinSize(uint64(size))) // with whom it is like, at least
+	single, pairs := size-shared+1, 0
+	if p.paired {
+		pairs = size - max(shared, 2) + 2
+		if shared > 1 {
+			single = 0
 		}
 	}
+	start := len(dst)
+	alone := p.rank(hashes, max(single, pairs-1))
+	for i := alone; i < single; i++ {
+		dst = append(dst, hashing.Mix(hashing.Key1^p.order[i]&math.MaxUint32))
+	}
+	for i := alone; i < pairs; i++ {
+		for j := i + 1; j < min(pairs, size); j++ {
+			dst = append(dst, hashing.Mix(p.order[i]<<32|p.order[j]&math.MaxUint32))
+		}
+	}
+	if len(dst) > start+1 { // features may have the same hash
+		keys := dst[start:]
+		slices.Sort(keys)
+		dst = dst[:start+len(slices.Compact(keys))]
+	}
 	return dst
+}
+
+// met returns how many sets one would meet by single features, at most.
+func (p *prefixer) met(hashes []uint32, limit int) (n int64) {
+	prefix := int(p.threshold.Prefix(uint64(len(hashes))))
+	for i := p.rank(hashes, prefix); i < prefix; i++ {
+		n += min(int64(p.order[i]>>32), int64(limit)) - 1
+	}
+	return n
 }
 
 // counts say how often hashes were added, at least: several may share a counter. A counter has two

@@ -12,8 +12,8 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/scratch"
-	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -35,18 +35,34 @@ func TestEveryPairOfShortSetsThatReachesTheThresholdIsACandidate(t *testing.T) {
 			}
 			all.Add(uint32(i))
 		}
-		policy := sides.Against(rapid.IntRange(0, len(sets)).Draw(t, "references"))
 		o := Options{
 			Graph: graph.Graph{Space: scratch.New(scratch.Options{Threads: 2}), Docs: len(sets)},
-			Table: roomtest.Table(t, 0, false, docs), Docs: all, Sides: &policy, Keys: 0, Cap: len(sets), Threshold: threshold, Progress: roomtest.Progress{},
+			Table: roomtest.Table(t, 0, false, docs), Docs: all, Threshold: threshold,
 		}
-		met, err := Candidates(context.Background(), o, false)
+		short := &prefixes{threshold: threshold, paired: rapid.Bool().Draw(t, "paired")}
+		if short.counts, err = o.counts(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		holders := map[uint64][]uint32{}
+		err = o.Table.EachSegment(context.Background(), 1, func(_ int, s *table.Scan) error {
+			return o.eachKey(s, 0, short, 0, uint32(len(sets)), func(doc uint32, key uint64) error {
+				holders[key] = append(holders[key], doc)
+				return nil
+			})
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		found := map[uint64]bool{}
-		for _, e := range roomtest.Entries(t, met.Pairs) {
-			found[e.Key] = true
+		for key, docs := range holders {
+			for i, a := range docs {
+				for _, b := range docs[i+1:] {
+					if a == b {
+						t.Errorf("document %d has key %x twice", a, key)
+					}
+					found[graph.Key(min(a, b), max(a, b))] = true
+				}
+			}
 		}
 		for a := range sets {
 			for b := a + 1; b < len(sets); b++ {
@@ -57,7 +73,7 @@ func TestEveryPairOfShortSetsThatReachesTheThresholdIsACandidate(t *testing.T) {
 					}
 				}
 				alike := threshold.Reached(uint64(inter), uint64(len(sets[a])), uint64(len(sets[b])))
-				if key := graph.Key(uint32(a), uint32(b)); alike && policy.Meet(uint32(a), uint32(b)) && !found[key] {
+				if key := graph.Key(uint32(a), uint32(b)); alike && !found[key] {
 					t.Errorf("%v: %d and %d are no candidates", threshold, sets[a], sets[b])
 				}
 			}
@@ -74,10 +90,14 @@ func TestFeaturesThatNobodyElseHoldsAreNoKeys(t *testing.T) {
 	w := c.counter()
 	w.add([]uint32{1 << 30, 2 << 30, 3 << 30, 2 << 30, 3 << 30, 3 << 30, 3 << 30, 3 << 30})
 	w.flush()
-	p := prefixer{prefixes: &prefixes{threshold, c}}
-	// Of three features the first two are the prefix, of which one is alone.
+	p := prefixer{prefixes: &prefixes{threshold: threshold, counts: c}}
+	// Of three features the first two are the prefix, of which one is alone, and all three that of pairs.
 	if keys := p.appendKeys(nil, []uint32{3 << 30, 2 << 30, 1 << 30}); len(keys) != 1 || keys[0] != p.appendKeys(nil, []uint32{2 << 30})[0] {
 		t.Errorf("keys %x", keys)
+	}
+	p.paired = true
+	if keys := p.appendKeys(nil, []uint32{3 << 30, 2 << 30, 1 << 30}); len(keys) != 1 {
+		t.Errorf("keys of pairs %x", keys)
 	}
 }
 
@@ -144,7 +164,7 @@ func BenchmarkShortKeys(b *testing.B) {
 		to := c.counter()
 		to.add(hashes)
 		to.flush()
-		p := prefixer{prefixes: &prefixes{threshold, c}}
+		p := prefixer{prefixes: &prefixes{threshold: threshold, counts: c}}
 		var keys []uint64
 		for b.Loop() {
 			keys = keys[:0]
