@@ -15,11 +15,11 @@ import (
 const exactMost = 8 << 20
 
 // An exact join misses nothing, so where the sets are there it may cost a little more:
-// so much for each nanosecond of bands, and a tenth of a second. Where they are not it
+// so much for each nanosecond of bands, and a hundredth of a second. Where they are not it
 // must cost half as much, since little memory makes it dearer than the forecast says.
 const (
 	exactMargin = 1.2
-	exactSpare  = 1e8
+	exactSpare  = 1e7
 	exactAgain  = 0.5
 )
 
@@ -35,9 +35,7 @@ func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 		return false, nil
 	case r.recipe.Sample().Size > 0: // an index of all features takes many times the memory, and longer
 		return t.HasSets, nil
-	case r.recipe.Banding().Rows <= 1: // bands would propose every pair that shares a feature or two
-		return true, nil
-	case !t.HasSets && t.Features > c.limits.exact:
+	case !t.HasSets && t.Features > c.limits.exact && r.recipe.Banding().Rows > 1:
 		return false, nil
 	}
 	f, err := forecast.Of(r.forecastOptions(), r.records.Judged(ctx, r.classes.Representatives))

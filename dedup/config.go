@@ -178,7 +178,7 @@ type Config struct {
 type limits struct {
 	memory   int64       // for data; see workspace
 	segment  int64       // see segmentBytes
-	retain   int64       // see retainMax
+	retain   int64       // see retain
 	exact    int64       // see exactMost
 	together int         // see group.TogetherKeys
 	index    int         // see indexMost
@@ -190,11 +190,6 @@ type limits struct {
 	record   int         // see largeFrom
 	due      func() bool // it is time for a note; see noteInterval
 }
-
-// retainMax is the number of features up to which a run keeps all feature sets
-// unasked (32 MiB): a collection that small is joined exactly, and its texts are
-// not read again to verify a pair.
-const retainMax = 4 << 20
 
 // segmentBytes is what a segment of the table holds before the next one is begun, within a
 // block if need be: a MiB of lines of three words makes 20 MiB of documents. It is
@@ -220,7 +215,6 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Threads, runtime.GOMAXPROCS(0))
 	setDefault(&c.Corpus.Lookups, c.Threads)
 	setDefault(&c.limits.segment, segmentBytes)
-	setDefault(&c.limits.retain, retainMax)
 	setDefault(&c.limits.exact, exactMost)
 	setDefault(&c.limits.together, group.TogetherKeys)
 	setDefault(&c.limits.text, recipe.LongText)

@@ -238,14 +238,36 @@ func (r *run) readOptions() read.Options {
 	if r.kept != nil { // in an eighth of the memory, which the table does without
 		o.Keep, o.Table.Memory = r.kept.Add, r.work.Share(2)-r.work.Share(8)
 	}
-	switch {
-	case !r.recipe.BySets():
-	case r.recipe.Keys() == 0 || r.recipe.Banding().Rows == 1 && c.Candidates == CandidatesAuto: // they will be joined
-		o.Table.MostSetFeatures = math.MaxInt64
-	default:
-		o.Table.MostSetFeatures = c.limits.retain
+	if r.recipe.BySets() {
+		o.Table.MostSetFeatures = r.retain()
 	}
 	return o
+}
+
+// The numbers of features up to which a run keeps all feature sets unasked. A collection of
+// retainMost is joined exactly before bands have begun; to keep more would take memory and time that
+// bands do not need. It is worth it for sets of single tokens, which are smaller than their texts and
+// share so much that they are often joined, and where containment is found by samples, for which
+// texts would be read again (32 MiB).
+const (
+	retainMost    = 64 << 10
+	retainTokens  = 2 << 20
+	retainSampled = 4 << 20
+)
+
+// retain returns up to how many features all sets are kept.
+func (r *run) retain() int64 {
+	switch {
+	case r.recipe.Keys() == 0: // they will be joined
+		return math.MaxInt64
+	case r.config.limits.retain > 0:
+		return r.config.limits.retain
+	case r.recipe.Sample().Size > 0:
+		return retainSampled
+	case r.config.Features.N == 1:
+		return retainTokens
+	}
+	return retainMost
 }
 
 // partShare is the share of the input that one part is made of; with it goes what

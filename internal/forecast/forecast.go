@@ -50,14 +50,20 @@ type Forecast struct {
 }
 
 // A sample has a share of the documents, so that looking at it takes little beside the
-// work itself, but at least sampleLeast of them and at most sampleMost, or
-// sampleFeatures features.
+// work itself, but at least sampleLeast of them, or a larger share of few, and at most sampleMost,
+// or sampleFeatures features.
 const (
 	sampleShare    = 64
 	sampleLeast    = 32
+	sampleFew      = 16 // share of few
 	sampleMost     = 256
 	sampleFeatures = 1 << 18
 )
+
+// sampleTokens is how many features of a sample are compared, about: of larger sets a share, told
+// by hashes, which are in common as often as all are. Sorting them all would take a tenth of a run
+// over a few long documents.
+const sampleTokens = 1 << 15
 
 // Of judges the work on documents. O(their number), and the square of the sample.
 func Of(by Options, documents Documents) (f Forecast, err error) {
@@ -65,7 +71,7 @@ func Of(by Options, documents Documents) (f Forecast, err error) {
 	if err != nil {
 		return f, err
 	}
-	var o overlaps
+	o := overlaps{thin: thinning(float64(len(sample)) * f.each())}
 	if err := documents.Sets(sample, o.add); err != nil {
 		return f, err
 	}
@@ -89,7 +95,7 @@ func (by *Options) sampleOf(documents Documents) (sample []uint32, f Forecast, e
 	}
 	for i := range of {
 		s := &of[i]
-		least := max(sampleLeast, s.docs/sampleShare)
+		least := max(min(sampleLeast, s.docs/sampleFew), sampleLeast/4, s.docs/sampleShare)
 		s.share = min(least, sampleMost, max(sampleFeatures*s.docs/max(s.features, 1), sampleLeast/2)) / max(s.docs, 1)
 	}
 	f = Forecast{docs: of[0].docs + of[1].docs, features: of[0].features + of[1].features, sides: all}
@@ -141,6 +147,13 @@ func (by *Options) judge(f *Forecast, o *overlaps) {
 	} else {
 		f.visits = scale * o.visits(by.Threshold.Prefix, by.Threshold.IndexPrefix)
 	}
+	f.visits *= float64(uint64(1) << o.thin)
+}
+
+// thinning returns by how many bits of its hash a feature is told to be of the share that is
+// compared.
+func thinning(features float64) uint {
+	return uint(max(math.Ceil(math.Log2(max(features, 1)/sampleTokens)), 0))
 }
 
 // agreement is the probability that components of two signatures agree.
@@ -170,6 +183,7 @@ func (by *Options) hotWeights(o *overlaps, each float64) []float64 {
 // overlaps is a small collection of sets whose pairs are all compared, by what they
 // share: feature after feature, so that pairs which share nothing cost nothing.
 type overlaps struct {
+	thin   uint     // so many bits of the hash of a token that counts are 0
 	docs   []uint32 // whose sets they are
 	sizes  []int
 	tokens []uint64 // a token's bits but the lowest setBits, and the number of a set that holds it
@@ -183,10 +197,13 @@ const setBits = 16
 
 func (o *overlaps) add(doc uint32, set []uint64) {
 	o.docs = append(o.docs, doc)
+	before := len(o.tokens)
 	for _, token := range set {
-		o.tokens = append(o.tokens, hashing.Mix(token)>>setBits<<setBits|uint64(len(o.sizes)))
+		if h := hashing.Mix(token); h&(1<<o.thin-1) == 0 {
+			o.tokens = append(o.tokens, h>>setBits<<setBits|uint64(len(o.sizes)))
+		}
 	}
-	o.sizes = append(o.sizes, len(set))
+	o.sizes = append(o.sizes, len(o.tokens)-before)
 }
 
 // count counts what sets share, and ranks the tokens of each by how many hold them.

@@ -36,6 +36,8 @@ type Options struct {
 	Log      *resume.Log   // nil: nothing is noted
 	Progress meter.Progress
 	Meter    *meter.Meter // nil: nothing is measured
+
+	made [][]uint64 // sets of documents, made once for all units; nil: they are not
 }
 
 // fromRecords tells whether records are read again: the table has not what decides.
@@ -89,7 +91,11 @@ func Pairs(ctx context.Context, v Options, what Query) (edges *extsort.Sorted, c
 	if v.fromRecords() {
 		if ordered, err = v.byComponent(ctx, what.Pairs); err == nil {
 			defer func() { err = errors.Join(err, space.Release(ordered)) }()
-			err = v.Records.Prepare(ctx, what.Pairs)
+			if v.manyPairs(what.Pairs) {
+				err = v.makeSets(ctx, what.Pairs)
+			} else {
+				err = v.Records.Prepare(ctx, what.Pairs)
+			}
 		}
 	}
 	if err == nil {
@@ -254,7 +260,7 @@ type worker struct {
 func (v *Options) newWorker(ctx context.Context, rate bool, edges *extsort.Appender) *worker {
 	recipe, t := v.Records.Recipe, v.Records.Table
 	w := &worker{v: v, bySets: recipe.BySets(), rate: rate, comparer: recipe.NewComparer(rate), edges: edges, a: t.Cursor(), b: t.Cursor()}
-	if v.fromRecords() {
+	if v.fromRecords() && v.made == nil {
 		w.maker, w.fetch = recipe.NewSetMaker(), v.Records.NewFetcher(ctx)
 	}
 	return w
@@ -323,6 +329,9 @@ func (w *worker) compareSets(p graph.Pair) error {
 func (w *worker) sets(p graph.Pair) (a, b []uint64) {
 	if w.fetch != nil {
 		return w.loaded(p.A), w.loaded(p.B)
+	}
+	if w.v.made != nil {
+		return w.v.made[p.A], w.v.made[p.B]
 	}
 	return w.a.Set(p.A), w.b.Set(p.B)
 }

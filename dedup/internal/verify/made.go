@@ -1,0 +1,79 @@
+package verify
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/internal/extsort"
+)
+
+// Where documents are in very many pairs, as at low thresholds, units read them again and again.
+// The sets of a corpus of up to madeMost features (32 MiB) are made once then, all before the first
+// pair, if an eighth of the memory for data has room for them.
+const (
+	madeMost   = 4 << 20
+	madeHeader = 24 // bytes for each document besides
+)
+
+// manyPairs tells whether making all sets pays: every document is in two pairs or more.
+func (v *Options) manyPairs(pairs *extsort.Sorted) bool {
+	t := v.Records.Table
+	room := v.Graph.Space.Share(8)
+	return pairs.Len() >= int64(t.Docs) && t.Features <= madeMost && (room == 0 || 8*t.Features+madeHeader*int64(t.Docs) <= room)
+}
+
+// madeChunk is how many documents a worker takes at once.
+const madeChunk = 64
+
+// makeSets makes the sets of all documents in pairs.
+func (v *Options) makeSets(ctx context.Context, pairs *extsort.Sorted) error {
+	wanted := bitset.New(v.Records.Table.Docs)
+	err := pairs.Visit(func(e extsort.Entry) error {
+		p := graph.PairOf(e.Key)
+		wanted.Add(p.A)
+		wanted.Add(p.B)
+		return nil
+	})
+	if err == nil {
+		err = v.Records.PrepareSets(ctx, wanted)
+	}
+	if err != nil {
+		return err
+	}
+	made := make([][]uint64, v.Records.Table.Docs)
+	var next atomic.Int64
+	workers, ctx := errgroup.WithContext(ctx)
+	for range v.Graph.Space.Threads {
+		workers.Go(func() error {
+			sets := v.Records.NewSets(ctx)
+			defer sets.Close()
+			for ctx.Err() == nil {
+				first := int(next.Add(madeChunk)) - madeChunk
+				if first >= len(made) {
+					return nil
+				}
+				for doc := first; doc < min(first+madeChunk, len(made)); doc++ {
+					if !wanted.Has(uint32(doc)) {
+						continue
+					}
+					set, err := sets.Of(uint32(doc))
+					if err != nil {
+						return err
+					}
+					made[doc] = slices.Clone(set)
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		return err
+	}
+	v.made = made
+	return nil
+}
