@@ -13,18 +13,18 @@ import (
 )
 
 // Where documents are in very many pairs, as at low thresholds, units read them again and again.
-// The sets of a corpus of up to madeMost features (32 MiB) are made once then, all before the first
-// pair, if an eighth of the memory for data has room for them.
+// Then the sets of a small corpus are made once, all before the first pair: if they take no more
+// than madeMost bytes, and an eighth of the memory for data has room for them.
 const (
-	madeMost   = 4 << 20
-	madeHeader = 24 // bytes for each document besides
+	madeMost   = 48 << 20
+	madeHeader = 24 // of each document
 )
 
-// manyPairs tells whether making all sets pays: every document is in two pairs or more.
+// manyPairs tells whether making all sets pays: documents are in two pairs each, on average.
 func (v *Options) manyPairs(pairs *extsort.Sorted) bool {
-	t := v.Records.Table
-	room := v.Graph.Space.Share(8)
-	return pairs.Len() >= int64(t.Docs) && t.Features <= madeMost && (room == 0 || 8*t.Features+madeHeader*int64(t.Docs) <= room)
+	t, room := v.Records.Table, v.Graph.Space.Share(8)
+	size := 8*t.Features + madeHeader*int64(t.Docs)
+	return pairs.Len() >= int64(t.Docs) && size <= madeMost && (room == 0 || size <= room)
 }
 
 // madeChunk is how many documents a worker takes at once.
