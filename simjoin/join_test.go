@@ -119,7 +119,6 @@ func TestSelfJoinEqualsBruteForce(t *testing.T) {
 	})
 }
 
-// Small collections have one piece: the others have lists and groups in many.
 func TestPiecesInAnyOrderWithAnyProberFindTheSamePairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets := anyCollection(t)

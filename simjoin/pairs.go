@@ -151,8 +151,9 @@ type tile struct {
 
 const tileLength = 64
 
-// fill takes the next columns of a list from one on, those of which pairs may be found from larger
-// sets, and returns where the next one begins. rows are of the postings from first on.
+// fill takes the next columns from a place of the list on and returns the place behind
+// them. Postings behind the IndexPrefix of their set are rows only. rows are those of
+// the postings from first on.
 func (t *tile) fill(x *Index, list []posting, at, first int, rows []row) int {
 	t.n = 0
 	for ; at < len(list)-1 && t.n < tileLength; at++ {

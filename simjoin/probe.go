@@ -70,7 +70,8 @@ func (x *Index) matchesOf(p *Prober, g int) []GroupMatch {
 }
 
 // count goes through the postings of a prefix of a set of length kept tokens and
-// counts shared tokens by group, of those from a group up to another.
+// counts shared tokens by group, of those from a group up to another. Searches use it, and
+// joins of sets that pairsOfLists is not for; the figures are of joins before there was that.
 //
 //		for every token of the prefix, every posting of it:
 //		    size of the group's set larger than before:  look up what the size asks for
@@ -82,7 +83,7 @@ func (x *Index) matchesOf(p *Prober, g int) []GroupMatch {
 //	    the size is looked up once for all postings of a size.
 //	 2. Of the candidates in market baskets at threshold 0.5, a tenth are similar, and
 //	    the bitmaps, which lie in the cache, leave few others. All pairs take half the
-//	    time, and those of bags of words three fifths (BenchmarkProbe).
+//	    time, and those of bags of words three fifths (BenchmarkPairs).
 //	 3. Bitmaps in the postings themselves, of the whole set or of what follows, are as
 //	    fast with small sets and slower with large ones, whose lists grow.
 //	 4. A group that either test passes over may be counted short or not at all. It
