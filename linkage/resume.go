@@ -92,8 +92,12 @@ type keeper struct {
 	space *scratch.Space
 }
 
-// keep opens the work folder.
-func (t *tables) keep(ctx context.Context, c *Config, tables ...*source) (err error) {
+// keep opens the work folder of a join of two tables, or of one, which is both.
+func (t *tables) keep(ctx context.Context, c *Config, left, right *source) (err error) {
+	tables := []*source{left, right}
+	if left == right {
+		tables = tables[:1]
+	}
 	t.keeper.space = t.memory.Space
 	if c.Work != "" {
 		t.keeper.log, err = resume.Open(ctx, t.memory.Space, resume.Options{Folder: c.Work, Fresh: c.Fresh, Settings: c.settings(tables...), Due: noteDue})

@@ -28,28 +28,27 @@ type tables struct {
 }
 
 // open reads the tables.
-func open(ctx context.Context, c *Config, keep bool) (_ *tables, err error) {
+func open(ctx context.Context, c *Config, keep bool) (*tables, error) {
 	t := &tables{result: &Result{Match: c.Match, OneTable: c.Right == ""}, memory: newMemory(c)}
 	left, right, err := findTables(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if keep {
-		sources := []*source{left, right}
-		if c.Right == "" {
-			sources = sources[:1]
-		}
-		if err := t.keep(ctx, c, sources...); err != nil {
+		if err := t.keep(ctx, c, left, right); err != nil {
 			return nil, err
 		}
-		defer func() {
-			if err != nil {
-				err = errors.Join(err, t.keeper.log.Close(false))
-			}
-		}()
 	}
+	if err := t.read(ctx, c, left, right); err != nil {
+		return nil, errors.Join(err, t.keeper.log.Close(false))
+	}
+	return t, nil
+}
+
+// read chooses what is compared, and reads the tables, of which the right one may be the left one.
+func (t *tables) read(ctx context.Context, c *Config, left, right *source) error {
 	if err := t.choose(ctx, c, left, right); err != nil {
-		return nil, err
+		return err
 	}
 	t.kept, t.idColumns = c.With, [2]string{left.id, right.id}
 	t.numbering.Names = c.bySimilarity()
@@ -84,18 +83,19 @@ func open(ctx context.Context, c *Config, keep bool) (_ *tables, err error) {
 		t.noteRepeated(s, r.table)
 		return r.table, nil
 	}
+	var err error
 	if t.left, err = read(left, names[0]); err != nil {
-		return nil, err
+		return err
 	}
 	t.result.Left = t.left.Rows()
 	if c.Right != "" {
 		if t.right, err = read(right, names[1]); err != nil {
-			return nil, err
+			return err
 		}
 		t.result.Right = t.right.Rows()
 	}
 	t.noteEmpty(left, right)
-	return t, nil
+	return nil
 }
 
 // findTables finds the tables, which are the same for one, and completes and checks Config.With.
