@@ -9,14 +9,10 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
 	"github.com/cockroachdb/pebble/v2/sstable"
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // tableFile is how large a table with keys gets. Its Bloom filter is read as a whole.
 const tableFile = 8 << 20
-
-// syncAfter is after how many bytes of a table the system is asked to begin to write them.
-const syncAfter = 512 << 10
 
 // settleFile begins the names of tables that are being written.
 const settleFile = "settle"
@@ -73,7 +69,6 @@ func (t *tables) begin() error {
 	if t.plain {
 		o.Compression = sstable.NoCompression
 	}
-	f = vfs.NewSyncingFile(f, vfs.SyncingFileOptions{BytesPerSync: syncAfter}) // so that end has little to wait for
 	t.w, t.since = sstable.NewWriter(objstorageprovider.NewFileWritable(f), o), 0
 	return nil
 }
