@@ -267,6 +267,7 @@ var harmless = map[string]string{
 	"NoSync":           "not with a folder to go on from",
 	"OnSkip":           "is told only",
 	"OnNotice":         "is told only",
+	"Report":           "writes a page of what was found",
 	"Commit":           "is called when all was emitted",
 	"Progress":         "is told only",
 	"fs":               "where the journal itself is",
