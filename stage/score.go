@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/measure"
 )
@@ -29,7 +29,7 @@ func score(t *task) error {
 		return errors.Join(err, records.close())
 	}
 	s := &scorer{t: t, threshold: threshold, records: records}
-	s.lines = csv.NewWriter(&s.line)
+	s.lines = linklist.New(&s.line, t.plan.Join.Format, t.plan.Join.List())
 	compared := int64(0)
 	left := uint64(noPosition)
 	err = pairs.VisitOnce(func(e extsort.Entry) error { // several tasks of the stage before may have found it
@@ -55,7 +55,7 @@ type scorer struct {
 	records     *payloads
 	left, right scored
 	line        bytes.Buffer
-	lines       *csv.Writer
+	lines       linklist.Writer
 	row         []string
 }
 
@@ -92,8 +92,10 @@ func (s *scorer) pair(left, right uint64) error {
 	if err := s.lines.Write(s.row); err != nil {
 		return err
 	}
-	s.lines.Flush()
-	return errors.Join(s.lines.Error(), s.t.out.add(Links, s.t.plan.TaskOf(left), s.line.Bytes(), left, right))
+	if err := s.lines.Flush(); err != nil {
+		return err
+	}
+	return s.t.out.add(Links, s.t.plan.TaskOf(left), s.line.Bytes(), left, right)
 }
 
 // weighted are tokens with weights, ascending.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/bands"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
@@ -26,6 +27,8 @@ type Tables struct {
 	Rows        int             `json:"rows"`                   // of a band
 	SameWeights bool            `json:"same_weights,omitempty"` // of all tokens; else by how many records have them
 	Repetitions bool            `json:"repetitions,omitempty"`
+	Format      linklist.Format `json:"format"` // of the list
+	Header      []string        `json:"header"` // names of its columns: ids, similarity, and that of each column
 }
 
 // TableColumn is a column of either table.
@@ -47,6 +50,10 @@ func (j *Tables) validate() error {
 		return errors.New("a join without columns to compare")
 	case j.Measure != measure.Cosine && j.Measure != measure.WeightedJaccard:
 		return fmt.Errorf("a join by %v", j.Measure)
+	case len(j.Header) != 3+len(j.Columns):
+		return fmt.Errorf("a list of %d columns", len(j.Header))
+	case j.Format != linklist.CSV && j.Format != linklist.TSV && j.Format != linklist.JSONL:
+		return fmt.Errorf("a list as %q", j.Format)
 	case j.Bands < 1 || j.Rows < 1 || j.Bands*j.Rows > bands.Components:
 		return fmt.Errorf("a join by %d bands of %d rows", j.Bands, j.Rows)
 	}
@@ -64,6 +71,14 @@ func (j *Tables) validate() error {
 
 // MaxColumns is how many columns a Join compares at most.
 const MaxColumns = math.MaxUint16
+
+// List returns the columns of the list of links.
+func (j *Tables) List() (columns []linklist.Column) {
+	for i, name := range j.Header {
+		columns = append(columns, linklist.Column{Name: name, Number: i >= 2})
+	}
+	return columns
+}
 
 // tableOf returns the table of a task that goes by documents.
 func (p *Plan) tableOf(task int) int {

@@ -7,13 +7,15 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/alike-dev/alike/internal/linklist"
 )
 
 // parquetLinks writes Parquet: a text is a string, of bytes where some value of its column is
 // not UTF-8; a number is a double, null where there is none.
 type parquetLinks struct {
 	w       *parquet.GenericWriter[any]
-	columns []linkColumn
+	columns []linklist.Column
 	rows    []parquet.Row // that are not written yet
 }
 
@@ -23,17 +25,17 @@ const (
 	parquetGroup = 1 << 20
 )
 
-func newParquetLinks(out io.Writer, columns []linkColumn) *parquetLinks {
+func newParquetLinks(out io.Writer, columns []linklist.Column, bytes []bool) *parquetLinks {
 	g := orderedGroup{Group: parquet.Group{}, place: map[string]int{}}
 	for i, c := range columns {
-		g.place[c.name] = i
+		g.place[c.Name] = i
 		switch {
-		case c.number:
-			g.Group[c.name] = parquet.Optional(parquet.Leaf(parquet.DoubleType))
-		case c.bytes:
-			g.Group[c.name] = parquet.Leaf(parquet.ByteArrayType)
+		case c.Number:
+			g.Group[c.Name] = parquet.Optional(parquet.Leaf(parquet.DoubleType))
+		case bytes[i]:
+			g.Group[c.Name] = parquet.Leaf(parquet.ByteArrayType)
 		default:
-			g.Group[c.name] = parquet.String()
+			g.Group[c.Name] = parquet.String()
 		}
 	}
 	w := parquet.NewGenericWriter[any](out, parquet.NewSchema("links", g), parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetGroup))
@@ -53,11 +55,12 @@ func (g orderedGroup) Fields() []parquet.Field {
 	return fields
 }
 
-func (p *parquetLinks) write(row []string) error {
+// Write implements linklist.Writer.
+func (p *parquetLinks) Write(row []string) error {
 	values := make(parquet.Row, len(row))
 	for i, text := range row {
 		switch {
-		case !p.columns[i].number:
+		case !p.columns[i].Number:
 			values[i] = parquet.ByteArrayValue([]byte(text)).Level(0, 0, i)
 		case text == "":
 			values[i] = parquet.NullValue().Level(0, 0, i)
@@ -70,19 +73,20 @@ func (p *parquetLinks) write(row []string) error {
 		}
 	}
 	if p.rows = append(p.rows, values); len(p.rows) == parquetBatch {
-		return p.flush()
+		return p.send()
 	}
 	return nil
 }
 
-func (p *parquetLinks) flush() error {
+func (p *parquetLinks) send() error {
 	_, err := p.w.WriteRows(p.rows)
 	p.rows = p.rows[:0]
 	return err
 }
 
-func (p *parquetLinks) close() error {
-	if err := p.flush(); err != nil {
+// Flush implements linklist.Writer.
+func (p *parquetLinks) Flush() error {
+	if err := p.send(); err != nil {
 		return err
 	}
 	return p.w.Close()

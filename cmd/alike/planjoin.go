@@ -17,7 +17,7 @@ The columns to compare, their weights and how they are cut are chosen when the p
 made, from the beginnings of the tables, or by --field. Records are compared by their
 similarity alone: what alike join learns from the data (no --threshold), other rules than
 all, --top, --model, --against-links, --with, --probability, --idf sketch and one table are
-there on one machine only. Links are written as CSV.
+there on one machine only. Links are CSV, or what the name in --results says: .tsv, .jsonl.
 
 A table may be several files: name their folder, a prefix of a bucket or a glob. A task
 reads some files of a table, four times; all else is divided into partitions.`
@@ -44,7 +44,7 @@ func newPlanJoin() *cobra.Command {
 		RunE:    flags.run,
 	}
 	f := cmd.Flags()
-	flags.own.add(f, "where the links go: a `file` or object, CSV")
+	flags.own.add(f, "where the links go: a `file` or object, .csv, .tsv or .jsonl")
 	f.IntSliceVar(&flags.own.engine, "engine", nil, "an engine hands over both tables through pipes, in so `many` parts each, such as 8,2; LEFT and RIGHT are their beginnings, by which columns are chosen")
 	flags.join.addTables(f)
 	f.StringVar(&flags.join.threshold, "threshold", "", "least similarity of a link")

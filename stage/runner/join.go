@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bands"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/lsh"
@@ -37,6 +38,13 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 	o.Command = stage.Join
 	p := o.plan()
 	p.Join = tables
+	p.Join.Format = linklist.CSV
+	switch format, _, _ := corpus.NameFormat(o.Output); format {
+	case corpus.TSV:
+		p.Join.Format = linklist.TSV
+	case corpus.JSONL:
+		p.Join.Format = linklist.JSONL
+	}
 	p.Reading = Reading{Format: c.Corpus.Format, MaxRecord: c.Corpus.MaxRecord, Fail: c.Fail}
 	params, err := bands.Tune(threshold, c.Recall)
 	if errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound) {
@@ -110,8 +118,8 @@ func checkJoin(c *linkage.Config, o *PlanOptions) error {
 	case o.Output == "":
 		return errors.New("no place for the results: name a file or a URL")
 	}
-	if format, _, _ := corpus.NameFormat(o.Output); format != corpus.CSV && format != corpus.Text {
-		return fmt.Errorf("links are written as CSV on several machines: %s names another format", fault.Shown(o.Output))
+	if format, _, _ := corpus.NameFormat(o.Output); format == corpus.Parquet {
+		return fmt.Errorf("links are written as CSV, TSV or JSON lines on several machines: %s names another format", fault.Shown(o.Output))
 	}
 	if o.Work == "" {
 		o.Work = beside(o.Output)
@@ -141,20 +149,22 @@ func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config) error {
 		p.Join.Columns = append(p.Join.Columns, stage.TableColumn{Tokens: f.Tokens, Weight: f.Weight})
 	}
 	p.Tables = []Table{left, right}
-	p.Header = headerOf(chosen.Fields)
+	p.Join.Header = headerOf(chosen.Fields)
 	return nil
 }
 
-// headerOf returns the names of the columns of the list of links, each another one: a column of a table that
-// is called as one before it has field_ in front.
+// headerOf returns the names of the columns of the list of links, each another one.
 func headerOf(fields []linkage.Field) []string {
-	names := []string{"left_id", "right_id", "similarity"}
+	var columns []linklist.Column
+	for _, name := range []string{"left_id", "right_id", "similarity"} {
+		columns = linklist.Add(columns, name, false)
+	}
 	for _, f := range fields {
-		name := f.Left
-		for slices.Contains(names, name) {
-			name = "field_" + name
-		}
-		names = append(names, name)
+		columns = linklist.Add(columns, f.Left, true)
+	}
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.Name)
 	}
 	return names
 }

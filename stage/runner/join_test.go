@@ -14,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bands"
+	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
 )
@@ -242,6 +243,35 @@ func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
 	}
 }
 
+func TestLinksOfStagesAreJSONWhereTheirFileIsNamedSo(t *testing.T) {
+	left, right := twoTables(t, 60, 40, 0)
+	c := linkage.Config{Left: left, Right: right, Threshold: 0.5, Match: linkage.All, Searching: linkage.Searching{Candidates: linkage.LSH}}
+	rows, err := csv.NewReader(strings.NewReader(plainJoin(t, c))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "out")
+	p, err := MakeJoin(t.Context(), c, PlanOptions{Work: t.TempDir(), Output: filepath.Join(folder, "links.jsonl"), Partitions: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	w := linklist.New(&want, linklist.JSONL, p.Join.List())
+	for _, row := range rows[1:] {
+		if err := w.Write(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(want.String(), `{"left_id":"`) {
+		t.Fatalf("no test: %q", want.String())
+	}
+	runAll(t, p, Options{})
+	same(t, output(t, folder), map[string]string{"links.jsonl": want.String()})
+}
+
 func TestWhatAJoinByStagesDoesNotTakeIsRefused(t *testing.T) {
 	left, right := twoTables(t, 3, 3, 0)
 	good := linkage.Config{Left: left, Right: right, Threshold: 0.5, Match: linkage.All, Searching: linkage.Searching{Candidates: linkage.LSH}}
@@ -254,7 +284,7 @@ func TestWhatAJoinByStagesDoesNotTakeIsRefused(t *testing.T) {
 		"a sketch":      func(c *linkage.Config, _ *PlanOptions) { c.IDF = linkage.IDFSketch },
 		"other columns": func(c *linkage.Config, _ *PlanOptions) { c.With = []string{"title"} },
 		"known links":   func(c *linkage.Config, _ *PlanOptions) { c.Known = []linkage.Known{{}} },
-		"an own format": func(_ *linkage.Config, o *PlanOptions) { o.Output = "links.parquet" },
+		"Parquet":       func(_ *linkage.Config, o *PlanOptions) { o.Output = "links.parquet" },
 		"no place":      func(_ *linkage.Config, o *PlanOptions) { o.Output = "" },
 		"an own input":  func(_ *linkage.Config, o *PlanOptions) { o.Output = left },
 		"a poor recall": func(c *linkage.Config, _ *PlanOptions) { c.Threshold, c.Recall = 0.01, 0.999 },

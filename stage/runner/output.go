@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -142,11 +142,11 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 	lists := []textList{{stage.PairsText, "", "a,b,similarity\n"}}
 	switch p.Command {
 	case stage.Join:
-		header, err := csvLine(p.Header)
-		if err != nil {
+		var header strings.Builder
+		if err := linklist.WriteHeader(&header, p.Join.Format, p.Join.List()); err != nil {
 			return nil, err
 		}
-		lists = []textList{{stage.LinksText, "", header}}
+		lists = []textList{{stage.LinksText, "", header.String()}}
 	case stage.Dedup:
 		lists = []textList{{stage.RemovedText, dedup.RemovedFile, "id,kept_id,similarity\n"}, {stage.ClustersText, dedup.ClustersFile, "id,cluster\n"}}
 	}
@@ -170,15 +170,6 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 		return nil, err
 	}
 	return s, to.Commit()
-}
-
-// csvLine returns a line of CSV.
-func csvLine(fields []string) (string, error) {
-	var line strings.Builder
-	w := csv.NewWriter(&line)
-	_ = w.Write(fields) // Error tells
-	w.Flush()
-	return line.String(), w.Error()
 }
 
 // writeList writes the lines of a stream to a file.

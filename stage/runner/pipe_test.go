@@ -165,7 +165,7 @@ func testEngineJoin(t *testing.T, work string) {
 	slices.SortFunc(blocks, func(a, b []byte) int { // by task and number
 		return cmp.Or(cmp.Compare(binary.LittleEndian.Uint32(a[28:]), binary.LittleEndian.Uint32(b[28:])), cmp.Compare(binary.LittleEndian.Uint32(a[32:]), binary.LittleEndian.Uint32(b[32:])))
 	})
-	got, err := csvLine(p.Header)
+	got := strings.Join(p.Join.Header, ",") + "\n"
 	for _, block := range blocks {
 		err = errors.Join(err, stage.EachRow(block, p.ID(), stage.LinksText, func(_ []uint64, line []byte) error { got += string(line); return nil }))
 	}

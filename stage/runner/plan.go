@@ -29,7 +29,6 @@ type Plan struct {
 	Engine   bool     `json:"engine,omitempty"` // which hands over the documents: there are no Files
 	Reading  Reading  `json:"reading"`
 	Tables   []Table  `json:"tables,omitempty"` // of Join: the left one and the right one
-	Header   []string `json:"header,omitempty"` // of the list of links
 	Skipped  int64    `json:"skipped"`          // inputs that were found and cannot be read
 	Work     string   `json:"work"`             // folder or URL for what tasks hand each other
 	Output   string   `json:"output"`           // folder or URL of Dedup, file or URL of Pairs

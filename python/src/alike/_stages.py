@@ -324,7 +324,8 @@ def pair_schema(plan: Plan) -> Any:
     """Return the schema of lists of pairs, or of links: two ids, then similarities."""
     import pyarrow
 
-    names = json.loads(plan.text).get("header") or ("a", "b", "similarity")
+    join = json.loads(plan.text).get("join")
+    names = join["header"] if join else ("a", "b", "similarity")
     return pyarrow.schema([(name, pyarrow.string() if i < 2 else pyarrow.float64()) for i, name in enumerate(names)])
 
 

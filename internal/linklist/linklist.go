@@ -1,0 +1,134 @@
+// Package linklist writes lists of links, a row of strings at a time, as CSV, TSV or JSON lines.
+package linklist
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+)
+
+// Column is a column of a list.
+type Column struct {
+	Name   string
+	Number bool // with six decimals, or "" where there is none
+}
+
+// Add appends a column. Each has a name of its own: one that is called as a column before it has field_ in front.
+func Add(columns []Column, name string, number bool) []Column {
+	for slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name }) {
+		name = "field_" + name
+	}
+	return append(columns, Column{name, number})
+}
+
+// Format is how a list is written.
+type Format string
+
+// The formats.
+const (
+	CSV   Format = "csv"
+	TSV   Format = "tsv"
+	JSONL Format = "jsonl"
+)
+
+// Writer writes rows.
+type Writer interface {
+	Write(row []string) error
+	Flush() error // after the last row
+}
+
+// New returns a writer of rows, without a header.
+func New(out io.Writer, f Format, columns []Column) Writer {
+	if f == JSONL {
+		return newJSON(out, columns)
+	}
+	w := csv.NewWriter(bufio.NewWriterSize(out, 1<<16))
+	if f == TSV {
+		w.Comma = '\t'
+	}
+	return &rows{w}
+}
+
+// WriteHeader writes the names of the columns, where the format has a line for them.
+func WriteHeader(out io.Writer, f Format, columns []Column) error {
+	if f == JSONL {
+		return nil
+	}
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	w := New(out, f, columns)
+	if err := w.Write(names); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// rows writes CSV or TSV. Values that are not UTF-8 stand there as they are.
+type rows struct{ *csv.Writer }
+
+func (r *rows) Flush() error {
+	r.Writer.Flush()
+	return r.Error()
+}
+
+// objects writes an object a line. A value that is not UTF-8 has its bytes as base64 in a
+// field of the same name with _bytes.
+type objects struct {
+	out     *bufio.Writer
+	columns []Column
+	keys    []keys // of each column
+}
+
+// keys are the names of a column as they stand in an object, and that of its bytes.
+type keys struct{ value, bytes []byte }
+
+func newJSON(out io.Writer, columns []Column) *objects {
+	o := &objects{out: bufio.NewWriterSize(out, 1<<16), columns: columns}
+	for _, c := range columns {
+		o.keys = append(o.keys, keys{marshalled(c.Name), marshalled(c.Name + "_bytes")})
+	}
+	return o
+}
+
+// marshalled returns a text, number, nil or bytes, which JSON can always hold.
+func marshalled(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// Write implements Writer.
+func (o *objects) Write(row []string) error {
+	lead := byte('{')
+	field := func(key []byte, value any) { // the last write tells of errors
+		fmt.Fprintf(o.out, "%c%s:%s", lead, key, marshalled(value))
+		lead = ','
+	}
+	for i, value := range row {
+		key := o.keys[i]
+		switch {
+		case o.columns[i].Number && value == "":
+			field(key.value, nil)
+		case o.columns[i].Number:
+			field(key.value, json.Number(value))
+		default:
+			field(key.value, value)
+			if !utf8.ValidString(value) {
+				field(key.bytes, []byte(value))
+			}
+		}
+	}
+	_, err := o.out.WriteString("}\n")
+	return err
+}
+
+// Flush implements Writer.
+func (o *objects) Flush() error { return o.out.Flush() }
