@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"time"
 
+	"github.com/alike-dev/alike/bench/internal/cost"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -62,10 +62,10 @@ func large(texts [][]byte) error {
 	fmt.Printf("%d documents of %d sentences, fingerprints by %s: %.1f s\n",
 		len(sets), sentencesADocument, *scheme, time.Since(start).Seconds())
 	start = time.Now()
-	before, _ := spent()
+	before := cost.Processor()
 	pairs := count(simjoin.SelfJoin(sets, half))
 	took := time.Since(start)
-	processor, memory := spent()
+	processor, memory := cost.Processor(), cost.PeakMemory()
 	fmt.Printf("  all pairs at 0.5: %.1f s (%.1f of processor), %d pairs; %.0f million comparisons a second would take as long; %d MB at most so far\n",
 		took.Seconds(), (processor - before).Seconds(), pairs, float64(len(sets))*float64(len(sets)-1)/2/took.Seconds()/1e6, memory>>20)
 	start = time.Now()
@@ -88,11 +88,4 @@ func large(texts [][]byte) error {
 	})
 	fmt.Printf("  search: %.1f µs a new document, %d found for %d\n", took.Seconds()*1e6/queries, found, queries)
 	return nil
-}
-
-// spent returns the processor time of the process and its peak memory in bytes.
-func spent() (time.Duration, int64) {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // zero where it fails
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), u.Maxrss << 10
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/alike-dev/alike/bench/internal/cost"
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/measure"
@@ -178,13 +179,13 @@ type timer struct {
 	zero             time.Time
 }
 
-func newTimer() *timer { return &timer{zero: time.Now(), processor: processorTime()} }
+func newTimer() *timer { return &timer{zero: time.Now(), processor: cost.Processor()} }
 
 func (t *timer) lap(name string) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	now, processor := time.Since(t.zero), processorTime()
+	now, processor := time.Since(t.zero), cost.Processor()
 	fmt.Printf("%-10s %7.2f s, processors %7.2f s, heap %5d MiB, resident at most %5d MiB\n", name,
-		(now - t.start).Seconds(), (processor - t.processor).Seconds(), m.HeapAlloc>>20, peakMemory()>>20)
+		(now - t.start).Seconds(), (processor - t.processor).Seconds(), m.HeapAlloc>>20, cost.PeakMemory()>>20)
 	t.start, t.processor = now, processor
 }

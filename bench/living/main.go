@@ -23,9 +23,9 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
+	"github.com/alike-dev/alike/bench/internal/cost"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/internal/plant"
 	"github.com/alike-dev/alike/measure"
@@ -120,21 +120,13 @@ func feed(x *index.Index, from, to, size int, document func(m *plant.Stamped, n 
 	return took, err
 }
 
-func processor() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		log.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // timed prints what n documents take.
 func timed(name string, n int, what func() error) error {
-	wall, cpu := time.Now(), processor()
+	wall, cpu := time.Now(), cost.Processor()
 	if err := what(); err != nil {
 		return err
 	}
-	w, c := time.Since(wall), processor()-cpu
+	w, c := time.Since(wall), cost.Processor()-cpu
 	fmt.Printf("%-28s %9d  wall %7.2f s %9.0f/s  processor %7.2f s %9.0f/s on 2 processors\n", name, n, w.Seconds(), float64(n)/w.Seconds(), c.Seconds(), 2*float64(n)/c.Seconds())
 	return nil
 }
@@ -379,7 +371,7 @@ func open(docs int, dir string) error {
 	}); err != nil {
 		return err
 	}
-	fmt.Printf("resident %d MiB, %d MiB at most\n", resident()>>20, peak()>>20)
+	fmt.Printf("resident %d MiB, %d MiB at most\n", resident()>>20, cost.PeakMemory()>>20)
 	return x.Close()
 }
 
@@ -394,13 +386,4 @@ func resident() (bytes int64) {
 		return 0
 	}
 	return pages * int64(os.Getpagesize())
-}
-
-// peak returns the most that it had, as Linux counts it.
-func peak() int64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		log.Fatal(err)
-	}
-	return u.Maxrss << 10
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package cost
 
 import (
 	"runtime"
@@ -13,12 +13,14 @@ func usageOf() (u syscall.Rusage) {
 	return u
 }
 
-func processorTime() time.Duration {
+// Processor returns the processor time that the process has taken, of the system's too.
+func Processor() time.Duration {
 	u := usageOf()
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func peakMemory() int64 {
+// PeakMemory returns the most resident memory that it has had, in bytes.
+func PeakMemory() int64 {
 	if most := int64(usageOf().Maxrss); runtime.GOOS == "darwin" {
 		return most
 	} else {
