@@ -135,6 +135,7 @@ class TableOptions(TypedDict, total=False):
     threads: int
     memory: Size
     work: Path
+    fresh: bool
     quiet: bool
     threshold: float | Literal["auto"]
     precision: float
