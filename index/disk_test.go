@@ -113,7 +113,7 @@ func TestDocumentsAreReplacedAndDeletedById(t *testing.T) {
 			}
 			twin, random := map[string]string{}, rand.New(rand.NewPCG(5, 5))
 			text := func() string { return fmt.Sprint("a b c d e f ", random.IntN(40)) } // many copies
-			for step := range 400 {
+			for step := range 160 {
 				switch id := fmt.Sprint(random.IntN(60)); {
 				case onDisk && step%50 == 49:
 					x = reopened(t, x, fs, Window{})

@@ -37,10 +37,10 @@ func outcome(r *Result) string {
 }
 
 func TestAJoinThatWasKilledGoesOnToTheSameLinks(t *testing.T) {
-	manyRecords, batch = 500, 1000
+	manyRecords, batch = 300, 600
 	t.Cleanup(func() { manyRecords, batch = 30_000, 1<<17 })
-	few, fewOthers := people(150, 0.8)
-	many, others := people(450, 0.8)
+	few, fewOthers := people(100, 0.8)
+	many, others := people(280, 0.8)
 	for name, c := range map[string]Config{
 		"few of two tables":  {Left: write(t, "l.csv", few), Right: write(t, "r.csv", fewOthers)},
 		"many of two tables": {Left: write(t, "l.csv", many), Right: write(t, "r.csv", others), Considered: true},
