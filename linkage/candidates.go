@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/record"
@@ -104,4 +105,34 @@ func (t *tables) vectorBytes() (n int64) {
 		}
 	}
 	return n
+}
+
+// foundPairs is the note of candidates.
+type foundPairs struct {
+	Runs   []extsort.Run
+	Search candidates.Summary
+}
+
+// pairs returns the candidates that an earlier process has found, or finds and keeps them.
+func (t *tables) pairs(ctx context.Context, c candidates.Config, kind string, find func() (*candidates.Pairs, error)) (*candidates.Pairs, error) {
+	var s foundPairs
+	switch found, err := t.keeper.log.Last(kind, &s); {
+	case err != nil:
+		return nil, err
+	case found:
+		t.result.Search = s.Search
+		return candidates.OpenPairs(ctx, c, s.Search.Method, s.Runs)
+	}
+	pairs, err := find()
+	if err != nil || t.keeper.log == nil {
+		return pairs, err
+	}
+	if s.Runs, err = pairs.Save(ctx); err == nil {
+		s.Search = t.result.Search
+		err = t.keeper.note(kind, s)
+	}
+	if err != nil {
+		return nil, errors.Join(err, pairs.Close())
+	}
+	return pairs, nil
 }

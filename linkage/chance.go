@@ -72,6 +72,30 @@ func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c 
 	return c, nil
 }
 
+// own returns the best scores that an earlier process has found within a table, or has find find
+// them. Their bits are noted, since JSON has no infinity.
+func (k *keeper) own(kind string, find func() (bests, error)) (bests, error) {
+	var noted []uint64
+	switch found, err := k.log.Last(kind, &noted); {
+	case err != nil:
+		return nil, err
+	case found:
+		b := make(bests, len(noted))
+		for i, x := range noted {
+			b[i] = math.Float64frombits(x)
+		}
+		return b, nil
+	}
+	b, err := find()
+	if err != nil {
+		return nil, err
+	}
+	for _, z := range b {
+		noted = append(noted, math.Float64bits(z))
+	}
+	return b, k.note(kind, noted)
+}
+
 // bound lowers probabilities to what chance allows: to 0 where no pair would be a link if chance had
 // found as many as it may well have.
 func (c *chance) bound(found *comparison, m *model, probability []float64) {

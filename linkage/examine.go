@@ -58,6 +58,41 @@ func (e *examiner) learn(ctx context.Context, sample []pair) (err error) {
 	return nil
 }
 
+// learnedModel is the note of a model.
+type learnedModel struct {
+	Sample     comparedFile // with the probabilities
+	Prior      float64
+	Evidence   []float64
+	Calibrated bool
+}
+
+// learned takes the model that an earlier process has learned, or has learn learn it.
+func (e *examiner) learned(kind string, learn func() error) error {
+	if e.config.Model != nil { // there is little to do
+		return learn()
+	}
+	var m learnedModel
+	found, err := e.keeper.log.Last(kind, &m)
+	if err != nil {
+		return err
+	}
+	if found {
+		e.sample = e.none()
+		e.sampled, err = e.keeper.read(m.Sample, e.sample, nil)
+		e.model = newModel(e.sample, e.shares)
+		e.model.prior, e.model.evidence, e.calibrated = m.Prior, m.Evidence, m.Calibrated
+		return err
+	}
+	if err := learn(); err != nil || e.keeper.log == nil {
+		return err
+	}
+	m = learnedModel{Prior: e.model.prior, Evidence: e.model.evidence, Calibrated: e.calibrated}
+	if m.Sample, err = e.keeper.write("sample", e.sample, 0, e.sampled); err != nil {
+		return err
+	}
+	return e.keeper.note(kind, m)
+}
+
 // examine compares candidates, which it closes, for judge. If there is no model it learns it
 // from them, or from those of a part of the left records.
 // Of so many that they are not all learned from only those are kept that the model, or the
@@ -160,6 +195,13 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 		e.shed += float64(n) * logistic.Probability(by.of(scoreAt(i)))
 	}
 	return nil
+}
+
+// likelySoFar is the note of candidates that may be matches.
+type likelySoFar struct {
+	File         comparedFile
+	Examined     int // of all candidates
+	All, Dropped scoreCounts
 }
 
 // likely finds the candidates that may be matches, batch by batch.

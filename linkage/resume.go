@@ -1,19 +1,11 @@
 package linkage
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
-	"math"
 
-	"github.com/alike-dev/alike/candidates"
-	"github.com/alike-dev/alike/internal/durable"
-	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/resume"
@@ -92,18 +84,18 @@ type keeper struct {
 	space *scratch.Space
 }
 
-// keep opens the work folder of a join of two tables, or of one, which is both.
-func (t *tables) keep(ctx context.Context, c *Config, left, right *source) (err error) {
+// openKeeper opens the work folder, if there is one, of a join of two tables, or of one, which is
+// both.
+func openKeeper(ctx context.Context, c *Config, space *scratch.Space, left, right *source) (keeper, error) {
+	if c.Work == "" {
+		return keeper{}, nil
+	}
 	tables := []*source{left, right}
 	if left == right {
 		tables = tables[:1]
 	}
-	t.keeper.space = t.memory.Space
-	if c.Work != "" {
-		t.keeper.log, err = resume.Open(ctx, t.memory.Space, resume.Options{Folder: c.Work, Fresh: c.Fresh, Settings: c.settings(tables...), Due: noteDue})
-		t.result.Resumed = t.keeper.log.Resumed()
-	}
-	return err
+	log, err := resume.Open(ctx, space, resume.Options{Folder: c.Work, Fresh: c.Fresh, Settings: c.settings(tables...), Due: noteDue})
+	return keeper{log, space}, err
 }
 
 // names returns what names the files of pairs that are kept; nil where none are.
@@ -123,168 +115,4 @@ func (k *keeper) note(kind string, v any) error {
 		return err
 	}
 	return afterNote(kind)
-}
-
-// foundPairs is the note of candidates.
-type foundPairs struct {
-	Runs   []extsort.Run
-	Search candidates.Summary
-}
-
-// pairs returns the candidates that an earlier process has found, or finds and keeps them.
-func (t *tables) pairs(ctx context.Context, c candidates.Config, kind string, find func() (*candidates.Pairs, error)) (*candidates.Pairs, error) {
-	var s foundPairs
-	switch found, err := t.keeper.log.Last(kind, &s); {
-	case err != nil:
-		return nil, err
-	case found:
-		t.result.Search = s.Search
-		return candidates.OpenPairs(ctx, c, s.Search.Method, s.Runs)
-	}
-	pairs, err := find()
-	if err != nil || t.keeper.log == nil {
-		return pairs, err
-	}
-	if s.Runs, err = pairs.Save(ctx); err == nil {
-		s.Search = t.result.Search
-		err = t.keeper.note(kind, s)
-	}
-	if err != nil {
-		return nil, errors.Join(err, pairs.Close())
-	}
-	return pairs, nil
-}
-
-// comparedFile names a file with candidates that were compared.
-type comparedFile struct {
-	Name  string
-	Count int
-	Sum   uint32 // CRC-32C of the file
-}
-
-// Of each candidate the file has, little endian: 4 bytes for either record, 4 for the similarity
-// of the records as a float, 8 for the probability as a float, 1 for each level.
-const comparedBytes = 20
-
-// write writes candidates, from one on, of which probability has none or each one's.
-func (k *keeper) write(prefix string, c *comparison, from int, probability []float64) (f comparedFile, err error) {
-	var b []byte
-	for i := from; i < len(c.pairs); i++ {
-		p := 0.0
-		if probability != nil {
-			p = probability[i]
-		}
-		b = binary.LittleEndian.AppendUint32(b, c.pairs[i].a)
-		b = binary.LittleEndian.AppendUint32(b, c.pairs[i].b)
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(c.wholes[i]))
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p))
-		b = append(b, c.of(i)...)
-	}
-	f = comparedFile{k.space.Unique(prefix, ".part"), len(c.pairs) - from, durable.Checksum(0, b)}
-	file, err := k.space.Create(f.Name)
-	if err != nil {
-		return f, err
-	}
-	_, err = file.Write(b)
-	if err == nil {
-		err = file.Sync()
-	}
-	return f, scratch.Error(errors.Join(err, file.Close()))
-}
-
-// read appends the candidates of a file to c, and their probabilities to those it returns.
-func (k *keeper) read(f comparedFile, c *comparison, probability []float64) ([]float64, error) {
-	file, err := k.space.Open(f.Name)
-	if err != nil {
-		return nil, scratch.Error(err)
-	}
-	one := comparedBytes + c.width
-	b := make([]byte, f.Count*one+1)
-	n, err := file.ReadAt(b, 0)
-	if err = errors.Join(ignoreEOF(err), file.Close()); err != nil {
-		return nil, scratch.Error(err)
-	}
-	if b = b[:n]; n != f.Count*one || durable.Checksum(0, b) != f.Sum {
-		return nil, scratch.ErrDamaged
-	}
-	for ; len(b) > 0; b = b[one:] {
-		c.pairs = append(c.pairs, pair{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])})
-		c.wholes = append(c.wholes, math.Float32frombits(binary.LittleEndian.Uint32(b[8:])))
-		probability = append(probability, math.Float64frombits(binary.LittleEndian.Uint64(b[12:])))
-		c.levels = append(c.levels, bytes.Clone(b[comparedBytes:one])...)
-	}
-	return probability, nil
-}
-
-func ignoreEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
-}
-
-// learnedModel is the note of a model.
-type learnedModel struct {
-	Sample     comparedFile // with the probabilities
-	Prior      float64
-	Evidence   []float64
-	Calibrated bool
-}
-
-// learned takes the model that an earlier process has learned, or has learn learn it.
-func (e *examiner) learned(kind string, learn func() error) error {
-	if e.config.Model != nil { // there is little to do
-		return learn()
-	}
-	var m learnedModel
-	found, err := e.keeper.log.Last(kind, &m)
-	if err != nil {
-		return err
-	}
-	if found {
-		e.sample = e.none()
-		e.sampled, err = e.keeper.read(m.Sample, e.sample, nil)
-		e.model = newModel(e.sample, e.shares)
-		e.model.prior, e.model.evidence, e.calibrated = m.Prior, m.Evidence, m.Calibrated
-		return err
-	}
-	if err := learn(); err != nil || e.keeper.log == nil {
-		return err
-	}
-	m = learnedModel{Prior: e.model.prior, Evidence: e.model.evidence, Calibrated: e.calibrated}
-	if m.Sample, err = e.keeper.write("sample", e.sample, 0, e.sampled); err != nil {
-		return err
-	}
-	return e.keeper.note(kind, m)
-}
-
-// likelySoFar is the note of candidates that may be matches.
-type likelySoFar struct {
-	File         comparedFile
-	Examined     int // of all candidates
-	All, Dropped scoreCounts
-}
-
-// own returns the best scores that an earlier process has found within a table, or has find find
-// them. Their bits are noted, since JSON has no infinity.
-func (k *keeper) own(kind string, find func() (bests, error)) (bests, error) {
-	var noted []uint64
-	switch found, err := k.log.Last(kind, &noted); {
-	case err != nil:
-		return nil, err
-	case found:
-		b := make(bests, len(noted))
-		for i, x := range noted {
-			b[i] = math.Float64frombits(x)
-		}
-		return b, nil
-	}
-	b, err := find()
-	if err != nil {
-		return nil, err
-	}
-	for _, z := range b {
-		noted = append(noted, math.Float64bits(z))
-	}
-	return b, k.note(kind, noted)
 }

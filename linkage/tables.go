@@ -35,9 +35,10 @@ func open(ctx context.Context, c *Config, keep bool) (*tables, error) {
 		return nil, err
 	}
 	if keep {
-		if err := t.keep(ctx, c, left, right); err != nil {
+		if t.keeper, err = openKeeper(ctx, c, t.memory.Space, left, right); err != nil {
 			return nil, err
 		}
+		t.result.Resumed = t.keeper.log.Resumed()
 	}
 	if err := t.read(ctx, c, left, right); err != nil {
 		return nil, errors.Join(err, t.keeper.log.Close(false))

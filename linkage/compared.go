@@ -1,0 +1,80 @@
+package linkage
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/scratch"
+)
+
+// comparedFile names a file with candidates that were compared.
+type comparedFile struct {
+	Name  string
+	Count int
+	Sum   uint32 // CRC-32C of the file
+}
+
+// Of each candidate the file has, little endian: 4 bytes for either record, 4 for the similarity
+// of the records as a float, 8 for the probability as a float, 1 for each level.
+const comparedBytes = 20
+
+// write writes candidates, from one on, of which probability has none or each one's.
+func (k *keeper) write(prefix string, c *comparison, from int, probability []float64) (f comparedFile, err error) {
+	var b []byte
+	for i := from; i < len(c.pairs); i++ {
+		p := 0.0
+		if probability != nil {
+			p = probability[i]
+		}
+		b = binary.LittleEndian.AppendUint32(b, c.pairs[i].a)
+		b = binary.LittleEndian.AppendUint32(b, c.pairs[i].b)
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(c.wholes[i]))
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p))
+		b = append(b, c.of(i)...)
+	}
+	f = comparedFile{k.space.Unique(prefix, ".part"), len(c.pairs) - from, durable.Checksum(0, b)}
+	file, err := k.space.Create(f.Name)
+	if err != nil {
+		return f, err
+	}
+	_, err = file.Write(b)
+	if err == nil {
+		err = file.Sync()
+	}
+	return f, scratch.Error(errors.Join(err, file.Close()))
+}
+
+// read appends the candidates of a file to c, and their probabilities to those it returns.
+func (k *keeper) read(f comparedFile, c *comparison, probability []float64) ([]float64, error) {
+	file, err := k.space.Open(f.Name)
+	if err != nil {
+		return nil, scratch.Error(err)
+	}
+	one := comparedBytes + c.width
+	b := make([]byte, f.Count*one+1)
+	n, err := file.ReadAt(b, 0)
+	if err = errors.Join(ignoreEOF(err), file.Close()); err != nil {
+		return nil, scratch.Error(err)
+	}
+	if b = b[:n]; n != f.Count*one || durable.Checksum(0, b) != f.Sum {
+		return nil, scratch.ErrDamaged
+	}
+	for ; len(b) > 0; b = b[one:] {
+		c.pairs = append(c.pairs, pair{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])})
+		c.wholes = append(c.wholes, math.Float32frombits(binary.LittleEndian.Uint32(b[8:])))
+		probability = append(probability, math.Float64frombits(binary.LittleEndian.Uint64(b[12:])))
+		c.levels = append(c.levels, bytes.Clone(b[comparedBytes:one])...)
+	}
+	return probability, nil
+}
+
+func ignoreEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
