@@ -16,15 +16,6 @@ func Columns(ctx context.Context, table, id string, o corpus.Options) (columns [
 	return s.columns, s.id, nil
 }
 
-// Similarity returns that of any two records of the only table by their numbers, see
-// Link.RowA: the cosine of their tokens, as links have it. It is for one goroutine at a time.
-func (r *Result) Similarity(a, b int) float64 {
-	return r.matcher.similarity(pair{uint32(a), uint32(b)})
-}
-
-// ID returns the id of a record of the only table by its number.
-func (r *Result) ID(row int) []byte { return r.only.ID(row) }
-
 // Chosen is what a join compares, and by what records are named.
 type Chosen struct {
 	Fields          []Field // weight and tokens are settled
