@@ -299,14 +299,3 @@ func oddsOf(own, best []float64, most bool) *odds {
 	}
 	return o
 }
-
-// agreement returns the mean similarity of the columns in which both records of a pair have a value.
-func (c *comparison) agreement(i int) float64 {
-	there, total := 0.0, 0.0
-	for _, l := range c.of(i)[:c.width-1] {
-		if l != missing {
-			there, total = there+1, total+float64(min(l, equal)-1)/10
-		}
-	}
-	return total / max(there, 1)
-}

@@ -2,79 +2,15 @@ package linkage
 
 import (
 	"context"
-	"math"
-	"slices"
 
-	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/record"
 )
-
-// level is how alike two values are, or two records, in steps: 0 where either is missing,
-// 1…10 for tenths of the similarity from 0 on, and equal for the same tokens in any order.
-// Equal values of a column take, by rarity, equal to equal+rarest.
-type level = uint8
-
-const (
-	missing level = 0
-	equal   level = 11
-	rarest        = 15
-	levels        = int(equal) + rarest + 1
-)
-
-// levelOf returns the level of a similarity.
-func levelOf(similarity float64) level {
-	if similarity >= 0.9999 {
-		return equal
-	}
-	return 1 + level(similarity*10)
-}
-
-// wholeLevel returns the level of the similarity of two records, in steps of a twentieth.
-func wholeLevel(similarity float64) level { return 1 + level(similarity*20) }
-
-// pair is a candidate: record a of the left table and b of the right one, or a < b of the
-// only one.
-type pair struct{ a, b uint32 }
-
-// comparison is what is known of the candidates.
-type comparison struct {
-	pairs  []pair
-	levels []level   // of each pair: of each column, then of the records as a whole
-	wholes []float32 // similarity of the records
-	width  int       // columns + 1
-	left   int       // records of the left table, of the only one
-	right  int       // of the right table; 0: there is none
-}
-
-func (c *comparison) of(i int) []level { return c.levels[i*c.width : (i+1)*c.width] }
-
-// without returns a comparison of the same tables that has no candidates yet.
-func (c *comparison) without() *comparison {
-	return &comparison{width: c.width, left: c.left, right: c.right}
-}
-
-// take appends candidate i of another comparison of the same tables.
-func (c *comparison) take(from *comparison, i int) {
-	c.pairs = append(c.pairs, from.pairs[i])
-	c.levels = append(c.levels, from.of(i)...)
-	c.wholes = append(c.wholes, from.wholes[i])
-}
 
 // comparer compares records, column by column and as a whole.
 type comparer struct {
 	left, right *record.Table // the same for one table
 	numbering   *record.Numbering
 	columns     []column
-}
-
-// column is what is known of the values of a column.
-type column struct {
-	*record.Column
-	weights []uint16 // of each token of each value, where it stands in there
-	sizes   []uint64 // of each value: the mass of its tokens
-	rarity  []level  // of each value, as rarity has it for two that are the same
-	values  int      // how many rows have one
-	scale   weighing.Scale
 }
 
 func newComparer(config *Config, left, right *record.Table, n *record.Numbering) (*comparer, error) {
@@ -106,44 +42,6 @@ func newComparer(config *Config, left, right *record.Table, n *record.Numbering)
 // within returns a comparer of records of one table.
 func (c *comparer) within(table *record.Table) *comparer {
 	return &comparer{left: table, right: table, numbering: c.numbering, columns: c.columns}
-}
-
-// similarity returns that of two values by the weights of their tokens.
-func (c *column) similarity(a, b uint32) float64 {
-	if a == b {
-		return 1
-	}
-	return c.scale.Similarity(c.common(a, b), c.sizes[a], c.sizes[b])
-}
-
-// common returns the mass of the tokens that two values have in common.
-func (c *column) common(a, b uint32) (sum uint64) {
-	i, endA := c.Bounds(a)
-	x := c.Tokens(a)
-	y := c.Tokens(b)
-	weights := c.weights[i:endA]
-	for i, j := 0, 0; i < len(x) && j < len(y); {
-		switch s, t := x[i], y[j]; {
-		case s < t:
-			i++
-		case s > t:
-			j++
-		default:
-			sum += c.scale.Mass(weights[i])
-			i, j = i+1, j+1
-		}
-	}
-	return sum
-}
-
-// massOf returns the mass of a token of a value, 0 if the value does not have it.
-func (c *column) massOf(value, token uint32) uint64 {
-	at, ok := slices.BinarySearch(c.Tokens(value), token)
-	if !ok {
-		return 0
-	}
-	start, _ := c.Bounds(value)
-	return c.scale.Mass(c.weights[start+at])
 }
 
 // eachColumn calls visit with the similarity of each column in which both records have a
@@ -209,25 +107,4 @@ func (c *comparer) fill(dst []level, p pair, whole *matcher, common []uint64) fl
 		dst[len(c.columns)] = wholeLevel(s)
 	}
 	return s
-}
-
-// level returns that of two values with so much in common.
-func (c *column) level(a, b uint32, common uint64) level {
-	switch {
-	case a == b:
-		return equal + c.rarity[a]
-	case common == 0:
-		return levelOf(0)
-	}
-	l := levelOf(c.scale.Similarity(common, c.sizes[a], c.sizes[b]))
-	if l == equal {
-		l += c.rarityOf(a, b)
-	}
-	return l
-}
-
-// rarityOf returns in steps of e how rare two values are that have the same tokens.
-func (c *column) rarityOf(a, b uint32) level {
-	share := math.Sqrt(float64(c.Count(a))*float64(c.Count(b))) / float64(c.values)
-	return level(min(rarest, -math.Log(share)))
 }

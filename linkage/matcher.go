@@ -1,0 +1,257 @@
+package linkage
+
+import (
+	"iter"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/weighing"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/record"
+)
+
+// records compares records as a whole: by their distinct tokens, in whatever column.
+type records struct {
+	left, right *record.Table // the same for one table
+	numbering   *record.Numbering
+	weights     record.Weights
+	scale       weighing.Scale
+	sizes       [2][]uint64 // of each left and right record: the mass of its tokens
+}
+
+// mass is what a token adds to the size of a record, and to what two have in common.
+func (r *records) mass(token uint32) uint64 { return r.scale.Mass(r.weights[token]) }
+
+// within returns the records of the left or the right table, to be compared with each other.
+func (r *records) within(side int) *records {
+	own := *r
+	own.left = []*record.Table{r.left, r.right}[side]
+	own.right, own.sizes = own.left, [2][]uint64{r.sizes[side], r.sizes[side]}
+	return &own
+}
+
+func (r *records) newMatcher() *matcher { return &matcher{records: r, a: -1} }
+
+func (r *records) newMatchers(n int) []*matcher {
+	matchers := make([]*matcher, n)
+	for i := range matchers {
+		matchers[i] = r.newMatcher()
+	}
+	return matchers
+}
+
+// tokensOf returns how many tokens the values of a record have.
+func (r *records) tokensOf(t *record.Table, row int) (n int) {
+	for f, cell := range t.Cells(row) {
+		if cell > 0 {
+			start, end := r.numbering.Column(f).Bounds(cell - 1)
+			n += end - start
+		}
+	}
+	return n
+}
+
+// addVectors adds a vector of each of some rows of a table: its tokens, but those to skip, with
+// their weights.
+func (r *records) addVectors(t *record.Table, rows iter.Seq[uint32], skip func(token uint32) bool, add func(features, weights []uint32) error) error {
+	m := r.newMatcher()
+	var features, w []uint32
+	for i := range rows {
+		features, w = features[:0], w[:0]
+		m.each(t, int(i), func(token uint32) {
+			if !skip(token) {
+				features = append(features, token)
+			}
+		})
+		slices.Sort(features)
+		for _, token := range features {
+			w = append(w, uint32(r.weights[token]))
+		}
+		if err := add(features, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A matcher finds what records have in common, on one goroutine. It has the tokens of one left
+// record at hand, in the nearest cache, and looks those of right ones up there:
+//
+//		mark(a):  a table of its tokens, each with its weight and the columns that have it
+//		meet(b):  for each column in which both have the same value: the mass of a's tokens there
+//		          for each other one: those of b's tokens that a bitmap of a's may have
+//		              → the table → the mass of each that was not met before
+//
+//	 1. Most tokens of most candidates are not in both records, and which ones are cannot be
+//	    predicted: the bitmap leaves them out without a branch.
+//	 2. Equal values cost no look at their tokens.
+type matcher struct {
+	*records
+	set     tokenSet // of the left record a
+	a       int      // −1: none
+	weighed bool     // slots have the weights of tokens in columns
+	round   uint32   // counts the right records that a has met
+	alone   []uint64 // of each column of a, of the first markedColumns: the mass of the tokens that no other one has
+	several []*slot  // of the tokens of a that several columns have
+	passed  []uint32 // scratch: places of tokens that pass the bitmap
+}
+
+// markedColumns is how many columns have a bit in a slot.
+const markedColumns = 32
+
+// each calls visit once for each token of a record.
+func (m *matcher) each(t *record.Table, row int, visit func(token uint32)) {
+	m.a = -1
+	m.set.reset(m.tokensOf(t, row))
+	m.cells(t, row, func(token uint32) {
+		if at := m.set.slot(token); at.name == 0 {
+			at.name = token + 1
+			visit(token)
+		}
+	})
+}
+
+// mark puts the tokens of a left record into the table, with their weights in columns, if there
+// are any.
+func (m *matcher) mark(a uint32, columns []column) {
+	cells := m.left.Cells(int(a))
+	m.set.reset(m.tokensOf(m.left, int(a)))
+	m.a, m.round, m.weighed = int(a), 0, columns != nil
+	m.alone, m.several = append(m.alone[:0], make([]uint64, min(len(cells), markedColumns))...), m.several[:0]
+	for f, cell := range cells {
+		if cell == 0 {
+			continue
+		}
+		values := m.numbering.Column(f)
+		start, end := values.Bounds(cell - 1)
+		for i, token := range values.TokensAt(start, end) {
+			at := m.set.slot(token)
+			if at.name == 0 {
+				m.set.note(token)
+				*at = slot{name: token + 1, weight: m.weights[token]}
+			}
+			if f >= markedColumns {
+				continue
+			}
+			switch before := at.columns; {
+			case before == 0:
+				m.alone[f] += m.scale.Mass(at.weight)
+				if columns != nil {
+					at.own = columns[f].weights[start+i]
+				}
+			case before&(before-1) == 0:
+				m.alone[bits.TrailingZeros32(before)] -= m.scale.Mass(at.weight)
+				m.several = append(m.several, at)
+			}
+			at.columns |= 1 << f
+		}
+	}
+}
+
+// common returns the mass of the tokens that two records have in
+// common. It costs least where pairs of one left record follow each other.
+func (m *matcher) common(p pair) uint64 { return m.meet(p, nil, nil) }
+
+// meet returns what common does, and adds to those of columns, unless there are none, the mass
+// of the tokens that two different values have in common in each.
+func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
+	if m.a != int(p.a) || m.round == math.MaxUint32 || columns != nil && !m.weighed {
+		m.mark(p.a, columns)
+	}
+	m.round++
+	x, y := m.left.Cells(int(p.a)), m.right.Cells(int(p.b))
+	same := uint32(0) // columns with the same value
+	for f := range m.alone {
+		if x[f] == y[f] && x[f] > 0 {
+			same |= 1 << f
+			sum += m.alone[f]
+		}
+	}
+	for _, at := range m.several {
+		if at.columns&same != 0 {
+			sum += m.scale.Mass(at.weight)
+		}
+	}
+	for f, cell := range y {
+		bit := uint32(1) << f
+		if cell == 0 || same&bit != 0 {
+			continue
+		}
+		values := m.numbering.Column(f)
+		start, end := values.Bounds(cell - 1)
+		tokens := values.TokensAt(start, end)
+		switch {
+		case columns == nil || x[f] == 0 || x[f] == cell:
+			bit = 0
+		case f >= markedColumns:
+			of[f] = columns[f].common(x[f]-1, cell-1)
+		}
+		m.passed = m.set.pass(m.passed, tokens)
+		for _, i := range m.passed {
+			at := m.set.slot(tokens[i])
+			if at.name == 0 {
+				continue
+			}
+			if at.round != m.round && at.columns&same == 0 {
+				at.round = m.round
+				sum += m.scale.Mass(at.weight)
+			}
+			switch at.columns & bit {
+			case 0:
+			case at.columns:
+				of[f] += m.scale.Mass(at.own)
+			default:
+				of[f] += m.scale.Mass(columns[f].weights[start+int(i)])
+			}
+		}
+	}
+	return sum
+}
+
+// part calls inA, inBoth and inB once for each token that two records have, one of them only
+// or both.
+func (m *matcher) part(p pair, inA, inBoth, inB func(token uint32)) {
+	const ofA, both, alone = 1, 2, 3 // rounds
+	m.a = -1
+	m.set.reset(m.tokensOf(m.left, int(p.a)) + m.tokensOf(m.right, int(p.b)))
+	m.cells(m.left, int(p.a), func(token uint32) { *m.set.slot(token) = slot{name: token + 1, round: ofA} })
+	m.cells(m.right, int(p.b), func(token uint32) {
+		switch at := m.set.slot(token); {
+		case at.name == 0:
+			*at = slot{name: token + 1, round: alone}
+			inB(token)
+		case at.round == ofA:
+			at.round = both
+			inBoth(token)
+		}
+	})
+	m.cells(m.left, int(p.a), func(token uint32) {
+		if at := m.set.slot(token); at.round == ofA {
+			at.round = both
+			inA(token)
+		}
+	})
+}
+
+// cells calls visit for each token of each value of a record.
+func (m *matcher) cells(t *record.Table, row int, visit func(token uint32)) {
+	for f, cell := range t.Cells(row) {
+		if cell == 0 {
+			continue
+		}
+		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
+			visit(token)
+		}
+	}
+}
+
+// similarity returns that of two records' tokens.
+func (m *matcher) similarity(p pair) float64 {
+	return m.scale.Similarity(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
+}
+
+// reaches tells whether two records reach a threshold.
+func (m *matcher) reaches(p pair, t measure.Threshold) bool {
+	return t.Reached(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
+}

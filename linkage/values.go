@@ -1,0 +1,78 @@
+package linkage
+
+import (
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/weighing"
+	"github.com/alike-dev/alike/record"
+)
+
+// column is what is known of the values of a column.
+type column struct {
+	*record.Column
+	weights []uint16 // of each token of each value, where it stands in there
+	sizes   []uint64 // of each value: the mass of its tokens
+	rarity  []level  // of each value, as rarity has it for two that are the same
+	values  int      // how many rows have one
+	scale   weighing.Scale
+}
+
+// similarity returns that of two values by the weights of their tokens.
+func (c *column) similarity(a, b uint32) float64 {
+	if a == b {
+		return 1
+	}
+	return c.scale.Similarity(c.common(a, b), c.sizes[a], c.sizes[b])
+}
+
+// common returns the mass of the tokens that two values have in common.
+func (c *column) common(a, b uint32) (sum uint64) {
+	i, endA := c.Bounds(a)
+	x := c.Tokens(a)
+	y := c.Tokens(b)
+	weights := c.weights[i:endA]
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch s, t := x[i], y[j]; {
+		case s < t:
+			i++
+		case s > t:
+			j++
+		default:
+			sum += c.scale.Mass(weights[i])
+			i, j = i+1, j+1
+		}
+	}
+	return sum
+}
+
+// massOf returns the mass of a token of a value, 0 if the value does not have it.
+func (c *column) massOf(value, token uint32) uint64 {
+	at, ok := slices.BinarySearch(c.Tokens(value), token)
+	if !ok {
+		return 0
+	}
+	start, _ := c.Bounds(value)
+	return c.scale.Mass(c.weights[start+at])
+}
+
+// level returns that of two values with so much in common.
+func (c *column) level(a, b uint32, common uint64) level {
+	switch {
+	case a == b:
+		return equal + c.rarity[a]
+	case common == 0:
+		return levelOf(0)
+	}
+	l := levelOf(c.scale.Similarity(common, c.sizes[a], c.sizes[b]))
+	if l == equal {
+		l += c.rarityOf(a, b)
+	}
+	return l
+}
+
+// rarityOf returns in steps of e how rare two values are that have the same tokens.
+func (c *column) rarityOf(a, b uint32) level {
+	share := math.Sqrt(float64(c.Count(a))*float64(c.Count(b))) / float64(c.values)
+	return level(min(rarest, -math.Log(share)))
+}
