@@ -113,8 +113,8 @@ type foundPairs struct {
 	Search candidates.Summary
 }
 
-// pairs returns the candidates that an earlier process has found, or finds and keeps them.
-func (t *tables) pairs(ctx context.Context, c candidates.Config, kind string, find func() (*candidates.Pairs, error)) (*candidates.Pairs, error) {
+// findOnce returns the candidates that an earlier process has found, or finds and keeps them.
+func (t *tables) findOnce(ctx context.Context, c candidates.Config, kind string, find func() (*candidates.Pairs, error)) (*candidates.Pairs, error) {
 	var s foundPairs
 	switch found, err := t.keeper.log.Last(kind, &s); {
 	case err != nil:

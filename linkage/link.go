@@ -141,7 +141,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 	}); err != nil {
 		return err
 	}
-	pairs, err := t.pairs(ctx, t.search(e.config, 0), "pairs-0", func() (*candidates.Pairs, error) { return t.sharing(ctx, e.config, v) })
+	pairs, err := t.findOnce(ctx, t.search(e.config, 0), "pairs-0", func() (*candidates.Pairs, error) { return t.sharing(ctx, e.config, v) })
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 func (t *tables) findFew(ctx context.Context, e *examiner, whole *records) error {
 	for k := firstK; ; k *= 4 {
 		search := fmt.Sprintf("-%d", k)
-		pairs, err := t.pairs(ctx, t.search(e.config, k), "pairs"+search, func() (*candidates.Pairs, error) { return t.nearest(ctx, e.config, whole, k) })
+		pairs, err := t.findOnce(ctx, t.search(e.config, k), "pairs"+search, func() (*candidates.Pairs, error) { return t.nearest(ctx, e.config, whole, k) })
 		if err != nil {
 			return err
 		}
