@@ -69,6 +69,26 @@ func (t *tables) search(c *Config, k int) candidates.Config {
 	return s
 }
 
+// search returns how candidates are found, the k best of a record by TopK.
+func (c *Config) search(k int) candidates.Config {
+	s := candidates.Config{
+		Method: candidates.TopK, Measure: c.scale().Measure, K: k, Both: true, Recall: c.Recall, Unfiltered: c.Unfiltered, Threads: c.Threads,
+	}
+	if !c.bySimilarity() {
+		return s
+	}
+	s.MinSimilarity = c.Threshold
+	switch c.Candidates {
+	case LSH:
+		s.Method = candidates.Bands
+	case Exact:
+		s.Method = candidates.Exact
+	default:
+		s.Method = candidates.Auto
+	}
+	return s
+}
+
 // vectors returns what candidates are looked for by, of some rows of a table. The caller closes
 // it.
 func (t *tables) vectors(c *Config, whole *records, table *record.Table, rows iter.Seq[uint32]) (_ *candidates.Store, err error) {

@@ -8,27 +8,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
-	"github.com/alike-dev/alike/record"
 )
-
-// Match says which of the pairs that reach the decision are links.
-type Match string
-
-// The rules. The zero value is Mutual for two tables and All for one.
-const (
-	Mutual   Match = "mutual"     // pairs that are each other's best
-	OneToOne Match = "one-to-one" // of each record one partner at most, so that most links are right: see Assignment
-	Best     Match = "best"       // the best partner of each left record
-	All      Match = "all"        // every pair
-)
-
-// Field is a column of either table that is compared with one of the other.
-type Field struct {
-	Left   string      `json:"left"`
-	Right  string      `json:"right,omitempty"`  // "": as Left
-	Weight float64     `json:"weight,omitempty"` // of its tokens in the similarity of records, as against other columns'; 0: 1
-	Tokens record.Kind `json:"tokens,omitempty"` // "": by the column's values
-}
 
 // Config says what is linked and how. The zero value of all but Left means the default.
 type Config struct {
@@ -97,11 +77,52 @@ func (c Config) Validate() error {
 			return fmt.Errorf("field %s has weight %v: take a number above 0 and up to %d", fault.Shown(f.Left), f.Weight, maxWeight)
 		}
 	}
-	return errors.Join(c.validateSearch(), c.Corpus.Validate())
+	err := c.Weighing.validate()
+	if err == nil {
+		err = c.Searching.validate(c.Threshold)
+	}
+	return errors.Join(err, c.Corpus.Validate())
 }
 
 // exclusive tells whether a record has at most one partner.
 func (c *Config) exclusive() bool { return c.Match == Mutual || c.Match == OneToOne }
+
+// bySimilarity tells whether candidates may be found by the threshold, and so by all tokens.
+func (c *Config) bySimilarity() bool {
+	return c.Threshold > 0 && c.Candidates != "" && c.Candidates != TopK
+}
+
+// least is the probability above which pairs are links, if nothing else decides.
+func (c *Config) least() float64 {
+	if c.Model != nil {
+		return c.Model.Threshold
+	}
+	return 0.5
+}
+
+// useModel lets a model say what a configuration leaves open, and refuses what it cannot do.
+func (c *Config) useModel() error {
+	m := c.Model
+	if err := m.check(); err != nil {
+		return err
+	}
+	switch one := c.Right == ""; {
+	case len(c.Fields) > 0:
+		return setting.Errorf("%s and %s both name the columns: give one of them", setting.Field, setting.Model)
+	case one && !m.OneTable:
+		return setting.Errorf("the model was learned from two tables, and is used on one (%s)", setting.Model)
+	case !one && m.OneTable:
+		return setting.Errorf("the model was learned from one table, and is used on two (%s)", setting.Model)
+	}
+	c.Weighing = m.Weighing
+	if c.Fields = m.Fields; c.Match == "" {
+		c.Match = m.Match
+	}
+	if c.exclusive() != (&Config{Match: m.Match}).exclusive() {
+		return setting.Errorf("the model was learned with %s %s, and knows nothing of %s: learn it again with that", setting.Match, m.Match, c.Match)
+	}
+	return nil
+}
 
 // maxWeight bounds Field.Weight.
 const maxWeight = 1000

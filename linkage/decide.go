@@ -117,14 +117,6 @@ func cut(c *Config, edges []int, probability []float64, reaches func(e int, t me
 	return slices.DeleteFunc(edges, func(e int) bool { return probability[e] <= least }), nil
 }
 
-// least is the probability above which pairs are links, if nothing else decides.
-func (c *Config) least() float64 {
-	if c.Model != nil {
-		return c.Model.Threshold
-	}
-	return 0.5
-}
-
 // links returns some candidates as links.
 func (t *tables) links(e *examiner, edges []int) Links {
 	pairs, probability := make([]pair, len(edges)), make([]float64, len(edges))

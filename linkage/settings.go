@@ -1,13 +1,31 @@
 package linkage
 
 import (
-	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/countmin"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
 )
+
+// Match says which of the pairs that reach the decision are links.
+type Match string
+
+// The rules. The zero value is Mutual for two tables and All for one.
+const (
+	Mutual   Match = "mutual"     // pairs that are each other's best
+	OneToOne Match = "one-to-one" // of each record one partner at most, so that most links are right: see Assignment
+	Best     Match = "best"       // the best partner of each left record
+	All      Match = "all"        // every pair
+)
+
+// Field is a column of either table that is compared with one of the other.
+type Field struct {
+	Left   string      `json:"left"`
+	Right  string      `json:"right,omitempty"`  // "": as Left
+	Weight float64     `json:"weight,omitempty"` // of its tokens in the similarity of records, as against other columns'; 0: 1
+	Tokens record.Kind `json:"tokens,omitempty"` // "": by the column's values
+}
 
 // IDF says how tokens are weighted.
 type IDF string
@@ -59,54 +77,59 @@ type Searching struct {
 	Unfiltered bool `json:"unfiltered,omitempty"`
 }
 
-// validateSearch checks Weighing and Searching.
-func (c *Config) validateSearch() error {
-	switch c.IDF {
+// validate checks how tokens are weighted and records compared.
+func (w *Weighing) validate() error {
+	switch w.IDF {
 	case "", IDFExact, IDFSketch, IDFNone:
 	default:
-		return setting.Errorf("%s is %q: take exact, sketch or none", setting.IDF, string(c.IDF))
+		return setting.Errorf("%s is %q: take exact, sketch or none", setting.IDF, string(w.IDF))
 	}
-	if c.IDF != IDFSketch && (c.Epsilon != 0 || c.Delta != 0) {
+	if w.IDF != IDFSketch && (w.Epsilon != 0 || w.Delta != 0) {
 		return setting.Errorf("an error of counts is that of a sketch: take %s sketch, or leave it out", setting.IDF)
 	}
-	if err := c.sketch().Validate(); err != nil {
+	if err := w.sketch().Validate(); err != nil {
 		return err
 	}
-	switch c.Measure {
+	switch w.Measure {
 	case measure.Jaccard, measure.Cosine, measure.WeightedJaccard:
 	default:
-		return setting.Errorf("%s is %v: records are compared by cosine or weighted-jaccard", setting.Measure, c.Measure)
-	}
-	switch c.Candidates {
-	case "", TopK, Auto:
-	case Exact, LSH:
-		if c.Threshold == 0 {
-			return setting.Errorf("%s %s finds pairs from a similarity on: give one (%s), or take topk", setting.Candidates, c.Candidates, setting.Threshold)
-		}
-	default:
-		return setting.Errorf("%s is %q: take topk, lsh, exact or auto", setting.Candidates, string(c.Candidates))
-	}
-	if !(c.Recall >= 0 && c.Recall < 1) {
-		return setting.Errorf("%s is %v: take a share above 0 and below 1", setting.Recall, c.Recall)
+		return setting.Errorf("%s is %v: records are compared by cosine or weighted-jaccard", setting.Measure, w.Measure)
 	}
 	return nil
 }
 
-func (c *Config) sketch() countmin.Options {
-	return countmin.Options{Epsilon: c.Epsilon, Delta: c.Delta}
+// validate checks how candidates are found by a threshold, 0: without one.
+func (s *Searching) validate(threshold float64) error {
+	switch s.Candidates {
+	case "", TopK, Auto:
+	case Exact, LSH:
+		if threshold == 0 {
+			return setting.Errorf("%s %s finds pairs from a similarity on: give one (%s), or take topk", setting.Candidates, s.Candidates, setting.Threshold)
+		}
+	default:
+		return setting.Errorf("%s is %q: take topk, lsh, exact or auto", setting.Candidates, string(s.Candidates))
+	}
+	if !(s.Recall >= 0 && s.Recall < 1) {
+		return setting.Errorf("%s is %v: take a share above 0 and below 1", setting.Recall, s.Recall)
+	}
+	return nil
+}
+
+func (w *Weighing) sketch() countmin.Options {
+	return countmin.Options{Epsilon: w.Epsilon, Delta: w.Delta}
 }
 
 // weigh returns the weights of tokens of which so many of n values have each.
-func (c *Config) weigh(df []uint32, n int) (record.Weights, error) {
-	switch c.IDF {
+func (w *Weighing) weigh(df []uint32, n int) (record.Weights, error) {
+	switch w.IDF {
 	case IDFNone:
-		w := make(record.Weights, len(df))
-		for i := range w {
-			w[i] = record.WeightUnit
+		all := make(record.Weights, len(df))
+		for i := range all {
+			all[i] = record.WeightUnit
 		}
-		return w, nil
+		return all, nil
 	case IDFSketch:
-		s, err := countmin.New(c.sketch())
+		s, err := countmin.New(w.sketch())
 		if err != nil {
 			return nil, err
 		}
@@ -123,34 +146,9 @@ func (c *Config) weigh(df []uint32, n int) (record.Weights, error) {
 	return record.IDF(df, n), nil
 }
 
-func (c *Config) scale() weighing.Scale {
-	if c.Measure == measure.WeightedJaccard {
+func (w *Weighing) scale() weighing.Scale {
+	if w.Measure == measure.WeightedJaccard {
 		return weighing.Scale{Measure: measure.WeightedJaccard}
 	}
 	return weighing.Scale{Measure: measure.Cosine}
-}
-
-// bySimilarity tells whether candidates may be found by the threshold, and so by all tokens.
-func (c *Config) bySimilarity() bool {
-	return c.Threshold > 0 && c.Candidates != "" && c.Candidates != TopK
-}
-
-// search returns how candidates are found, the k best of a record by TopK.
-func (c *Config) search(k int) candidates.Config {
-	s := candidates.Config{
-		Method: candidates.TopK, Measure: c.scale().Measure, K: k, Both: true, Recall: c.Recall, Unfiltered: c.Unfiltered, Threads: c.Threads,
-	}
-	if !c.bySimilarity() {
-		return s
-	}
-	s.MinSimilarity = c.Threshold
-	switch c.Candidates {
-	case LSH:
-		s.Method = candidates.Bands
-	case Exact:
-		s.Method = candidates.Exact
-	default:
-		s.Method = candidates.Auto
-	}
-	return s
 }

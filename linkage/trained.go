@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/logistic"
-	"github.com/alike-dev/alike/internal/setting"
 )
 
 // A Model is what was learned from labels: which columns are compared and how, what each
@@ -117,30 +116,6 @@ func (m *Model) columns() (columns []Column) {
 // base returns the model without labels.
 func (m *Model) base() *model {
 	return &model{width: len(m.Fields) + 1, prior: m.Base.Prior, share: append(slices.Clone(m.Base.Share), 1), evidence: slices.Concat(m.Base.Evidence...)}
-}
-
-// useModel lets a model say what a configuration leaves open, and refuses what it cannot do.
-func (c *Config) useModel() error {
-	m := c.Model
-	if err := m.check(); err != nil {
-		return err
-	}
-	switch one := c.Right == ""; {
-	case len(c.Fields) > 0:
-		return setting.Errorf("%s and %s both name the columns: give one of them", setting.Field, setting.Model)
-	case one && !m.OneTable:
-		return setting.Errorf("the model was learned from two tables, and is used on one (%s)", setting.Model)
-	case !one && m.OneTable:
-		return setting.Errorf("the model was learned from one table, and is used on two (%s)", setting.Model)
-	}
-	c.Weighing = m.Weighing
-	if c.Fields = m.Fields; c.Match == "" {
-		c.Match = m.Match
-	}
-	if c.exclusive() != (&Config{Match: m.Match}).exclusive() {
-		return setting.Errorf("the model was learned with %s %s, and knows nothing of %s: learn it again with that", setting.Match, m.Match, c.Match)
-	}
-	return nil
 }
 
 // correct returns probabilities and ranks of the candidates by what was learned from labels.
