@@ -40,7 +40,7 @@ func (t *tables) evidence(e *examiner, links []int) Evidence {
 	x := &explainer{tables: t, examiner: e, cutter: record.NewCutter()}
 	x.cutter.Repetitions = c.Repetitions
 	if c.Model != nil {
-		x.learned = t.describe(e)
+		x.learned = e.describer()
 	}
 	for _, i := range choosePairs(unsure, isLink, c.Evidence) {
 		v.Pairs = append(v.Pairs, x.explain(i, isLink[i]))

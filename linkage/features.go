@@ -1,9 +1,10 @@
 package linkage
 
 import (
-	"fmt"
+	"context"
 	"math"
 
+	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -18,8 +19,8 @@ type describer struct {
 	byWhole, byScore rivals
 }
 
-// describe returns the describer of the candidates.
-func (t *tables) describe(e *examiner) *describer {
+// describer returns the describer of the candidates.
+func (e *examiner) describer() *describer {
 	d := &describer{comparison: e.found, examiner: e, rank: e.judged, scores: make([]float64, len(e.found.pairs))}
 	for i := range d.scores {
 		d.scores[i] = e.model.score(d.of(i))
@@ -27,44 +28,6 @@ func (t *tables) describe(e *examiner) *describer {
 	d.byWhole = rivalsOf(d.comparison, func(i int) float64 { return float64(d.wholes[i]) })
 	d.byScore = rivalsOf(d.comparison, func(i int) float64 { return d.scores[i] })
 	return d
-}
-
-// Places of the features that all tables have; those of the columns follow.
-const (
-	constant = iota
-	judged   // log odds of the model, with regard to rivals
-	scored   // without
-	similarWhole
-	containedA
-	containedB
-	commonWord
-	aloneA
-	aloneB
-	aheadWholeA
-	aheadWholeB
-	aheadScoreA
-	aheadScoreB
-	common0 // features before those of the columns
-)
-
-// featuresOfColumn is how many features a column has.
-const featuresOfColumn = 3
-
-const logit0 = 5 // log odds that count for 1
-
-// featureNames returns the names of the features, for reading.
-func featureNames(columns []Column) []string {
-	names := []string{
-		"constant", "model", "model without rivals", "similarity", "left in right", "right in left",
-		"rarest common word", "rarest word of left only", "rarest word of right only",
-		"similarity ahead of left's rivals", "similarity ahead of right's rivals", "model ahead of left's rivals", "model ahead of right's rivals",
-	}
-	for _, c := range columns {
-		for _, what := range []string{"evidence", "similarity", "missing"} {
-			names = append(names, fmt.Sprintf("%s: %s", c.Left, what))
-		}
-	}
-	return names
 }
 
 func (d *describer) features() int { return common0 + featuresOfColumn*(d.width-1) }
@@ -156,4 +119,21 @@ func (r *rivals) ahead(side int, of uint32, value float64) float64 {
 		return value - b.second
 	}
 	return value - b.first
+}
+
+// correct returns probabilities and ranks of the candidates by what was learned from labels.
+func (e *examiner) correct(ctx context.Context, weights []float64) (probability, rank []float64, err error) {
+	d := e.describer()
+	probability, rank = make([]float64, len(d.pairs)), make([]float64, len(d.pairs))
+	err = parallel(ctx, len(e.matchers), len(d.pairs), 1024, func(worker int) func(from, to int) {
+		x := make([]float64, d.features())
+		return func(from, to int) {
+			for i := from; i < to; i++ {
+				d.describe(x, i, e.matchers[worker])
+				rank[i] = logistic.Logit(weights, x)
+				probability[i] = logistic.Probability(rank[i])
+			}
+		}
+	})
+	return probability, rank, err
 }

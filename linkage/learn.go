@@ -56,7 +56,7 @@ func NewLearner(ctx context.Context, c Config) (*Learner, error) {
 	if err := errors.Join(err, t.memory.Close()); err != nil {
 		return nil, err
 	}
-	l := &Learner{config: c, tables: t, describer: t.describe(e), matcher: e.matchers[0], at: make(map[pair]int, len(e.found.pairs))}
+	l := &Learner{config: c, tables: t, describer: e.describer(), matcher: e.matchers[0], at: make(map[pair]int, len(e.found.pairs))}
 	for i, p := range e.found.pairs {
 		l.at[p] = i
 	}
@@ -155,7 +155,7 @@ func (l *Learner) model(weights []float64) *Model {
 	for f := range b.width {
 		m.Base.Evidence = append(m.Base.Evidence, b.evidence[f*levels:(f+1)*levels])
 	}
-	for i, name := range featureNames(r.Columns) {
+	for i, name := range featureNames(m.Fields) {
 		m.Weights = append(m.Weights, Weight{name, weights[i]})
 	}
 	return m
@@ -164,7 +164,7 @@ func (l *Learner) model(weights []float64) *Model {
 // decideBy sets the threshold of a model: the probability from which on links make F1 the
 // largest that can be expected, if probabilities are right.
 func (l *Learner) decideBy(m *Model, weights []float64) error {
-	probability, rank, err := l.tables.correct(context.Background(), l.examiner, weights)
+	probability, rank, err := l.examiner.correct(context.Background(), weights)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 		}
 	}
 	if c.Model != nil {
-		e.probability, e.rank, err = t.correct(ctx, e, c.Model.weights())
+		e.probability, e.rank, err = e.correct(ctx, c.Model.weights())
 	}
 	// Chance is known by scores without labels. Where labels have changed these it would take
 	// back what the labels say, and lower the threshold that goes with the probabilities.

@@ -2,14 +2,11 @@ package linkage
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/alike-dev/alike/internal/logistic"
 )
 
 // A Model is what was learned from labels: which columns are compared and how, what each
@@ -91,7 +88,7 @@ func (m *Model) check() error {
 			return fmt.Errorf("the model has %d levels of a field, and this program knows %d: learn it again", len(e), levels)
 		}
 	}
-	names := featureNames(m.columns())
+	names := featureNames(m.Fields)
 	if len(m.Weights) != len(names) {
 		return fmt.Errorf("the model has %d weights, and its fields have %d features: learn it again", len(m.Weights), len(names))
 	}
@@ -106,33 +103,9 @@ func (m *Model) check() error {
 	return nil
 }
 
-func (m *Model) columns() (columns []Column) {
-	for _, f := range m.Fields {
-		columns = append(columns, Column{Field: f})
-	}
-	return columns
-}
-
 // base returns the model without labels.
 func (m *Model) base() *model {
 	return &model{width: len(m.Fields) + 1, prior: m.Base.Prior, share: append(slices.Clone(m.Base.Share), 1), evidence: slices.Concat(m.Base.Evidence...)}
-}
-
-// correct returns probabilities and ranks of the candidates by what was learned from labels.
-func (t *tables) correct(ctx context.Context, e *examiner, weights []float64) (probability, rank []float64, err error) {
-	d := t.describe(e)
-	probability, rank = make([]float64, len(d.pairs)), make([]float64, len(d.pairs))
-	err = parallel(ctx, len(e.matchers), len(d.pairs), 1024, func(worker int) func(from, to int) {
-		x := make([]float64, d.features())
-		return func(from, to int) {
-			for i := from; i < to; i++ {
-				d.describe(x, i, e.matchers[worker])
-				rank[i] = logistic.Logit(weights, x)
-				probability[i] = logistic.Probability(rank[i])
-			}
-		}
-	})
-	return probability, rank, err
 }
 
 func (m *Model) weights() (w []float64) {
@@ -141,3 +114,41 @@ func (m *Model) weights() (w []float64) {
 	}
 	return w
 }
+
+// featureNames returns the names of the features, for reading.
+func featureNames(fields []Field) []string {
+	names := []string{
+		"constant", "model", "model without rivals", "similarity", "left in right", "right in left",
+		"rarest common word", "rarest word of left only", "rarest word of right only",
+		"similarity ahead of left's rivals", "similarity ahead of right's rivals", "model ahead of left's rivals", "model ahead of right's rivals",
+	}
+	for _, f := range fields {
+		for _, what := range []string{"evidence", "similarity", "missing"} {
+			names = append(names, fmt.Sprintf("%s: %s", f.Left, what))
+		}
+	}
+	return names
+}
+
+// Places of the features that all tables have; those of the columns follow.
+const (
+	constant = iota
+	judged   // log odds of the model, with regard to rivals
+	scored   // without
+	similarWhole
+	containedA
+	containedB
+	commonWord
+	aloneA
+	aloneB
+	aheadWholeA
+	aheadWholeB
+	aheadScoreA
+	aheadScoreB
+	common0 // features before those of the columns
+)
+
+// featuresOfColumn is how many features a column has.
+const featuresOfColumn = 3
+
+const logit0 = 5 // log odds that count for 1
