@@ -27,6 +27,11 @@ func Choose(ctx context.Context, c Config) (*Chosen, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if c.Model != nil {
+		if err := c.useModel(); err != nil {
+			return nil, err
+		}
+	}
 	left, err := find(ctx, c.Left, c.LeftID, c.Corpus)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,10 @@
 package linkage
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/alike-dev/alike/measure"
+)
 
 // A Link is a pair of records that belong together, as far as the data tell.
 type Link struct {
@@ -11,6 +15,27 @@ type Link struct {
 	Probability float64   // that it is right, as far as the data tell
 	WithA       [][]byte  // values of Config.With
 	WithB       [][]byte
+}
+
+// AppendRow appends what lists have of a link: ids, similarities, "" where a value is missing, the probability if
+// that is asked for, and the values that were handed on. Numbers have six decimals.
+func (l *Link) AppendRow(dst []string, probability bool) []string {
+	decimals := func(x float64) string { return string(measure.AppendSimilarity(nil, x)) }
+	dst = append(dst, string(l.A), string(l.B), decimals(l.Similarity))
+	for _, s := range l.Fields {
+		if s < 0 {
+			dst = append(dst, "")
+		} else {
+			dst = append(dst, decimals(s))
+		}
+	}
+	if probability {
+		dst = append(dst, decimals(l.Probability))
+	}
+	for i := range l.WithA {
+		dst = append(dst, string(l.WithA[i]), string(l.WithB[i]))
+	}
+	return dst
 }
 
 // Links are the links that a join has found, sorted by left, then right record, in input order.

@@ -44,7 +44,7 @@ type Plan struct {
 }
 
 // PlanVersion is the version of plans and of what stages make of them.
-const PlanVersion = 3
+const PlanVersion = 4
 
 // MaxPartitions is the largest Plan.Partitions, and the most tasks by documents.
 const MaxPartitions = 1 << 16
@@ -209,6 +209,13 @@ func (p *Plan) Stages() []Stage {
 // joinStages are the stages of a Join.
 func (p *Plan) joinStages() []Stage {
 	files, hashes := len(p.FirstFiles), p.Partitions
+	if p.Join.Rule != nil {
+		return []Stage{
+			{Name: "records", Tasks: files, Documents: true, writes: []Stream{TableRecords, Counts}, run: gather},
+			{Name: "match", Tasks: 1, reads: []Stream{TableRecords}, writes: []Stream{LinksText, Counts}, run: match},
+			{Name: Publish, Tasks: 1, reads: []Stream{LinksText, Counts}},
+		}
+	}
 	return []Stage{
 		{Name: "values", Tasks: files, Documents: true, writes: []Stream{Values, TableRows, Counts}, run: values},
 		{Name: "first", Tasks: hashes, reads: []Stream{Values}, writes: []Stream{Firsts}, run: first},

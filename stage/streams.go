@@ -48,6 +48,7 @@ const (
 	Records             // position; payload: see tokenWeights.appendRecord
 	Links               // positions of a left and of a right record; payload: line
 	LinksText           // payload: lines of the list of links
+	TableRecords        // position; payload: name, or nothing, and the values that are compared
 	Drops               // position of a document that is removed or skipped
 	RemovedText         // payload: lines of removed.csv
 	ClustersText        // payload: lines of clusters.csv
@@ -116,6 +117,7 @@ var streams = [streamsEnd]streamForm{
 	Records:      {"records", 1, true, byHash},
 	Links:        {"links", 2, true, byDocuments},
 	LinksText:    {"links-text", 0, true, byOne},
+	TableRecords: {"table-records", 1, true, byOne},
 	Drops:        {"drops", 1, false, byDocuments},
 	RemovedText:  {"removed-text", 0, true, byOne},
 	ClustersText: {"clusters-text", 0, true, byOne},

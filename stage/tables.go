@@ -17,10 +17,11 @@ import (
 )
 
 // Tables says how a Join compares the records of two tables. The left one is the files before RightFile, the
-// right one those from there on.
+// right one those from there on. With a Rule, which says all about decisions, Measure to Repetitions have no meaning.
 type Tables struct {
 	RightFile   int             `json:"right_file"`
 	Columns     []TableColumn   `json:"columns"`
+	Rule        *Rule           `json:"rule,omitempty"`
 	Measure     measure.Measure `json:"measure"`   // Cosine or WeightedJaccard
 	Threshold   float64         `json:"threshold"` // least similarity of a link
 	Bands       int             `json:"bands"`
@@ -28,7 +29,7 @@ type Tables struct {
 	SameWeights bool            `json:"same_weights,omitempty"` // of all tokens; else by how many records have them
 	Repetitions bool            `json:"repetitions,omitempty"`
 	Format      linklist.Format `json:"format"` // of the list
-	Header      []string        `json:"header"` // names of its columns: ids, similarity, and that of each column
+	Header      []string        `json:"header"` // names of its columns: ids, similarity, that of each column, and the probability if it is asked for
 }
 
 // TableColumn is a column of either table.
@@ -48,12 +49,16 @@ func (j *Tables) validate() error {
 	switch {
 	case j == nil || len(j.Columns) == 0 || len(j.Columns) > MaxColumns:
 		return errors.New("a join without columns to compare")
-	case j.Measure != measure.Cosine && j.Measure != measure.WeightedJaccard:
+	case j.Rule == nil && j.Measure != measure.Cosine && j.Measure != measure.WeightedJaccard:
 		return fmt.Errorf("a join by %v", j.Measure)
-	case len(j.Header) != 3+len(j.Columns):
+	case len(j.Header) != 3+len(j.Columns)+j.Rule.columns():
 		return fmt.Errorf("a list of %d columns", len(j.Header))
 	case j.Format != linklist.CSV && j.Format != linklist.TSV && j.Format != linklist.JSONL:
 		return fmt.Errorf("a list as %q", j.Format)
+	case j.Rule != nil:
+		c := j.Rule.config()
+		c.Left = "left" // any table
+		return c.Validate()
 	case j.Bands < 1 || j.Rows < 1 || j.Bands*j.Rows > bands.Components:
 		return fmt.Errorf("a join by %d bands of %d rows", j.Bands, j.Rows)
 	}
@@ -165,6 +170,11 @@ func (c *rowCutter) cut(d *Document) *tableRow {
 
 // eachRecord cuts the records of a task's table that are wanted.
 func (t *task) eachRecord(c *rowCutter, wanted func(position uint64) bool, visit func(d *Document, r *tableRow) error) (DocumentCounts, error) {
+	return t.eachUsable(wanted, func(d *Document) error { return visit(d, c.cut(d)) })
+}
+
+// eachUsable visits the wanted records of a task's table that can be used.
+func (t *task) eachUsable(wanted func(position uint64) bool, visit func(d *Document) error) (DocumentCounts, error) {
 	return t.in.Documents(t.ctx, wanted, func(d *Document) error {
 		if d.Damaged {
 			return nil
@@ -172,7 +182,7 @@ func (t *task) eachRecord(c *rowCutter, wanted func(position uint64) bool, visit
 		if len(d.Fields) != len(t.plan.Join.Columns) {
 			return fmt.Errorf("a record of %d values, in place of %d", len(d.Fields), len(t.plan.Join.Columns))
 		}
-		return visit(d, c.cut(d))
+		return visit(d)
 	})
 }
 

@@ -53,14 +53,10 @@ type joinFlags struct {
 func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "`file` for the links (default: standard output)")
 	f.addTables(flags)
-	flags.StringVar(&f.threshold, "threshold", "auto", "least similarity of a link, or auto: by the data")
-	flags.Float64Var(&f.precision, "precision", 0, "in place of a threshold: the `share` of the links that shall be right, as far as the data tell")
-	flags.StringVar(&f.model, "model", "", "`file` of a model that alike learn has learned: columns, weights and decision are its")
-	flags.IntVar(&f.top, "top", 0, "most links of a left record, the best ones, with --match all")
+	f.addDecision(flags)
 	flags.StringSliceVar(&f.with, "with", nil, "`columns` of both tables to add, separated by commas")
 	f.weigh.add(flags)
 	flags.StringVar(&f.known, "against-links", "", "`file` of links that there are already, such as an earlier output: only new ones are looked for")
-	flags.BoolVar(&f.probability, "probability", false, "add a column: how likely the link is right, as far as the data tell")
 	flags.StringVar(&f.save, "save-config", "", "write what was chosen to this JSON `file`")
 	flags.BoolVar(&f.explain, "explain", false, "print what each column tells to standard error")
 	flags.StringVar(&f.page, "explain-pairs", "", explainPairs)
@@ -68,6 +64,15 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.truth, "truth", "", truthHelp)
 	flags.StringVar(&f.plot, "plot", "", "with --truth: draw precision over recall into this `file`, SVG")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
+}
+
+// addDecision adds the flags that say how links are decided.
+func (f *joinFlags) addDecision(flags *pflag.FlagSet) {
+	flags.StringVar(&f.threshold, "threshold", "auto", "least similarity of a link, or auto: by the data")
+	flags.Float64Var(&f.precision, "precision", 0, "in place of a threshold: the `share` of the links that shall be right, as far as the data tell")
+	flags.StringVar(&f.model, "model", "", "`file` of a model that alike learn has learned: columns, weights and decision are its")
+	flags.IntVar(&f.top, "top", 0, "most links of a left record, the best ones, with --match all")
+	flags.BoolVar(&f.probability, "probability", false, "add a column: how likely the link is right, as far as the data tell")
 }
 
 // explainPairs is the help of --explain-pairs.

@@ -7,7 +7,6 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/linklist"
-	"github.com/alike-dev/alike/measure"
 )
 
 // linkFormat is what the links are written as.
@@ -38,7 +37,7 @@ func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, format c
 	}
 	var row []string
 	for l := range r.Links.All() {
-		row = appendLink(row[:0], &l, probability)
+		row = l.AppendRow(row[:0], probability)
 		if err := rows.Write(row); err != nil {
 			return err
 		}
@@ -65,27 +64,6 @@ func linkColumns(r *alike.JoinResult, ids, with []string, probability bool) (col
 	}
 	return columns
 }
-
-// appendLink appends what the columns of a link hold.
-func appendLink(row []string, l *alike.Link, probability bool) []string {
-	row = append(row, string(l.A), string(l.B), decimals(l.Similarity))
-	for _, s := range l.Fields {
-		if s < 0 {
-			row = append(row, "")
-		} else {
-			row = append(row, decimals(s))
-		}
-	}
-	if probability {
-		row = append(row, decimals(l.Probability))
-	}
-	for i := range l.WithA {
-		row = append(row, string(l.WithA[i]), string(l.WithB[i]))
-	}
-	return row
-}
-
-func decimals(similarity float64) string { return string(measure.AppendSimilarity(nil, similarity)) }
 
 // bytesColumns tells which columns have values that are not UTF-8.
 func bytesColumns(r *alike.JoinResult, columns int) []bool {

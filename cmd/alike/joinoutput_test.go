@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/measure"
 )
 
 // someLinks draws what a join may have found, with names of columns that are those of the
@@ -130,7 +131,7 @@ func readParquet(t *rapid.T, data []byte) (rows [][]string) {
 					switch {
 					case v.IsNull():
 					case v.Kind() == parquet.Double:
-						row[v.Column()] = decimals(v.Double())
+						row[v.Column()] = string(measure.AppendSimilarity(nil, v.Double()))
 					default:
 						row[v.Column()] = string(v.ByteArray())
 					}

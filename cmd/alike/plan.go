@@ -21,8 +21,8 @@ const planHelp = `Plan a run of dedup, pairs or join over many machines.
 A plan is a file that names the inputs as they are now, and settles all that the
 results depend on. With it alike stage runs the work as tasks that know nothing of
 each other, under any scheduler: each reads files, and what earlier tasks have left
-in --work, and leaves one object there. The results are those of alike dedup, pairs or
-join with --candidates lsh, byte for byte; of a join by a --threshold, with --match all.
+in --work, and leaves one object there. The results are those of alike dedup and pairs
+with --candidates lsh, and of alike join, byte for byte.
 
 What dedup and pairs will take is printed before anything runs, judged by a sample of
 the input: processor hours, bytes that move, requests and, with --prices, money; of a

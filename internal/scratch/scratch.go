@@ -36,6 +36,7 @@ type Options struct {
 type Space struct {
 	FS      vfs.FS
 	Threads int
+	Ceiling int64      // resident bytes of the process; 0: no limit
 	Scheme  string     // line in the header of every file
 	Turn    *turn.Turn // for what a single record takes out of proportion; nil: there is no limit
 
@@ -64,7 +65,7 @@ func Outside(threads int) int64 { return ProgramBytes + int64(threads)*WorkerByt
 
 // New returns a Space.
 func New(o Options) *Space {
-	s := &Space{FS: o.FS, Threads: o.Threads, Scheme: o.Scheme, memory: o.Memory, parent: o.Parent}
+	s := &Space{FS: o.FS, Threads: o.Threads, Ceiling: o.Ceiling, Scheme: o.Scheme, memory: o.Memory, parent: o.Parent}
 	if s.memory == 0 && o.Ceiling > 0 {
 		// A quarter of what is left is the collector's: what it has not taken back yet.
 		left := o.Ceiling - Outside(o.Threads)

@@ -25,20 +25,16 @@ type Table struct {
 }
 
 // MakeJoin makes the plan of a join of two tables: it chooses the columns that the configuration leaves
-// open. For an engine the configuration names the beginnings of the tables, by which columns are chosen. The links are those of linkage.Join. What only one machine does is refused: the error wraps
-// dedup.ErrUsage.
+// open. For an engine the configuration names the beginnings of the tables, by which columns are chosen. The links
+// are those of linkage.Join, of which Probability of the options says whether the list has how likely they are. Where the configuration lets each pair be decided by itself, see byBands, stages find them,
+// else one task does. What plans cannot say is refused: the error wraps dedup.ErrUsage.
 func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, error) {
 	if err := checkJoin(&c, &o); err != nil {
 		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
 	}
-	tables, threshold, err := tablesOf(c)
-	if err != nil {
-		return nil, err
-	}
 	o.Command = stage.Join
 	p := o.plan()
-	p.Join = tables
-	p.Join.Format = linklist.CSV
+	p.Join = &stage.Tables{Format: linklist.CSV}
 	switch format, _, _ := corpus.NameFormat(o.Output); format {
 	case corpus.TSV:
 		p.Join.Format = linklist.TSV
@@ -46,15 +42,16 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 		p.Join.Format = linklist.JSONL
 	}
 	p.Reading = Reading{Format: c.Corpus.Format, MaxRecord: c.Corpus.MaxRecord, Fail: c.Fail}
-	params, err := bands.Tune(threshold, c.Recall)
-	if errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound) {
-		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, setting.Errorf("bands do not find pairs of so little similarity (%s %v) with this recall: take a higher one, or less %s",
-			setting.Threshold, c.Threshold, setting.Recall))
-	} else if err != nil {
+	fields, err := p.chooseColumns(ctx, c, &o)
+	if err != nil {
 		return nil, err
 	}
-	tables.Bands, tables.Rows = params.Bands, params.Rows
-	if err := p.chooseColumns(ctx, c); err != nil {
+	if byBands(&c, &o) {
+		err = p.decideByBands(&c)
+	} else {
+		p.decideByRule(&c, fields, o.Probability)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if len(o.Engine) > 0 {
@@ -98,19 +95,11 @@ func (p *Plan) findTables(ctx context.Context, c linkage.Config) error {
 // joinedOfInput is how many bytes the tasks of a join hand each other, in times of those of the tables.
 const joinedOfInput = 50
 
-// checkJoin tells what stages cannot do.
+// checkJoin tells what plans cannot say.
 func checkJoin(c *linkage.Config, o *PlanOptions) error {
 	switch {
 	case c.Right == "":
 		return errors.New("one table is compared with itself on one machine only: name two")
-	case c.Threshold == 0 || c.Model != nil:
-		return setting.Errorf("what the data or a model decide is learned from all candidates, on one machine: give a %s", setting.Threshold)
-	case c.Match != linkage.All || c.Top > 0:
-		return setting.Errorf("the best partner of a record is chosen on one machine only: take %s all, without %s", setting.Match, setting.Top)
-	case c.Candidates != linkage.LSH:
-		return setting.Errorf("the most similar records are searched for on one machine only: take %s lsh", setting.Candidates)
-	case c.IDF == linkage.IDFSketch:
-		return setting.Errorf("%s sketch: the stages count all tokens; take exact or none", setting.IDF)
 	case len(c.With) > 0 || c.WithAll || len(c.Known) > 0 || c.Considered || c.Evidence > 0:
 		return setting.Errorf("columns that are handed on (%s), links of an earlier run and evidence are there on one machine only", setting.With)
 	case len(o.Engine) > 0:
@@ -127,21 +116,45 @@ func checkJoin(c *linkage.Config, o *PlanOptions) error {
 	return dedup.Apart([]string{o.Output}, []string{c.Left, c.Right})
 }
 
-// tablesOf returns what decides about pairs, but for the columns and bands.
-func tablesOf(c linkage.Config) (*stage.Tables, measure.Threshold, error) {
-	t := &stage.Tables{Measure: measure.Cosine, Threshold: c.Threshold, SameWeights: c.IDF == linkage.IDFNone, Repetitions: c.Repetitions}
+// byBands tells whether each pair is decided by itself, and found by bands.
+func byBands(c *linkage.Config, o *PlanOptions) bool {
+	return c.Match == linkage.All && c.Threshold > 0 && c.Candidates == linkage.LSH &&
+		c.Top == 0 && c.Model == nil && c.IDF != linkage.IDFSketch && !o.Probability
+}
+
+// decideByBands settles a join of pairs that reach a threshold.
+func (p *Plan) decideByBands(c *linkage.Config) error {
+	t := p.Join
+	t.Measure, t.Threshold, t.SameWeights, t.Repetitions = measure.Cosine, c.Threshold, c.IDF == linkage.IDFNone, c.Repetitions
 	if c.Measure == measure.WeightedJaccard {
 		t.Measure = c.Measure
 	}
 	threshold, err := measure.NewThreshold(t.Measure, t.Threshold)
-	return t, threshold, err
-}
-
-// chooseColumns settles the columns, and how tables are read.
-func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config) error {
-	chosen, err := linkage.Choose(ctx, c)
 	if err != nil {
 		return err
+	}
+	params, err := bands.Tune(threshold, c.Recall)
+	if errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound) {
+		return fmt.Errorf("%w: %w", dedup.ErrUsage, setting.Errorf("bands do not find pairs of so little similarity (%s %v) with this recall: take a higher one, or less %s",
+			setting.Threshold, c.Threshold, setting.Recall))
+	}
+	t.Bands, t.Rows = params.Bands, params.Rows
+	return err
+}
+
+// decideByRule settles a join of which one task decides.
+func (p *Plan) decideByRule(c *linkage.Config, fields []linkage.Field, probability bool) {
+	p.Join.Rule = &stage.Rule{
+		Fields: fields, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, Model: c.Model, Probability: probability,
+		Weighing: c.Weighing, Searching: c.Searching,
+	}
+}
+
+// chooseColumns settles the columns, which it returns, and how tables are read.
+func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config, o *PlanOptions) ([]linkage.Field, error) {
+	chosen, err := linkage.Choose(ctx, c)
+	if err != nil {
+		return nil, err
 	}
 	left, right := Table{IDField: chosen.LeftID}, Table{IDField: chosen.RightID}
 	for _, f := range chosen.Fields {
@@ -149,18 +162,21 @@ func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config) error {
 		p.Join.Columns = append(p.Join.Columns, stage.TableColumn{Tokens: f.Tokens, Weight: f.Weight})
 	}
 	p.Tables = []Table{left, right}
-	p.Join.Header = headerOf(chosen.Fields)
-	return nil
+	p.Join.Header = headerOf(chosen.Fields, o.Probability)
+	return chosen.Fields, nil
 }
 
 // headerOf returns the names of the columns of the list of links, each another one.
-func headerOf(fields []linkage.Field) []string {
+func headerOf(fields []linkage.Field, probability bool) []string {
 	var columns []linklist.Column
 	for _, name := range []string{"left_id", "right_id", "similarity"} {
 		columns = linklist.Add(columns, name, false)
 	}
 	for _, f := range fields {
 		columns = linklist.Add(columns, f.Left, true)
+	}
+	if probability {
+		columns = linklist.Add(columns, "probability", true)
 	}
 	var names []string
 	for _, c := range columns {

@@ -168,7 +168,7 @@ func inFiles(t *testing.T, table string, n int) (folder string) {
 }
 
 // plainJoin returns the list of links of one machine.
-func plainJoin(t *testing.T, c linkage.Config) string {
+func plainJoin(t *testing.T, c linkage.Config, probability bool) string {
 	t.Helper()
 	r, err := linkage.Join(t.Context(), c)
 	if err != nil {
@@ -180,18 +180,9 @@ func plainJoin(t *testing.T, c linkage.Config) string {
 	}
 	var list strings.Builder
 	w := csv.NewWriter(&list)
-	decimals := func(s float64) string { return string(measure.AppendSimilarity(nil, s)) }
-	rows := [][]string{headerOf(fields)}
+	rows := [][]string{headerOf(fields, probability)}
 	for l := range r.Links.All() {
-		row := []string{string(l.A), string(l.B), decimals(l.Similarity)}
-		for _, s := range l.Fields {
-			if s < 0 {
-				row = append(row, "")
-			} else {
-				row = append(row, decimals(s))
-			}
-		}
-		rows = append(rows, row)
+		rows = append(rows, l.AppendRow(nil, probability))
 	}
 	if err := w.WriteAll(rows); err != nil {
 		t.Fatal(err)
@@ -225,7 +216,7 @@ func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := tt.config
 			c.Match, c.Candidates = linkage.All, linkage.LSH
-			want := plainJoin(t, c)
+			want := plainJoin(t, c, false)
 			if n := strings.Count(want, "\n"); n < tt.links {
 				t.Fatalf("%d links: no test", n)
 			}
@@ -243,10 +234,55 @@ func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
 	}
 }
 
+func TestAJoinThatOneTaskDecidesIsThatOfOneMachine(t *testing.T) {
+	left, right := twoTables(t, 100, 80, 0)
+	var labels []linkage.Label
+	for i := range 30 {
+		labels = append(labels, linkage.Label{A: fmt.Sprintf("l%d", i+34), B: fmt.Sprintf("r%d", i+1), Match: true}, linkage.Label{A: fmt.Sprintf("l%d", i+34), B: fmt.Sprintf("r%d", i+2)})
+	}
+	learner, err := linkage.NewLearner(t.Context(), linkage.Config{Left: left, Right: right})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := learner.Fit(linkage.Labels{Pairs: labels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		config      linkage.Config
+		probability bool
+	}{
+		"nothing chosen, in many files": {linkage.Config{Left: inFiles(t, left, 3), Right: inFiles(t, right, 2)}, false},
+		"rows by number, one to one":    {linkage.Config{Left: left, Right: right, LeftID: "-", RightID: "-", Match: linkage.OneToOne, Precision: 0.9}, true},
+		"a column twice, and by bands": {linkage.Config{
+			Left: right, Right: left, Match: linkage.Best, Threshold: 0.3, Searching: linkage.Searching{Candidates: linkage.LSH},
+			Fields: []linkage.Field{{Left: "name", Right: "title"}, {Left: "name", Right: "maker", Tokens: "words"}, {Left: "price", Weight: 2}, {Left: "id"}},
+		}, false},
+		"a learned model": {linkage.Config{Left: left, Right: right, Model: model}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := plainJoin(t, tt.config, tt.probability)
+			if n := strings.Count(want, "\n"); n < 20 {
+				t.Fatalf("%d links: no test", n)
+			}
+			folder := filepath.Join(t.TempDir(), "out")
+			p, err := MakeJoin(t.Context(), tt.config, PlanOptions{Work: t.TempDir(), Output: filepath.Join(folder, "links.csv"), Partitions: 3, Probability: tt.probability})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, err = Load(strings.NewReader(string(jsonOf(t, p)))); err != nil {
+				t.Fatal(err)
+			}
+			runAll(t, p, Options{})
+			same(t, output(t, folder), map[string]string{"links.csv": want})
+		})
+	}
+}
+
 func TestLinksOfStagesAreJSONWhereTheirFileIsNamedSo(t *testing.T) {
 	left, right := twoTables(t, 60, 40, 0)
 	c := linkage.Config{Left: left, Right: right, Threshold: 0.5, Match: linkage.All, Searching: linkage.Searching{Candidates: linkage.LSH}}
-	rows, err := csv.NewReader(strings.NewReader(plainJoin(t, c))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(plainJoin(t, c, false))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,11 +313,6 @@ func TestWhatAJoinByStagesDoesNotTakeIsRefused(t *testing.T) {
 	good := linkage.Config{Left: left, Right: right, Threshold: 0.5, Match: linkage.All, Searching: linkage.Searching{Candidates: linkage.LSH}}
 	for what, change := range map[string]func(c *linkage.Config, o *PlanOptions){
 		"one table":     func(c *linkage.Config, _ *PlanOptions) { c.Right = "" },
-		"no threshold":  func(c *linkage.Config, _ *PlanOptions) { c.Threshold = 0 },
-		"best partners": func(c *linkage.Config, _ *PlanOptions) { c.Match = linkage.Mutual },
-		"the top ones":  func(c *linkage.Config, _ *PlanOptions) { c.Top = 2 },
-		"a search":      func(c *linkage.Config, _ *PlanOptions) { c.Candidates = linkage.TopK },
-		"a sketch":      func(c *linkage.Config, _ *PlanOptions) { c.IDF = linkage.IDFSketch },
 		"other columns": func(c *linkage.Config, _ *PlanOptions) { c.With = []string{"title"} },
 		"known links":   func(c *linkage.Config, _ *PlanOptions) { c.Known = []linkage.Known{{}} },
 		"Parquet":       func(_ *linkage.Config, o *PlanOptions) { o.Output = "links.parquet" },

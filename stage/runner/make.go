@@ -27,6 +27,8 @@ type PlanOptions struct {
 	Memory     int64  // bytes of a task's process; 0: 1 GiB
 	Engine     []int  // documents are handed over by an engine, in so many parts: one number, of MakeJoin one for each table
 	Prices     Prices // of the estimate
+	// Probability of MakeJoin adds a column to the list: how likely each link is right.
+	Probability bool
 }
 
 const defaultMemory = 1 << 30

@@ -146,14 +146,18 @@ func inBothWays(t *testing.T, test func(t *testing.T, work string)) {
 	}
 }
 
-func TestAnEngineFindsTheLinksOfOneMachine(t *testing.T) { inBothWays(t, testEngineJoin) }
+func TestAnEngineFindsTheLinksOfOneMachine(t *testing.T) {
+	inBothWays(t, func(t *testing.T, work string) {
+		testEngineJoin(t, work, linkage.Config{Threshold: 0.5, Match: linkage.All, Searching: linkage.Searching{Candidates: linkage.LSH}})
+		testEngineJoin(t, work, linkage.Config{})
+	})
+}
 
-func testEngineJoin(t *testing.T, work string) {
+func testEngineJoin(t *testing.T, work string, c linkage.Config) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	left, right := twoTables(t, 90, 70, 0)
-	right = usable(t, right)
-	c := linkage.Config{Left: right, Right: left, Threshold: 0.5, Match: linkage.All, Searching: linkage.Searching{Candidates: linkage.LSH}}
-	want := plainJoin(t, c)
+	c.Left, c.Right = usable(t, right), left
+	want := plainJoin(t, c, false)
 	c.Right = usable(t, left) // of which the engine hands over lines
 	p, err := MakeJoin(t.Context(), c, PlanOptions{Engine: []int{3, 2}, Partitions: 4, Work: work})
 	if err != nil {
