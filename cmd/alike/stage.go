@@ -20,9 +20,9 @@ alike stage list prints the stages in order, each with its number of tasks. Task
 0 to n-1 of a stage may run at once, anywhere, and more than once: a task leaves one
 object in the plan's work folder, always the same bytes, when it is whole. When all
 tasks of a stage are done the next one can begin; the last stage, publish, puts the
-results into their place. A task takes one thread and about the memory of the plan. A
-task whose object is there is not run again, so that the same loop goes on after
-failures.
+results into their place. A task takes one thread (match of a join all processors) and
+about the memory of the plan. A task whose object is there is not run again, so that the
+same loop goes on after failures.
 
 With --pipe an engine runs the task: it hands over the blocks that are for it through
 standard input and takes blocks from standard output (docs/cluster.md). alike stage pack

@@ -17,6 +17,7 @@ import pytest
 from conftest import command
 
 from alike import UsageError
+from alike._options import arguments
 
 if os.environ.get("ALIKE_RAY_TESTS") != "all":
     pytest.skip("takes a minute: ALIKE_RAY_TESTS=all", allow_module_level=True)
@@ -71,14 +72,13 @@ def test_links_are_those_of_the_command(cluster: Any, tmp_path: Path) -> None:
     for name, rows in (("left", left), ("right", right)):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     files = [tmp_path / "left.jsonl", tmp_path / "right.jsonl"]
-    lines = command("join", *files, "--match=all", "--candidates=lsh", "--threshold=0.6", "--field=title=name", "--field=price", "--quiet")
-    header, *want = csv.reader(lines.splitlines())
-    got = alike_ray.join(dataset(left, 2)[0], dataset(right, 2)[0], threshold=0.6, field=["title=name", "price"]).take_all()
-    assert list(got[0]) == header
-    assert [["" if v is None else v if i < 2 else f"{v:.6f}" for i, v in enumerate(row.values())] for row in got] == want
-    assert len(want) > 30
-    with pytest.raises(UsageError, match="give a threshold"):
-        alike_ray.join(dataset(left, 1)[0], dataset(right, 1)[0])
+    for options in ({"match": "all", "candidates": "lsh", "threshold": 0.6}, {"probability": True}):
+        own = {"field": ["title=name", "price"], **options}
+        header, *want = csv.reader(command("join", *files, *arguments(own), "--quiet").splitlines())
+        got = alike_ray.join(dataset(left, 2)[0], dataset(right, 2)[0], **own).take_all()
+        assert list(got[0]) == header
+        assert [["" if v is None else v if i < 2 else f"{v:.6f}" for i, v in enumerate(row.values())] for row in got] == want
+        assert len(want) > 20
 
 
 def test_a_row_without_a_text_is_left_out_and_errors_are_those_of_the_command(cluster: Any) -> None:

@@ -21,6 +21,7 @@ from conftest import command
 
 from alike import UsageError
 from alike._binary import binary
+from alike._options import arguments
 
 pytest.importorskip("pyspark")
 pytestmark = pytest.mark.filterwarnings("default")  # Spark's own
@@ -156,19 +157,19 @@ def test_the_pairs_are_those_of_the_command_and_rows_without_a_text_are_left_out
     assert found(spark.pairs(data)) == want
 
 
-def joined(small: SparkSession, folder: Path) -> None:
+BY_BANDS = {"match": "all", "candidates": "lsh", "threshold": 0.6}  # each pair by itself
+
+
+def joined(small: SparkSession, folder: Path, options: dict[str, Any]) -> None:
     """Join tables as DataFrames, and by the command."""
     left, right = tables(folder, 200)
     frames = [
         small.createDataFrame(small.sparkContext.parallelize([tuple(row.values()) for row in rows], parts), schema)
         for rows, parts, schema in ((left, 2, "key long, title string, price double"), (right, 1, "id string, name string, price double"))
     ]
-    flags = {"threshold": 0.6, "field": ["title=name:2", "price"]}
-    command(
-        *("join", folder / "left.csv", folder / "right.csv", "--match=all", "--candidates=lsh", "--threshold=0.6"),
-        *("--field=title=name:2", "--field=price", "-o", folder / "links.csv"),
-    )
-    found = spark.join(*frames, **flags, partitions=2)  # type: ignore[arg-type]
+    own = {"field": ["title=name:2", "price"], **options}
+    command("join", folder / "left.csv", folder / "right.csv", *arguments(own), "-o", folder / "links.csv")
+    found = spark.join(*frames, **own, partitions=2)  # type: ignore[arg-type]
     assert found.columns == ["left_id", "right_id", "similarity", "title", "price"]
     order = {row["id"]: n for n, row in enumerate(right)}
     got = sorted((tuple(row) for row in found.collect()), key=lambda row: (row[0], order[row[1]]))
@@ -178,25 +179,26 @@ def joined(small: SparkSession, folder: Path) -> None:
 
 
 def test_the_links_are_those_of_the_command_though_tasks_fail(small: SparkSession, tmp_path: Path) -> None:
-    joined(small, tmp_path)
+    joined(small, tmp_path, BY_BANDS)
     assert "score" in failed(small)
-    out = tmp_path / "files.csv"
-    summary = spark.join_files(
-        tmp_path / "left.csv", tmp_path / "right.csv", out, threshold=0.6, field=["title=name:2", "price"], partitions=1
-    )
-    assert out.read_bytes() == (tmp_path / "links.csv").read_bytes()
-    assert summary["pairs"] == len(links(out))
+    both, out = [tmp_path / "left.csv", tmp_path / "right.csv"], [tmp_path / name for name in ("one.csv", "files.csv")]
+    command("join", *both, "-o", out[0])
+    assert spark.join_files(*both, out[1])["pairs"] == len(links(out[0])) > 30
+    assert out[1].read_bytes() == out[0].read_bytes()
     empty = small.createDataFrame([], "id string, name string")
     assert spark.join(empty, empty, threshold=0.5).collect() == []
-    with pytest.raises(UsageError, match="give a threshold"):
-        spark.join(empty, empty)
+    with pytest.raises(UsageError, match="--precision is 2"):
+        spark.join(empty, empty, precision=2)
     with pytest.raises(UsageError, match="there is no column 'x' with ids"):
         spark.join(empty, empty, threshold=0.5, left_id="x")
 
 
 @ALL
-def test_the_links_are_those_of_the_command_where_spark_moves_blocks(small: SparkSession, tmp_path: Path, moved: None) -> None:
-    joined(small, tmp_path)
+@pytest.mark.parametrize("options", [BY_BANDS, {"match": "mutual"}])
+def test_the_links_are_those_of_the_command_where_spark_moves_blocks(
+    small: SparkSession, tmp_path: Path, moved: None, options: dict[str, Any]
+) -> None:
+    joined(small, tmp_path, options)
 
 
 def test_files_come_out_as_the_command_writes_them_though_tasks_fail(small: SparkSession, tmp_path: Path) -> None:
@@ -314,7 +316,7 @@ def test_the_command_reads_and_writes_files(tmp_path: Path, capsys: pytest.Captu
         "--field",
         "price",
     ]
-    command("join", *of[1:], "--match=all", "--candidates=lsh", "-o", tmp_path / "links.csv")
+    command("join", *of[1:], "-o", tmp_path / "links.csv")
     assert _spark_command.main([*of, "-o", str(tmp_path / "joined"), "--master", "local[2]"]) == 0
     lines = [line for part in (tmp_path / "joined").glob("*.csv") for line in part.read_text().splitlines()[1:]]
     assert len(lines) == len(links(tmp_path / "links.csv")) > 10

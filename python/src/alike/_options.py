@@ -123,25 +123,18 @@ class PairsOptions(CorpusOptions, RecordOptions, total=False):
     top: int
 
 
-class TableOptions(TypedDict, total=False):
-    """How tables are read and compared."""
+class JoinOptions(TypedDict, total=False):
+    """How the records of two tables are compared, and which pairs are links."""
 
     field: str | Sequence[str]
     match: Literal["mutual", "one-to-one", "best", "all"]
     config: Path
-    format: Literal["jsonl", "csv", "tsv", "parquet"]
-    max_record: Size
-    on_error: Literal["skip", "fail"]
-    threads: int
     memory: Size
-    work: Path
-    fresh: bool
-    quiet: bool
     threshold: float | Literal["auto"]
     precision: float
     model: Path
     top: int
-    with_: str | Sequence[str]
+    probability: bool
     idf: Literal["exact", "sketch", "none"]
     idf_epsilon: float
     idf_delta: float
@@ -150,8 +143,20 @@ class TableOptions(TypedDict, total=False):
     candidates: Literal["topk", "lsh", "exact", "auto"]
     recall: float
     bloom: bool
+
+
+class TableOptions(JoinOptions, total=False):
+    """Flags of ``alike join``."""
+
+    format: Literal["jsonl", "csv", "tsv", "parquet"]
+    max_record: Size
+    on_error: Literal["skip", "fail"]
+    threads: int
+    work: Path
+    fresh: bool
+    quiet: bool
+    with_: str | Sequence[str]
     against_links: Path
-    probability: bool
     save_config: Path
 
 
@@ -267,10 +272,11 @@ DEFAULTS: Mapping[str, Any] = {
 }
 
 # Where a command has another default.
+OF_JOINS: Mapping[str, Any] = {"threshold": "auto", "measure": "cosine", "candidates": "topk"}
 OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "TableOptions": {"threshold": "auto", "measure": "cosine", "candidates": "topk"},
-    "EngineTableOptions": {"threshold": None, "measure": "cosine"},
-    "FilesTableOptions": {"threshold": None, "measure": "cosine"},
+    "TableOptions": OF_JOINS,
+    "EngineTableOptions": OF_JOINS,
+    "FilesTableOptions": OF_JOINS,
     "IndexOptions": {"keep": None, "bucket_cap": 64},
     "QueryOptions": {"threshold": None},
 }

@@ -22,7 +22,7 @@ from typing import Any
 FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".orc": "orc"}
 OWN_FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}  # as the program calls them
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".lz4", ".snappy")
-NO_VALUE = ("fold", "strip_diacritics", "repetitions")
+NO_VALUE = ("fold", "strip_diacritics", "repetitions", "probability", "bloom")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     for command, known, what in (
         ("dedup", EngineDedupOptions, "keep one document of every cluster of near-duplicates"),
         ("pairs", EngineOptions, "list every pair of similar documents: a, b, similarity"),
-        ("join", EngineTableOptions, "find the records of two tables that are alike: left_id, right_id, similarity, that of each column"),
+        ("join", EngineTableOptions, "find the records of two tables that belong together: left_id, right_id, similarity, that of each column"),
     ):
         of = commands.add_parser(command, help=what, description=what.capitalize() + ".", allow_abbrev=False)
         tables = command == "join"

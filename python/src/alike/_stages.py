@@ -17,10 +17,10 @@ import tempfile
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import IO, Any, Literal, TypedDict
+from typing import IO, Any, Literal
 
 from ._errors import UsageError
-from ._options import Path, SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
+from ._options import JoinOptions, Path, SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
 from ._process import Program, end
 from ._rows import Schema, check_field, choose_label, choose_text
 
@@ -61,23 +61,15 @@ class FilesDedupOptions(FilesOptions, EngineDedupOptions, total=False):
     """Flags of ``alike plan dedup`` for runs over files."""
 
 
-class EngineTableOptions(TypedDict, total=False):
+class EngineTableOptions(JoinOptions, total=False):
     """Flags of ``alike plan join`` that an engine's joins have."""
 
-    threshold: float
-    field: str | Sequence[str]
-    measure: Literal["cosine", "weighted-jaccard"]
-    recall: float
-    idf: Literal["exact", "none"]
-    repetitions: bool
-    memory: Size
     partitions: int
 
 
 class FilesTableOptions(EngineTableOptions, total=False):
     """Flags of ``alike plan join`` for joins of files."""
 
-    config: Path
     work: Path
     format: Literal["jsonl", "csv", "tsv", "parquet"]
     max_record: Size
@@ -113,17 +105,6 @@ class Settled:
     field: str | None  # that a keep rule looks at
     longest: int  # bytes of a text
     plan: dict[str, Any]  # options of the plan
-
-
-# What plans of joins can do, and is not the default of the command.
-OF_JOINS = {"match": "all", "candidates": "lsh"}
-
-
-def check_join(options: Mapping[str, Any]) -> None:
-    """Check what a join asks for."""
-    check("join", options, EngineTableOptions)
-    if options.get("threshold") is None:
-        raise UsageError("on several machines records are joined by their similarity alone: give a threshold, such as threshold=0.7")
 
 
 def settle(function: str, known: type, options: Mapping[str, Any], schema: Schema, text: str | None, id: str | None) -> Settled:
@@ -175,7 +156,7 @@ class Sample:
 
 def make_join_plan(tables: Sequence[Sample], parts: Sequence[int], options: Mapping[str, Any], work: Path | None = None) -> Plan:
     """Plan a join of two tables in so many parts each. The columns that are compared are chosen by the samples."""
-    own = {"partitions": sum(parts), **options, **OF_JOINS, "work": work}
+    own = {"partitions": sum(parts), **options, "work": work}
     flags = [f"--{side}-id={table.id}" for side, table in zip(SIDES, tables, strict=True) if table.id is not None]
     with tempfile.TemporaryDirectory(prefix="alike-") as folder:
         paths = [os.path.join(folder, side + ".csv") for side in SIDES]
@@ -193,8 +174,7 @@ def _without_publish(plan: Plan) -> Plan:
 
 def plan_files(command: str, inputs: Sequence[str], output: str, options: Mapping[str, Any]) -> Plan:
     """Plan a run whose tasks read files, and leave each other blocks, in places that all of them see."""
-    own = {**options, **OF_JOINS} if command == "join" else options
-    return _planned(command, f"--results={output}", *arguments(own), "--", *inputs)
+    return _planned(command, f"--results={output}", *arguments(options), "--", *inputs)
 
 
 def _planned(command: str, *flags: str) -> Plan:

@@ -4,7 +4,7 @@
     kept = ray.dedup(dataset)                     # the rows without near-duplicates
     marked = ray.dedup(dataset, mask=True)        # all rows, with a column "kept"
     found = ray.pairs(dataset, id="url")          # every pair of similar documents: a, b, similarity
-    links = ray.join(products, catalogue, threshold=0.7)  # the records of two tables that are alike
+    links = ray.join(products, catalogue)  # the records of two tables that belong together
 
 Results are those of the command with ``--candidates lsh``. Ray moves, spills, schedules and
 tries again; the work is done by the program, which runs as a child of Ray's workers. This
@@ -25,7 +25,7 @@ import ray
 import ray.data
 
 from ._errors import AlikeError, UsageError
-from ._options import documented
+from ._options import check, documented
 from ._rows import Schema
 from ._stages import (
     KEPT,
@@ -38,7 +38,6 @@ from ._stages import (
     Sample,
     Settled,
     Stage,
-    check_join,
     check_mask,
     columns,
     make_join_plan,
@@ -103,10 +102,12 @@ def pairs(data: Dataset, *, text: str | None = None, id: str | None = None, **op
 def join(
     left: Dataset, right: Dataset, *, left_id: str | None = None, right_id: str | None = None, **options: Unpack[EngineTableOptions]
 ) -> Dataset:
-    """Find the records of two tables that are alike: left_id, right_id, similarity, and that of each column.
+    """Find the records of two tables that belong together: left_id, right_id, similarity, and that of each column.
 
-    The links are those of ``alike join --match all --candidates lsh``, with a threshold, which must be given, in the order
-    of the left table. A column's similarity is None where a value is missing. Ids are strings.
+    The links are those of ``alike join`` with the same options, in the order of the left table. With match="all",
+    candidates="lsh" and a threshold each pair is decided by itself, in many tasks. All else depends on all candidates:
+    tasks read the tables, and one decides, in memory (10 million records in 2 GiB). A column's similarity is None where
+    a value is missing. Ids are strings.
 
     left_id, right_id: the columns with the ids, which are not compared; else "id", else the first one; "-" numbers the
         rows from 1 on.
@@ -114,7 +115,7 @@ def join(
         first 5,000 rows. Values are compared as Arrow casts them to strings; lists, maps and structs are left out.
     partitions: tasks of the stages that go by hashes; else as many as both have blocks.
     """
-    check_join(options)
+    check("join", options, EngineTableOptions)
     samples = [_sample(data, id) for data, id in ((left, left_id), (right, right_id))]
     blocks = [data.to_arrow_refs() for data in (left, right)]
     plan = make_join_plan(samples, [max(len(of), 1) for of in blocks], options)

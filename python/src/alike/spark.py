@@ -4,7 +4,7 @@
     kept = spark.dedup(frame)                     # the rows without near-duplicates
     marked = spark.dedup(frame, mask=True)        # all rows, with a column "kept"
     found = spark.pairs(frame, id="url")          # every pair of similar documents: a, b, similarity
-    links = spark.join(products, catalogue, threshold=0.7)  # the records of two tables that are alike
+    links = spark.join(products, catalogue)  # the records of two tables that belong together
     spark.dedup_files("s3://bucket/corpus", "s3://bucket/clean", work="s3://bucket/tmp")  # files to files, at less cost
 
 Results are those of the command with ``--candidates lsh``. Spark moves, spills, schedules and
@@ -50,7 +50,6 @@ from ._stages import (
     Sample,
     Settled,
     Stage,
-    check_join,
     check_mask,
     columns,
     make_join_plan,
@@ -168,10 +167,12 @@ def join(
     work: Path | None = None,
     **options: Unpack[EngineTableOptions],
 ) -> DataFrame:
-    """Find the records of two tables that are alike: left_id, right_id, similarity, and that of each column.
+    """Find the records of two tables that belong together: left_id, right_id, similarity, and that of each column.
 
-    The links are those of ``alike join --match all --candidates lsh``, with a threshold, which must be given. A
-    column's similarity is None where a value is missing. Links come in no order.
+    The links are those of ``alike join`` with the same options. With match="all", candidates="lsh" and a threshold
+    each pair is decided by itself, in many tasks. All else depends on all candidates: tasks read the tables, and one
+    decides, in memory (10 million records in 2 GiB). A column's similarity is None where a value is missing. Links come
+    in no order.
 
     left_id, right_id: the columns with the ids, which are not compared; else "id", else the first one; "-" numbers the
         rows from 1 on.
@@ -181,7 +182,7 @@ def join(
 
     Everything else is as for dedup.
     """
-    check_join(options)
+    check("join", options, EngineTableOptions)
     samples = [_sample(df, id) for df, id in ((left, left_id), (right, right_id))]
 
     def documents(plan: Plan, side: int) -> list[Column]:
@@ -231,7 +232,7 @@ def pairs_files(
 def join_files(
     left: Path, right: Path, output: Path, *, left_id: str | None = None, right_id: str | None = None, **options: Unpack[FilesTableOptions]
 ) -> Summary:
-    """Find the records of two tables that are alike, and write the file output, CSV, as ``alike join`` does.
+    """Find the records of two tables that belong together, and write the file output, CSV, as ``alike join`` does.
 
     A table is a file, or a folder or prefix of files. left_id, right_id and field are as for join; everything else
     is as for dedup_files.
