@@ -14,7 +14,13 @@ WORDS = "river night morning street water council bridge baker bread lamp winter
 
 
 @pytest.fixture
-def texts() -> list[str]:
+def texts(all_texts: list[str]) -> list[str]:
+    """Return all_texts as a list of the test's own."""
+    return all_texts[:]
+
+
+@pytest.fixture(scope="session")
+def all_texts() -> list[str]:
     """Return texts with near-duplicates, copies, other scripts and empty ones among them."""
     rng = random.Random(7)
     made: list[str] = []

@@ -57,6 +57,15 @@ def arrow_array(texts: list[Any]) -> Any:
     return pytest.importorskip("pyarrow").chunked_array([texts[:100], texts[100:]])
 
 
+def arrow_views(texts: list[Any]) -> Any:
+    p = pytest.importorskip("pyarrow")
+    return p.table({"text": p.array(texts, p.string_view())})
+
+
+def numpy(texts: list[Any]) -> Any:
+    return pytest.importorskip("numpy").array(texts, dtype=object)
+
+
 def data_set(texts: list[Any]) -> Any:
     return pytest.importorskip("datasets").Dataset.from_dict({"text": texts, "n": list(range(len(texts)))})
 
@@ -95,6 +104,8 @@ KINDS: list[Callable[[list[Any]], Any]] = [
     arrow_batch,
     arrow_dictionary,
     arrow_array,
+    arrow_views,
+    numpy,
     data_set,
     data_set_view,
     data_set_stream,
@@ -116,13 +127,14 @@ def texts_of(rows: Any) -> list[Any]:
     return [row["text"] if isinstance(row, dict) else row for row in rows]
 
 
-@pytest.fixture
-def truth(texts: list[str], tmp_path: Path) -> Iterator[tuple[list[int], list[tuple[int, int, float]]]]:
+@pytest.fixture(scope="module")
+def truth(all_texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[int], list[tuple[int, int, float]]]]:
     """Return what the plain command says of the texts: numbers of kept rows, and pairs."""
-    lines = tmp_path / "in.jsonl"
-    lines.write_text("".join(json.dumps({"id": str(i), "text": t}) + "\n" for i, t in enumerate(texts)), "utf-8")
-    command("dedup", lines, "-o", tmp_path / "out", "--threshold", "0.6")
-    kept = [int(json.loads(line)["id"]) for line in (tmp_path / "out/kept/in.jsonl").read_text("utf-8").splitlines()]
+    folder = tmp_path_factory.mktemp("truth")
+    lines = folder / "in.jsonl"
+    lines.write_text("".join(json.dumps({"id": str(i), "text": t}) + "\n" for i, t in enumerate(all_texts)), "utf-8")
+    command("dedup", lines, "-o", folder / "out", "--threshold", "0.6")
+    kept = [int(json.loads(line)["id"]) for line in (folder / "out/kept/in.jsonl").read_text("utf-8").splitlines()]
     rows = csv.reader(command("pairs", lines, "--threshold", "0.6").splitlines())
     yield kept, [(int(a), int(b), float(s)) for a, b, s in list(rows)[1:]]
 
@@ -187,12 +199,15 @@ def test_no_rows_are_no_rows(make: Any) -> None:
 
 
 def test_an_empty_frame_with_a_text_column_is_kept_empty() -> None:
-    frame = pytest.importorskip("pandas").DataFrame({"text": []}, dtype=str)
+    frame = pytest.importorskip("pandas").DataFrame({"text": []})  # of no type yet
     assert alike.dedup(frame).shape == (0, 1)
-    assert alike.pairs(frame).shape == (0, 3)
+    found = alike.pairs(frame)
+    assert [str(kind) for kind in found.dtypes] == ["int64", "int64", "float64"]
+    other = pytest.importorskip("pandas").DataFrame({"text": ["a b"]})
+    assert list(alike.join(frame, other)) == ["left_id", "right_id", "similarity", "text"]
     table = pytest.importorskip("pyarrow").table({"text": pytest.importorskip("pyarrow").array([], "string")})
     assert alike.dedup(table).num_rows == 0
-    assert alike.pairs(table).num_rows == 0
+    assert [str(kind) for kind in alike.pairs(table).schema.types] == ["int64", "int64", "double"]
     assert alike.sketch(table).num_rows == 0
     frame = pytest.importorskip("polars").DataFrame({"text": []}, schema={"text": pytest.importorskip("polars").String})
     assert alike.dedup(frame).height == 0

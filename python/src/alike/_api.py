@@ -111,10 +111,11 @@ def dedup(
         with call.begin(in_memory=True):
             kept = source.keep(_kept(call, source, against))
             return Lasting(kept, call.release()) if type(source) is Stream else kept
+    if output is None:
+        raise UsageError("a str is a path, and what is kept of files goes to a folder: name it, output=…; give texts as a list")
     with call.begin(in_memory=False):
         paths = {"input": source} if records else call.send(_sides(source, "against", against))
-        to = [] if output is None else [f"--output={os.fspath(output)}"]
-        return call.run("dedup", [*to, *_flags("against", paths)], paths["input"]).summary
+        return call.run("dedup", [f"--output={os.fspath(output)}", *_flags("against", paths)], paths["input"]).summary
 
 
 @documented(DedupOptions)
@@ -148,14 +149,7 @@ def _kept(call: Call, rows: Rows, against: Any) -> bytearray:
     if of_records(call, against=against):
         return kept_records(call, rows)
     paths = call.send(_sides(rows, "against", against), by_number=True)
-    output = os.path.join(call.folder, "output")
-    call.run("dedup", [f"--output={output}", "--ids-only", *_flags("against", paths)], paths["input"])
-    kept = bytearray(len(rows))
-    with open(os.path.join(output, "kept.csv"), "rb") as numbers:
-        next(numbers)
-        for number in numbers:
-            kept[int(number)] = 1
-    return kept
+    return call.kept(rows, paths["input"], *_flags("against", paths))
 
 
 def _sides(source: Source, name: str, other: Any) -> dict[str, Source]:
@@ -265,7 +259,7 @@ def _all_pairs(file: str, sides: dict[str, Source], label: Hashable | None) -> d
 
 def _table(source: Source, columns: dict[str, Any]) -> Any:
     if isinstance(source, Rows):
-        return source.table({name: list(c) if isinstance(c, array) else c for name, c in columns.items()})
+        return source.table(columns)
     kind = SharedPair if "shared" in columns else Pair
     return list(map(kind, *map(plain, columns.values())))
 

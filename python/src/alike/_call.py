@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from ._errors import SkippedRecords, UsageError
+from ._errors import AlikeError, SkippedRecords, UsageError
 from ._frames import rows_of
 from ._items import Stream
 from ._options import arguments, check
@@ -37,7 +37,10 @@ INMEMORY = "is for files: leave it out for rows in memory"
 def source_of(data: Any) -> Source:
     """Tell paths from rows: a str or path is an input, and so is each of a list of paths."""
     if isinstance(data, (str, os.PathLike)):
-        return [os.fspath(data)]
+        path = os.fspath(data)
+        if re.search(r"\s", path) and not re.search(r"[*?[]|://", path) and not os.path.exists(path):
+            raise AlikeError(f"{path[:100]}: no such file or folder; check the name, or give texts as a list")
+        return [path]
     if isinstance(data, (list, tuple)) and data and all(isinstance(item, os.PathLike) for item in data):
         return [os.fspath(item) for item in data]
     return rows_of(data)
@@ -156,6 +159,17 @@ class Call:
         if not self.quiet:
             _warn(outcome)
         return outcome
+
+    def kept(self, rows: Rows, inputs: Sequence[str], *flags: str) -> bytearray:
+        """Have dedup tell which rows, sent as inputs, it keeps. Return a 1 for every one that is, else a 0."""
+        output = os.path.join(self.folder, "output")
+        self.run("dedup", ["--ids-only", f"--output={output}", *flags], inputs)
+        kept = bytearray(len(rows))
+        with open(os.path.join(output, "kept.csv"), "rb") as numbers:
+            next(numbers)
+            for number in numbers:
+                kept[int(number)] = 1
+        return kept
 
     def run_plainly(self, *command: str) -> Outcome:
         """Run a command that tells of its work in lines."""

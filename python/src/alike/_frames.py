@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -32,6 +33,7 @@ def rows_of(data: Any) -> Rows:
         ("pyarrow", "RecordBatch", ArrowTable),
         ("pyarrow", "ChunkedArray", ArrowArray),
         ("pyarrow", "Array", ArrowArray),
+        ("numpy", "ndarray", NumpyArray),
         ("datasets", "Dataset", HuggingFace),
         ("datasets", "IterableDataset", HuggingFaceStream),
     ):
@@ -76,7 +78,7 @@ class PandasFrame(Rows):
 
     def wrong(self, text: Hashable) -> str | None:
         column = self.frame[text]
-        return None if _is_pandas_text(column) else f"values of type {column.dtype}"
+        return None if column.empty or _is_pandas_text(column) else f"values of type {column.dtype}"
 
     def write(self, path: str, columns: Columns, names: Names, tick: Tick) -> str:
         texts = self.frame[columns.text]
@@ -113,7 +115,8 @@ class PandasFrame(Rows):
         return pandas.Series(_booleans(kept), index=self.frame.index, name="kept", dtype=bool)
 
     def table(self, columns: dict[str, Any]) -> Any:
-        return sys.modules["pandas"].DataFrame(columns)
+        numpy, pandas = sys.modules["numpy"], sys.modules["pandas"]
+        return pandas.DataFrame({name: numpy.array(c, c.typecode) if isinstance(c, array) else c for name, c in columns.items()})
 
 
 class PandasSeries(PandasFrame):
@@ -214,7 +217,8 @@ class ArrowTable(Rows):
     """A pyarrow.Table or RecordBatch."""
 
     def __init__(self, table: Frame) -> None:
-        self.rows = table
+        self.given = table.schema
+        self.rows = _without_views(table)
 
     def names(self) -> Sequence[Hashable] | None:
         return list(self.rows.schema.names)
@@ -251,7 +255,8 @@ class ArrowTable(Rows):
         return taken if column is None else self.rows.column(column).take(taken)
 
     def keep(self, kept: bytearray) -> Any:
-        return self.rows.filter(self.mask(kept))
+        rows = self.rows.filter(self.mask(kept))
+        return rows if self.rows.schema is self.given else rows.cast(self.given)
 
     def mask(self, kept: bytearray) -> Any:
         import pyarrow
@@ -259,9 +264,24 @@ class ArrowTable(Rows):
         return pyarrow.array(memoryview(kept).cast("?").tolist(), pyarrow.bool_())
 
     def table(self, columns: dict[str, Any]) -> Any:
-        import pyarrow
+        return _arrow_table(columns)
 
-        return pyarrow.table(columns)
+
+def _without_views(table: Frame) -> Any:
+    """Return a table without views of strings, of which Arrow cannot take some rows."""
+    import pyarrow
+
+    if not any(str(field.type) == "string_view" for field in table.schema):
+        return table
+    own = [field.with_type(pyarrow.large_string()) if str(field.type) == "string_view" else field for field in table.schema]
+    return table.cast(pyarrow.schema(own, table.schema.metadata))
+
+
+def _arrow_table(columns: dict[str, Any]) -> Any:
+    import pyarrow
+
+    kinds = {"q": pyarrow.int64(), "d": pyarrow.float64()}
+    return pyarrow.table({name: pyarrow.array(c, kinds[c.typecode]) if isinstance(c, array) else c for name, c in columns.items()})
 
 
 def _is_arrow_text(kind: Any) -> bool:
@@ -289,14 +309,35 @@ def _write_batches(path: str, count: int, batches: Iterator[Any], columns: Colum
 class ArrowArray(ArrowTable):
     """A pyarrow.Array or ChunkedArray of texts."""
 
-    def __init__(self, array: Frame) -> None:
+    def __init__(self, texts: Frame) -> None:
         import pyarrow
 
-        super().__init__(pyarrow.table({"text": array}))
+        super().__init__(pyarrow.table({"text": texts}))
+        self.array = texts
+
+    def keep(self, kept: bytearray) -> Any:
+        import pyarrow
+
+        if str(self.array.type) != "string_view":
+            return self.array.filter(self.mask(kept))
+        chunks = super().keep(kept).column("text")
+        return chunks if isinstance(self.array, pyarrow.ChunkedArray) else chunks.combine_chunks()
+
+
+class NumpyArray(Items):
+    """A numpy.ndarray of texts."""
+
+    def __init__(self, array: Frame) -> None:
+        if array.ndim != 1:
+            raise UsageError(f"an array has {array.ndim} dimensions: give one of texts, or a data frame")
+        super().__init__(array.tolist())
         self.array = array
 
     def keep(self, kept: bytearray) -> Any:
-        return self.array.filter(self.mask(kept))
+        return self.array[self.mask(kept)]
+
+    def mask(self, kept: bytearray) -> Any:
+        return _booleans(kept)
 
 
 class HuggingFace(ArrowTable):
@@ -335,7 +376,11 @@ class HuggingFace(ArrowTable):
         return [bool(k) for k in kept]
 
     def table(self, columns: dict[str, Any]) -> Any:
-        return sys.modules["datasets"].Dataset.from_dict(columns)
+        return _data_set(columns)
+
+
+def _data_set(columns: dict[str, Any]) -> Any:
+    return sys.modules["datasets"].Dataset(_arrow_table(columns))
 
 
 class HuggingFaceStream(Stream):
@@ -355,7 +400,7 @@ class HuggingFaceStream(Stream):
         return self.data.filter(_Kept(kept), with_indices=True)
 
     def table(self, columns: dict[str, Any]) -> Any:
-        return sys.modules["datasets"].Dataset.from_dict(columns)
+        return _data_set(columns)
 
 
 class _Kept:
@@ -416,7 +461,9 @@ class PolarsFrame(Rows):
         return polars.Series("kept", memoryview(kept).cast("?").tolist(), dtype=polars.Boolean)
 
     def table(self, columns: dict[str, Any]) -> Any:
-        return sys.modules["polars"].DataFrame(columns)
+        polars = sys.modules["polars"]
+        kinds = {name: {"q": polars.Int64, "d": polars.Float64}[c.typecode] for name, c in columns.items() if isinstance(c, array)}
+        return polars.DataFrame(columns, schema_overrides=kinds)
 
 
 class PolarsSeries(PolarsFrame):

@@ -80,9 +80,14 @@ def send_table(call: Call, side: str, rows: Rows, label: Hashable | None) -> str
     if names is None:
         raise UsageError(f"{side} has texts, where a table has columns: give records (dict), or find pairs of texts with pairs()")
     columns = [name for name in names if name != label]
-    path = os.path.join(call.folder, side + ".jsonl")
-    numbered = ((number, *row) for number, row in enumerate(rows.tuples(columns)))
-    write_records(path, [NUMBER, *map(str, columns)], numbered)
+    path, header = os.path.join(call.folder, side), [NUMBER, *map(str, columns)]
+    if len(rows):
+        path += ".jsonl"
+        write_records(path, header, ((number, *row) for number, row in enumerate(rows.tuples(columns))))
+    else:  # JSON Lines without a line have no columns
+        path += ".csv"
+        with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+            csv.writer(file).writerow(header)
     call.label(path, rows, label)
     return path
 

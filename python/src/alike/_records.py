@@ -29,15 +29,9 @@ def of_records(call: Call, **others: Any) -> bool:
 def kept_records(call: Call, rows: Rows) -> bytearray:
     """Return a 1 for every record that is kept, else a 0."""
     check_field(rows, call.options.get("keep"))
-    path, output = send_table(call, "input", rows, choose_label(rows, call.id)), os.path.join(call.folder, "output")
+    path = send_table(call, "input", rows, choose_label(rows, call.id))
     call.number = NUMBER
-    call.run("dedup", ["--ids-only", f"--output={output}"], [path])
-    kept = bytearray(len(rows))
-    with open(os.path.join(output, "kept.csv"), "rb") as numbers:
-        next(numbers)
-        for number in numbers:
-            kept[int(number)] = 1
-    return kept
+    return call.kept(rows, [path])
 
 
 def pairs_of_records(call: Call, source: Source, output: str | None) -> Any:

@@ -88,7 +88,7 @@ class Rows(Schema):
 
     @abstractmethod
     def table(self, columns: dict[str, Any]) -> Any:
-        """Return a result as a table of the same kind."""
+        """Return a result as a table of the same kind. Columns of numbers are arrays, which may be empty."""
 
 
 def choose_text(rows: Schema, text: Hashable | None, number: Hashable | None) -> Hashable | None:

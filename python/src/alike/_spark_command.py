@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     for command, known, what in (
         ("dedup", EngineDedupOptions, "keep one document of every cluster of near-duplicates"),
         ("pairs", EngineOptions, "list every pair of similar documents: a, b, similarity"),
-        ("join", EngineTableOptions, "find the records of two tables that belong together: left_id, right_id, similarity, that of each column"),
+        ("join", EngineTableOptions, "find the records of two tables that belong together: left_id, right_id, similarity, of columns too"),
     ):
         of = commands.add_parser(command, help=what, description=what.capitalize() + ".", allow_abbrev=False)
         tables = command == "join"
