@@ -55,9 +55,11 @@ type disk struct {
 	// With KeysOnDisk, see settle.go.
 	onDisk      bool
 	options     *pebble.Options
-	cache       int64 // bytes
-	filterBytes int64 // of a document
-	tailKeys    int   // that memory holds
+	cache       int64     // bytes
+	filterBytes int64     // of a document
+	tailKeys    int       // that memory holds
+	ready       uint64    // documents before this slot have keys and facts on disk, settled or not; the writer's
+	settling    *settling // nil: no documents are being settled; likewise
 }
 
 const (

@@ -58,7 +58,7 @@ var errGone = errors.New("document is gone")
 // asks for with the query and that its sketch admits. They hold until the next call.
 func (f *finder) candidates(v *view, r table.Range, keys []uint64, votes int, admits func(held *facts) bool) (slots []uint64, err error) {
 	f.slots = f.slots[:0]
-	v.table.Touch(keys)
+	v.touch(keys)
 	buckets := buckets{view: v, most: f.x.options.BucketCap}
 	defer func() { err = errors.Join(err, buckets.close()) }()
 	late := votes > 1 || r.First < v.settled // strangers count votes too, until all are in; facts on disk are read once
@@ -212,21 +212,28 @@ func (f *finder) again(v *view, slot uint64, r record) (a arrival, err error) {
 		record: appendRecord(nil, r), id: bytes.Clone(r.id),
 	}
 	a.sum = durable.Checksum(0, a.record)
-	if r.kind != bodyText {
-		a.keys = numbers(nil, r.body[8:keysSize(r.body)])
-	} else {
-		if f.maker == nil {
-			f.maker = f.x.options.Recipe.NewMaker(recipe.MakerOptions{})
-		}
-		if f.maker.Make(r.body).Features > 0 {
-			a.keys = append(f.maker.AppendKeys(nil), digestKey(a.digest))
-			if f.x.options.Containment > 0 {
-				a.keys = appendScaled(a.keys, f.x.scaled, f.setOf(r))
-			}
-		}
-	}
+	a.keys = f.keysOf(r)
 	if len(a.keys) > 0 {
 		a.ways = f.x.options.Recipe.Keys() + 1
 	}
 	return a, nil
+}
+
+// keysOf returns the keys that a document got of which this is kept.
+func (f *finder) keysOf(r record) (keys []uint64) {
+	if r.kind != bodyText {
+		return numbers(nil, r.body[8:keysSize(r.body)])
+	}
+	if f.maker == nil {
+		f.maker = f.x.options.Recipe.NewMaker(recipe.MakerOptions{})
+	}
+	made := f.maker.Make(r.body)
+	if made.Features == 0 {
+		return nil
+	}
+	keys = append(f.maker.AppendKeys(nil), digestKey(made.Digest))
+	if f.x.options.Containment > 0 {
+		keys = appendScaled(keys, f.x.scaled, f.setOf(r))
+	}
+	return keys
 }

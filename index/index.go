@@ -47,6 +47,7 @@ type Index struct {
 	dropped [][]byte          // with ByID: ids of what is dead
 	dead    []uint64          // slots buried by the batch at hand
 	keyed   []keyOf           // keys on disk that it changes
+	late    late              // see settling
 	notes   []noteOf          // to be stored with the batch at hand
 	most    uint64            // see expire
 	finder  *finder
@@ -414,6 +415,8 @@ func (x *Index) bury(slot uint64, keys []uint64) {
 		x.growing.gone[slot] = true
 	} else if !x.growing.chunk(slot).bury(slot) {
 		return
+	} else if slot < x.growing.frozen {
+		x.late.dead = append(x.late.dead, slot)
 	}
 	for _, key := range keys {
 		x.unlink(key, slot)
@@ -424,19 +427,31 @@ func (x *Index) bury(slot uint64, keys []uint64) {
 
 // link gives a document that is there the key, unlink takes it.
 func (x *Index) link(key, slot uint64) {
-	if slot < x.growing.settled {
-		x.keyed = append(x.keyed, keyOf{table.Print(key), slot, true})
+	if x.onDisk(key, slot, true) {
 		return
 	}
-	x.growing.table.Insert(key, slot, table.Range{First: x.growing.First, Next: x.next})
+	x.growing.tableOf(slot).Insert(key, slot, table.Range{First: x.growing.First, Next: x.next})
 }
 
 func (x *Index) unlink(key, slot uint64) {
-	if slot < x.growing.settled {
-		x.keyed = append(x.keyed, keyOf{table.Print(key), slot, false})
+	if x.onDisk(key, slot, false) {
 		return
 	}
-	x.growing.table.Remove(key, slot, table.Range{First: x.growing.First, Next: x.next})
+	x.growing.tableOf(slot).Remove(key, slot, table.Range{First: x.growing.First, Next: x.next})
+}
+
+// onDisk notes that a document has a key, or not, as far as its keys are on disk or will be. It tells
+// whether they are there and nowhere else.
+func (x *Index) onDisk(key, slot uint64, has bool) bool {
+	k := keyOf{table.Print(key), slot, has}
+	switch {
+	case slot < x.growing.settled:
+		x.keyed = append(x.keyed, k)
+		return true
+	case slot < x.growing.frozen:
+		x.late.keys = append(x.late.keys, k)
+	}
+	return false
 }
 
 // refresh moves a document to the end of the window.
@@ -544,7 +559,7 @@ func (x *Index) Stats() Stats {
 	v := x.view.Load()
 	s := Stats{
 		Documents: x.counts.live.Load(), First: v.First, Next: v.Next,
-		TableBytes: v.table.Bytes(), SlotBytes: v.slotBytes(),
+		TableBytes: v.tableBytes(), SlotBytes: v.slotBytes(),
 		StoreBytes: x.store.bytes(v), KeyBytes: x.store.keyBytes(),
 		Checked: x.counts.checked.Load(), Added: x.counts.added.Load(), Duplicates: x.counts.duplicates.Load(), Late: x.counts.late.Load(),
 		Refreshed: x.counts.refreshed.Load(), Expired: x.counts.expired.Load(), Deleted: x.counts.deleted.Load(), Full: x.counts.full.Load(),

@@ -86,10 +86,10 @@ func (x *Index) load(s *disk, threads int) error {
 	}
 	settled, trimmed, live, err := uint64(0), first&^(chunkDocs-1), int64(0), error(nil)
 	if s.onDisk {
-		settled, trimmed, live, err = s.readTail()
+		settled, trimmed, live, s.ready, err = s.readTail()
 	}
-	if err == nil && settled > next {
-		err = fmt.Errorf("index: %w: %d slots are settled, and there are %d", errDamaged, settled, next)
+	if most := max(settled, s.ready); err == nil && most > next {
+		err = fmt.Errorf("index: %w: %d slots are settled, and there are %d", errDamaged, most, next)
 	}
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (x *Index) load(s *disk, threads int) error {
 	held := max(first, settled) // by memory, from there on
 	l := &loading{x: x, s: s, threads: cmp.Or(threads, runtime.GOMAXPROCS(0)), held: held, view: view{
 		Range: table.Range{First: first, Next: next}, base: held >> chunkBits, table: table.New(x.options.BucketCap), words: x.judge.words,
-		settled: settled, disk: s,
+		settled: settled, frozen: settled, disk: s,
 	}}
 	slots := int64(next-held) * slotSize(x.judge.words) // whatever keys they have
 	if err := x.fits(next-held, slots, slots+table.ReservedBytes(int(next-held)*(x.options.Recipe.Keys()+1))); err != nil {

@@ -35,8 +35,9 @@ type OpenOptions struct {
 	// a key that is not there costs no read as long as 1.7 bytes of it are there for each key: 29 for a
 	// document of the default recipe.
 	Cache int64
-	// TailKeys is how many keys memory holds with KeysOnDisk before they are settled, for which a
-	// writer waits; 0: DefaultTailKeys.
+	// TailKeys is how many keys memory holds with KeysOnDisk: half of them may be on their way to the disk.
+	// A writer that brings more than the disk takes is slowed down, by some milliseconds a batch;
+	// 0: DefaultTailKeys.
 	TailKeys int
 	FS       vfs.FS // nil: that of the system
 
@@ -286,12 +287,18 @@ func (s *disk) closeStore() error {
 func (s *disk) close(x *Index) (err error) {
 	whole := x.failed == nil
 	if whole {
-		if err = s.sync(); err == nil {
+		v := x.view.Load()
+		if err = s.settle(x, v.Next-v.settled >= chunkDocs); err == nil { // so that to open it is nothing
+			err = s.settled(x)
+		}
+		if err == nil {
+			err = s.sync()
+		}
+		if err == nil {
 			err = s.do(s.db.Flush)
 		}
-		if v := x.view.Load(); err == nil && v.Next-v.settled >= chunkDocs {
-			err = s.settle(x, true) // so that to open it is nothing
-		}
+	} else {
+		s.stopSettling()
 	}
 	err = errors.Join(err, s.closeStore())
 	if err == nil && whole {

@@ -12,24 +12,26 @@ import (
 	"github.com/alike-dev/alike/index/internal/table"
 )
 
-// With KeysOnDisk memory holds the last documents only. When they have OpenOptions.TailKeys keys, all
-// that memory holds of them is settled: written to tables of the store, in order, and let go.
+// With KeysOnDisk memory holds the last documents only. When they have half of OpenOptions.TailKeys keys,
+// all that memory holds of them is settled: written to tables of the store, in order, and let go. Another
+// goroutine does that, see settling; meanwhile their keys are in a table of their own, and those of what
+// comes in a second one.
 //
-//	memory: slots from settled on           table.Table, chunks; in the store their blocks
+//	memory: slots from frozen on            view.table, chunks; in the store their blocks
+//	        from settled up to frozen       view.older, chunks; likewise
 //	disk:   slots before that               k print slot → nothing    the keys
 //	                                        p slot → facts            time, digest, words
 //	        f                               settled, trimmed, living documents
+//	        g                               documents before it have keys and facts on disk, settled or not
 //
-// A print is what the table in memory tells keys apart by, so that both places have the same
-// buckets. A reader looks into both. Of a bucket on disk, where there is no room to run out, it
-// takes the first Options.BucketCap documents, which are those that the table would have.
-//
-// Pebble adds all tables of a settling at once or none of them, and f is in one. A process
-// that ends before finds the blocks, and has the documents in memory again.
+// A print is what the tables in memory tell keys apart by, so that all places have the same
+// buckets. A reader looks into all. Of a bucket on disk, where there is no room to run out, it
+// takes the first Options.BucketCap documents, which are those that a table would have.
 const (
 	keyKey   = 'k'
 	keyFacts = 'p'
 	keyTail  = 'f'
+	keyReady = 'g'
 )
 
 const (
@@ -52,6 +54,14 @@ func (k keyOf) append(dst []byte) []byte {
 	var print [8]byte
 	binary.BigEndian.PutUint64(print[:], k.print)
 	return binary.BigEndian.AppendUint64(append(append(dst, keyKey), print[8-printSize:]...), k.slot)
+}
+
+// put has a batch give or take the key.
+func (k keyOf) put(b *pebble.Batch) error {
+	if k.has {
+		return b.Set(k.append(nil), nil, nil)
+	}
+	return b.Delete(k.append(nil), nil)
 }
 
 func parseKeyOf(b []byte) (k keyOf, err error) {
@@ -114,27 +124,33 @@ func (b *buckets) close() error {
 // bucket is full. O(1) expected, and O(bucket).
 func (b *buckets) append(dst []uint64, key uint64, r table.Range) (slots []uint64, err error) {
 	v, from := b.view, len(dst)
-	if v.settled <= v.First {
+	if v.settled <= v.First && v.older == nil {
 		return v.table.Append(dst, key, r), nil
 	}
+	if dst, err = b.within(dst, key, r); err != nil || r.First == v.First || len(dst) == from {
+		return dst, err
+	}
+	// What stands in the bucket before the range has taken the room.
+	b.count, err = b.within(b.count[:0], key, table.Range{First: v.First, Next: r.First})
+	slices.Sort(dst[from:])
+	return dst[:min(len(dst), from+max(b.most-len(b.count), 0))], err
+}
+
+// within appends the slots of the range, from the disk and the tables in memory until the bucket is full.
+func (b *buckets) within(dst []uint64, key uint64, r table.Range) (slots []uint64, err error) {
+	v, from := b.view, len(dst)
 	if r.First < v.settled {
 		if dst, err = b.appendSettled(dst, key, table.Range{First: r.First, Next: min(r.Next, v.settled)}); err != nil {
 			return nil, err
 		}
 	}
-	if len(dst)-from < b.most && r.Next > v.settled {
-		dst = v.table.Append(dst, key, table.Range{First: max(r.First, v.settled), Next: r.Next})
+	if v.older != nil && len(dst)-from < b.most && r.First < v.frozen && r.Next > v.settled {
+		dst = v.older.Append(dst, key, table.Range{First: max(r.First, v.settled), Next: min(r.Next, v.frozen)})
 	}
-	if r.First == v.First || len(dst) == from {
-		return dst, nil
+	if len(dst)-from < b.most && r.Next > v.frozen {
+		dst = v.table.Append(dst, key, table.Range{First: max(r.First, v.frozen), Next: r.Next})
 	}
-	// What stands in the bucket before the range has taken the room.
-	b.count, err = b.appendSettled(b.count[:0], key, table.Range{First: v.First, Next: min(r.First, v.settled)})
-	if r.First > v.settled {
-		b.count = v.table.Append(b.count, key, table.Range{First: v.settled, Next: r.First})
-	}
-	slices.Sort(dst[from:])
-	return dst[:min(len(dst), from+max(b.most-len(b.count), 0))], err
+	return dst, nil
 }
 
 // appendSettled appends the first slots of the range, as many as a bucket takes.
@@ -227,11 +243,7 @@ func (s *disk) putSettled(b *pebble.Batch, x *Index) (err error) {
 		return nil
 	}
 	for _, k := range x.keyed {
-		if key := k.append(nil); k.has {
-			err = errors.Join(err, b.Set(key, nil, nil))
-		} else {
-			err = errors.Join(err, b.Delete(key, nil))
-		}
+		err = errors.Join(err, k.put(b))
 	}
 	return errors.Join(err, b.Set([]byte{keyTail}, s.tail(x, x.growing.settled, s.trimmed), nil))
 }
@@ -240,24 +252,33 @@ func (s *disk) tail(x *Index, settled, trimmed uint64) []byte {
 	return sealed(appendNumbers(nil, []uint64{settled, trimmed, uint64(x.counts.live.Load())}), 0)
 }
 
-// readTail reads how far documents are settled.
-func (s *disk) readTail() (settled, trimmed uint64, live int64, err error) {
-	value, closer, err := s.db.Get([]byte{keyTail})
+// readTail reads how far documents are settled, and ready to be.
+func (s *disk) readTail() (settled, trimmed uint64, live int64, ready uint64, err error) {
+	tail, err := s.numbersAt(keyTail, 3)
+	if err != nil {
+		return 0, 0, 0, 0, err
+	}
+	last, err := s.numbersAt(keyReady, 1)
+	return tail[0], tail[1], int64(tail[2]), last[0], err
+}
+
+// numbersAt reads the n numbers of a key of one letter; zeros if it is not there.
+func (s *disk) numbersAt(letter byte, n int) ([]uint64, error) {
+	value, closer, err := s.db.Get([]byte{letter})
 	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, 0, 0, nil
+		return make([]uint64, n), nil
 	}
 	if err != nil {
-		return 0, 0, 0, fmt.Errorf("index: settled documents: %w", asDamage(err))
+		return make([]uint64, n), fmt.Errorf("index: settled documents: %w", asDamage(err))
 	}
 	body, err := unseal(value, 0)
-	if err == nil && len(body) != 24 {
+	if err == nil && len(body) != 8*n {
 		err = errDamaged
 	}
 	if err != nil {
-		return 0, 0, 0, errors.Join(fmt.Errorf("index: settled documents: %w", err), closer.Close())
+		return make([]uint64, n), errors.Join(fmt.Errorf("index: settled documents: %w", err), closer.Close())
 	}
-	n := numbers(nil, body)
-	return n[0], n[1], int64(n[2]), closer.Close()
+	return numbers(nil, body), closer.Close()
 }
 
 // keyBytes returns the disk that keys and facts take.
@@ -272,134 +293,4 @@ func (s *disk) keyBytes() (n int64) {
 		}
 	}
 	return n
-}
-
-func (s *disk) settle(x *Index, all bool) error {
-	v := x.view.Load()
-	if !s.onDisk || v.Next == v.settled || !all && v.table.Len() < s.tailKeys {
-		return nil
-	}
-	// What is settled must have been written before, and nothing of it may be in the way.
-	if err := s.do(s.db.Flush); err != nil {
-		return err
-	}
-	expired, err := s.expiredKeys(x, v)
-	if err != nil {
-		return err
-	}
-	w := &settling{tables{s: s, full: tableFile, plain: true}}
-	if err := w.write(x, v, expired); err != nil {
-		return errors.Join(err, w.abort())
-	}
-	if err := w.ingest(); err != nil {
-		return err
-	}
-	s.trimmed = v.First
-	shown := *v
-	shown.settled, shown.base, shown.chunks, shown.table = v.Next, v.Next>>chunkBits, nil, table.New(x.options.BucketCap)
-	if v.Next%chunkDocs != 0 {
-		shown.chunks = []*chunk{v.chunk(v.Next)}
-	}
-	x.view.Store(&shown)
-	return nil
-}
-
-// expiredKeys returns the keys of settled documents that have expired since documents were settled last.
-func (s *disk) expiredKeys(x *Index, v *view) (keys []keyOf, err error) {
-	old := *v
-	old.First = s.trimmed
-	read := x.finder.read(&old)
-	for slot := s.trimmed; slot < min(v.First, v.settled); slot++ {
-		if !old.has(slot) {
-			continue
-		}
-		r, err := read(slot)
-		if err != nil {
-			return nil, err
-		}
-		a, err := x.finder.again(&old, slot, r)
-		if err != nil {
-			return nil, err
-		}
-		for _, key := range a.keys {
-			keys = append(keys, keyOf{table.Print(key), slot, false})
-		}
-	}
-	slices.SortFunc(keys, compareKeys)
-	return keys, nil
-}
-
-// settling writes the tables with which documents are settled.
-type settling struct{ tables }
-
-func (w *settling) write(x *Index, v *view, expired []keyOf) error {
-	s := w.s
-	err := cmp.Or(
-		w.remove(keyRecord, s.trimmed, v.First),
-		w.set([]byte{keyTail}, s.tail(x, v.Next, v.First)),
-		w.end(),
-		w.keys(v, expired),
-		w.end(),
-		w.remove(keyFacts, s.trimmed, v.First),
-		w.facts(v),
-		w.end(),
-	)
-	if err != nil {
-		return err
-	}
-	from := max(v.settled, s.trimmed) &^ (chunkDocs - 1)
-	return cmp.Or(w.remove(keyBlock, from, v.Next), w.remove(keyDead, from, v.Next), w.end())
-}
-
-// keys writes the keys of what memory holds, and removes those of what has expired.
-func (w *settling) keys(v *view, expired []keyOf) error {
-	var key []byte
-	var last keyOf
-	begun := false
-	put := func(k keyOf) error {
-		if begun && k == last {
-			return nil // two keys of a document have one print
-		}
-		last, begun = k, true
-		if err := w.room(); err != nil {
-			return err
-		}
-		if key = k.append(key[:0]); k.has {
-			return w.set(key, nil)
-		}
-		w.since += len(key)
-		return w.w.Delete(key)
-	}
-	err := v.table.Each(table.Range{First: max(v.First, v.settled), Next: v.Next}, func(print, slot uint64) error {
-		k := keyOf{print, slot, true}
-		for len(expired) > 0 && compareKeys(expired[0], k) < 0 {
-			if err := put(expired[0]); err != nil {
-				return err
-			}
-			expired = expired[1:]
-		}
-		return put(k)
-	})
-	for _, k := range expired {
-		err = cmp.Or(err, put(k))
-	}
-	return err
-}
-
-func (w *settling) facts(v *view) error {
-	var f facts
-	var key, value []byte
-	for slot := max(v.First, v.settled); slot < v.Next; slot++ {
-		if alive, err := v.facts(slot, &f); err != nil || !alive {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		key, value = slotKey(key[:0], keyFacts, slot), appendFacts(value[:0], &f)
-		if err := w.set(key, sealed(value, slot)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -151,6 +151,9 @@ func TestLostKeysOnDiskAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := x.store.settle(x, true); err != nil {
+		t.Fatal(err)
+	}
 	v := x.view.Load()
 	if v.settled < 200 || v.table.Len() > 2*fewKeys || len(v.chunks) > 1 {
 		t.Fatalf("%d slots of %d are settled; memory has %d keys, %d chunks", v.settled, v.Next, v.table.Len(), len(v.chunks))
@@ -218,5 +221,96 @@ func TestADocumentIsSettledWhenTwoOfItsKeysHaveOnePrint(t *testing.T) {
 	}
 	if err := errors.Join(x.store.settle(x, true), x.Close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// While documents are being settled some of them are deleted, expire, and are replaced by a copy. What the disk has of
+// those goes, whether the process goes on, or ends before it has noted that they are settled and another one
+// settles them again.
+func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
+	for _, o := range []Options{{ByID: true}, {Window: Window{Docs: 150}}} {
+		for _, killed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%+v killed %t", o.Window, killed), func(t *testing.T) {
+				fs := vfs.NewCrashableMem()
+				o.Recipe, o.Keys = recipes(t)["sets"], KeysOnDisk
+				open := OpenOptions{Options: o, FS: fs, TailKeys: 1 << 20, Threads: 1}
+				x, err := Create(indexDir, open)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := 0
+				add := func(texts ...int) {
+					b := x.NewBatch()
+					for _, i := range texts {
+						b.Add(Document{ID: fmt.Append(nil, n), Text: fmt.Append(nil, "words that all have, and then ", i, i*i, i*i*i, i, 7*i)})
+						n++
+					}
+					if err := x.Add(b); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for i := range 100 {
+					add(i, i)
+				}
+				s := x.store.(*disk)
+				s.begin(x)
+				w := s.settling
+				<-w.ended
+				ended := w.ended
+				w.ended = make(chan struct{}) // as if it were at work still
+				for i := range 100 {
+					add(1000 + i)
+					if o.ByID && i%3 == 0 {
+						if n, err := x.Delete(fmt.Append(nil, 2*i)); n != 1 || err != nil {
+							t.Fatal(n, err)
+						}
+					}
+				}
+				if killed {
+					if err := x.Sync(); err != nil {
+						t.Fatal(err)
+					}
+					open.FS = fs.CrashClone(vfs.CrashCloneCfg{})
+					left, err := Open(indexDir, open)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if s := left.store.(*disk); s.ready != 200 || left.view.Load().settled != 0 {
+						t.Fatalf("%d documents are ready, %d settled", s.ready, left.view.Load().settled)
+					}
+					w.ended = ended
+					if err := x.Close(); err != nil {
+						t.Fatal(err)
+					}
+					x = left
+				}
+				w.ended = ended
+				for i := range 2 {
+					add(2000 + i)
+					if err := x.store.settle(x, true); err != nil {
+						t.Fatal(err)
+					}
+					if docs, err := x.Verify(t.Context(), func(d Damage) { t.Error(d) }); err != nil || docs != x.Documents() {
+						t.Fatal(docs, x.Documents(), err)
+					}
+				}
+				s, v := x.store.(*disk), x.view.Load()
+				it, err := s.newBuckets(v)
+				if err != nil {
+					t.Fatal(err)
+				}
+				keys := 0
+				for ok := it.First(); ok; ok = it.Next() {
+					k, err := parseKeyOf(it.Key())
+					if err != nil || !v.has(k.slot) {
+						t.Fatalf("key %+v is left, %v", k, err)
+					}
+					keys++
+				}
+				if err := errors.Join(it.Close(), x.Close()); err != nil || keys < 17*100 {
+					t.Fatal(keys, err)
+				}
+			})
+		}
 	}
 }

@@ -81,11 +81,13 @@ type view struct {
 	table.Range
 	chunks []*chunk
 	base   uint64       // number of the first chunk
-	table  *table.Table // keys of what is not settled
+	table  *table.Table // keys of the documents from frozen on
 	words  int          // of a document
 
 	// With keys on disk, see settle.go.
 	settled uint64          // documents before this slot are on disk with all that they have
+	frozen  uint64          // those from settled up to this one are on their way there; settled: none are
+	older   *table.Table    // their keys; nil: none are
 	disk    *disk           // where
 	gone    map[uint64]bool // of them: those that the batch at hand has buried; of the writer's view
 }
@@ -148,12 +150,42 @@ func (v *view) extended(slot uint64, records bool) view {
 func (v *view) shortened(first uint64) view {
 	w := *v
 	w.First = first
-	if first>>chunkBits > w.base {
-		n := first>>chunkBits - w.base
-		w.chunks = slices.Clone(w.chunks[min(n, uint64(len(w.chunks))):])
-		w.base += n
-	}
+	w.letGo(first)
 	return w
+}
+
+// letGo lets chunks go of which all slots are before this one.
+func (v *view) letGo(before uint64) {
+	if before>>chunkBits > v.base {
+		n := before>>chunkBits - v.base
+		v.chunks = slices.Clone(v.chunks[min(n, uint64(len(v.chunks))):])
+		v.base += n
+	}
+}
+
+// tableOf returns the table with the keys of a slot that is not settled.
+func (v *view) tableOf(slot uint64) *table.Table {
+	if slot < v.frozen {
+		return v.older
+	}
+	return v.table
+}
+
+// touch brings what is looked up in memory into the cache.
+func (v *view) touch(keys []uint64) {
+	v.table.Touch(keys)
+	if v.older != nil {
+		v.older.Touch(keys)
+	}
+}
+
+// tableBytes returns what tables hold of keys.
+func (v *view) tableBytes() int64 {
+	n := v.table.Bytes()
+	if v.older != nil {
+		n += v.older.Bytes()
+	}
+	return n
 }
 
 // live counts the living documents.

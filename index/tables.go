@@ -153,15 +153,13 @@ func (t *tables) set(key, value []byte) error {
 	return t.w.Set(key, value)
 }
 
-// remove removes the slots of a kind from one up to another.
-func (t *tables) remove(kind byte, from, to uint64) error {
-	if from >= to {
-		return nil
-	}
+// unset removes a key.
+func (t *tables) unset(key []byte) error {
 	if err := t.begin(); err != nil {
 		return err
 	}
-	return t.w.DeleteRange(slotKey(nil, kind, from), slotKey(nil, kind, to))
+	t.since += len(key)
+	return t.w.Delete(key)
 }
 
 func isSettleFile(name string) bool {

@@ -200,13 +200,15 @@ func (c *checking) linked(slot uint64, r record) (err error) {
 	return fmt.Errorf("%w: %d of %d keys are missing", errDamaged, len(missing), len(a.keys))
 }
 
-// missing returns which of its keys a document is not found by, though their buckets are not full.
+// missing returns which of its keys a document is not found by, though their buckets cannot have been full when
+// it came: not even with all that have gone since.
 func (c *checking) missing(slot uint64, keys []uint64) (missing []int, err error) {
+	gone := int(c.view.Next) - int(c.x.counts.live.Load())
 	for i, key := range keys {
 		if c.slots, err = c.buckets.append(c.slots[:0], key, c.view.Range); err != nil {
 			return nil, err
 		}
-		if !slices.Contains(c.slots, slot) && len(c.slots) < c.x.options.BucketCap {
+		if !slices.Contains(c.slots, slot) && len(c.slots)+gone < c.x.options.BucketCap {
 			missing = append(missing, i)
 		}
 	}
