@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -58,6 +59,7 @@ type disk struct {
 	cache       int64     // bytes
 	filterBytes int64     // of a document
 	tailKeys    int       // that memory holds
+	recent      int       // bytes applied since it was known last that Pebble keeps up; the writer's
 	ready       uint64    // documents before this slot have keys and facts on disk, settled or not; the writer's
 	settling    *settling // nil: no documents are being settled; likewise
 }
@@ -83,8 +85,12 @@ const (
 	keysCache    = 256 << 20
 )
 
-// memTableSize is how many bytes Pebble gathers in memory before it writes a table.
-const memTableSize = 32 << 20
+// memTableSize is how many bytes Pebble gathers in memory before it writes a table, and memTablesAtOnce how many of
+// these there are at most.
+const (
+	memTableSize    = 32 << 20
+	memTablesAtOnce = 4
+)
 
 // storeOptions are those of Pebble.
 func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
@@ -96,7 +102,7 @@ func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 	}
 	o := &pebble.Options{
 		FS: &guarded{s.fs, s.fail}, ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
-		CacheSize: s.cache, MemTableSize: memTable, MemTableStopWritesThreshold: 4, L0StopWritesThreshold: 24,
+		CacheSize: s.cache, MemTableSize: memTable, MemTableStopWritesThreshold: memTablesAtOnce, L0StopWritesThreshold: 24,
 		Logger: (*diskLogger)(s),
 		// Whoever reads gets the error; without this Pebble would end the process.
 		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
@@ -285,11 +291,30 @@ func (s *disk) apply(x *Index) error {
 
 // commit writes a batch and closes it.
 func (s *disk) commit(b *pebble.Batch) error {
+	s.recent += b.Len()
 	if err := s.do(func() error { return b.Commit(pebble.NoSync) }); err != nil {
 		return err // the batch stays open: Pebble may still use it
 	}
 	s.applied.Add(1)
+	s.slow()
 	return b.Close()
+}
+
+// longestWait is for how long a batch waits at most when batches come faster than the disk takes them.
+const longestWait = 5 * time.Millisecond
+
+// slow has the writer wait a little while Pebble has many tables in memory that are to be written: it stops all
+// writes for as long as that takes when they are memTablesAtOnce.
+func (s *disk) slow() {
+	if s.recent < 1<<20 {
+		return
+	}
+	size := float64(s.db.Metrics().MemTable.Size) / float64(memTablesAtOnce*s.options.MemTableSize)
+	if size <= 0.5 {
+		s.recent = 0 // asking takes some microseconds
+		return
+	}
+	time.Sleep(min(time.Duration((size-0.5)*float64(2*longestWait)), longestWait))
 }
 
 func (s *disk) putBlocks(b *pebble.Batch, x *Index, from uint64) error {

@@ -118,9 +118,6 @@ func (w *settling) hasEnded() bool {
 	}
 }
 
-// longestWait is for how long a batch waits at most that comes faster than documents are settled.
-const longestWait = 5 * time.Millisecond
-
 // slow has the writer wait, if memory fills faster than documents are settled: longer the further ahead it is, so
 // that both come to have the same speed. filled is how much of the room for what comes is taken.
 func (w *settling) slow(filled float64) {
@@ -233,9 +230,13 @@ func (w *settling) waitForRoom() error {
 	return nil
 }
 
-// did counts work, and lets others have the processor now and then: a goroutine that does not, has it for 10 ms.
+// atOnce is how much work, about a millisecond, is done before others have the processor: a goroutine that does not
+// give it away has it for ten.
+const atOnce = 2048
+
+// did counts work.
 func (w *settling) did(work int) error {
-	if w.since += work; w.since < 256 {
+	if w.since += work; w.since < atOnce {
 		return nil
 	}
 	w.worked.Add(int64(w.since))
