@@ -105,6 +105,9 @@ func (x *Index) newBatch(check bool) *Batch {
 // Len returns the number of documents in the batch.
 func (b *Batch) Len() int { return len(b.docs) }
 
+// Keys returns how many keys its documents have.
+func (b *Batch) Keys() int { return len(b.keys) }
+
 // Size returns the bytes that the batch holds of its documents.
 func (b *Batch) Size() int { return len(b.bytes) + 8*len(b.keys) }
 

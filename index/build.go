@@ -177,7 +177,13 @@ func (b *Builder) Ceiling() int64 {
 	if b.keys != nil {
 		return 0
 	}
-	return ceilingFor(table.ReservedBytes(b.given) + int64(b.next)*slotSize(b.x.judge.words))
+	return Ceiling(b.x.options, int64(b.next), int64(b.given))
+}
+
+// Ceiling returns the OpenOptions.Memory with which an index can be opened that has so many documents with so
+// many keys, in memory.
+func Ceiling(o Options, documents, keys int64) int64 {
+	return ceilingFor(table.ReservedBytes(int(keys)) + documents*slotSize(newJudge(o.Recipe).words))
 }
 
 // Finish makes the folder the index of what was added, which survives, and returns how many

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
@@ -48,6 +50,8 @@ With --keys disk what documents are found by, some 360 bytes each at the default
 stands on disk too, so that an index of 100 million documents and more is opened at once
 and needs no more memory than a small one. The answers are the same; looking up a
 document costs more. --memory then bounds what of it memory keeps: see alike index info.
+Where --keys is not given a sample of the inputs decides: memory, if --memory has room
+for it (of a stream, always), else disk; --verbose says which.
 
 --keep says what is kept of a document: its text, which exact similarities and
 passages need (the default); its features, where texts are not to be stored; or
@@ -83,6 +87,7 @@ func newIndexBuild() *cobra.Command {
 	var keep choice
 	var columns, timeField string
 	var containment int
+	var verbose bool
 	cmd := &cobra.Command{
 		Use:     "build DIR INPUT...",
 		Short:   "Make an index of documents",
@@ -105,6 +110,11 @@ func newIndexBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if f.keys.value == "" {
+				if o.Keys, err = chooseKeys(cmd, o, c, sources, verbose); err != nil {
+					return err
+				}
+			}
 			b, err := index.NewBuilder(args[0], index.BuildOptions{Options: o, Memory: buildMemory(c.Memory), Threads: c.Threads})
 			if err != nil {
 				return err
@@ -124,9 +134,37 @@ func newIndexBuild() *cobra.Command {
 	cmd.Flags().IntVar(&containment, "containment", 0, "make about one of so many shingles a key, to find passages in long texts; 0: none")
 	cmd.Flags().StringVar(&columns, "columns", "", "fields or columns to keep beside the documents, separated by commas")
 	cmd.Flags().StringVar(&timeField, "time-field", "", "field or column with the time of a document")
-	f.add(cmd.Flags())
+	f.add(cmd.Flags(), true)
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "say where what documents are found by is kept, and why")
 	completeChoices(cmd)
 	return cmd
+}
+
+// chooseKeys returns where the keys of an index of sources are: in memory, if --memory has room for as many as a
+// sample lets expect, and a tenth more.
+func chooseKeys(cmd *cobra.Command, o index.Options, c alike.Config, sources []corpus.Source, verbose bool) (index.Keys, error) {
+	if c.Memory == 0 {
+		return index.KeysInMemory, nil
+	}
+	e, known, err := feed.Expect(cmd.Context(), o, sources, c.Corpus)
+	if err != nil {
+		return index.KeysInMemory, err
+	}
+	keys, needed := index.KeysInMemory, index.Ceiling(o, e.Documents, e.Keys)
+	if needed+needed/10 > c.Memory {
+		keys = index.KeysOnDisk
+	}
+	if !verbose {
+		return keys, nil
+	}
+	where := cmp.Or(string(keys), keysInMemory)
+	if !known {
+		fmt.Fprintf(cmd.ErrOrStderr(), "alike: --keys %s: how much a stream holds is not known before it is read\n", where)
+		return keys, nil
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "alike: --keys %s: an index of some %s with keys in memory needs about %s to be opened, and --memory is %s\n",
+		where, count(e.Documents, "document"), humanize.IBytes(uint64(needed)), humanize.IBytes(uint64(c.Memory)))
+	return keys, nil
 }
 
 func newIndexAdd() *cobra.Command {

@@ -23,7 +23,8 @@ type livingFlags struct {
 // keysInMemory is the word of --keys for what is index.KeysInMemory.
 const keysInMemory = "memory"
 
-func (f *livingFlags) add(flags *pflag.FlagSet) {
+// add adds the flags; with chosen the command chooses where keys are, if --keys does not say.
+func (f *livingFlags) add(flags *pflag.FlagSet, chosen bool) {
 	f.preset.add(flags)
 	f.search.addDecision(flags, index.DefaultBucketCap)
 	f.search.candidates.value = string(dedup.CandidatesLSH) // there is no other way to look up one document
@@ -31,7 +32,12 @@ func (f *livingFlags) add(flags *pflag.FlagSet) {
 	f.scheme.add(flags)
 	f.fingerprint.addParameters(flags)
 	f.keys = choose(keysInMemory, string(index.KeysOnDisk))
-	flags.Var(&f.keys, "keys", "where what documents are found by is: memory, some 360 bytes of it each; or disk, for more documents than memory has room for")
+	usage := "where what documents are found by is: memory, some 360 bytes of it each; or disk, for more documents than memory has room for"
+	if chosen {
+		f.keys.value = ""
+		usage += " (default: memory if --memory has room for it, else disk)"
+	}
+	flags.Var(&f.keys, "keys", usage)
 	f.input.addReading(flags)
 }
 

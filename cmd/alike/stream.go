@@ -86,7 +86,7 @@ func newStream() *cobra.Command {
 	cmd.Flags().StringVar(&f.duplicates, "duplicates", "", "list what is dropped in this `file`, which grows")
 	cmd.Flags().BoolVar(&f.tag, "tag", false, "mark duplicates with duplicate_of and similarity in place of dropping them")
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at this `address`, such as :9090, under /metrics")
-	f.add(cmd.Flags())
+	f.add(cmd.Flags(), false)
 	completeChoices(cmd)
 	return cmd
 }
