@@ -1,6 +1,8 @@
 package feed_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -170,5 +172,41 @@ func TestARunThatWasInterruptedCanBeRepeated(t *testing.T) {
 	}
 	if got, want := x.Stats().Documents, int64(29*30/2*40+30+2); got != want {
 		t.Errorf("%d documents, want %d", got, want)
+	}
+}
+
+// What a sample lets expect is what all documents come to, whether files are compressed or not; of a stream
+// nothing is known.
+func TestASampleTellsHowManyDocumentsAndKeysThereAre(t *testing.T) {
+	dir, o := t.TempDir(), options(t)
+	var lines bytes.Buffer
+	for n := range 20_000 {
+		fmt.Fprintf(&lines, "{\"id\":\"%d\",\"text\":\"%s%d words of text and %d more\",\"n\":1}\n", n, strings.Repeat("some more ", n%7), n, n*n)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(lines.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"a.jsonl": lines.Bytes(), "b.jsonl.gz": packed.Bytes()} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		sources, _, err := corpus.Find(t.Context(), []string{path}, corpus.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, known, err := feed.Expect(t.Context(), o, sources, corpus.Options{})
+		if keys := float64(e.Keys) / float64(e.Documents); err != nil || !known || e.Documents < 16_000 || e.Documents > 24_000 || keys < 16.9 || keys > 17.1 {
+			t.Errorf("%s: %+v, %t, %v", name, e, known, err)
+		}
+		sources[0].Stream = true
+		if _, known, err := feed.Expect(t.Context(), o, sources, corpus.Options{}); known || err != nil {
+			t.Errorf("%s as a stream: %t, %v", name, known, err)
+		}
 	}
 }
