@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"pgregory.net/rapid"
 
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -242,7 +243,7 @@ func TestASearchDropsRecordsThatShareFrequentFeaturesOnly(t *testing.T) {
 // Pairs at the threshold are found with the recall asked for: of Cosine too, as features
 // have one weight everywhere.
 func TestBandsFindWhatTheyPromise(t *testing.T) {
-	if raceDetector {
+	if testsize.Small() {
 		t.Skip("statistics of one thread")
 	}
 	r := rand.New(rand.NewPCG(3, 4))
@@ -327,7 +328,7 @@ func TestEqualRecordsMakeFewPairs(t *testing.T) {
 // Lists of features that few records have are short; where all have some of a few dozen, at a
 // high similarity, bands cost less.
 func TestAutoTakesWhatCostsLess(t *testing.T) {
-	if raceDetector {
+	if testsize.Small() {
 		t.Skip("one thread")
 	}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/corpus/internal/units"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // zstdRuns makes a zstd frame of so many blocks of 128 KiB of one byte: 4 bytes
@@ -46,7 +47,9 @@ func bombs(t *testing.T, head []byte, b byte, size int) map[string][]byte {
 }
 
 func TestBombEndsItsFileAfterTheRecordsBeforeIt(t *testing.T) {
-	notUnderRaceDetector(t)
+	if testsize.Small() {
+		t.Skip("it decompresses much")
+	}
 	head := small(20)
 	for what, b := range map[string]byte{"one line": 'x', "blank lines": '\n'} {
 		for name, data := range bombs(t, head, b, 6<<20) {
@@ -144,7 +147,9 @@ func TestRecordsBetweenManyBlankLinesAreNoBomb(t *testing.T) {
 }
 
 func TestLargeBlocksOfBzip2AreReadPieceByPiece(t *testing.T) {
-	notUnderRaceDetector(t)
+	if testsize.Small() {
+		t.Skip("it decompresses much")
+	}
 	// Runs of 250 bytes take 5: a block of 900 kB becomes more than units.Max.
 	run := strings.Repeat("x", 250)
 	var b strings.Builder
@@ -240,7 +245,9 @@ func blocksOf(t *testing.T, s Source, o Options) (lines int64, err error) {
 }
 
 func TestBombOfShortRecordsEndsItsFileForAnyWorkers(t *testing.T) {
-	notUnderRaceDetector(t)
+	if testsize.Small() {
+		t.Skip("it decompresses much")
+	}
 	const most = bombAnyway/recordCost + 1<<20 // lines of 3 bytes are beyond
 	for _, c := range []Compression{Zstd, Gzip, Bzip2, Xz} {
 		part := bytes.Repeat([]byte("{}\n"), 1<<20)

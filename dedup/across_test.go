@@ -14,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 )
@@ -170,7 +171,7 @@ func TestHotBucketsKeepTheirPairsAcross(t *testing.T) {
 	var first []string
 	for name, size := range sizes() {
 		for _, threads := range []int{1, 7} {
-			if raceEnabled && threads == 1 {
+			if testsize.Small() && threads == 1 {
 				continue
 			}
 			var notices []string
@@ -353,7 +354,7 @@ func TestARunWithAnotherSecondSideIsRefused(t *testing.T) {
 
 // The pairs across of two halves of a real corpus are those of all of it that cross.
 func TestPairsAcrossHalvesOfNewsAreThoseOfAllNewsThatCross(t *testing.T) {
-	if raceEnabled {
+	if testsize.Small() {
 		t.Skip("it goes through all news six times, which takes long under the race detector")
 	}
 	var docs []testDoc

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/shingle"
 )
 
@@ -28,7 +29,7 @@ func writeHotWords(t testing.TB, path string, n int) {
 
 // The number of features alone would not tell: there are more than a run keeps.
 func TestAutoJoinsExactlyWhereBandsProposeMuchInVain(t *testing.T) {
-	if raceEnabled {
+	if testsize.Small() {
 		t.Skip("it takes a minute under the race detector, and the ways that it goes are those of other tests")
 	}
 	path := filepath.Join(t.TempDir(), "words.jsonl")

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 func TestResultsAreTheSameForAnyThreadsMemoryAndWork(t *testing.T) {
@@ -22,7 +23,7 @@ func TestResultsAreTheSameForAnyThreadsMemoryAndWork(t *testing.T) {
 				small   bool
 				work    string
 			}{{1, true, ""}, {1, false, workFolder}, {2, true, workFolder}, {2, false, ""}, {7, true, ""}, {7, true, workFolder}} {
-				if raceEnabled && (how.threads == 1 || !how.small) {
+				if testsize.Small() && (how.threads == 1 || !how.small) {
 					continue
 				}
 				c := v.config(inputs, references)

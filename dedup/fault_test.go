@@ -18,6 +18,7 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // site is a kind of operation on a kind of file.
@@ -77,7 +78,7 @@ func TestEveryFailingOperationIsAnErrorThatLeavesNothingHalfDone(t *testing.T) {
 	inputs, references := troubleCorpus(t, 6)
 	rng := rand.New(rand.NewPCG(11, 1))
 	share := 24
-	if raceEnabled || testing.Short() {
+	if testsize.Small() {
 		share = 300
 	}
 	for _, v := range variants(t) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/lsh"
 )
 
@@ -68,7 +69,7 @@ func TestHotBucketsOfDocumentsReallyAlikeKeepTheirPairs(t *testing.T) {
 // All pairs of many documents of one template would be too many: they are given up,
 // and said to be.
 func TestPairsOfHotBucketsThatAreGivenUpAreTold(t *testing.T) {
-	if raceEnabled {
+	if testsize.Small() {
 		t.Skip("so large a bucket takes long under the race detector")
 	}
 	const n = 12_000

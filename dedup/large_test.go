@@ -12,12 +12,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // A sorter holds 4 MiB at least, so it takes a corpus of this size to make one
 // spill; and a bucket has to have more members than a part to come in pieces.
 func TestResultsAreTheSameWhenSortersSpill(t *testing.T) {
-	if testing.Short() || raceEnabled {
+	if testsize.Small() {
 		t.Skip("a corpus of 140,000 documents")
 	}
 	t.Setenv("TMPDIR", t.TempDir())

@@ -16,6 +16,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // parquetDoc is a row with columns that are copied only.
@@ -131,7 +132,7 @@ func TestDamageOfAParquetFileCostsOnlyItself(t *testing.T) {
 	step := 9
 	if thorough {
 		step = 1
-	} else if raceEnabled || testing.Short() {
+	} else if testsize.Small() {
 		step = 101
 	}
 	var met [3]int // what was met: nothing, in reading, in writing

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -36,7 +37,7 @@ func sharedDocs(t *testing.T, name string) (docs []testDoc) {
 }
 
 func TestContainmentKeepsItsPromiseOnRealData(t *testing.T) {
-	if raceEnabled {
+	if testsize.Small() {
 		t.Skip("comparing all with all takes minutes under the race detector")
 	}
 	for _, name := range []string{"ir_plag", "versioned_etcd", "wiki_folders"} {
@@ -72,7 +73,7 @@ func TestContainmentKeepsItsPromiseOnRealData(t *testing.T) {
 // Of the pairs of real data, bands find the share that was asked for at the threshold,
 // and more, since most pairs are above it.
 func TestBandsKeepTheirRecallOnRealData(t *testing.T) {
-	if raceEnabled {
+	if testsize.Small() {
 		t.Skip("recall does not depend on the race detector")
 	}
 	for _, name := range []string{"versioned_etcd", "bbc_news"} {

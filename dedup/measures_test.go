@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
@@ -215,7 +216,7 @@ func removalByDefinition(docs []testDoc, refs int, sets []simjoin.Weighted, limi
 
 func TestRemovalByContainmentKeepsTheLargerDocument(t *testing.T) {
 	seeds := uint64(6)
-	if raceEnabled {
+	if testsize.Small() {
 		seeds = 1
 	}
 	for seed := range seeds {

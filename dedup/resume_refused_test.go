@@ -26,6 +26,7 @@ import (
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
 )
@@ -349,7 +350,7 @@ func TestADamagedWorkFolderGivesAnErrorOrTheSameResult(t *testing.T) {
 		}
 		names = append(names, "alike.journal")
 		for _, name := range names {
-			if !thorough && name != "alike.journal" && rng.IntN(4) > 0 || raceEnabled && rng.IntN(6) > 0 {
+			if !thorough && name != "alike.journal" && rng.IntN(4) > 0 || testsize.Small() && rng.IntN(6) > 0 {
 				continue
 			}
 			path := workFolder + "/" + name

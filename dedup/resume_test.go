@@ -18,6 +18,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // stop makes a command end as if its process were killed, or the power failed,
@@ -126,7 +127,7 @@ var thorough = os.Getenv("ALIKE_THOROUGH") != ""
 func places(rng *rand.Rand, n, some int) (at []int) {
 	if thorough {
 		some = n
-	} else if raceEnabled || testing.Short() {
+	} else if testsize.Small() {
 		some = max(some/4, 1)
 	}
 	for i := range some {

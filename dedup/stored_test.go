@@ -19,6 +19,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/exlsh"
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
@@ -139,7 +140,7 @@ func TestStoredFingerprintsGiveThePairsOfTheirTexts(t *testing.T) {
 
 func TestStoredFingerprintsOfRealTextsGiveTheirPairs(t *testing.T) {
 	sets := []string{"bbc_news", "reuters21578"}
-	if raceEnabled {
+	if testsize.Small() {
 		sets = sets[:1]
 	}
 	for _, set := range sets {

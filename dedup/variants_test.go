@@ -20,6 +20,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 )
@@ -165,7 +166,7 @@ func keepRule(t testing.TB, rule string) cluster.Keep {
 // variants are the ways in which the engine goes; under the race detector every third of them.
 func variants(t testing.TB) (some []variant) {
 	for i, v := range allVariants(t) {
-		if !raceEnabled || i%3 == 0 {
+		if !testsize.Small() || i%3 == 0 {
 			some = append(some, v)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // documentsFor returns documents of which many are alike, some equal, and some have the id of an
@@ -54,11 +56,11 @@ func addAll(b builder, docs []Document, each int) error {
 // What a Builder makes answers as what Add makes does, and holds the same, whatever memory it has.
 func TestAnIndexThatIsBuiltIsTheOneThatAddMakes(t *testing.T) {
 	docs := documentsFor(1, 250)
-	if raceDetector {
+	if testsize.Small() {
 		docs = docs[:60]
 	}
 	for name, r := range recipes(t) {
-		if raceDetector && name != "sets" {
+		if testsize.Small() && name != "sets" {
 			continue
 		}
 		for _, keys := range []Keys{KeysInMemory, KeysOnDisk} { // with the race detector too: keys are written by several goroutines
@@ -178,7 +180,7 @@ func TestABuildThatWasKilledIsBegunAgain(t *testing.T) {
 	for _, d := range docs {
 		ids[string(d.ID)] = true
 	}
-	for _, keys := range bothKeys {
+	for _, keys := range bothKeys() {
 		o := BuildOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: keys, Columns: []string{"one", "other"}}, Threads: 2, Memory: 1 << 12}
 		build := func(fsys vfs.FS) error {
 			o.FS = fsys
@@ -237,7 +239,7 @@ func TestABuildThatIsGivenUpLeavesNothing(t *testing.T) {
 
 // A build on a disk that is full says so, wherever it meets that, and leaves nothing.
 func TestABuildThatFillsTheDiskLeavesNothing(t *testing.T) {
-	for _, keys := range bothKeys {
+	for _, keys := range bothKeys() {
 		for room := int64(1); ; room *= 2 { // writes
 			mem, written := vfs.NewMem(), atomic.Int64{}
 			full := errorfs.InjectorFunc(func(op errorfs.Op) error {

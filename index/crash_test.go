@@ -14,6 +14,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 var errPower = errors.New("no power")
@@ -91,7 +93,7 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("ALIKE_RUNS")); err == nil {
 		runs = n
 	}
-	if raceDetector {
+	if testsize.Small() {
 		runs = 3
 	}
 	r := recipes(t)["sets"]
@@ -103,7 +105,7 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 		for cycle := range 6 {
 			c := &crashing{fs: fs, cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 30, 100}[random.IntN(3)], RNG: rand.New(rand.NewPCG(uint64(run), uint64(cycle)+2))}}
 			c.n.Store(int64(run) + int64(random.IntN(40+60*cycle)))
-			o := OpenOptions{Options: Options{Recipe: r, ByID: true, Keys: bothKeys[run%len(bothKeys)]}, FS: c.wrap(), Threads: 1, TailKeys: fewKeys / 2}
+			o := OpenOptions{Options: Options{Recipe: r, ByID: true, Keys: bothKeys()[run%len(bothKeys())]}, FS: c.wrap(), Threads: 1, TailKeys: fewKeys / 2}
 			var x *Index
 			var err error
 			if x, err = Open(indexDir, o); errors.Is(err, os.ErrNotExist) && !created {
@@ -294,7 +296,7 @@ func some(t *testing.T, x *Index, random *rand.Rand, safe state) (sent state) {
 // Every bit of a small index that is flipped, and every file that is cut, is detected when the
 // index is opened or verified, or changes nothing.
 func TestEveryFlippedBitIsDetectedOrHarmless(t *testing.T) {
-	for _, keys := range bothKeys {
+	for _, keys := range bothKeys() {
 		t.Run("keys "+string(keys), func(t *testing.T) { flipBits(t, keys) })
 	}
 }
@@ -317,7 +319,7 @@ func flipBits(t *testing.T, keys Keys) {
 	trials, bytes := 150, 0 // ALIKE_TRIALS=1000000 tries nearly all
 	if n, err := strconv.Atoi(os.Getenv("ALIKE_TRIALS")); err == nil {
 		trials = n
-	} else if raceDetector {
+	} else if testsize.Small() {
 		trials = 15
 	}
 	for _, content := range files {

@@ -37,7 +37,7 @@ func TestAnIndexThatIsOpenedAgainDecidesAsOneInMemory(t *testing.T) {
 		keys Keys
 	}
 	kinds := map[string]kind{}
-	for _, keys := range bothKeys {
+	for _, keys := range bothKeys() {
 		for name, w := range map[string]Window{
 			"all": {}, "docs": {Docs: 200}, "refresh": {Docs: 200, Refresh: true}, "age": {Age: 300 * time.Second, Late: 30 * time.Second},
 		} {

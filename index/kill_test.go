@@ -2,6 +2,7 @@ package index
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // childDir, if set, makes the test's program a writer of the index in that folder.
@@ -27,7 +30,22 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	flag.Parse()
+	if testsize.Small() {
+		if err := flag.Set("rapid.checks", "10"); err != nil { // of 100: other runs draw more
+			panic(err)
+		}
+	}
 	os.Exit(m.Run()) // stores that have failed leave goroutines behind, see guarded: goleak is in package feed
+}
+
+// bothKeys are the places where keys are. Those on disk take minutes with the race detector,
+// which meets them in TestKeysOnDiskAnswerAsKeysInMemoryDo.
+func bothKeys() []Keys {
+	if testsize.Small() {
+		return []Keys{KeysInMemory}
+	}
+	return []Keys{KeysInMemory, KeysOnDisk}
 }
 
 // writers write at the same time.
@@ -73,7 +91,7 @@ func writeUntilKilled(dir string, out io.Writer) error {
 // and at the end: to look at all each time takes longer than the writing. ALIKE_KILLS=200 does
 // what a release does.
 func TestNothingAcknowledgedIsLostWhenTheProcessIsKilled(t *testing.T) {
-	for _, keys := range bothKeys {
+	for _, keys := range bothKeys() {
 		t.Run("keys "+string(keys), func(t *testing.T) { killWriters(t, keys) })
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // TestRealTablesAreJoinedWithoutLabels holds the decision against the truth of real data. All
@@ -30,7 +31,7 @@ func TestRealTablesAreJoinedWithoutLabels(t *testing.T) {
 		{"dedup_splink_fake1000", "", 0.90, false, false},
 	} {
 		t.Run(c.folder, func(t *testing.T) {
-			if raceDetector && c.slow {
+			if testsize.Small() && c.slow {
 				t.Skip("takes most of a minute with the race detector, which other tables meet; it is tested without")
 			}
 			folder := shareddata.Path(t, c.folder)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
@@ -63,7 +64,7 @@ func deviation(p float64, trials int) float64 { return math.Sqrt(p * (1 - p) / f
 
 // trials returns how many trials to do where n are wanted.
 func trials(n int) int {
-	if raceDetector {
+	if testsize.Small() {
 		return n / 10
 	}
 	return n

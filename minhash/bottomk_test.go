@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/internal/simd"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/shingle"
 )
 
@@ -146,7 +147,7 @@ func TestBottomKDoesNotAllocateOnceWarm(t *testing.T) {
 	for _, line := range []string{"bottomk", "bottomk k=1000 bits=32", "bottomk hash=fnv1a bits=32"} {
 		s := mustParse(t, line)
 		b, sig, features := s.NewBottomKSketcher(), make([]uint32, s.Words()), randomSet(20000, 1)
-		if n := testing.AllocsPerRun(20, func() { b.Sketch(sig, features) }); n != 0 && !raceDetector {
+		if n := testing.AllocsPerRun(20, func() { b.Sketch(sig, features) }); n != 0 && !testsize.Race {
 			t.Errorf("%s: %g allocations", line, n)
 		}
 	}

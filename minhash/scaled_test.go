@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alike-dev/alike/internal/simd"
 	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/internal/simd"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // naiveScaled is the definition: all hashes below 2⁶⁴/scale, sorted, without repeats.
@@ -127,7 +129,7 @@ func drawScaled(s Scaled, n, inside int, place func(int) uint64) (shared, kept i
 // The scheme's seed changes with every trial, as in checkError.
 func TestContainmentErrorIsThatOfTheory(t *testing.T) {
 	trials := 1500
-	if raceDetector {
+	if testsize.Small() {
 		trials = 150
 	}
 	for _, kind := range kinds[:3] { // whose features are all distinct
@@ -175,7 +177,7 @@ func TestContainmentErrorIsThatOfTheory(t *testing.T) {
 func TestContainmentOfSmallSetsHasNoBiasOverSeeds(t *testing.T) {
 	const n, inside, scale = 30, 12, 20
 	trials := 40_000
-	if raceDetector {
+	if testsize.Small() {
 		trials = 4000
 	}
 	var plain, corrected, squares float64

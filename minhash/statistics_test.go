@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // pairOfSets returns two sets of n features each, of which common are in both,
@@ -126,7 +127,7 @@ func checkError(t *testing.T, method method, n, trials int, place func(trial uin
 	}
 	for w, bits := range widths {
 		limit := 1.05
-		if raceDetector { // too few trials to know
+		if testsize.Small() { // too few trials to know
 			limit += 4 / math.Sqrt(2*all[w].n)
 		}
 		if y := &all[w]; y.n > 0 && y.rmse() > limit {
@@ -147,7 +148,7 @@ func TestErrorIsThatOfTheory(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/n=%d", scheme.name, kind.name, size.n), func(t *testing.T) {
 					t.Parallel()
 					trials := size.trials
-					if raceDetector {
+					if testsize.Small() {
 						trials = max(trials/8, 30)
 					}
 					checkError(t, scheme.method, size.n, trials, kind.place)
@@ -160,7 +161,7 @@ func TestErrorIsThatOfTheory(t *testing.T) {
 func TestErrorOfLargeSetsIsThatOfTheory(t *testing.T) {
 	const n, common, k = 100_000, 66_667, 128
 	trials := 30
-	if raceDetector {
+	if testsize.Small() {
 		trials = 5
 	}
 	for _, line := range []string{"oph", "kmins family=xor"} {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // slowWeighted is weighted MinHash copy by copy, as it is defined: of every feature's
@@ -160,7 +161,7 @@ func TestWeightedErrorIsThatOfTheory(t *testing.T) {
 			t.Run(fmt.Sprintf("spread=%d/n=%d", spread, n), func(t *testing.T) {
 				t.Parallel()
 				trials := 400
-				if raceDetector {
+				if testsize.Small() {
 					trials = 60
 				}
 				var y tally

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // oddities are pieces that meet the rules' edges, alone or side by side.
@@ -125,7 +126,7 @@ func TestTokenizerEqualsTheTwin(t *testing.T) {
 func TestTwoOdditiesSideBySideEqualTheTwin(t *testing.T) {
 	for _, o := range []Options{{}, {Tokens: Alnum}, {Normalize: NFC}, {Normalize: None}, {Tokens: Chars}, {StripDiacritics: true}} {
 		tok := mustNew(t, o)
-		for i := 0; i < len(oddities); i += thin {
+		for i := 0; i < len(oddities); i += thin() {
 			a := oddities[i]
 			var doc strings.Builder
 			for _, b := range oddities {
@@ -140,7 +141,7 @@ func TestEveryCodePointEqualsTheTwin(t *testing.T) {
 	for _, o := range []Options{{}, {Tokens: Chars, Normalize: NFC}, {StripDiacritics: true, Normalize: None}} {
 		tok := mustNew(t, o)
 		var doc []byte
-		for r := rune(0); r <= unicode.MaxRune; r += thin {
+		for r := rune(0); r <= unicode.MaxRune; r += rune(thin()) {
 			if utf8.ValidRune(r) {
 				doc = utf8.AppendRune(append(doc, 'a'), r)
 			}
@@ -148,7 +149,7 @@ func TestEveryCodePointEqualsTheTwin(t *testing.T) {
 				check(t, tok, string(doc))
 				doc = doc[:0]
 			}
-			if thin > 1 && r > 0x3100 {
+			if testsize.Small() && r > 0x3100 {
 				break // making the pages is slow, too
 			}
 			if r >= 0x33000 && r < 0xe0000 || r >= 0xe0200 {
@@ -249,11 +250,19 @@ func TestRealTextsHaveTheSameTokensBothWays(t *testing.T) {
 	}
 	for _, o := range []Options{{}, {Version: V1}, {Tokens: Alnum}, {Tokens: Space}, {Tokens: Chars}, {Tokens: UAX29}, {Normalize: None, NoFold: true}} {
 		tok := mustNew(t, o)
-		for i := 0; i < len(texts); i += thin {
+		for i := 0; i < len(texts); i += thin() {
 			text := texts[i]
 			if got, want := tok.AppendHashes(nil, text), hashesOf(tok.AppendTokens(nil, text)); !slices.Equal(got, want) {
 				t.Fatalf("%v: %.80q…: AppendHashes and AppendTokens differ", tok.Options(), text)
 			}
 		}
 	}
+}
+
+// thin is by how much the long comparisons with the twin are cut down where tests do less.
+func thin() int {
+	if testsize.Small() {
+		return 16
+	}
+	return 1
 }

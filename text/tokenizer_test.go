@@ -138,7 +138,7 @@ func TestBlocksAreCutBetweenTokens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, o := range []Options{{}, {Tokens: Alnum}, {Tokens: Chars}, {Tokens: Space}, {Normalize: NFC, StripDiacritics: true}} {
 				tok := mustNew(t, o)
-				for shift := 0; shift < 4; shift += thin {
+				for shift := 0; shift < 4; shift += thin() {
 					doc := strings.Repeat(".", shift) + strings.Repeat(unit, 3*blockSize/len(unit))
 					want := twinHashes(o, doc)
 					var got []uint64
@@ -221,7 +221,7 @@ func TestEveryLanguageOfTheDeclarationHasTokens(t *testing.T) {
 		if len(hashes) == 0 && strings.TrimSpace(doc.Text) != "" {
 			t.Errorf("%s: no tokens in %d bytes", doc.ID, len(doc.Text))
 		}
-		if i%(8*thin) == 0 && !slices.Equal(hashes, twinHashes(Options{}, doc.Text)) {
+		if i%(8*thin()) == 0 && !slices.Equal(hashes, twinHashes(Options{}, doc.Text)) {
 			t.Errorf("%s: tokens differ from the twin's", doc.ID)
 		}
 	}

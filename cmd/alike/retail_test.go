@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // runCommand calls the command as main does, with its messages thrown away.
@@ -29,7 +30,7 @@ func runCommand(t *testing.T, args ...string) {
 // joinRetail lists the pairs of the market baskets from the command line.
 func joinRetail(t *testing.T, threshold string) (csv []byte) {
 	t.Helper()
-	if raceDetector {
+	if testsize.Small() {
 		t.Skip("half a minute under the race detector, which other joins are run under")
 	}
 	out := filepath.Join(t.TempDir(), "pairs.csv")

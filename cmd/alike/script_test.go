@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 func TestMain(m *testing.M) {
@@ -43,7 +45,7 @@ func scriptCondition(name string) (bool, error) {
 	case "root":
 		return os.Geteuid() == 0, nil
 	case "race":
-		return raceDetector, nil
+		return testsize.Race, nil
 	case "tinydisk":
 		return exec.Command("unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt").Run() == nil, nil
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // scriptCommands are the commands of the scripts beyond those of testscript.
@@ -223,7 +224,7 @@ func cmdPeak(ts *testscript.TestScript, neg bool, args []string) {
 	limit, err := strconv.ParseInt(args[1], 10, 64)
 	ts.Check(err)
 	ts.Logf("peak %d MB", s.Peak/1e6)
-	if s.Peak >= limit*1e6 && !raceDetector {
+	if s.Peak >= limit*1e6 && !testsize.Race {
 		ts.Fatalf("peak memory %d bytes, want below %d MB", s.Peak, limit)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -182,7 +183,7 @@ func (b *broker) send(t *testing.T, m stream.Message) {
 func TestOfEachFamilyOneMessageIsSentWhateverFails(t *testing.T) {
 	o := filterOptions(t, index.Window{Docs: 1000})
 	runs := 60
-	if raceDetector {
+	if testsize.Small() {
 		runs = 6
 	}
 	for seed := range runs {

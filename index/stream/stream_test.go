@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/shingle"
@@ -254,7 +255,7 @@ func TestNewsOfAWeekAgreeWithTheExactJoin(t *testing.T) {
 	x := newIndex(t, o, index.Window{Age: 7 * 24 * time.Hour})
 	sets := x.Options().Recipe.NewSetMaker()
 	for _, raw := range bytes.SplitAfter(data, []byte("\n")) {
-		if len(raw) == 0 || raceDetector && len(stories) == 3000 {
+		if len(raw) == 0 || testsize.Small() && len(stories) == 3000 {
 			continue
 		}
 		s := story{raw: raw}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package candidates
-
-const raceDetector = false

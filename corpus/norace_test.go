@@ -1,7 +1,0 @@
-//go:build !race
-
-package corpus
-
-import "testing"
-
-func notUnderRaceDetector(*testing.T) {}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package linkage
-
-const raceDetector = false

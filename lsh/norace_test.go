@@ -1,5 +1,0 @@
-//go:build !race
-
-package lsh_test
-
-const raceDetector = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package minhash
-
-const raceDetector = false
