@@ -79,7 +79,7 @@ func TestEveryFailingOperationIsAnErrorThatLeavesNothingHalfDone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
 	share := 24
 	if testsize.Small() {
-		share = 300
+		share = 800
 	}
 	for _, v := range variants(t) {
 		for _, command := range v.commands() {

@@ -129,7 +129,7 @@ func checkParquet(t *testing.T, what, path string) {
 
 func TestDamageOfAParquetFileCostsOnlyItself(t *testing.T) {
 	dir, path, data := someLost(t)
-	step := 9
+	step := 27
 	if thorough {
 		step = 1
 	} else if testsize.Small() {

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/alike-dev/alike/internal/hashing"
-	"github.com/alike-dev/alike/measure"
 	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/measure"
 )
 
 func threshold(t testing.TB, f float64) measure.Threshold {
@@ -158,6 +160,9 @@ func TestPiecesInAnyOrderWithAnyProberFindTheSamePairs(t *testing.T) {
 
 // Lists are longer than tiles and pieces, and of sets of many sizes.
 func TestPairsOfLongListsEqualBruteForce(t *testing.T) {
+	if testsize.Small() {
+		t.Skip("one goroutine does it all")
+	}
 	r := rand.New(rand.NewPCG(8, 9))
 	sets := make([][]uint64, 1000)
 	for i := range sets {
@@ -278,6 +283,9 @@ func TestDictionaryNumbersManyTokens(t *testing.T) {
 }
 
 func TestPairsDoNotAllocateWhenWarm(t *testing.T) {
+	if testsize.Small() {
+		t.Skip("one goroutine does it all")
+	}
 	r := rand.New(rand.NewPCG(3, 4))
 	var sets [][]uint64
 	for _, size := range []int{50, 5000} { // found in lists, and by groups

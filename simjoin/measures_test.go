@@ -9,10 +9,12 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
-	"pgregory.net/rapid"
 )
 
 // unequalCollection draws sets of 0 to 300 elements, most of them a part of another or a
@@ -218,6 +220,9 @@ func overlapping(sets [][]uint64) (pairs []measure.Match) {
 }
 
 func TestJoinsOfRealTextsEqualBruteForceByEveryMeasure(t *testing.T) {
+	if testsize.Small() {
+		t.Skip("one goroutine does it all")
+	}
 	for name, read := range map[string]func(t testing.TB) [][]uint64{
 		"ir_plag":        func(t testing.TB) [][]uint64 { return realSets(t, "ir_plag") },
 		"versioned_etcd": func(t testing.TB) [][]uint64 { return realSets(t, "versioned_etcd") },

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -52,6 +53,9 @@ func eachLine(t testing.TB, in io.Reader, do func(line string)) {
 }
 
 func TestSelfJoinFindsTheKnownPairsOfRealBaskets(t *testing.T) {
+	if testsize.Small() {
+		t.Skip("one goroutine does it all")
+	}
 	sets := retail(t)
 	want := knownPairs(t, sets, 0, "setsim_retail", "pairs_jaccard_0.8.csv.zst")
 	if len(want) != 568171 {

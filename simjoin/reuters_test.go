@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/internal/shareddata"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/shingle"
 )
 
@@ -26,6 +27,9 @@ func reuters(t testing.TB) [][]uint64 {
 }
 
 func TestSelfJoinFindsTheKnownPairsOfRealStories(t *testing.T) {
+	if testsize.Small() {
+		t.Skip("one goroutine does it all")
+	}
 	sets := reuters(t)
 	want := knownPairs(t, sets, 1, "reuters21578", "exact_jaccard_5gram_0.5.csv")
 	if len(want) != 839 {

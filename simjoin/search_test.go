@@ -7,9 +7,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/alike-dev/alike/internal/hashing"
-	"github.com/alike-dev/alike/measure"
 	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/measure"
 )
 
 // joinInParts finds the pairs of a collection by indexing it part by part and
@@ -115,6 +117,9 @@ func TestSearchKnowsFewSets(t *testing.T) {
 }
 
 func TestJoiningRealStoriesPartByPartFindsTheSamePairs(t *testing.T) {
+	if testsize.Small() {
+		t.Skip("one goroutine does it all")
+	}
 	sets := reuters(t)
 	th := threshold(t, 0.5)
 	if got, want := joinInParts(sets, th, []int{9000}), selfJoin(sets, th); !slices.Equal(got, want) {

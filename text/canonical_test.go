@@ -11,6 +11,8 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // assigned are the code points that Unicode has given a meaning.
@@ -71,6 +73,9 @@ func TestEquivalentTextsHaveEqualTokens(t *testing.T) {
 // but for its case becomes the same, nothing else does, and where folding makes several
 // letters of one, upper-casing first makes no difference.
 func TestFoldingCoversEveryCodePoint(t *testing.T) {
+	if testsize.Small() {
+		t.Skip("one goroutine does it all")
+	}
 	p := newPipeline(Options{Normalize: None, Tokens: Graphemes})
 	fold := func(s string) string { return string(p.apply([]byte(s))) }
 	upper := cases.Upper(language.Und)
@@ -106,6 +111,9 @@ func TestFoldingCoversEveryCodePoint(t *testing.T) {
 // What comes out of the pipeline is NFKC or NFC, and goes through it unchanged: folding
 // undoes nothing of what normalising does, nor the other way round.
 func TestNormalFormsAreNormalAndStable(t *testing.T) {
+	if testsize.Small() {
+		t.Skip("one goroutine does it all")
+	}
 	for _, o := range []Options{
 		{Tokens: Chars}, {Tokens: Graphemes}, {Tokens: Chars, NoFold: true}, {Tokens: Chars, Normalize: NFC},
 		{Tokens: Chars, StripDiacritics: true}, {Tokens: Graphemes, Normalize: NFC, StripDiacritics: true},

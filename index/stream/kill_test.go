@@ -20,6 +20,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
 )
@@ -79,6 +80,8 @@ func TestAKilledStreamLosesNothingAndRepeatsOnlyItsEnd(t *testing.T) {
 	kills := 4 // half of them with keys on disk
 	if n, err := strconv.Atoi(os.Getenv("ALIKE_KILLS")); err == nil {
 		kills = n
+	} else if testsize.Small() {
+		kills = 2
 	}
 	var in []string
 	var place []int // in the input, of each kept line

@@ -23,6 +23,7 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -188,10 +189,13 @@ func TestWhatFitsInMemoryIsNeitherContractedNorSpilled(t *testing.T) {
 }
 
 func TestLongChainsAndStarsNeedFewRounds(t *testing.T) {
-	const n = 100_000
+	n := 100_000
+	if testsize.Small() {
+		n = 20_000
+	}
 	for name, edges := range graphs(n) {
 		t.Run(name, func(t *testing.T) {
-			for _, memory := range []int64{1, 160_000} { // to the end, until 10 000 are left
+			for _, memory := range []int64{1, int64(n) * 8 / 5} { // to the end, until a tenth is left
 				rounds, spilled := check(t, n, edges, memory, 2)
 				if rounds == 0 || rounds > 40 || spilled == 0 { // 40 is log n to the base 4/3
 					t.Errorf("memory %d: %d rounds, %d bytes spilled", memory, rounds, spilled)

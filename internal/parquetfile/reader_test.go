@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // readColumns reads columns row by row, a missing value as "null".
@@ -67,6 +69,9 @@ func show[T any](p *T) string {
 }
 
 func TestColumnsReadAsParquetGoReadsThem(t *testing.T) {
+	if testsize.Small() {
+		t.Skip("one goroutine does it all")
+	}
 	names := []string{"id", "text", "title", "lang", "length", "front", "meta.id", "meta.inner.source", "meta.inner.rank",
 		"flag", "maybe", "small", "unsigned", "fixed", "uuid", "day", "when", "never"}
 	rows := entries(250, 3)
