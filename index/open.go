@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/dustin/go-humanize"
 
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/setting"
 )
@@ -115,7 +116,7 @@ func roundUp(bytes int64) string { return fmt.Sprintf("%dMiB", (bytes+1<<20-1)>>
 func Open(dir string, o OpenOptions) (*Index, error) {
 	o.setDefaults()
 	if _, err := o.FS.Stat(o.FS.PathJoin(dir, headerFile)); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("index: there is none in %s: %w", dir, fs.ErrNotExist)
+		return nil, fault.Because(fs.ErrNotExist, "there is no index in %s; check the name, or make one there", fault.Shown(dir))
 	}
 	if o.ReadOnly {
 		return openBeside(dir, o)

@@ -93,6 +93,11 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if err := dedup.Apart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
 		return err
 	}
+	if f.truth != "" { // what cannot be read is told before the work
+		if _, err := alike.ReadLabels(f.truth); err != nil {
+			return err
+		}
+	}
 	names := []string{"left_id", "right_id"}
 	if c.Right == "" {
 		names = []string{"a", "b"}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // Exit codes, a stable contract.
@@ -70,6 +72,7 @@ func exitCode(cmd *cobra.Command, err error) int {
 		fmt.Fprintf(os.Stderr, "alike: %s\n", strings.ReplaceAll(visible(message), "\n", "\nalike: "))
 	}
 	var usage usageError
+	var file *fs.PathError
 	switch {
 	case err == nil:
 		return exitDone
@@ -89,6 +92,9 @@ func exitCode(cmd *cobra.Command, err error) int {
 			remedy += " (temporary files: --work)"
 		}
 		say(alike.Explain(err, flagOf) + remedy)
+	case errors.As(err, &file) && errors.Is(file, fs.ErrNotExist):
+		// The operating system names its call, and no remedy.
+		say(strings.Replace(alike.Explain(err, flagOf), file.Error(), file.Path+": "+fault.File(file).Error(), 1))
 	default:
 		say(alike.Explain(err, flagOf))
 	}

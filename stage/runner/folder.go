@@ -13,6 +13,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // writable is what tasks need of the place for their objects and results.
@@ -61,7 +62,7 @@ func (f folder) List(ctx context.Context, prefix string, each func(corpus.Object
 func (f folder) Stat(_ context.Context, key string) (corpus.Object, error) {
 	info, err := os.Stat(f.path(key))
 	if err != nil {
-		return corpus.Object{}, err
+		return corpus.Object{}, fault.File(err)
 	}
 	return corpus.Object{Key: key, Size: info.Size(), ModTime: info.ModTime()}, nil
 }
