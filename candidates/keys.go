@@ -23,6 +23,19 @@ type Items interface {
 	Append(dst []uint32, i int) []uint32
 }
 
+// Streamed are Items of more records than are held, which can only be read from front to back. Keys
+// does not call their Append.
+type Streamed interface {
+	Items
+	// Each calls visit for the items of every record, ascending and each once, in any order of the
+	// records, from so many goroutines. Each has a visit of its own, and calls end when it has no
+	// more records.
+	Each(ctx context.Context, threads int, newVisit NewVisit) error
+}
+
+// NewVisit returns what one goroutine does with the items of records, and at its end.
+type NewVisit = func() (visit func(i int, items []uint32) error, end func() error)
+
 // KeysConfig says which keys Keys makes.
 type KeysConfig struct {
 	// Items is how many there are in both tables: their numbers are below it.
@@ -140,9 +153,11 @@ func (k *keyer) makeRarest() {
 	}
 }
 
-// each calls visit for the items of every record, ascending and each once. Each goroutine has
-// a visit of its own, and calls end when it has no more records.
-func (k *keyer) each(ctx context.Context, of Items, newVisit func() (visit func(i int, items []uint32) error, end func() error)) error {
+// each does what Streamed.Each does.
+func (k *keyer) each(ctx context.Context, of Items, newVisit NewVisit) error {
+	if s, ok := of.(Streamed); ok {
+		return s.Each(ctx, k.Threads, newVisit)
+	}
 	const grain = 1 << 12
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)

@@ -49,25 +49,25 @@ func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c 
 		bestL.see(int(p.a), z)
 		bestR.see(int(p.b), z)
 	}
-	bestL.sorted()
-	bestR.sorted()
+	bestL, bestR = bestL.sorted(), bestR.sorted()
+	all := t.counts() // records that are not held have no candidates
 	// What a left record finds among left records is what a right one would find by chance.
 	own, err := t.keeper.own("own-0", func() (bests, error) { return t.ownBests(ctx, whole, e, 0) })
 	if err != nil {
 		return c, err
 	}
-	if own.sorted().comparable(bestR) {
-		c.likely.right, c.most.right = oddsOf(own, bestR, false), oddsOf(own, bestR, true)
+	if own.sorted().comparable(bestR, all[1]) {
+		c.likely.right, c.most.right = oddsOf(own, bestR, all[1], false), oddsOf(own, bestR, all[1], true)
 	}
 	if own, err = t.keeper.own("own-1", func() (bests, error) { return t.ownBests(ctx, whole, e, 1) }); err != nil {
 		return c, err
 	}
-	if own.sorted().comparable(bestL) {
-		c.likely.left, c.most.left = oddsOf(own, bestL, false), oddsOf(own, bestL, true)
+	if own.sorted().comparable(bestL, all[0]) {
+		c.likely.left, c.most.left = oddsOf(own, bestL, all[0], false), oddsOf(own, bestL, all[0], true)
 	}
 	if !c.most.known() { // the next best records of the other table tell something still
 		left, right := e.rivalries()
-		c.most = sides{oddsOf(left.expected(), bestL, true), oddsOf(right.expected(), bestR, true)}
+		c.most = sides{oddsOf(left.expected(), bestL, all[0], true), oddsOf(right.expected(), bestR, all[1], true)}
 	}
 	return c, nil
 }
@@ -98,11 +98,11 @@ func (k *keeper) own(kind string, find func() (bests, error)) (bests, error) {
 
 // bound lowers probabilities to what chance allows: to 0 where no pair would be a link if chance had
 // found as many as it may well have.
-func (c *chance) bound(found *comparison, m *model, probability []float64) {
+func (c *chance) bound(found *comparison, m *model, records [2]int, probability []float64) {
 	at := slices.Clone(probability)
-	c.most.bound(found, m, at)
+	c.most.bound(found, m, records, at)
 	if slices.ContainsFunc(at, func(p float64) bool { return p > 0.5 }) {
-		c.likely.bound(found, m, probability)
+		c.likely.bound(found, m, records, probability)
 	} else {
 		copy(probability, at)
 	}
@@ -113,7 +113,7 @@ func (s *sides) known() bool { return s.left != nil || s.right != nil }
 // bound lowers probabilities to what chance allows. How much that is depends on how many
 // records have no partner, which depends on the probabilities again: from what the model
 // says, it takes steps until nothing changes any more.
-func (s *sides) bound(found *comparison, m *model, probability []float64) {
+func (s *sides) bound(found *comparison, m *model, records [2]int, probability []float64) {
 	if !s.known() {
 		return
 	}
@@ -125,7 +125,7 @@ func (s *sides) bound(found *comparison, m *model, probability []float64) {
 	}
 	free := func() shares { // records that have no partner
 		n := sum(probability)
-		return shares{max(0, 1-n/float64(found.left)), max(0, 1-n/float64(found.right))}
+		return shares{max(0, 1-n/float64(records[0])), max(0, 1-n/float64(records[1]))}
 	}
 	for range boundSteps {
 		f := free()
@@ -157,31 +157,34 @@ func (b bests) sorted() bests {
 }
 
 // comparable tells whether the best scores of records of a table among themselves can be those that chance
-// finds in another one, where they have the given ones.
-func (b bests) comparable(best bests) bool {
+// finds in another one, where they have the given ones, of so many records.
+func (b bests) comparable(best bests, records int) bool {
 	if len(b) == 0 {
 		return false
 	}
 	top := b[len(b)-1-int(comparedShare*float64(len(b)))]
-	return above(best, top) >= comparable*above(b, top)
+	return above(best, top, records) >= comparable*above(b, top, len(b))
 }
 
 // ownBests returns the best score of each of some records of a table, the left or the right
 // one, with another of it.
 func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side int) (bests, error) {
 	table := t.all()[side]
-	rows := someOf(table, sampledRecords)
+	rows := t.someOf(side, sampledRecords)
 	var pairs []pair
 	var err error
-	if e.items != nil {
-		pairs, err = t.closestTo(ctx, e.config, e.items, side, rows, side)
-	} else {
+	switch {
+	case t.sieved != nil && side == t.sieved.side:
+		pairs = t.sieved.own
+	case e.items != nil:
+		pairs, err = t.closestTo(ctx, e.config, e.items, rows, side, side)
+	default:
 		pairs, err = t.otherThan(ctx, e.config, whole, table, rows)
 	}
 	if err != nil {
 		return nil, err
 	}
-	found, err := e.within(table).compare(ctx, whole.within(side).newMatchers(e.config.Threads), pairs)
+	found, err := e.within(table).compare(ctx, whole.within(side).newMatchers(e.config.Threads), t.places(pairs, side, side))
 	if err != nil {
 		return nil, err
 	}
@@ -254,43 +257,52 @@ func (o *odds) most() float64 {
 	return o.unmatched
 }
 
-// above returns the share of ascending scores that are z or more.
-func above(scores []float64, z float64) float64 {
+// above returns the share of so many scores that are z or more; those that are above −∞ are given,
+// ascending.
+func above(scores []float64, z float64, of int) float64 {
+	if math.IsInf(z, -1) {
+		return 1
+	}
 	i, _ := slices.BinarySearch(scores, z)
-	return float64(len(scores)-i) / float64(len(scores))
+	return float64(len(scores)-i) / float64(of)
 }
 
-// oddsOf compares the best scores of records among others, ascending, with what they would be
-// by chance; nil if this cannot be told.
+// oddsOf compares the best scores of so many records among others, of which those above −∞ are given,
+// ascending, with what they would be by chance; nil if this cannot be told.
 //
 // Of the curve (pairs from a score on, pairs of chance from it on) it takes the largest
 // convex curve below: the share of chance never rises with the score. With most it takes n + √n + 1
 // pairs of chance for n that were counted: about the most that there may well be.
-func oddsOf(own, best []float64, most bool) *odds {
-	if len(own) == 0 || len(best) == 0 {
+func oddsOf(own, best []float64, records int, most bool) *odds {
+	if len(own) == 0 || records == 0 {
 		return nil
 	}
-	unmatched := 1.0
-	if half := own[len(own)/2]; above(own, half) < 1 {
-		unmatched = min(1, (1-above(best, half))/(1-above(own, half)))
+	unmatched, all := 1.0, float64(records)
+	if half := own[len(own)/2]; above(own, half, len(own)) < 1 {
+		unmatched = min(1, (1-above(best, half, records))/(1-above(own, half, len(own))))
 	}
 	type point struct{ z, pairs, chance float64 }
 	hull := []point{{z: math.Inf(1)}}
 	slope := func(a, b point) float64 { return (b.chance - a.chance) / (b.pairs - a.pairs) }
-	for i := len(best) - 1; i >= 0; i-- {
-		z := best[i]
-		if i > 0 && best[i-1] == z {
-			continue
-		}
-		p := point{z, float64(len(best) - i), above(own, z) * float64(len(best))}
+	add := func(z, pairs float64) {
+		share := above(own, z, len(own))
+		p := point{z, pairs, share * all}
 		if most {
-			n := above(own, z) * float64(len(own))
-			p.chance += (math.Sqrt(n) + 1) * float64(len(best)) / float64(len(own))
+			n := share * float64(len(own))
+			p.chance += (math.Sqrt(n) + 1) * all / float64(len(own))
 		}
 		for n := len(hull); n > 1 && slope(hull[n-2], hull[n-1]) >= slope(hull[n-1], p); n-- {
 			hull = hull[:n-1]
 		}
 		hull = append(hull, p)
+	}
+	for i := len(best) - 1; i >= 0 && !math.IsInf(best[i], -1); i-- {
+		if i == 0 || best[i-1] != best[i] {
+			add(best[i], float64(len(best)-i))
+		}
+	}
+	if hull[len(hull)-1].pairs < all {
+		add(math.Inf(-1), all)
 	}
 	o := &odds{unmatched: unmatched}
 	for i, p := range hull[1:] {

@@ -66,7 +66,7 @@ func normal(r *rand.Rand, n int, mean float64) []float64 {
 func TestPairsOfChanceAreToldByOwnTables(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	own := normal(r, 2000, 0)
-	chanceOnly := oddsOf(own, normal(r, 1000, 0), false)
+	chanceOnly := oddsOf(own, normal(r, 1000, 0), 1000, false)
 	for _, z := range []float64{-1, 0, 1} {
 		if got := chanceOnly.at(z); got < 0.8 || got > 1.2 {
 			t.Errorf("%.2f pairs of chance for one of score %v, where all are of chance", got, z)
@@ -74,23 +74,23 @@ func TestPairsOfChanceAreToldByOwnTables(t *testing.T) {
 	}
 	half := append(normal(r, 500, 0), normal(r, 500, 6)...)
 	slices.Sort(half)
-	mixed := oddsOf(own, half, false)
+	mixed := oddsOf(own, half, len(half), false)
 	if got := mixed.unmatched; got < 0.45 || got > 0.55 {
 		t.Errorf("%.2f of the records have no partner, want 0.5", got)
 	}
 	if top, low := mixed.at(5), mixed.at(-1); top > 0.01 || low < 1.6 {
 		t.Errorf("%.2f pairs of chance for one at the top, %.2f at the bottom: want 0 and 2", top, low)
 	}
-	if at, most := mixed.at(5), oddsOf(own, half, true).at(5); most <= at || most > 0.05 {
+	if at, most := mixed.at(5), oddsOf(own, half, len(half), true).at(5); most <= at || most > 0.05 {
 		t.Errorf("up to %.3f pairs of chance for one at the top, where %.3f were counted", most, at)
 	}
-	if bests(own).comparable(normal(r, 1000, -2)) {
+	if bests(own).comparable(normal(r, 1000, -2), 1000) {
 		t.Error("strangers within a table that are more alike than all pairs across are taken for chance")
 	}
-	if !bests(own).comparable(half) || bests(nil).comparable(own) {
+	if !bests(own).comparable(half, len(half)) || bests(nil).comparable(own, len(own)) {
 		t.Error("what chance finds is not seen, or seen where there is nothing")
 	}
-	if oddsOf(nil, own, true) != nil || oddsOf(own, nil, true) != nil {
+	if oddsOf(nil, own, len(own), true) != nil || oddsOf(own, nil, 0, true) != nil {
 		t.Error("there are odds without a record")
 	}
 }
@@ -160,7 +160,7 @@ func TestStrangersOfWhomTheBestIsNotAheadAreNoMatches(t *testing.T) {
 	for matches, least := range map[int]float64{0: 0.7, 400: 0} {
 		of, best := tables(matches)
 		top := best[len(best)-20]
-		if at := oddsOf(of.expected(), best, true).at(top); at < least || matches > 0 && at > 0.2 {
+		if at := oddsOf(of.expected(), best, len(best), true).at(top); at < least || matches > 0 && at > 0.2 {
 			t.Errorf("%d matches: %.2f pairs of chance for one at the top", matches, at)
 		}
 	}

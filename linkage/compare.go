@@ -13,14 +13,12 @@ type comparer struct {
 	columns     []column
 }
 
-func newComparer(config *Config, left, right *record.Table, n *record.Numbering) (*comparer, error) {
-	c := &comparer{left: left, right: right, numbering: n}
-	if right == nil {
-		c.right = left
-	}
-	for f := range left.Columns {
-		values := n.Column(f)
-		df, filled := values.Frequencies(n.Tokens())
+func (t *tables) newComparer(config *Config) (*comparer, error) {
+	c := &comparer{left: t.left, right: t.other(), numbering: &t.numbering}
+	for f := range t.left.Columns {
+		values := t.numbering.Column(f)
+		df, filled := t.sieved.ofColumn(f, t.numbering.Tokens())
+		filled += values.Frequencies(df)
 		col := column{values, nil, make([]uint64, values.Len()), make([]level, values.Len()), filled, config.scale()}
 		idf, err := config.weigh(df, filled)
 		if err != nil {

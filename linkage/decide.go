@@ -142,7 +142,7 @@ func (t *tables) links(e *examiner, edges []int) Links {
 func (t *tables) linkOf(compare *comparer, matcher *matcher, p pair, probability float64, with int) Link {
 	other := t.other()
 	link := Link{
-		A: t.left.ID(int(p.a)), B: other.ID(int(p.b)), RowA: int(p.a), RowB: int(p.b),
+		A: t.left.ID(int(p.a)), B: other.ID(int(p.b)), RowA: t.left.Number(int(p.a)), RowB: other.Number(int(p.b)),
 		Similarity: matcher.similarity(p), Probability: probability,
 	}
 	compare.eachColumn(p, func(_ int, s float64, _, _ uint32) { link.Fields = append(link.Fields, s) })
@@ -163,13 +163,13 @@ func (t *tables) report(c *comparison, probability []float64, m *model) {
 				col.Filled[side] = col.Filled[0]
 				continue
 			}
-			filled := 0
+			filled, all := t.sieved.filledOf(side, f), t.counts()[side]
 			for i := range table.Rows() {
 				if table.Cells(i)[f] > 0 {
 					filled++
 				}
 			}
-			col.Filled[side] = float64(filled) / float64(max(1, table.Rows()))
+			col.Filled[side] = float64(filled) / float64(max(1, all))
 		}
 		var match, other, matches, others, told float64
 		for i, p := range probability {

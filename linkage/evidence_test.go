@@ -191,12 +191,12 @@ func TestFewRecordsAreComparedOnceEach(t *testing.T) {
 			t.Fatal(err)
 		}
 		tables.numbering.Finish()
-		compare, err := newComparer(&c, tables.left, tables.right, &tables.numbering)
+		compare, err := tables.newComparer(&c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		seen := map[pair]bool{}
-		for p := range compare.strangers() {
+		for p := range compare.strangers(tables.counts()) {
 			if seen[p] || c.Right == "" && p.a >= p.b {
 				t.Errorf("%v is compared again, or with itself", p)
 			}

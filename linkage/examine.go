@@ -167,7 +167,7 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 		if e.candidates++; e.candidates <= l.sofar.Examined {
 			continue
 		}
-		if some = append(some, pair{p.A, p.B}); len(some) == batch {
+		if some = append(some, pair{e.left.Row(p.A), e.right.Row(p.B)}); len(some) == batch {
 			if err := l.take(ctx, some); err != nil {
 				return err
 			}

@@ -20,9 +20,10 @@ type items struct {
 
 // vocabulary is the items that there are in both tables.
 type vocabulary struct {
-	first []uint32 // of each column: number of its first value; 0: it is a text
-	words []words  // of each column that is a text
-	count int      // items there are
+	first  []uint32 // of each column: number of its first value; 0: it is a text
+	values []int    // of each column: how many values have numbers
+	words  []words  // of each column that is a text
+	count  int      // items there are, and one more that stands for all others
 	// frequencies are how many records of either table have each item.
 	frequencies [2][]uint32
 }
@@ -41,15 +42,18 @@ func (w *words) of(value uint32) []uint32 {
 	return w.tokens[start:w.ends[value]]
 }
 
-// vocabulary returns the items of the tables. O(cells, and distinct values and their tokens).
-func (t *tables) vocabulary(ctx context.Context, threads int) (v *vocabulary, err error) {
+// other is the item that stands for all that have no number.
+func (v *vocabulary) other() uint32 { return uint32(v.count - 1) }
+
+// newVocabulary returns the items of the values that have numbers, without frequencies. O(distinct
+// values and their tokens).
+func (t *tables) newVocabulary() *vocabulary {
 	columns := t.result.Columns
-	v = &vocabulary{first: make([]uint32, len(columns)), words: make([]words, len(columns)), count: t.numbering.Tokens()}
+	v := &vocabulary{first: make([]uint32, len(columns)), values: make([]int, len(columns)), words: make([]words, len(columns)), count: t.numbering.Tokens()}
 	for f, c := range columns {
 		values := t.numbering.Column(f)
-		switch c.Tokens {
-		case record.Text, record.Words, record.Grams:
-		default:
+		v.values[f] = values.Len()
+		if !c.Tokens.OfWords() {
 			v.first[f] = uint32(v.count)
 			v.count += values.Len()
 			continue
@@ -65,7 +69,18 @@ func (t *tables) vocabulary(ctx context.Context, threads int) (v *vocabulary, er
 			w.ends[value] = uint32(len(w.tokens))
 		}
 	}
+	v.count++
+	return v
+}
+
+// vocabulary returns the items of the tables, with frequencies but for those of a table that is not held
+// whole. O(cells, and distinct values and their tokens).
+func (t *tables) vocabulary(ctx context.Context, threads int) (v *vocabulary, err error) {
+	v = t.newVocabulary()
 	for side, table := range t.all() {
+		if t.sieved != nil && side == t.sieved.side {
+			continue
+		}
 		if v.frequencies[side], err = candidates.Frequencies(ctx, threads, v.count, &items{table, v}); err != nil {
 			return nil, err
 		}
@@ -104,29 +119,54 @@ func (t *tables) byKeys(c *Config, v *vocabulary) candidates.KeysConfig {
 	return candidates.KeysConfig{Items: v.count, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory, Keep: t.keeper.names()}
 }
 
-// sharing finds the pairs that share keys.
-func (t *tables) sharing(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
+// sharing finds the pairs that share keys, of records of either side, none of the right one for one
+// table.
+func (t *tables) sharing(ctx context.Context, c *Config, v *vocabulary, left, right candidates.Items) (*candidates.Pairs, error) {
 	k := t.byKeys(c, v)
 	k.Frequencies = v.frequencies
 	t.result.Search = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.result.Left + t.result.Right)}
-	if t.right == nil {
-		return candidates.Keys(ctx, k, &items{t.left, v}, nil)
+	return candidates.Keys(ctx, k, left, right)
+}
+
+// sharingOnce is sharing of what is held, unless it was found already.
+func (t *tables) sharingOnce(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
+	if t.sieved != nil {
+		t.result.Search.Dropped = int64(t.result.Left + t.result.Right - t.left.Rows() - t.right.Rows())
+		pairs := t.sieved.pairs
+		t.sieved.pairs = nil
+		return pairs, nil
 	}
-	return candidates.Keys(ctx, k, &items{t.left, v}, &items{t.right, v})
+	return t.findOnce(ctx, t.search(c, 0), "pairs-0", func() (*candidates.Pairs, error) {
+		var right candidates.Items
+		if t.right != nil {
+			right = &items{t.right, v}
+		}
+		return t.sharing(ctx, c, v, &items{t.left, v}, right)
+	})
 }
 
 // manyShare is KeysConfig.Expected of the sample: so many that few records would be more similar.
 const manyShare = 2
 
-// someOf returns about n rows of a table, which a hash of their numbers chooses.
-func someOf(table *record.Table, n int) (rows []uint32) {
-	part := uint64(table.Rows()+n-1) / uint64(n)
-	for i := range table.Rows() {
-		if hashing.Mix(uint64(i)+1)%part == 0 {
-			rows = append(rows, uint32(i))
+// learnedFrom is about how many left records' candidates a model is learned from.
+const learnedFrom = sampled / firstK
+
+// someOf returns the numbers of about n records of a side, which a hash of these chooses.
+func (t *tables) someOf(side, n int) (numbers []uint32) {
+	records := t.counts()[side]
+	chosen := chosenOf(records, n)
+	for i := range uint32(records) {
+		if chosen(i) {
+			numbers = append(numbers, i)
 		}
 	}
-	return rows
+	return numbers
+}
+
+// chosenOf returns a function that chooses about n of so many records by a hash of their numbers.
+func chosenOf(records, n int) func(number uint32) bool {
+	part := uint64(records+n-1) / uint64(n)
+	return func(number uint32) bool { return hashing.Mix(uint64(number)+1)%part == 0 }
 }
 
 // closest returns candidates of a sample of the left records: of each the few that share most
@@ -134,9 +174,11 @@ func someOf(table *record.Table, n int) (rows []uint32) {
 // besides, and that is no picture of records that do not belong together: the most
 // similar ones are.
 func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]pair, error) {
-	all := t.all()
-	pairs, err := t.closestTo(ctx, c, v, 0, someOf(t.left, sampled/firstK), len(all)-1)
-	if len(all) == 1 {
+	if t.sieved != nil {
+		return t.places(t.sieved.closest, 0, 1), nil
+	}
+	pairs, err := t.closestTo(ctx, c, v, t.someOf(0, learnedFrom), 0, len(t.all())-1)
+	if t.right == nil {
 		for i, p := range pairs {
 			pairs[i] = pair{min(p.a, p.b), max(p.a, p.b)}
 		}
@@ -145,14 +187,32 @@ func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]pair,
 	return slices.Compact(pairs), err
 }
 
-// closestTo returns pairs of rows of one side with the firstK records of a side, of another one or the
-// same, that share most with each: sorted by row.
-func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, side int, rows []uint32, other int) ([]pair, error) {
-	all := t.all()
-	some := &chosen{&items{all[side], v}, rows}
+// ofSide returns the records of a side as items.
+func (t *tables) ofSide(side int, v *vocabulary) candidates.Items {
+	if t.stored != nil && side == t.stored.side {
+		return t.stored
+	}
+	return &items{t.all()[side], v}
+}
+
+// closestTo returns pairs of some records of one side with the firstK records of a side, of another one or
+// the same, that share most with each, all by their numbers: sorted by the first.
+func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, numbers []uint32, side, other int) ([]pair, error) {
+	table := t.all()[side]
+	rows := make([]uint32, len(numbers))
+	for i, number := range numbers {
+		rows[i] = table.Row(number)
+	}
+	var some candidates.Items = &chosen{&items{table, v}, rows}
+	others := t.ofSide(other, v)
 	k := t.byKeys(c, v)
 	k.Expected, k.Frequencies[1] = manyShare, v.frequencies[other]
-	found, err := candidates.Keys(ctx, k, some, &items{all[other], v})
+	if t.right != nil && side == other {
+		own := numberOwn(v, some, t.numbering.Hashes())
+		k.Items, k.Frequencies[1] = own.count, own.frequencies(k.Frequencies[1])
+		some, others = own.of(some), own.of(others)
+	}
+	found, err := candidates.Keys(ctx, k, some, others)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +223,7 @@ func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, side i
 			return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.B, y.B))
 		})
 		for _, p := range of[:min(len(of), firstK)] {
-			pairs = append(pairs, pair{rows[p.A], p.B})
+			pairs = append(pairs, pair{numbers[p.A], p.B})
 		}
 		of = of[:0]
 	}
@@ -174,10 +234,19 @@ func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, side i
 		if len(of) > 0 && of[0].A != p.A {
 			take()
 		}
-		if side != other || rows[p.A] != p.B {
+		if side != other || numbers[p.A] != p.B {
 			of = append(of, p)
 		}
 	}
 	take()
 	return pairs, found.Close()
+}
+
+// places returns pairs of numbers of records of two sides as pairs of their rows.
+func (t *tables) places(numbers []pair, a, b int) []pair {
+	all, rows := t.all(), make([]pair, len(numbers))
+	for i, p := range numbers {
+		rows[i] = pair{all[a].Row(p.a), all[b].Row(p.b)}
+	}
+	return rows
 }

@@ -54,7 +54,13 @@ func people(n int, overlap float64) (left, right string) {
 // write writes a file into a folder of the test and returns its path.
 func write(t *testing.T, name, content string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
+	return writeInto(t, t.TempDir(), name, content)
+}
+
+// writeInto writes a file into a folder and returns its path.
+func writeInto(t *testing.T, folder, name, content string) string {
+	t.Helper()
+	path := filepath.Join(folder, name)
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}

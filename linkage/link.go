@@ -72,14 +72,14 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	if err != nil {
 		return nil, err
 	}
-	compare, err := newComparer(c, t.left, t.right, &t.numbering)
+	compare, err := t.newComparer(c)
 	if err != nil {
 		return nil, err
 	}
 	e := &examiner{comparer: compare, config: c, keeper: &t.keeper, matchers: whole.newMatchers(c.Threads), grown: t.mayHold}
 	r := t.result
 	r.matcher, r.only = e.matchers[0], t.left
-	if e.shares, err = compare.shares(ctx, c.Threads); err != nil {
+	if e.shares, err = compare.shares(ctx, c.Threads, t.counts()); err != nil {
 		return nil, err
 	}
 	if r.Left+r.Right > manyRecords && c.Candidates == "" {
@@ -112,7 +112,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	// Chance is known by scores without labels. Where labels have changed these it would take
 	// back what the labels say, and lower the threshold that goes with the probabilities.
 	if c.Model == nil || c.Model.Learned.Strength == 0 {
-		ch.bound(e.found, e.model, e.probability)
+		ch.bound(e.found, e.model, t.counts(), e.probability)
 	}
 	return e, err
 }
@@ -141,7 +141,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 	}); err != nil {
 		return err
 	}
-	pairs, err := t.findOnce(ctx, t.search(e.config, 0), "pairs-0", func() (*candidates.Pairs, error) { return t.sharing(ctx, e.config, v) })
+	pairs, err := t.sharingOnce(ctx, e.config, v)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func TestOneLookAtTheTokensTellsWhatMergesDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compare, err := newComparer(&c, tables.left, nil, &tables.numbering)
+	compare, err := tables.newComparer(&c)
 	if err != nil {
 		t.Fatal(err)
 	}

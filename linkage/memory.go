@@ -62,7 +62,7 @@ func (m *memory) sorting() int64 {
 // holdAll says how much the tables and what is known of their values take from now on.
 func (t *tables) holdAll() error {
 	rows := t.result.Left + t.result.Right
-	b := t.numbering.Bytes() + perFound*int64(min(sampled, 2*firstK*rows)) // of what is learned from
+	b := t.numbering.Bytes() + t.sieved.bytes() + perFound*int64(min(sampled, 2*firstK*rows)) // of what is learned from
 	for _, table := range t.all() {
 		b += table.Bytes() + 8*int64(table.Rows()) // the sizes of records
 	}

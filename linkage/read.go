@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
@@ -158,6 +156,9 @@ type reader struct {
 	onSkip      func(*corpus.Problem) error
 	grown       func() error // called when the table has grown: it may be too large
 
+	index *rowIndex             // nil: all rows are held
+	hold  func(row uint32) bool // with an index: tells which rows are
+
 	mu    sync.Mutex
 	table *record.Table
 	// Of the file that is read:
@@ -177,10 +178,9 @@ type blockProblem struct {
 // read reads a table: the given columns, cut as kinds say, and the columns keep, which are
 // handed on.
 func (r *reader) read(ctx context.Context, threads int, columns, keep []string) error {
-	o := r.options
-	o.Fields = slices.Concat(columns, keep)
-	for _, f := range r.files {
-		if err := r.readFile(ctx, threads, f, o); err != nil {
+	fields := slices.Concat(columns, keep)
+	for i := range r.files {
+		if err := r.readFile(ctx, threads, i, fields); err != nil {
 			return err
 		}
 	}
@@ -188,58 +188,33 @@ func (r *reader) read(ctx context.Context, threads int, columns, keep []string) 
 }
 
 // readFile reads the next file of the table.
-func (r *reader) readFile(ctx context.Context, threads int, s corpus.Source, o corpus.Options) (err error) {
+func (r *reader) readFile(ctx context.Context, threads, file int, fields []string) error {
 	r.chunks, r.added, r.problems, r.lines = nil, 0, nil, nil
-	f, err := corpus.Open(ctx, s, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	g, ctx := errgroup.WithContext(ctx)
-	for range threads {
-		g.Go(func() error { return r.work(ctx, f, o) })
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return r.tell(f)
-}
-
-// work reads blocks until there are none left.
-func (r *reader) work(ctx context.Context, f *corpus.File, o corpus.Options) error {
-	p := corpus.NewParser(o)
-	cutter := record.NewCutter()
-	cutter.Repetitions = r.repetitions
-	var b corpus.Block
-	defer b.Release()
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err := f.Next(&b)
-		if err == io.EOF {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("%w; a table must be whole to be joined", err)
-		}
-		chunk := record.NewChunk(r.kinds)
-		var problems []blockProblem
-		p.Start(f, &b)
-		for rec := (corpus.Record{}); p.Next(&rec); {
-			if rec.Err != nil {
-				problems = append(problems, blockProblem{b.Seq, rec.Line, rec.Offset, rec.Err})
-				continue
+	return r.eachBlock(ctx, threads, file, fields, func(int) func(*block) error {
+		cutter := record.NewCutter()
+		cutter.Repetitions = r.repetitions
+		return func(b *block) error {
+			chunk := record.NewChunk(r.kinds)
+			row := r.index.first(file, b.Seq)
+			problems := b.each(func(rec *corpus.Record) {
+				if r.index == nil || r.hold(row) {
+					chunk.Append(cutter, rec.ID, rec.Fields[:len(r.kinds)], rec.Fields[len(r.kinds):]...)
+					if r.index != nil {
+						chunk.Number(row)
+					}
+				}
+				row++
+			})
+			if !r.index.ends(file, b.Seq, row) {
+				return r.changed()
 			}
-			chunk.Append(cutter, rec.ID, rec.Fields[:len(r.kinds)], rec.Fields[len(r.kinds):]...)
+			return r.put(b, chunk, problems)
 		}
-		if err := r.put(&b, chunk, problems); err != nil {
-			return err
-		}
-	}
+	}, r.tell)
 }
 
 // put adds the chunk of a block to the table as soon as those before it are there.
-func (r *reader) put(b *corpus.Block, chunk *record.Chunk, problems []blockProblem) error {
+func (r *reader) put(b *block, chunk *record.Chunk, problems []blockProblem) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for int64(len(r.chunks)) <= b.Seq {
@@ -248,8 +223,8 @@ func (r *reader) put(b *corpus.Block, chunk *record.Chunk, problems []blockProbl
 	r.chunks[b.Seq], r.lines[b.Seq] = chunk, b.Lines
 	r.problems = append(r.problems, problems...)
 	for ; r.added < len(r.chunks) && r.chunks[r.added] != nil; r.added++ {
-		c, rows := r.chunks[r.added], r.table.Rows()
-		c.NameRows(func(i int) string { return strconv.Itoa(rows + i + 1) })
+		c := r.chunks[r.added]
+		c.NameRows(r.table.Rows(), func(row int) string { return strconv.Itoa(row + 1) })
 		r.table.Add(c)
 		r.chunks[r.added] = nil
 	}
@@ -257,16 +232,19 @@ func (r *reader) put(b *corpus.Block, chunk *record.Chunk, problems []blockProbl
 }
 
 // tell tells of the records that were skipped, in the order of the file.
-func (r *reader) tell(f *corpus.File) error {
-	slices.SortFunc(r.problems, func(x, y blockProblem) int {
+func (r *reader) tell(f *corpus.File) error { return tell(f, r.lines, r.problems, r.onSkip) }
+
+// tell tells of the records of a file that were skipped, in its order; its blocks have so many lines.
+func tell(f *corpus.File, lines []int64, problems []blockProblem, onSkip func(*corpus.Problem) error) error {
+	slices.SortFunc(problems, func(x, y blockProblem) int {
 		return cmp.Or(cmp.Compare(x.block, y.block), cmp.Compare(x.offset, y.offset))
 	})
 	block, line := int64(0), int64(0)
-	for _, p := range r.problems {
+	for _, p := range problems {
 		for ; block < p.block; block++ {
-			line += r.lines[block]
+			line += lines[block]
 		}
-		if err := r.onSkip(f.Problem(line+p.line, p.offset, p.err)); err != nil {
+		if err := onSkip(f.Problem(line+p.line, p.offset, p.err)); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // randomPairs is how many pairs of records at most say how columns go together.
-const randomPairs = 200_000
+var randomPairs uint64 = 200_000 // tests take fewer
 
 // agreed is the similarity from which on two values count as the same here, and alikeInAll
 // the mean similarity of all columns from which on two records may well be the same.
@@ -44,10 +44,10 @@ func (a agreements) correlation() float64 {
 // its postcode. It is 1 / (1 + Σ correlations) of the columns' agreements among records that
 // do not belong together: all pairs, or those that a hash of their number chooses where there
 // are many, but for those that are alike in all columns.
-func (c *comparer) shares(ctx context.Context, threads int) ([]float64, error) {
+func (c *comparer) shares(ctx context.Context, threads int, records [2]int) ([]float64, error) {
 	columns := len(c.columns)
 	counts := make([]agreements, columns*columns)
-	strangers := slices.Collect(c.strangers())
+	strangers := slices.Collect(c.strangers(records))
 	var mu sync.Mutex
 	if err := parallelEnd(ctx, threads, len(strangers), 1024, func(int) (func(from, to int), func()) {
 		own, s := make([]agreements, len(counts)), make([]float64, columns)
@@ -85,14 +85,26 @@ func (c *comparer) shares(ctx context.Context, threads int) ([]float64, error) {
 	return share, nil
 }
 
-// strangers yields pairs of records, few of which belong together: all that there are, or
-// randomPairs of them.
-func (c *comparer) strangers() iter.Seq[pair] {
-	left, right := uint64(c.left.Rows()), uint64(c.right.Rows())
-	one := c.left == c.right
+// strangers yields pairs of records, of so many left and right ones, few of which belong together.
+func (c *comparer) strangers(records [2]int) iter.Seq[pair] {
+	return func(yield func(pair) bool) {
+		for p := range strangers(records) {
+			if !yield(pair{c.left.Row(p.a), c.right.Row(p.b)}) {
+				return
+			}
+		}
+	}
+}
+
+// strangers yields numbers of left and right records, of which there are so many, 0 right ones for one
+// table: all pairs that there are, or randomPairs of them.
+func strangers(records [2]int) iter.Seq[pair] {
+	left, right := uint64(records[0]), uint64(records[1])
+	one := right == 0
 	return func(yield func(pair) bool) {
 		all := left * right
 		if one {
+			right = left
 			all = left * (left - 1) / 2
 		}
 		for i := range min(all, randomPairs) {

@@ -37,15 +37,17 @@ func outcome(r *Result) string {
 }
 
 func TestAJoinThatWasKilledGoesOnToTheSameLinks(t *testing.T) {
-	manyRecords, batch = 300, 600
-	t.Cleanup(func() { manyRecords, batch = 30_000, 1<<17 })
+	manyRecords, batch, muchLarger = 300, 600, 20
+	t.Cleanup(func() { manyRecords, batch, muchLarger = 30_000, 1<<17, 50 })
 	few, fewOthers := people(100, 0.8)
 	many, others := people(280, 0.8)
+	small, large := unequal(t)
 	for name, c := range map[string]Config{
-		"few of two tables":  {Left: write(t, "l.csv", few), Right: write(t, "r.csv", fewOthers)},
-		"many of two tables": {Left: write(t, "l.csv", many), Right: write(t, "r.csv", others), Considered: true},
-		"many of one table":  {Left: write(t, "l.csv", many+others[strings.Index(others, "\n")+1:])},
-		"many by similarity": {Left: write(t, "l.csv", many), Right: write(t, "r.csv", others), Searching: Searching{Candidates: Exact}, Threshold: 0.5},
+		"few of two tables":             {Left: write(t, "l.csv", few), Right: write(t, "r.csv", fewOthers)},
+		"many of two tables":            {Left: write(t, "l.csv", many), Right: write(t, "r.csv", others), Considered: true},
+		"a small table and a large one": {Left: small, Right: large},
+		"many of one table":             {Left: write(t, "l.csv", many+others[strings.Index(others, "\n")+1:])},
+		"many by similarity":            {Left: write(t, "l.csv", many), Right: write(t, "r.csv", others), Searching: Searching{Candidates: Exact}, Threshold: 0.5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := outcome(join(t, c))

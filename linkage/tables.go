@@ -3,14 +3,10 @@ package linkage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-
-	"github.com/dustin/go-humanize"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/record"
 )
@@ -20,6 +16,8 @@ type tables struct {
 	result      *Result
 	left, right *record.Table // right is nil for one table
 	numbering   record.Numbering
+	stored      *storedItems // of a table that is not held; nil: there is none
+	sieved      *sieved      // what is known of a table that is not held whole; nil: all are
 	memory      *memory
 	keeper      keeper
 	known       *known    // nil: nothing is
@@ -40,19 +38,20 @@ func open(ctx context.Context, c *Config, keep bool) (*tables, error) {
 		}
 		t.result.Resumed = t.keeper.log.Resumed()
 	}
-	if err := t.read(ctx, c, left, right); err != nil {
-		return nil, errors.Join(err, t.keeper.log.Close(false))
+	if err := t.read(ctx, c, left, right, keep); err != nil {
+		return nil, errors.Join(err, t.memory.Close(), t.keeper.log.Close(false))
 	}
 	return t, nil
 }
 
 // read chooses what is compared, and reads the tables, of which the right one may be the left one.
-func (t *tables) read(ctx context.Context, c *Config, left, right *source) error {
+// sieves says that of a much larger one only what matters is held.
+func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieves bool) error {
 	if err := t.choose(ctx, c, left, right); err != nil {
 		return err
 	}
 	t.kept, t.idColumns = c.With, [2]string{left.id, right.id}
-	t.numbering.Names = c.bySimilarity()
+	t.numbering.Names = c.bySimilarity() || c.Right != ""
 	if c.Evidence > 0 {
 		t.numbering.Lookup = true
 		t.kept = withAll(t.kept, left.columns, right.columns)
@@ -71,33 +70,25 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source) error
 		names[0], names[1] = append(names[0], f.Left), append(names[1], f.Right)
 		kinds = append(kinds, f.Tokens)
 	}
-	rows := int64(0) // bytes of the tables before the one that is read
-	read := func(s *source, columns []string) (*record.Table, error) {
-		r := &reader{source: s, kinds: kinds, repetitions: c.Repetitions, onSkip: skipped, table: record.NewTable(len(columns), &t.numbering)}
-		r.grown = func() error {
-			return t.memory.hold(rows+r.table.Bytes()+t.numbering.Bytes(), fmt.Sprintf("the first %s records of %s alone take", humanize.Comma(int64(r.table.Rows())), fault.Shown(s.name)))
-		}
-		if err := r.read(ctx, c.Threads, columns, t.kept); err != nil {
-			return nil, err
-		}
-		rows += r.table.Bytes()
-		t.noteRepeated(s, r.table)
-		return r.table, nil
+	r := &reading{tables: t, config: c, sources: [2]*source{left, right}, kinds: kinds, columns: names, skipped: skipped, sieves: sieves}
+	order := []int{0, 1}
+	switch {
+	case c.Right == "":
+		order = order[:1]
+	case bytesIn(right) < bytesIn(left):
+		order = []int{1, 0} // items are numbered by the smaller table, whatever is held of the other one
 	}
-	var err error
-	if t.left, err = read(left, names[0]); err != nil {
-		return err
-	}
-	t.result.Left = t.left.Rows()
-	if c.Right != "" {
-		if t.right, err = read(right, names[1]); err != nil {
+	for _, side := range order {
+		if err := r.read(ctx, side); err != nil {
 			return err
 		}
-		t.result.Right = t.right.Rows()
 	}
 	t.noteEmpty(left, right)
 	return nil
 }
+
+// counts returns how many left and right records there are, 0 right ones for one table.
+func (t *tables) counts() [2]int { return [2]int{t.result.Left, t.result.Right} }
 
 // findTables finds the tables, which are the same for one, and completes and checks Config.With.
 func findTables(ctx context.Context, c *Config) (left, right *source, err error) {
@@ -131,26 +122,6 @@ func withAll(list, left, right []string) []string {
 		}
 	}
 	return list
-}
-
-// noteRepeated notes an id that several records of a table have.
-func (t *tables) noteRepeated(s *source, of *record.Table) {
-	hashes := make([]uint64, of.Rows())
-	for i := range hashes {
-		hashes[i] = hashing.Bytes(of.ID(i))
-	}
-	slices.Sort(hashes)
-	for i := 1; i < len(hashes); i++ {
-		if hashes[i] != hashes[i-1] {
-			continue
-		}
-		for row := range of.Rows() {
-			if id := of.ID(row); hashing.Bytes(id) == hashes[i] {
-				t.result.Repeated = append(t.result.Repeated, fmt.Sprintf("%s: id %q", fault.Shown(s.name), id))
-				return
-			}
-		}
-	}
 }
 
 // all returns the tables, of which there are one or two.

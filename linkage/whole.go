@@ -44,28 +44,49 @@ func (t *tables) records(ctx context.Context, c *Config) (_ *records, err error)
 	return r, nil
 }
 
-// ownCounts is of how many tokens each goroutine counts the records by itself: those that came
-// first, most of which many records have.
+// A counter adds to counts that several goroutines share. Each counts by itself what came first, since
+// many records have most of it.
+type counter struct{ own, shared []uint32 }
+
+// ownCounts is of how many tokens each goroutine counts the records by itself.
 const ownCounts = 1 << 16
+
+func newCounter(shared []uint32) counter {
+	return counter{make([]uint32, min(ownCounts, len(shared))), shared}
+}
+
+func (c *counter) add(i uint32) {
+	if int(i) < len(c.own) {
+		c.own[i]++
+	} else {
+		atomic.AddUint32(&c.shared[i], 1)
+	}
+}
+
+// end adds what the goroutine has counted by itself.
+func (c *counter) end() {
+	for i, n := range c.own {
+		if n > 0 {
+			atomic.AddUint32(&c.shared[i], n)
+		}
+	}
+}
 
 // frequencies returns how many records of both tables have each token, and how many have any.
 func (t *tables) frequencies(ctx context.Context, threads int, r *records) (df []uint32, filled int, err error) {
-	df = make([]uint32, t.numbering.Tokens())
+	df, filled = t.sieved.ofRecords(t.numbering.Tokens())
 	var mu sync.Mutex
 	for _, table := range t.all() {
 		if err := parallelEnd(ctx, threads, table.Rows(), 1<<12, func(int) (func(from, to int), func()) {
-			m, own, n := r.newMatcher(), make([]uint32, min(ownCounts, len(df))), 0
-			near := nearer{of: r.numbering}
+			m, near, counter := r.newMatcher(), nearer{of: r.numbering}, newCounter(df)
+			n := 0
 			count := func(from, to int) {
 				for i := from; i < to; i++ {
 					any := false
 					near.atRow(table, i, from, to)
 					m.each(table, i, func(token uint32) {
-						if any = true; int(token) < len(own) {
-							own[token]++
-						} else {
-							atomic.AddUint32(&df[token], 1)
-						}
+						any = true
+						counter.add(token)
 					})
 					if any {
 						n++
@@ -73,12 +94,10 @@ func (t *tables) frequencies(ctx context.Context, threads int, r *records) (df [
 				}
 			}
 			return count, func() {
+				counter.end()
 				mu.Lock()
 				defer mu.Unlock()
 				filled += n
-				for token, count := range own {
-					df[token] += count
-				}
 			}
 		}); err != nil {
 			return nil, 0, err

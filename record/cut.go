@@ -25,6 +25,9 @@ const (
 	Value  Kind = "value"  // the whole value, one token
 )
 
+// OfWords tells whether values of the kind are told apart by their words, and not as a whole.
+func (k Kind) OfWords() bool { return k == "" || k == Text || k == Words || k == Grams }
+
 var kinds = []Kind{Text, Words, Grams, Code, Number, Date, Value}
 
 // ParseKind returns the kind of a name; the error lists the names.
@@ -92,9 +95,33 @@ func (c *Cutter) normalise(value []byte) {
 // them a hash of the whole value that does not depend on case, diacritics and separators: 0
 // if the value is missing, and then there are no tokens. O(len(value)).
 func (c *Cutter) Cut(dst []uint64, value []byte, kind Kind) (tokens []uint64, whole uint64) {
+	if !c.read(value, kind) {
+		return dst, 0
+	}
+	start := len(dst)
+	dst, whole = c.cutWords(dst, kind)
+	if whole != 0 && kind == Value {
+		dst = append(dst[:start], hashing.Mix(whole^valueSalt)&^gramBit)
+	}
+	if c.Repetitions {
+		tellApart(dst[start:])
+	}
+	return dst, whole
+}
+
+// whole returns the hash of the whole value that Cut returns.
+func (c *Cutter) whole(value []byte, kind Kind) (whole uint64) {
+	if c.read(value, kind) {
+		_, whole = c.cutWords(nil, Value) // of which words have no tokens
+	}
+	return whole
+}
+
+// read leaves the value in c.normal, as it is compared, and tells whether there is one.
+func (c *Cutter) read(value []byte, kind Kind) bool {
 	c.normalise(value)
 	if c.isMissing() {
-		return dst, 0
+		return false
 	}
 	switch kind {
 	case Number:
@@ -108,15 +135,7 @@ func (c *Cutter) Cut(dst []uint64, value []byte, kind Kind) (tokens []uint64, wh
 	case Code:
 		c.join()
 	}
-	start := len(dst)
-	dst, whole = c.cutWords(dst, kind)
-	if whole != 0 && kind == Value {
-		dst = append(dst[:start], hashing.Mix(whole^valueSalt)&^gramBit)
-	}
-	if c.Repetitions {
-		tellApart(dst[start:])
-	}
-	return dst, whole
+	return true
 }
 
 // gramBit is set in the hashes of grams, and not in those of words and values.

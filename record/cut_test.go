@@ -165,7 +165,7 @@ func TestTablesHoldWhatWasPutIn(t *testing.T) {
 			for _, row := range rows[:size] {
 				chunk.Append(cutter, []byte(row[0]), [][]byte{[]byte(row[0]), []byte(row[1])}, []byte(row[1]))
 			}
-			chunk.NameRows(func(int) string { return "-" })
+			chunk.NameRows(0, func(int) string { return "-" })
 			from := table.Rows()
 			table.Add(chunk)
 			for i, row := range rows[:size] {

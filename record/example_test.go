@@ -17,7 +17,8 @@ func Example() {
 	table.Add(chunk)
 
 	names := numbering.Column(0)
-	df, values := names.Frequencies(numbering.Tokens())
+	df := make([]uint32, numbering.Tokens())
+	values := names.Frequencies(df)
 	weights := record.IDF(df, values)
 	for _, token := range names.Tokens(table.Cells(0)[0] - 1) {
 		fmt.Printf("token %d is in %d of %d values and weighs %.2f\n", token, df[token], values, float64(weights[token])/record.WeightUnit)

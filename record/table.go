@@ -70,6 +70,10 @@ func (d *Dictionary) grow() {
 	}
 }
 
+func (d *Dictionary) clone() Dictionary {
+	return Dictionary{slices.Clone(d.slots), slices.Clone(d.hashes)}
+}
+
 func (d *Dictionary) bytes() int64 { return int64(4*cap(d.slots) + 8*cap(d.hashes)) }
 
 // A Chunk is some rows of a table, in the order of the table, before they are added to it. Its
@@ -85,6 +89,7 @@ type Chunk struct {
 	idEnds   []uint32
 	kept     []byte // values to be handed on
 	keptEnds []int
+	numbers  []uint32 // of the rows, see Number; nil: nobody has said them
 }
 
 // chunkValue is a distinct value of a chunk.
@@ -131,6 +136,10 @@ func (c *Chunk) Append(cutter *Cutter, id []byte, values [][]byte, keep ...[]byt
 	}
 }
 
+// Number says the number of the last row, of a table of which only some rows are held. It is to be
+// said of all rows of the table, or of none.
+func (c *Chunk) Number(row uint32) { c.numbers = append(c.numbers, row) }
+
 // add adds a value that the chunk does not have.
 func (c *Chunk) add(cutter *Cutter, raw uint64, value []byte, column int) {
 	if whole, ok := cutter.met(raw); ok {
@@ -170,8 +179,9 @@ func (m *memory) met(raw uint64) (whole uint64, ok bool) {
 
 func (m *memory) meet(raw, whole uint64) { *m.at(raw) = metValue{raw, whole} }
 
-// NameRows gives rows without an id the name that name returns for their place in the chunk.
-func (c *Chunk) NameRows(name func(row int) string) {
+// NameRows gives rows without an id the name that name returns for their number, which is that of the
+// first one, and so on, unless Number has said others.
+func (c *Chunk) NameRows(first int, name func(row int) string) {
 	start := uint32(0)
 	var ids []byte
 	for i, end := range c.idEnds {
@@ -180,7 +190,11 @@ func (c *Chunk) NameRows(name func(row int) string) {
 		if len(id) > 0 {
 			ids = append(ids, id...)
 		} else {
-			ids = append(ids, name(i)...)
+			number := first + i
+			if c.numbers != nil {
+				number = int(c.numbers[i])
+			}
+			ids = append(ids, name(number)...)
 		}
 		c.idEnds[i] = uint32(len(ids))
 	}
@@ -236,6 +250,16 @@ func (n *Numbering) Finish() {
 	}
 }
 
+// Snapshot returns what a Lookup needs of the numbers that there are now, while others are added.
+// O(tokens and values).
+func (n *Numbering) Snapshot() *Numbering {
+	s := &Numbering{tokens: n.tokens.clone()}
+	for _, c := range n.columns {
+		s.columns = append(s.columns, &Column{numbers: c.numbers.clone()})
+	}
+	return s
+}
+
 // Token returns the number of a token by its hash, see Cutter.Words; ok is false where no record
 // has it, and after Finish without Lookup. O(1).
 func (n *Numbering) Token(hash uint64) (number uint32, ok bool) { return n.tokens.find(hash) }
@@ -243,9 +267,31 @@ func (n *Numbering) Token(hash uint64) (number uint32, ok bool) { return n.token
 // Hashes returns the hashes of the tokens by number; after Finish with Names or Lookup only.
 func (n *Numbering) Hashes() []uint64 { return n.tokens.hashes }
 
-// IsGram tells, once Finish is called, whether a token is a 3-gram of a word, and not a word or
+// IsGram tells whether a token is a 3-gram of a word, and not a word or
 // a value.
-func (n *Numbering) IsGram(token uint32) bool { return n.grams[token/64]>>(token%64)&1 != 0 }
+func (n *Numbering) IsGram(token uint32) bool {
+	if n.grams == nil {
+		return n.tokens.hashes[token]&gramBit != 0
+	}
+	return n.grams[token/64]>>(token%64)&1 != 0
+}
+
+// Recount counts anew how many rows have each value: those of some tables, all of whose values have
+// numbers. O(distinct values and cells).
+func (n *Numbering) Recount(tables ...*Table) {
+	for _, c := range n.columns {
+		clear(c.counts)
+	}
+	for _, t := range tables {
+		for row := range t.Rows() {
+			for f, cell := range t.Cells(row) {
+				if cell > 0 {
+					n.columns[f].counts[cell-1]++
+				}
+			}
+		}
+	}
+}
 
 // A Column is the distinct values of a column of the joined tables, numbered in the order in
 // which they come. Values that differ in case, diacritics and separators only are the same.
@@ -308,17 +354,19 @@ func (n *Numbering) Touch(rows [][]uint32) (sum uint32) {
 // Count returns how many rows have a value.
 func (c *Column) Count(value uint32) int { return int(c.counts[value]) }
 
-// Frequencies counts how many of the rows' values have each token, and how many values
+// Counts returns how many rows have each value. Who counts more rows adds them here.
+func (c *Column) Counts() []uint32 { return c.counts }
+
+// Frequencies adds to df how many of the rows' values have each token, and returns how many values
 // there are. O(distinct values and their tokens).
-func (c *Column) Frequencies(tokens int) (df []uint32, n int) {
-	df = make([]uint32, tokens)
+func (c *Column) Frequencies(df []uint32) (n int) {
 	for v := range c.ends {
 		n += int(c.counts[v])
 		for _, token := range c.Tokens(uint32(v)) {
 			df[token] += c.counts[v]
 		}
 	}
-	return df, n
+	return n
 }
 
 // value returns the number of a value, with its tokens if it is new.
@@ -344,6 +392,7 @@ type Table struct {
 	pages     [][]uint32 // cells of pageRows rows each: 1 + the number of the value, 0: missing
 	chunks    []*Chunk   // ids and kept values
 	first     []int      // row of each chunk, and the number of all
+	numbers   []uint32   // of the rows, ascending, see Chunk.Number; nil: these are numbered from 0 on
 	bytes     int64      // of pages and chunks
 	read      uint64     // means nothing: that it is kept keeps touchValues
 }
@@ -411,13 +460,33 @@ func (t *Table) Add(c *Chunk) {
 	}
 	c.seen, c.values, c.tokens, c.cells = Dictionary{}, nil, nil, nil
 	c.ids, c.idEnds, c.kept, c.keptEnds = exact(c.ids), exact(c.idEnds), exact(c.kept), exact(c.keptEnds)
+	t.numbers = append(t.numbers, c.numbers...)
+	c.numbers = nil
 	t.chunks = append(t.chunks, c)
 	t.bytes += int64(cap(c.ids) + 4*cap(c.idEnds) + cap(c.kept) + 8*cap(c.keptEnds))
 	t.first = append(t.first, t.Rows()+c.Rows())
 }
 
 // Bytes returns what the rows take in memory, without their values.
-func (t *Table) Bytes() int64 { return t.bytes }
+func (t *Table) Bytes() int64 { return t.bytes + int64(4*cap(t.numbers)) }
+
+// Number returns the number of a row, which is the row itself unless only some rows of a larger table
+// are held.
+func (t *Table) Number(row int) int {
+	if t.numbers == nil {
+		return row
+	}
+	return int(t.numbers[row])
+}
+
+// Row returns the row of a number, which must be held. O(log rows).
+func (t *Table) Row(number uint32) uint32 {
+	if t.numbers == nil {
+		return number
+	}
+	row, _ := slices.BinarySearch(t.numbers, number)
+	return uint32(row)
+}
 
 // exact returns a copy without room to grow.
 func exact[E any](s []E) []E { return append(make([]E, 0, len(s)), s...) }

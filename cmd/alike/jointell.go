@@ -148,11 +148,11 @@ func describeCandidates(s *candidates.Summary) string {
 		text += fmt.Sprintf(", %d bands of %d rows", s.Params.Bands, s.Params.Rows)
 	}
 	text += fmt.Sprintf("; %s searched for", count(s.Searched, "record"))
+	if s.Searched > 0 && (s.Dropped > 0 || s.Method != candidates.ByKeys) {
+		text += fmt.Sprintf(", %s of them (%.1f %%) dropped before that", humanize.Comma(s.Dropped), 100*float64(s.Dropped)/float64(s.Searched))
+	}
 	if s.Method == candidates.ByKeys {
 		return text
-	}
-	if s.Searched > 0 {
-		text += fmt.Sprintf(", %s of them (%.1f %%) dropped before that", humanize.Comma(s.Dropped), 100*float64(s.Dropped)/float64(s.Searched))
 	}
 	if s.Method == candidates.Bands {
 		text += fmt.Sprintf("; %s looked at, %s too large", count(s.Entries, "key"), count(s.Capped, "bucket"))

@@ -1,0 +1,100 @@
+package linkage
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/alike-dev/alike/candidates"
+)
+
+// own numbers the items of some records of a table in the order in which these have them. Which keys are
+// made of items that are equally rare then does not depend on what other records are held.
+type own struct {
+	numbers []uint32 // of each item of the vocabulary; count−1: none of the records has it
+	count   int
+}
+
+// numberOwn numbers the items of some records, which hashes tell apart by token.
+func numberOwn(v *vocabulary, some candidates.Items, hashes []uint64) *own {
+	o := &own{numbers: make([]uint32, v.count)}
+	var of []uint32
+	for i := range some.Len() {
+		of = some.Append(of[:0], i)
+		slices.SortFunc(of, func(x, y uint32) int {
+			if int(max(x, y)) < len(hashes) {
+				return cmp.Compare(hashes[x], hashes[y])
+			}
+			return cmp.Compare(x, y)
+		})
+		for _, x := range of {
+			if o.numbers[x] == 0 {
+				o.count++
+				o.numbers[x] = uint32(o.count)
+			}
+		}
+	}
+	for x, number := range o.numbers {
+		o.numbers[x] = number - 1
+		if number == 0 {
+			o.numbers[x] = uint32(o.count)
+		}
+	}
+	o.count++
+	return o
+}
+
+// frequencies returns those of the items by their numbers here.
+func (o *own) frequencies(of []uint32) []uint32 {
+	df := make([]uint32, o.count)
+	for x, n := range of {
+		df[o.numbers[x]] = n
+	}
+	df[o.count-1] = 0
+	return df
+}
+
+// renumber puts the numbers here in place of items.
+func (o *own) renumber(items []uint32) {
+	for i, x := range items {
+		items[i] = o.numbers[x]
+	}
+}
+
+// of returns records with their items numbered here.
+func (o *own) of(records candidates.Items) candidates.Items {
+	if s, ok := records.(candidates.Streamed); ok {
+		return &renumberedStream{renumbered{records, o}, s}
+	}
+	return &renumbered{records, o}
+}
+
+// renumbered are records with the items that some of them have.
+type renumbered struct {
+	candidates.Items
+	own *own
+}
+
+func (r *renumbered) Append(dst []uint32, i int) []uint32 {
+	start := len(dst)
+	dst = r.Items.Append(dst, i)
+	r.own.renumber(dst[start:])
+	return dst
+}
+
+// renumberedStream is the same of records that are read from front to back.
+type renumberedStream struct {
+	renumbered
+	stream candidates.Streamed
+}
+
+func (r *renumberedStream) Each(ctx context.Context, threads int, newVisit candidates.NewVisit) error {
+	return r.stream.Each(ctx, threads, func() (func(int, []uint32) error, func() error) {
+		visit, end := newVisit()
+		return func(i int, items []uint32) error {
+			r.own.renumber(items)
+			slices.Sort(items)
+			return visit(i, slices.Compact(items))
+		}, end
+	})
+}

@@ -1,0 +1,165 @@
+package linkage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/record"
+)
+
+// reading reads the tables of a join, the smaller one first.
+type reading struct {
+	*tables
+	config  *Config
+	sources [2]*source
+	columns [2][]string // that are compared, of the left and the right table
+	kinds   []record.Kind
+	skipped func(*corpus.Problem) error
+	sieves  bool
+	before  int64 // bytes of the tables before the one that is read
+}
+
+// bytesIn returns the bytes of a table's files.
+func bytesIn(s *source) (n int64) {
+	for _, f := range s.files {
+		n += f.Size
+	}
+	return n
+}
+
+// read reads the table of a side: whole, or what matters of it.
+func (r *reading) read(ctx context.Context, side int) error {
+	s, skipped := r.sources[side], r.skipped
+	if r.maySieve(side) {
+		x, repeated, err := r.countRows(ctx, side)
+		if err != nil {
+			return err
+		}
+		if lopsided(int64(x.rows), int64(r.table(1-side).Rows())) && x.rows > manyRecords {
+			return r.sieve(ctx, side, x, repeated)
+		}
+		skipped = func(*corpus.Problem) error { return nil } // told already
+	}
+	table, err := r.rows(ctx, side, nil, nil, skipped)
+	if err != nil {
+		return err
+	}
+	r.setTable(side, table)
+	r.setRecords(side, table.Rows())
+	r.noteRepeated(s, table)
+	return nil
+}
+
+// maySieve tells whether a table seems so much larger than the other one, which is there, that only a
+// part of it is held.
+func (r *reading) maySieve(side int) bool {
+	c := r.config
+	small := r.table(1 - side)
+	return r.sieves && small != nil && small.Rows() > 0 && c.Candidates == "" && !c.Unfiltered && len(c.Known) == 0 &&
+		lopsided(bytesIn(r.sources[side]), bytesIn(r.sources[1-side]))
+}
+
+// table returns the table of a side, nil if it was not read yet.
+func (r *reading) table(side int) *record.Table { return []*record.Table{r.left, r.right}[side] }
+
+// setTable sets the table of a side.
+func (r *reading) setTable(side int, t *record.Table) {
+	if r.before += t.Bytes(); side == 0 {
+		r.left = t
+	} else {
+		r.right = t
+	}
+}
+
+// setRecords sets how many records the table of a side has.
+func (r *reading) setRecords(side, records int) {
+	if side == 0 {
+		r.result.Left = records
+	} else {
+		r.result.Right = records
+	}
+}
+
+// rows reads the rows of a table that hold says, all without an index.
+func (r *reading) rows(ctx context.Context, side int, x *rowIndex, hold func(row uint32) bool, skipped func(*corpus.Problem) error) (*record.Table, error) {
+	of := &reader{
+		source: r.sources[side], kinds: r.kinds, repetitions: r.config.Repetitions, onSkip: skipped,
+		index: x, hold: hold, table: record.NewTable(len(r.kinds), &r.numbering),
+	}
+	which := "first"
+	if x != nil {
+		which = "wanted"
+	}
+	of.grown = func() error {
+		return r.memory.hold(r.before+of.table.Bytes()+r.numbering.Bytes(),
+			fmt.Sprintf("the %s %s records of %s alone take", which, humanize.Comma(int64(of.table.Rows())), fault.Shown(of.name)))
+	}
+	if err := of.read(ctx, r.config.Threads, r.columns[side], r.kept); err != nil {
+		return nil, err
+	}
+	return of.table, nil
+}
+
+// countRows counts the rows of a table, and returns the hash of an id that several of them have, 0 if none
+// is.
+func (r *reading) countRows(ctx context.Context, side int) (x *rowIndex, repeated uint64, err error) {
+	ids, err := extsort.New(extsort.Options{Dir: r.memory, Name: "ids", Memory: r.memory.sorting() / 4, Threads: r.config.Threads, Temporary: true})
+	if err != nil {
+		return nil, 0, err
+	}
+	var adding []*extsort.Appender
+	for range r.config.Threads {
+		adding = append(adding, ids.Appender())
+	}
+	s := r.sources[side]
+	x, err = s.count(ctx, r.config.Threads, slices.Concat(r.columns[side], r.kept), r.skipped, func(worker int, id []byte) error {
+		return adding[worker].Add(hashing.Bytes(id), 0)
+	})
+	for _, a := range adding {
+		err = errors.Join(err, a.Flush())
+	}
+	sorted, err := r.memory.Ended(ctx, ids, err)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, r.memory.Release(sorted)) }()
+	all := sorted.Reader()
+	defer func() { err = errors.Join(err, all.Close()) }()
+	for e, ok := all.Next(); ok; e, ok = all.Next() {
+		if next, ok := all.Peek(); ok && next.Key == e.Key {
+			return x, e.Key, nil
+		}
+	}
+	return x, 0, nil
+}
+
+// noteRepeated notes an id that several records of a table have, all of which are held.
+func (t *tables) noteRepeated(s *source, of *record.Table) {
+	hashes := make([]uint64, of.Rows())
+	for i := range hashes {
+		hashes[i] = hashing.Bytes(of.ID(i))
+	}
+	slices.Sort(hashes)
+	for i := 1; i < len(hashes); i++ {
+		if hashes[i] != hashes[i-1] {
+			continue
+		}
+		for row := range of.Rows() {
+			if id := of.ID(row); hashing.Bytes(id) == hashes[i] {
+				t.result.Repeated = append(t.result.Repeated, repeated(s, id))
+				return
+			}
+		}
+	}
+}
+
+// repeated says that several records of a table have an id.
+func repeated(s *source, id []byte) string { return fmt.Sprintf("%s: id %q", fault.Shown(s.name), id) }

@@ -1,0 +1,350 @@
+package linkage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/record"
+)
+
+// Of a table with many times as many records as the other one most are like none of those. They are
+// never held. The larger table is read five times, which costs less than holding it, and the links are the
+// same:
+//
+//	count   its rows
+//	sample  those that say what chance finds, and, of a left table, that the model is learned from
+//	items   what each row has in common with the smaller table and the sample, into a file; all that keys
+//	        are made of is known then, and candidates are found as ever, but by the file
+//	hold    the rows that are in candidates, and those of pairs of strangers
+//	count   what the other rows have of the tokens and values that are held
+//
+// Items are numbered in the order of the smaller table, which is read first in any case, so that which
+// keys are made of equally rare ones does not depend on what is held.
+
+// muchLarger is how many times as many records, and bytes, a table has of which only a part is held.
+var muchLarger int64 = 50 // tests take fewer
+
+func lopsided(large, small int64) bool { return large >= muchLarger*small }
+
+// rowSet is a set of rows.
+type rowSet []uint64
+
+func newRowSet(rows int) rowSet { return make(rowSet, rows/64+1) }
+
+func (s rowSet) add(row uint32) { s[row/64] |= 1 << (row % 64) }
+func (s rowSet) addAll(rows []uint32) {
+	for _, row := range rows {
+		s.add(row)
+	}
+}
+
+func (s rowSet) has(row uint32) bool { return s[row/64]>>(row%64)&1 != 0 }
+
+// sieve reads what matters of the larger table. repeated is the hash of an id that several of its records
+// have, 0 if none is.
+func (r *reading) sieve(ctx context.Context, side int, x *rowIndex, repeated uint64) (err error) {
+	small := r.table(1 - side)
+	of := newRowSet(x.rows)
+	r.setRecords(side, x.rows)
+	of.addAll(r.someOf(side, sampledRecords))
+	if side == 0 {
+		of.addAll(r.someOf(side, learnedFrom))
+	}
+	sample, err := r.held(ctx, side, x, of)
+	if err != nil {
+		return err
+	}
+	r.setTable(side, sample)
+	s := &sieve{reading: r, side: side, index: x, known: r.numbering.Snapshot(), vocabulary: r.newVocabulary()}
+	if s.frequencies[1-side], err = candidates.Frequencies(ctx, r.config.Threads, s.count, &items{small, s.vocabulary}); err != nil {
+		return err
+	}
+	if r.stored, err = newStoredItems(r.memory.Space, side, x.rows); err != nil {
+		return err
+	}
+	found := &sieved{side: side}
+	err = s.store(ctx, repeated)
+	if err == nil {
+		of, err = s.find(ctx, found)
+	}
+	if err = errors.Join(err, r.stored.close()); err != nil {
+		return err
+	}
+	r.stored = nil
+	r.before -= sample.Bytes()
+	held, err := r.held(ctx, side, x, of)
+	if err != nil {
+		return err
+	}
+	r.setTable(side, held)
+	r.numbering.Recount(small, held)
+	r.sieved = found
+	return s.countRest(ctx, found, held)
+}
+
+// held reads the rows of a set.
+func (r *reading) held(ctx context.Context, side int, x *rowIndex, of rowSet) (*record.Table, error) {
+	return r.rows(ctx, side, x, of.has, func(*corpus.Problem) error { return nil }) // told already
+}
+
+// sieve finds what matters of the larger table.
+type sieve struct {
+	*reading
+	side  int // of the larger table
+	index *rowIndex
+	known *record.Numbering // of the smaller table and the sample
+	*vocabulary
+}
+
+// fields are what is read of each row, so that what cannot be read is the same in all passes.
+func (s *sieve) fields() []string { return slices.Concat(s.columns[s.side], s.kept) }
+
+// store stores the items of the larger table's rows, counts in how many each is, and notes an id that
+// several rows have.
+func (s *sieve) store(ctx context.Context, repeatedID uint64) error {
+	df := make([]uint32, s.count)
+	var mu sync.Mutex
+	var failed error
+	named := false
+	name := func(id []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !named {
+			s.result.Repeated = append(s.result.Repeated, repeated(s.sources[s.side], id))
+		}
+		named = true
+	}
+	err := s.sources[s.side].scan(ctx, s.config.Threads, s.index, s.fields(), func() (func(uint32, *corpus.Record), func()) {
+		look := record.NewLookup(s.known, s.kinds, s.config.Repetitions, true)
+		counts, to := newCounter(df), itemWriter{to: s.stored}
+		var items []uint32
+		return func(row uint32, rec *corpus.Record) {
+				if repeatedID != 0 && len(rec.ID) > 0 && hashing.Bytes(rec.ID) == repeatedID {
+					name(rec.ID)
+				}
+				items = s.found(items[:0], look, rec.Fields)
+				for _, x := range items {
+					counts.add(x)
+				}
+				to.add(row, items)
+			}, func() {
+				counts.end()
+				to.flush()
+				failed = errors.Join(failed, to.err)
+			}
+	})
+	s.frequencies[s.side] = df
+	return errors.Join(err, failed, s.stored.finish())
+}
+
+// found appends the items of values, ascending and each once.
+func (v *vocabulary) found(dst []uint32, look *record.Lookup, values [][]byte) []uint32 {
+	for f := range v.first {
+		switch found := look.Find(f, values[f]); {
+		case found.Missing:
+		case v.first[f] > 0 && found.Value == 0:
+			dst = append(dst, v.other())
+		case v.first[f] > 0:
+			dst = append(dst, v.first[f]+found.Value-1)
+		default:
+			dst = append(dst, found.Tokens...)
+			if found.Others {
+				dst = append(dst, v.other())
+			}
+		}
+	}
+	slices.Sort(dst)
+	return slices.Compact(dst)
+}
+
+// find finds the candidates, by the numbers of records, and returns the rows of the larger table that are
+// in any.
+func (s *sieve) find(ctx context.Context, found *sieved) (rows rowSet, err error) {
+	c, v, side := s.config, s.vocabulary, s.side
+	if found.closest, err = s.closest(ctx, c, v); err != nil {
+		return nil, err
+	}
+	if found.own, err = s.closestTo(ctx, c, v, s.someOf(side, sampledRecords), side, side); err != nil {
+		return nil, err
+	}
+	if found.pairs, err = s.findOnce(ctx, s.search(c, 0), "pairs-0", func() (*candidates.Pairs, error) {
+		return s.sharing(ctx, c, v, s.ofSide(0, v), s.ofSide(1, v))
+	}); err != nil {
+		return nil, err
+	}
+	rows = newRowSet(s.index.rows)
+	for p := range strangers(s.counts()) {
+		rows.add(p.of(side))
+	}
+	for _, p := range found.closest {
+		rows.add(p.of(side))
+	}
+	for _, p := range found.own {
+		rows.add(p.a)
+		rows.add(p.b)
+	}
+	for p, err := range found.pairs.All() {
+		if err != nil {
+			return nil, errors.Join(err, found.pairs.Close())
+		}
+		rows.add(pair{p.A, p.B}.of(side))
+	}
+	return rows, nil
+}
+
+// of returns the record of the left or the right side.
+func (p pair) of(side int) uint32 { return [2]uint32{p.a, p.b}[side] }
+
+// sieved is what was found of a table that is not held whole, by the numbers of records.
+type sieved struct {
+	side    int
+	pairs   *candidates.Pairs // that share keys; nil: somebody has them
+	closest []pair            // as closest returns them
+	own     []pair            // of the table's sample with the records of the table that are closest
+
+	// What is known of the rows that are not held.
+	survey
+}
+
+// survey is what is known of the rows of a table that are not held.
+type survey struct {
+	records []uint32   // of each token: how many rows have it
+	any     int        // rows that have any
+	columns [][]uint32 // of each column and token: how many rows have it in a value that has no number
+	values  []int      // of each column: how many rows have such a value
+	filled  []int      // of each column: how many rows have a value
+}
+
+// countRest counts what the rows that are not held have of the tokens and values that are.
+func (s *sieve) countRest(ctx context.Context, found *sieved, held *record.Table) error {
+	tokens, columns := s.numbering.Tokens(), len(s.kinds)
+	v := &found.survey
+	if err := s.memory.hold(s.before+s.numbering.Bytes()+int64(4*tokens*(columns+1)),
+		fmt.Sprintf("%s records of %s, and what the others have in common with them, take", humanize.Comma(int64(held.Rows())), fault.Shown(s.sources[s.side].name))); err != nil {
+		return err
+	}
+	*v = survey{records: make([]uint32, tokens), columns: make([][]uint32, columns), values: make([]int, columns), filled: make([]int, columns)}
+	for f := range v.columns {
+		v.columns[f] = make([]uint32, tokens)
+	}
+	there := newRowSet(s.index.rows)
+	for row := range held.Rows() {
+		there.add(uint32(held.Number(row)))
+	}
+	return s.sources[s.side].scan(ctx, s.config.Threads, s.index, s.fields(), func() (func(uint32, *corpus.Record), func()) {
+		c := newRest(v, &s.numbering)
+		look := record.NewLookup(&s.numbering, s.kinds, s.config.Repetitions, false)
+		return func(row uint32, rec *corpus.Record) {
+			if !there.has(row) {
+				c.add(look, rec.Fields)
+			}
+		}, func() { c.end(v) }
+	})
+}
+
+// rest counts what rows have that are not held, on one goroutine.
+type rest struct {
+	records        counter
+	columns, rows  []counter // of each column: tokens of values without a number; values
+	values, filled []int
+	any            int
+	set            tokenSet
+	tokens         []uint32
+}
+
+func newRest(v *survey, n *record.Numbering) *rest {
+	c := &rest{records: newCounter(v.records), values: make([]int, len(v.values)), filled: make([]int, len(v.filled))}
+	for f, of := range v.columns {
+		c.columns = append(c.columns, newCounter(of))
+		c.rows = append(c.rows, newCounter(n.Column(f).Counts()))
+	}
+	return c
+}
+
+// add counts a row.
+func (c *rest) add(look *record.Lookup, values [][]byte) {
+	c.tokens = c.tokens[:0]
+	any := false
+	for f := range c.columns {
+		found := look.Find(f, values[f])
+		if found.Missing {
+			continue
+		}
+		any = true
+		c.filled[f]++
+		c.tokens = append(c.tokens, found.Tokens...)
+		if found.Value > 0 {
+			c.rows[f].add(found.Value - 1)
+			continue
+		}
+		c.values[f]++
+		for _, token := range found.Tokens {
+			c.columns[f].add(token)
+		}
+	}
+	if any {
+		c.any++
+	}
+	c.set.reset(len(c.tokens))
+	for _, token := range c.tokens {
+		if at := c.set.slot(token); at.name == 0 {
+			at.name = token + 1
+			c.records.add(token)
+		}
+	}
+}
+
+// end adds what was counted to the survey.
+func (c *rest) end(v *survey) {
+	c.records.end()
+	for f := range c.columns {
+		c.columns[f].end()
+		c.rows[f].end()
+		v.values[f] += c.values[f]
+		v.filled[f] += c.filled[f]
+	}
+	v.any += c.any
+}
+
+// bytes returns what is taken.
+func (s *sieved) bytes() int64 {
+	if s == nil {
+		return 0
+	}
+	return int64(4*len(s.records)*(len(s.columns)+1) + 8*len(s.closest) + 8*len(s.own))
+}
+
+// ofRecords returns in how many rows that are not held each of so many tokens is, and how many of the rows
+// have any.
+func (s *sieved) ofRecords(tokens int) (df []uint32, any int) {
+	if s == nil {
+		return make([]uint32, tokens), 0
+	}
+	return slices.Clone(s.records), s.any
+}
+
+// ofColumn returns in how many values without a number each token of a column is, and how many such
+// values rows have.
+func (s *sieved) ofColumn(f, tokens int) (df []uint32, values int) {
+	if s == nil {
+		return make([]uint32, tokens), 0
+	}
+	return slices.Clone(s.columns[f]), s.values[f]
+}
+
+// filledOf returns how many rows of a side that are not held have a value in a column.
+func (s *sieved) filledOf(side, f int) int {
+	if s == nil || side != s.side {
+		return 0
+	}
+	return s.filled[f]
+}

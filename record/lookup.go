@@ -1,0 +1,100 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// A Lookup finds which of the values and tokens of a numbering are in rows that no table has. It
+// adds none. It belongs to one goroutine; the numbering must not grow meanwhile, nor be finished.
+type Lookup struct {
+	numbering *Numbering
+	kinds     []Kind
+	cutter    *Cutter
+	words     bool
+	found     []Found
+	large     Found
+	tokens    []uint64
+}
+
+// Found is what a numbering has of a value.
+type Found struct {
+	Missing bool     // there is no value
+	Value   uint32   // 1 + its number; 0: it has none
+	Tokens  []uint32 // those of its tokens that have numbers, each once
+	Others  bool     // it has others
+
+	raw uint64
+}
+
+// looked is how many values a Lookup remembers, and looked·rememberedTokens the most tokens of them.
+const (
+	looked           = 1 << 15
+	rememberedTokens = 64
+)
+
+// NewLookup returns a lookup of values that are cut as kinds say, by column. With words only those tokens
+// are looked for that are words, in columns of words.
+func NewLookup(n *Numbering, kinds []Kind, repetitions, words bool) *Lookup {
+	l := &Lookup{numbering: n, kinds: kinds, cutter: NewCutter(), words: words, found: make([]Found, looked)}
+	l.cutter.Repetitions = repetitions
+	return l
+}
+
+// Find returns what there is of a value of column f. It holds until the next call. O(len(value)), less where
+// the value was met of late.
+func (l *Lookup) Find(f int, value []byte) *Found {
+	if len(value) == 0 {
+		l.large = Found{Missing: true}
+		return &l.large
+	}
+	raw := hashing.Bytes(value) + uint64(f)*valueSalt
+	at := &l.found[(raw^raw>>32)%looked]
+	if at.raw == raw && raw != 0 {
+		return at
+	}
+	whole := l.cut(value, l.kinds[f])
+	if len(l.tokens) > rememberedTokens {
+		at = &l.large
+	}
+	*at = Found{Missing: whole == 0, Tokens: at.Tokens[:0], raw: raw}
+	if at.Missing {
+		return at
+	}
+	if number, ok := l.numbering.columns[f].numbers.find(whole); ok {
+		at.Value = number + 1
+	}
+	slices.Sort(l.tokens)
+	for _, hash := range slices.Compact(l.tokens) {
+		if l.words && hash&gramBit != 0 {
+			continue
+		}
+		number, ok := l.numbering.tokens.find(hash)
+		if !ok {
+			at.Others = true
+			continue
+		}
+		at.Tokens = append(at.Tokens, number)
+	}
+	return at
+}
+
+// shortValue is a length at which no value has so many tokens that Cut leaves some out: Unicode's
+// compatibility forms make six code points of a byte at most, and each of them adds four tokens at most.
+const shortValue = maxTokens / (4 * 6)
+
+// cut leaves the tokens that are looked for in l.tokens, and perhaps others, and returns the hash of
+// the whole value.
+func (l *Lookup) cut(value []byte, kind Kind) (whole uint64) {
+	l.tokens = l.tokens[:0]
+	switch {
+	case !l.words:
+	case !kind.OfWords():
+		return l.cutter.whole(value, kind)
+	case kind == Text && len(value) <= shortValue:
+		kind = Words
+	}
+	l.tokens, whole = l.cutter.Cut(l.tokens, value, kind)
+	return whole
+}
