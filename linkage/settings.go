@@ -72,8 +72,9 @@ const (
 type Searching struct {
 	Candidates Candidates `json:"candidates,omitempty"`
 	Recall     float64    `json:"recall,omitempty"` // of LSH at the threshold; 0: the default of package lsh
-	// Unfiltered has LSH of two tables sort all keys, and not only those that a Bloom filter
-	// of the smaller table's keys may have. Links are the same.
+	// Unfiltered holds both tables whole, also where one has fifty times as many records as the
+	// other, and has LSH of two tables sort all keys, and not only those that a Bloom filter of the
+	// smaller table's keys may have. Links are the same.
 	Unfiltered bool `json:"unfiltered,omitempty"`
 }
 

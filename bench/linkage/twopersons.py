@@ -1,7 +1,7 @@
 """Two tables of synthetic persons: python3 twopersons.py PERSONS.PY LEFT RIGHT COPIES OUT_DIR SEED
 
-writes a.csv of LEFT persons, b.csv of RIGHT ones, of which COPIES are persons of a.csv with errors, and
-truth.csv. Persons and errors are those of PERSONS.PY. It holds b.csv only.
+writes tableA.csv of LEFT persons, tableB.csv of RIGHT ones, of which COPIES are persons of tableA.csv with errors, and
+truth.csv. Persons and errors are those of PERSONS.PY. It holds tableB.csv only.
 """
 import csv, random, runpy, sys, tempfile
 
@@ -14,7 +14,7 @@ header = "id,given_name,surname,street_number,address_1,address_2,suburb,postcod
 rng = random.Random(seed)
 copied = set(rng.sample(range(left), copies))
 b = [(None, person()) for _ in range(right - copies)]
-with open(out + "/a.csv", "w", newline="") as f:
+with open(out + "/tableA.csv", "w", newline="") as f:
     w = csv.writer(f)
     w.writerow(header)
     for i in range(left):
@@ -23,7 +23,7 @@ with open(out + "/a.csv", "w", newline="") as f:
         if i in copied:
             b.append((i, corrupt(p)))
 rng.shuffle(b)
-with open(out + "/b.csv", "w", newline="") as f, open(out + "/truth.csv", "w", newline="") as g:
+with open(out + "/tableB.csv", "w", newline="") as f, open(out + "/truth.csv", "w", newline="") as g:
     w, truth = csv.writer(f), csv.writer(g)
     w.writerow(header)
     truth.writerow(["id1", "id2"])
