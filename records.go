@@ -3,7 +3,6 @@ package alike
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
@@ -74,6 +73,10 @@ func linksOf(r *JoinResult, threshold float64) *dedup.Links {
 	for _, c := range r.Columns {
 		names = append(names, c.Left)
 	}
+	by := "records alike by " + fault.List(names)
+	if estimates := r.Estimates(); estimates != "" {
+		by += "; " + estimates
+	}
 	return &dedup.Links{
 		Records: r.Left,
 		All: func(yield func(dedup.Link) bool) {
@@ -85,7 +88,7 @@ func linksOf(r *JoinResult, threshold float64) *dedup.Links {
 		},
 		Similarity: func(a, b uint32) float64 { return r.Similarity(int(a), int(b)) },
 		ID:         func(record uint32) []byte { return r.ID(int(record)) },
-		By:         fmt.Sprintf("records alike by %s; %s", fault.List(names), r.Estimates()),
+		By:         by,
 		Threshold:  threshold, Candidates: int64(r.Candidates), ExpectedRecall: r.Recall,
 	}
 }

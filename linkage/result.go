@@ -75,8 +75,11 @@ type Unused struct{ Name, Reason string }
 const unsure = 0.05
 
 // Estimates says in words which share of the links is right, and which share of the matches was
-// found, as far as that is known.
+// found, as far as that is known. It is empty where there are no links.
 func (r *Result) Estimates() string {
+	if r.Links.Len() == 0 {
+		return ""
+	}
 	right := fmt.Sprintf("%.1f %% of the links", 100*r.Precision)
 	if r.Precision-r.PrecisionLeast >= unsure {
 		right = fmt.Sprintf("%.0f %% of the links or more (%.1f %% if those that contradict each other are right)", 100*r.PrecisionLeast, 100*r.Precision)

@@ -50,8 +50,8 @@ func tellJoin(w io.Writer, r *alike.JoinResult) {
 	if r.Match == linkage.OneToOne {
 		tellAssignment(w, r.Assignment)
 	}
-	if r.Links.Len() > 0 {
-		fmt.Fprintln(w, r.Estimates())
+	if estimates := r.Estimates(); estimates != "" {
+		fmt.Fprintln(w, estimates)
 	}
 	fmt.Fprintf(w, "compared: %s\n", strings.Join(used, ", "))
 	if len(unused) > 0 {
