@@ -3,11 +3,8 @@ package dedup
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/alike-dev/alike/dedup/internal/expand"
-	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 )
@@ -25,33 +22,9 @@ func (r *run) emitPairs(ctx context.Context, emit func(Pair) error) (items, byte
 		return 0, 0, err
 	}
 	r.tellCrowds(o.Cap, crowds)
-	a, b := r.table.Scanner(), r.table.Cursor()
-	last := uint64(math.MaxUint64)
-	var idA, idB []byte
-	var signature []uint32
-	comparer := r.recipe.NewComparer(false)
-	err = pairs.Visit(func(e extsort.Entry) error {
-		p := graph.PairOf(e.Key)
-		if uint64(p.A) != last {
-			last = uint64(p.A)
-			idA = a.AppendID(idA[:0], p.A)
-			if r.config.Shared {
-				signature = a.Signature(p.A)
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-		idB = b.AppendID(idB[:0], p.B)
-		shared := 0
-		if r.config.Shared {
-			shared = comparer.Equal(signature, b.Signature(p.B))
-		}
-		if err := errors.Join(a.Err, b.Err); err != nil {
-			return err
-		}
+	err = r.eachNamed(ctx, pairs, func(p Pair) error {
 		items++
-		return emit(Pair{idA, idB, math.Float64frombits(e.Value), shared})
+		return emit(p)
 	})
 	return items, 0, errors.Join(err, r.work.Release(pairs))
 }

@@ -293,13 +293,9 @@ func (o *Options) eachKey(s *table.Scan, band int, short *prefixes, first, end u
 			return visit(doc, key)
 		})
 	}
-	p := prefixer{prefixes: short}
 	var keys []uint64
-	return s.EachHashes(first, end, func(doc uint32, hashes []uint32) error {
-		if !o.Docs.Has(doc) {
-			return nil
-		}
-		keys = p.appendKeys(keys[:0], hashes)
+	return o.eachShort(s, shortQuery{counts: short.counts, first: first, end: end}, func(doc uint32, features []uint64) error {
+		keys = short.appendKeys(keys[:0], features)
 		for _, key := range keys {
 			if err := visit(doc, key); err != nil {
 				return err

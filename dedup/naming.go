@@ -1,0 +1,150 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/recipe"
+)
+
+// namedPairs is how many pairs are named at once.
+const namedPairs = 1 << 10
+
+// naming is a batch of pairs that get the names of their documents. Looking up a name misses the
+// cache once or twice, which is most of what listing pairs costs: workers do that ahead, several batches
+// at a time, while the pairs before are emitted in order (197,458 pairs of 2 million titles: 0.25 s on one
+// core, 0.13 s on two).
+type naming struct {
+	pairs  []extsort.Entry
+	names  []byte // of a and b of each pair, a's only where it is another one than before
+	ends   []int  // of a's name and b's, of each pair
+	shared []int
+	err    error
+	done   chan struct{} // has a value when workers are through
+}
+
+// namer names pairs for one goroutine.
+type namer struct {
+	r        *run
+	a, b     *table.Cursor
+	comparer *recipe.Comparer
+}
+
+// name fills in all but the pairs.
+func (n *namer) name(of *naming) {
+	of.names, of.ends, of.shared = of.names[:0], of.ends[:0], of.shared[:0]
+	var signature []uint32
+	for i, e := range of.pairs {
+		p := graph.PairOf(e.Key)
+		if i == 0 || p.A != graph.PairOf(of.pairs[i-1].Key).A {
+			of.names = n.a.AppendID(of.names, p.A)
+			if n.r.config.Shared {
+				signature = n.a.Signature(p.A)
+			}
+		}
+		of.ends = append(of.ends, len(of.names))
+		of.names = n.b.AppendID(of.names, p.B)
+		of.ends = append(of.ends, len(of.names))
+		if n.r.config.Shared {
+			of.shared = append(of.shared, n.comparer.Equal(signature, n.b.Signature(p.B)))
+		}
+	}
+	of.err = errors.Join(n.a.Err, n.b.Err)
+}
+
+// each calls emit for every pair, in order.
+func (of *naming) each(emit func(Pair) error) error {
+	if of.err != nil {
+		return of.err
+	}
+	start, a := 0, []byte(nil)
+	for i, e := range of.pairs {
+		endA, endB := of.ends[2*i], of.ends[2*i+1]
+		if i == 0 || e.Key>>32 != of.pairs[i-1].Key>>32 {
+			a = of.names[start:endA]
+		}
+		p := Pair{A: a, B: of.names[endA:endB], Similarity: math.Float64frombits(e.Value)}
+		if len(of.shared) > 0 {
+			p.Shared = of.shared[i]
+		}
+		if err := emit(p); err != nil {
+			return err
+		}
+		start = endB
+	}
+	return nil
+}
+
+// eachNamed calls emit for every pair of documents, in order and from this goroutine. With one
+// thread there is no other one.
+func (r *run) eachNamed(ctx context.Context, pairs *extsort.Sorted, emit func(Pair) error) (err error) {
+	in := pairs.Reader()
+	defer func() { err = errors.Join(err, in.Close()) }()
+	next := func(of *naming) bool {
+		of.pairs = of.pairs[:0]
+		for len(of.pairs) < namedPairs {
+			e, ok := in.Next()
+			if !ok {
+				break
+			}
+			of.pairs = append(of.pairs, e)
+		}
+		return len(of.pairs) > 0
+	}
+	newNamer := func() *namer {
+		return &namer{r: r, a: r.table.Scanner(), b: r.table.Cursor(), comparer: r.recipe.NewComparer(false)}
+	}
+	if threads := r.work.Threads; threads > 1 && pairs.Len() > namedPairs {
+		return nameAhead(ctx, threads, newNamer, next, emit)
+	}
+	n, of := newNamer(), naming{}
+	for next(&of) {
+		n.name(&of)
+		if err := errors.Join(ctx.Err(), of.each(emit)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameAhead names batches on threads goroutines, and emits one after the other meanwhile.
+func nameAhead(ctx context.Context, threads int, newNamer func() *namer, next func(*naming) bool, emit func(Pair) error) error {
+	todo := make(chan *naming, 2*threads) // has room for all batches there are
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	defer close(todo)
+	for range threads {
+		workers.Go(func() {
+			n := newNamer()
+			for of := range todo {
+				n.name(of)
+				of.done <- struct{}{}
+			}
+		})
+	}
+	var ahead []*naming
+	begin := func(of *naming) {
+		if next(of) {
+			todo <- of
+			ahead = append(ahead, of)
+		}
+	}
+	for range cap(todo) {
+		begin(&naming{done: make(chan struct{}, 1)})
+	}
+	for len(ahead) > 0 {
+		of := ahead[0]
+		ahead = ahead[1:]
+		<-of.done
+		if err := errors.Join(ctx.Err(), of.each(emit)); err != nil {
+			return err
+		}
+		begin(of)
+	}
+	return nil
+}
