@@ -46,10 +46,19 @@ func Find(ctx context.Context, o Options) (*Classes, error) {
 	if err != nil {
 		return nil, err
 	}
+	again, err := o.findRepeats(ctx)
 	to := sorter.Appenders(w.Threads)
-	err = t.EachSegment(ctx, w.Threads, func(worker int, s *table.Scan) error {
-		return o.addDigests(s, to[worker])
-	})
+	if err == nil {
+		err = t.EachSegment(ctx, w.Threads, func(worker int, s *table.Scan) error {
+			return o.eachDigest(s, func(doc uint32, sum [2]uint64) error {
+				if !again.Has(sum[0]) {
+					c.Representatives.AddShared(doc)
+					return nil
+				}
+				return to[worker].Add(sum[0], hashing.Mix(sum[1])&^math.MaxUint32|uint64(doc))
+			})
+		})
+	}
 	digests, err := w.Ended(ctx, sorter, extsort.Flush(to, err))
 	if err != nil {
 		return nil, err
@@ -58,10 +67,25 @@ func Find(ctx context.Context, o Options) (*Classes, error) {
 	return c, errors.Join(err, w.Release(digests))
 }
 
-// addDigests adds an entry for every document of a segment that is to be
-// compared: Key and the upper half of Value are its digest. By Overlap, documents with
-// fewer features than asked for match nothing, not even their copies.
-func (o *Options) addDigests(s *table.Scan, to *extsort.Appender) error {
+// findRepeats looks for digests that more than one document may have. Digests of sets, which are
+// made for it, are sorted all.
+func (o *Options) findRepeats(ctx context.Context) (*bitset.Repeats, error) {
+	again := bitset.NewRepeats(o.Table.Docs, o.Space.Share(16))
+	if o.BySet || again == nil {
+		return nil, nil
+	}
+	err := o.Table.EachSegment(ctx, o.Space.Threads, func(_ int, s *table.Scan) error {
+		return o.eachDigest(s, func(_ uint32, sum [2]uint64) error {
+			again.Add(sum[0])
+			return nil
+		})
+	})
+	return again, err
+}
+
+// eachDigest calls visit for every document of a segment that is to be compared, with its
+// digest. By Overlap, documents with fewer features than asked for match nothing, not even their copies.
+func (o *Options) eachDigest(s *table.Scan, visit func(doc uint32, sum [2]uint64) error) error {
 	docs, err := s.Documents()
 	if err != nil {
 		return err
@@ -85,7 +109,7 @@ func (o *Options) addDigests(s *table.Scan, to *extsort.Appender) error {
 				}
 				sum = recipe.Digest(set)
 			}
-			if err := to.Add(sum[0], hashing.Mix(sum[1])&^math.MaxUint32|uint64(first)); err != nil {
+			if err := visit(first, sum); err != nil {
 				return err
 			}
 		}

@@ -58,41 +58,61 @@ func Unique(ctx context.Context, space *scratch.Space, t *table.Table, policy *s
 	return skipped, references, err
 }
 
-// nameHashes sorts the hashes of all ids (Value: the document) with those of the names
-// of places that might be among them: of documents without an id or, if not places, of
-// the references in table.byPlace.
+// nameHashes sorts the hashes of names that others may have (Value: the document).
 func (s *search) nameHashes(ctx context.Context, places bool) (*extsort.Sorted, error) {
-	t, w := s.table, s.space
-	sorter, err := extsort.New(w.Sorting("ids", 2, 64))
+	again := bitset.NewRepeats(s.table.Docs, s.space.Share(16))
+	if again != nil {
+		err := s.eachName(ctx, places, func(_ int, hash uint64, _ uint32) error {
+			again.Add(hash)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	sorter, err := extsort.New(s.space.Sorting("ids", 2, 64))
 	if err != nil {
 		return nil, err
 	}
-	to := sorter.Appenders(w.Threads)
+	to := sorter.Appenders(s.space.Threads)
+	err = s.eachName(ctx, places, func(worker int, hash uint64, doc uint32) error {
+		if !again.Has(hash) {
+			return nil
+		}
+		return to[worker].Add(hash, uint64(doc))
+	})
+	return s.space.Ended(ctx, sorter, extsort.Flush(to, err))
+}
+
+// eachName visits the hashes of all ids with those of the names of places that might be among
+// them: of documents without an id or, if not places, of the references in table.byPlace.
+func (s *search) eachName(ctx context.Context, places bool, visit func(worker int, hash uint64, doc uint32) error) error {
+	t, w := s.table, s.space
 	with, without := make([]bool, w.Threads), make([]bool, w.Threads) // some document has an id, or none
-	err = t.EachDocument(ctx, w.Threads, func(worker int, _ *table.Block, doc uint32, d *table.Document) error {
+	err := t.EachDocument(ctx, w.Threads, func(worker int, _ *table.Block, doc uint32, d *table.Document) error {
 		if d.IDHash == 0 {
 			without[worker] = true
 			return nil
 		}
 		with[worker] = true
-		return to[worker].Add(d.IDHash, uint64(doc))
+		return visit(worker, d.IDHash, doc)
 	})
-	if err == nil && (!places || anyOf(with) && anyOf(without) || placesMeet(t)) {
-		names := make([][]byte, w.Threads)
-		err = t.EachDocument(ctx, w.Threads, func(worker int, b *table.Block, doc uint32, d *table.Document) error {
-			name := names[worker][:0]
-			switch {
-			case places && d.IDHash != 0 || !places && !t.NamedByPlace(doc):
-				return nil
-			case !places:
-				name = append(name, table.AgainstPrefix...)
-			}
-			name = t.AppendPlace(name, b, d)
-			names[worker] = name
-			return to[worker].Add(table.HashID(name), uint64(doc))
-		})
+	if err != nil || places && !(anyOf(with) && anyOf(without)) && !placesMeet(t) {
+		return err
 	}
-	return w.Ended(ctx, sorter, extsort.Flush(to, err))
+	names := make([][]byte, w.Threads)
+	return t.EachDocument(ctx, w.Threads, func(worker int, b *table.Block, doc uint32, d *table.Document) error {
+		name := names[worker][:0]
+		switch {
+		case places && d.IDHash != 0 || !places && !t.NamedByPlace(doc):
+			return nil
+		case !places:
+			name = append(name, table.AgainstPrefix...)
+		}
+		name = t.AppendPlace(name, b, d)
+		names[worker] = name
+		return visit(worker, table.HashID(name), doc)
+	})
 }
 
 func anyOf(flags []bool) bool {

@@ -1,0 +1,56 @@
+package bitset
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+)
+
+func TestWhatWasAddedAgainIsARepeatAndLittleElse(t *testing.T) {
+	const n = leastHashes
+	r, rng := NewRepeats(n, 0), rand.New(rand.NewPCG(1, 2))
+	hashes := make([]uint64, n)
+	for i := range hashes {
+		hashes[i] = rng.Uint64()
+	}
+	twice := hashes[:n/8]
+	var workers sync.WaitGroup
+	for _, part := range [][]uint64{hashes[:n/2], hashes[n/2:], twice} {
+		workers.Go(func() {
+			for _, h := range part {
+				r.Add(h)
+			}
+		})
+	}
+	workers.Wait()
+	for _, h := range twice {
+		if !r.Has(h) {
+			t.Fatalf("%x was added twice and is no repeat", h)
+		}
+	}
+	wrong := 0
+	for _, h := range hashes[len(twice):] {
+		if r.Has(h) {
+			wrong++
+		}
+	}
+	if wrong > n/6 {
+		t.Errorf("%d of %d are taken for repeats", wrong, n-len(twice))
+	}
+}
+
+func TestWhereThereIsNoRoomNoRepeatsAreLookedFor(t *testing.T) {
+	for _, c := range []struct {
+		hashes int
+		memory int64
+		bytes  int // 0: none
+	}{{leastHashes - 1, 0, 0}, {leastHashes, 0, 1 << 17}, {leastHashes, 1 << 16, 1 << 16}, {leastHashes, 1 << 13, 0}, {1 << 30, 0, 0}, {1 << 28, 0, 1 << 26}} {
+		r, bytes := NewRepeats(c.hashes, c.memory), 0
+		if r != nil {
+			bytes = 8 * len(r.words)
+		}
+		if bytes != c.bytes {
+			t.Errorf("for %d hashes in %d bytes: %d bytes, want %d", c.hashes, c.memory, bytes, c.bytes)
+		}
+	}
+}
