@@ -163,7 +163,7 @@ func (r *run) skipTaken(taken bitset.Set) error {
 			continue
 		}
 		t.Skipped.Add(doc)
-		p := &corpus.Problem{Path: c.Label(doc), Line: c.Line(doc), Offset: c.Doc(doc).Offset}
+		p := &corpus.Problem{Path: c.Label(doc), Line: c.Line(doc), Offset: c.Doc(doc).Offset()}
 		remedy := "make ids unique"
 		if c.Made(doc) {
 			remedy = "give the file another name, or its records ids"
@@ -238,10 +238,10 @@ func (r *KeptReader) Block(source int, seq int64) {
 // Record tells whether the record at an offset of the source is kept. Offsets must ascend
 // within a block. The name holds until the next call.
 func (r *KeptReader) Record(offset int64) (name []byte, kept bool, err error) {
-	for r.doc < r.end && r.c.Doc(r.doc).Offset < offset {
+	for r.doc < r.end && r.c.Doc(r.doc).Offset() < offset {
 		r.doc++
 	}
-	if r.c.Err != nil || r.doc == r.end || r.c.Doc(r.doc).Offset != offset || !r.k.table.Counts(r.doc) || r.k.removed.Has(r.doc) {
+	if r.c.Err != nil || r.doc == r.end || r.c.Doc(r.doc).Offset() != offset || !r.k.table.Counts(r.doc) || r.k.removed.Has(r.doc) {
 		return nil, false, r.c.Err
 	}
 	r.name = r.c.AppendID(r.name[:0], r.doc)

@@ -3,13 +3,11 @@ package copies
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/measure"
@@ -50,12 +48,12 @@ func Find(ctx context.Context, o Options) (*Classes, error) {
 	to := sorter.Appenders(w.Threads)
 	if err == nil {
 		err = t.EachSegment(ctx, w.Threads, func(worker int, s *table.Scan) error {
-			return o.eachDigest(s, func(doc uint32, sum [2]uint64) error {
-				if !again.Has(sum[0]) {
+			return o.eachDigest(s, func(doc uint32, sum uint64, check uint32) error {
+				if !again.Has(sum) {
 					c.Representatives.AddShared(doc)
 					return nil
 				}
-				return to[worker].Add(sum[0], hashing.Mix(sum[1])&^math.MaxUint32|uint64(doc))
+				return to[worker].Add(sum, uint64(check)<<32|uint64(doc))
 			})
 		})
 	}
@@ -75,8 +73,8 @@ func (o *Options) findRepeats(ctx context.Context) (*bitset.Repeats, error) {
 		return nil, nil
 	}
 	err := o.Table.EachSegment(ctx, o.Space.Threads, func(_ int, s *table.Scan) error {
-		return o.eachDigest(s, func(_ uint32, sum [2]uint64) error {
-			again.Add(sum[0])
+		return o.eachDigest(s, func(_ uint32, sum uint64, _ uint32) error {
+			again.Add(sum)
 			return nil
 		})
 	})
@@ -85,7 +83,7 @@ func (o *Options) findRepeats(ctx context.Context) (*bitset.Repeats, error) {
 
 // eachDigest calls visit for every document of a segment that is to be compared, with its
 // digest. By Overlap, documents with fewer features than asked for match nothing, not even their copies.
-func (o *Options) eachDigest(s *table.Scan, visit func(doc uint32, sum [2]uint64) error) error {
+func (o *Options) eachDigest(s *table.Scan, visit func(doc uint32, sum uint64, check uint32) error) error {
 	docs, err := s.Documents()
 	if err != nil {
 		return err
@@ -98,7 +96,7 @@ func (o *Options) eachDigest(s *table.Scan, visit func(doc uint32, sum [2]uint64
 			if d.Features == 0 || !t.Counts(first) {
 				continue
 			}
-			sum := d.Digest
+			sum, check := d.Digest, d.Check
 			if o.BySet {
 				set := c.Set(first)
 				if c.Err != nil {
@@ -107,9 +105,10 @@ func (o *Options) eachDigest(s *table.Scan, visit func(doc uint32, sum [2]uint64
 				if n := uint64(len(set)); !o.Threshold.Reached(n, n, n) {
 					continue
 				}
-				sum = recipe.Digest(set)
+				digest := recipe.Digest(set)
+				sum, check = digest[0], table.Check(digest)
 			}
-			if err := visit(first, sum); err != nil {
+			if err := visit(first, sum, check); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
@@ -23,7 +24,8 @@ func TestDocumentsWithEqualDigestsAreAClassOfTheFirst(t *testing.T) {
 		docs := roomtest.Sets(rng, rapid.IntRange(1, 50).Draw(t, "documents"), 2, 4)
 		for i := range docs {
 			// Of equal sets some have repeats, by which their digests differ.
-			docs[i].Digest = recipe.Digest(append(slices.Clone(docs[i].Set), docs[i].Set[:rng.IntN(2)]...))
+			digest := recipe.Digest(append(slices.Clone(docs[i].Set), docs[i].Set[:rng.IntN(2)]...))
+			docs[i].Digest, docs[i].Check = digest[0], table.Check(digest)
 			if rng.IntN(8) == 0 {
 				docs[i].Features = 0
 			}
@@ -49,13 +51,18 @@ func TestDocumentsWithEqualDigestsAreAClassOfTheFirst(t *testing.T) {
 		}
 		defer func() { _ = o.Space.Release(got.Members) }()
 
-		first, members := map[[2]uint64]int{}, map[int][]int{}
+		type digest struct {
+			sum   uint64
+			check uint32
+		}
+		first, members := map[digest]int{}, map[int][]int{}
 		var want []extsort.Entry
 		copies := int64(0)
 		for doc, d := range docs {
-			key := d.Digest
+			key := digest{d.Digest, d.Check}
 			if bySet {
-				key = recipe.Digest(d.Set)
+				of := recipe.Digest(d.Set)
+				key = digest{of[0], table.Check(of)}
 			}
 			if n := uint64(len(d.Set)); d.Features == 0 || bySet && !threshold.Reached(n, n, n) {
 				if got.Representatives.Has(uint32(doc)) {

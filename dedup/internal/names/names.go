@@ -236,7 +236,7 @@ func (w *nameWorker) skip(doc, other uint32) error {
 func Problem(c *table.Cursor, doc, other uint32) *corpus.Problem {
 	place := func(doc uint32) string { return fmt.Sprintf("%s:%d", fault.Shown(c.Label(doc)), c.Line(doc)) }
 	name := c.ID(doc)
-	p := &corpus.Problem{Path: c.Label(doc), Line: c.Line(doc), Offset: c.Doc(doc).Offset}
+	p := &corpus.Problem{Path: c.Label(doc), Line: c.Line(doc), Offset: c.Doc(doc).Offset()}
 	switch {
 	case c.Made(doc):
 		p.Err = fmt.Errorf("its name %q is that of another document without an id (%s) too; give one of the files another name", name, place(other))

@@ -292,13 +292,13 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 		}
 	}
 	w.rows.Add(table.Document{
-		Digest:   made.Digest,
-		Offset:   record.Offset,
+		Digest:   made.Digest[0],
+		Check:    table.Check(made.Digest),
 		Length:   uint32(len(record.Raw)),
 		TextSize: w.textSize(record),
 		Features: uint32(made.Features),
 		Line:     uint32(record.Line),
-	}, record.ID, value)
+	}.At(record.Offset), record.ID, value)
 	return nil
 }
 

@@ -24,7 +24,7 @@ func (j judged) Each(visit func(d forecast.Document)) error {
 	for doc := range uint32(j.records.Table.Docs) {
 		if j.docs.Has(doc) {
 			d := c.Doc(doc)
-			visit(forecast.Document{Number: doc, Features: d.Features, Digest: d.Digest[0]})
+			visit(forecast.Document{Number: doc, Features: d.Features, Digest: d.Digest})
 		}
 	}
 	return c.Err

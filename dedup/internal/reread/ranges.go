@@ -96,7 +96,7 @@ func (s *Store) eachRange(wanted bitset.Set, fetch func(recordRun) error) error 
 			if c.Err != nil {
 				return c.Err
 			}
-			at := placedRecord{doc, d.Length, d.Offset}
+			at := placedRecord{doc, d.Length, d.Offset()}
 			if run.add(int(b.File), at) {
 				continue
 			}

@@ -117,7 +117,7 @@ func (s *Store) PrepareAll(ctx context.Context, wanted bitset.Set) error {
 			if c.Err != nil {
 				return c.Err
 			}
-			if s.have.Has(doc) || s.Kept.Record(int(b.File), d.Offset, d.Length) != nil {
+			if s.have.Has(doc) || s.Kept.Record(int(b.File), d.Offset(), d.Length) != nil {
 				wanted.Remove(doc)
 			} else if !s.Table.Sources[b.File].ByRange() {
 				files[int(b.File)] = true
@@ -370,7 +370,7 @@ func (f *Fetcher) read(doc uint32) (raw []byte, layout corpus.Layout, own bool, 
 // readSpooled returns a record of a source that is not read in place, which was kept or
 // spooled.
 func (f *Fetcher) readSpooled(file int, doc uint32, d *table.Document) (raw []byte, l corpus.Layout, own bool, err error) {
-	kept := f.s.Kept.Record(file, d.Offset, d.Length)
+	kept := f.s.Kept.Record(file, d.Offset(), d.Length)
 	if kept == nil && !f.s.has(doc) {
 		return nil, l, false, table.Changed(f.s.Table.Sources[file].Label()) // its spooling has met an earlier end
 	}
@@ -403,7 +403,7 @@ func (f *Fetcher) readWindow(at io.ReaderAt, d *table.Document) (raw []byte, own
 	if at == nil {
 		return nil, false, table.Changed(f.open.Source().Label()) // it is no regular file any more
 	}
-	start, end := d.Offset, d.Offset+int64(d.Length)
+	start, end := d.Offset(), d.Offset()+int64(d.Length)
 	if start < f.windowAt || end > f.windowAt+int64(len(f.window)) {
 		if gap := start - f.lastEnd; gap >= 0 && gap <= nearBytes {
 			f.ahead = min(max(2*f.ahead, nearBytes), aheadBytes)

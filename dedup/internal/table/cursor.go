@@ -21,10 +21,10 @@ type Cursor struct {
 	block      *Block
 	segment    *segment
 
-	near    []Document // rows read from disk at once, from nearAt
-	nearAt  uint32     // document
-	prior   Document   // the row before them in the segment; zero if there is none
-	sizes   int        // rows to read at once
+	near    []storedDocument // rows read from disk at once, from nearAt
+	nearAt  uint32           // document
+	prior   storedDocument   // the row before them in the segment; zero if there is none
+	sizes   int              // rows to read at once
 	raw     []byte
 	ids     []byte // of the rows near, once one was asked for
 	ahead   []byte // of the current segment's part, from aheadAt, when scanning
@@ -53,7 +53,7 @@ func (c *Cursor) seek(doc uint32) (row int) {
 	return int(c.block.row + doc - c.first)
 }
 
-var noDocument Document
+var noDocument storedDocument
 
 // Doc returns what the table holds of a document.
 func (c *Cursor) Doc(doc uint32) *Document {
@@ -62,9 +62,9 @@ func (c *Cursor) Doc(doc uint32) *Document {
 		return &c.segment.docs[row]
 	}
 	if i := int(doc) - int(c.nearAt); len(c.near) > 0 && i >= 0 && i < len(c.near) {
-		return &c.near[i]
+		return &c.near[i].Document
 	}
-	return c.fetch(doc, row)
+	return &c.fetch(doc, row).Document
 }
 
 // Resident tells whether what the last call has returned holds for good.
@@ -72,7 +72,7 @@ func (c *Cursor) Resident() bool { return c.segment.resident }
 
 // fetch reads rows from a part: the document's own, the one before it and, when
 // scanning, some of those behind it in its block too.
-func (c *Cursor) fetch(doc uint32, row int) *Document {
+func (c *Cursor) fetch(doc uint32, row int) *storedDocument {
 	n, lead := min(max(c.sizes, 1), int(c.end-doc)), min(row, 1)
 	c.raw = scratch.Buffer(c.raw, (lead+n)*documentSize)
 	c.near, c.ids = c.near[:0], c.ids[:0]
@@ -80,7 +80,7 @@ func (c *Cursor) fetch(doc uint32, row int) *Document {
 	if !c.read(c.raw, from) {
 		return &noDocument
 	}
-	c.near, c.nearAt, c.prior = slices.Grow(c.near, n)[:n], doc, Document{}
+	c.near, c.nearAt, c.prior = slices.Grow(c.near, n)[:n], doc, storedDocument{}
 	for i := -lead; i < n; i++ {
 		into := &c.prior
 		if i >= 0 {
@@ -97,13 +97,11 @@ func (c *Cursor) fetch(doc uint32, row int) *Document {
 }
 
 // before returns the row before a document's in its segment, whose ends are where
-// the document's data begin. The document was read last.
-func (c *Cursor) before(doc uint32, row int) *Document {
+// the document's data begin. The document was read last, from a part.
+func (c *Cursor) before(doc uint32, row int) *storedDocument {
 	switch i := doc - c.nearAt; {
 	case row == 0 || c.Err != nil:
 		return &noDocument
-	case c.segment.resident:
-		return &c.segment.docs[row-1]
 	case i > 0:
 		return &c.near[i-1]
 	default:
@@ -245,16 +243,28 @@ func (c *Cursor) Set(doc uint32) []uint64 {
 	if c.segment.resident {
 		return c.segment.set(row)
 	}
-	end := c.Doc(doc).setEnd
-	start := c.before(doc, row).setEnd
+	from, to := c.ends(doc, row)
+	start, end := from.set, to.set
 	c.set64 = words(c.set64[:0], c.checked(c.segment.layout.setAt(row, start), int64(end-start)*8))
 	return c.set64
 }
 
 // SetSize returns how many features a document's set has, if the table has sets.
 func (c *Cursor) SetSize(doc uint32) int {
-	row, end := c.seek(doc), c.Doc(doc).setEnd
-	return int(end - c.before(doc, row).setEnd)
+	from, to := c.ends(doc, c.seek(doc))
+	return int(to.set - from.set)
+}
+
+// ends returns where the value and the set of a document begin and end.
+func (c *Cursor) ends(doc uint32, row int) (from, to ends) {
+	if s := c.segment; s.resident {
+		return s.endsOf(row - 1), s.endsOf(row)
+	}
+	c.Doc(doc)
+	if c.Err != nil {
+		return ends{}, ends{}
+	}
+	return c.before(doc, row).ends, c.near[doc-c.nearAt].ends
 }
 
 // Value returns what was added beside a document, see Filler.Add; empty if there is nothing.
@@ -264,8 +274,8 @@ func (c *Cursor) Value(doc uint32) []byte {
 		start, end := s.valueSpan(row)
 		return s.values[start:end]
 	}
-	end := c.Doc(doc).valueEnd
-	start := c.before(doc, row).valueEnd
+	from, to := c.ends(doc, row)
+	start, end := from.value, to.value
 	return c.checked(c.segment.layout.valuesAt()+int64(start)+int64(row)*crcSize, int64(end-start))
 }
 
@@ -316,8 +326,8 @@ func (c *Cursor) readAhead(offset, length int64) bool {
 // Meta returns what a keep rule may ask of a document.
 func (c *Cursor) Meta(doc uint32) cluster.Meta {
 	d := *c.Doc(doc)
-	m := cluster.Meta{Length: int64(d.TextSize), HasValue: d.hasValue}
-	if d.hasValue {
+	m := cluster.Meta{Length: int64(d.TextSize), HasValue: d.HasValue()}
+	if m.HasValue {
 		m.Value = string(c.Value(doc))
 	}
 	return m
@@ -329,7 +339,7 @@ func (c *Cursor) RawIn(doc uint32, b *corpus.Block) ([]byte, error) {
 	if c.Err != nil {
 		return nil, c.Err
 	}
-	start := d.Offset - b.Offset
+	start := d.Offset() - b.Offset
 	data := b.Data()
 	if start < 0 || start+int64(d.Length) > int64(len(data)) {
 		return nil, Changed(c.Label(doc))

@@ -169,6 +169,7 @@ func (f *Filler) newSegment() {
 		part: -1, resident: true,
 		columns: columns{
 			docs:   make([]Document, 0, room(len(f.last.docs))),
+			ends:   make([]ends, 0, room(len(f.last.ends))),
 			ids:    make([]byte, 0, room(len(f.last.ids))),
 			Keys:   make([]uint64, 0, room(len(f.last.Keys))),
 			Hashes: make([]uint32, 0, room(len(f.last.Hashes))),
@@ -183,13 +184,13 @@ func (f *Filler) Columns() *columns { return &f.segment.columns }
 
 // Add adds a document, with its own id and its value, nil if it has none: the keep rule's
 // field or, where documents are looked up, what was found. A document has keys, or hashes of
-// fewer than 2¹⁶ features, if any were appended since the one before it.
+// fewer than 2¹⁴ features, if any were appended since the one before it.
 func (f *Filler) Add(d Document, id, value []byte) {
 	s := f.segment
 	s.ids = append(s.ids, id...)
 	s.values = append(s.values, value...)
-	d.IDHash, d.hasValue = HashID(id), value != nil
-	s.add(d, f.b.t.bands)
+	d.IDHash = HashID(id)
+	s.add(d, value != nil, f.b.t.bands)
 }
 
 // Begin returns a block whose documents are those that are added next, or a piece of one.
@@ -249,7 +250,7 @@ func (f *Filler) seal() error {
 		return nil
 	}
 	b, s := f.b, f.segment
-	f.last = &segment{columns: columns{docs: s.docs, ids: s.ids, Keys: s.Keys, Hashes: s.Hashes}} // for its sizes
+	f.last = &segment{columns: columns{docs: s.docs, ends: s.ends, ids: s.ids, Keys: s.Keys, Hashes: s.Hashes}} // for its sizes
 	s.seal(b.t.bands)
 	full, first := b.admit(s.size() + f.problems)
 	if first {

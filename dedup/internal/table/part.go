@@ -25,7 +25,7 @@ import (
 //
 // Without a whole trailer a part does not count: its worker was killed.
 const (
-	partHeader  = "alikepart 3 %016x\n%s\n"
+	partHeader  = "alikepart 4 %016x\n%s\n"
 	partMagic   = 0x616c696b65706133 // "alikepa3"
 	trailerSize = 24
 )

@@ -91,7 +91,7 @@ func TestAPartOpensAsItWasWritten(t *testing.T) {
 		p.features = rng.Int64()
 		for range rapid.IntRange(0, 4).Draw(t, "segments") {
 			s := &segment{resident: true}
-			size := tableSize{bands: rng.IntN(3), k: rng.IntN(3)}
+			size := tableSize{bands: rng.IntN(3), k: rng.IntN(3), sets: rng.IntN(2), values: rng.IntN(2) == 0}
 			var of []Block
 			for range rng.IntN(4) {
 				b := Block{File: rng.Int32(), Seq: rng.Int64(), row: uint32(len(s.docs)), Docs: uint32(rng.IntN(4)), Lines: rng.Int64(), Piece: rng.Int32()}

@@ -80,9 +80,11 @@ func (r *Scan) Documents() ([]Document, error) {
 	r.docs = slices.Grow(r.docs[:0], s.rows)[:s.rows]
 	for i := range r.docs {
 		at := i * documentSize
-		if err := p.readDocument(r.raw[at:], s.layout.docsAt()+int64(at), &r.docs[i]); err != nil {
+		var d storedDocument
+		if err := p.readDocument(r.raw[at:], s.layout.docsAt()+int64(at), &d); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
+		r.docs[i] = d.Document
 	}
 	return r.docs, nil
 }
@@ -119,7 +121,7 @@ func (r *Scan) EachKey(band int, first, end uint32, visit func(doc uint32, key u
 		keyed, _ := count(docs[done:row])
 		at, done = at+keyed, to
 		for i := range docs[row:to] {
-			if !docs[row+i].keyed {
+			if !docs[row+i].keyed() {
 				continue
 			}
 			if doc := b.FirstDoc + uint32(i); doc >= first && doc < end {
@@ -168,7 +170,7 @@ func (r *Scan) EachHashes(first, end uint32, visit func(doc uint32, hashes []uin
 		_, hashes := count(docs[done:row])
 		at, done = at+hashes, to
 		for i := range docs[row:to] {
-			n := int(docs[row+i].hashes)
+			n := docs[row+i].hashes()
 			if at+n > len(column) {
 				return scratch.ErrDamaged
 			}

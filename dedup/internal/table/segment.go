@@ -6,29 +6,59 @@ import (
 	"math"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// Document is what the engine keeps of a document while it works: 64 bytes,
-// apart from its band keys or the hashes of its features.
+// Document is what the engine keeps of a document while it works: 48 bytes, apart from its
+// band keys or the hashes of its features. All stages go through millions of them again and again, so what
+// most runs have no use for lies elsewhere (segment.ends).
 type Document struct {
-	Digest   [2]uint64 // of the features, with repeats and regardless of order
-	Offset   int64     // of the record in the file's decoded stream
-	IDHash   uint64    // of its own id; 0 when it has none
-	idEnd    uint32    // end of its id in the segment's ids
-	valueEnd uint32    // end of its value in the segment's values: the keep rule's field, or what it is like
-	setEnd   uint32    // end of its feature set in the segment's features
-	Length   uint32    // bytes of the record
-	TextSize uint32    // bytes of the text
-	Features uint32    // count, with repeats
-	Line     uint32    // within its block, from 0
-	hasValue bool      // it has one
-	keyed    bool      // it has band keys
-	hashes   uint16    // how many hashes of features it has
+	Digest   uint64 // of the features, with repeats and regardless of order: 64 bits of it, and those of Check
+	IDHash   uint64 // of its own id; 0 when it has none
+	place    uint64 // offset of the record in the file's decoded stream << 16 | hasValue | keyed | number of hashes
+	Check    uint32 // see Check
+	idEnd    uint32 // end of its id in the segment's ids
+	Length   uint32 // bytes of the record
+	TextSize uint32 // bytes of the text
+	Features uint32 // count, with repeats
+	Line     uint32 // within its block, from 0
 }
 
+const (
+	placeShift = 16
+	hasValue   = 1 << 15   // it has one
+	keyed      = 1 << 14   // it has band keys
+	mostHashes = 1<<14 - 1 // of features
+	maxOffset  = 1<<47 - 1 // 128 TiB
+	flagsMask  = 1<<placeShift - 1
+)
+
+// At returns the document with the offset of its record in the file's decoded stream.
+func (d Document) At(offset int64) Document {
+	d.place = uint64(offset)<<placeShift | d.place&flagsMask
+	return d
+}
+
+// Offset returns the offset of the record in the file's decoded stream.
+func (d *Document) Offset() int64 { return int64(d.place >> placeShift) }
+
 // HasValue tells whether something was added beside the document: see Filler.Add.
-func (d *Document) HasValue() bool { return d.hasValue }
+func (d *Document) HasValue() bool { return d.place&hasValue != 0 }
+
+func (d *Document) keyed() bool { return d.place&keyed != 0 }
+
+// hashes returns how many hashes of features it has.
+func (d *Document) hashes() int { return int(d.place & mostHashes) }
+
+// Check returns the part of a digest (recipe.Digest) that stands beside its first word.
+func Check(digest [2]uint64) uint32 { return uint32(hashing.Mix(digest[1]) >> 32) }
+
+// ends are where what few runs have of a document ends.
+type ends struct {
+	value uint32 // in the segment's values: the keep rule's field, or what it is like
+	set   uint32 // in the segment's features
+}
 
 // segment holds the columns of some blocks' documents, as one worker has read
 // them: in memory, or in a part of the work folder.
@@ -49,6 +79,7 @@ type segment struct {
 // columns are what a segment has of its documents.
 type columns struct {
 	docs       []Document
+	ends       []ends // of those; empty while there are neither values nor feature sets
 	ids        []byte
 	values     []byte
 	Keys       []uint64 // of those that have any: while it is filled bands a document, later documents a band
@@ -58,37 +89,56 @@ type columns struct {
 }
 
 // add adds a document whose columns were filled.
-func (s *segment) add(d Document, bands int) {
-	if d.keyed = len(s.Keys) > s.keyed*bands; d.keyed {
+func (s *segment) add(d Document, value bool, bands int) {
+	d.place = d.place&^flagsMask | uint64(len(s.Hashes)-s.hashed)
+	if value {
+		d.place |= hasValue
+	}
+	if len(s.Keys) > s.keyed*bands {
+		d.place |= keyed
 		s.keyed++
 	}
-	d.hashes = uint16(len(s.Hashes) - s.hashed)
 	s.hashed = len(s.Hashes)
-	d.idEnd, d.valueEnd, d.setEnd = uint32(len(s.ids)), uint32(len(s.values)), uint32(len(s.Features))
+	d.idEnd = uint32(len(s.ids))
+	if len(s.values)+len(s.Features)+len(s.ends) > 0 {
+		for len(s.ends) < len(s.docs) {
+			s.ends = append(s.ends, ends{})
+		}
+		s.ends = append(s.ends, ends{uint32(len(s.values)), uint32(len(s.Features))})
+	}
 	s.docs = append(s.docs, d)
+}
+
+// endsOf returns the ends of a row; those of the row before the first are zero.
+func (s *segment) endsOf(row int) ends {
+	if row < 0 || len(s.ends) == 0 {
+		return ends{}
+	}
+	return s.ends[row]
 }
 
 // cut leaves the first rows, of a segment that is being filled.
 func (s *segment) cut(rows, bands, k int) {
-	last := Document{}
+	idEnd, last := uint32(0), s.endsOf(rows-1)
 	if rows > 0 {
-		last = s.docs[rows-1]
+		idEnd = s.docs[rows-1].idEnd
 	}
 	keyed, hashes := count(s.docs[rows:])
 	s.keyed -= keyed
 	s.Keys, s.Hashes = s.Keys[:s.keyed*bands], s.Hashes[:s.hashed-hashes]
 	s.hashed -= hashes
-	s.docs, s.ids, s.values = s.docs[:rows], s.ids[:last.idEnd], s.values[:last.valueEnd]
-	s.Signatures, s.Features = s.Signatures[:rows*k], s.Features[:last.setEnd]
+	s.docs, s.ids, s.values = s.docs[:rows], s.ids[:idEnd], s.values[:last.value]
+	s.ends = s.ends[:min(rows, len(s.ends))]
+	s.Signatures, s.Features = s.Signatures[:rows*k], s.Features[:last.set]
 }
 
 // count returns how many of documents have keys, and how many hashes they have.
 func count(docs []Document) (keyed, hashes int) {
 	for i := range docs {
-		if docs[i].keyed {
+		if docs[i].keyed() {
 			keyed++
 		}
-		hashes += int(docs[i].hashes)
+		hashes += docs[i].hashes()
 	}
 	return keyed, hashes
 }
@@ -109,7 +159,7 @@ type layout struct {
 }
 
 const (
-	documentSize = 68
+	documentSize = 64
 	crcSize      = durable.ChecksumSize
 )
 
@@ -145,16 +195,16 @@ func (l *layout) end() int64 {
 
 // size returns the bytes that the segment holds in memory.
 func (s *segment) size() int64 {
-	return columnBytesOf(cap(s.docs), cap(s.ids)+cap(s.values), cap(s.Keys)+cap(s.Features), cap(s.Signatures)+cap(s.Hashes))
+	return columnBytesOf(cap(s.docs), cap(s.ends), cap(s.ids)+cap(s.values), cap(s.Keys)+cap(s.Features), cap(s.Signatures)+cap(s.Hashes))
 }
 
 // filled returns the bytes that the documents take, without room for more.
 func (s *segment) filled() int64 {
-	return columnBytesOf(len(s.docs), len(s.ids)+len(s.values), len(s.Keys)+len(s.Features), len(s.Signatures)+len(s.Hashes))
+	return columnBytesOf(len(s.docs), len(s.ends), len(s.ids)+len(s.values), len(s.Keys)+len(s.Features), len(s.Signatures)+len(s.Hashes))
 }
 
-func columnBytesOf(docs, bytes, words, components int) int64 {
-	return int64(docs)*64 + int64(bytes) + int64(words)*8 + int64(components)*4
+func columnBytesOf(docs, ends, bytes, words, components int) int64 {
+	return int64(docs)*48 + int64(ends)*8 + int64(bytes) + int64(words)*8 + int64(components)*4
 }
 
 // idSpan returns where the id of a row lies in the ids.
@@ -166,19 +216,12 @@ func (s *segment) idSpan(row int) (start, end uint32) {
 }
 
 func (s *segment) valueSpan(row int) (start, end uint32) {
-	if row > 0 {
-		start = s.docs[row-1].valueEnd
-	}
-	return start, s.docs[row].valueEnd
+	return s.endsOf(row - 1).value, s.endsOf(row).value
 }
 
 func (s *segment) set(row int) []uint64 {
-	start := uint32(0)
-	if row > 0 {
-		start = s.docs[row-1].setEnd
-	}
-	end := s.docs[row].setEnd
-	return s.Features[start:end:end]
+	end := s.endsOf(row).set
+	return s.Features[s.endsOf(row-1).set:end:end]
 }
 
 // seal ends the filling: keys are laid out by band, since that is how they are
@@ -208,7 +251,7 @@ func (s *segment) appendTo(dst []byte, p *part, offset int64, bands, k int, hasS
 		keyed: int64(s.keyed), hashes: int64(len(s.Hashes)), features: int64(len(s.Features)), bands: int64(bands), k: int64(k), hasSets: hasSets,
 	}
 	for i := range s.docs {
-		sealed(func(b []byte) []byte { return appendDocument(b, &s.docs[i]) })
+		sealed(func(b []byte) []byte { return appendDocument(b, &s.docs[i], s.endsOf(i)) })
 	}
 	dst = append(dst, s.ids...)
 	for row := range s.rows {
@@ -252,33 +295,46 @@ func appendHalves(dst []byte, halves []uint32) []byte {
 	return dst
 }
 
-func appendDocument(dst []byte, d *Document) []byte {
-	dst = appendWords(dst, []uint64{d.Digest[0], d.Digest[1], uint64(d.Offset), d.IDHash})
-	flags := uint32(d.hashes) << 16
-	if d.hasValue {
+func appendDocument(dst []byte, d *Document, e ends) []byte {
+	flags := uint32(d.hashes()) << 16
+	if d.HasValue() {
 		flags |= 1
 	}
-	if d.keyed {
+	if d.keyed() {
 		flags |= 2
 	}
-	for _, v := range [...]uint32{d.idEnd, d.valueEnd, d.setEnd, d.Length, d.TextSize, d.Features, d.Line, flags} {
-		dst = binary.LittleEndian.AppendUint32(dst, v)
-	}
-	return dst
+	dst = appendWords(dst, []uint64{d.Digest, uint64(d.Offset()), d.IDHash})
+	return appendHalves(dst, []uint32{d.Check, d.idEnd, e.value, e.set, d.Length, d.TextSize, d.Features, d.Line, flags})
+}
+
+// storedDocument is a row of a part.
+type storedDocument struct {
+	Document
+	ends
 }
 
 // readDocument reads the document at the beginning of b, which stands at offset.
-func (p *part) readDocument(b []byte, offset int64, d *Document) error {
+func (p *part) readDocument(b []byte, offset int64, d *storedDocument) error {
 	b, err := p.checked(b[:documentSize], offset)
 	if err != nil {
 		return err
 	}
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
-	half := func(i int) uint32 { return binary.LittleEndian.Uint32(b[32+4*i:]) }
-	*d = Document{
-		Digest: [2]uint64{word(0), word(1)}, Offset: int64(word(2)), IDHash: word(3),
-		idEnd: half(0), valueEnd: half(1), setEnd: half(2), Length: half(3), TextSize: half(4), Features: half(5), Line: half(6),
-		hasValue: half(7)&1 != 0, keyed: half(7)&2 != 0, hashes: uint16(half(7) >> 16),
+	half := func(i int) uint32 { return binary.LittleEndian.Uint32(b[24+4*i:]) }
+	flags := half(8)
+	if word(1) > maxOffset || flags>>16 > mostHashes {
+		return scratch.ErrDamaged
+	}
+	*d = storedDocument{
+		Document{Digest: word(0), IDHash: word(2), place: uint64(flags >> 16), Check: half(0), idEnd: half(1), Length: half(4), TextSize: half(5), Features: half(6), Line: half(7)},
+		ends{half(2), half(3)},
+	}
+	d.Document = d.At(int64(word(1)))
+	if flags&1 != 0 {
+		d.place |= hasValue
+	}
+	if flags&2 != 0 {
+		d.place |= keyed
 	}
 	return nil
 }

@@ -29,7 +29,11 @@ type plainDocument struct {
 }
 
 // tableSize says what there is in a table of tests.
-type tableSize struct{ files, docs, bands, k int }
+type tableSize struct {
+	files, docs, bands, k int
+	sets                  int // 0: no document has any features
+	values                bool
+}
 
 // someTables makes the same documents into two tables: one in memory, the other in
 // parts. docs are its documents in order.
@@ -139,9 +143,11 @@ func someTables(t failer, rng *rand.Rand, size tableSize) (inMemory, inParts *Ta
 
 func someDocument(rng *rand.Rand, size tableSize, line int) plainDocument {
 	d := plainDocument{Document: Document{
-		Digest: [2]uint64{rng.Uint64(), rng.Uint64()}, Offset: rng.Int64N(1 << 40), Length: rng.Uint32(), TextSize: rng.Uint32(),
-		Features: rng.Uint32(), Line: uint32(2 * line), hasValue: rng.IntN(2) == 0,
-	}}
+		Digest: rng.Uint64(), Check: rng.Uint32(), Length: rng.Uint32(), TextSize: rng.Uint32(), Features: rng.Uint32(), Line: uint32(2 * line),
+	}.At(rng.Int64N(maxOffset))}
+	if size.values && rng.IntN(2) == 0 {
+		d.place |= hasValue
+	}
 	letters := func(n int) string {
 		b := make([]byte, rng.IntN(n))
 		for i := range b {
@@ -150,7 +156,7 @@ func someDocument(rng *rand.Rand, size tableSize, line int) plainDocument {
 		return string(b)
 	}
 	d.id = letters(20)
-	if d.hasValue {
+	if d.HasValue() {
 		d.value = letters(9)
 	}
 	d.IDHash = HashID([]byte(d.id))
@@ -164,11 +170,13 @@ func someDocument(rng *rand.Rand, size tableSize, line int) plainDocument {
 			d.features = append(d.features, rng.Uint32())
 		}
 	}
-	d.keyed, d.hashes = len(d.keys) > 0, uint16(len(d.features))
+	if d.place |= uint64(len(d.features)); len(d.keys) > 0 {
+		d.place |= keyed
+	}
 	for range size.k {
 		d.signature = append(d.signature, rng.Uint32())
 	}
-	for range rng.IntN(12) {
+	for range rng.IntN(12) * size.sets {
 		d.set = append(d.set, rng.Uint64())
 	}
 	return d
@@ -181,13 +189,13 @@ func addPlain(s *segment, d *plainDocument, bands int) {
 	s.Signatures = append(s.Signatures, d.signature...)
 	s.Features = append(s.Features, d.set...)
 	s.Hashes = append(s.Hashes, d.features...)
-	s.add(d.Document, bands)
+	s.add(d.Document, d.HasValue(), bands)
 }
 
 // told is all that a cursor tells of a document.
 func told(c *Cursor, doc uint32) string {
 	d := *c.Doc(doc)
-	d.idEnd, d.valueEnd, d.setEnd = 0, 0, 0
+	d.idEnd = 0
 	id := string(c.OwnID(doc)) // stands until the next call
 	value := string(c.Value(doc))
 	var signature []uint32
@@ -204,7 +212,7 @@ func (d *plainDocument) told(c *Cursor, doc uint32) string {
 	if name == "" {
 		name = fmt.Sprintf("%s:%d", c.Label(doc), c.Line(doc))
 	}
-	m := cluster.Meta{Length: int64(d.TextSize), HasValue: d.hasValue, Value: d.value}
+	m := cluster.Meta{Length: int64(d.TextSize), HasValue: d.HasValue(), Value: d.value}
 	return fmt.Sprintf("%+v id %q, named %s, line %d of %s, %+v, %q, %x, %x",
 		row, d.id, name, c.Line(doc), c.Label(doc), m, d.value, d.signature, d.set)
 }
@@ -215,6 +223,7 @@ func TestTablesInMemoryAndInPartsTellTheSame(t *testing.T) {
 		size := tableSize{
 			files: rapid.IntRange(1, 4).Draw(t, "files"), docs: rapid.IntRange(0, 1000).Draw(t, "docs"),
 			bands: rapid.IntRange(0, 3).Draw(t, "bands"), k: rapid.IntRange(0, 3).Draw(t, "k"),
+			sets: rapid.IntRange(0, 1).Draw(t, "sets"), values: rapid.Bool().Draw(t, "values"),
 		}
 		inMemory, inParts, docs := someTables(t, rng, size)
 		defer inParts.Close()
@@ -327,7 +336,7 @@ func checkColumns(t *rapid.T, table *Table, docs []plainDocument) {
 		}
 		for band := range keys {
 			key, found := keys[band][doc]
-			if found != (within && docs[i].keyed) || found && key != docs[i].keys[band] {
+			if found != (within && docs[i].keyed()) || found && key != docs[i].keys[band] {
 				t.Errorf("document %d, band %d: another key", doc, band)
 			}
 		}
@@ -336,7 +345,7 @@ func checkColumns(t *rapid.T, table *Table, docs []plainDocument) {
 
 func TestEveryFlippedByteOfAPartIsFoundOrHarmless(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	_, table, docs := someTables(t, rng, tableSize{files: 2, docs: 16, bands: 2, k: 2})
+	_, table, docs := someTables(t, rng, tableSize{files: 2, docs: 16, bands: 2, k: 2, sets: 1, values: true})
 	defer table.Close()
 	all := func() (told []string, err error) { return allTold(table) }
 	want, err := all()

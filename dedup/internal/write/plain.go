@@ -75,16 +75,16 @@ func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send
 			return c.Err
 		}
 		if doc == job.first {
-			start = d.Offset
+			start = d.Offset()
 		}
 		length := int64(d.Length)
 		// By place, not by length: between two documents may lie a skipped record
 		// of any size.
-		if d.Offset+length-start > copyBytes && doc > job.first {
+		if d.Offset()+length-start > copyBytes && doc > job.first {
 			if err := cut(doc); err != nil {
 				return err
 			}
-			start = d.Offset
+			start = d.Offset()
 		}
 		if k.keeps(doc) {
 			job.size += length
@@ -140,7 +140,7 @@ func (k *keptWriter) copy(ctx context.Context, job copyJob, buf *[]byte) (err er
 func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 	f := job.file
 	docs := k.Table.Scanner()
-	start := docs.Doc(job.first).Offset
+	start := docs.Doc(job.first).Offset()
 	last := docs.Doc(job.end - 1)
 	if docs.Err != nil {
 		return docs.Err
@@ -148,7 +148,7 @@ func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 	if job.end-job.first == 1 && last.Length > 2*copyBytes {
 		return k.copyLong(job, start, int64(last.Length), buf)
 	}
-	*buf = scratch.Buffer(*buf, int(last.Offset+int64(last.Length)-start))
+	*buf = scratch.Buffer(*buf, int(last.Offset()+int64(last.Length)-start))
 	if err := f.readAt(*buf, start); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 			if docs.Err != nil {
 				return docs.Err
 			}
-			at := d.Offset - start
+			at := d.Offset() - start
 			kept = append(kept, (*buf)[at:at+int64(d.Length)]...) // moves down within buf
 			items++
 		}
