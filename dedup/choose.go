@@ -5,6 +5,7 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/exact"
 	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/verify"
 	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/recipe"
 )
@@ -15,11 +16,11 @@ import (
 const exactMost = 8 << 20
 
 // An exact join misses nothing, so where the sets are there it may cost a little more:
-// so much for each nanosecond of bands, and a hundredth of a second. Where they are not it
+// so much for each nanosecond of bands, and a two-hundredth of a second. Where they are not it
 // must cost half as much, since little memory makes it dearer than the forecast says.
 const (
 	exactMargin = 1.2
-	exactSpare  = 1e7
+	exactSpare  = 5e6
 	exactAgain  = 0.5
 )
 
@@ -43,11 +44,23 @@ func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 		return false, err
 	}
 	r.forecastEdges = f.Edges
-	bands := f.ByBands(r.recipe.Keys(), sparse, t.HasSets)
+	bands := f.ByBands(r.recipe.Keys(), sparse, r.setsAgain())
 	if t.HasSets {
 		return f.Exact(true) <= exactMargin*bands+exactSpare, nil
 	}
 	return f.Exact(false) <= exactAgain*bands, nil
+}
+
+// setsAgain tells how often pairs that bands find have their sets made again.
+func (r *run) setsAgain() forecast.Again {
+	switch {
+	case r.table.HasSets:
+		return forecast.Never
+	case verify.SetsFit(r.table):
+		return forecast.Once
+	default:
+		return forecast.ForPairs
+	}
 }
 
 // A join that was not asked for is given up when it has found more edges than edgesEach

@@ -323,6 +323,24 @@ func (m *SetMaker) AppendSet(dst []uint64, text []byte) []uint64 {
 	return dst[:start+len(shingle.Set(dst[start:]))]
 }
 
+// AppendShare is AppendSet of those features that keep wants. What it does not want is not sorted and
+// needs no room.
+func (m *SetMaker) AppendShare(dst []uint64, text []byte, keep func(feature uint64) bool) []uint64 {
+	start := len(dst)
+	for from := 0; from < len(text); {
+		kept := len(dst)
+		dst, from = m.shingler.AppendFeaturesFrom(dst, text, from)
+		for _, feature := range dst[kept:] {
+			if keep(feature) {
+				dst[kept] = feature
+				kept++
+			}
+		}
+		dst = dst[:kept]
+	}
+	return dst[:start+len(shingle.Set(dst[start:]))]
+}
+
 // blocksOf makes the features of a text, block by block.
 func (m *Maker) blocksOf(text []byte) iter.Seq[[]uint64] {
 	return func(yield func([]uint64) bool) {

@@ -196,3 +196,23 @@ func TestWhatDoesNotGoTogetherIsRefused(t *testing.T) {
 		t.Error("the default scheme is not that of minhash")
 	}
 }
+
+func TestAShareOfASetIsWhatIsWantedOfIt(t *testing.T) {
+	r, err := recipe.Parse("words n=2 | oph k=128 | no keys | jaccard>=0.5 exact")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets, long := r.NewSetMaker(), ""
+	for i := range 3000 { // several blocks
+		long += fmt.Sprintf("word %d ", i%2000)
+	}
+	for _, text := range []string{"", "one", strings.Repeat("the cat sat on the mat and ", 3), long} {
+		for _, bits := range []uint{0, 1, 3} {
+			keep := func(feature uint64) bool { return feature&(1<<bits-1) == 0 }
+			want := slices.DeleteFunc(sets.AppendSet(nil, []byte(text)), func(feature uint64) bool { return !keep(feature) })
+			if got := sets.AppendShare([]uint64{7}, []byte(text), keep); got[0] != 7 || !slices.Equal(got[1:], want) {
+				t.Errorf("of %d bytes, %d bits: %x, want %x", len(text), bits, got, want)
+			}
+		}
+	}
+}

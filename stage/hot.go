@@ -163,7 +163,7 @@ func (j *hotJoin) Each(visit func(d forecast.Document)) error {
 }
 
 // Sets implements forecast.Documents.
-func (j *hotJoin) Sets(of []uint32, visit func(number uint32, set []uint64)) error {
+func (j *hotJoin) Sets(of []uint32, _ func(uint64) bool, visit func(number uint32, set []uint64)) error {
 	for _, i := range of {
 		visit(i, j.found[i].set)
 	}

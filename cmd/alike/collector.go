@@ -7,7 +7,7 @@ import (
 	"runtime/metrics"
 )
 
-// How far the heap may grow between collections: by half of what a collection has to look
+// How far the heap may grow between collections: by a quarter of what a collection has to look
 // through, but by a sixteenth of the heap and by collectorRoom at least. Large arrays without pointers,
 // which is what a run of dedup holds, are not looked through: a run over 2 million titles takes the same
 // time with 50 MB less than at 25 percent. A heap of a few MiB, though, would be collected every
@@ -16,7 +16,7 @@ import (
 const (
 	collectorRoom  = 16 << 20
 	collectorShare = 16 // of the heap
-	collectorScan  = 2  // of what has pointers
+	collectorScan  = 4  // of what has pointers
 	// The first collection is at 4 MiB times percent over 100 (see package runtime).
 	firstPercent = collectorRoom / (4 << 20) * 100
 )

@@ -11,6 +11,7 @@ const (
 	costVote    = 25   // sorting a vote
 	costPair    = 100  // verifying a pair, and
 	costCompare = 0.15 // for each feature of the two sets
+	costMiss    = 400  // finding the two among all sets, of which few are in a cache
 )
 
 // Exact is what an exact join costs.
@@ -30,7 +31,7 @@ func (f *Forecast) each() float64 { return f.features / max(f.docs, 1) }
 
 // ByBands is what grouping by bands costs, and verifying. Who wants clusters only does
 // not verify all similar pairs of a bucket, but few for each document.
-func (f *Forecast) ByBands(bands int, sparse, haveSets bool) float64 {
+func (f *Forecast) ByBands(bands int, sparse bool, again Again) float64 {
 	keys := f.docs * float64(bands)
 	pairs, votes := f.met, f.votes
 	if sparse {
@@ -38,10 +39,22 @@ func (f *Forecast) ByBands(bands int, sparse, haveSets bool) float64 {
 		votes = min(votes, pairs+keys)
 	}
 	cost := costKey*keys + costVote*votes + f.Verify()*pairs
-	if !haveSets {
+	switch again {
+	case Once:
+		cost += costFeature*f.each()*min(2*pairs, f.docs) + costMiss*pairs
+	case ForPairs:
 		// Pairs of one component lie together, so that a document is read for two of its
 		// pairs or more; where components are large, not for many more.
 		cost += costFeature * f.each() * min(2*pairs, max(pairs/2, f.docs))
 	}
 	return cost
 }
+
+// Again says how often sets are made again to verify pairs.
+type Again int
+
+const (
+	Never    Again = iota // they are there
+	Once                  // each at most once
+	ForPairs              // for one pair after the other
+)

@@ -22,9 +22,14 @@ func (d documents) Each(visit func(d Document)) error {
 	return nil
 }
 
-func (d documents) Sets(of []uint32, visit func(number uint32, set []uint64)) error {
-	for _, i := range of {
-		visit(i, d[i])
+// Sets gives of every other set no more than is wanted.
+func (d documents) Sets(of []uint32, keep func(uint64) bool, visit func(number uint32, set []uint64)) error {
+	for at, i := range of {
+		set := slices.Clone(d[i])
+		if at%2 == 0 {
+			set = slices.DeleteFunc(set, func(token uint64) bool { return !keep(token) })
+		}
+		visit(i, set)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (j judged) Each(visit func(d forecast.Document)) error {
 }
 
 // Sets implements forecast.Documents.
-func (j judged) Sets(of []uint32, visit func(number uint32, set []uint64)) error {
+func (j judged) Sets(of []uint32, keep func(uint64) bool, visit func(number uint32, set []uint64)) error {
 	wanted := bitset.New(j.records.Table.Docs)
 	for _, doc := range of {
 		wanted.Add(doc)
@@ -42,7 +42,7 @@ func (j judged) Sets(of []uint32, visit func(number uint32, set []uint64)) error
 	sets := j.records.NewSets(j.ctx)
 	defer sets.Close()
 	for _, doc := range of {
-		set, err := sets.Of(doc)
+		set, err := sets.ShareOf(doc, keep)
 		if err != nil {
 			return err
 		}

@@ -46,5 +46,18 @@ func (s *Sets) Of(doc uint32) ([]uint64, error) {
 	return s.made, nil
 }
 
+// ShareOf is Of, but of a set that is made again it returns no more than keep wants.
+func (s *Sets) ShareOf(doc uint32, keep func(feature uint64) bool) ([]uint64, error) {
+	if s.fetch == nil {
+		return s.Of(doc)
+	}
+	text, err := s.fetch.Text(doc)
+	if err != nil {
+		return nil, err
+	}
+	s.made = s.maker.AppendShare(s.made[:0], text, keep)
+	return s.made, nil
+}
+
 // Lasting tells whether the last set holds for good.
 func (s *Sets) Lasting() bool { return s.fetch == nil && s.rows.Resident() }

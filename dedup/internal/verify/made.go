@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -23,9 +24,14 @@ const (
 // manyPairs tells whether making all sets pays: documents are in two pairs each, on average.
 func (v *Options) manyPairs(pairs *extsort.Sorted) bool {
 	t, room := v.Records.Table, v.Graph.Space.Share(8)
-	size := 8*t.Features + madeHeader*int64(t.Docs)
-	return pairs.Len() >= int64(t.Docs) && size <= madeMost && (room == 0 || size <= room)
+	return pairs.Len() >= int64(t.Docs) && SetsFit(t) && (room == 0 || sizeOfSets(t) <= room)
 }
+
+// SetsFit tells whether the sets of a table are made once, however many pairs documents are in, if the
+// memory for data has room for them.
+func SetsFit(t *table.Table) bool { return sizeOfSets(t) <= madeMost }
+
+func sizeOfSets(t *table.Table) int64 { return 8*t.Features + madeHeader*int64(t.Docs) }
 
 // madeChunk is how many documents a worker takes at once.
 const madeChunk = 64
