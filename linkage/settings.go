@@ -74,7 +74,8 @@ type Searching struct {
 	Recall     float64    `json:"recall,omitempty"` // of LSH at the threshold; 0: the default of package lsh
 	// Unfiltered holds both tables whole, also where one has fifty times as many records as the
 	// other, and has LSH of two tables sort all keys, and not only those that a Bloom filter of the
-	// smaller table's keys may have. Links are the same.
+	// smaller table's keys may have. Links are the same; similarities may differ by 0.0001 where
+	// values are written in two ways that count as one.
 	Unfiltered bool `json:"unfiltered,omitempty"`
 }
 

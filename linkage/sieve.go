@@ -27,6 +27,9 @@ import (
 //	hold    the rows that are in candidates, and those of pairs of strangers
 //	count   what the other rows have of the tokens and values that are held
 //
+// Of values that count as one, such as de-smith and de smith, the first that is held says how all are cut:
+// there the counts are those of other words than if all rows were held.
+//
 // Items are numbered in the order of the smaller table, which is read first in any case, so that which
 // keys are made of equally rare ones does not depend on what is held.
 
