@@ -55,6 +55,8 @@ func (j *Tables) validate() error {
 		return fmt.Errorf("a list of %d columns", len(j.Header))
 	case j.Format != linklist.CSV && j.Format != linklist.TSV && j.Format != linklist.JSONL:
 		return fmt.Errorf("a list as %q", j.Format)
+	case j.Rule != nil && len(j.Rule.Fields) != len(j.Columns):
+		return fmt.Errorf("a rule about %d columns, of %d", len(j.Rule.Fields), len(j.Columns))
 	case j.Rule != nil:
 		c := j.Rule.config()
 		c.Left = "left" // any table

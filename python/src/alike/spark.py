@@ -14,6 +14,7 @@ This package must be installed on all of them. Needs PySpark 4.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -22,7 +23,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import reduce
+from functools import cache, reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -88,8 +89,12 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-NARROW = "spark.sql.execution.arrow.maxRecordsPerBatch"
-ROWS = "4096"  # documents at once
+# For the pass over documents, of which there are many: they come as columns, of so many at once.
+PACKING = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+}
 
 
 @documented(EngineDedupOptions)
@@ -386,7 +391,7 @@ class _Run:
         self, plan: Plan, parts: Sequence[int], documents: Callable[[Plan, int], list[Column]], read: Reader, schema: str
     ) -> DataFrame:
         """Run stages that leave blocks in the plan's place for them."""
-        with _settings(self.session, {NARROW: ROWS}):
+        with _settings(self.session, PACKING):
             for table in self._packed(parts, documents, plan, lambda first, n: _pack(plan, first, n), "said string"):
                 table.collect()
         *others, last = plan.stages
@@ -406,7 +411,7 @@ class _Run:
         first, *others, last = plan.stages
         try:
             # The first stage reads documents alone: it packs them too, where they are.
-            with _settings(self.session, {NARROW: ROWS}):
+            with _settings(self.session, PACKING):
                 for table in self._packed(parts, documents, plan, lambda at, n: _first(plan, first, at, n), BLOCKS):
                     kept.append(_materialized(table))
             made[first.name] = reduce(DataFrame.unionAll, kept)
@@ -502,6 +507,16 @@ def _errors_of_tasks() -> Iterator[None]:
 # What follows runs on the executors.
 
 
+@cache  # once in a process
+def _loaded() -> None:
+    """Keep Python's collector off what a worker has loaded.
+
+    PySpark has it look at everything behind each task, which takes some 55 ms of processor time: more than the rest of a
+    small task, of which a run has dozens.
+    """
+    gc.freeze()
+
+
 def _first(plan: Plan, stage: Stage, first: int, parts: int) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
         part = _part()
@@ -546,6 +561,7 @@ def _on_file(plan: Plan, stage: Stage) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
         import pyarrow
 
+        _loaded()
         for batch in batches:
             said = [run_in_place(plan, stage, task) for task in batch.column(0).to_pylist()]
             yield pyarrow.RecordBatch.from_arrays([pyarrow.array(said, pyarrow.string())], ["said"])
@@ -564,6 +580,7 @@ def _last(plan: Plan, stage: Stage, read: Reader) -> Callable[[Batches], Batches
 
 def _later(plan: Plan, stage: Stage, read: Reader) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
+        _loaded()
         rows = (row for batch in batches for row in zip(batch.column(1).to_pylist(), batch.column(2), strict=True))
         for task, given in groupby(rows, lambda row: row[0]):
             blocks = (block.as_buffer() for _, block in given if block.is_valid)
