@@ -1,13 +1,14 @@
 """What alike takes on Spark, beside plain alike and Spark MLlib's MinHashLSH.
 
-    python bench/spark.py start|copy|dedup|pairs|dedup_files|pairs_files|mllib FOLDER [OUT [SETTING=VALUE…]]
+    python bench/spark.py start|copy|dedup|pairs|dedup_files|pairs_files|mllib|rounds FOLDER [OUT [SETTING=VALUE…]]
     python bench/spark.py command COMMAND…
 
 runs one of them over the JSON Lines, or Parquet files, of a folder in local[2], or a command that begins Spark, and
 prints seconds, processor seconds of Spark, of its Python processes and of the program, and the peak of
 what they all hold in memory (proportional set size). start is a session and one trip through
 Python; copy reads and writes, and does nothing else. mllib writes pairs as pairs does: a, b,
-similarity. Settings are Spark's. Linux only.
+similarity. rounds is dedup three times and copy twice in one session, and tells what each takes: once Java is
+warm that is what grows with the data. Settings are Spark's. Linux only.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -119,6 +120,9 @@ def run(what: str, folder: str, out: str = "", *settings: str) -> None:
         return
     parquet = any(Path(folder).glob("*.parquet"))
     data = session.read.parquet(folder) if parquet else session.read.schema("id string, text string").json(folder)
+    if what == "rounds":
+        rounds(data, out)
+        return
     if what == "copy":
         found = data
     elif what == "mllib":
@@ -134,6 +138,25 @@ def run(what: str, folder: str, out: str = "", *settings: str) -> None:
         writer.parquet(out)
     else:
         writer.json(out)
+
+
+def rounds(data: Any, out: str) -> None:
+    """Write data without near-duplicates, or as it is, again and again, and print processor seconds."""
+    from alike import spark
+
+    seen: dict[int, Process] = {}
+
+    def spent() -> dict[str, float]:
+        all = processes()
+        seen.update((number, all[number]) for number in descendants(os.getpid(), all) if number in all)
+        return used(seen)
+
+    for what in ("dedup", "dedup", "dedup", "copy", "copy"):
+        before = spent()
+        found = spark.dedup(data, stable=True) if what == "dedup" else data
+        found.write.mode("overwrite").json(out)
+        kinds = {kind: of - before[kind] for kind, of in spent().items()}
+        print(f"{what}: {sum(kinds.values()):.1f} processor s ({', '.join(f'{kind} {of:.1f}' for kind, of in kinds.items())})", flush=True)
 
 
 def mllib(data: object) -> object:

@@ -202,9 +202,9 @@ func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
 	}{
 		"as they are":          {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 1, 60},
 		"in many files":        {linkage.Config{Left: inFiles(t, left, 4), Right: inFiles(t, right, 3), Threshold: 0.5}, 3, 60},
-		"in many partitions":   {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 9, 60},
+		"in many partitions":   {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 5, 60},
 		"the smaller one left": {linkage.Config{Left: right, Right: left, Threshold: 0.6}, 3, 50},
-		"without weights":      {linkage.Config{Left: left, Right: right, Threshold: 0.4, Weighing: linkage.Weighing{IDF: linkage.IDFNone, Measure: measure.WeightedJaccard, Repetitions: true}}, 5, 50},
+		"without weights":      {linkage.Config{Left: left, Right: right, Threshold: 0.4, Weighing: linkage.Weighing{IDF: linkage.IDFNone, Measure: measure.WeightedJaccard, Repetitions: true}}, 2, 50},
 		"columns by hand": {linkage.Config{Left: left, Right: right, Threshold: 0.7, RightID: "-", Fields: []linkage.Field{
 			{Left: "title", Right: "name", Weight: 3, Tokens: "words"}, {Left: "maker"}, {Left: "price", Weight: 0.5},
 		}}, 4, 50},
