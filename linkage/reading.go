@@ -15,7 +15,7 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// reading reads the tables of a join, the smaller one first.
+// reading reads the tables of a join, a much smaller one first.
 type reading struct {
 	*tables
 	config  *Config

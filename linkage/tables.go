@@ -75,8 +75,8 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 	switch {
 	case c.Right == "":
 		order = order[:1]
-	case bytesIn(right) < bytesIn(left):
-		order = []int{1, 0} // items are numbered by the smaller table, whatever is held of the other one
+	case c.Candidates == "" && lopsided(bytesIn(left), bytesIn(right)):
+		order = []int{1, 0} // items are numbered by the much smaller table, whatever is held of the other one
 	}
 	for _, side := range order {
 		if err := r.read(ctx, side); err != nil {
