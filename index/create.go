@@ -61,6 +61,9 @@ func begin(fsys vfs.FS, dir string, o Options) (s *disk, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	if err := isFolder(fsys, dir); err != nil {
+		return nil, err
+	}
 	made, err := durable.MkdirAll(fsys, dir, 0o777)
 	if err != nil {
 		return nil, err

@@ -115,6 +115,9 @@ func roundUp(bytes int64) string { return fmt.Sprintf("%dMiB", (bytes+1<<20-1)>>
 // error is ErrInUse.
 func Open(dir string, o OpenOptions) (*Index, error) {
 	o.setDefaults()
+	if err := isFolder(o.FS, dir); err != nil {
+		return nil, err
+	}
 	if _, err := o.FS.Stat(o.FS.PathJoin(dir, headerFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.Because(fs.ErrNotExist, "there is no index in %s; check the name, or make one there", fault.Shown(dir))
 	}
@@ -128,9 +131,20 @@ func Open(dir string, o OpenOptions) (*Index, error) {
 	return open(dir, o, lock)
 }
 
+// isFolder is an error if a path is that of a file.
+func isFolder(fsys vfs.FS, path string) error {
+	if info, err := fsys.Stat(path); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file; name the folder of an index", fault.Shown(path))
+	}
+	return nil
+}
+
 func takeLock(fsys vfs.FS, dir string) (*filelock.Lock, error) {
 	lock, err := filelock.Take(fsys, fsys.PathJoin(dir, lockFile))
 	if err != nil {
+		if errors.Is(err, ErrInUse) {
+			err = fmt.Errorf("%w, and one at a time writes: wait until it has ended", err)
+		}
 		return nil, fmt.Errorf("index: %s: %w", dir, err)
 	}
 	return lock, nil
