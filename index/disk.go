@@ -300,6 +300,16 @@ func (s *disk) commit(b *pebble.Batch) error {
 	return b.Close()
 }
 
+// metrics are Pebble's, which it may keep to itself for ever when it has failed: see guarded.
+func (s *disk) metrics() (m *pebble.Metrics, err error) {
+	var found *pebble.Metrics
+	err = s.do(func() error { found = s.db.Metrics(); return nil })
+	if err == nil {
+		m = found
+	}
+	return m, err
+}
+
 // longestWait is for how long a batch waits at most when batches come faster than the disk takes them.
 const longestWait = 5 * time.Millisecond
 
@@ -309,7 +319,11 @@ func (s *disk) slow() {
 	if s.recent < 1<<20 {
 		return
 	}
-	size := float64(s.db.Metrics().MemTable.Size) / float64(memTablesAtOnce*s.options.MemTableSize)
+	m, err := s.metrics()
+	if err != nil {
+		return // the next write meets it
+	}
+	size := float64(m.MemTable.Size) / float64(memTablesAtOnce*s.options.MemTableSize)
 	if size <= 0.5 {
 		s.recent = 0 // asking takes some microseconds
 		return

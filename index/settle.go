@@ -40,8 +40,8 @@ const (
 	keySize    = prefixSize + 8
 )
 
-// DefaultTailKeys is how many keys memory holds before documents are settled: those of 246,000 of
-// the default recipe.
+// DefaultTailKeys is how many keys memory holds, those on their way to the disk included: those of 246,000
+// documents of the default recipe.
 const DefaultTailKeys = 1 << 22
 
 // keyOf is a key of a document that is settled: it gets it, or loses it.

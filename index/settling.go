@@ -218,16 +218,16 @@ const mostLevels = 12
 
 // waitForRoom waits until Pebble has merged what it was given before.
 func (w *settling) waitForRoom() error {
-	for w.s.db.Metrics().Levels[0].Sublevels >= mostLevels {
+	for {
+		m, err := w.s.metrics()
+		if err != nil || m.Levels[0].Sublevels < mostLevels {
+			return err
+		}
 		if w.stopped.Load() {
 			return errStopped
 		}
-		if err := w.s.failed.Load(); err != nil {
-			return *err
-		}
 		time.Sleep(longestWait)
 	}
-	return nil
 }
 
 // atOnce is how much work, about a millisecond, is done before others have the processor: a goroutine that does not

@@ -23,8 +23,8 @@ type store interface {
 	close(x *Index) error
 	bytes(v *view) int64
 	keyBytes() int64
-	// settle moves what memory holds of documents to the disk, if keys are there and there is
-	// much of it, or enough to be worth it.
+	// settle begins to move what memory holds of documents to the disk, if keys are there and there is enough of
+	// it, and ends what it began before; with all it moves all of it, and waits for that.
 	settle(x *Index, all bool) error
 }
 
