@@ -20,10 +20,9 @@ type items struct {
 
 // vocabulary is the items that there are in both tables.
 type vocabulary struct {
-	first  []uint32 // of each column: number of its first value; 0: it is a text
-	values []int    // of each column: how many values have numbers
-	words  []words  // of each column that is a text
-	count  int      // items there are, and one more that stands for all others
+	first []uint32 // of each column: number of its first value; 0: it is a text
+	words []words  // of each column that is a text
+	count int      // items there are, and one more that stands for all others
 	// frequencies are how many records of either table have each item.
 	frequencies [2][]uint32
 }
@@ -49,10 +48,9 @@ func (v *vocabulary) other() uint32 { return uint32(v.count - 1) }
 // values and their tokens).
 func (t *tables) newVocabulary() *vocabulary {
 	columns := t.result.Columns
-	v := &vocabulary{first: make([]uint32, len(columns)), values: make([]int, len(columns)), words: make([]words, len(columns)), count: t.numbering.Tokens()}
+	v := &vocabulary{first: make([]uint32, len(columns)), words: make([]words, len(columns)), count: t.numbering.Tokens()}
 	for f, c := range columns {
 		values := t.numbering.Column(f)
-		v.values[f] = values.Len()
 		if !c.Tokens.OfWords() {
 			v.first[f] = uint32(v.count)
 			v.count += values.Len()
