@@ -267,7 +267,7 @@ DEFAULTS: Mapping[str, Any] = {
     "save_config": None,
     "time_field": None,
     "containment": 0,
-    "keys": "memory",
+    "keys": None,
     "columns": None,
 }
 
