@@ -110,8 +110,8 @@ const lookedUp = 1 << 8
 //
 // Counters lie anywhere in some MiB, and what is done with a set branches by what they say. So those of
 // many sets are looked up before anything is done with the first of them: the processor then waits for several
-// at once (pairs of 2 million titles: 2.12 processor seconds set by set, 2.00 so, and 3.0 against 2.3 beside
-// programs that use the same cache; huge pages under the counters changed nothing).
+// at once (pairs of 2 million titles: 2.12 processor seconds set by set, 2.00 so; huge pages under the counters
+// changed nothing).
 func (o *Options) eachShort(s *table.Scan, q shortQuery, visit func(doc uint32, features []uint64) error) error {
 	var docs []uint32
 	var ends []int
