@@ -183,10 +183,11 @@ type cutter struct {
 
 // cut sends pairs with enough votes in units, by the bytes of the distinct
 // records that a unit reads or, when nothing is read, by number alone. It returns
-// at the end, or when it is time for a note.
+// at the end, or when it is time for a note: not before there is something new to note,
+// as a note of fewer pairs than the last one would have their edges made again.
 func (c *cutter) cut(ctx context.Context, units chan<- unit) error {
 	log := c.v.Log
-	for first := true; first || !c.noted || !log.Due(); first = false { // some progress before the next note
+	for added := false; !added || !c.noted || !log.Due(); {
 		e, ok := c.in.Next()
 		if !ok {
 			c.ended = true
@@ -204,6 +205,7 @@ func (c *cutter) cut(ctx context.Context, units chan<- unit) error {
 			continue
 		}
 		c.add(p)
+		added = true
 		if c.unit.size >= unitBytes || len(c.unit.pairs) >= unitPairs {
 			if err := c.send(ctx, units); err != nil {
 				return err

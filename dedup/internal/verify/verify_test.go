@@ -11,11 +11,15 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -119,6 +123,34 @@ func TestTheCutterHandsOutEveryPairOnceInUnitsOfLimitedSize(t *testing.T) {
 		}
 		if !slices.Equal(got, want[skip:]) || c.done != int64(len(want)) || !c.ended {
 			t.Errorf("%d pairs of %d, of which %d were to be passed over; %d counted", len(got), len(want), skip, c.done)
+		}
+	})
+}
+
+// A note counts the pairs that were gone through: one that is made before those of the last one are
+// passed over would have their edges made again.
+func TestNothingIsNotedBeforeThereIsSomethingNew(t *testing.T) {
+	space := scratch.New(scratch.Options{FS: vfs.NewMem(), Threads: 1})
+	log, err := resume.Open(t.Context(), space, resume.Options{Folder: "work", Settings: func(func(journal.Setting) bool) {}, Due: func() bool { return true }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := log.Close(true); err != nil {
+			t.Error(err)
+		}
+	}()
+	rapid.Check(t, func(t *rapid.T) {
+		v, _, pairs := anyPairs(t, false)
+		v.Log = log
+		skip := rapid.IntRange(0, len(pairs)).Draw(t, "skip")
+		c := &cutter{v: &v, in: roomtest.Sorted(t, pairs).Reader(), skip: int64(skip), noted: true, docs: v.Records.Table.Cursor()}
+		units := make(chan unit, 1)
+		if err := errors.Join(c.cut(context.Background(), units), c.in.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if want := min(skip+1, len(pairs)); c.done != int64(want) || len(units) != want-skip {
+			t.Errorf("%d of %d pairs passed over: %d are gone through at the first note, in %d units", skip, len(pairs), c.done, len(units))
 		}
 	})
 }
