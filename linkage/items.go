@@ -146,7 +146,7 @@ func (t *tables) sharingOnce(ctx context.Context, c *Config, v *vocabulary) (*ca
 // manyShare is KeysConfig.Expected of the sample: so many that few records would be more similar.
 const manyShare = 2
 
-// learnedFrom is about how many left records' candidates a model is learned from.
+// learnedFrom is about how many records' candidates a model is learned from.
 const learnedFrom = sampled / firstK
 
 // someOf returns the numbers of about n records of a side, which a hash of these chooses.
@@ -167,18 +167,23 @@ func chosenOf(records, n int) func(number uint32) bool {
 	return func(number uint32) bool { return hashing.Mix(uint64(number)+1)%part == 0 }
 }
 
-// closest returns candidates of a sample of the left records: of each the few that share most
+// closest returns candidates of a sample of the records: of each the few that share most
 // with it. What shares a key is like it in two or three values at once and often in none
 // besides, and that is no picture of records that do not belong together: the most
-// similar ones are.
+// similar ones are. The sample is of the smaller table: of the records of a much larger one hardly any
+// have a match to learn from.
 func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]pair, error) {
 	if t.sieved != nil {
 		return t.places(t.sieved.closest, 0, 1), nil
 	}
-	pairs, err := t.closestTo(ctx, c, v, t.someOf(0, learnedFrom), 0, len(t.all())-1)
-	if t.right == nil {
-		for i, p := range pairs {
-			pairs[i] = pair{min(p.a, p.b), max(p.a, p.b)}
+	side, other := 0, len(t.all())-1
+	if n := t.counts(); other == 1 && n[1] < n[0] {
+		side, other = 1, 0
+	}
+	pairs, err := t.closestTo(ctx, c, v, t.someOf(side, learnedFrom), side, other)
+	for i, p := range pairs {
+		if side == 1 || other == 0 && p.a > p.b {
+			pairs[i] = pair{p.b, p.a}
 		}
 	}
 	slices.SortFunc(pairs, func(x, y pair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })

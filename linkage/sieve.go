@@ -21,7 +21,7 @@ import (
 // same:
 //
 //	count   its rows
-//	sample  those that say what chance finds, and, of a left table, that the model is learned from
+//	sample  those that say what chance finds
 //	items   what each row has in common with the smaller table and the sample, into a file; all that keys
 //	        are made of is known then, and candidates are found as ever, but by the file
 //	hold    the rows that are in candidates, and those of pairs of strangers
@@ -59,9 +59,6 @@ func (r *reading) sieve(ctx context.Context, side int, x *rowIndex, repeated uin
 	of := newRowSet(x.rows)
 	r.setRecords(side, x.rows)
 	of.addAll(r.someOf(side, sampledRecords))
-	if side == 0 {
-		of.addAll(r.someOf(side, learnedFrom))
-	}
 	sample, err := r.held(ctx, side, x, of)
 	if err != nil {
 		return err
