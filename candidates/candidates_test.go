@@ -156,6 +156,9 @@ func TestMemoryAndThreadsChangeNothing(t *testing.T) {
 		{Method: Auto, Measure: measure.Cosine, MinSimilarity: 0.8},
 	} {
 		for _, two := range []bool{false, true} {
+			if testsize.Small() && two != (c.Method == TopK) {
+				continue
+			}
 			t.Run(fmt.Sprint(c.Method, c.Measure, two), func(t *testing.T) {
 				dir := &folder{fs: vfs.NewMem()}
 				left, right := left, right

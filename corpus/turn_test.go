@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/alike-dev/alike/corpus/internal/jsonline"
+	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/internal/turn"
 )
 
@@ -151,6 +152,9 @@ func TestWhoWaitsForATurnCanBeCancelled(t *testing.T) {
 // A parser that may overwrite what it parses gives the same records, and leaves
 // those that follow alone.
 func TestOverwritingGivesTheSameRecords(t *testing.T) {
+	if testsize.Small() {
+		t.Skip("one goroutine does it all")
+	}
 	var data bytes.Buffer
 	for i := range 8 {
 		text := strings.Repeat(`a\n \u00e9 \ud83d\ude00 \ud800 \"b\" \\`, 20_000+i)

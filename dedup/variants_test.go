@@ -163,10 +163,10 @@ func keepRule(t testing.TB, rule string) cluster.Keep {
 	return k
 }
 
-// variants are the ways in which the engine goes; under the race detector every third of them.
+// variants are the ways in which the engine goes; where tests do less every sixth of them.
 func variants(t testing.TB) (some []variant) {
 	for i, v := range allVariants(t) {
-		if !testsize.Small() || i%3 == 0 {
+		if !testsize.Small() || i%6 == 0 {
 			some = append(some, v)
 		}
 	}

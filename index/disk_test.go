@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 const indexDir = "an index"
@@ -97,6 +99,10 @@ func TestAnIndexThatIsOpenedAgainDecidesAsOneInMemory(t *testing.T) {
 
 // What ByID holds is a map from ids to texts.
 func TestDocumentsAreReplacedAndDeletedById(t *testing.T) {
+	steps := 160
+	if testsize.Small() {
+		steps = 60
+	}
 	for _, place := range []string{"memory", "folder", "keys on disk"} {
 		t.Run(place, func(t *testing.T) {
 			fs, o := vfs.NewMem(), Options{Recipe: recipes(t)["sets"], ByID: true, Containment: 4}
@@ -113,7 +119,7 @@ func TestDocumentsAreReplacedAndDeletedById(t *testing.T) {
 			}
 			twin, random := map[string]string{}, rand.New(rand.NewPCG(5, 5))
 			text := func() string { return fmt.Sprint("a b c d e f ", random.IntN(40)) } // many copies
-			for step := range 160 {
+			for step := range steps {
 				switch id := fmt.Sprint(random.IntN(60)); {
 				case onDisk && step%50 == 49:
 					x = reopened(t, x, fs, Window{})

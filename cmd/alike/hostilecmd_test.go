@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // endless FILE BYTES TEXT: append so many bytes of a text that is repeated, as
@@ -93,6 +94,9 @@ func cmdManyFiles(ts *testscript.TestScript, neg bool, args []string) {
 // archive with one byte changed, or cut off there: it never succeeds with other
 // records than those of the whole file.
 func TestEveryByteOfAnArchiveFlippedOrCutOff(t *testing.T) {
+	if testsize.Small() {
+		t.Skip("one goroutine does it all")
+	}
 	dir := t.TempDir()
 	plain := []byte(`{"id":1,"text":"one"}` + "\n" + `{"id":2,"text":"two"}` + "\n" + `{"id":3,"text":"three"}` + "\n")
 	for _, suffix := range []string{".gz", ".zst", ".bz2", ".xz"} {

@@ -30,7 +30,7 @@ func (f *weighFlags) add(flags *pflag.FlagSet) {
 	f.candidates = choose(linkage.TopK, linkage.LSH, linkage.Exact, linkage.Auto)
 	flags.Var(&f.candidates, "candidates", "how to find candidates: topk (the most similar of each record; of more than 30,000 records the default is what shares rare values with it), with a --threshold also lsh (bands of MinHash), exact (misses none) or auto (topk or lsh, whichever is estimated to cost less)")
 	flags.Float64Var(&f.recall, "recall", lsh.DefaultRecall, "with --candidates lsh: share of the pairs at the threshold to be found")
-	flags.BoolVar(&f.bloom, "bloom", true, "hold of a table with fifty times as many records as the other one only those in candidates, and with --candidates lsh sort only keys that both tables have, by a Bloom filter; links are the same")
+	flags.BoolVar(&f.bloom, "bloom", true, "hold of a table with fifty times as many records as the other one only those in candidates, and with --candidates lsh sort only keys that both tables have, by a Bloom filter; the same pairs are linked")
 }
 
 // addIDF adds the flags that commands about texts have not.
