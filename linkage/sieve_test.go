@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/alike-dev/alike/corpus"
@@ -85,17 +86,17 @@ func TestItemsComeBackFromTheirFile(t *testing.T) {
 	if err := errors.Join(w.err, s.finish()); err != nil {
 		t.Fatal(err)
 	}
-	met := 0
+	var met atomic.Int64
 	if err := s.Each(t.Context(), 2, func() (func(int, []uint32) error, func() error) {
 		return func(i int, items []uint32) error {
-			met += i + 1
+			met.Add(int64(i + 1))
 			if !slices.Equal(items, want[i]) {
 				return fmt.Errorf("row %d has %v, want %v", i, items, want[i])
 			}
 			return nil
 		}, func() error { return nil }
-	}); err != nil || met != 12 {
-		t.Errorf("%v after rows of the sum %d", err, met)
+	}); err != nil || met.Load() != 12 {
+		t.Errorf("%v after rows of the sum %d", err, met.Load())
 	}
 	s.frames[0].rows++
 	if err := s.Each(t.Context(), 1, func() (func(int, []uint32) error, func() error) {
