@@ -190,6 +190,26 @@ func plainJoin(t *testing.T, c linkage.Config, probability bool) string {
 	return list.String()
 }
 
+// compareJoin joins tables by tasks, and compares the list with that of one machine, of so many links at least.
+func compareJoin(t *testing.T, c linkage.Config, o PlanOptions, links int) {
+	t.Helper()
+	want := plainJoin(t, c, o.Probability)
+	if n := strings.Count(want, "\n"); n < links {
+		t.Fatalf("%d links: no test", n)
+	}
+	folder := filepath.Join(t.TempDir(), "out")
+	o.Work, o.Output = t.TempDir(), filepath.Join(folder, "links.csv")
+	p, err := MakeJoin(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = Load(strings.NewReader(string(jsonOf(t, p)))); err != nil {
+		t.Fatal(err)
+	}
+	runAll(t, p, Options{})
+	same(t, output(t, folder), map[string]string{"links.csv": want})
+}
+
 func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
 	left, right := twoTables(t, 150, 110, 0)
 	crowdLeft, crowdRight := twoTables(t, 120, 150, 100)
@@ -216,20 +236,7 @@ func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := tt.config
 			c.Match, c.Candidates = linkage.All, linkage.LSH
-			want := plainJoin(t, c, false)
-			if n := strings.Count(want, "\n"); n < tt.links {
-				t.Fatalf("%d links: no test", n)
-			}
-			folder := filepath.Join(t.TempDir(), "out")
-			p, err := MakeJoin(t.Context(), c, PlanOptions{Work: t.TempDir(), Output: filepath.Join(folder, "links.csv"), Partitions: tt.partitions})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p, err = Load(strings.NewReader(string(jsonOf(t, p)))); err != nil {
-				t.Fatal(err)
-			}
-			runAll(t, p, Options{})
-			same(t, output(t, folder), map[string]string{"links.csv": want})
+			compareJoin(t, c, PlanOptions{Partitions: tt.partitions}, tt.links)
 		})
 	}
 }
@@ -261,20 +268,7 @@ func TestAJoinThatOneTaskDecidesIsThatOfOneMachine(t *testing.T) {
 		"a learned model": {linkage.Config{Left: left, Right: right, Model: model}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := plainJoin(t, tt.config, tt.probability)
-			if n := strings.Count(want, "\n"); n < 20 {
-				t.Fatalf("%d links: no test", n)
-			}
-			folder := filepath.Join(t.TempDir(), "out")
-			p, err := MakeJoin(t.Context(), tt.config, PlanOptions{Work: t.TempDir(), Output: filepath.Join(folder, "links.csv"), Partitions: 3, Probability: tt.probability})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p, err = Load(strings.NewReader(string(jsonOf(t, p)))); err != nil {
-				t.Fatal(err)
-			}
-			runAll(t, p, Options{})
-			same(t, output(t, folder), map[string]string{"links.csv": want})
+			compareJoin(t, tt.config, PlanOptions{Partitions: 3, Probability: tt.probability}, 20)
 		})
 	}
 }
