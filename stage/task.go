@@ -66,8 +66,9 @@ func (p *Plan) Find(name string, number int) (Stage, error) {
 }
 
 // Run runs one task of a stage but Publish. What it gives to out depends on the plan, the
-// blocks and the documents only: not on memory, time or order. It works on one processor (stage match on all), within the memory of space, beside some bytes for each row of its partition: 8 in stage
-// classes, 20 for each set in stage verify, 24 for each member of the largest cluster in stage
+// blocks and the documents only: not on memory, time or order. It works on one processor (stage
+// match on all), within the memory of space, beside some bytes for each row of its partition: 8 in
+// stage classes, 20 for each set in stage verify, 24 for each member of the largest cluster in stage
 // clusters; up to 30 for each of forecast.HotFeatures in stage hot; of a Join some 60 for each token
 // of a table in stages bands and vectors, and 16 for each record in stage score; and 16 MiB of blocks
 // that are not full. The plan must be settled.

@@ -25,7 +25,11 @@ func (f *joinFlags) linkFormat() (corpus.Format, error) {
 
 // writeLinks writes the links. ids are the names of the first two columns.
 func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, format corpus.Format, probability bool) error {
-	columns := linkColumns(r, ids, with, probability)
+	var compared []string
+	for _, c := range r.Columns {
+		compared = append(compared, c.Left)
+	}
+	columns := linklist.Columns(ids, compared, probability, with)
 	var rows linklist.Writer
 	if format == corpus.Parquet {
 		rows = newParquetLinks(out, columns, bytesColumns(r, len(columns)))
@@ -43,26 +47,6 @@ func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, format c
 		}
 	}
 	return rows.Flush()
-}
-
-// linkColumns returns the columns of the output.
-func linkColumns(r *alike.JoinResult, ids, with []string, probability bool) (columns []linklist.Column) {
-	add := func(name string, number bool) { columns = linklist.Add(columns, name, number) }
-	for _, id := range ids {
-		add(id, false)
-	}
-	add("similarity", true)
-	for _, c := range r.Columns {
-		add(c.Left, true)
-	}
-	if probability {
-		add("probability", true)
-	}
-	for _, name := range with {
-		add("left_"+name, false)
-		add("right_"+name, false)
-	}
-	return columns
 }
 
 // bytesColumns tells which columns have values that are not UTF-8.

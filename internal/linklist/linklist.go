@@ -25,6 +25,36 @@ func Add(columns []Column, name string, number bool) []Column {
 	return append(columns, Column{name, number})
 }
 
+// Columns returns the columns of a list of links: ids, the similarity, that of each column that was compared, the
+// probability if it is asked for, and columns that are handed on, of either side.
+func Columns(ids, compared []string, probability bool, with []string) (columns []Column) {
+	add := func(name string, number bool) { columns = Add(columns, name, number) }
+	for _, id := range ids {
+		add(id, false)
+	}
+	add("similarity", true)
+	for _, name := range compared {
+		add(name, true)
+	}
+	if probability {
+		add("probability", true)
+	}
+	for _, name := range with {
+		add("left_"+name, false)
+		add("right_"+name, false)
+	}
+	return columns
+}
+
+// Names returns the names of columns.
+func Names(columns []Column) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
 // Format is how a list is written.
 type Format string
 
@@ -58,12 +88,8 @@ func WriteHeader(out io.Writer, f Format, columns []Column) error {
 	if f == JSONL {
 		return nil
 	}
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
-	}
 	w := New(out, f, columns)
-	if err := w.Write(names); err != nil {
+	if err := w.Write(Names(columns)); err != nil {
 		return err
 	}
 	return w.Flush()

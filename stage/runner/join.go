@@ -25,9 +25,10 @@ type Table struct {
 }
 
 // MakeJoin makes the plan of a join of two tables: it chooses the columns that the configuration leaves
-// open. For an engine the configuration names the beginnings of the tables, by which columns are chosen. The links
-// are those of linkage.Join, of which Probability of the options says whether the list has how likely they are. Where the configuration lets each pair be decided by itself, see byBands, stages find them,
-// else one task does. What plans cannot say is refused: the error wraps dedup.ErrUsage.
+// open. For an engine the configuration names the beginnings of the tables, by which columns are chosen. The
+// links are those of linkage.Join; the list says how likely each is if Probability of the options asks for it.
+// Where the configuration lets each pair be decided by itself, see byBands, stages find the links, else one
+// task does. What plans cannot say is refused: the error wraps dedup.ErrUsage.
 func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, error) {
 	if err := checkJoin(&c, &o); err != nil {
 		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
@@ -168,19 +169,9 @@ func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config, o *PlanOptio
 
 // headerOf returns the names of the columns of the list of links, each another one.
 func headerOf(fields []linkage.Field, probability bool) []string {
-	var columns []linklist.Column
-	for _, name := range []string{"left_id", "right_id", "similarity"} {
-		columns = linklist.Add(columns, name, false)
-	}
+	var compared []string
 	for _, f := range fields {
-		columns = linklist.Add(columns, f.Left, true)
+		compared = append(compared, f.Left)
 	}
-	if probability {
-		columns = linklist.Add(columns, "probability", true)
-	}
-	var names []string
-	for _, c := range columns {
-		names = append(names, c.Name)
-	}
-	return names
+	return linklist.Names(linklist.Columns([]string{"left_id", "right_id"}, compared, probability, nil))
 }
