@@ -2,16 +2,16 @@ package simd
 
 import "math/bits"
 
-// The kernels of bottom-k sketching: they hash words by XXH3, or take them as they
-// are, and pass on those that can still be among the k smallest.
+// The kernels of bottom-k sketching: they hash words by XXH3, or use them directly, and keep those
+// that can still be among the k smallest.
 //
 //	for every 8 words:
 //	    h    = XXH3 of the word's eight bytes, & mask
 //	    pass = h < bound
-//	    move the words that pass to the front, store all 8, go on behind those
+//	    move the words that pass to the front, store all 8, advance by the number that pass
 //
-//  1. Once the bound is low nearly nothing passes, and a word costs what its hash
-//     does: AVX-512 takes 0.12 ns, Go 0.8 (BenchmarkXXH3Below).
+//  1. Once the bound is low almost no word passes, and a word costs as much as its
+//     hash: AVX-512 takes 0.12 ns, Go 0.8 (BenchmarkXXH3Below).
 //  2. Words are packed and stored as in MixBelow.
 
 // The secret of XXH3 for inputs of 4 to 8 bytes (two words of its default secret
@@ -21,16 +21,15 @@ const (
 	xxh3Prime  = 0x9fb21c651e98df25
 )
 
-// XXH3Flip returns what XXH3Below needs of a seed.
+// XXH3Flip returns the constant that XXH3Below needs for a seed.
 func XXH3Flip(seed uint64) uint64 {
 	return xxh3Secret - (seed ^ uint64(bits.ReverseBytes32(uint32(seed)))<<32)
 }
 
-// XXH3Below writes to dst, in order, those of the hashes of src that are below
-// bound, and returns their number. The hash of a word is XXH3_64bits_withSeed of its
-// eight bytes in little-endian order, and mask says which of its bits count; flip is
-// XXH3Flip of the seed. dst must have room for len(src) rounded up to a multiple of
-// 8, all of which may be overwritten.
+// XXH3Below writes to dst, in order, the hashes of src that are below bound, and returns their
+// number. The hash of a word is XXH3_64bits_withSeed of its eight bytes in little-endian order, and
+// mask says which of its bits count; flip is XXH3Flip of the seed. dst must have room for len(src)
+// rounded up to a multiple of 8, all of which may be overwritten.
 func XXH3Below(dst, src []uint64, flip, mask, bound uint64) int {
 	if len(src) == 0 {
 		return 0
@@ -39,8 +38,8 @@ func XXH3Below(dst, src []uint64, flip, mask, bound uint64) int {
 	return xxh3Below(dst, src, flip, mask, bound)
 }
 
-// Below writes to dst, in order, those of the words of src, shifted to the left by so
-// many bits, that are below bound, and returns their number. dst is as for XXH3Below.
+// Below writes to dst, in order, the words of src, shifted to the left by shift bits, that are
+// below bound, and returns their number. dst is as for XXH3Below.
 func Below(dst, src []uint64, shift uint, bound uint64) int {
 	if len(src) == 0 {
 		return 0

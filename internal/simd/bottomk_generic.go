@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// xxh3BelowGeneric is the pure Go twin of the assembly. Only where few words pass is
-// a branch cheaper than storing all.
+// xxh3BelowGeneric is the pure Go twin of the assembly. A branch is cheaper than storing all words
+// only where few words pass.
 func xxh3BelowGeneric(dst, src []uint64, flip, mask, bound uint64) int {
 	dst = dst[:len(src)]
 	n := 0

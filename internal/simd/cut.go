@@ -12,73 +12,73 @@ import (
 //
 //	for every block of 64 bytes, masks with a bit a byte:
 //	    fold the capitals of ASCII on the way into Cuts.text
-//	    run, solo = what ASCII belongs to tokens
-//	    for every lead byte: look its code point's class up;
-//	        set its bytes in run or solo, note what needs more care
+//	    run, solo = the ASCII bytes that belong to tokens
+//	    for every lead byte: look up its code point's class;
+//	        set its bytes in run or solo, record special cases
 //	    token = run | solo
 //	    start = first bytes of solos | run & ^(run<<1)
 //	    end   = token<<1 & (^token | start)
 //	    append the positions of start, and those of end, to two lists
-//	    stop before the first code point that no mask can deal with
-//	for every start and end: hash what lies between (HashCuts)
+//	    stop before the first code point that masks cannot handle
+//	for every start and end: hash the bytes between them (AppendHashes)
 //
-// What stops the loop is rare in most texts, and done by others, one code point after the
-// other. It is what a class says: unknown, combining, growing or shrinking as it is folded;
-// and a mark behind anything but a code point of a run that stays as it is, a sequence
-// that is not UTF-8, and code points beyond U+FFFF.
+// Few code points of most texts stop the loop; the caller handles those one by one. They are
+// code points whose class says that they are unknown, combine with others, or change their
+// length when folded; marks, unless they follow a code point of a run that is not changed;
+// bytes that are not UTF-8; and code points beyond U+FFFF.
 
-// What it took, with figures for text to signature on one core (bench/scripts.py 885a2c8
-// Scripts/words; before, code points went through a loop of their own with some hard to
-// predict branches each):
+// The tricks, with figures for text to signature on one core (bench/scripts.py 885a2c8
+// Scripts/words; before, a separate loop handled each code point, with some branches that are
+// hard to predict):
 //
-//  1. Masks, not branches: of what a code point is, nothing decides where the loop goes, but
-//     for what stops it (vi 140, 770 MB/s; ru 200, 1130).
+//  1. Masks, not branches: the control flow does not depend on code points, except for those
+//     that stop the loop (vi 140, 770 MB/s; ru 200, 1130).
 //  2. Two passes over a stretch. The first finds and looks up code points and ends early, the
-//     second makes masks: classes are read long after they were written, byte by byte.
+//     second makes masks: so classes are read long after they were written byte by byte.
 //  3. AVX-512 decodes all code points of a block at once, in bytes, packs them (VPCOMPRESSB)
-//     and looks one after the other up, without a branch. AVX2 goes from bit to bit.
-//  4. Replacing (ß, capitals) is left to the caller, who finds few places in a list.
-//  5. Marks follow tokens of one code point, too (km 230, 730; th 255, 505).
-//
-// A class says what cutting has to know about a code point.
+//     and looks them up one after the other, without a branch. AVX2 goes from bit to bit.
+//  4. Replacing (ß, capitals) is left to the caller, who gets the few places in a list.
+//  5. Marks may also follow tokens of one code point (km 230, 730; th 255, 505).
+
+// A class says how a code point is cut.
 type class = uint8
 
-// The bits of a class. Without any a code point separates.
+// The bits of a class. A code point without any of them is a separator.
 const (
 	ClassRun  class = 1 << 0 // is part of a run, which is a token
 	ClassSolo class = 1 << 1 // is a token
-	// ClassSwap: something else of the same length stands for it; Cuts says where.
+	// ClassSwap: it is replaced by a code point of the same length; Cuts says where.
 	ClassSwap class = 1 << 2
-	// ClassMark: may follow a code point of a token that is not swapped. With ClassRun it
-	// is a part of that token, be it a solo. Anywhere else it stops.
+	// ClassMark: may follow a code point of a token that is not swapped. With ClassRun it is part
+	// of that token, even of a solo. Anywhere else it stops the cut.
 	ClassMark class = 1 << 3
 	// ClassLastMark: a ClassMark that no other may follow.
 	ClassLastMark class = 1 << 4
-	ClassStop     class = 1 << 5 // cannot be dealt with here
+	ClassStop     class = 1 << 5 // cannot be handled here
 )
 
-// ASCIIRule says what is part of a token.
+// ASCIIRule says which characters are parts of tokens.
 type ASCIIRule uint8
 
 const (
 	ASCIIWords    ASCIIRule = iota // letters and digits, in runs
-	ASCIINonSpace                  // all but space and U+0009 to U+000D, in runs
+	ASCIINonSpace                  // all except space and U+0009 to U+000D, in runs
 	ASCIIEach                      // every character is a token
 )
 
-// Classes are those of all code points that need up to three bytes. The assembly knows where
-// the fields are.
+// Classes holds the classes of all code points that need up to three bytes. The assembly depends on
+// the offsets of the fields.
 type Classes struct {
 	of     [1 << 16]class // from U+0080 on
 	ascii  [128]class
 	fold   [128]byte
-	halves [2][16]byte // by their lower half, the upper halves of bytes of tokens; of capitals that are folded
-	token  [8]class    // of ASCII, eight times the same
+	halves [2][16]byte // by lower halves of bytes, sets of upper halves: of bytes of tokens; of capitals that are folded
+	token  [8]class    // of ASCII, repeated eight times
 	swar   swarClasses
 }
 
-// NewClasses returns classes by a rule for ASCII, with capitals folded if fold. All
-// others are ClassStop.
+// NewClasses returns classes with a rule for ASCII; fold says whether its capitals are folded. All
+// other code points are ClassStop.
 func NewClasses(rule ASCIIRule, fold bool) *Classes {
 	k := new(Classes)
 	for r := utf8.RuneSelf; r < len(k.of); r++ {
@@ -111,8 +111,8 @@ func NewClasses(rule ASCIIRule, fold bool) *Classes {
 // PageSize is the number of code points of a page.
 const PageSize = 1 << 8
 
-// SetPage gives classes to the code points from r on, a multiple of PageSize below U+10000,
-// but for those of ASCII and surrogates.
+// SetPage gives classes to the code points from r on, a multiple of PageSize below U+10000, except
+// for ASCII and surrogates.
 func (k *Classes) SetPage(r rune, page *[PageSize]class) {
 	if r == 0 {
 		copy(k.of[utf8.RuneSelf:], page[utf8.RuneSelf:])
@@ -130,11 +130,11 @@ func (k *Classes) isLastMark(src []byte, i int) bool {
 const (
 	// CutBytes is how many bytes are cut at once, at most.
 	CutBytes = wordBlock * wordBlocks
-	// cutTail is the length of what is copied in front of zeros at the end of a text.
+	// cutTail is the length of the end of a text that is copied in front of zeros.
 	cutTail = wordTail
 )
 
-// Cuts are what Cut made of a stretch. They are some 15 KiB large.
+// Cuts is the result of Cut for a stretch. It takes some 15 KiB.
 type Cuts struct {
 	text         [CutBytes + wordBlock + wordPad]byte // folded
 	starts, ends [CutBytes + 2*wordBlock]uint16       // of tokens
@@ -144,11 +144,11 @@ type Cuts struct {
 	padded       [cutTail + wordBlock + wordPad]byte
 }
 
-// Cut cuts the tokens of src, where a token may begin, so far as it gets, but no further
-// than CutBytes. It returns how many bytes it has dealt with: a token may begin behind
-// them, too. If stopped, the code point at src[seen] is in the way, and what comes up to it,
-// with all that may combine with it, has to be done by other means. Else, if used is 0, the
-// whole stretch is one token. O(CutBytes).
+// Cut cuts src into tokens, up to CutBytes or to a code point that stops it; a token may begin at
+// src[0]. It returns how many bytes are done: a token may begin behind them, too. If stopped, the
+// code point at src[seen] has stopped it, and the bytes from used up to it, with all that may
+// combine with it, must be cut by other means. Otherwise, if used is 0, the whole stretch is one
+// token. O(CutBytes).
 func (k *Classes) Cut(c *Cuts, src []byte) (used, seen int, stopped bool) {
 	return k.cut(bestCut, c, src)
 }
@@ -169,7 +169,7 @@ func (k *Classes) cut(v cutVariant, c *Cuts, src []byte) (used, seen int, stoppe
 	}
 	c.swapped = swaps
 	for starts > 0 && int(c.starts[starts-1]) >= size {
-		starts-- // of the zeros behind the text
+		starts-- // in the zeros behind the text
 	}
 	c.tokens = min(starts, ends)
 	if last && stop > size {
@@ -182,8 +182,8 @@ func (k *Classes) cut(v cutVariant, c *Cuts, src []byte) (used, seen int, stoppe
 		}
 		return size, size, false
 	}
-	// What comes next may combine with the code point before it, and if that is a mark
-	// (there are no two), with the one before the mark.
+	// The next code point may combine with the one before it, and if that is a mark (there are
+	// never two), with the one before the mark.
 	used = codePointBefore(src, stop)
 	if k.isLastMark(src, used) {
 		used = codePointBefore(src, used)
@@ -198,7 +198,7 @@ func (k *Classes) cut(v cutVariant, c *Cuts, src []byte) (used, seen int, stoppe
 	return used, stop, stop < blocks*wordBlock
 }
 
-// codePointBefore returns the place of the first byte before src[i] that continues no other,
+// codePointBefore returns the index of the last byte before src[i] that is not a continuation byte,
 // or 0.
 func codePointBefore(src []byte, i int) int {
 	for i--; i > 0 && src[i]&0xc0 == 0x80; i-- {
@@ -206,8 +206,8 @@ func codePointBefore(src []byte, i int) int {
 	return max(i, 0)
 }
 
-// Swapped calls swap for every code point cut whose class is ClassSwap, with its place in
-// the stretch, and the text from there on, which swap is to replace.
+// Swapped calls swap for every code point of class ClassSwap, with its place in the stretch, and
+// the text from there on, in which swap replaces it.
 func (c *Cuts) Swapped(swap func(at int, text []byte)) {
 	for _, at := range c.swaps[:c.swapped] {
 		swap(int(at), c.text[at:])

@@ -16,9 +16,9 @@ const (
 
 func (v cutVariant) String() string { return [...]string{"go", "avx2", "avx512"}[v] }
 
-// swarClasses holds the classes of ASCII as ranges: a character is part of a token if it
-// is in one of three, or if it is in none and invert is set. The first one, if it is
-// folded, are the capitals.
+// swarClasses holds the classes of ASCII as ranges: a character is part of a token if it is in one
+// of three ranges or, if invert is set, in none. If capitals are folded, the first range are the
+// capitals.
 type swarClasses struct {
 	from, to [3]uint64 // what to add to a byte so that its top bit says ≥ first, > last
 	invert   uint64
@@ -46,8 +46,8 @@ func newSWARClasses(rule ASCIIRule, fold bool) swarClasses {
 	return s
 }
 
-// ascii folds a block into text and returns which of its bytes are parts of tokens, as if
-// there were nothing but ASCII, and which are above 0x7f if any is.
+// ascii folds a block into text and returns which of its bytes would be parts of tokens if all were
+// ASCII, and whether any byte is above 0x7f.
 func (s *swarClasses) ascii(text, src *[wordBlock]byte) (token uint64, high bool) {
 	var any uint64
 	for i := 0; i < wordBlock; i += 8 {
@@ -60,8 +60,8 @@ func (s *swarClasses) ascii(text, src *[wordBlock]byte) (token uint64, high bool
 	return token, any&highBits != 0
 }
 
-// word returns, in the top bits of bytes, which of eight are parts of tokens, and which
-// are capitals.
+// word returns, in the top bits of bytes, which of eight bytes are parts of tokens, and which are
+// capitals.
 func (s *swarClasses) word(x uint64) (in, capital uint64) {
 	low := x &^ highBits
 	capital = (low + s.from[0]) &^ (low + s.to[0]) &^ x & highBits
@@ -72,11 +72,11 @@ func (s *swarClasses) word(x uint64) (in, capital uint64) {
 	return (in&^x | capital) & highBits, capital
 }
 
-// A utf8Block says where sequences of a block are.
+// A utf8Block says where the sequences of a block are.
 type utf8Block struct {
-	two, three uint64 // the first bytes of those of so many bytes
-	cont       uint64 // the others
-	four       uint64 // first bytes of longer ones, and of none at all
+	two, three uint64 // first bytes of sequences of two and three bytes
+	cont       uint64 // continuation bytes
+	four       uint64 // first bytes of longer sequences, and bytes that are invalid as first bytes
 }
 
 func utf8Masks(src *[wordBlock]byte) (u utf8Block) {
@@ -102,14 +102,14 @@ func (s *swarClasses) capitals(src *[wordBlock]byte) (m uint64) {
 	return m
 }
 
-// A blockEdge is what one block has to know about the one before.
+// A blockEdge is what a block needs to know of the block before.
 type blockEdge struct {
-	run, solo, spans, changed, joins uint64 // bytes of the last code point that are in this one
+	run, solo, spans, changed, joins uint64 // bytes of the last code point that lie in this block
 	lastRun, lastSolo, lastToken     uint64 // 1: the last byte was part of one
 	lastPlain                        uint64 // 1: … of a code point that a mark may follow
 }
 
-// masks are those of the code points of a block.
+// masks are the masks of the code points of a block.
 type masks struct {
 	run, solo uint64
 	changed   uint64 // bytes of code points that no mark may follow
@@ -147,8 +147,8 @@ func cutBlocksGeneric(k *Classes, c *Cuts, src []byte, blocks int) (starts, ends
 		all := m.run | m.solo
 		plain := all &^ m.changed
 		m.bad |= m.marks &^ (plain<<1 | lastPlain)
-		// Marks in a row that begin behind a solo belong to it: adding a one where they
-		// begin carries through all of them.
+		// Marks in a row that follow a solo belong to it: adding a one where they begin carries
+		// through all of them.
 		ofSolo := m.joins &^ (m.joins + m.joins&(m.solo<<1|lastSolo))
 		m.run &^= ofSolo
 		start := m.solo&^cont | m.run&^(m.run<<1|lastRun)
@@ -172,8 +172,8 @@ func cutBlocksGeneric(k *Classes, c *Cuts, src []byte, blocks int) (starts, ends
 	return starts, ends, swaps, blocks * wordBlock
 }
 
-// sequences looks up the sequences that begin in a block, and returns what the last one
-// leaves to the next block.
+// sequences looks up the sequences that begin in a block, and returns what the last one passes on
+// to the next block.
 func (k *Classes) sequences(m *masks, src *[wordBlock + 4]byte, u *utf8Block) (next blockEdge) {
 	var classes [wordBlock]class
 	var run, solo uint64 // of first bytes
@@ -221,7 +221,7 @@ func (k *Classes) sequences(m *masks, src *[wordBlock + 4]byte, u *utf8Block) (n
 	return next
 }
 
-// special notes what is special about code points.
+// special records the special properties of code points.
 func (m *masks) special(classes *[wordBlock]class, leads uint64) {
 	for ; leads != 0; leads &= leads - 1 {
 		lead := leads & -leads
@@ -253,9 +253,10 @@ func appendPlaces(list *[CutBytes + 2*wordBlock]uint16, n, base int, m uint64) i
 	return n + i
 }
 
-// lowestBit is bits.TrailingZeros64 of m, which is not 0, below 64 for the compiler to see. It
-// is a product with a de Bruijn sequence and a look-up, as the instruction for it that all
-// amd64 processors have takes longer on some of them (ko 223, 294 MB/s).
+// lowestBit is bits.TrailingZeros64 of m, which is not 0, in a form that lets the compiler see that
+// it is below 64. It multiplies by a de Bruijn sequence and looks up the result, because the
+// instruction for it that all amd64 processors have takes longer on some of them (ko 223, 294
+// MB/s).
 func lowestBit(m uint64) int { return int(bitNumbers[m&-m*deBruijn>>58] & (wordBlock - 1)) }
 
 const deBruijn = 0x03f79d71b4ca8b09

@@ -16,8 +16,8 @@ func cutAVX512Blocks(classes *byte, text *byte, starts *uint16, ends *uint16, sw
 //go:noescape
 func cutAVX2Blocks(classes *byte, text *byte, starts *uint16, ends *uint16, swaps *uint16, src *byte, blocks int) (nStarts int, nEnds int, nSwaps int, stop int)
 
-// hashCutsBMI2 writes the hashes of n tokens of text, n above 0, each of which can be read for
-// 16 bytes, however short it is.
+// hashCutsBMI2 writes the hashes of n tokens of text, n above 0. 16 bytes of each token must be
+// readable, however short it is.
 //
 //go:noescape
 func hashCutsBMI2(dst *uint64, text *byte, starts *uint16, ends *uint16, n int)

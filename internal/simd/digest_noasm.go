@@ -2,5 +2,5 @@
 
 package simd
 
-// digestVector does nothing of the work here.
+// digestVector does nothing here.
 func digestVector(_ []uint64) (done int, sum, products uint64) { return 0, 0, 0 }

@@ -2,19 +2,17 @@ package simd
 
 import "math/bits"
 
-// EdgeBytes is how many bytes WordEdges looks at, at most.
+// EdgeBytes is how many bytes WordEdges processes at most.
 const EdgeBytes = 64 * wordBlocks
 
-// WordEdges finds the words, runs of [0-9A-Za-z], of a stretch of ASCII at the
-// beginning of src: word i is src[edges[2*i]:edges[2*i+1]]. It returns their number
-// and how many bytes it has dealt with.
+// WordEdges finds the words, runs of [0-9A-Za-z], of a stretch of ASCII at the beginning of src:
+// word i is src[edges[2*i]:edges[2*i+1]]. It returns their number and how many bytes are done.
 //
-// A stretch is EdgeBytes long, or as many times 64 bytes as there are, or all of src
-// if that is less than 64 bytes. A word that is still open at the end of whole blocks
-// is left out, and used is its start; thus used is 0 where one word fills them all. If
-// ascii is false, a byte above 0x7f ended the stretch, and used is the start of the
-// word that touches it, or its index. What edges holds behind the words is
-// overwritten. O(EdgeBytes).
+// A stretch is EdgeBytes long, or as many times 64 bytes as src has, or all of src if that is less
+// than 64 bytes. A word that is still open at the end of whole blocks is left out, and used is its
+// start; so used is 0 if one word fills them all. If ascii is false, a byte above 0x7f ended the
+// stretch, and used is the start of the word that touches it, or its index. The rest of edges
+// behind the words is overwritten. O(EdgeBytes).
 func WordEdges(edges *[EdgeBytes]uint16, src []byte) (words, used int, ascii bool) {
 	return wordEdges(bestWords, edges, src)
 }
@@ -42,7 +40,7 @@ func edgesOfBlocks(edges *[EdgeBytes]uint16, src []byte, blocks int) (words, use
 		t := m ^ (m<<1 | carry)
 		used = at + wordBlock
 		if high != 0 {
-			// Nothing counts from the first byte above 0x7f on.
+			// Ignore everything from the first byte above 0x7f on.
 			t &= high&-high - 1
 			used = at + bits.TrailingZeros64(high)
 			ascii = false

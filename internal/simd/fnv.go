@@ -6,13 +6,12 @@ const (
 	fnvPrime  = 1<<40 + 0x1b3
 )
 
-// FNV1 writes to dst the FNV-1 hash of every run of n ≥ 1 bytes of text: a hash
-// begins with the offset basis and, for every byte, is multiplied by the prime,
-// then xored with the byte. dst must have room for len(text)−n+1 words, which is
-// what it returns (0 if text is shorter).
+// FNV1 writes to dst the FNV-1 hash of every run of n ≥ 1 bytes of text: a hash begins with the
+// offset basis and, for every byte, is multiplied by the prime, then xored with the byte. It
+// returns the number of hashes, len(text)−n+1 (0 if text is shorter), for which dst must have room.
 //
-// FNV-1 cannot roll, so a hash costs n products. Eight vectors of them are in hand
-// at once, which hides the latency of a product.
+// FNV-1 cannot roll, so a hash costs n products. Eight vectors of hashes are computed at once,
+// which hides the latency of a product.
 func FNV1(dst []uint64, text []byte, n int) int {
 	runs := len(text) - n + 1
 	if runs <= 0 || n < 1 {

@@ -6,14 +6,14 @@ import "golang.org/x/sys/cpu"
 
 //go:generate sh -c "cd asm && go run ./fnv -out ../fnv_amd64.s -stubs ../fnv_stub_amd64.go -pkg simd"
 
-// fnvVariant is a kernel for groups of some runs.
+// fnvVariant is a kernel for groups of runs.
 type fnvVariant struct {
 	name  string
 	group int
 	run   func(dst *uint64, text *byte, groups, n int)
 }
 
-// fnvVariants are those that can run here, best first.
+// fnvVariants lists the variants that can run here, best first.
 var fnvVariants = func() (v []fnvVariant) {
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ {
 		v = append(v, fnvVariant{"AVX-512", 64, fnv1AVX512})
@@ -32,14 +32,13 @@ func fnv1(dst []uint64, text []byte, n int) {
 	fnvVariants[0].do(dst, text, n)
 }
 
-// do does at least one group:
+// do hashes at least one group:
 //
 //	for every group of runs:
 //	    h = the offset basis, in all lanes
 //	    for j < n: h = h·prime ^ text[i+j], i the place of the lane's run
 //
-// The runs behind the last whole group are done by one more group that ends with
-// them.
+// The runs behind the last whole group are hashed by one more group that ends with them.
 func (v fnvVariant) do(dst []uint64, text []byte, n int) {
 	v.run(&dst[0], &text[0], len(dst)/v.group, n)
 	if rest := len(dst) % v.group; rest > 0 {

@@ -1,7 +1,7 @@
 package simd
 
-// fnv1Generic is the pure Go twin of the kernels: four hashes at a time, since the
-// products of one wait for each other.
+// fnv1Generic is the pure Go twin of the kernels: it computes four hashes at a time, since each
+// product of a hash waits for the one before.
 func fnv1Generic(dst []uint64, text []byte, n int) {
 	i := 0
 	for ; i+4 <= len(dst); i += 4 {

@@ -11,8 +11,7 @@ package simd
 //     AVX2), so the inner loop loads nothing but x. For k = 128 that is 1.7 ns an x,
 //     3.4 with AVX2, where Go takes 50.
 
-// AffineLanes is what the number of permutations of LowerAffine must be a
-// multiple of.
+// AffineLanes is the unit of the number of permutations of LowerAffine: it must be a multiple.
 const AffineLanes = 16
 
 // MixHigh writes the high half of hashing.Mix(x ^ key) of every x of src to dst,

@@ -9,12 +9,6 @@ import "golang.org/x/sys/cpu"
 // lowerAffine is the best variant that can run here.
 var lowerAffine = availableAffine()[0].run
 
-// affineVariant is a variant of lowerAffine.
-type affineVariant struct {
-	name string
-	run  func(low, mul, add, src []uint32)
-}
-
 // availableAffine lists the variants that can run here, best first.
 func availableAffine() []affineVariant {
 	var v []affineVariant

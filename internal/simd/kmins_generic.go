@@ -2,6 +2,12 @@ package simd
 
 import "github.com/alike-dev/alike/internal/hashing"
 
+// affineVariant is a variant of lowerAffine.
+type affineVariant struct {
+	name string
+	run  func(low, mul, add, src []uint32)
+}
+
 // mixHighGeneric is the pure Go twin of the assembly.
 func mixHighGeneric(dst []uint32, src []uint64, key uint64) {
 	dst = dst[:len(src)]

@@ -1,16 +1,10 @@
-//go:build !amd64 || purego
+//go:build purego || (!amd64 && !arm64)
 
 package simd
 
 func mixHigh(dst []uint32, src []uint64, key uint64) { mixHighGeneric(dst, src, key) }
 
 func lowerAffine(low, mul, add, src []uint32) { lowerAffineGeneric(low, mul, add, src) }
-
-// affineVariant is a variant of lowerAffine.
-type affineVariant struct {
-	name string
-	run  func(low, mul, add, src []uint32)
-}
 
 // availableAffine lists the variants that can run here, best first.
 func availableAffine() []affineVariant {

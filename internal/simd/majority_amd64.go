@@ -11,7 +11,7 @@ var (
 	hasMajorityAVX2   = cpu.X86.HasAVX2
 )
 
-// instructions is the set of instructions that kernels are made of.
+// instructions is the instruction set of a kernel.
 type instructions bool
 
 const (
@@ -34,8 +34,8 @@ func majority(dst, hashes []uint64, tie uint64, scratch *MajorityScratch) {
 
 // majorityVectors is majority for a set that is not empty.
 func majorityVectors(with instructions, dst, hashes []uint64, tie uint64, scratch *MajorityScratch) {
-	// aWord is what a word of its own costs, in vectors, besides the elements'
-	// shares of vectors: sums over lanes.
+	// aWord is the cost of a word that is processed alone, in vectors, in addition to the vectors
+	// of its elements: sums over lanes.
 	n, lanes, aWord := len(hashes), 4, 8
 	if with == withAVX512 {
 		lanes, aWord = 8, 12

@@ -6,8 +6,8 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// majorityGeneric is the pure Go twin of the assembly; its blocks have 8 elements,
-// since a general register file holds no more planes.
+// majorityGeneric is the pure Go twin of the assembly; its blocks have 8 elements, since a general
+// register file has no room for more planes.
 func majorityGeneric(dst, hashes []uint64, tie uint64, scratch *MajorityScratch) {
 	for w := range dst {
 		dst[w] = majorityWord(hashes, uint64(w+1)*gamma, tie, scratch)
@@ -52,7 +52,7 @@ func fullAdd(a, b, c uint64) (sum, carry uint64) {
 	return u ^ c, a&b | u&c
 }
 
-// majorityOf takes in what still waits for its planes and compares the counts of n
+// majorityOf adds the carries that still wait for their planes and compares the counts of n
 // elements with half of n.
 func majorityOf(ones, twos, fours uint64, n uint, tie uint64, scratch *MajorityScratch) uint64 {
 	half := n / 2
@@ -69,8 +69,7 @@ func majorityOf(ones, twos, fours uint64, n uint, tie uint64, scratch *MajorityS
 	return borrow
 }
 
-// above is one place of the comparison: the borrow that goes out of the lowest bit
-// of half minus plane.
+// above is one place of the comparison: the borrow out of the lowest bit of half minus plane.
 func above(plane, borrow uint64, half uint) uint64 {
 	bit := -uint64(half & 1)
 	return plane&borrow | (plane|borrow)&^bit

@@ -1,7 +1,7 @@
 package simd
 
-// The kernels of one-permutation sketching: they mix words with a key and pass
-// on those that a sketch with k bins can use. A word's hash is
+// The kernels of one-permutation sketching: they mix words with a key and keep those that a sketch
+// with k bins can use. A word's hash is
 // h = hashing.Mix(x ^ key), its bin ⌊h·k / 2⁶⁴⌋, its fraction h·k mod 2⁶⁴.
 //
 //	for every 8 words:
@@ -51,12 +51,12 @@ func MixOpen(dst, src []uint64, key, k uint64, open *[OpenWords]uint64) int {
 // HasVectorMix tells whether there are vector kernels to mix words.
 func HasVectorMix() bool { return hasVectorMix }
 
-// MixRounds mixes every word of src with every key, and writes what falls into a bin with a
-// one in the bit map open to dst, in place of the upper bits that tell the bin the number of
-// the key, counted from first; and the bin to bins. Thus the least word in a bin is
-// that of the earliest key. The number of bins, at most MaxOpen, is 2 to the power of log, no
-// key may have a larger number, and dst and bins must have room for all words and seven more.
-// It returns how many it has written.
+// MixRounds mixes every word of src with every key, and keeps the hashes whose bin has a one in the
+// bit map open. It writes their bins to bins, and to dst the hashes with the upper bits, which give
+// the bin, replaced by the number of the key, counted from first. So the least word of a bin
+// belongs to the earliest key. The number of bins, at most MaxOpen, is 2 to the power of log, no
+// key may have a larger number, and dst and bins must have room for all words and seven more. It
+// returns how many words it has written.
 //
 // Eight lanes are eight keys for one word, or eight words for one key, so that few stay
 // unused.
@@ -70,12 +70,12 @@ func MixRounds(dst, bins, src, keys []uint64, first int, log uint, open *[OpenWo
 	return mixPairs(dst, bins, &p)
 }
 
-// pairs are words to be mixed with each other, with a tag for the first pair and by how much
-// it grows from one to the next.
+// pairs are words that are mixed with each other, with a tag for the first pair and its increments
+// from one pair to the next.
 type pairs struct {
 	inner, outer              []uint64
 	tag, innerStep, outerStep uint64
-	shift                     uint64 // of a word, for its bin
+	shift                     uint64 // of a word, which gives its bin
 	open                      *[OpenWords]uint64
 }
 
@@ -90,8 +90,8 @@ func roundPairs(src, keys []uint64, first int, log uint, open *[OpenWords]uint64
 	return p
 }
 
-// EmptyBins sets the bits of open, one for each of bins, that are 2⁶⁴−1, clears all others,
-// and returns their number. open has len(bins)/64 words, rounded up, or more.
+// EmptyBins sets the bits of open for the bins that are 2⁶⁴−1, clears all others, and returns their
+// number. open has len(bins)/64 words, rounded up, or more.
 func EmptyBins(open, bins []uint64) int {
 	clear(open[len(bins)/64:])
 	if len(bins) == 0 {
@@ -101,9 +101,8 @@ func EmptyBins(open, bins []uint64) int {
 	return emptyBins(open, bins)
 }
 
-// PassOpen writes to dst, in order, the words of src whose upper nine bits are the
-// number of a one in the bit map open, and returns their number. dst is as for
-// MixBelow.
+// PassOpen writes to dst, in order, the words of src whose upper nine bits are the number of a one
+// in the bit map open, and returns their number. dst is as for MixBelow.
 func PassOpen(dst, src []uint64, open *[OpenWords]uint64) int {
 	if len(src) == 0 {
 		return 0

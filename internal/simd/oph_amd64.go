@@ -10,8 +10,8 @@ import (
 
 //go:generate sh -c "cd asm && go run ./oph -out ../oph_amd64.s -stubs ../oph_stub_amd64.go -pkg simd"
 
-// hasVectorMix says that 64-bit words can be mixed in vectors. AVX2 multiplies
-// none and is no faster at it than scalar code.
+// hasVectorMix says whether 64-bit words can be mixed in vectors. AVX2 has no product of 64 bits
+// and is no faster at this than scalar code.
 var hasVectorMix = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
 
 func mixBelow(dst, src []uint64, key, k, bound uint64) int {

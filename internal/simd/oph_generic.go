@@ -7,8 +7,8 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// mixBelowGeneric is the pure Go twin of the assembly. It has three loops, for
-// bounds that let all pass, many, or few: only few are worth a branch.
+// mixBelowGeneric is the pure Go twin of the assembly. It has three loops, for bounds that all,
+// many, or few words pass: only few are worth a branch.
 func mixBelowGeneric(dst, src []uint64, key, k, bound uint64) int {
 	dst = dst[:len(src)]
 	n := 0

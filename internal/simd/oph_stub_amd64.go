@@ -4,7 +4,7 @@
 
 package simd
 
-// mixAllAVX512 is mixBelow for the bound that lets all pass; n is above 0.
+// mixAllAVX512 is mixBelow for the bound that all words pass; n is above 0.
 //
 //go:noescape
 func mixAllAVX512(dst *uint64, src *uint64, n int, key uint64)

@@ -26,8 +26,8 @@ func bestOverlap() int {
 
 // overlapBlocks is OverlapBlocks for sets of at least a block.
 func overlapBlocks[T uint32 | uint64](a, b []T, spareA, spareB int) (common, i, j int) {
-	// Safe: both sets have a block or more, and the kernels read only whole blocks
-	// inside them; a slice of T is one of the type of that size.
+	// Safe: both sets have a block or more, and the kernels read only whole blocks inside them; T
+	// has the size of the type that the kernel reads.
 	pa, pb := unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b))
 	switch wide := unsafe.Sizeof(T(0)) == 8; {
 	case overlapBytes == 64 && wide:

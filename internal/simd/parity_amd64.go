@@ -8,8 +8,8 @@ import "golang.org/x/sys/cpu"
 
 var hasVectorParities = cpu.X86.HasAVX512F && cpu.X86.HasAVX512VPOPCNTDQ
 
-// paritiesWithinVector does whole vectors of eight bitmaps. Those behind the n-th are
-// whatever stands in the tile.
+// paritiesWithinVector processes whole vectors of eight bitmaps. Those behind the n-th may hold
+// anything.
 //
 //	for every 8 bitmaps:
 //	    differ = bits set in word 0 of each ^ word 0 of row, + word 1, + word 2, + word 3

@@ -4,7 +4,7 @@
 
 package simd
 
-// paritiesWithinAVX512 is ParitiesWithin for so many vectors of eight bitmaps, 1 to 8.
+// paritiesWithinAVX512 is ParitiesWithin for 1 to 8 vectors of eight bitmaps.
 //
 //go:noescape
 func paritiesWithinAVX512(tile *uint64, vectors int, row *uint64, most uint64) uint64

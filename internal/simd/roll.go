@@ -1,7 +1,6 @@
 package simd
 
-// Roll takes the words of enter one by one into the polynomial h, and takes the
-// words of leave out again:
+// Roll adds the words of enter one by one to the polynomial h, and removes the words of leave:
 //
 //	h = h·base + enter[i] − leave[i]·baseN   (mod 2⁶⁴)
 //	dst[i] = hashing.Fold(h ^ xor, mul)

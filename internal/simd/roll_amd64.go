@@ -8,7 +8,7 @@ import "golang.org/x/sys/cpu"
 
 var hasVectorRoll = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ
 
-// rollVector does the whole groups of eight words and returns their number.
+// rollVector processes whole groups of eight words and returns how many words that are.
 //
 // The kernel computes eight steps of h at once, by a parallel prefix sum in which
 // a shift by s lanes comes with a factor base^s:

@@ -4,10 +4,9 @@ package simd
 // room for, all of which may be overwritten.
 const VisibleSlack = 64
 
-// Visible writes to dst, in order, the bytes of src that are ASCII and no white
-// space (space, U+0009 to U+000D), capital letters as small ones if fold, and
-// returns their number. dst must have room for len(src)+VisibleSlack bytes and may
-// not overlap src.
+// Visible writes to dst, in order, the bytes of src that are ASCII and not white space (space,
+// U+0009 to U+000D), with fold capital letters as small ones, and returns their number. dst must
+// have room for len(src)+VisibleSlack bytes and may not overlap src.
 func Visible(dst, src []byte, fold bool) int {
 	if len(src) == 0 {
 		return 0

@@ -8,14 +8,14 @@ import "golang.org/x/sys/cpu"
 
 var hasVectorVisible = cpu.X86.HasAVX2 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
 
-// visibleVector does whole groups of 32 bytes; it returns their bytes, and those
+// visibleVector processes whole groups of 32 bytes; it returns the number of bytes read and
 // written.
 //
 //	for every 32 bytes:
 //	    keep = not (9 ≤ c ≤ 13 or c = space or c ≥ 128)
 //	    c   |= 0x20 where 'A' ≤ c ≤ 'Z'
-//	    for every 8 of them: pull those kept together (PEXT), store all 8, go on
-//	    behind those kept
+//	    for every 8 of them: pack the kept bytes (PEXT), store all 8, advance by
+//	    the number kept
 //
 // No branch depends on the text.
 func visibleVector(dst, src []byte, fold bool) (done, n int) {

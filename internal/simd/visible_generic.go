@@ -1,6 +1,6 @@
 package simd
 
-// visibleTable[fold][c] is what becomes of a byte, and 0x100 if it is kept.
+// visibleTable[fold][c] is the byte that replaces c, plus 0x100 if it is kept.
 var visibleTable = func() (t [2][256]uint16) {
 	for c := range uint16(128) {
 		if c == ' ' || c >= '\t' && c <= '\r' {
@@ -14,8 +14,8 @@ var visibleTable = func() (t [2][256]uint16) {
 	return t
 }()
 
-// visibleGeneric is the pure Go twin of the kernel: every byte is written, and
-// counts if it is kept, so that no branch depends on the text.
+// visibleGeneric is the pure Go twin of the kernel: every byte is written, but only kept bytes
+// advance the output, so that no branch depends on the text.
 func visibleGeneric(dst, src []byte, fold bool) int {
 	table := &visibleTable[0]
 	if fold {

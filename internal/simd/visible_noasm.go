@@ -2,5 +2,5 @@
 
 package simd
 
-// visibleVector does nothing of the work here.
+// visibleVector does nothing here.
 func visibleVector(_, _ []byte, _ bool) (done, n int) { return 0, 0 }

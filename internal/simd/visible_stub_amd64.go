@@ -4,8 +4,8 @@
 
 package simd
 
-// visibleAVX2 is Visible for 32 bytes a group, groups above 0. caseBit is what a
-// capital letter is ored with: 0x20, or 0 to keep it.
+// visibleAVX2 is Visible for 32 bytes a group, groups above 0. caseBit is ored into
+// capital letters: 0x20, or 0 to keep them.
 //
 //go:noescape
 func visibleAVX2(dst *byte, src *byte, groups int, caseBit uint64) int

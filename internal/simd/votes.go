@@ -2,13 +2,13 @@ package simd
 
 import "math/bits"
 
-// Votes counts, for each bit, in how many rows it is set. A row is a hash, as words.
-// Where the words are made of a hash by a generator, Majority does both at once.
+// Votes counts, for each bit, in how many rows it is set. A row is a hash of several words. Where a
+// generator makes the words from a hash, Majority generates and counts at once.
 //
 //	for every word of a row:
 //	    for every 8 rows:
-//	        add the 8 to planes 0 … 2 by full adders; what is carried out of them is
-//	        one number for plane 3, and ripples on from there
+//	        add the 8 to planes 0 … 2 by full adders; their carry is one number
+//	        for plane 3, and ripples on from there
 //
 // Plane i holds bit i of the 64 counts of a word. Eight rows take seven full adders of
 // five instructions, and a ripple of two planes on average: about 5 instructions a
@@ -34,7 +34,7 @@ func (v *Votes) Reset() {
 	v.rows = 0
 }
 
-// Add counts rows, one behind the other, whose number is a multiple of VoteBatch.
+// Add counts rows, stored one after the other; their number is a multiple of VoteBatch.
 func (v *Votes) Add(rows []uint64) {
 	n := len(rows) / v.width
 	if n == 0 {
@@ -63,8 +63,8 @@ func (v *Votes) Add(rows []uint64) {
 	v.rows += uint64(n)
 }
 
-// Majority returns the bits of word w that are set in more than half of n rows. Rows
-// of zeros may have been added to them.
+// Majority returns the bits of word w that are set in more than half of n rows. Besides these, rows
+// of zeros may have been added.
 func (v *Votes) Majority(w int, n uint64) uint64 {
 	half := n / 2
 	var borrow uint64

@@ -2,10 +2,10 @@ package simd
 
 import "encoding/binary"
 
-// The kernel of FNV-1a over shingles of words, as texts of UTF-16 units have it whose
-// upper bytes are all 0: a letter's step is h = (h ^ letter) · prime².
+// The kernel of FNV-1a over shingles of words, taken as texts of UTF-16 units whose upper bytes are
+// all 0: a letter's step is h = (h ^ letter) · prime².
 //
-//	copy the letters of the words behind each other, note where words start
+//	copy the letters of the words one after the other, record where words start
 //	for every 16 shingles, one in each lane:
 //	    for every 16 of their letters:
 //	        load 16 bytes of each, transpose to columns of four letters
@@ -14,14 +14,14 @@ import "encoding/binary"
 //  1. A letter's step waits 4 to 11 cycles for the one before, and one shingle has 15
 //     of them; lanes share the wait. All of it takes 3.5 ns a shingle of three words,
 //     where three hashes side by side in Go take 8 (BenchmarkWordFNV). Half of that
-//     is for copying.
+//     is copying.
 //  2. Gathering the letters from memory takes longer than loading whole rows and
 //     transposing them.
-//  3. Of 64 bits there are 8 lanes, each with 8 letters at a time in a word of its own.
+//  3. With 64 bits there are 8 lanes, each with 8 letters at a time in a word of its own.
 
 const (
-	// wordFNVLetters is the number of letters of which a row is loaded, at most: what
-	// lies behind the last shingle's start for the length of the longest one.
+	// wordFNVLetters is the room for letters: behind the start of the last shingle as many are read
+	// as the longest shingle has.
 	wordFNVLetters = 2*EdgeBytes + 64
 	wordFNVLanes   = 16
 )
@@ -32,13 +32,13 @@ type WordFNVScratch struct {
 	starts  [EdgeBytes/2 + 1 + 2*wordFNVLanes]uint32
 }
 
-// HasWordFNV tells whether there is a vector kernel for AppendWordFNV. The twin is not
-// worth its while: hashing word by word is as fast.
+// HasWordFNV tells whether there is a vector kernel for AppendWordFNV. The twin is not worth using:
+// hashing word by word is as fast.
 func HasWordFNV() bool { return hasWordFNV }
 
-// AppendWordFNV appends the hashes of all runs of n words of src, FNV-1a of 32 bits, or of
-// 64 if wide, over their letters without separators, with a zero byte behind each letter.
-// The words are those of WordEdges, at least n of them; n is at least 1.
+// AppendWordFNV appends the hashes of all runs of n words of src: FNV-1a of 32 bits, or with wide
+// of 64, over their letters without separators, with a zero byte behind each letter. The words are
+// those of WordEdges, at least n of them; n is at least 1.
 func AppendWordFNV(dst []uint64, s *WordFNVScratch, src []byte, edges []uint16, n int, wide bool) []uint64 {
 	words := len(edges) / 2
 	end := 0
@@ -57,7 +57,7 @@ func AppendWordFNV(dst []uint64, s *WordFNVScratch, src []byte, edges []uint16, 
 	}
 	shingles := words - n + 1
 	rounded := (shingles + wordFNVLanes - 1) &^ (wordFNVLanes - 1)
-	// Behind the last shingle: the end, so that lanes without one have no letters.
+	// Starts behind the last shingle are the end, so that their lanes have no letters.
 	last := s.starts[words:]
 	for i := range last[:min(len(last), 2*wordFNVLanes)] {
 		last[i] = uint32(end)

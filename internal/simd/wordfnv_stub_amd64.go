@@ -5,7 +5,7 @@
 package simd
 
 // wordFNVAVX512 is wordFNV; n is above 0. dst must have room for n rounded up to a multiple of 16,
-// and starts go on so far with the end of the last letter.
+// and the starts of shingles behind the n-th must be the end of the last letter.
 //
 //go:noescape
 func wordFNVAVX512(dst *uint64, letters *byte, starts *uint32, n int, words int)

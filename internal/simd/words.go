@@ -9,11 +9,9 @@ package simd
 // end counts as complete. Otherwise n is the start of the word that touches the
 // first non-ASCII byte, or the index of that byte where a separator (or
 // nothing) precedes it.
-//
-// It costs O(len(src)) and reads nothing outside src[:len(src)]. It allocates only
-// to grow dst, for as many words as there might be: one for two bytes of src, up
-// to 1024 ahead of those found. What dst holds between its length and its
-// capacity is overwritten.
+// It costs O(len(src)) and reads nothing outside src[:len(src)]. It allocates only to grow dst, for
+// the largest possible number of words: one for two bytes of src, up to 1024 more than were found.
+// dst is overwritten between its length and its capacity.
 func AppendWordHashes(dst []uint64, src []byte, fold bool) ([]uint64, int) {
 	return appendWordHashes(bestWords, dst, src, fold)
 }

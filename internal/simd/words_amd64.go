@@ -11,8 +11,8 @@ import (
 
 //go:generate sh -c "cd asm && go run ./words -out ../words_amd64.s -stubs ../words_stub_amd64.go -pkg simd"
 
-// The kernels wordHashesAVX512 and wordHashesAVX2 are two loops, one behind the
-// other, over a stretch of up to 32 blocks of 64 bytes:
+// The kernels wordHashesAVX512 and wordHashesAVX2 are two loops, one after the other, over a
+// stretch of up to 32 blocks of 64 bytes:
 //
 //	for every block:
 //	    m     = bit i set: byte i is a letter or digit
@@ -29,24 +29,24 @@ import (
 // next stretch begins there.
 //
 // The tricks, with English text of 8 MB on one core of an AMD Zen 5 (best of 15
-// runs of BenchmarkWords, other work going on; 4.9 GB/s with AVX-512, 3.7 with
+// runs of BenchmarkWords, while other work ran; 4.9 GB/s with AVX-512, 3.7 with
 // AVX2, 1.2 with the Go twin):
 //
-//  1. Edges, not starts and ends: one mask, one list, whose entries are by turns
-//     a start and an end. A word across the border of two blocks is nothing
-//     special.
-//  2. No branch depends on how many words a block holds: the list is always
-//     written a register wide, and only its length grows by the number of bits.
-//     The one loop of unknown length is left once a stretch. Stretches of 1, 4,
+//  1. Edges, not starts and ends: one mask, one list, whose entries are alternately
+//     a start and an end. A word that crosses the border of two blocks needs no special
+//     case.
+//  2. No branch depends on how many words a block holds: a whole register is always
+//     written to the list, and only its length grows by the number of bits.
+//     The one loop of unknown length ends once a stretch. Stretches of 1, 4,
 //     8, 16, 32 blocks: 1.8, 3.6, 4.2, 4.5, 4.6 GB/s.
 //  3. AVX-512 classifies by one look-up in a table of 128 bytes (VPERMI2B) and
 //     makes the positions by one VPCOMPRESSB. The first loop alone (separators
 //     only) runs at 25 to 33 GB/s; with AVX2 at 9, with the Go twin at 2.6.
-//  4. AVX2 has no compression, so each byte of the mask looks its positions up, in
+//  4. AVX2 has no compression, so the positions of each byte of the mask come from
 //     a table of 2 kB: 3.2 to 3.7 GB/s, against 2.6 by TZCNT and BLSR.
-//  5. No folded copy of the text: in letters and digits, and only those are left,
-//     setting 0x20 is all there is to folding. Two ORs a word, 3 %. And as the text
-//     itself is read, no load waits for a store.
+//  5. No folded copy of the text: letters and digits are folded by setting 0x20, and only
+//     they are hashed. Two ORs a word, 3 %. And since the text itself is read, no load
+//     waits for a store.
 //  6. The next stretch is prefetched during the first loop, as the second takes too
 //     long for the processor's own prefetcher to run ahead: 3.9 to 4.6 GB/s. (A
 //     prefetch past the end of the text reads nothing and cannot fault.)
@@ -79,8 +79,8 @@ func hashBlocksVector(v wordVariant, dst []uint64, src []byte, or uint64) ([]uin
 			return dst, n, true
 		}
 		dst = slices.Grow(dst, blocks*wordBlock/2)
-		// Safe: a block of 64 bytes ends at most 32 words, so out has room; in has
-		// blocks*64+16 bytes by the choice of blocks; the kernels keep no pointer.
+		// Safe: at most 32 words end in a block of 64 bytes, so out has room; in has blocks*64+16
+		// bytes by the choice of blocks; the kernels keep no pointer.
 		out := unsafe.SliceData(dst[len(dst):cap(dst)])
 		in := unsafe.SliceData(src[n:])
 		var words, used int

@@ -11,17 +11,17 @@ import (
 const (
 	// wordBlock is the number of bytes classified at once: one mask bit each.
 	wordBlock = 64
-	// wordBlocks is how many blocks one call of a vector kernel does at most. The
-	// kernel keeps the places of all edges in them, on the stack if nobody asks for
-	// them, two bytes each.
+	// wordBlocks is how many blocks one call of a vector kernel processes at most. The kernel keeps
+	// the positions of all edges in them, two bytes each, on the stack unless the caller wants
+	// them.
 	wordBlocks = 32
-	// wordPad is how far behind its first byte a word is read.
+	// wordPad is how many bytes are read from the start of a word.
 	wordPad = 16
-	// wordTail is what is copied into a padded scratch at most, at the end of src:
-	// what the whole blocks leave over, and the word open there.
+	// wordTail is the longest end of src that is copied into a padded scratch: the bytes behind the
+	// whole blocks, and the word open there.
 	wordTail = 2*wordBlock + wordPad
-	// caseBits is 0x20 in every byte. Bytes of words need no other folding:
-	// digits have that bit set, and it is what tells small letters from capitals.
+	// caseBits is 0x20 in every byte. Bytes of words need no other folding: digits have that bit
+	// set, and only that bit tells small letters from capitals.
 	caseBits = 0x2020202020202020
 )
 
@@ -46,8 +46,8 @@ const (
 	wordsAVX512
 )
 
-// appendWordHashes is AppendWordHashes by the given variant: what can be read in
-// whole blocks first, then the rest, copied in front of zeros.
+// appendWordHashes is AppendWordHashes by the given variant: first all that can be read in whole
+// blocks, then the rest, copied in front of zeros.
 func appendWordHashes(v wordVariant, dst []uint64, src []byte, fold bool) ([]uint64, int) {
 	var or uint64
 	if fold {
@@ -64,7 +64,7 @@ func appendWordHashes(v wordVariant, dst []uint64, src []byte, fold bool) ([]uin
 			return dst, n
 		}
 		if len(src)-n > wordTail {
-			// Only a long word reaches back that far.
+			// Only a long word extends back that far.
 			if dst, n, ascii = appendLong(dst, src, n, or); !ascii {
 				return dst, n
 			}
@@ -115,25 +115,25 @@ func isWordByte(c byte) bool {
 //	    m      = bit i set: byte i is a letter or digit
 //	    starts = bits of m whose lower neighbour is clear
 //	    ends   = clear bits whose lower neighbour is set
-//	    for every end: hash the bytes from the start in hand, take the next start
+//	    for every end: hash the bytes from the current start, take the next start
 //
-// The start in hand is carried over the border between two blocks, so a word
+// The current start is carried over the border between two blocks, so a word
 // that crosses it costs nothing extra. English text runs at 1.1 to 1.2 GB/s; a
-// list of edges made beforehand, as the kernels have it, gives 1.0 here, where a
+// list of edges made beforehand, as in the kernels, gives 1.0 here, where a
 // mask costs more than the branch that it saves.
 //
-// It does as many whole blocks of src as leave wordPad bytes behind them and
-// returns the start of the word still open at their end, else their end; or, and
-// false, where a non-ASCII byte stops it (see AppendWordHashes).
+// It processes as many whole blocks of src as leave wordPad bytes behind them. It returns the start
+// of the word still open at their end, or their end, and true; if a non-ASCII byte stops it, where
+// AppendWordHashes would stop, and false.
 func hashBlocks(dst []uint64, src []byte, or uint64) ([]uint64, int, bool) {
 	blocks := (len(src) - wordPad) / wordBlock
 	var carry uint64 // 1 if a word is open
-	open := 0        // and where it starts
+	open := 0        // and its start
 	for base := 0; base < blocks*wordBlock; base += wordBlock {
 		m, high := classify((*[wordBlock]byte)(src[base:]))
 		valid := uint64(1<<64 - 1)
 		if high != 0 {
-			// Nothing from the first non-ASCII byte on, nor a word's end at it.
+			// Ignore everything from the first non-ASCII byte on, also the end of a word at it.
 			valid = high&-high - 1
 			m &= valid
 		}
@@ -179,8 +179,8 @@ func hashBlocks(dst []uint64, src []byte, or uint64) ([]uint64, int, bool) {
 	return dst, open, true
 }
 
-// hashLong is hashing.Bytes of a word of any length, folded on the way: one
-// step for each 16 bytes, the last 1 to 16 of them by hashing's own rule.
+// hashLong is hashing.Bytes of a word of any length, folded in passing: one step for each 16 bytes,
+// the last 1 to 16 of them by hashing's own rule.
 func hashLong(word []byte, or uint64) uint64 {
 	k0, k1 := hashing.Key0, hashing.Key1^uint64(len(word))<<56
 	for len(word) > 16 {
@@ -198,10 +198,10 @@ func hashLong(word []byte, or uint64) uint64 {
 		(binary.LittleEndian.Uint64(last[8:])|or)&t.hi^k1)
 }
 
-// classify returns two masks of 64 bytes, bit i for byte i: letters and digits,
+// classifyGeneric returns two masks of 64 bytes, bit i for byte i: letters and digits,
 // and bytes above 0x7f. Where a byte is above 0x7f, the first mask is right only
 // for the bytes before it.
-func classify(b *[wordBlock]byte) (word, high uint64) {
+func classifyGeneric(b *[wordBlock]byte) (word, high uint64) {
 	var any uint64
 	for i := 0; i < wordBlock; i += 8 {
 		x := binary.LittleEndian.Uint64(b[i : i+8])

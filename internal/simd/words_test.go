@@ -41,6 +41,29 @@ func slowWordHashes(dst []uint64, src []byte, fold bool) ([]uint64, int) {
 	return dst, len(src)
 }
 
+// The masks of what follows a byte above 0x7f are free.
+func TestClassifyEqualsTheDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		byteOf := rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte("/09:@AZ[`az{ \x00\x7f\x80\xff")))
+		block := [wordBlock]byte(rapid.SliceOfN(byteOf, wordBlock, wordBlock).Draw(t, "block"))
+		var word, high uint64
+		for i, c := range block {
+			if slowIsWordByte(c) {
+				word |= 1 << i
+			}
+			if c >= 0x80 {
+				high |= 1 << i
+			}
+		}
+		valid := high&-high - 1
+		for name, f := range map[string]func(*[wordBlock]byte) (uint64, uint64){"classify": classify, "classifyGeneric": classifyGeneric} {
+			if w, h := f(&block); h != high || (w^word)&valid != 0 {
+				t.Fatalf("%s: %b, %b; want %b, %b", name, w, h, word, high)
+			}
+		}
+	})
+}
+
 func slowIsWordByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

@@ -1,5 +1,5 @@
-// Command bottomk generates the AVX-512 kernel of bottom-k sketching. See bottomk.go
-// of package simd for what it computes, bottomk_generic.go for the twin.
+// Command bottomk generates the AVX-512 kernel of bottom-k sketching. bottomk.go of package simd
+// describes its results, bottomk_generic.go is the twin.
 package main
 
 import (
@@ -73,8 +73,8 @@ func below() {
 	keepBelow(dst, src, n, func(x reg.VecVirtual) { VPSLLQ(shift, x, x) })
 }
 
-// keepBelow ends a function: it lets hash replace the words of src, stores those
-// below the parameter bound to dst, and returns their number.
+// keepBelow ends a function: it calls hash to replace the words of src, stores those below the
+// parameter bound to dst, and returns their number.
 func keepBelow(dst, src, n reg.GPVirtual, hash func(x reg.VecVirtual)) {
 	bound := ZMM()
 	VPBROADCASTQ(Load(Param("bound"), GP64()), bound)

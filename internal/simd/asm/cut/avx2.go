@@ -10,8 +10,7 @@ import (
 	"github.com/alike-dev/alike/internal/simd/asm/tokens"
 )
 
-// avx2 looks code points up one after the other where they are, and notes the classes of
-// all bytes.
+// avx2 looks up the code points one after the other in place, and stores the classes of all bytes.
 type avx2 struct {
 	lower, capitals, upper     reg.VecVirtual // bits of halves of bytes, see front
 	token                      reg.VecVirtual // its class
@@ -52,8 +51,8 @@ func (c *avx2) constants(k *kernel) {
 	VPBROADCASTW(c.eight, c.eight)
 }
 
-// front: a byte of ASCII is part of a token if the bit that its lower half has in a table
-// is that of its upper half; for bytes above 0x7f VPSHUFB gives 0.
+// front: a byte of ASCII is part of a token if the table entry of its lower half has the bit of its
+// upper half; for bytes above 0x7f VPSHUFB gives 0.
 func (c *avx2) front(k *kernel, lead, three, wrong, cont reg.GPVirtual) {
 	for i := range 2 {
 		at := Mem{Base: k.src, Index: k.at, Scale: 1, Disp: 32 * i}

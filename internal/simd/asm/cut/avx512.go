@@ -8,9 +8,9 @@ import (
 	"github.com/alike-dev/alike/internal/simd/asm/tokens"
 )
 
-// avx512 packs the code points of a block, as words of 16 bits, looks up one after the
-// other, and notes their classes as packed, without those of ASCII, which are quicker made
-// again than stored.
+// avx512 packs the code points of a block as 16-bit words, looks them up one after the other, and
+// stores their classes packed. It does not store the classes of ASCII, which are quicker to compute
+// again.
 type avx512 struct {
 	asciiLow, asciiHigh, foldLow, foldHigh reg.VecVirtual
 	c0, c2, e0, a0, f0                     reg.VecVirtual
@@ -25,8 +25,8 @@ const (
 	equal       = 0
 )
 
-// choose is the truth table of VPTERNLOG for: of the last operand where the second one, a
-// mask, is 1, of the third one where it is 0.
+// choose is the truth table of VPTERNLOG for a choice by the second operand, a mask: the last
+// operand where the mask is 1, the third operand where it is 0.
 const choose = 0xe4
 
 func byteOf(c uint8) reg.VecVirtual {
@@ -165,7 +165,7 @@ func (c *avx512) masks(k *kernel) {
 	}
 }
 
-// tested are the slots and the bits of classes that they show.
+// tested lists the slots and the bits of classes that they show.
 var tested = [...]struct {
 	slot int
 	bits uint8

@@ -1,5 +1,5 @@
-// Command cut generates cut_amd64.s of package simd. See cut.go there for what the kernels
-// compute.
+// Command cut generates cut_amd64.s of package simd. cut.go there describes the results of the
+// kernels.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 
 const (
 	block     = 64 // bytes that have a mask
-	maxBlocks = 32 // of one call: wordBlocks of package simd
+	maxBlocks = 32 // in one call: wordBlocks of package simd
 
 	// The bits of a class, as in cut.go.
 	classRun      = 1 << 0
@@ -22,7 +22,7 @@ const (
 	classLastMark = 1 << 4
 	classStop     = 1 << 5
 
-	// Where the fields of simd.Classes are.
+	// Offsets of the fields of simd.Classes.
 	classesASCII   = 1 << 16
 	classesFold    = classesASCII + 128
 	classesHalves  = classesFold + 128    // lower halves of tokens' bytes, of capitals' bytes
@@ -39,36 +39,35 @@ func main() {
 
 // machine is the part of the kernel that differs between instruction sets.
 type machine interface {
-	// constants loads what stays in registers through both passes.
+	// constants loads the constants that stay in registers through both passes.
 	constants(k *kernel)
-	// front folds the next block into text and sets masks of its bytes: of sequences'
-	// first bytes, of those of three bytes, of those that can be no such; of other bytes
-	// above 0x7f. The last is 0 with cont if there are none such.
+	// front folds the next block into text and sets masks of its bytes: first bytes of sequences,
+	// first bytes of three-byte sequences, bytes that cannot be first, and other bytes above 0x7f.
+	// All are 0 if no byte is above 0x7f.
 	front(k *kernel, lead, three, wrong, cont reg.GPVirtual)
-	// classes notes the classes of the code points that begin at the bits of lead, of
-	// which there are no more than 32, and of ASCII, and sets those of any to bits. It may
-	// spoil lead.
+	// classes stores the classes of ASCII and of the code points that begin at the bits of lead, at
+	// most 32, and sets any to their bits. It may change lead.
 	classes(k *kernel, lead, any reg.GPVirtual)
-	// masks sets the slots of k to masks of what classes has noted for a block.
+	// masks sets the slots of k to masks of the classes that were stored for a block.
 	masks(k *kernel)
-	// positions writes the positions of the bits of m to list, as 16-bit words, and
-	// advances that. It may write up to 64 words whatever their number, and spoil m.
+	// positions writes the positions of the bits of m to list, as 16-bit words, and advances list.
+	// It may write up to 64 words whatever their number, and change m.
 	positions(k *kernel, m, list reg.GPVirtual)
 	// next moves positions to the next block.
 	next()
 }
 
-// The slots for masks of a block, and what blocks leave to the next one.
+// Slots for masks of a block, and for the state that blocks pass to the next block.
 const (
 	slotRun     = iota // first bytes of code points of a class, and ASCII
-	slotToken          // that are parts of runs or solos
+	slotToken          // those that are parts of runs or solos
 	slotSolo           //
 	slotSwap           //
 	slotMark           // of both kinds
 	slotChanged        // that no mark may follow
 	slotJoin           // marks that are part of a token
 	slotStop           //
-	overRun            // bytes of the last code point that are in the next block
+	overRun            // bytes of the last code point that lie in the next block
 	overToken          //
 	overChanged        //
 	overJoin           //
@@ -81,12 +80,12 @@ const (
 
 type kernel struct {
 	src, text, of reg.Register
-	at            reg.GPVirtual // bytes looked at
-	end           Mem           // bytes there are
-	// Of each block: first bytes of sequences, of those of three bytes, what is wrong.
+	at            reg.GPVirtual // bytes processed
+	end           Mem           // bytes in all
+	// For each block: first bytes of sequences, of three-byte sequences, and invalid bytes.
 	lead, three, bad Mem
-	noted            Mem           // by classes
-	notes, eighth    reg.GPVirtual // bytes looked at, by 8
+	noted            Mem           // stored classes
+	notes, eighth    reg.GPVirtual // where the next classes are stored; bytes processed, by 8
 	slot             [slots]Mem
 	m                machine
 }
@@ -115,11 +114,11 @@ func generate(name, isa string, m machine) {
 	RET()
 }
 
-// ofBlock addresses the word of an array that belongs to the block in hand.
+// ofBlock addresses the word of an array that belongs to the current block.
 func (k *kernel) ofBlock(array Mem) Mem { return array.Idx(k.eighth, 1) }
 
-// lookUp is the first pass: it folds the text, finds the sequences and looks their classes
-// up. It ends early, with the block that has something in the way.
+// lookUp is the first pass: it folds the text, finds the sequences and looks up their classes. It
+// ends early with the block in which something stops it.
 func (k *kernel) lookUp() {
 	lead, three, wrong, cont := GP64(), GP64(), GP64(), GP64()
 	carry, t := k.slot[overToken], GP64()
@@ -295,13 +294,13 @@ func (k *kernel) swap(m reg.GPVirtual, swaps Mem, label string) {
 	Label(label + "Done")
 }
 
-// hashes generates the loop over tokens: as in the kernels of words, but for the lists of
-// starts and ends, and that the text is folded.
+// hashes generates the loop over tokens: as in the kernels of words, but with the lists of starts
+// and ends, and with text that is already folded.
 func hashes() {
 	TEXT("hashCutsBMI2", NOSPLIT, "func(dst *uint64, text *byte, starts, ends *uint16, n int)")
 	Pragma("noescape")
-	Doc("hashCutsBMI2 writes the hashes of n tokens of text, n above 0, each of which can be read for",
-		"16 bytes, however short it is.")
+	Doc("hashCutsBMI2 writes the hashes of n tokens of text, n above 0. 16 bytes of each token must be",
+		"readable, however short it is.")
 	n := Load(Param("n"), GP64()).(reg.GPVirtual)
 	starts, ends, dst := GP64(), GP64(), GP64()
 	h := tokens.Hash{Text: Load(Param("text"), GP64()), Start: GP64(), Length: GP64()}

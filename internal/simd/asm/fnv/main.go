@@ -10,7 +10,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// chains is the number of vectors of hashes in hand at once.
+// chains is the number of vectors of hashes that are computed at once.
 const chains = 8
 
 // The offset basis of FNV of 64 bits, and its prime, 2⁴⁰ + small.

@@ -1,5 +1,5 @@
-// Command kmins generates the kernels of k-mins sketching. See kmins.go of
-// package simd for what they compute, kmins_generic.go for the twins.
+// Command kmins generates the kernels of k-mins sketching. kmins.go of package simd describes their
+// results, kmins_generic.go has the twins.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 //	    for every x of src:
 //	        minimum = min(minimum, multiplier·x + offset)   in every lane
 //
-// so that of a whole chunk only x is read in the inner loop.
+// so the inner loop reads only x for a whole chunk.
 func lowerAffine(name string, vector func() reg.VecVirtual, lanes int, groups []int) {
 	TEXT("lowerAffine"+name, NOSPLIT, "func(low, mul, add *uint32, k int, src *uint32, n int)")
 	Pragma("noescape")

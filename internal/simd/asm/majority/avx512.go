@@ -6,8 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Truth tables of VPTERNLOGQ; the operand that is written is the highest bit of
-// the index.
+// Truth tables of VPTERNLOGQ; the destination operand is the highest bit of the index.
 const (
 	xor3  = 0x96
 	carry = 0xb2 // of y, sum, x: y where x = y, else the sum's complement

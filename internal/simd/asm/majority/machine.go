@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// machine is an instruction set. Operands are in the order of Go's assembler: what
-// is written is last.
+// machine is an instruction set. Operands are in the order of Go's assembler: the destination is
+// last.
 type machine struct {
 	name      string
 	laneBits  uint // logarithm of the number of 64-bit lanes of a vector
@@ -22,16 +22,15 @@ type machine struct {
 	shiftRight func(n uint64, x, y reg.VecVirtual)
 	// multiply multiplies each lane of x by a constant.
 	multiply func(by uint64, x reg.VecVirtual)
-	// fullAdd adds x and y to plane and leaves in y what is carried.
+	// fullAdd adds x and y to plane and leaves the carry in y.
 	fullAdd func(plane, x, y reg.VecVirtual)
 	// above replaces borrow by the majority of borrow, plane and ¬bit.
 	above func(bit, plane, borrow reg.VecVirtual)
 	// first returns a function that clears all lanes but the first count.
 	first func(count reg.GPVirtual) func(v reg.VecVirtual)
-	// loadFirst loads the first lanes, of which first said how many, and reads no
-	// memory behind them.
+	// loadFirst loads the first lanes, as many as first was given, and reads no memory behind them.
 	loadFirst func(from Mem, v reg.VecVirtual)
-	// exchanges bring to a lane the ones it is to be added to, one after the other.
+	// exchanges move to each lane the lanes that are added to it, one after the other.
 	exchanges []func(x, y reg.VecVirtual)
 }
 
@@ -55,7 +54,7 @@ func (m *machine) param(name string) reg.VecVirtual {
 	return v
 }
 
-// mix replaces the words of x by hashing.Mix of them.
+// mix replaces the words of x by their hashing.Mix.
 func (m *machine) mix(x reg.VecVirtual) {
 	t := m.vector()
 	m.shiftRight(30, x, t)
@@ -68,7 +67,7 @@ func (m *machine) mix(x reg.VecVirtual) {
 	m.xor(t, x, x)
 }
 
-// halfAdd adds c to planes, of which the last carries nothing.
+// halfAdd adds c to planes, the last of which produces no carry.
 func (m *machine) halfAdd(c reg.VecVirtual, planes ...reg.VecVirtual) {
 	for i, p := range planes {
 		if i == len(planes)-1 {
@@ -82,8 +81,8 @@ func (m *machine) halfAdd(c reg.VecVirtual, planes ...reg.VecVirtual) {
 	}
 }
 
-// spread returns a vector of ones if the lowest bit of r is one, else of zeros, and
-// moves r on by one bit.
+// spread returns a vector of ones if the lowest bit of r is one, otherwise of zeros, and shifts r
+// by one bit.
 func (m *machine) spread(r reg.GPVirtual) reg.VecVirtual {
 	bit, v := GP64(), m.vector()
 	MOVQ(r, bit)
@@ -99,7 +98,7 @@ func gp(param string) reg.GPVirtual { return Load(Param(param), GP64()).(reg.GPV
 // constants are words of constant memory by name; each is defined once.
 var constants = map[string]Mem{}
 
-// constant returns constant memory of so many words.
+// constant returns constant memory of the given number of words.
 func constant(name string, words int, word func(i int) uint64) Mem {
 	if m, ok := constants[name]; ok {
 		return m

@@ -1,6 +1,5 @@
-// Command majority generates the AVX-512 and AVX2 kernels of SimHash. See
-// majority.go of package simd for what they compute and how, majority_generic.go
-// for the twin.
+// Command majority generates the AVX-512 and AVX2 kernels of SimHash. majority.go of package simd
+// describes their results and how they work; majority_generic.go is the twin.
 package main
 
 import (
@@ -13,7 +12,7 @@ import (
 const (
 	levels  = 40
 	row     = 64           // bytes of a plane, of which AVX2 uses half
-	waiting = levels * row // from a plane to what waits for it
+	waiting = levels * row // from a plane to the carry that waits for it
 )
 
 const gamma = 0x9e3779b97f4a7c15
@@ -27,15 +26,15 @@ func main() {
 	Generate()
 }
 
-// kernel is what the two kernels have in common: registers and scratch memory.
+// kernel holds the registers and scratch memory that both kernels use.
 type kernel struct {
 	*machine
 	raw    func(i int) reg.VecVirtual // the i-th input from here, not yet mixed
-	step   int                        // bytes of hashes that an input takes
+	step   int                        // bytes of hashes for one input
 	hashes reg.GPVirtual
 	planes [4]reg.VecVirtual // ones, twos, fours, eights
 	base   reg.GPVirtual     // of the planes in memory
-	done   reg.GPVirtual     // blocks taken in
+	done   reg.GPVirtual     // blocks processed
 	half   reg.GPVirtual     // of n
 	borrow reg.VecVirtual
 }
@@ -69,7 +68,7 @@ func (k *kernel) clear(blocks reg.GPVirtual) {
 	JNZ(LabelRef("clear"))
 }
 
-// pairs takes in 2·count inputs, which may not make the planes carry.
+// pairs adds 2·count inputs, whose sum must not carry out of the planes.
 func (k *kernel) pairs(count reg.GPVirtual, more ...reg.VecVirtual) {
 	Label("pairs")
 	TESTQ(count, count)
@@ -83,8 +82,7 @@ func (k *kernel) pairs(count reg.GPVirtual, more ...reg.VecVirtual) {
 	Label("whole")
 }
 
-// tree adds 2^level inputs from the first-th on and returns what planes[level−1]
-// carries.
+// tree adds 2^level inputs from the first-th on and returns the carry of planes[level−1].
 func (k *kernel) tree(level, first int) reg.VecVirtual {
 	if level == 0 {
 		return k.input(first)
@@ -95,7 +93,7 @@ func (k *kernel) tree(level, first int) reg.VecVirtual {
 	return y
 }
 
-// wholeBlocks takes in blocks of 16 inputs.
+// wholeBlocks adds blocks of 16 inputs.
 func (k *kernel) wholeBlocks(blocks reg.GPVirtual) {
 	XORQ(k.done, k.done)
 	Label("block")
@@ -123,15 +121,15 @@ func (k *kernel) wholeBlocks(blocks reg.GPVirtual) {
 	Label("counted")
 }
 
-// compare compares planes with the bits of half that come next.
+// compare compares planes with the next bits of half.
 func (k *kernel) compare(planes ...reg.VecVirtual) {
 	for _, p := range planes {
 		k.above(k.spread(k.half), p, k.borrow)
 	}
 }
 
-// takeIn returns the plane at a place from 4 on with what still waits for it; c is
-// what the plane before has carried, and becomes what this one carries.
+// takeIn returns the plane at a place from 4 on, including the carry that waits for it; c is the
+// carry of the plane before, and becomes the carry of this one.
 func (k *kernel) takeIn(at, blocks reg.GPVirtual, c reg.VecVirtual) reg.VecVirtual {
 	w, p := k.spread(blocks), k.memory(at)
 	k.and(Mem{Base: at, Disp: waiting}, w, w)
@@ -218,7 +216,7 @@ func elements(m *machine) {
 	JZ(LabelRef("some"))
 	k.many(blocks, sixteens)
 	JMP(LabelRef("done"))
-	// Up to two elements a lane, or 16, have their planes in registers.
+	// With up to two elements a lane, or 16, the planes are in registers.
 	Label("few")
 	k.compare(k.sumInRegisters(k.planes[:2])...)
 	JMP(LabelRef("done"))
@@ -230,7 +228,7 @@ func elements(m *machine) {
 	RET()
 }
 
-// many takes in blocks, sums the lanes and compares, by planes in memory.
+// many adds blocks, sums the lanes and compares, with planes in memory.
 func (k *kernel) many(blocks reg.GPVirtual, sixteens reg.VecVirtual) {
 	k.clear(blocks)
 	k.store(sixteens, Mem{Base: k.base, Disp: 4 * row})
@@ -257,7 +255,7 @@ func (k *kernel) many(blocks reg.GPVirtual, sixteens reg.VecVirtual) {
 	JB(LabelRef("compare"))
 }
 
-// lastVector takes in the elements behind the last whole vector.
+// lastVector adds the elements behind the last whole vector.
 func (k *kernel) lastVector(n, vectors reg.GPVirtual, offset reg.VecVirtual) {
 	rest, tail := GP64(), GP64()
 	MOVQ(n, rest)
@@ -290,7 +288,7 @@ func (k *kernel) sumInRegisters(planes []reg.VecVirtual) []reg.VecVirtual {
 	return planes
 }
 
-// sumLanes is sumInRegisters of planes in memory. It moves their end.
+// sumLanes is sumInRegisters for planes in memory. It moves their end.
 func (k *kernel) sumLanes(end reg.GPVirtual) {
 	for i, exchange := range k.exchanges {
 		label := "sum" + string(rune('0'+i))

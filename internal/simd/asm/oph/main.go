@@ -1,5 +1,5 @@
-// Command oph generates the AVX-512 kernels of one-permutation sketching. See
-// oph.go of package simd for what they compute, oph_generic.go for the twins.
+// Command oph generates the AVX-512 kernels of one-permutation sketching. oph.go of package simd
+// describes their results, oph_generic.go has the twins.
 package main
 
 import (
@@ -54,7 +54,7 @@ func (m mixer) mix(x reg.VecVirtual) {
 func mixAll() {
 	TEXT("mixAllAVX512", NOSPLIT, "func(dst, src *uint64, n int, key uint64)")
 	Pragma("noescape")
-	Doc("mixAllAVX512 is mixBelow for the bound that lets all pass; n is above 0.")
+	Doc("mixAllAVX512 is mixBelow for the bound that all words pass; n is above 0.")
 	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
 	src := Load(Param("src"), GP64()).(reg.GPVirtual)
 	n := Load(Param("n"), GP64()).(reg.GPVirtual)
@@ -132,8 +132,7 @@ func binOf(x, k reg.VecVirtual) reg.VecVirtual {
 	return bin
 }
 
-// isOpen tells which bins have a one in the map: a rotation takes the bin modulo
-// 64 by itself.
+// isOpen returns the bins that have a one in the map: the rotation itself takes the bin modulo 64.
 func isOpen(bin, open, one reg.VecVirtual, mask reg.OpmaskVirtual) reg.OpmaskVirtual {
 	word, pass := ZMM(), K()
 	VPSRLQ(Imm(6), bin, word)

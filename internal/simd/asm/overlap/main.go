@@ -1,5 +1,5 @@
-// Command overlap generates the kernels that count common elements of sorted sets
-// block by block. See overlap.go of package simd for what they compute.
+// Command overlap generates the kernels that count common elements of sorted sets block by block.
+// overlap.go of package simd describes their results.
 package main
 
 import (
@@ -21,8 +21,8 @@ func main() {
 	Generate()
 }
 
-// generate makes the kernel for elements of so many bytes, in blocks of so many.
-// unequal returns how many elements of the block at a are not in that at b.
+// generate makes the kernel for elements of size bytes, in blocks of lanes elements. unequal
+// returns how many elements of the block at a are not in the block at b.
 func generate(isa string, size, lanes int, unequal func(a, b Mem, size, lanes int) reg.GPVirtual) {
 	element := fmt.Sprintf("uint%d", 8*size)
 	name := fmt.Sprintf("overlap%d%s", 8*size, isa)
@@ -89,8 +89,8 @@ func generate(isa string, size, lanes int, unequal func(a, b Mem, size, lanes in
 	RET()
 }
 
-// unequal512 narrows masks of the elements that differ from all so far, in four
-// chains that do not wait for each other.
+// unequal512 narrows masks of the elements that differ from all elements so far, in four chains
+// that do not wait for each other.
 func unequal512(a, b Mem, size, lanes int) reg.GPVirtual {
 	const notEqual = 4
 	x := ZMM()
@@ -119,7 +119,7 @@ func unequal512(a, b Mem, size, lanes int) reg.GPVirtual {
 	return n
 }
 
-// unequal2 gathers what is equal to any, in two chains.
+// unequal2 collects elements that are equal to any, in two chains.
 func unequal2(a, b Mem, size, lanes int) reg.GPVirtual {
 	x := YMM()
 	VMOVDQU(a, x)

@@ -1,5 +1,5 @@
-// Command parity generates the kernel that compares one bitmap with many. See
-// parity.go of package simd for what it computes.
+// Command parity generates the kernel that compares one bitmap with many. parity.go of package simd
+// describes its result.
 package main
 
 import (
@@ -18,7 +18,7 @@ func main() {
 	ConstraintExpr("!purego")
 	TEXT("paritiesWithinAVX512", NOSPLIT, "func(tile *uint64, vectors int, row *uint64, most uint64) uint64")
 	Pragma("noescape")
-	Doc("paritiesWithinAVX512 is ParitiesWithin for so many vectors of eight bitmaps, 1 to 8.")
+	Doc("paritiesWithinAVX512 is ParitiesWithin for 1 to 8 vectors of eight bitmaps.")
 	tile := Load(Param("tile"), GP64())
 	vectors := Load(Param("vectors"), GP64())
 	rowAt := Load(Param("row"), GP64())

@@ -1,5 +1,5 @@
-// Package stream writes the parts that AVX-512 kernels share which go through words
-// of 64 bits, a vector at a time.
+// Package stream writes the parts that are common to the AVX-512 kernels that process words of 64
+// bits, a vector at a time.
 package stream
 
 import (
@@ -18,8 +18,8 @@ func Word(c uint64) reg.GPVirtual {
 	return r
 }
 
-// Loop runs body for all whole vectors of src, then once more, under a mask, for
-// the words that are left. It leaves n at zero.
+// Loop runs body for all whole vectors of src, then once more, under a mask, for the remaining
+// words. It leaves n at zero.
 func Loop(src, n reg.GPVirtual, body func(x reg.VecVirtual, mask reg.OpmaskVirtual)) {
 	Label("loop")
 	CMPQ(n, Imm(Lanes))
@@ -44,7 +44,7 @@ func Loop(src, n reg.GPVirtual, body func(x reg.VecVirtual, mask reg.OpmaskVirtu
 	Label("done")
 }
 
-// Keep appends the words of x that pass to dst, of which count words are used.
+// Keep appends the words of x in pass to dst, of which count words are used.
 func Keep(x reg.VecVirtual, pass reg.OpmaskVirtual, dst, count reg.GPVirtual) {
 	packed, bits := ZMM(), GP64()
 	VPCOMPRESSQ_Z(x, pass, packed)

@@ -1,4 +1,4 @@
-// Package tokens writes the parts that the kernels share which find tokens and hash them.
+// Package tokens writes the parts that are common to the kernels that find tokens and hash them.
 package tokens
 
 import (
@@ -16,8 +16,8 @@ const (
 	key1 = 0xbb67ae8584caa73b // hashing.Key1
 )
 
-// Masks lays out what hashing.Bytes needs for each length 0…16: the mask of the first
-// eight bytes, that of the second, and the second key.
+// Masks lays out the data that hashing.Bytes needs for each length 0…16: the mask of the first
+// eight bytes, the mask of the second eight, and the second key.
 func Masks(name string) Mem {
 	var rows [3 * 17]uint64
 	for l := range 17 {
@@ -35,19 +35,19 @@ func Masks(name string) Mem {
 // A Hash is the loop body that hashes a token by hashing.Bytes.
 type Hash struct {
 	Text          reg.Register
-	Or            reg.Register  // is set in every eight bytes first; nil: nothing is
-	Start, Length reg.GPVirtual // of the token; both are spoiled
+	Or            reg.Register  // ored into every eight bytes first; nil: nothing is
+	Start, Length reg.GPVirtual // of the token; both are overwritten
 	masks, k0     reg.GPVirtual
 }
 
-// Prepare loads what stays in registers.
+// Prepare loads the constants that stay in registers.
 func (h *Hash) Prepare(masks Mem) {
 	h.masks, h.k0 = GP64(), GP64()
 	LEAQ(masks, h.masks)
 	MOVQ(U64(key0), h.k0)
 }
 
-// Write writes the hash of a token. done gets the register with it, and must write a jump.
+// Write writes the hash of a token. done receives the register with it, and must write a jump.
 func (h *Hash) Write(done func(hash reg.GPVirtual)) {
 	a, b, hi, lo := reg.RDX, GP64(), GP64(), GP64()
 	mask := func(row int) Mem { return Mem{Base: h.masks, Index: h.Length, Scale: 8, Disp: row * 17 * 8} }
@@ -133,8 +133,7 @@ func Bytes(name string, b []byte) Mem {
 	return m
 }
 
-// CompressBytes is VPCOMPRESSB.Z, which avo does not have: of the shape of
-// VPCOMPRESSD.Z.
+// CompressBytes is VPCOMPRESSB.Z, which avo lacks: it is encoded like VPCOMPRESSD.Z.
 func CompressBytes(from reg.Register, k reg.Register, to reg.Register) {
 	i, err := x86.VPCOMPRESSD_Z(from, k, to)
 	if err != nil {
@@ -144,7 +143,7 @@ func CompressBytes(from reg.Register, k reg.Register, to reg.Register) {
 	Instruction(i)
 }
 
-// ExpandBytes is VPEXPANDB.Z, which avo does not have: of the shape of VPEXPANDD.Z.
+// ExpandBytes is VPEXPANDB.Z, which avo lacks: it is encoded like VPEXPANDD.Z.
 func ExpandBytes(from Op, k reg.Register, to reg.Register) {
 	i, err := x86.VPEXPANDD_Z(from, k, to)
 	if err != nil {

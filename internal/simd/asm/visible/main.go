@@ -6,6 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/alike-dev/alike/internal/simd/asm/splat"
 )
 
 // lanes is the number of bytes in a vector.
@@ -15,8 +17,8 @@ func main() {
 	ConstraintExpr("!purego")
 	TEXT("visibleAVX2", NOSPLIT, "func(dst, src *byte, groups int, caseBit uint64) int")
 	Pragma("noescape")
-	Doc("visibleAVX2 is Visible for 32 bytes a group, groups above 0. caseBit is what a",
-		"capital letter is ored with: 0x20, or 0 to keep it.")
+	Doc("visibleAVX2 is Visible for 32 bytes a group, groups above 0. caseBit is ored into",
+		"capital letters: 0x20, or 0 to keep them.")
 	begin := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	groups := Load(Param("groups"), GP64())
@@ -24,8 +26,8 @@ func main() {
 	low := XMM()
 	VMOVQ(Load(Param("caseBit"), GP64()), low)
 	VPBROADCASTB(low, caseBit)
-	tab, range4, space := splat(9), splat(4), splat(' ')
-	capitalA, range25, ones := splat('A'), splat(25), splat(0xff)
+	tab, range4, space := splat.Byte(9), splat.Byte(4), splat.Byte(' ')
+	capitalA, range25, ones := splat.Byte('A'), splat.Byte(25), splat.Byte(0xff)
 	dst := GP64()
 	MOVQ(begin, dst)
 
@@ -65,7 +67,7 @@ func main() {
 	Generate()
 }
 
-// squeeze stores the bytes of text that keep has ones for, and moves dst on.
+// squeeze stores the bytes of text for which keep has ones, and advances dst.
 func squeeze(dst reg.GPVirtual, text, keep reg.Register) {
 	for half := range 2 {
 		word, mask, n := GP64(), GP64(), GP64()
@@ -82,13 +84,4 @@ func squeeze(dst reg.GPVirtual, text, keep reg.Register) {
 		MOVQ(word, Mem{Base: dst})
 		ADDQ(n, dst)
 	}
-}
-
-// splat returns a register with a byte in all lanes.
-func splat(c byte) reg.VecVirtual {
-	r, x, y := GP32(), XMM(), YMM()
-	MOVL(U32(uint32(c)), r)
-	VMOVD(r, x)
-	VPBROADCASTB(x, y)
-	return y
 }

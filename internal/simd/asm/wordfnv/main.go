@@ -1,5 +1,5 @@
-// Command wordfnv generates the AVX-512 kernel of FNV-1a over shingles. See wordfnv.go of
-// package simd for what it computes.
+// Command wordfnv generates the AVX-512 kernel of FNV-1a over shingles. wordfnv.go of package simd
+// describes its result.
 package main
 
 import (
@@ -35,7 +35,7 @@ func shingles() {
 	TEXT("wordFNVAVX512", NOSPLIT, "func(dst *uint64, letters *byte, starts *uint32, n, words int)")
 	Pragma("noescape")
 	Doc("wordFNVAVX512 is wordFNV; n is above 0. dst must have room for n rounded up to a multiple of 16,",
-		"and starts go on so far with the end of the last letter.")
+		"and the starts of shingles behind the n-th must be the end of the last letter.")
 	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
 	letters := Load(Param("letters"), GP64()).(reg.GPVirtual)
 	starts := Load(Param("starts"), GP64()).(reg.GPVirtual)
@@ -97,8 +97,8 @@ func shingles() {
 
 // load reads the next letters of each shingle and returns them in columns of four.
 //
-// Register i first holds those of shingles i, 4+i, 8+i and 12+i, one in each 128
-// bits; transposing four by four there leaves the shingles in order.
+// Register i first holds the letters of shingles i, 4+i, 8+i and 12+i, one in each 128 bits;
+// transposing four by four there leaves the shingles in order.
 func load(at, starts reg.GPVirtual) (columns [4]reg.VecVirtual) {
 	var rows [4]reg.VecVirtual
 	for i := range rows {
@@ -118,7 +118,7 @@ func load(at, starts reg.GPVirtual) (columns [4]reg.VecVirtual) {
 	for i := range pairs {
 		pairs[i], columns[i] = ZMM(), ZMM()
 	}
-	VPUNPCKLDQ(rows[1], rows[0], pairs[0]) // 0 1 of both, by turns
+	VPUNPCKLDQ(rows[1], rows[0], pairs[0]) // 0 1 of both, alternately
 	VPUNPCKHDQ(rows[1], rows[0], pairs[1]) // 2 3
 	VPUNPCKLDQ(rows[3], rows[2], pairs[2])
 	VPUNPCKHDQ(rows[3], rows[2], pairs[3])
@@ -129,8 +129,8 @@ func load(at, starts reg.GPVirtual) (columns [4]reg.VecVirtual) {
 	return columns
 }
 
-// shingles64 generates the kernel of 64 bits: lanes are words of eight letters, so that
-// nothing has to be transposed.
+// shingles64 generates the kernel of 64 bits: lanes are words of eight letters, so nothing has to
+// be transposed.
 func shingles64() {
 	const lanes = 8
 	places := GLOBL("wordFNV64Places", RODATA|NOPTR)
@@ -192,8 +192,8 @@ func shingles64() {
 	RET()
 }
 
-// gather loads the next eight letters of eight shingles. Loading two by two is quicker
-// than the instruction for it.
+// gather loads the next eight letters of eight shingles. Loading pairs is quicker than the gather
+// instruction.
 func gather(at, starts reg.GPVirtual, word reg.VecVirtual) {
 	var halves [2]reg.VecVirtual
 	for half := range halves {

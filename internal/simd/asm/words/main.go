@@ -12,8 +12,8 @@ import (
 
 const (
 	block     = 64   // bytes classified at once
-	prefetch  = 2048 // bytes ahead, the stretch of one call
-	maxBlocks = 32   // of one call: wordBlocks in words_amd64.go
+	prefetch  = 2048 // bytes ahead, as many as one call processes
+	maxBlocks = 32   // in one call: wordBlocks in words_amd64.go
 )
 
 func main() {
@@ -27,16 +27,16 @@ func main() {
 	Generate()
 }
 
-// classifier is the half of the kernel that differs between instruction sets.
+// classifier is the part of the kernel that differs between instruction sets.
 type classifier interface {
-	// constants loads what stays in registers.
+	// constants loads the constants that stay in registers.
 	constants()
 	// load takes the next 64 bytes and sets word to the mask of letters and
 	// digits, high to that of the bytes above 0x7f.
 	load(src Mem, word, high reg.GPVirtual)
-	// positions writes the positions of the bits of t, each plus 64 times the
-	// number of calls before, as 16-bit words to index, and adds their number to
-	// count. It may write up to 64 words whatever their number, and spoil t.
+	// positions writes the positions of the bits of t, each plus 64 times the number of calls
+	// before, as 16-bit words to index, and adds their number to count. It may write up to 64 words
+	// whatever their number, and change t.
 	positions(t reg.GPVirtual, index Mem, count reg.GPVirtual)
 	// done leaves the vector state clean.
 	done()
@@ -58,7 +58,7 @@ func generate(name, isa string, masks Mem, c classifier) {
 	RET()
 }
 
-// generateEdges is generate without the second loop: the edges are the result.
+// generateEdges is generate without the second loop: it returns the edges.
 func generateEdges(name, isa string, c classifier) {
 	TEXT(name, 0, "func(edges *uint16, src *byte, blocks int) (words, used int, ascii bool)")
 	Pragma("noescape")
@@ -76,12 +76,12 @@ func generateEdges(name, isa string, c classifier) {
 type kernel struct {
 	dst, src, blocks, or reg.Register
 	count                reg.GPVirtual // positions found
-	at                   reg.GPVirtual // bytes looked at
+	at                   reg.GPVirtual // bytes processed
 	index                Mem
 	c                    classifier
 }
 
-// findEdges writes the positions at which words start and end, by turns.
+// findEdges writes the positions at which words start and end, alternately.
 func (k *kernel) findEdges() {
 	word, high, t := GP64(), GP64(), GP64()
 	carry, end := GP64(), GP64()

@@ -1,0 +1,57 @@
+//go:build !purego
+
+package simd
+
+// The kernels for arm64, where every processor has NEON. They are written by hand, since avo
+// supports only amd64. Their gain was measured only in instructions, under QEMU
+// (docs/benchmarks.md): a kernel is here if it takes a quarter or less of the twin's instructions.
+// NEON cannot multiply words of 64 bits or pack lanes, so mixing, rolling and bottom-k stay in Go.
+
+// classifyNEON is classify.
+//
+//go:noescape
+func classifyNEON(block *byte) (word, high uint64)
+
+// jsonSpecialNEON is JSONSpecial for one or more blocks of 64 bytes; it returns their length if
+// nothing is special.
+//
+//go:noescape
+func jsonSpecialNEON(s *byte, blocks int) int
+
+// lowerAffineNEON is lowerAffine; k is a multiple of 16, k and n are above 0.
+//
+//go:noescape
+func lowerAffineNEON(low, mul, add *uint32, k int, src *uint32, n int)
+
+// paritiesWithinNEON is ParitiesWithin for 1 to 8 groups of eight bitmaps; most is
+// at most 256.
+//
+//go:noescape
+func paritiesWithinNEON(tile *uint64, groups int, row *uint64, most uint64) uint64
+
+func classify(b *[wordBlock]byte) (word, high uint64) { return classifyNEON(&b[0]) }
+
+// jsonSpecialVector searches the whole blocks of 64 bytes, one or more. It returns the offset
+// of the first special byte, or the length of the blocks.
+func jsonSpecialVector(s []byte) (n int, found bool) {
+	blocks := len(s) / 64
+	n = jsonSpecialNEON(&s[0], blocks)
+	return n, n < 64*blocks
+}
+
+func mixHigh(dst []uint32, src []uint64, key uint64) { mixHighGeneric(dst, src, key) }
+
+func lowerAffine(low, mul, add, src []uint32) {
+	lowerAffineNEON(&low[0], &mul[0], &add[0], len(low), &src[0], len(src))
+}
+
+// availableAffine lists the variants that can run here, best first.
+func availableAffine() []affineVariant {
+	return []affineVariant{{"NEON", lowerAffine}, {"Go", lowerAffineGeneric}}
+}
+
+// paritiesWithinVector processes whole groups of eight bitmaps. Those behind the n-th may hold
+// anything.
+func paritiesWithinVector(t *ParityTile, n int, row *[4]uint64, most uint32) (mask uint64, ok bool) {
+	return paritiesWithinNEON(&t[0][0], (n+7)/8, &row[0], uint64(min(most, 256))), true
+}
