@@ -1,12 +1,11 @@
-// Package assignment chooses among weighted edges a set of which no two share a node: a
-// matching. It is the largest by sum of weights within every connected component that is
-// small and bipartite, and a greedy one within the others.
+// Package assignment chooses a matching among weighted edges: a set of edges of which no two share
+// a node. In every connected component that is small and bipartite the matching has the largest
+// possible sum of weights; in the others it is a greedy one.
 //
 // An optimal matching is found by shortest augmenting paths with potentials (R. Jonker, A.
 // Volgenant, "A shortest augmenting path algorithm for dense and sparse linear assignment
-// problems", Computing 38, 1987), on integers throughout. Of several matchings with the same
-// sum the one is returned that the order of the edges leads to: the result depends on the
-// edges and their order alone.
+// problems", Computing 38, 1987), on integers throughout. The result depends only on the edges and
+// their order, also where several matchings have the same sum.
 package assignment
 
 import (
@@ -15,8 +14,8 @@ import (
 	"slices"
 )
 
-// An Edge joins two nodes. Its weight is at least 0, and the sum of all that a component
-// may use is below 2⁶².
+// An Edge joins two nodes. Its weight is at least 0. The sum of the weights that a matching of one
+// component may use is below 2⁶².
 type Edge struct {
 	A, B   uint32
 	Weight int64
@@ -25,14 +24,14 @@ type Edge struct {
 // Summary says how a matching was found.
 type Summary struct {
 	Components int // with an edge
-	Greedy     int // of those, the ones with more nodes than the limit or with an odd cycle
+	Greedy     int //  Greedy     int // components with more nodes than the limit, or with an odd cycle
 }
 
-// Match returns, ascending, the numbers of edges that share no node. Nodes are numbered below
-// nodes; an edge from a node to itself is never taken. Components of up to limit nodes that
-// are bipartite get a matching of the largest sum of weights: O(n·m·log m) for n nodes and m
-// edges. The others take the edge of the largest weight, then that of what is left, equal
-// ones in their order: O(m log m).
+// Match returns, ascending, the indices of chosen edges, no two of which share a node. Nodes are
+// numbered from 0 to nodes−1; an edge from a node to itself is never chosen. Bipartite components
+// of up to limit nodes get a matching of the largest sum of weights: O(n·m·log m) for n nodes and m
+// edges. In the others the heaviest remaining edge is chosen repeatedly, equal weights in the order
+// of the edges: O(m log m).
 func Match(edges []Edge, nodes, limit int) (chosen []int, s Summary) {
 	g := newGraph(edges, nodes)
 	for node := range uint32(nodes) {
@@ -58,18 +57,18 @@ const (
 	onRight
 )
 
-// graph is the edges by node, with what is known of each node.
+// graph holds the edges by node, and the search state of each node.
 type graph struct {
 	edges   []Edge
-	starts  []int // of each node in order, and the end of all
-	order   []int // numbers of edges, ascending for each node
+	starts  []int // offsets in order of each node's first edge; the last entry is the end
+	order   []int // indices of edges, grouped by node, ascending for each node
 	side    []int8
-	members []uint32 // nodes of the component that was looked at last
+	members []uint32 // nodes of the component that was examined last
 
 	matched   []int   // edge of each node; −1: none
 	potential []int64 // of each node
 	distance  []int64 // of each right node from the node that looks for a partner; −1: not reached
-	via       []int   // last edge of the way to each right node
+	via       []int   // last edge of the path to each right node
 	done      []bool
 	queue     queue
 	reached   []uint32
@@ -107,8 +106,8 @@ func (g *graph) at(node uint32) []int { return g.order[g.starts[node]:g.starts[n
 // other returns the other end of an edge.
 func (g *graph) other(edge int, node uint32) uint32 { return g.edges[edge].A ^ g.edges[edge].B ^ node }
 
-// component returns the left nodes and the edges of the component of a node, which counts as
-// left, and whether no edge joins two nodes of one side.
+// component returns the left nodes and the edges of a node's component, and whether it is
+// bipartite, that is, no edge joins two nodes of one side. The node first counts as left.
 func (g *graph) component(first uint32) (left []uint32, within []int, bipartite bool) {
 	bipartite = true
 	g.members = append(g.members[:0], first)
@@ -135,7 +134,7 @@ func (g *graph) component(first uint32) (left []uint32, within []int, bipartite 
 	return left, within, bipartite
 }
 
-// greedy appends the heaviest edge, then the heaviest of the nodes that are left, and so on.
+// greedy repeatedly appends the heaviest edge between nodes that are still free.
 func (g *graph) greedy(chosen, within []int) []int {
 	slices.SortFunc(within, func(i, j int) int {
 		return cmp.Or(cmp.Compare(g.edges[j].Weight, g.edges[i].Weight), cmp.Compare(i, j))
@@ -150,12 +149,12 @@ func (g *graph) greedy(chosen, within []int) []int {
 	return chosen
 }
 
-// optimal appends a matching of the largest sum. Left nodes look for partners one after the
-// other; a way may also end at a left node that gives its partner up and stays alone.
+// optimal appends a matching of the largest sum. Left nodes look for partners one after the other;
+// an augmenting path may also end at a left node that gives up its partner and stays alone.
 //
-// With costs −weight, 0 for staying alone, the potentials u of left and v of right nodes keep
-// every reduced cost −weight − u − v and −u at 0 or above, and at 0 along the matching; so the
-// shortest way by reduced costs (Dijkstra's algorithm) is the shortest one.
+// An edge costs −weight and staying alone costs 0. The potentials u of left and v of right nodes
+// keep every reduced cost −weight − u − v and −u at 0 or above, and at 0 along the matching; so
+// Dijkstra's algorithm on reduced costs finds the shortest path.
 func (g *graph) optimal(chosen []int, left []uint32) []int {
 	for _, node := range left {
 		for _, e := range g.at(node) {
@@ -171,8 +170,8 @@ func (g *graph) optimal(chosen []int, left []uint32) []int {
 	return chosen
 }
 
-// augment finds the shortest way from a free left node to a free right node or to a left one
-// that stays alone, and changes partners along it.
+// augment finds the shortest path from a free left node to a free right node, or to a left node
+// that stays alone, and swaps partners along it.
 func (g *graph) augment(from uint32) {
 	g.reached, g.queue = g.reached[:0], g.queue[:0]
 	node, length := from, int64(0)
@@ -218,7 +217,7 @@ func (g *graph) augment(from uint32) {
 	g.change(from, alone, free)
 }
 
-// nearest takes the nearest right node that is not done from the queue.
+// nearest takes from the queue the nearest right node that is not done.
 func (g *graph) nearest() (node uint32, ok bool) {
 	for len(g.queue) > 0 {
 		p := heap.Pop(&g.queue).(waypoint)
@@ -229,8 +228,8 @@ func (g *graph) nearest() (node uint32, ok bool) {
 	return 0, false
 }
 
-// change swaps partners along the way that ends at the right node free, or, if that is −1, at
-// the left node alone.
+// change swaps partners along the path that ends at the right node free or, if free is −1, at the
+// left node alone.
 func (g *graph) change(from, alone uint32, free int) {
 	var right uint32
 	if free >= 0 {

@@ -1,5 +1,4 @@
-// Package bands finds pairs of records by bands of weighted MinHash: what packages candidates and stage
-// have in common.
+// Package bands finds pairs of records by bands of weighted MinHash, for packages candidates and stage.
 package bands
 
 import (
@@ -11,14 +10,14 @@ import (
 )
 
 const (
-	// Components of a signature. Bands take as many of them as the recall needs.
+	// Components is the length of a signature. Bands use as many components as the recall needs.
 	Components = 128
 	seed       = 1
 	// RightBit marks records of the right table.
 	RightBit = 1 << 63
 )
 
-// BucketMost is the size up to which all pairs of a bucket are taken.
+// BucketMost is the largest bucket of which all pairs are emitted.
 var BucketMost = 1000 // tests take fewer
 
 // Tune returns bands for the least similarity of a pair and a recall; 0: lsh.DefaultRecall.
@@ -35,8 +34,8 @@ type Keyer struct {
 	signature []uint32
 }
 
-// NewKeyer returns a keyer. Where squared says so weights are squared, for Cosine: the squares are what
-// similarity is the share of. They are shifted by so many bits then, to fit 32.
+// NewKeyer returns a keyer. With squared it squares the weights, for Cosine, which is a ratio of sums
+// of squares, and shifts the squares right by shift bits, so that they fit 32 bits.
 func NewKeyer(p lsh.Params, squared bool, shift int) (*Keyer, error) {
 	scheme, err := minhash.Weighted(Components, 32, seed)
 	if err != nil {
@@ -48,7 +47,8 @@ func NewKeyer(p lsh.Params, squared bool, shift int) (*Keyer, error) {
 	return &Keyer{sketcher: scheme.NewWeightedSketcher(), params: p, shift: shift, signature: make([]uint32, Components)}, nil
 }
 
-// AppendKeys appends the keys of a record: of hashes of its tokens and their weights, in any order.
+// AppendKeys appends the keys of a record, given by the hashes of its tokens, in any order, and their
+// weights.
 func (k *Keyer) AppendKeys(dst, tokens []uint64, weights []uint32) []uint64 {
 	k.weights = k.weights[:0]
 	for _, weight := range weights {

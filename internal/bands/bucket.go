@@ -8,20 +8,20 @@ import (
 // Bucketer emits the pairs of records with equal keys, on one goroutine.
 type Bucketer struct {
 	Across bool                    // pairs are of a record of the left table and one of the right
-	Emit   func(l, r uint64) error // of one table l < r; a pair may come several times
+	Emit   func(l, r uint64) error // l < r in one table; a pair may come several times
 	Capped int64                   // buckets of which not all pairs were emitted
 
-	left, right []uint64 // members of a bucket; of one table all are left
+	left, right []uint64 // members of a bucket; with one table all are left
 	hubsLeft    []uint64 // first members of a bucket that comes in several parts
 	hubsRight   []uint64
-	within      bool // such a bucket
+	within      bool // the next entries continue such a bucket
 	err         error
 }
 
-// Part emits the pairs of entries, as extsort.Sorted.Each gives them: Key is a band key, Value a record, with
-// RightBit if it is of the right table. They are of whole keys, or of a piece of one key's: more says
-// that others of the same key follow. Pieces are paired with the first members of the first
-// one, as those of any bucket over the cap.
+// Part emits the pairs of entries as extsort.Sorted.Each delivers them: Key is a band key, Value a record,
+// with RightBit if it is of the right table. Entries hold whole keys or, with one key only, a piece of it;
+// more says that another piece follows. Each piece is paired with the first members of the first piece, as in
+// any bucket over the cap.
 func (b *Bucketer) Part(entries []extsort.Entry, more bool) error {
 	for len(entries) > 0 {
 		n := 1
@@ -91,7 +91,7 @@ func (b *Bucketer) product(left, right []uint64) {
 	}
 }
 
-// emit emits a pair. Of one table hubs come before all other members.
+// emit emits a pair. With one table, hubs are the first members.
 func (b *Bucketer) emit(l, r uint64) {
 	if b.err != nil || !b.Across && l >= r {
 		return

@@ -55,10 +55,10 @@ func StartGS(t testing.TB) *GS {
 	return s
 }
 
-// Fail makes f stand before the server; nil: nothing does.
+// Fail puts f in front of the server; nil removes it.
 func (s *GS) Fail(f Fault) { setFault(&s.fault, f) }
 
-// Env returns the settings by which a client finds this server.
+// Env returns the environment variables by which a client finds this server.
 func (s *GS) Env() map[string]string {
 	return map[string]string{"STORAGE_EMULATOR_HOST": strings.TrimPrefix(s.URL, "http://")}
 }
@@ -192,12 +192,12 @@ func (s *GS) forget(w http.ResponseWriter, r *http.Request) {
 	refuse(w, 499)
 }
 
-// granule is what bytes of an upload are kept in multiples of.
+// granule is the unit, in bytes, in which an unfinished upload is kept.
 const granule = 256 << 10
 
-// send takes bytes of an upload: Content-Range is "bytes FIRST-LAST/TOTAL" with
-// the body, or "bytes */TOTAL" without one; TOTAL may be *. A body that breaks
-// off counts as far as it came.
+// send receives bytes of an upload: Content-Range is "bytes FIRST-LAST/TOTAL" with the body, or
+// "bytes */TOTAL" without one; TOTAL may be *. Of a body that breaks off, the bytes that arrived
+// are kept.
 func (s *GS) send(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	session := s.sessions[r.PathValue("id")]

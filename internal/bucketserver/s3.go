@@ -1,6 +1,6 @@
-// Package bucketserver runs object stores in the process of a test: an S3 server
-// (gofakes3) and a small one of Google Cloud Storage's JSON API. Both keep their
-// objects in memory and fail as they are told to.
+// Package bucketserver runs object stores in the process of a test: an S3 server (gofakes3) and a
+// small server of Google Cloud Storage's JSON API. Both keep their objects in memory and inject the
+// faults that a test asks for.
 package bucketserver
 
 import (
@@ -28,7 +28,7 @@ type S3 struct {
 	t       testing.TB
 }
 
-// A Fault stands before a server: it answers a request itself, or lets next do it.
+// A Fault stands in front of a server: it answers a request itself or passes it to next.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 // StartS3 starts a server with these buckets, until the test ends.
@@ -42,7 +42,7 @@ func StartS3(t testing.TB, buckets ...string) *S3 {
 	return s
 }
 
-// start serves a handler with a fault before it, and notes the traffic.
+// start serves a handler behind a fault, and records the traffic.
 func start(t testing.TB, fault *atomic.Pointer[Fault], traffic *Traffic, kindOf func(*http.Request) (Kind, string), handler http.Handler) string {
 	faulty := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if f := fault.Load(); f != nil {
@@ -52,7 +52,7 @@ func start(t testing.TB, fault *atomic.Pointer[Fault], traffic *Traffic, kindOf 
 		handler.ServeHTTP(w, r)
 	})
 	server := httptest.NewUnstartedServer(traffic.before(faulty, kindOf))
-	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // cut connections are meant
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // tests cut connections on purpose
 	server.Start()
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -61,7 +61,7 @@ func start(t testing.TB, fault *atomic.Pointer[Fault], traffic *Traffic, kindOf 
 	return server.URL
 }
 
-// Fail makes f stand before the server; nil: nothing does.
+// Fail puts f in front of the server; nil removes it.
 func (s *S3) Fail(f Fault) { setFault(&s.fault, f) }
 
 func setFault(at *atomic.Pointer[Fault], f Fault) {
@@ -72,8 +72,8 @@ func setFault(at *atomic.Pointer[Fault], f Fault) {
 	at.Store(&f)
 }
 
-// Env returns the settings by which a client finds this server, and none of those
-// of the machine.
+// Env returns the environment variables by which a client finds this server, and empties those of
+// the machine.
 func (s *S3) Env() map[string]string {
 	return map[string]string{
 		"AWS_ENDPOINT_URL":            s.URL,
@@ -131,8 +131,7 @@ func (s *S3) Keys(bucket string) []string {
 	return keys
 }
 
-// Uploads returns how many uploads in parts a bucket has that were neither
-// completed nor removed.
+// Uploads returns how many multipart uploads of a bucket are neither completed nor removed.
 func (s *S3) Uploads(bucket string) int {
 	s.t.Helper()
 	answer, err := http.Get(s.URL + "/" + bucket + "?uploads")
@@ -143,7 +142,7 @@ func (s *S3) Uploads(bucket string) int {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	switch {
-	case answer.StatusCode == http.StatusNotFound: // there has never been one
+	case answer.StatusCode == http.StatusNotFound: // there has never been an upload
 		return 0
 	case err != nil || answer.StatusCode != http.StatusOK:
 		s.t.Errorf("list of uploads: status %d, error %v", answer.StatusCode, err)
@@ -166,7 +165,7 @@ func (c *cutting) Write(p []byte) (int, error) {
 		c.left -= len(p)
 		return c.ResponseWriter.Write(p)
 	}
-	_, _ = c.ResponseWriter.Write(p[:c.left]) // the connection ends anyhow
+	_, _ = c.ResponseWriter.Write(p[:c.left]) // the connection ends anyway
 	if f, ok := c.ResponseWriter.(http.Flusher); ok {
 		f.Flush()
 	}

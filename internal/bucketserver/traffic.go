@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// A Request is one that a server was asked.
+// A Request is one request that a server received.
 type Request struct {
 	Kind  Kind
-	Key   string // of the object; of a list ""
-	Bytes int64  // of the answer's body, as far as they were sent
+	Key   string // of the object; "" for a list
+	Bytes int64  // of the answer's body that were sent
 }
 
 // A Kind is what a request is for.
@@ -25,8 +25,7 @@ const (
 	Remove Kind = "remove"
 )
 
-// Traffic notes the requests that a server is asked, those that a Fault answers
-// too.
+// Traffic records the requests that a server receives, including those that a Fault answers.
 type Traffic struct {
 	mu       sync.Mutex
 	requests []*Request
@@ -44,7 +43,7 @@ func (t *Traffic) Take() []Request {
 	return taken
 }
 
-// before returns a handler that notes a request and hands it on.
+// before returns a handler that records a request and passes it on.
 func (t *Traffic) before(next http.Handler, kindOf func(*http.Request) (Kind, string)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kind, key := kindOf(r)
@@ -77,7 +76,7 @@ func (c *counted) Flush() {
 	}
 }
 
-// kindOfMethod tells what a request for an object is for by its method.
+// kindOfMethod returns what a request for an object does, by its method.
 func kindOfMethod(method string) Kind {
 	switch method {
 	case http.MethodGet:
@@ -90,7 +89,7 @@ func kindOfMethod(method string) Kind {
 	return Write
 }
 
-// kindOfS3 tells what a request to S3 in path style is for.
+// kindOfS3 returns the kind of a path-style request to S3, and its key.
 func kindOfS3(r *http.Request) (Kind, string) {
 	_, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	kind := kindOfMethod(r.Method)
@@ -100,7 +99,7 @@ func kindOfS3(r *http.Request) (Kind, string) {
 	return kind, key
 }
 
-// kindOfGS tells what a request to Google Cloud Storage is for.
+// kindOfGS returns the kind of a request to Google Cloud Storage, and its key.
 func kindOfGS(r *http.Request) (Kind, string) {
 	_, rest, found := strings.Cut(r.URL.Path, "/storage/v1/b/")
 	if !found || strings.HasPrefix(r.URL.Path, "/upload/") {

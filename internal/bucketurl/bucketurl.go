@@ -1,5 +1,5 @@
-// Package bucketurl takes the URLs of object stores apart, s3://bucket/key, and tells
-// which objects they name.
+// Package bucketurl parses the URLs of object stores, s3://bucket/key, and decides which objects
+// they name.
 package bucketurl
 
 import (
@@ -16,21 +16,21 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// A URL names a place in an object store: scheme://bucket/key?query. The key is taken
-// as it stands, without percent-decoding.
+// A URL names a place in an object store: scheme://bucket/key?query. The key is used literally,
+// without percent-decoding.
 type URL struct {
 	Scheme, Bucket, Key string
-	Query               string // settings for who opens the bucket
+	Query               string // settings for the client that opens the bucket
 }
 
 var (
 	schemePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+)://`) })
-	// queryPattern tells a query from the ? of a glob: a name and an equals sign
-	// follow it.
+	// queryPattern tells a query from the ? of a glob: in a query a name and an equals sign follow
+	// it.
 	queryPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\?[A-Za-z][A-Za-z0-9_.-]*=`) })
 )
 
-// Parse takes a URL apart; ok is false for a path.
+// Parse splits a URL into its parts; ok is false for a path.
 func Parse(s string) (at URL, ok bool) {
 	if !strings.Contains(s, "://") {
 		return at, false
@@ -55,9 +55,9 @@ func Is(s string) bool {
 	return ok && at.Scheme != "file"
 }
 
-// LocalPath returns the path that a file:// URL names; every other name is
-// returned as it is. file:///a/b and file://localhost/a/b are /a/b, file://./a is
-// a below the working folder, and file:///c:/a is c:\a on Windows.
+// LocalPath returns the path that a file:// URL names, and every other name unchanged. file:///a/b
+// and file://localhost/a/b are /a/b, file://./a is a below the working folder, and file:///c:/a is
+// c:\a on Windows.
 func LocalPath(s string) string {
 	at, ok := Parse(s)
 	if !ok || at.Scheme != "file" {
@@ -81,7 +81,7 @@ func (u URL) String() string {
 	return u.Scheme + "://" + u.Bucket + "/" + u.Key
 }
 
-// Address is the whole URL, with the query, so that Parse of it gives u.
+// Address is the whole URL, with the query; Parse turns it back into u.
 func (u URL) Address() string {
 	if u.Query == "" {
 		return u.String()
@@ -89,7 +89,7 @@ func (u URL) Address() string {
 	return u.String() + "?" + u.Query
 }
 
-// BucketURL is what the bucket is opened by: the URL without its key.
+// BucketURL is the URL that opens the bucket: it has no key.
 func (u URL) BucketURL() string {
 	s := u.Scheme + "://" + u.Bucket
 	if u.Query != "" {
@@ -98,7 +98,7 @@ func (u URL) BucketURL() string {
 	return s
 }
 
-// Open opens the bucket by a function that may be nil, for which there is an error.
+// Open opens the bucket by calling buckets, which may be nil: then it returns an error.
 func Open[B any](ctx context.Context, u URL, buckets func(ctx context.Context, url string) (B, error)) (b B, err error) {
 	switch {
 	case buckets == nil:
@@ -109,8 +109,8 @@ func Open[B any](ctx context.Context, u URL, buckets func(ctx context.Context, u
 	return buckets(ctx, u.BucketURL())
 }
 
-// Inside reports whether the object that a URL names is, or lies in, what an
-// input URL names, so that a later reader of the input would find it.
+// Inside reports whether an object lies in the place that an input URL names, so that a later
+// reader of the input would find the object. Both are URLs.
 func Inside(object, input string) bool {
 	at, ok := Parse(object)
 	in, inOK := Parse(input)
@@ -127,7 +127,7 @@ func Inside(object, input string) bool {
 // IsPattern reports whether the key is a glob.
 func (u URL) IsPattern() bool { return strings.ContainsAny(u.Key, "*?[") }
 
-// ListPrefix is what all keys that Match accepts begin with.
+// ListPrefix is the longest known prefix of all keys that Match accepts.
 func (u URL) ListPrefix() string {
 	if u.IsPattern() {
 		return u.Key[:strings.IndexAny(u.Key, `*?[\`)]
@@ -138,15 +138,14 @@ func (u URL) ListPrefix() string {
 	return u.Key + "/"
 }
 
-// Match reports whether a key is what the URL names, or lies below that; root is the
-// key or the folder that was named. In a pattern, * and ? do not match a slash (see
-// path.Match).
+// Match reports whether a key is the one that the URL names or lies below it; root is the key or
+// folder that was named. In a pattern, * and ? do not match a slash (see path.Match).
 func (u URL) Match(key string) (root string, ok bool) {
 	folder := strings.TrimSuffix(u.Key, "/")
 	if !u.IsPattern() {
 		return folder, folder == "" || strings.HasPrefix(key, folder+"/")
 	}
-	end := 0 // of as many names of the key as the pattern has
+	end := 0 // after as many path elements of the key as the pattern has
 	for range strings.Count(folder, "/") + 1 {
 		i := strings.IndexByte(key[end:], '/')
 		if i < 0 {
@@ -160,8 +159,8 @@ func (u URL) Match(key string) (root string, ok bool) {
 	return root, ok && err == nil && (root != key || folder == u.Key)
 }
 
-// NameParts returns the names on the way to an object, each one that a file can
-// have: a key may hold anything, "../../etc" too.
+// NameParts returns the path elements of an object's key, each made safe as a file name: a key may
+// hold anything, even "../../etc".
 func (u URL) NameParts() []string {
 	parts := []string{u.Scheme, u.Bucket}
 	if u.Key == "" {
@@ -181,7 +180,7 @@ func (u URL) NameParts() []string {
 	return parts
 }
 
-// unsafe reports whether a character cannot stand in the name of a file.
+// unsafe reports whether a character must not appear in a file name.
 func unsafe(r rune) bool {
 	if runtime.GOOS == "windows" {
 		return r < ' ' || strings.ContainsRune(`<>:"|?*\`, r)

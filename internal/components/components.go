@@ -1,23 +1,22 @@
-// Package components finds the connected components of a graph whose edges need
-// not fit in memory: the clusters of near-duplicates, in the batch engine.
+// Package components finds the connected components of a graph whose edges need not fit in memory:
+// the clusters of near-duplicates in the batch engine.
 //
-// It hands out what cluster.Components would, as a sorted sequence in place of an
-// array. Use package cluster where an array of all vertices is at hand anyway.
+// It returns the labels of cluster.Components as a sorted sequence instead of an array. Use package
+// cluster where an array of all vertices is in memory anyway.
 //
-// If 4⅛ bytes a vertex fit in three quarters of the memory, a union-find structure
-// takes the edges in one pass. Else the graph is contracted round by round, until the
-// vertices that are left fit in half of it, 8 bytes each: every vertex is joined with
-// the smallest of its neighbours and itself, in an order that is random and another
-// one in each round. In an order that stays the same a long chain would lose one
-// vertex a round; this way any graph is expected to lose a quarter of them or more
-// (chains and stars lose half), and a round costs about three sorts of the edges that
-// are left. The labels then go the way back by joins. The algorithm is that of
-// H. Bögeholz, M. Brand, R.-A. Todor, "In-database connected component analysis" (ICDE
-// 2020); choosing the order by giving the vertices new numbers is ours, and makes the
-// smallest neighbour the first one in the sorted edges.
+// If 4⅛ bytes a vertex fit in three quarters of the memory, a union-find structure takes the edges
+// in one pass. Otherwise the graph is contracted round by round until the remaining vertices fit in
+// half of the memory, at 8 bytes each. In each round every vertex is merged with the smallest of
+// its neighbours and itself, in a random order that changes with the round. In a fixed order a long
+// chain would lose one vertex a round; with random orders any graph is expected to lose at least a
+// quarter of its vertices (chains and stars lose half). A round costs about three sorts of the
+// remaining edges. Joins then carry the labels back through the rounds. The algorithm is that of H.
+// Bögeholz, M. Brand, R.-A. Todor, "In-database connected component analysis" (ICDE 2020); choosing
+// the order by renumbering the vertices is ours, and makes the smallest neighbour the first one in
+// the sorted edges.
 //
-// The result does not depend on memory or threads. Nothing is kept between versions:
-// runs of one call are removed before it returns, save those of its result.
+// The result does not depend on memory or threads. The runs of a call have no stable format: they
+// are removed before it returns, except those of its result.
 package components
 
 import (
@@ -29,14 +28,14 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
-// Components labels every vertex that has an edge with the smallest vertex of its
-// component: in the result Key is a vertex and Value its label, ascending by vertex.
+// Components labels every vertex that has an edge with the smallest vertex of its component: in the
+// result Key is a vertex and Value its label, ascending by vertex.
 //
-// edges has a<<32 | b as Key, for an edge between vertices a < b < n; repeats do no
-// harm, and values are ignored. n is at most 2³². Of o it uses Dir, Scheme, Memory (0:
-// no limit; from 16 MiB on it is kept to), Threads, and Name, to which it appends three
-// digits or more for each sorter. Memory is in addition to that of edges, which the
-// caller closes, and includes that of the result, which is a quarter of it.
+// edges has a<<32 | b as Key, for an edge between vertices a < b < n; repeated edges do no harm,
+// and values are ignored. n is at most 2³². Of o it uses Dir, Scheme, Memory (0: no limit; kept to
+// from 16 MiB on), Threads, and Name, to which it appends three digits or more for each sorter.
+// Memory does not include that of edges, which the caller closes; it includes that of the result,
+// which is a quarter of it.
 func Components(ctx context.Context, edges *extsort.Sorted, n int, o extsort.Options) (*extsort.Sorted, error) {
 	labels, _, err := solve(ctx, edges, n, o)
 	if err != nil {
@@ -59,7 +58,7 @@ func solve(ctx context.Context, edges *extsort.Sorted, n int, o extsort.Options)
 	return labels, s.rounds, err
 }
 
-// inMemory is for 4⅛ bytes a vertex.
+// inMemory labels the graph by union-find, with 4⅛ bytes a vertex.
 func (s *solver) inMemory(edges *extsort.Sorted) (*extsort.Sorted, error) {
 	u := cluster.New(int(s.n))
 	hasEdge := make([]uint64, (s.n+63)/64)

@@ -12,13 +12,13 @@ import (
 
 // solver does one call of Components.
 //
-// A graph is a sequence of x<<32 | y, for every edge in both directions, of vertices
-// that are numbered anew in each round (see scramble). Contracting it leaves a map:
-// the vertex y of the next graph as Key and the vertex x that has become part of it
-// as Value. Maps wait in runs, with no memory, until the labels come back.
+// A graph is a sequence of x<<32 | y, for every edge in both directions; vertices are renumbered in
+// each round (see scramble). Contracting a graph yields a map with the vertex y of the next graph
+// as Key and the vertex x that was merged into it as Value. Maps stay in runs, without memory,
+// until the labels are carried back.
 //
-// A label is a vertex of the graph in which its component was found, with the round
-// in the upper half, as numbers of different rounds mean different vertices.
+// A label is a vertex of the graph in which its component was found, with the round in the upper
+// half, because the same number means different vertices in different rounds.
 type solver struct {
 	ctx     context.Context
 	n       uint64
@@ -28,8 +28,8 @@ type solver struct {
 	maps    [][]extsort.Run // by round
 }
 
-// Sorters take a quarter of the memory each: no more than three are there at once,
-// and two while labelWhole needs half of the memory.
+// Sorters take a quarter of the memory each: no more than three exist at once, and only two while
+// labelWhole needs half of the memory.
 const sorterShare = 4
 
 func (s *solver) external(edges *extsort.Sorted) (*extsort.Sorted, error) {
@@ -64,7 +64,7 @@ func (s *solver) labelFirst(edges *extsort.Sorted) (*extsort.Sorted, error) {
 	}
 }
 
-// symmetric makes the first graph.
+// symmetric builds the first graph, with every edge in both directions.
 func (s *solver) symmetric(edges *extsort.Sorted) (*extsort.Sorted, error) {
 	return s.sort(64, true, func(add adder) error {
 		return s.each(edges, func(e extsort.Entry) error {
@@ -77,8 +77,8 @@ func (s *solver) symmetric(edges *extsort.Sorted) (*extsort.Sorted, error) {
 	})
 }
 
-// labelWhole labels a graph whose vertices fit in memory, 8 bytes each. It returns
-// nothing if there are more of them.
+// labelWhole labels a graph whose vertices fit in memory, 8 bytes each. It returns nil if the graph
+// has more vertices.
 func (s *solver) labelWhole(graph *extsort.Sorted) (*extsort.Sorted, error) {
 	limit := s.o.Memory / 2 / 8
 	ids := make([]uint32, 0, min(limit, graph.Len())) // ascending
@@ -127,9 +127,9 @@ var errTooMany = errors.New("too many vertices")
 
 // contract makes the next graph and its map, and closes the graph.
 //
-// The vertex that x becomes part of, its smallest neighbour or itself, is known at
-// the first entry of x. The edges are renamed at one end while going through them,
-// sorted by the other end, and renamed there while going through the graph again.
+// The first entry of x says which vertex x is merged into: its smallest neighbour or itself. One
+// pass renames one end of each edge and sorts by the other end; a second pass over the graph
+// renames that end.
 func (s *solver) contract(graph *extsort.Sorted) (next *extsort.Sorted, err error) {
 	var joined *extsort.Sorted
 	half, err := s.sort(64, true, func(addHalf adder) error {
@@ -167,8 +167,7 @@ func (s *solver) contract(graph *extsort.Sorted) (next *extsort.Sorted, err erro
 	return next, nil
 }
 
-// renameOtherEnd adds the edges y<<32 | to of half, renamed at y too, to the next
-// graph.
+// renameOtherEnd adds the edges y<<32 | to of half to the next graph, with y renamed too.
 func (s *solver) renameOtherEnd(graph, half *extsort.Sorted, add adder) error {
 	edges := half.Reader()
 	err := s.eachJoined(graph, func(y, _, toY uint32, first bool) error {
@@ -188,8 +187,8 @@ func (s *solver) renameOtherEnd(graph, half *extsort.Sorted, add adder) error {
 	return errors.Join(err, edges.Close())
 }
 
-// eachJoined goes through a graph and tells of every edge from x to y which vertex x
-// becomes part of, and whether it is the first edge of x.
+// eachJoined visits every edge from x to y of a graph, with the vertex that x is merged into, and
+// says whether it is the first edge of x.
 func (s *solver) eachJoined(graph *extsort.Sorted, visit func(x, y, to uint32, first bool) error) error {
 	var last, to uint32
 	begun := false
@@ -203,7 +202,7 @@ func (s *solver) eachJoined(graph *extsort.Sorted, visit func(x, y, to uint32, f
 	})
 }
 
-// labelBack takes the labels of the last graph through all maps.
+// labelBack carries the labels of the last graph back through all maps.
 func (s *solver) labelBack(labels *extsort.Sorted) (*extsort.Sorted, error) {
 	for round := s.rounds - 1; round >= 0; round-- {
 		joined, err := s.takeBack(round)
@@ -222,9 +221,8 @@ func (s *solver) labelBack(labels *extsort.Sorted) (*extsort.Sorted, error) {
 	return labels, nil
 }
 
-// labelThrough labels the vertices of a graph, given those of the next one and the
-// map. What has become a vertex without edges is not among the labels: its component
-// is complete.
+// labelThrough labels the vertices of a graph from the labels of the next graph and the map. A
+// vertex that has lost all its edges is not among the labels: its component is complete.
 func (s *solver) labelThrough(round int, joined, labels *extsort.Sorted, add adder) error {
 	known := labels.Reader()
 	err := s.each(joined, func(e extsort.Entry) error {
@@ -246,8 +244,8 @@ func (s *solver) labelThrough(round int, joined, labels *extsort.Sorted, add add
 
 func (s *solver) label(round int, x uint32) uint64 { return uint64(round)<<32 | uint64(x) }
 
-// sortLabels sorts pairs of a vertex of a graph and its label by vertex, for
-// labelThrough, or those of the first graph by label, for smallest.
+// sortLabels sorts pairs of a vertex of a graph and its label by vertex, for labelThrough, or those
+// of the first graph by label, for smallest.
 func (s *solver) sortLabels(round int, fill func(add adder) error) (*extsort.Sorted, error) {
 	if round > 0 {
 		return s.sort(32, false, fill)
@@ -257,10 +255,10 @@ func (s *solver) sortLabels(round int, fill func(add adder) error) (*extsort.Sor
 	})
 }
 
-// smallest makes the result from vertices sorted by label, and closes those.
+// smallest makes the result from vertices sorted by label, and closes labels.
 func (s *solver) smallest(labels *extsort.Sorted) (*extsort.Sorted, error) {
 	result, err := s.sort(s.vertexBits(), false, func(add adder) error {
-		var last extsort.Entry // the first of its label
+		var last extsort.Entry // the first entry of its label
 		begun := false
 		return s.each(labels, func(e extsort.Entry) error {
 			if !begun || e.Key != last.Key {
@@ -275,7 +273,7 @@ func (s *solver) smallest(labels *extsort.Sorted) (*extsort.Sorted, error) {
 	return result, err
 }
 
-// putAway frees the memory of the map of the current round.
+// putAway frees the memory of the current round's map, and keeps its runs.
 func (s *solver) putAway(joined *extsort.Sorted) error {
 	runs, err := joined.Save(s.ctx)
 	if err != nil {

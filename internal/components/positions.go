@@ -8,15 +8,15 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
-// Positions is Components for vertices that are any 64-bit numbers, such as documents
-// numbered over all machines of a cluster. In the result Key is a vertex that has an
-// edge, and Value the smallest vertex of its component, ascending by vertex.
+// Positions is Components for vertices that are arbitrary 64-bit numbers, such as documents
+// numbered over all machines of a cluster. In the result Key is a vertex that has an edge, and
+// Value the smallest vertex of its component, ascending by vertex.
 //
-// edges has a as Key and b as Value, for an edge between vertices a < b; repeats do no
-// harm. At most 2³² vertices may have edges. Options are as for Components.
+// edges has a as Key and b as Value, for an edge between vertices a < b; repeated edges do no harm.
+// At most 2³² vertices may have edges. Options are as for Components.
 //
-// Vertices get their ranks among those that have edges, which keep the order, and
-// Components labels the ranks: that costs five sorts more.
+// Vertices are replaced by their ranks among those that have edges, which keeps their order, and
+// Components labels the ranks. This costs five more sorts.
 func Positions(ctx context.Context, edges *extsort.Sorted, o extsort.Options) (*extsort.Sorted, error) {
 	p := &ranker{solver{ctx: ctx, o: o}}
 	labels, err := p.label(edges)
@@ -39,7 +39,7 @@ func (p *ranker) label(edges *extsort.Sorted) (labels *extsort.Sorted, err error
 	if err != nil {
 		return nil, err
 	}
-	// By the rank of the label: the vertex.
+	// Sorted by the rank of the label; the value is the vertex.
 	byLabel, err := p.sort(32, false, func(add adder) error {
 		return p.join(ranks, vertices, func(e extsort.Entry, vertex uint64) error { return add(e.Value, vertex) })
 	})
@@ -68,7 +68,7 @@ func (p *ranker) vertices(edges *extsort.Sorted) (*extsort.Sorted, error) {
 	return vertices, err
 }
 
-// labelRanks returns the components of the edges between ranks.
+// labelRanks labels the components of the edges between ranks.
 func (p *ranker) labelRanks(edges, vertices *extsort.Sorted) (*extsort.Sorted, error) {
 	half, err := p.sort(64, false, func(add adder) error {
 		return p.rank(edges, vertices, func(e extsort.Entry, rank uint64) error { return add(e.Value, rank) })
@@ -90,7 +90,7 @@ func (p *ranker) labelRanks(edges, vertices *extsort.Sorted) (*extsort.Sorted, e
 	return labels, errors.Join(err, ranked.Close())
 }
 
-// rank visits entries whose keys are vertices, with the keys' ranks.
+// rank visits entries whose keys are vertices, each with the rank of its key.
 func (p *ranker) rank(entries, vertices *extsort.Sorted, visit func(e extsort.Entry, rank uint64) error) error {
 	known := vertices.Reader()
 	rank := uint64(0)
@@ -104,7 +104,7 @@ func (p *ranker) rank(entries, vertices *extsort.Sorted, visit func(e extsort.En
 	return errors.Join(err, known.Close())
 }
 
-// join visits entries whose keys are ranks, with their vertices.
+// join visits entries whose keys are ranks, each with its vertex.
 func (p *ranker) join(entries, vertices *extsort.Sorted, visit func(e extsort.Entry, vertex uint64) error) error {
 	known := vertices.Reader()
 	rank := uint64(0)

@@ -13,8 +13,8 @@ type adder func(key, value uint64) error
 
 func (s *solver) options(keyBits int, sum bool) extsort.Options {
 	o := s.o
-	// No two sorters may have runs of one name. Digits alone, so that the names keep
-	// the form of those that the caller makes.
+	// The runs of no two sorters may have the same name. Only digits are appended, so that names
+	// keep the form of the caller's.
 	s.sorters++
 	o.Name = fmt.Sprintf("%s%03d", o.Name, s.sorters)
 	o.KeyBits, o.Sum, o.Runs = keyBits, sum, nil
@@ -24,7 +24,7 @@ func (s *solver) options(keyBits int, sum bool) extsort.Options {
 	return o
 }
 
-// sort sorts what fill adds, and with sum leaves one of equal keys.
+// sort sorts the entries that fill adds; with sum, one entry of each key remains.
 func (s *solver) sort(keyBits int, sum bool, fill func(add adder) error) (*extsort.Sorted, error) {
 	sorter, err := extsort.New(s.options(keyBits, sum))
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *solver) sort(keyBits int, sum bool, fill func(add adder) error) (*extso
 	return sorted, err
 }
 
-// checkEvery is how many entries are visited between two looks at the context.
+// checkEvery is how many entries are visited between two checks of the context.
 const checkEvery = 1 << 14
 
 // each visits all entries in order.
@@ -66,7 +66,7 @@ func (s *solver) each(in *extsort.Sorted, visit func(extsort.Entry) error) error
 	return errors.Join(err, r.Close())
 }
 
-// vertices takes an edge of the caller's apart.
+// vertices splits one of the caller's edges into its vertices.
 func (s *solver) vertices(e extsort.Entry) (a, b uint32, err error) {
 	a, b = uint32(e.Key>>32), uint32(e.Key)
 	if a >= b || uint64(b) >= s.n {
@@ -85,8 +85,8 @@ func addBoth(add adder, x, y uint32) error {
 	return add(uint64(y)<<32|uint64(x), 0)
 }
 
-// scramble renumbers a vertex for a round: a bijection, so that the order of the
-// numbers is another one in each round, as good as random.
+// scramble renumbers a vertex for a round: a bijection that gives each round its own, seemingly
+// random order.
 func scramble(x uint32, round int) uint32 {
 	x ^= uint32(round) * 0x9e3779b1
 	x ^= x >> 16

@@ -2,11 +2,11 @@ package distinct
 
 import "math/bits"
 
-// Few collects the distinct ones of features for as long as they are few, in O(1) each. It looks
-// at little more than that many features of a text with many.
+// Few collects distinct features as long as there are few, in O(1) each. Of a text with many it
+// looks at little more than the limit.
 type Few struct {
 	most   int
-	round  uint32 // of the slots that are taken
+	round  uint32 // of the slots that are in use
 	slots  []fewSlot
 	values []uint64
 }
@@ -30,7 +30,7 @@ func (f *Few) Reset() {
 	}
 }
 
-// Add adds features, which must be hashes: their low bits tell them apart.
+// Add adds features, which must be hashes: their low bits choose slots.
 func (f *Few) Add(features []uint64) {
 	mask := uint64(len(f.slots) - 1)
 	for _, v := range features {
@@ -48,6 +48,6 @@ func (f *Few) Add(features []uint64) {
 	}
 }
 
-// Values returns the distinct features in the order in which they came, until the next Reset;
-// ok is false if they are too many.
+// Values returns the distinct features in the order in which they were added, valid until the next
+// Reset; ok is false if there are too many.
 func (f *Few) Values() (values []uint64, ok bool) { return f.values, len(f.values) <= f.most }

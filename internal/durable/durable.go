@@ -1,17 +1,16 @@
-// Package durable has what files need that must survive: a kill of the process at
-// any instant, a failure of the power, and whoever has put something else under
-// their names.
+// Package durable provides files that survive a kill of the process at any instant and a power
+// failure, and that are safe against anything that others put under their names.
 //
-//   - Create writes a file under another name, and gives it its own when it is whole
+//   - Create writes a file under a temporary name, and renames it when it is whole
 //     and on disk.
 //   - SyncDir and MkdirAll make the names in folders durable.
-//   - OpenOwn and CheckDir meet what this program has made earlier, never what a link
-//     leads to.
-//   - Checksum and NewID tell damage, and one file from another.
-//   - Pool reads many files with few of them open.
+//   - OpenOwn and CheckDir accept only what this program has made, never the target
+//     of a link.
+//   - Checksum and NewID detect damage, and tell one file from another.
+//   - Pool reads many files while few of them are open.
 //
-// Use it for every file that this program makes in a folder of its own. A file that the
-// user names and only reads is opened with package os.
+// Use it for every file that this program makes in a folder of its own. A file that the user names
+// and that is only read is opened with package os.
 package durable
 
 import (
@@ -31,9 +30,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // ChecksumSize is the size of a Checksum in a file, in bytes.
 const ChecksumSize = crc32.Size
 
-// Checksum is the CRC-32C (Castagnoli) of b, begun with seed. With seed 0 it is the plain
-// checksum; with the checksum of what stands before b it is that of both. Equal bytes have
-// equal checksums under equal seeds only.
+// Checksum is the CRC-32C (Castagnoli) of b, begun with seed. With seed 0 it is the plain checksum;
+// with the checksum of the bytes before b it is the checksum of both. Equal bytes have equal
+// checksums only under equal seeds.
 func Checksum(seed uint32, b []byte) uint32 { return crc32.Update(seed, castagnoli, b) }
 
 // NewID returns a random number that tells a file from every other one.
@@ -53,8 +52,8 @@ func SyncDir(fsys vfs.FS, dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// MkdirAll makes a folder and those above it. It returns the ones that were not there,
-// the topmost last. Their names are not durable yet: see SyncNames.
+// MkdirAll makes a folder and its parents. It returns the folders that it made, the topmost last.
+// Their names are not durable yet: see SyncNames.
 func MkdirAll(fsys vfs.FS, dir string, perm fs.FileMode) (made []string, err error) {
 	for at := dir; ; at = fsys.PathDir(at) {
 		if _, err := fsys.Stat(at); err == nil || at == fsys.PathDir(at) {
@@ -67,7 +66,7 @@ func MkdirAll(fsys vfs.FS, dir string, perm fs.FileMode) (made []string, err err
 	return made, fsys.MkdirAll(dir, perm)
 }
 
-// SyncNames makes the names of folders durable, each in the one above it.
+// SyncNames makes the names of folders durable, each in its parent.
 func SyncNames(fsys vfs.FS, dirs []string) error {
 	for _, dir := range dirs {
 		if err := SyncDir(fsys, fsys.PathDir(dir)); err != nil {
@@ -77,14 +76,13 @@ func SyncNames(fsys vfs.FS, dirs []string) error {
 	return nil
 }
 
-// ErrForeign says that under the name of a file of this program stands something that
-// this program has not made: a link, a device, a file that has other names too.
+// ErrForeign says that the name of a file of this program belongs to something that this program
+// has not made: a link, a device, a file that also has other names.
 var ErrForeign = errors.New("not made by this program")
 
-// OpenOwn opens a file that an earlier process has made, to read it and to write into it.
-// A link, anything that is no regular file, and a file with a second name (hard link)
-// is ErrForeign: what is written would go elsewhere too. A file that is not there is
-// fs.ErrNotExist.
+// OpenOwn opens a file that an earlier process has made, for reading and writing. A link, anything
+// but a regular file, and a file with a second name (hard link) are ErrForeign: writing would
+// change something elsewhere. A file that does not exist is fs.ErrNotExist.
 func OpenOwn(fsys vfs.FS, path string) (vfs.File, error) {
 	before, err := lookUp(fsys, path)
 	if err != nil {
@@ -94,7 +92,7 @@ func OpenOwn(fsys vfs.FS, path string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if OnSystem(fsys) { // what was opened must be what was looked at
+	if OnSystem(fsys) { // the opened file must be the one that lookUp has checked
 		after, err := f.Stat()
 		if err == nil && !SameFile(before, after) {
 			err = foreign(path, "replaced while it was opened")
@@ -106,7 +104,7 @@ func OpenOwn(fsys vfs.FS, path string) (vfs.File, error) {
 	return f, nil
 }
 
-// lookUp refuses what OpenOwn must not open.
+// lookUp refuses everything that OpenOwn must not open.
 func lookUp(fsys vfs.FS, path string) (fs.FileInfo, error) {
 	info, err := Lstat(fsys, path)
 	if err == nil {
@@ -118,14 +116,14 @@ func lookUp(fsys vfs.FS, path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// IsOwn tells whether OpenOwn would open what stands at path.
+// IsOwn tells whether OpenOwn would open path.
 func IsOwn(fsys vfs.FS, path string) bool {
 	_, err := lookUp(fsys, path)
 	return err == nil
 }
 
-// CheckDir tells whether what stands at path is a folder itself: a link to one is
-// ErrForeign, since what is removed and made in it would be elsewhere.
+// CheckDir checks that path is itself a folder: a link to a folder is ErrForeign, because the
+// program would make and remove things elsewhere.
 func CheckDir(fsys vfs.FS, path string) error {
 	info, err := Lstat(fsys, path)
 	switch {
@@ -139,7 +137,7 @@ func CheckDir(fsys vfs.FS, path string) error {
 	return nil
 }
 
-// CheckRegular is ErrForeign if what Lstat has met at path is no regular file.
+// CheckRegular returns ErrForeign if info, as Lstat has returned it, is not of a regular file.
 func CheckRegular(path string, info fs.FileInfo) error {
 	switch {
 	case IsLink(info):
@@ -150,8 +148,8 @@ func CheckRegular(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// CheckEmpty is ErrForeign if what Lstat has met at path is no regular file, or holds
-// something: what this program makes there stays empty.
+// CheckEmpty returns ErrForeign if info, as Lstat has returned it, is not of a regular file or the
+// file has content: files of this kind stay empty.
 func CheckEmpty(path string, info fs.FileInfo) error {
 	if err := CheckRegular(path, info); err != nil {
 		return err
@@ -166,8 +164,7 @@ func foreign(path, what string) error {
 	return fmt.Errorf("%s: %s, %w; remove it", path, what, ErrForeign)
 }
 
-// Lstat looks at a name itself, not at what a link leads to. File systems in memory have
-// no links.
+// Lstat describes a name itself, not the target of a link. File systems in memory have no links.
 func Lstat(fsys vfs.FS, path string) (fs.FileInfo, error) {
 	if OnSystem(fsys) {
 		return os.Lstat(path)
@@ -178,5 +175,5 @@ func Lstat(fsys vfs.FS, path string) (fs.FileInfo, error) {
 // OnSystem tells whether paths are those of the operating system.
 func OnSystem(fsys vfs.FS) bool { return vfs.Root(fsys) == vfs.Default }
 
-// IsLink tells whether what Lstat has met is a symbolic link.
+// IsLink tells whether info, as Lstat has returned it, is of a symbolic link.
 func IsLink(info fs.FileInfo) bool { return info.Mode()&fs.ModeSymlink != 0 }

@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A File is a new file that has its name when it is whole:
+// A File is a new file that gets its name only when it is whole:
 //
 //	f, err := durable.Create(fs, path)
 //	if err != nil { … }
@@ -17,7 +17,7 @@ import (
 //
 // It belongs to one goroutine.
 type File struct {
-	// Volatile files need not survive a failure of the power: nothing is synced.
+	// Volatile files need not survive a power failure: nothing is synced.
 	Volatile bool
 
 	fs         vfs.FS
@@ -26,17 +26,17 @@ type File struct {
 	made       []string // folders that Create has made
 }
 
-// Create begins a file under a temporary name beside path, and makes its folder if need
-// be. What stands under the name path stays until Commit. If path is a symbolic link,
-// Commit puts the file in the place of the link, not of what that leads to.
+// Create begins a file under a temporary name next to path, and makes its folder if necessary. An
+// existing file at path stays until Commit. If path is a symbolic link, Commit replaces the link,
+// not its target.
 func Create(fsys vfs.FS, path string) (*File, error) {
-	// Nothing of the target's name is in it, which may be as long as a name may be.
+	// The target's name is not part of it: that name may already have the maximal length.
 	temp := ".alike-" + strconv.FormatUint(rand.Uint64(), 36) + ".tmp"
 	return CreateAs(fsys, path, temp)
 }
 
-// CreateAs is Create with a temporary name that the caller knows after a crash. What has
-// that name is removed first.
+// CreateAs is Create with a temporary name that the caller still knows after a crash. An existing
+// file of that name is removed first.
 func CreateAs(fsys vfs.FS, path, temp string) (*File, error) {
 	dir := fsys.PathDir(path)
 	made, err := MkdirAll(fsys, dir, 0o777)
@@ -44,8 +44,8 @@ func CreateAs(fsys vfs.FS, path, temp string) (*File, error) {
 		return nil, err
 	}
 	f := &File{fs: fsys, path: path, temp: fsys.PathJoin(dir, temp), made: made}
-	// vfs creates exclusively, after removing what has the name: it follows no link
-	// and empties no file.
+	// vfs removes what has the name and then creates exclusively: it follows no link and truncates
+	// no file.
 	f.file, err = fsys.Create(f.temp, vfs.WriteCategoryUnspecified)
 	return f, err
 }
@@ -53,8 +53,8 @@ func CreateAs(fsys vfs.FS, path, temp string) (*File, error) {
 // Write appends to the file.
 func (f *File) Write(p []byte) (int, error) { return f.file.Write(p) }
 
-// Commit makes the file durable and gives it its name. After an error the name stands
-// for what it stood for before, unless it was the folder that could not be synced.
+// Commit makes the file durable and gives it its name. After an error, path names what it named
+// before, unless the error came from syncing the folder.
 func (f *File) Commit() error {
 	if !f.Volatile {
 		if err := f.file.Sync(); err != nil {
@@ -79,11 +79,11 @@ func (f *File) Commit() error {
 	return SyncNames(f.fs, f.made)
 }
 
-// Abort leaves nothing behind but folders. After Commit, or a second time, it does
-// nothing.
+// Abort removes the file; folders that Create has made stay. After Commit, or a second time, it
+// does nothing.
 func (f *File) Abort() {
 	if f.file != nil {
-		_ = f.file.Close() // what is in it is not wanted any more
+		_ = f.file.Close() // its content is no longer needed
 		f.file = nil
 	}
 	if f.temp != "" {

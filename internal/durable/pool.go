@@ -9,22 +9,21 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A Pool reads any number of files and keeps a bounded number of them open: those that
-// were read last. Its methods are safe for concurrent use.
+// A Pool reads any number of files and keeps a bounded number of them open: the most recently read.
+// Its methods are safe for concurrent use.
 //
-// It costs a lock of some ten nanoseconds a read, and an opening when the file was not
-// among them.
+// A read costs a lock of some ten nanoseconds, and an opening when the file was not open.
 type Pool struct {
 	open func(name string) (vfs.File, error)
 	most int
 
 	mu    sync.Mutex
-	files int       // open, those in use included
-	idle  list.List // of *Pooled that are open and not in use; the one used last in front
+	files int       // open, including those in use
+	idle  list.List // of *Pooled that are open and not in use; most recently used first
 }
 
-// NewPool returns a pool of the files that open opens. It keeps up to most of them open,
-// and more only while more than that are being read at one instant.
+// NewPool returns a pool of the files that open opens. It keeps up to most of them open, and more
+// only while more are being read at one instant.
 func NewPool(most int, open func(name string) (vfs.File, error)) *Pool {
 	return &Pool{open: open, most: most}
 }
@@ -34,7 +33,7 @@ type Pooled struct {
 	pool *Pool
 	name string
 
-	// What follows is guarded by pool.mu.
+	// pool.mu guards the fields below.
 	file   vfs.File // nil: not open
 	users  int
 	place  *list.Element // in pool.idle; nil when in use or not open
@@ -52,7 +51,7 @@ func (p *Pool) Open(name string) (*Pooled, error) {
 
 var errPooledClosed = errors.New("file already closed")
 
-// take returns the open file, for one use.
+// take returns the open file for one use.
 func (f *Pooled) take() (vfs.File, error) {
 	p := f.pool
 	p.mu.Lock()
@@ -79,7 +78,7 @@ func (f *Pooled) take() (vfs.File, error) {
 	return f.file, nil
 }
 
-// makeRoom closes files that are not in use until another one may be opened.
+// makeRoom closes unused files until another one may be opened.
 func (p *Pool) makeRoom() error {
 	for p.files >= p.most && p.idle.Len() > 0 {
 		oldest := p.idle.Back().Value.(*Pooled)
@@ -90,7 +89,7 @@ func (p *Pool) makeRoom() error {
 	return nil
 }
 
-// shut closes a file that nobody uses.
+// shut closes an unused file.
 func (f *Pooled) shut() error {
 	if f.place != nil {
 		f.pool.idle.Remove(f.place)
@@ -147,7 +146,7 @@ func (f *Pooled) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// Close closes the file, at once or when those reads have ended that are under way.
+// Close closes the file, at once or when the reads under way have ended.
 func (f *Pooled) Close() error {
 	f.pool.mu.Lock()
 	defer f.pool.mu.Unlock()

@@ -2,15 +2,14 @@ package durable
 
 import "io/fs"
 
-// State tells one state of a file's bytes from another: size, time of change and, where
-// the system has them, the number of the file (inode) and the time when the system has last
-// changed anything of it. That time cannot be set by a program. It changes with the
-// file's name, links, owner and permissions too.
+// State identifies a state of a file's bytes: size, time of modification and, where the system has
+// them, the number of the file (inode) and the time of the last change of its status. No program
+// can set that time. It also changes with the file's name, links, owner and permissions.
 type State struct {
 	Size     int64
 	Modified int64 // nanoseconds since 1970
 	Inode    uint64
-	Changed  int64 // nanoseconds since 1970; 0: not known
+	Changed  int64 // nanoseconds since 1970; 0: unknown
 }
 
 // StateOf returns the state of a file.
@@ -20,8 +19,8 @@ func StateOf(info fs.FileInfo) State {
 	return s
 }
 
-// SameFile tells whether two looks met one file, whatever has happened to its bytes in
-// between. Where files have no numbers it is always true.
+// SameFile tells whether a and b describe one file, even if its bytes have changed in between.
+// Where files have no numbers it is always true.
 func SameFile(a, b fs.FileInfo) bool {
 	deviceA, inodeA := number(a)
 	deviceB, inodeB := number(b)

@@ -2,8 +2,8 @@ package durable
 
 import "github.com/cockroachdb/pebble/v2/vfs"
 
-// Unsynced returns a file system whose files and folders are never waited for until they are on
-// disk: what was written survives the process, but not a failure of the power.
+// Unsynced returns a file system that never waits for files and folders to be on disk: data survive
+// the process but not a power failure.
 func Unsynced(fsys vfs.FS) vfs.FS { return unsynced{fsys} }
 
 // IsUnsynced tells whether a file is of such a file system.

@@ -7,10 +7,10 @@ type Appender struct {
 	s     *Sorter
 }
 
-// Add adds an entry. It copies 16 B, and hands a chunk of entries to the sorter
-// when that is full; then, when memory runs out, it sorts and writes a run, or
-// waits for another appender that does. Once it has failed, the sorter is good
-// for Close only. Nothing allocates while a sorter that was Reset fills up again.
+// Add adds an entry. It copies 16 B, and hands over a chunk of entries to the sorter when the chunk
+// is full. If memory is used up then, it sorts and writes a run, or waits for another appender that
+// does. After an error the sorter can only be closed. Filling a sorter again after Reset allocates
+// nothing.
 func (a *Appender) Add(key, value uint64) error {
 	if a.n == len(a.chunk) {
 		return a.addSlow(key, value)
@@ -31,8 +31,8 @@ func (a *Appender) addSlow(key, value uint64) error {
 	return nil
 }
 
-// Flush hands over what was added so far. It is needed before Save and Sort;
-// adding may go on after it.
+// Flush hands over what was added so far. It is needed before Save and Sort; more entries may be
+// added after it.
 func (a *Appender) Flush() error {
 	n := a.n
 	a.n = 0

@@ -1,13 +1,11 @@
-// Package extsort sorts 16-byte entries, of which there may be more than fit in
-// memory: band keys, candidate pairs, votes, edges. It is what the stages of the
-// batch engine hand each other.
+// Package extsort sorts 16-byte entries, of which there may be more than fit in memory: band keys,
+// candidate pairs, votes, edges. The stages of the batch engine pass data to each other through it.
 //
-// A [Sorter] takes entries from several goroutines, each with an [Appender]. As
-// long as they fit in half of [Options.Memory] nothing touches the disk: they
-// are cut by their top bits into parts that fit in cache, and each part is
-// sorted by the worker that visits it, just before the visit. What does not fit
-// is written in sorted runs (run.go, docs/formats.md) and merged. Either way
-// the same entries come out in the same order:
+// A [Sorter] takes entries from several goroutines, each with an [Appender]. As long as they fit in
+// half of [Options.Memory] nothing touches the disk: they are split by their top bits into parts
+// that fit in cache, and each part is sorted by the worker that visits it, just before the visit.
+// Entries that do not fit are written in sorted runs (run.go, docs/formats.md) and merged. Either
+// way the same entries come out in the same order:
 //
 //	sorter, err := extsort.New(extsort.Options{Dir: dir, Name: "bands", Memory: 1 << 30, Threads: 8})
 //	appender := sorter.Appender()         // one a goroutine
@@ -18,9 +16,8 @@
 //	reader := sorted.Reader()             // or one after the other, in order
 //	err = sorted.Close()
 //
-// Do not use it for fewer than some thousand entries: package slices is simpler
-// and as fast. The format of runs is versioned; a run of another version is
-// refused, never guessed at.
+// Do not use it for less than some thousand entries: package slices is simpler and as fast. The
+// format of runs is versioned; a run of another version is refused, never guessed at.
 package extsort
 
 import (
@@ -32,7 +29,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Entry is what is sorted: by Key, then Value.
+// Entry is the unit of sorting: entries are ordered by Key, then Value.
 type Entry struct{ Key, Value uint64 }
 
 // PartMax is the longest part, in entries, that [Sorted.Each] hands to visit. It
@@ -40,20 +37,21 @@ type Entry struct{ Key, Value uint64 }
 // does not depend on memory.
 const PartMax = 1 << 16
 
-// Dir is where runs go. Its methods are called from several goroutines.
+// Dir is the folder of the runs. Its methods are called from several goroutines.
 type Dir interface {
-	// Create makes a file for writing, or empties the one that is there. The
-	// first call is when the folder is needed.
+	// Create makes a file for writing, or truncates an existing one. The folder is not needed
+	// before the first call.
 	Create(name string) (vfs.File, error)
-	// Open opens a file for reading. A merge reads up to 512 of them by turns, and several
-	// sorters may merge at once: who has a limit opens them as they are read.
+	// Open opens a file for reading. A merge reads up to 512 of them alternately, and several
+	// sorters may merge at once: a Dir that limits open files opens them when they are read.
 	Open(name string) (RunFile, error)
 	Remove(name string) error
-	// Spilled is told the length of every finished run.
+	// Spilled receives the length of every finished run.
 	Spilled(bytes int64)
 }
 
-// RunFile is a run to read. Its methods but Close are called from several goroutines.
+// RunFile is a run that is open for reading. All methods but Close are called from several
+// goroutines.
 type RunFile interface {
 	io.ReaderAt
 	io.Closer
@@ -63,47 +61,42 @@ type RunFile interface {
 // Run names a finished run, for a checkpoint.
 type Run struct {
 	Name string
-	ID   uint64 // stands in the file too: no other run passes for it
+	ID   uint64 // as in the file: no other run is mistaken for it
 }
 
-// Errors that runs are refused with; the text around them names the run and says
-// what to do.
+// Errors for runs that are refused; the text around them names the run and says what to do.
 var (
 	ErrCorrupt = errors.New("corrupt run")
 	ErrVersion = errors.New("run of another format version")
 	ErrScheme  = errors.New("run of another scheme")
 )
 
-// Options say how to sort. The zero value sorts in memory, without limit, on one
-// thread.
+// Options say how to sort. The zero value sorts in memory, without limit, on one thread.
 type Options struct {
-	// Dir is asked for files when memory runs out, and by Save. It may be nil when
-	// neither can happen.
+	// Dir receives runs when memory is used up, and in Save. It may be nil when neither can happen.
 	Dir Dir
 	// Name is the prefix of the runs' names: NAME-000001.run.
 	Name string
 	// Scheme is written into every run, at most 64 KiB; opening a run of another
 	// scheme is ErrScheme.
 	Scheme string
-	// Memory is how many bytes the sorter may hold: entries and the scratch of
-	// sorting, writing and merging together. 0: no limit; less than 4 MiB is
-	// taken as 4 MiB. Not counted are the runs' fences (1/2048 or less of what is
-	// spilled), chunks of 64 KiB of more than Memory/256 KiB appenders, and
-	// readers that are open at once beyond the first Threads.
+	// Memory is how many bytes the sorter may use for entries and the scratch of sorting, writing
+	// and merging together. 0: no limit; less than 4 MiB is taken as 4 MiB. Not counted are the
+	// runs' fences (at most 1/2048 of what is spilled), chunks of 64 KiB of more than Memory/256
+	// KiB appenders, and readers beyond the first Threads that are open at once.
 	Memory int64
-	// Threads is the number of workers that sort, 0: 1. It is cut to one for every
-	// 4 MiB of Memory.
+	// Threads is the number of workers that sort, 0: 1. It is reduced to one for every 4 MiB of
+	// Memory.
 	Threads int
-	// KeyBits is the number of low bits of a key that are used, 0: 64. Keys from
-	// 1<<KeyBits on are sorted rightly, but slowly.
+	// KeyBits is the number of low bits of a key that are used, 0: 64. Keys from 1<<KeyBits on are
+	// sorted correctly, but slowly.
 	KeyBits int
-	// Sum makes entries of equal keys one, whose value is the sum of theirs
-	// (modulo 2^64).
+	// Sum merges entries of equal keys into one whose value is the sum of theirs (modulo 2^64).
 	Sum bool
-	// Runs are finished runs of an earlier process, to go on with.
+	// Runs are finished runs of an earlier process, to be sorted along with new entries.
 	Runs []Run
-	// Temporary says that no run has to outlive the process: none is synced, or kept
-	// open for that.
+	// Temporary says that no run needs to outlive the process: none is synced, or kept open until
+	// it is.
 	Temporary bool
 
 	sizes sizes // 0 outside tests
@@ -126,21 +119,20 @@ const (
 	maxReadAhead = 16   // blocks of a run that are read at once, at most
 	freeBlocks   = 2048 // blocks for each merging worker when there is no limit
 	maxFan       = 512  // runs that are merged at once, at most
-	maxPending   = 16   // runs whose files wait, open, for Save to sync them
+	maxPending   = 16   // runs whose files stay open until Save syncs them
 )
 
-// combineFrom is how many entries, at least, a sorter with Sum holds before it
-// makes those of equal keys one although memory is left: repeats should not pile
-// up where there are many.
+// combineFrom is how many entries, at least, a sorter with Sum holds before it merges those of
+// equal keys although memory is left, so that repeats do not pile up.
 const combineFrom = 4 << 20
 
-// plan is how Options' memory is shared out, in entries.
+// plan divides Options.Memory; lengths are in entries.
 type plan struct {
 	sizes
 	threads int
 	keyBits uint
 	limit   int // chunks to hold before spilling
-	arena   int // entries of the target of sorting, which is also the buffers of merging
+	arena   int // entries of the array that sorting fills, which is also the buffers of merging
 }
 
 func newPlan(o Options) plan {
@@ -169,6 +161,6 @@ func newPlan(o Options) plan {
 	return p
 }
 
-// scratchLen is the length of a worker's scratch. Parts of uniform keys are at
-// most part long, give or take a little; longer ones are sorted in place.
+// scratchLen is the length of a worker's scratch. Parts of uniform keys are roughly at most part
+// long; longer ones are sorted in place.
 func scratchLen(part int) int { return part + part/4 }

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// insertionMax is the length up to which insertion sort beats another cut.
+// insertionMax is the length up to which insertion sort is faster than another cut.
 const insertionMax = 24
 
 // bucketSize is the aimed-at number of entries in a bucket of a part.
 const bucketSize = 4
 
-// kernel sorts parts with scratch memory that is kept between calls. It belongs
+// kernel sorts parts with scratch memory that it keeps between calls. It belongs
 // to one goroutine at a time.
 //
 // The idea, an MSD radix sort whose digits start at the highest bit in which the
@@ -60,7 +60,7 @@ func (k *kernel) sort(a []Entry) {
 	}
 }
 
-// sortValues sorts entries of one key, by taking the values for keys.
+// sortValues sorts entries of one key, by using the values as keys.
 func (k *kernel) sortValues(a []Entry) {
 	ascending := true
 	for i := 1; i < len(a) && ascending; i++ {
@@ -103,7 +103,7 @@ func (k *kernel) cut(a []Entry, top uint) {
 		counts[b]++
 	}
 	start := uint32(0)
-	for b := range buckets { // each count has become its bucket's end
+	for b := range buckets { // each count is now its bucket's end
 		end := k.counts[base+b] // by index: a deeper cut may have moved the stack
 		if bucket := a[start:end]; len(bucket) <= insertionMax {
 			insertionSort(bucket)
@@ -160,8 +160,8 @@ func less(a, b Entry) bool {
 	return a.Key < b.Key || a.Key == b.Key && a.Value < b.Value
 }
 
-// combine makes sorted entries of equal keys one, with the sum of their values,
-// and returns the shorter a.
+// combine merges sorted entries of equal keys into one with the sum of their values, and returns
+// the shorter a.
 func combine(a []Entry) []Entry {
 	if len(a) == 0 {
 		return a

@@ -5,8 +5,7 @@ import (
 	"sort"
 )
 
-// keyRange is the keys from lo up to but not including hi; the last range has no
-// hi.
+// keyRange is the keys from lo up to but not including hi; the last range has no hi.
 type keyRange struct {
 	lo, hi uint64
 	last   bool
@@ -14,12 +13,12 @@ type keyRange struct {
 
 // cursor walks through a run's entries of a key range.
 type cursor struct {
-	cur    []Entry // entries at hand, of one block
+	cur    []Entry // entries left of one block
 	run    *run
 	keys   keyRange
 	buf    []Entry
 	loaded []Entry // blocks that were read but not checked yet
-	next   int     // block that loaded begins with, or that is to be read
+	next   int     // number of the first block in loaded, or of the next one to read
 	end    int     // block to stop before
 }
 
@@ -63,8 +62,7 @@ func (c *cursor) refill() (bool, error) {
 	return true, nil
 }
 
-// trim cuts off what is outside the range: it may be in the first block and in
-// the last.
+// trim cuts off entries outside the range: they may be in the first block and in the last.
 func (c *cursor) trim(entries []Entry) []Entry {
 	if entries[0].Key < c.keys.lo {
 		entries = entries[searchKey(entries, c.keys.lo):]
@@ -85,10 +83,10 @@ func countUpTo(entries []Entry, cut Entry) int {
 	return sort.Search(len(entries), func(i int) bool { return less(cut, entries[i]) })
 }
 
-// merger merges runs in batches, and cuts the outcome into parts.
+// merger merges runs in batches, and cuts the result into parts.
 //
-// The idea: not entry by entry through a heap or a tree of losers, at log₂(runs)
-// mispredicted comparisons each, but
+// The idea: instead of merging entry by entry through a heap or a tree of losers, with log₂(runs)
+// mispredicted comparisons each,
 //
 //	look q entries ahead in each of the runs, q = batch/runs
 //	cut = the smallest of the entries seen furthest ahead
@@ -106,8 +104,8 @@ type merger struct {
 	cutter  cutter  // its rest is in buf
 }
 
-// next returns the next part, valid until the following call; none at the end.
-// more says that the key of this part, the only one in it, goes on in the next.
+// next returns the next part, valid until the following call; none at the end. more says that the
+// part holds one key only, which continues in the next part.
 func (m *merger) next() (part []Entry, more bool, err error) {
 	for {
 		open := len(m.cursors) > 0
@@ -171,12 +169,12 @@ func (m *merger) fill() error {
 type cutter struct {
 	rest []Entry
 	max  int
-	hot  bool // rest goes on with a key that was cut
+	hot  bool // rest continues a key that was cut
 }
 
-// take cuts off the next part; ok is false when there is none, or with open, that
-// more entries will follow, when there is not enough to know where it ends. It
-// leaves then max entries at most.
+// take cuts off the next part. ok is false when there is none; with open, which says that more
+// entries will follow, also when the end of the part is not yet known. Then at most max entries are
+// left.
 func (c *cutter) take(open bool) (part []Entry, more, ok bool) {
 	n := len(c.rest)
 	if n == 0 {
@@ -214,7 +212,7 @@ func (c *cutter) cut(n int) []Entry {
 	return part
 }
 
-// keyStart returns where the key of entry i begins.
+// keyStart returns the index at which the key of entry i begins.
 func (c *cutter) keyStart(i int) int {
 	key := c.rest[i].Key
 	if i > 0 && c.rest[i-1].Key != key {
@@ -223,7 +221,7 @@ func (c *cutter) keyStart(i int) int {
 	return searchKey(c.rest[:i], key)
 }
 
-// keyEnd returns where the first key ends.
+// keyEnd returns the index at which the first key ends.
 func (c *cutter) keyEnd() int {
 	key := c.rest[0].Key
 	return sort.Search(len(c.rest), func(i int) bool { return c.rest[i].Key > key })

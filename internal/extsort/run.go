@@ -13,9 +13,9 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// A run is a file of sorted entries. All numbers are little-endian; checksums are
-// CRC-32C, those behind the header begun with the lower half of the run's number, so that
-// nothing of one run passes in another. docs/formats.md tells it in words.
+// A run is a file of sorted entries. All numbers are little-endian. Checksums are CRC-32C; those
+// behind the header begin with the lower half of the run's number, so that no part of one run is
+// accepted in another. docs/formats.md describes the format in words.
 //
 //	header   magic "alikerun" 8 | checksum of the rest 4 | version 4 | entries a block 4 |
 //	         flags 4 | length of the scheme 4 | 0 4 | number of the run 8 |
@@ -48,7 +48,7 @@ var remedy = setting.Textf("start over with %s", setting.Fresh)
 // run is a finished run.
 type run struct {
 	name    string
-	id      uint64 // tells it from every other run
+	id      uint64 // identifies this run
 	entries int64
 	unit    int      // entries of every block but the last
 	start   int64    // offset of the first block
@@ -56,7 +56,7 @@ type run struct {
 
 	saved   bool     // named by Save: not to be removed before Prune or Close
 	synced  bool     // on stable storage, or temporary
-	pending vfs.File // as written, waiting for Sync; or nil
+	pending vfs.File // the file as written, until it is synced; or nil
 	file    RunFile  // open for reading; or nil
 }
 
@@ -64,7 +64,7 @@ func corrupt(name, format string, args ...any) error {
 	return setting.Errorf("%s: %w: %s; %s", name, ErrCorrupt, fmt.Sprintf(format, args...), remedy)
 }
 
-// checksum is that of what stands in the run behind its header.
+// checksum is the checksum of bytes behind the run's header.
 func (r *run) checksum(b []byte) uint32 { return durable.Checksum(uint32(r.id), b) }
 
 // bytesOf is the memory of entries.
@@ -72,7 +72,7 @@ func bytesOf(entries []Entry) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(entries))), len(entries)*entryBytes)
 }
 
-// turn changes entries between memory's and the files' order of bytes.
+// turn converts entries between the byte orders of memory and of files.
 func turn(entries []Entry) {
 	if swapBytes {
 		for number := range slices.Chunk(bytesOf(entries), 8) {
@@ -100,12 +100,11 @@ func appendHeader(dst []byte, unit int, sum bool, scheme string, id uint64) []by
 	return dst
 }
 
-// runWriter writes a run block by block. After an error, abort is all that is
-// left to do.
+// runWriter writes a run block by block. After an error, only abort may be called.
 type runWriter struct {
 	run   run
-	buf   []Entry // whole blocks and the one that is being filled, each after a place for its header
-	block int     // where in buf that one begins
+	buf   []Entry // finished blocks and the one that is being filled, each after room for its header
+	block int     // index in buf where that one begins
 	off   int64
 }
 
@@ -212,7 +211,7 @@ func (w *runWriter) finish() (*run, int64, error) {
 	return &w.run, w.off, nil
 }
 
-// abort closes the file, unless that was tried already, and removes it.
+// abort closes the file, unless finish has tried that already, and removes it.
 func (w *runWriter) abort(dir Dir) error {
 	return errors.Join(w.run.close(), dir.Remove(w.run.name))
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// openRun opens a run and checks everything but its blocks, which are checked
-// when they are read.
+// openRun opens a run and checks everything but its blocks, which are checked when they are read.
 func openRun(dir Dir, named Run, scheme string, sum bool) (*run, error) {
 	file, err := dir.Open(named.Name)
 	if err != nil {
@@ -151,7 +150,7 @@ func (r *run) checkBlock(block []Entry, number int) ([]Entry, error) {
 	if entries[0].Key != r.fences[number] || number+1 < len(r.fences) && last > r.fences[number+1] {
 		return nil, corrupt(r.name, "block %d is not the one in its index", number)
 	}
-	for i := 1; i < len(entries); i++ { // else the merge might never end
+	for i := 1; i < len(entries); i++ { // otherwise the merge might never end
 		if less(entries[i], entries[i-1]) {
 			return nil, corrupt(r.name, "block %d is not in order", number)
 		}

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Sorted is entries in order: in memory or, when they did not fit, in runs that
-// are merged anew by each reading. Its methods may be called from several
-// goroutines, save for Save, Prune and Close.
+// Sorted is entries in order: in memory or, when they did not fit, in runs that every reading
+// merges again. Its methods may be called from several goroutines, except for Save, Prune and
+// Close.
 type Sorted struct {
 	store   *store
 	table   *table // nil: in runs
@@ -59,8 +59,8 @@ func Open(ctx context.Context, o Options) (*Sorted, error) {
 	return s, nil
 }
 
-// prepare merges runs until the rest can be merged while they are read, and
-// shares out the memory of t, which is empty.
+// prepare merges runs until the remaining ones can be merged while they are read, and divides the
+// memory of t, which is empty.
 func (s *Sorted) prepare(ctx context.Context, t *table) error {
 	st := s.store
 	s.kernels = &t.kernels
@@ -95,7 +95,7 @@ func (s *Sorted) setLanes(t *table, n, size int) {
 	s.lanes.size, s.lanes.free = size, nil
 	memory := t.entries[:cap(t.entries)]
 	if len(memory) < n*size {
-		memory, t.entries = nil, nil // before its successor is made
+		memory, t.entries = nil, nil // freed before its successor is made
 		memory = make([]Entry, n*size)
 		t.entries = memory
 	}
@@ -136,22 +136,21 @@ func (s *Sorted) mergeInto(ctx context.Context, w *runWriter, runs []*run) error
 	return s.eachIn(ctx, runs, keyRange{last: true}, func(part []Entry, _ bool) error { return w.append(part) })
 }
 
-// Len returns the number of entries. With Sum it is an upper bound: entries of
-// equal keys that have not met yet are counted apart.
+// Len returns the number of entries. With Sum it is an upper bound: entries of equal keys that are
+// not merged yet count separately.
 func (s *Sorted) Len() int64 { return s.length }
 
 // Spilled tells whether the entries are in runs.
 func (s *Sorted) Spilled() bool { return s.table == nil && len(s.store.runs) > 0 }
 
-// Each calls visit for every part: sorted entries of whole keys. Parts come in
-// rising order within a worker, 0 ≤ worker < threads, and in no order between
-// workers. A key of more than PartMax entries comes in several parts of its own, in
-// order, from one worker; more is true for all of them but the last. A part is
-// valid during the call and must not be written to. threads is cut to
-// Options.Threads.
+// Each calls visit for every part: sorted entries of whole keys. One worker, 0 ≤ worker < threads,
+// gets its parts in ascending order; there is no order between workers. A key of more than PartMax
+// entries comes in several parts of its own, in order, from one worker; more is true for all of
+// them but the last. A part is valid during the call and must not be written to. threads is reduced
+// to Options.Threads.
 //
-// Cost: in memory 17 ns an entry and thread the first time and then a pass over
-// memory; in runs, the reading and sorting in cache of all entries each time.
+// Cost: in memory 17 ns an entry and thread the first time and then a pass over memory; in runs,
+// reading and sorting in cache of all entries each time.
 func (s *Sorted) Each(ctx context.Context, threads int, visit func(worker int, part []Entry, more bool) error) error {
 	threads = max(1, min(threads, s.store.plan.threads))
 	if s.table != nil {
@@ -190,8 +189,7 @@ func (s *Sorted) Each(ctx context.Context, threads int, visit func(worker int, p
 	return group.Wait()
 }
 
-// ranges cuts the keys, by the runs' fences, into ranges of about equally many
-// entries.
+// ranges divides the keys, by the runs' fences, into ranges of about equally many entries.
 func (s *Sorted) ranges(threads int) []keyRange {
 	var fences []uint64
 	blocks := 0
@@ -206,7 +204,7 @@ func (s *Sorted) ranges(threads int) []keyRange {
 	}
 	slices.Sort(fences)
 	n := 1
-	if threads > 1 { // a range reads a block or two of every run in vain
+	if threads > 1 { // a range reads a block or two too many of every run
 		n = max(1, min(8*threads, blocks/(8*max(1, len(s.store.runs)))))
 	}
 	var ranges []keyRange
@@ -264,8 +262,8 @@ func (s *Sorted) newMerger(runs []*run, keys keyRange, lane []Entry) (*merger, e
 	return m, nil
 }
 
-// Save puts everything into synced runs and names them, for Open in
-// another process. Before the checkpoint is written, the caller syncs the folder.
+// Save puts everything into synced runs and names them, for Open in another process. The caller
+// syncs the folder before it writes the checkpoint.
 func (s *Sorted) Save(ctx context.Context) (runs []Run, err error) {
 	if s.table != nil && len(s.table.entries) > 0 && len(s.store.runs) == 0 {
 		if err := s.store.writeTable(ctx, s.table); err != nil {
@@ -275,15 +273,15 @@ func (s *Sorted) Save(ctx context.Context) (runs []Run, err error) {
 	return s.store.save()
 }
 
-// Prune removes the runs that only an older checkpoint than the last Save named.
-// Call it when that checkpoint is written and synced.
+// Prune removes the runs that only a checkpoint older than the last Save names. Call it when the
+// new checkpoint is written and synced.
 func (s *Sorted) Prune() error { return s.store.prune() }
 
 // Close frees the memory, unless a sorter keeps it for Reset, and removes the runs.
 func (s *Sorted) Close() error { return s.end(false) }
 
-// Detach is Close, but leaves the runs that the last Save named (or that were
-// in Options.Runs) for another process to open.
+// Detach is Close, but keeps the runs that the last Save named (or that were in Options.Runs) for
+// another process to open.
 func (s *Sorted) Detach() error { return s.end(true) }
 
 func (s *Sorted) end(keepSaved bool) error {
@@ -306,8 +304,8 @@ func (s *Sorted) ReaderFrom(key uint64) *Reader {
 
 // Reader reads entries in order. It belongs to one goroutine.
 type Reader struct {
-	part []Entry // entries at hand
-	at   int     // the next of them
+	part []Entry // entries that were read
+	at   int     // index of the next of them
 	s    *Sorted
 	from uint64
 	next int     // in memory: the next part
@@ -334,7 +332,7 @@ func (r *Reader) Peek() (e Entry, ok bool) {
 	return r.part[r.at], true
 }
 
-// fill brings entries to hand when there are none; it is false at the end.
+// fill reads entries when none are left; it is false at the end.
 func (r *Reader) fill() bool {
 	r.part, r.at = nil, 0
 	if r.s == nil || r.err != nil {

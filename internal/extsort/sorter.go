@@ -9,19 +9,18 @@ import (
 
 var errSorted = errors.New("extsort: entries added after Sort; Reset comes first")
 
-// Sorter collects entries. Its methods are called from one goroutine, while its
-// appenders rest.
+// Sorter collects entries. Its methods are called from one goroutine, while no appender is in use.
 type Sorter struct {
 	store *store
 	table *table
 
 	mu       sync.Mutex
-	full     [][]Entry // chunks of entries
+	full     [][]Entry // full chunks of entries
 	tail     []Entry   // the chunk that Flush fills
 	free     [][]Entry // chunks for the appenders
-	made     int       // chunks there are: full, free and with appenders
+	made     int       // number of chunks: full, free and with appenders
 	entries  int       // in full and tail
-	combined int       // entries from which on to combine
+	combined int       // number of entries from which on to combine
 	err      error     // sticky
 	result   *Sorted
 }
@@ -35,8 +34,8 @@ func New(o Options) (*Sorter, error) {
 	return &Sorter{store: st, table: &table{plan: st.plan, sum: o.Sum}, combined: st.plan.combine}, nil
 }
 
-// Appender returns a new appender. It lives as long as the sorter, through every
-// Reset, and holds a chunk of 64 KiB; make one a goroutine, not one a document.
+// Appender returns a new appender. It stays valid through every Reset, and holds a chunk of 64 KiB;
+// make one a goroutine, not one a document.
 func (s *Sorter) Appender() *Appender { return &Appender{s: s} }
 
 // exchange takes a full chunk, or none, and returns an empty one.
@@ -53,7 +52,7 @@ func (s *Sorter) exchange(chunk []Entry) ([]Entry, error) {
 	return s.emptyChunk()
 }
 
-// collect copies what an appender has into the tail.
+// collect copies an appender's entries to the tail.
 func (s *Sorter) collect(chunk []Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +69,7 @@ func (s *Sorter) collect(chunk []Entry) error {
 			if err != nil {
 				return err
 			}
-			if s.tail != nil { // making room has left one that is not full
+			if s.tail != nil { // makeRoom has left a tail that is not full
 				s.free = append(s.free, empty)
 				continue
 			}
@@ -91,7 +90,7 @@ func (s *Sorter) usable() error {
 	return s.err
 }
 
-// emptyChunk finds a chunk, making room first when there is none.
+// emptyChunk returns a chunk, making room first when there is none.
 func (s *Sorter) emptyChunk() ([]Entry, error) {
 	if s.store.sum && s.entries >= s.combined {
 		if err := s.combineAll(context.Background()); err != nil {
@@ -135,8 +134,8 @@ func (s *Sorter) takeAll(ctx context.Context) error {
 	return nil
 }
 
-// makeRoom frees the chunks: by combining where that at least halves the
-// entries, else by a run.
+// makeRoom frees the chunks: by combining where that at least halves the entries, otherwise by
+// writing a run.
 func (s *Sorter) makeRoom(ctx context.Context) error {
 	held := s.entries
 	if err := s.takeAll(ctx); err != nil {
@@ -155,7 +154,7 @@ func (s *Sorter) makeRoom(ctx context.Context) error {
 	return s.store.writeTable(ctx, s.table)
 }
 
-// combineAll makes entries of equal keys one while memory is left.
+// combineAll merges entries of equal keys while memory is left.
 func (s *Sorter) combineAll(ctx context.Context) error {
 	held := s.entries
 	if err := s.takeAll(ctx); err != nil {
@@ -167,7 +166,7 @@ func (s *Sorter) combineAll(ctx context.Context) error {
 	}
 	s.putBack(n)
 	s.combined = max(s.store.plan.combine, 2*n)
-	if n > held-held/8 { // in vain: a longer rest
+	if n > held-held/8 { // it hardly helped: wait longer
 		s.combined *= 2
 	}
 	return nil
@@ -185,7 +184,7 @@ func (s *Sorter) putBack(n int) {
 				if chunk != nil {
 					s.full = append(s.full, chunk)
 				}
-				last := len(s.free) - 1 // there were chunks for more
+				last := len(s.free) - 1 // there were chunks for more entries
 				chunk = s.free[last][:0]
 				s.free = s.free[:last]
 			}
@@ -197,10 +196,9 @@ func (s *Sorter) putBack(n int) {
 	s.tail = chunk
 }
 
-// Save puts everything flushed so far into runs and syncs them, for a
-// checkpoint, and names all runs. Before the checkpoint is
-// written, the caller syncs the folder. From then on these runs are kept
-// although merging makes them superfluous, until [Sorted.Prune] or Close.
+// Save puts everything flushed so far into runs and syncs them, for a checkpoint, and names all
+// runs. The caller syncs the folder before it writes the checkpoint. From then on these runs are
+// kept, even when a merge makes them superfluous, until [Sorted.Prune] or Close.
 func (s *Sorter) Save(ctx context.Context) (runs []Run, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,9 +226,9 @@ func (s *Sorter) spill(ctx context.Context) error {
 	return s.store.writeTable(ctx, s.table)
 }
 
-// Sort ends adding, and returns what was flushed in order. In memory it costs one
-// pass over the entries, the rest comes with reading; runs are merged here only
-// if there are too many to be merged while they are read.
+// Sort ends adding, and returns the flushed entries in order. In memory it costs one pass over the
+// entries, the rest comes with reading; runs are merged here only if there are too many to merge
+// while they are read.
 func (s *Sorter) Sort(ctx context.Context) (*Sorted, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,8 +253,8 @@ func (s *Sorter) Sort(ctx context.Context) (*Sorted, error) {
 	return sorted, nil
 }
 
-// Reset makes the sorter empty again, with its memory and its appenders, which
-// must have been flushed. It closes what Sort returned.
+// Reset empties the sorter for reuse. It keeps its memory and its appenders, which must have been
+// flushed, and closes the result of Sort.
 func (s *Sorter) Reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -282,12 +280,12 @@ func (s *Sorter) Reset() error {
 	return nil
 }
 
-// Close ends a sorter whose entries are not wanted any more, and removes its
-// runs. After Sort they belong to what Sort returned, and stay.
+// Close ends a sorter whose entries are no longer needed, and removes its runs. After Sort the runs
+// belong to the result of Sort, and stay.
 func (s *Sorter) Close() error { return s.end(false) }
 
-// Detach is Close, but leaves the runs that the last Save named (or that were
-// in Options.Runs) for another process to go on with.
+// Detach is Close, but keeps the runs that the last Save named (or that were in Options.Runs) for
+// another process to continue with.
 func (s *Sorter) Detach() error { return s.end(true) }
 
 func (s *Sorter) end(keepSaved bool) error {

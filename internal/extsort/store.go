@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// store keeps the runs of a sorter, and then of what it sorted.
+// store keeps the runs of a sorter, and later of its result.
 type store struct {
 	dir          Dir
 	name, scheme string
@@ -50,7 +50,7 @@ func (st *store) writeBuffer() []Entry {
 	return st.out[:0]
 }
 
-// writeRun makes a run of what fill appends.
+// writeRun makes a run of the entries that fill appends.
 func (st *store) writeRun(fill func(*runWriter) error) (*run, error) {
 	if st.dir == nil {
 		return nil, fmt.Errorf("sort %s: more entries than fit in memory, and no folder to put them", st.name)
@@ -64,7 +64,7 @@ func (st *store) writeRun(fill func(*runWriter) error) (*run, error) {
 	if err == nil {
 		r, bytes, ferr := w.finish()
 		if ferr == nil && st.temporary {
-			r.synced = true // as much as it has to be
+			r.synced = true // as far as it needs to be
 			ferr = r.close()
 		}
 		if ferr == nil {
@@ -87,10 +87,10 @@ func (st *store) writeTable(ctx context.Context, t *table) error {
 	return st.limitPending()
 }
 
-// inOrder calls visit with every part in rising order, from this goroutine, while
-// workers sort the parts to come.
+// inOrder calls visit with every part in ascending order, from this goroutine, while workers sort
+// the next parts.
 func (t *table) inOrder(ctx context.Context, visit func(part []Entry) error) error {
-	ready := make(chan int, len(t.parts)) // workers never wait
+	ready := make(chan int, len(t.parts)) // with room for all, so workers never wait
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
@@ -124,7 +124,7 @@ func (t *table) inOrder(ctx context.Context, visit func(part []Entry) error) err
 	return err
 }
 
-// limitPending syncs the oldest runs when too many wait for it with open files.
+// limitPending syncs the oldest runs when too many have open files and are not synced.
 func (st *store) limitPending() error {
 	waiting := 0
 	for _, r := range slices.Backward(st.runs) {
@@ -140,7 +140,7 @@ func (st *store) limitPending() error {
 	return nil
 }
 
-// sync puts a run on stable storage and closes the file it was written by.
+// sync puts a run on stable storage and closes the file handle that wrote it.
 func (r *run) sync() error {
 	if r.synced {
 		return nil
@@ -159,7 +159,7 @@ func (r *run) sync() error {
 // save syncs all runs and names them.
 func (st *store) save() ([]Run, error) {
 	var group errgroup.Group
-	group.SetLimit(8) // so that the disk has something to choose from
+	group.SetLimit(8) // so that the disk can choose the order
 	for _, r := range st.runs {
 		group.Go(r.sync)
 	}
@@ -229,8 +229,7 @@ func (r *run) close() error {
 	return nil
 }
 
-// close closes all runs and removes them, with keepSaved save those that a
-// checkpoint may name.
+// close closes all runs and removes them; with keepSaved it keeps those that a checkpoint may name.
 func (st *store) close(keepSaved bool) error {
 	var errs []error
 	for _, r := range slices.Concat(st.runs, st.obsolete) {

@@ -11,24 +11,24 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// table is a sorter's entries in memory, cut by their top bits into parts, each
-// of which is sorted when it is first asked for.
+// table holds a sorter's entries in memory, split by their top bits into parts, each of which is
+// sorted when it is first read.
 type table struct {
 	plan    plan
 	sum     bool
 	entries []Entry
 	parts   []part
-	shift   uint    // a key's part is what is left after it, at most the last part
+	shift   uint    // a key's part is key>>shift, at most the last part
 	counts  [][]int // a histogram for each worker
 	kernels kernels
 }
 
 type part struct {
 	once       sync.Once
-	start, end int // end comes down when equal keys are combined
+	start, end int // end decreases when equal keys are combined
 }
 
-// kernels are kept for the workers to come.
+// kernels are kept for later workers.
 type kernels struct {
 	mu   sync.Mutex
 	free []*kernel
@@ -51,8 +51,8 @@ func (k *kernels) give(kernel *kernel) {
 	k.free = append(k.free, kernel)
 }
 
-// load fills the table with the entries of chunks, n together. They are moved
-// part by part, within a part in their old order.
+// load moves the n entries of chunks into the table, part by part, without changing their order
+// within a part.
 func (t *table) load(ctx context.Context, chunks [][]Entry, n int) error {
 	threads := max(1, min(t.plan.threads, n/t.plan.part+1))
 	partBits := min(uint(bits.Len(uint(n/t.plan.part))), t.plan.keyBits)
@@ -62,9 +62,9 @@ func (t *table) load(ctx context.Context, chunks [][]Entry, n int) error {
 	if cap(t.entries) < n {
 		length := n
 		if t.plan.limit < math.MaxInt && n > t.plan.arena/2 {
-			length = max(n, t.plan.arena) // the most it will ever need
+			length = max(n, t.plan.arena) // the most that will ever be needed
 		}
-		t.entries = nil // before its successor is made
+		t.entries = nil // freed before its successor is made
 		t.entries = make([]Entry, length)
 	}
 	t.entries = t.entries[:n]
@@ -98,8 +98,8 @@ func (t *table) load(ctx context.Context, chunks [][]Entry, n int) error {
 	})
 }
 
-// layOut makes the parts, and each worker's histogram the places where it puts
-// its next entry of a part.
+// layOut sets the bounds of the parts, and turns each worker's histogram into the places of its
+// next entry of each part.
 func (t *table) layOut(parts, threads int) {
 	t.parts = slices.Grow(t.parts[:0], parts)[:parts]
 	at := 0
@@ -114,7 +114,7 @@ func (t *table) layOut(parts, threads int) {
 	}
 }
 
-// sorted returns part p, sorting it first where nobody has.
+// sorted returns part p, and sorts it first if that is not done yet.
 func (t *table) sorted(p int, k *kernel) []Entry {
 	part := &t.parts[p]
 	part.once.Do(func() {
@@ -127,7 +127,7 @@ func (t *table) sorted(p int, k *kernel) []Entry {
 	return t.entries[part.start:part.end]
 }
 
-// each calls visit with every part, sorted, in rising order within a worker.
+// each calls visit with every part, sorted, in ascending order within a worker.
 func (t *table) each(ctx context.Context, threads int, visit func(worker, p int, part []Entry) error) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -162,7 +162,7 @@ func (t *table) sortAll(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// inParallel runs f(0) … f(n−1) at once.
+// inParallel runs f(0) … f(n−1) concurrently.
 func inParallel(ctx context.Context, n int, f func(worker int)) error {
 	var group errgroup.Group
 	for w := range n {

@@ -13,7 +13,7 @@ func (s *Sorted) Visit(visit func(e Entry) error) error {
 	return errors.Join(in.Err(), in.Close())
 }
 
-// VisitOnce is Visit, but of equal entries it calls visit for the first only.
+// VisitOnce is Visit, but calls visit only for the first of equal entries.
 func (s *Sorted) VisitOnce(visit func(e Entry) error) error {
 	begun, last := false, Entry{}
 	return s.Visit(func(e Entry) error {
@@ -25,7 +25,7 @@ func (s *Sorted) VisitOnce(visit func(e Entry) error) error {
 	})
 }
 
-// EachKey calls visit for every run of sorted entries with one key.
+// EachKey calls visit for every group of sorted entries with equal keys.
 func EachKey(entries []Entry, visit func(run []Entry) error) error {
 	for start := 0; start < len(entries); {
 		end := start + 1
@@ -40,8 +40,8 @@ func EachKey(entries []Entry, visit func(run []Entry) error) error {
 	return nil
 }
 
-// A Lookup finds ascending keys in sorted entries, of which each key has one. Its caller
-// closes it, and asks for Err before.
+// A Lookup finds ascending keys in sorted entries with distinct keys. Its caller checks Err and
+// then closes it.
 type Lookup struct{ *Reader }
 
 // NewLookup returns a Lookup of sorted entries.

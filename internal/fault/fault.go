@@ -1,8 +1,8 @@
-// Package fault words what is wrong with inputs and outputs: errors that read as a
-// reason and a remedy, and are one of a few kinds for errors.Is.
+// Package fault words errors of inputs and outputs: each reads as a reason and a remedy, and is of
+// one of a few kinds for errors.Is.
 //
-// Package corpus exports the kinds. The rooms below it, and what the engine has beside
-// it, word their errors here, so that all messages read alike.
+// Package corpus exports the kinds. The packages below it, and the engine, word their errors here,
+// so that all messages read alike.
 package fault
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// The kinds. Their meaning is told where package corpus exports them.
+// The kinds. Package corpus documents them.
 var (
 	ErrMalformed    = errors.New("malformed record")
 	ErrMissingField = errors.New("missing field")
@@ -35,7 +35,7 @@ var (
 	ErrBomb         = errors.New("decompression bomb")
 )
 
-// reason is an error that reads as its own text and is of a kind.
+// reason is an error with a text of its own and a kind.
 type reason struct {
 	kind error
 	text setting.Text
@@ -45,7 +45,7 @@ type reason struct {
 
 func (r *reason) Error() string { return r.text.String() }
 
-// Explain returns the text with every setting as name says, see setting.Explain.
+// Explain returns the text with every setting named by name, see setting.Explain.
 func (r *reason) Explain(name func(field string) string) string { return r.text.Explain(name) }
 
 func (r *reason) Unwrap() []error {
@@ -60,8 +60,7 @@ func Because(kind error, format string, args ...any) error {
 	return &reason{kind: kind, text: setting.Textf(format, args...)}
 }
 
-// Caused is Because for an error that another one has caused, which errors.Is and
-// errors.As find too.
+// Caused is Because for an error that has a cause, which errors.Is and errors.As find too.
 func Caused(kind, cause error, format string, args ...any) error {
 	return &reason{kind: kind, text: setting.Textf(format, args...), cause: cause}
 }
@@ -83,12 +82,12 @@ func File(err error) error {
 	return Caused(cause, err, "%s", text)
 }
 
-// Stream words the error of a stream that cannot be read on.
-func Stream(err error) error { return Caused(ErrCorrupt, err, "cannot read on (%v)", err) }
+// Stream words the error of a stream that cannot be read any further.
+func Stream(err error) error { return Caused(ErrCorrupt, err, "cannot read any further (%v)", err) }
 
-// Unread marks an error of reading an object of an object store among those of
-// decoders. It is ErrUnavailable if it tells of the way to the store and not of what
-// lies there: then another run may read the object.
+// Unread marks an error of reading an object of an object store, to tell it from errors of
+// decoders. It is ErrUnavailable if the way to the store failed, not the object itself: then
+// another run may read the object.
 type Unread struct{ Err error }
 
 func (u *Unread) Error() string { return u.Err.Error() }
@@ -99,10 +98,9 @@ func (u *Unread) Is(target error) bool {
 	return target == ErrUnavailable && !errors.Is(u.Err, ErrChanged) && !errors.Is(u.Err, fs.ErrNotExist) && !errors.Is(u.Err, fs.ErrInvalid)
 }
 
-// Shown returns a name that comes from data (of a file, a column, a field) as it
-// is fit for a message: in quotes, as Go writes them, if it has line ends, control
-// characters, invisible ones or those that turn the direction of writing, or bytes
-// that are not UTF-8.
+// Shown returns a name from the data (of a file, a column, a field) in a form that is fit for a
+// message: quoted, as Go does it, if it has line ends, control characters, invisible characters or
+// those that change the direction of writing, or bytes that are not UTF-8.
 func Shown(name string) string {
 	for _, r := range name {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
@@ -112,7 +110,7 @@ func Shown(name string) string {
 	return name
 }
 
-// List joins names for a message, not more of them than one can read.
+// List joins names for a message, but no more than one can read.
 func List(names []string) string {
 	const most = 20
 	list := make([]string, 0, most)

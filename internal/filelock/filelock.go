@@ -1,11 +1,11 @@
-// Package filelock keeps processes out of each other's folders with a lock file.
-// The kernel lets go of a lock when its process ends, however that happens; the
-// file that may stay behind is empty and harms nobody.
+// Package filelock keeps processes out of each other's folders with a lock file. The kernel
+// releases a lock when its process ends, however it ends; the file that may stay behind is empty
+// and does no harm.
 //
-// A lock file is never opened through a link, and nothing is ever cut off or written:
-// what stands under its name and is no empty file is refused as durable.ErrForeign.
+// A lock file is never opened through a link, truncated or written: anything under its name that is
+// not an empty file is refused as durable.ErrForeign.
 //
-// On a network file system locks are as good as its locks are.
+// On a network file system these locks are only as reliable as those of that system.
 package filelock
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// ErrTaken says that another process, or another place of this one, has the lock.
+// ErrTaken says that another process, or another lock of this process, holds the lock.
 var ErrTaken = errors.New("in use by another process")
 
 // Lock is a lock that this process holds.
@@ -32,8 +32,8 @@ type Lock struct {
 // tries is far more often than a lock file can vanish between two system calls.
 const tries = 100
 
-// Take makes the lock file if need be, in a folder that is there, and locks it. It
-// does not wait: the error is ErrTaken if the lock is held.
+// Take makes the lock file if necessary, in an existing folder, and locks it. It does not wait: the
+// error is ErrTaken if the lock is held.
 func Take(fsys vfs.FS, path string) (*Lock, error) {
 	_, err := durable.Lstat(fsys, path)
 	made := errors.Is(err, fs.ErrNotExist)
@@ -47,10 +47,10 @@ func Take(fsys vfs.FS, path string) (*Lock, error) {
 	return nil, err
 }
 
-// take is Take. A lock file is removed by the process that holds it, so a process may
-// have opened it before and lock it after: it then holds a file that no name leads
-// to, beside the owner of a new one. Hence the file that was locked must still have the
-// name, or the lock is given back.
+// take is Take. The process that holds a lock file removes it, so another process may have opened
+// the file before that and lock it afterwards: it then holds a file without a name, while a third
+// process may hold a new one. Hence take checks after locking that the name still leads to this
+// file, and otherwise gives the lock back and tries again.
 func take(fsys vfs.FS, path string) (io.Closer, error) {
 	for range tries {
 		held, info, err := lock(fsys, path)
@@ -71,8 +71,8 @@ func take(fsys vfs.FS, path string) (io.Closer, error) {
 	return nil, fmt.Errorf("%w, or by several that come and go", ErrTaken)
 }
 
-// lockOn locks a file of a file system that is not the system's, or has no locks of
-// its own kind.
+// lockOn locks a file through vfs: in a file system other than the operating system's, and on
+// Windows.
 func lockOn(fsys vfs.FS, path string) (io.Closer, error) {
 	info, err := durable.Lstat(fsys, path)
 	if err == nil {
@@ -90,12 +90,12 @@ func lockOn(fsys vfs.FS, path string) (io.Closer, error) {
 	return held, err
 }
 
-// Release removes the lock file and gives the lock back.
+// Release removes the lock file and releases the lock.
 func (l *Lock) Release() error {
 	removed := l.fs.Remove(l.path)
 	err := l.held.Close()
 	if removed != nil {
-		_ = l.fs.Remove(l.path) // systems that do not remove open files
+		_ = l.fs.Remove(l.path) // for systems that do not remove open files
 	}
 	return err
 }

@@ -16,29 +16,27 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// taken reports whether locking failed because another process holds the lock.
-// A lock file that may not be opened is another matter and comes as an
-// *os.PathError.
+// taken reports whether locking failed because another process holds the lock. A lock file that may
+// not be opened is a different case: an *os.PathError.
 func taken(err error) bool {
 	var path *os.PathError
 	return !errors.As(err, &path) && (errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES))
 }
 
-// mine are the locks that this process holds. The kernel gives a process the same lock
-// twice, and takes it away when any of the two is closed.
+// mine are the locks that this process holds. The kernel would grant a process the same lock twice,
+// and release it when either is closed.
 var mine struct {
 	sync.Mutex
 	locks []*processLock
 }
 
-// processLock is a lock of a file of the system.
+// processLock is a lock on a file of the operating system.
 type processLock struct {
 	file *os.File
 	info fs.FileInfo
 }
 
-// lock locks a file, and tells which one. vfs.FS.Lock would follow a link and empty what
-// it leads to.
+// lock locks a file and describes it. vfs.FS.Lock would follow a link and truncate its target.
 func lock(fsys vfs.FS, path string) (io.Closer, fs.FileInfo, error) {
 	if !durable.OnSystem(fsys) {
 		held, err := lockOn(fsys, path)
@@ -49,7 +47,7 @@ func lock(fsys vfs.FS, path string) (io.Closer, fs.FileInfo, error) {
 	if info, err := os.Lstat(path); err == nil && isMine(info) {
 		return nil, nil, ErrTaken
 	}
-	// O_NONBLOCK: what has become a FIFO would wait for its other end.
+	// O_NONBLOCK: opening a FIFO would wait for its other end.
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o666)
 	if err != nil {
 		if info, look := os.Lstat(path); look == nil && durable.CheckEmpty(path, info) != nil {
@@ -85,7 +83,7 @@ func isMine(info fs.FileInfo) bool {
 	return false
 }
 
-// Close gives the lock back.
+// Close releases the lock.
 func (l *processLock) Close() error {
 	mine.Lock()
 	defer mine.Unlock()

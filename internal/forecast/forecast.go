@@ -1,6 +1,6 @@
-// Package forecast judges what it takes to find the similar pairs of documents, by a sample of them, and
-// decides by that which of the documents in buckets over the cap are joined exactly. It depends on what the
-// documents are and on the settings alone.
+// Package forecast estimates, from a sample of the documents, the cost of finding all similar pairs, and
+// decides by that which documents in buckets over the cap are joined exactly. The result depends only on
+// the documents and the settings.
 package forecast
 
 import (
@@ -24,35 +24,35 @@ type Options struct {
 
 // Documents are representatives, in the order of the corpus.
 type Documents interface {
-	// Each visits all of them, by ascending numbers.
+	// Each visits all documents, by ascending numbers.
 	Each(visit func(d Document)) error
-	// Sets visits the feature sets of some, given by ascending numbers: as much of them as keep
-	// wants, or more. A set holds during the visit.
+	// Sets visits the feature sets of the documents of, whose numbers ascend. It may leave out features
+	// that keep refuses. A set is valid during the visit.
 	Sets(of []uint32, keep func(feature uint64) bool, visit func(number uint32, set []uint64)) error
 }
 
-// Document is what a forecast knows of each document.
+// Document is what a forecast needs to know of a document.
 type Document struct {
 	Number   uint32
 	Features uint32 // with repeats
-	Digest   uint64 // of them
+	Digest   uint64 // of the features
 }
 
-// Forecast is what it takes to find the similar pairs of some documents, judged by
-// all pairs of a sample of them.
+// Forecast is the estimated work of finding the similar pairs of some documents, from all pairs of a
+// sample of them.
 type Forecast struct {
-	docs, features float64 // of all, features with repeats
-	sides          census  // of all
+	docs, features float64 // of all documents; features with repeats
+	sides          census  // of all documents
 	Edges          float64 // similar pairs
 	visits         float64 // postings that an exact join goes through
 	votes          float64 // of bands, for pairs
-	met            float64 // pairs that have votes
-	metAlike       float64 // of them, similar
+	met            float64 // candidate pairs: with at least one vote
+	metAlike       float64 // candidate pairs that are similar
 }
 
-// A sample has a share of the documents, so that looking at it takes little beside the
-// work itself, but at least sampleLeast of them, or a larger share of few, and at most sampleMost,
-// or sampleFeatures features.
+// A sample has a share of the documents, so that the forecast is cheap compared with the work itself;
+// but at least sampleLeast of them, or a larger share of few documents, and at most sampleMost, or
+// sampleFeatures features.
 const (
 	sampleShare    = 64
 	sampleLeast    = 32
@@ -61,12 +61,12 @@ const (
 	sampleFeatures = 1 << 18
 )
 
-// sampleTokens is how many features of a sample are compared, about: of larger sets a share, told
-// by hashes, which are in common as often as all are. Sorting them all would take a tenth of a run
-// over a few long documents.
+// sampleTokens is about how many features of a sample are compared. Of larger sets a share is compared,
+// chosen by hashes, which sets have in common as often as all features. Sorting them all would take a
+// tenth of a run over a few long documents.
 const sampleTokens = 1 << 15
 
-// Of judges the work on documents. O(their number), and the square of the sample.
+// Of estimates the work on documents. O(documents), and the square of the sample.
 func Of(by Options, documents Documents) (f Forecast, err error) {
 	sample, f, err := by.sampleOf(documents)
 	if err != nil {
@@ -80,8 +80,8 @@ func Of(by Options, documents Documents) (f Forecast, err error) {
 	return f, nil
 }
 
-// sampleOf chooses documents by a hash of their digests, so that what else is in the corpus does not
-// matter, and counts all. Of two collections it takes a sample each: one may be much smaller than the other.
+// sampleOf chooses documents by a hash of their digests, so that the rest of the corpus does not matter, and
+// counts all. Of two collections it takes a sample each: one may be much smaller than the other.
 func (by *Options) sampleOf(documents Documents) (sample []uint32, f Forecast, err error) {
 	var of [2]struct{ docs, features, share float64 } // by sides.Policy.Side
 	var all census
@@ -108,8 +108,8 @@ func (by *Options) sampleOf(documents Documents) (sample []uint32, f Forecast, e
 	return sample, f, err
 }
 
-// judge fills in the forecast by the pairs of the sample, each of which stands for as
-// many pairs of all documents.
+// judge fills in the forecast from the pairs of the sample, each of which stands for the same number of
+// pairs of all documents.
 func (by *Options) judge(f *Forecast, o *overlaps) {
 	n := float64(len(o.sizes))
 	var sampled census
@@ -151,8 +151,7 @@ func (by *Options) judge(f *Forecast, o *overlaps) {
 	f.visits *= float64(uint64(1) << o.thin)
 }
 
-// thinning returns by how many bits of its hash a feature is told to be of the share that is
-// compared.
+// thinning returns how many bits of a feature's hash must be 0 for the feature to be compared.
 func thinning(features float64) uint {
 	return uint(max(math.Ceil(math.Log2(max(features, 1)/sampleTokens)), 0))
 }
@@ -162,11 +161,11 @@ func (by *Options) agreement(inter, union int) float64 {
 	return by.Recipe.Agreement(float64(inter) / float64(union))
 }
 
-// hotWeights returns the share of its pairs that a document's buckets vote for: 1 or,
-// when they are expected to be over the cap, what hubs leave. A document of the sample
-// stands for so many.
+// hotWeights returns, for each document, the share of its pairs that its buckets vote for: 1 or, when
+// the buckets are expected to be over the cap, the share that hubs leave. each is how many
+// documents a document of the sample stands for.
 func (by *Options) hotWeights(o *overlaps, each float64) []float64 {
-	size := make([]float64, len(o.sizes)) // of the document's buckets, besides itself
+	size := make([]float64, len(o.sizes)) // of the document's buckets, without the document itself
 	o.eachPair(func(a, b, inter int) {
 		share := each * math.Pow(by.agreement(inter, o.sizes[a]+o.sizes[b]-inter), float64(by.Recipe.Banding().Rows))
 		size[a] += share
@@ -181,37 +180,38 @@ func (by *Options) hotWeights(o *overlaps, each float64) []float64 {
 	return size
 }
 
-// overlaps is a small collection of sets whose pairs are all compared, by what they
-// share: feature after feature, so that pairs which share nothing cost nothing.
+// overlaps is a small collection of sets of which all pairs are compared: feature after feature, so that
+// pairs without a common feature cost nothing.
 type overlaps struct {
-	thin   uint     // so many bits of the hash of a token that counts are 0
+	thin   uint     // a token counts if this many bits of its hash are 0
 	docs   []uint32 // whose sets they are
 	sizes  []int
-	tokens []uint64 // a token's bits but the lowest setBits, and the number of a set that holds it
+	tokens []uint64 // a token's hash without the lowest setBits, and the number of a set that holds it
 	shared []uint32 // tokens of sets a < b at a·len(sizes) + b
 	ranked []uint64 // set<<48 | holders<<32 | number of a token that the set holds, ascending
 }
 
-// setBits is so many that the number of a set fits in. That tokens are told apart by the
-// others matters to nothing: two in 2⁴⁸ pass for one.
+// setBits is enough for the number of a set. The remaining bits identify a token; taking two tokens in
+// 2⁴⁸ for one does not matter.
 const setBits = 16
 
-// wants tells whether a token is of the share that is compared. Of 212 programs of 70 kB, most of what a
-// forecast took was sorting features that it had no use for: 14 ms of a run's 60.
+// wants tells whether a token is compared. On 212 programs of 70 kB, a forecast spent most of its time
+// sorting features that it did not need: 14 ms of a run's 60.
 func (o *overlaps) wants(token uint64) bool { return hashing.Mix(token)&(1<<o.thin-1) == 0 }
 
 func (o *overlaps) add(doc uint32, set []uint64) {
 	o.docs = append(o.docs, doc)
 	before := len(o.tokens)
 	for _, token := range set {
-		if h := hashing.Mix(token); h&(1<<o.thin-1) == 0 {
-			o.tokens = append(o.tokens, h>>setBits<<setBits|uint64(len(o.sizes)))
+		if o.wants(token) {
+			o.tokens = append(o.tokens, hashing.Mix(token)>>setBits<<setBits|uint64(len(o.sizes)))
 		}
 	}
 	o.sizes = append(o.sizes, len(o.tokens)-before)
 }
 
-// count counts what sets share, and ranks the tokens of each by how many hold them.
+// count counts the common tokens of each two sets, and ranks each set's tokens by how many sets hold
+// them.
 func (o *overlaps) count() {
 	slices.Sort(o.tokens)
 	n := len(o.sizes)
@@ -237,7 +237,7 @@ func (o *overlaps) count() {
 	slices.Sort(o.ranked)
 }
 
-// eachPair calls visit for every pair of sets that share something. count comes first.
+// eachPair calls visit for every pair of sets with common tokens. It needs count.
 func (o *overlaps) eachPair(visit func(a, b, inter int)) {
 	n := len(o.sizes)
 	for a := range n {
@@ -249,8 +249,7 @@ func (o *overlaps) eachPair(visit func(a, b, inter int)) {
 	}
 }
 
-// visits returns how many postings a prefix-filter join of the sets goes through. count
-// comes first.
+// visits returns how many postings a prefix-filter join of the sets visits. It needs count.
 func (o *overlaps) visits(prefix, indexPrefix func(size uint64) uint64) float64 {
 	type lists struct{ probed, indexed float64 }
 	of := make([]lists, len(o.ranked)) // by number of the token

@@ -10,23 +10,25 @@ import (
 // document has the level of the smallest such bucket that it lies in.
 const HotLevels = 34
 
-// HotLevel returns the level of a bucket over the cap: how often the cap is doubled to reach its size.
+// HotLevel returns the level of a bucket over the cap: how often the cap must be doubled to reach its
+// size.
 func HotLevel(size int64, limit int) int { return bits.Len64(uint64((size - 1) / int64(limit))) }
 
-// HotFeatures is how many features documents of buckets over the cap may have for a join of them: with
-// little memory it is made by chunks, each a pass over all.
+// HotFeatures is how many features the documents of buckets over the cap may have for a join of them: with
+// little memory the join is made by chunks, each a pass over all of them.
 const HotFeatures = 4 << 20
 
-// HotBudget is what the documents of buckets over the cap may cost, in nanoseconds as costs.go counts them,
-// of a corpus of so many documents: about as much as all else.
+// HotBudget is the highest cost of joining the documents of buckets over the cap, in nanoseconds as in
+// costs.go, for a corpus of that many documents: about as much as all other work.
 func HotBudget(documents int) float64 { return 10_000*float64(documents) + 4e9 }
 
-// JoinHot has the documents in buckets over the cap joined: those of all levels or, where a forecast says
-// that this would take too long, those of the lower ones. It returns the level behind the highest one that
+// JoinHot joins the documents in buckets over the cap: those of all levels or, where a forecast says that
+// this would take too long, those of the lower levels. It returns the level behind the highest one that
 // was joined.
 //
-// features has those of the documents by level; judge judges the documents of levels below end; join joins
-// those that were judged last, and returns false if it has found more edges than the limit.
+// features has the features of the documents by level; judge estimates the work on the documents of levels
+// below end; join joins those that were estimated last, and returns false if it has found more edges than
+// the limit.
 func JoinHot(features *[HotLevels]sides.Features, documents int, judge func(end int) (Forecast, error), join func(end int, limit int64) (bool, error)) (end int, err error) {
 	most := HotBudget(documents)
 	for end = HotLevels; end > 0; end-- {
@@ -48,7 +50,7 @@ func JoinHot(features *[HotLevels]sides.Features, documents int, judge func(end 
 		if f.Exact(false) > most {
 			continue
 		}
-		// Twice as many edges as the costs allow: a forecast is no more exact than that.
+		// Twice as many edges as the budget allows: a forecast is no more exact than that.
 		if joined, err := join(end, int64(2*most/f.Verify())); joined || err != nil {
 			return end, err
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/alike-dev/alike/lsh"
 )
 
-// census counts classes by their sides. References are counted as inputs are.
+// census counts classes by their sides. References count like inputs.
 type census struct{ docs, left, right, both float64 }
 
 func (c *census) add(policy *sides.Policy, rep uint32) {
@@ -26,7 +26,7 @@ func (c *census) add(policy *sides.Policy, rep uint32) {
 	}
 }
 
-// pairs returns how many pairs may meet.
+// pairs returns how many pairs may be compared.
 func (c *census) pairs() float64 {
 	if c.left+c.right == 0 { // one collection
 		return c.docs * (c.docs - 1) / 2
@@ -34,8 +34,8 @@ func (c *census) pairs() float64 {
 	return sides.Pairs(c.left, c.right, c.both)
 }
 
-// visitsAcross is visits of a join that indexes one of two collections and searches for
-// the sets of the other one.
+// visitsAcross is visits for a join that indexes one of two collections and searches for the sets
+// of the other one.
 func (o *overlaps) visitsAcross(policy *sides.Policy, prefix func(size uint64) uint64) float64 {
 	of := make([]struct{ left, right float64 }, len(o.ranked)) // by number of the token
 	ranked := o.ranked
@@ -57,8 +57,8 @@ func (o *overlaps) visitsAcross(policy *sides.Policy, prefix func(size uint64) u
 	return sum
 }
 
-// hotWeightsAcross is hotWeights of two collections. A document of the sample stands for
-// so many of its side.
+// hotWeightsAcross is hotWeights for two collections. A document of the sample stands for eachLeft
+// or eachRight documents of its side.
 func (by *Options) hotWeightsAcross(o *overlaps, eachLeft, eachRight float64) []float64 {
 	left, right := make([]float64, len(o.sizes)), make([]float64, len(o.sizes)) // of the document's buckets
 	count := func(bucket, member int, share float64) {
@@ -70,7 +70,7 @@ func (by *Options) hotWeightsAcross(o *overlaps, eachLeft, eachRight float64) []
 		}
 	}
 	for i := range o.sizes {
-		count(i, i, 1) // and those like it
+		count(i, i, 1) // and those that it stands for
 	}
 	o.eachPair(func(a, b, inter int) {
 		share := math.Pow(by.agreement(inter, o.sizes[a]+o.sizes[b]-inter), float64(by.Recipe.Banding().Rows))

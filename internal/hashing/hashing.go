@@ -1,8 +1,8 @@
-// Package hashing holds the two hash functions that everything alike computes
-// rests on: Bytes turns a token into 64 bits, Mix spreads 64 bits over 64 bits.
+// Package hashing holds the two hash functions on which all results of alike depend: Bytes turns a
+// token into 64 bits, Mix spreads 64 bits over 64 bits.
 //
-// Both are part of the text and sketch formats: changing one changes every
-// feature, and with it the version in the scheme lines.
+// Both are part of the text and sketch formats: changing one changes every feature, and with it the
+// version in the scheme lines.
 package hashing
 
 import (

@@ -19,8 +19,8 @@ import (
 //	CCCCCCCC . N                    end of the fingerprint of N settings
 //	CCCCCCCC kind payload           a record: its payload is JSON on one line
 //
-// CCCCCCCC are eight lower-case hexadecimal digits: the CRC-32C of the line without
-// them, the space after (in the first line before) them, and the line feed. These
+// CCCCCCCC are eight lower-case hexadecimal digits: the CRC-32C of the rest of the line,
+// without the space after (in the first line before) them and the line feed. These
 // constants are part of the format and should not be changed.
 const (
 	magic         = "alike journal "
@@ -28,7 +28,7 @@ const (
 	settingKind   = "="
 	beginKind     = "."
 	checksumLen   = 8
-	// longestLine bounds what a reader holds of a damaged file.
+	// longestLine bounds how much of a damaged file a reader holds.
 	longestLine = 64 << 20
 )
 
@@ -38,8 +38,8 @@ func appendLine(dst []byte, kind string, payload []byte) []byte {
 	return endLine(append(startLine(dst, kind), payload...), start)
 }
 
-// startLine appends all of a record that stands before the payload. When that is
-// appended too, endLine fills in the checksum of the line that starts there.
+// startLine appends the part of a record before the payload. When the payload is appended too,
+// endLine fills in the checksum of the line that starts there.
 func startLine(dst []byte, kind string) []byte {
 	dst = append(dst, "CCCCCCCC "...)
 	dst = append(dst, kind...)
@@ -58,7 +58,7 @@ func putChecksum(dst, of []byte) {
 	hex.Encode(dst[:checksumLen], sum[:])
 }
 
-// parseLine takes a line without its line feed apart. ok is false if it is damaged.
+// parseLine splits a line, without its line feed. ok is false if the line is damaged.
 func parseLine(line []byte) (kind, payload []byte, ok bool) {
 	if len(line) <= checksumLen || line[checksumLen] != ' ' {
 		return nil, nil, false
@@ -70,8 +70,8 @@ func parseLine(line []byte) (kind, payload []byte, ok bool) {
 	return bytes.Cut(body, []byte(" "))
 }
 
-// sumMatches compares digits by value first, which is all that most bytes of a
-// damaged file are asked.
+// sumMatches checks first that the digits are hexadecimal: that rejects most bytes of a damaged
+// file without a checksum.
 func sumMatches(digits, body []byte) bool {
 	for _, c := range digits {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
@@ -91,7 +91,7 @@ func header() []byte {
 	return append(append(append(line, ' '), sum...), '\n')
 }
 
-// parseHeader returns the format version that a first line tells.
+// parseHeader returns the format version in a first line.
 func parseHeader(line []byte) (version string, ok bool) {
 	i := len(line) - checksumLen - 1
 	if i < len(magic) || line[i] != ' ' || !bytes.HasPrefix(line, []byte(magic)) || !sumMatches(line[i+1:], line[:i]) {
@@ -100,8 +100,8 @@ func parseHeader(line []byte) (version string, ok bool) {
 	return string(line[len(magic):i]), true
 }
 
-// appendSetting appends the line of a setting. Quoting keeps every byte apart that
-// a path may have, invalid UTF-8 and line feeds too.
+// appendSetting appends the line of a setting. Quoting preserves every byte that a path may have,
+// also invalid UTF-8 and line feeds.
 func appendSetting(dst []byte, s Setting) []byte {
 	start := len(dst)
 	dst = strconv.AppendQuote(startLine(dst, settingKind), s.Name)
@@ -167,8 +167,8 @@ func (r *lineReader) read() ([]byte, error) {
 	}
 }
 
-// wholeLineWithin reports whether a whole record ends at the end of line, which
-// has lost the line feed before that record.
+// wholeLineWithin reports whether line ends with a whole record, before which the line feed is
+// missing.
 func wholeLineWithin(line []byte) bool {
 	for i := range line {
 		if _, _, ok := parseLine(line[i:]); ok {
@@ -178,9 +178,9 @@ func wholeLineWithin(line []byte) bool {
 	return false
 }
 
-// wholeLineAfter reports whether a whole record starts behind the given offset.
-// Such a record proves that what is damaged at the offset was whole once: the next
-// record is written only when the one before is safe on disk.
+// wholeLineAfter reports whether a whole record starts behind the given offset. Such a record
+// proves that the damage at the offset is not a torn write: a record is written only when the one
+// before is safe on disk.
 func wholeLineAfter(f io.ReaderAt, offset, end int64) (bool, error) {
 	r := newLineReader(f, offset+1, end)
 	for {

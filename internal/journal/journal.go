@@ -16,25 +16,24 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// The names in a work folder that are the journal's; it touches no others.
+// The names of the journal's files in a work folder; it touches no others.
 const (
 	journalName = "alike.journal"
 	newName     = "alike.journal.new" // being created
-	lockName    = "alike.lock"        // there while a process works, or was killed
+	lockName    = "alike.lock"        // exists while a process works, or after it was killed
 )
 
 // Names are the files that a journal may have in its folder.
 var Names = []string{journalName, newName, lockName}
 
-// maxRecord bounds a record, so that two of them between which a line feed is
-// damaged are still one line to a reader.
+// maxRecord bounds a record, so that a reader still takes two records for one line if the line feed
+// between them is damaged.
 const maxRecord = 16 << 20
 
-// ErrInUse says that another process works in the folder.
+// ErrInUse says that another process uses the folder.
 var ErrInUse = errors.New("work folder in use by another process")
 
-// ErrCorrupt says that a journal is damaged before its last record, which no crash
-// does.
+// ErrCorrupt says that a journal is damaged before its last record, which no crash causes.
 var ErrCorrupt = errors.New("damaged journal")
 
 // errClosed says that a journal was used after Close or Remove.
@@ -54,7 +53,7 @@ type Journal struct {
 	end  int64    // of the last whole record
 }
 
-// Record is what Append was given.
+// Record is one record that was given to Append.
 type Record struct {
 	Kind    string
 	Payload json.RawMessage
@@ -63,12 +62,11 @@ type Record struct {
 // Resumed reports whether the journal held records when it was opened.
 func (j *Journal) Resumed() bool { return j.resumed }
 
-// Append writes a record of v as JSON and returns when it is safe on disk. A kind is
-// made of a to z, 0 to 9 and -; a record may have up to 16 MiB. It costs one write and
-// one sync.
+// Append writes a record of v as JSON and returns when it is safe on disk. A kind is made of a to
+// z, 0 to 9 and -; a record may have up to 16 MiB. It costs one write and one sync.
 //
-// After an error the journal is as it was before, and Append may be called again;
-// only if the disk fails in earnest may the record be found there after all.
+// After an error the journal is as it was before, and Append may be called again. Only if the disk
+// keeps failing may the record be in the file nevertheless.
 func (j *Journal) Append(kind string, v any) error {
 	if err := checkKind(kind); err != nil {
 		return err
@@ -91,8 +89,8 @@ func (j *Journal) Append(kind string, v any) error {
 		err = j.file.SyncData()
 	}
 	if err != nil {
-		// Make what was written no record. Where even this fails, the next record
-		// overwrites it.
+		// Overwrite the start, so that the bytes are no record. Where even this fails, the next
+		// record overwrites them.
 		_, _ = j.file.WriteAt([]byte{0}, j.end)
 		return j.writeError(err)
 	}
@@ -100,18 +98,18 @@ func (j *Journal) Append(kind string, v any) error {
 	return nil
 }
 
-// writeError says what to do about a failed write.
+// writeError adds the remedy to the error of a failed write.
 func (j *Journal) writeError(err error) error {
 	remedy := "repair"
 	if vfs.IsNoSpaceError(err) {
 		remedy = "free space on"
 	}
-	return fmt.Errorf("write %s: %w; what is finished is kept: %s the disk of the work folder and give the same command again to go on", j.path, err, remedy)
+	return fmt.Errorf("write %s: %w; finished work is kept: %s the disk of the work folder and give the same command again to continue", j.path, err, remedy)
 }
 
-// Records goes through all records in the order of their appending, those appended
-// by this process included. It reads the file as it goes and holds one record at a
-// time; the payload is the consumer's own. It ends after the first error.
+// Records yields all records in the order in which they were appended, including those of this
+// process. It reads the file as it goes and holds one record at a time; the consumer may keep the
+// payload. It ends after the first error.
 func (j *Journal) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		j.mu.Lock()
@@ -162,8 +160,8 @@ func (j *Journal) Last(kind string, into any) (bool, error) {
 	return true, j.decode(kind, last, into)
 }
 
-// All goes through the records of a kind, decoded, in the order of their appending.
-// It ends after the first error.
+// All yields the decoded records of a kind in the order in which they were appended. It ends after
+// the first error.
 func All[T any](j *Journal, kind string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for r, err := range j.Records() {
@@ -188,19 +186,19 @@ func (j *Journal) decode(kind string, payload json.RawMessage, into any) error {
 	return nil
 }
 
-// startOver is the remedy for a journal that is of no use.
+// startOver is the remedy for an unusable journal.
 var startOver = setting.Textf("start over with %s, or name another work folder", setting.Fresh)
 
 func (j *Journal) corrupt(at int64) error {
 	return setting.Errorf("%w: %s at byte %d; %s", ErrCorrupt, j.path, at, startOver)
 }
 
-// Close releases the folder and keeps the journal, for the run to go on later. A
-// second call does nothing.
+// Close releases the folder and keeps the journal, so that the run can continue later. A second
+// call does nothing.
 func (j *Journal) Close() error { return j.close(false) }
 
-// Remove ends the run: it removes the journal and releases the folder, which itself
-// stays. Remove the run's other files before.
+// Remove ends the run: it removes the journal and releases the folder, but keeps the folder. Remove
+// the run's other files before.
 func (j *Journal) Remove() error { return j.close(true) }
 
 func (j *Journal) close(remove bool) error {
@@ -220,8 +218,7 @@ func (j *Journal) close(remove bool) error {
 	return nil
 }
 
-// removeFiles removes a journal, whole or being created, and makes that safe on
-// disk.
+// removeFiles removes a journal, complete or not, and makes that safe on disk.
 func (j *Journal) removeFiles() error {
 	for _, path := range []string{j.path, j.fs.PathJoin(j.dir, newName)} {
 		if err := j.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

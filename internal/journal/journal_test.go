@@ -243,7 +243,7 @@ func TestOtherSettingsAreRefusedByName(t *testing.T) {
 		},
 		"one fewer at the end": {
 			settingsOf("threshold 0.8", "input a.jsonl"),
-			"with input b.jsonl, which is not there now;",
+			"with input b.jsonl, which is missing now;",
 		},
 		"one more": {
 			settingsOf("threshold 0.8", "input a.jsonl", "input b.jsonl", "input c.jsonl"),
@@ -253,7 +253,7 @@ func TestOtherSettingsAreRefusedByName(t *testing.T) {
 			settingsOf("threshold 0.8", "scheme kmins"),
 			"with input a.jsonl where there is scheme kmins now;",
 		},
-		"none at all": {settingsOf(), "with threshold 0.8, which is not there now;"},
+		"none at all": {settingsOf(), "with threshold 0.8, which is missing now;"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(fs, folder, c.now, false)

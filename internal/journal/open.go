@@ -17,8 +17,8 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// Setting is one of the things that a run's results depend on: an option, the
-// version of a format, an input with its size and time. Names need not be unique.
+// Setting is one value that a run's results depend on: an option, the version of a format, an input
+// with its size and time. Names need not be unique.
 type Setting struct{ Name, Value string }
 
 // String is for messages.
@@ -31,8 +31,8 @@ func (s Setting) text() setting.Text {
 	return setting.Textf("%s %s", setting.Name(s.Name), s.Value)
 }
 
-// MismatchError says that the work folder holds a run with other settings. One of
-// the settings is zero if there is nothing to compare the other one with.
+// MismatchError says that the work folder holds a run with other settings. Was or Is is zero if the
+// other one has no counterpart.
 type MismatchError struct {
 	Dir string
 	Was Setting // in the journal: the first that differs
@@ -41,7 +41,7 @@ type MismatchError struct {
 
 func (e *MismatchError) Error() string { return e.text().String() }
 
-// Explain returns the text with every setting as name says, see alike.Explain.
+// Explain returns the text with every setting named by name, see alike.Explain.
 func (e *MismatchError) Explain(name func(field string) string) string { return e.text().Explain(name) }
 
 func (e *MismatchError) text() setting.Text {
@@ -49,7 +49,7 @@ func (e *MismatchError) text() setting.Text {
 	var what setting.Text
 	switch zero := (Setting{}); {
 	case e.Is == zero:
-		what = setting.Textf("with %s, which is not there now", was)
+		what = setting.Textf("with %s, which is missing now", was)
 	case e.Was == zero:
 		what = setting.Textf("without %s", is)
 	case e.Was.Name == e.Is.Name:
@@ -60,15 +60,14 @@ func (e *MismatchError) text() setting.Text {
 	return setting.Textf("work folder %s holds an unfinished run %s; %s", e.Dir, what, startOver)
 }
 
-// Open locks a work folder, makes it if need be, and opens its journal, or creates
-// one with the given settings: all that the results depend on, in a fixed order.
-// They are gone through once and not kept; there may be millions.
+// Open locks a work folder, making it if necessary, and opens its journal, or creates one with the
+// given settings: all that the results depend on, in a fixed order. Open iterates over them once
+// and does not keep them; there may be millions.
 //
-// It fails with ErrInUse if another process has the folder, with a *MismatchError
-// if the journal there has other settings or another format, and with ErrCorrupt if
-// it is damaged. A last record that was not written to its end is dropped. With
-// fresh a journal that is there is removed first, whatever it holds. Files of other
-// names are left alone.
+// It fails with ErrInUse if another process has the folder, with a *MismatchError if its journal
+// has other settings or another format, and with ErrCorrupt if the journal is damaged. A last
+// record that was not written completely is dropped. With fresh an existing journal is removed
+// first, whatever it holds. Files of other names are left alone.
 //
 // It costs one reading of the journal and a few syncs.
 func Open(fsys vfs.FS, dir string, settings iter.Seq[Setting], fresh bool) (*Journal, error) {
@@ -115,15 +114,15 @@ func (j *Journal) open(settings iter.Seq[Setting], fresh bool) error {
 	if err := j.load(settings); err != nil {
 		return err
 	}
-	// A process may have been killed between a write and its sync. What was read
-	// here will be relied on, so it must be safe on disk.
+	// A process may have been killed between a write and its sync. The run will rely on the records
+	// read here, so they must be safe on disk.
 	if err := errors.Join(j.file.Sync(), durable.SyncDir(j.fs, j.dir)); err != nil {
 		return j.writeError(err)
 	}
 	return nil
 }
 
-// folderError says what to do about a folder that cannot be worked in.
+// folderError adds the remedy to the error of a folder that cannot be used.
 func folderError(do, dir string, err error) error {
 	remedy := "name another folder, one that can be written"
 	switch {
@@ -135,7 +134,7 @@ func folderError(do, dir string, err error) error {
 	return fmt.Errorf("%s work folder %s: %w; %s", do, dir, err, remedy)
 }
 
-// create writes a journal without records. It has its name only when it is whole.
+// create writes a journal without records. The file gets its name only when it is whole.
 func (j *Journal) create(settings iter.Seq[Setting]) error {
 	f, err := durable.CreateAs(j.fs, j.path, newName)
 	if err != nil {
@@ -163,8 +162,8 @@ func writeSettings(f io.Writer, settings iter.Seq[Setting]) error {
 	return out.Flush()
 }
 
-// load reads the journal: compares the settings and finds the first record and the
-// end of the last whole one.
+// load reads the journal: it compares the settings and finds the first record and the end of the
+// last whole one.
 func (j *Journal) load(settings iter.Seq[Setting]) error {
 	info, err := j.file.Stat()
 	if err != nil {
@@ -193,9 +192,9 @@ func (j *Journal) load(settings iter.Seq[Setting]) error {
 	}
 }
 
-// cut accepts j.end as the end although there are bytes behind it, if they may be
-// what is left of one record that was not written to its end. They stay until a
-// record takes their place; none of them can be read as a record until then.
+// cut accepts j.end as the end although bytes follow it, if they may be the rest of one record that
+// was not written completely. They stay until a record overwrites them; they cannot be read as a
+// record until then.
 func (j *Journal) cut(size int64) error {
 	more, err := wholeLineAfter(j.file, j.end, size)
 	if err != nil {
@@ -246,8 +245,7 @@ func (j *Journal) compare(lines *lineReader, settings iter.Seq[Setting]) error {
 	return nil
 }
 
-// readWhole reads a line of the part of the journal that was whole before the file
-// had its name.
+// readWhole reads a line of the part of the journal that was complete before the file got its name.
 func (j *Journal) readWhole(lines *lineReader) ([]byte, error) {
 	at := lines.next
 	line, err := lines.read()
@@ -260,8 +258,8 @@ func (j *Journal) readWhole(lines *lineReader) ([]byte, error) {
 	return line, nil
 }
 
-// mismatch says why a line of the journal is not that of a setting, or of the end
-// of them if that is zero.
+// mismatch says why a line of the journal is not that of the setting is, or not the end of the
+// settings if is is zero.
 func (j *Journal) mismatch(at int64, line []byte, is Setting) error {
 	kind, payload, ok := parseLine(line)
 	if !ok {

@@ -3,8 +3,10 @@ package linklist
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,10 +16,10 @@ import (
 // Column is a column of a list.
 type Column struct {
 	Name   string
-	Number bool // with six decimals, or "" where there is none
+	Number bool // with six decimals, or "" without a value
 }
 
-// Add appends a column. Each has a name of its own: one that is called as a column before it has field_ in front.
+// Add appends a column. If an earlier column has the same name, the new one gets the prefix field_.
 func Add(columns []Column, name string, number bool) []Column {
 	for slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name }) {
 		name = "field_" + name
@@ -25,8 +27,8 @@ func Add(columns []Column, name string, number bool) []Column {
 	return append(columns, Column{name, number})
 }
 
-// Columns returns the columns of a list of links: ids, the similarity, that of each column that was compared, the
-// probability if it is asked for, and columns that are handed on, of either side.
+// Columns returns the columns of a list of links: ids, the similarity, the similarity of each compared column,
+// the probability if it is asked for, and the columns of either side that are passed through.
 func Columns(ids, compared []string, probability bool, with []string) (columns []Column) {
 	add := func(name string, number bool) { columns = Add(columns, name, number) }
 	for _, id := range ids {
@@ -63,6 +65,8 @@ const (
 	CSV   Format = "csv"
 	TSV   Format = "tsv"
 	JSONL Format = "jsonl"
+	// Packed is for tasks that hand rows to each other: a row is its values, each behind its length. See Unpack.
+	Packed Format = "packed"
 )
 
 // Writer writes rows.
@@ -73,8 +77,11 @@ type Writer interface {
 
 // New returns a writer of rows, without a header.
 func New(out io.Writer, f Format, columns []Column) Writer {
-	if f == JSONL {
+	switch f {
+	case JSONL:
 		return newJSON(out, columns)
+	case Packed:
+		return packer{out}
 	}
 	w := csv.NewWriter(bufio.NewWriterSize(out, 1<<16))
 	if f == TSV {
@@ -85,7 +92,7 @@ func New(out io.Writer, f Format, columns []Column) Writer {
 
 // WriteHeader writes the names of the columns, where the format has a line for them.
 func WriteHeader(out io.Writer, f Format, columns []Column) error {
-	if f == JSONL {
+	if f == JSONL || f == Packed {
 		return nil
 	}
 	w := New(out, f, columns)
@@ -95,7 +102,7 @@ func WriteHeader(out io.Writer, f Format, columns []Column) error {
 	return w.Flush()
 }
 
-// rows writes CSV or TSV. Values that are not UTF-8 stand there as they are.
+// rows writes CSV or TSV. Values that are not UTF-8 are written unchanged.
 type rows struct{ *csv.Writer }
 
 func (r *rows) Flush() error {
@@ -103,15 +110,15 @@ func (r *rows) Flush() error {
 	return r.Error()
 }
 
-// objects writes an object a line. A value that is not UTF-8 has its bytes as base64 in a
-// field of the same name with _bytes.
+// objects writes one object a line. A value that is not UTF-8 is written as base64 in a field whose name has the
+// suffix _bytes.
 type objects struct {
 	out     *bufio.Writer
 	columns []Column
 	keys    []keys // of each column
 }
 
-// keys are the names of a column as they stand in an object, and that of its bytes.
+// keys are the encoded name of a column, and the name of its base64 form.
 type keys struct{ value, bytes []byte }
 
 func newJSON(out io.Writer, columns []Column) *objects {
@@ -122,7 +129,7 @@ func newJSON(out io.Writer, columns []Column) *objects {
 	return o
 }
 
-// marshalled returns a text, number, nil or bytes, which JSON can always hold.
+// marshalled returns a text, number, nil or bytes as JSON, which never fails.
 func marshalled(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -134,7 +141,7 @@ func marshalled(value any) []byte {
 // Write implements Writer.
 func (o *objects) Write(row []string) error {
 	lead := byte('{')
-	field := func(key []byte, value any) { // the last write tells of errors
+	field := func(key []byte, value any) { // the last write returns errors of earlier ones
 		fmt.Fprintf(o.out, "%c%s:%s", lead, key, marshalled(value))
 		lead = ','
 	}
@@ -158,3 +165,36 @@ func (o *objects) Write(row []string) error {
 
 // Flush implements Writer.
 func (o *objects) Flush() error { return o.out.Flush() }
+
+// packer writes packed rows.
+type packer struct{ to io.Writer }
+
+// Write implements Writer.
+func (p packer) Write(row []string) error {
+	var b []byte
+	for _, value := range row {
+		b = append(binary.AppendUvarint(b, uint64(len(value))), value...)
+	}
+	_, err := p.to.Write(b)
+	return err
+}
+
+// Flush implements Writer.
+func (p packer) Flush() error { return nil }
+
+// Unpack reads a packed row of len(row) values.
+func Unpack(row []string, packed []byte) error {
+	for i := range row {
+		n, at := binary.Uvarint(packed)
+		if at <= 0 || n > uint64(len(packed)-at) {
+			return errPacked
+		}
+		row[i], packed = string(packed[at:][:n]), packed[at:][n:]
+	}
+	if len(packed) > 0 {
+		return errPacked
+	}
+	return nil
+}
+
+var errPacked = errors.New("not a row of a list of links")

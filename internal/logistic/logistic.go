@@ -1,19 +1,19 @@
-// Package logistic fits logistic regressions that begin at given weights and leave them as far
-// as the observations ask for: the sum of the observations' log losses plus strength/2 times
-// the squared distance from those weights is smallest. With few observations, or a large
-// strength, what was known before stays; with many it does not matter.
+// Package logistic fits logistic regressions that start from given weights. It minimises the sum of
+// the observations' log losses plus strength/2 times the squared distance from those weights. With
+// few observations, or a large strength, the result stays near the given weights; with many
+// observations these do not matter.
 //
-// All sums are taken in the order of the observations, by one goroutine: the same
-// observations give the same weights.
+// One goroutine takes all sums in the order of the observations: the same observations give the
+// same weights.
 package logistic
 
 import "math"
 
-// Observations are rows of so many features, each with what was observed.
+// Observations are rows of features, each with a positive or negative outcome.
 type Observations struct {
 	Features int
 	Values   []float64 // row by row
-	Positive []bool    // by row
+	Positive []bool    // the outcome of each row
 }
 
 // Row returns the features of an observation.
@@ -36,7 +36,7 @@ func Logit(weights, row []float64) (z float64) {
 	return max(-30, min(30, z))
 }
 
-// Loss returns the log loss of an observation: −log of the probability of what was observed.
+// Loss returns the log loss of an observation: −log of the probability of its outcome.
 func Loss(logit float64, positive bool) float64 {
 	if positive {
 		logit = -logit
@@ -52,9 +52,9 @@ const (
 	settled    = 1e-6 // of a step, in any weight
 )
 
-// Fit returns the weights for the observations that use says yes to, from start on; strength is
-// above 0. By Newton's method, halving steps that do not help. O(observations·features²)
-// a step.
+// Fit returns the weights for the observations that use accepts, starting from start; strength is
+// above 0. It uses Newton's method, and halves steps that do not help. O(observations·features²) a
+// step.
 func Fit(o *Observations, use func(i int) bool, start []float64, strength float64) []float64 {
 	f := fitting{o, use, start, strength}
 	w := append([]float64(nil), start...)
@@ -101,7 +101,7 @@ func (f *fitting) loss(w []float64) (l float64) {
 	return l
 }
 
-// step returns what Newton's method takes away from the weights: gradient over curvature.
+// step returns what Newton's method subtracts from the weights: gradient over curvature.
 func (f *fitting) step(w []float64) []float64 {
 	n := len(w)
 	gradient, curvature := make([]float64, n), make([]float64, n*n)
@@ -135,8 +135,8 @@ func (f *fitting) step(w []float64) []float64 {
 	return gradient
 }
 
-// solve puts the solution x of A·x = b into b, for a positive definite matrix of which the
-// lower half is given, by Cholesky's decomposition, which takes its place.
+// solve replaces b by the solution x of A·x = b, for a positive definite matrix of which the lower
+// half is given, by Cholesky's decomposition, which replaces a.
 func solve(a, b []float64) {
 	n := len(b)
 	for i := range n {

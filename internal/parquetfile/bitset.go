@@ -2,8 +2,7 @@ package parquetfile
 
 import "math/bits"
 
-// bitset tells which rows of a row group, or which values of a dictionary, are
-// kept.
+// bitset says which rows of a row group, or which values of a dictionary, are kept.
 type bitset []uint64
 
 func newBitset(n int) bitset { return make(bitset, (n+63)/64) }

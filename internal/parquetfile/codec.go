@@ -27,11 +27,11 @@ func codecOf(id int64) (codec, error) {
 	return c, fmt.Errorf("%w: compression %v", ErrUnsupported, c.id)
 }
 
-// plain tells that pages are not compressed.
+// plain says whether pages are uncompressed.
 func (c codec) plain() bool { return c.id == format.Uncompressed }
 
-// encode returns compressed src, in the memory of dst if that suffices. The bytes
-// depend on src alone.
+// encode returns compressed src, in the memory of dst if that suffices. The bytes depend only on
+// src.
 func (c codec) encode(dst, src []byte) ([]byte, error) {
 	if c.id == format.Zstd {
 		return zstdEncode(dst, src)
@@ -39,8 +39,8 @@ func (c codec) encode(dst, src []byte) ([]byte, error) {
 	return parquet.LookupCompressionCodec(c.id).Encode(dst[:0], src)
 }
 
-// zstdEncode has a window of what most pages are at most: a third of the memory
-// of parquet-go's codec, for the same bytes.
+// zstdEncode has a window of the size of most pages: it takes a third of the memory of parquet-go's
+// codec, for the same bytes.
 func zstdEncode(dst, src []byte) ([]byte, error) {
 	z, _ := zstdEncoders.Get().(*zstd.Encoder)
 	if z == nil {
@@ -55,16 +55,15 @@ func zstdEncode(dst, src []byte) ([]byte, error) {
 	return z.EncodeAll(src, dst[:0]), nil
 }
 
-// mostExpansion is how many bytes one compressed byte can yield (of zstd: four
-// bytes a block of 128 KiB). What a page header claims beyond that is not
-// allocated. Brotli has no such bound.
+// mostExpansion is how many bytes one compressed byte can yield (in zstd, four bytes give a block
+// of 128 KiB). If a page header claims more, nothing is allocated for it. Brotli has no such bound.
 var mostExpansion = map[format.CompressionCodec]int{
 	format.Snappy: 64, format.Gzip: 1040, format.Lz4Raw: 256, format.Zstd: 32 << 10,
 }
 
-// decode returns the n bytes that are in src, as the page header claims, in the
-// memory of dst if that suffices. Any other number is an error. The decoders of
-// parquet-go are not used: they yield as much as there is in src.
+// decode returns the decompressed bytes of src, in the memory of dst if that suffices. It is an
+// error if their number is not n, the number in the page header. The decoders of parquet-go are not
+// used because they yield as much as src holds.
 func (c codec) decode(dst, src []byte, n int) ([]byte, error) {
 	if most := mostExpansion[c.id]; most > 0 && n > 64+most*len(src) {
 		return nil, c.damage(fmt.Errorf("%d bytes cannot hold %d", len(src), n))
@@ -100,7 +99,7 @@ func (c codec) decode(dst, src []byte, n int) ([]byte, error) {
 	return dst, nil
 }
 
-// decodeBrotli takes memory as the bytes come.
+// decodeBrotli allocates memory only as bytes are decoded.
 func (c codec) decodeBrotli(dst, src []byte, n int) ([]byte, error) {
 	r := brotli.NewReader(bytes.NewReader(src))
 	dst = dst[:0]

@@ -6,27 +6,24 @@ import (
 	"io"
 )
 
-// Copy writes to w the file without the rows for which keep is false. Row groups
-// stay row groups, those without rows are left out. Everything else stays as it
-// is: the schema, key/value metadata, the order of columns, their codecs and
-// encodings, and dictionaries, less the values that nothing refers to any more.
-// Statistics are made anew where rows were left out: exact bounds and counts of
-// nulls where there were some, no counts of distinct values, no histograms. The
-// page index and Bloom filters are kept; theirs are bounds and supersets.
+// Copy writes the file to w without the rows for which keep is false. Row groups stay row groups;
+// those without kept rows are left out. Everything else is unchanged: the schema, key/value
+// metadata, the order of columns, their codecs and encodings, and dictionaries, except for values
+// that no kept row uses. Statistics are computed again where rows were left out: exact bounds and
+// counts of nulls where the source has them, no counts of distinct values, no histograms. The page
+// index and Bloom filters are kept; they are still bounds and supersets.
 //
-// A row group of which all rows are kept is copied as it stands, a file likewise.
-// Otherwise two passes are made over columns with dictionaries, and one over
-// others, page by page: memory is f.Room for pages and a bit a row of a row
-// group. maxPage is as for NewReader. keep is called once for each
-// row, in ascending order, by one goroutine. The bytes do not depend on threads.
+// A row group of which all rows are kept is copied unchanged, and so is such a file. Otherwise Copy
+// makes two passes over columns with dictionaries, and one over others, page by page: memory is
+// f.Room for pages and a bit a row of a row group. maxPage is as for NewReader. keep is called once
+// for each row, in ascending order, by one goroutine. The bytes do not depend on threads.
 //
-// What is copied as it stands is decoded all the same, so that no damage is handed
-// on; but not the columns of known, which a Reader has decoded before. A page index
-// or a Bloom filter that is damaged is left out.
+// Parts that are copied unchanged are decoded nevertheless, so that no damage is passed on; except
+// for the columns of known, which a Reader has decoded before. A damaged page index or Bloom filter
+// is left out.
 //
-// What lies behind the last row that is kept of a row group is not read, and of row
-// groups without such rows nothing: the rows before damage can be copied. Which
-// rows that are, WholeRows tells.
+// Rows behind the last kept row of a row group are not read, and row groups without kept rows are
+// not read at all: so the rows before damage can be copied. WholeRows returns how many these are.
 func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64, known []int, keep func(row int64) bool) error {
 	o := &output{w: w}
 	c := &copier{f: f, limit: max(maxPage, DefaultMaxPage), known: known, keep: keep}
@@ -51,18 +48,17 @@ func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64
 	return o.finish(f)
 }
 
-// copier is one run of Copy.
+// copier is one call of Copy.
 type copier struct {
 	f     *File
 	limit int64
 	known []int // columns that need no check
 	keep  func(row int64) bool
-	ahead []bitset // of the first row groups, made by plan
+	ahead []bitset // for the first row groups, made by plan
 	total int64    // bytes of the columns that were copied
 }
 
-// chunk parses and checks the metadata of one column of a row group that is to be
-// copied.
+// chunk parses and checks the metadata of one column of a row group that will be copied.
 func (c *copier) chunk(group, column int) (*chunk, error) {
 	chunk, err := c.f.chunk(group, column)
 	if err != nil {
@@ -72,8 +68,8 @@ func (c *copier) chunk(group, column int) (*chunk, error) {
 	return chunk, c.f.checkTotal(c.total)
 }
 
-// plan reports whether all rows are kept. It asks only up to the first row group of
-// which not all are.
+// plan reports whether all rows are kept. It calls keep only up to the end of the first row group
+// that loses rows.
 func (c *copier) plan(ctx context.Context) (whole bool, err error) {
 	for g := range c.f.groups {
 		rows, kept, err := c.choose(ctx, g)
@@ -81,7 +77,7 @@ func (c *copier) plan(ctx context.Context) (whole bool, err error) {
 			return false, err
 		}
 		if kept == int(c.f.groups[g].rows) {
-			rows = nil // nothing to remember
+			rows = nil // all rows are kept: no bitset is needed
 		}
 		c.ahead = append(c.ahead, rows)
 		if rows != nil {
@@ -91,7 +87,7 @@ func (c *copier) plan(ctx context.Context) (whole bool, err error) {
 	return true, nil
 }
 
-// choose asks for the rows of a row group.
+// choose calls keep for the rows of a row group.
 func (c *copier) choose(ctx context.Context, group int) (rows bitset, kept int, err error) {
 	g := &c.f.groups[group]
 	rows = newBitset(int(g.rows))
@@ -143,7 +139,7 @@ type outGroup struct {
 	chunks []*outChunk
 }
 
-// outChunk is a column of it. Places in fields and meta are those in the output.
+// outChunk is a column of an outGroup. Offsets in fields and meta are those in the output.
 type outChunk struct {
 	fields, meta             structure
 	columnIndex, offsetIndex []byte // encoded; nil if there is none
@@ -156,7 +152,7 @@ func (o *output) group(fields structure) *outGroup {
 	return g
 }
 
-// copyGroup adds a row group as it stands.
+// copyGroup adds the jobs that copy a row group unchanged.
 func (c *copier) copyGroup(p *pipeline, group int) error {
 	columns, err := c.checkGroup(p, group)
 	if err != nil {

@@ -20,28 +20,28 @@ const (
 // all of them with the footer.
 const longestBound = 1 << 10
 
-// chunkCopy is a column of a row group that loses rows. Scans of the pages with a
-// dictionary, then its dictionary, then its pages are jobs of the pipeline.
+// chunkCopy is a column of a row group that loses rows. The pipeline's jobs first scan the pages
+// with a dictionary, then write its dictionary, then its pages.
 type chunkCopy struct {
 	f     *File
 	c     *chunk
 	limit int64
 	keep  bitset // of the rows
-	last  int    // row that is kept
+	last  int    // last row that is kept
 
 	bounded bool // statistics need bounds
 	dict    *pageHead
 	mu      sync.Mutex
-	used    bitset         // values of the dictionary that kept rows have
+	used    bitset         // values of the dictionary that kept rows use
 	scanned sync.WaitGroup // scans under way
 	scans   int
-	ready   chan struct{} // closed when remap is there
-	remap   []uint32      // new indexes of them
-	same    bool          // all of them are used
+	ready   chan struct{} // closed when remap is set
+	remap   []uint32      // new indexes of the used values
+	same    bool          // all values are used
 
-	behind int64 // of the pages, once walk has seen the last one
+	behind int64 // end of the pages, once walk has seen the last one
 
-	// Of the writer:
+	// Fields of the writer:
 	out          *outChunk
 	start        int64
 	pages        []pageEntry
@@ -53,7 +53,7 @@ type chunkCopy struct {
 	encodings    []pageKind
 }
 
-// pageKind is what PageEncodingStats count.
+// pageKind is the key under which PageEncodingStats count pages.
 type pageKind struct {
 	kind     format.PageType
 	encoding format.Encoding
@@ -121,14 +121,14 @@ func (k *chunkCopy) produce(p *pipeline) error {
 	return k.walk(func(s *sourcePage) error { return p.add(k.pageJob(p, s)) })
 }
 
-// sourcePage is a data page of which rows are kept.
+// sourcePage is a data page with rows that are kept.
 type sourcePage struct {
 	h       *pageHead
 	ordinal int
-	first   int   // row that starts in it first
-	end     int   // row behind those that start in it
+	first   int   // first row that starts in it
+	end     int   // first row that starts in a later page
 	whole   bool  // all rows are kept
-	p       *page // where it had to be decoded to find its rows
+	p       *page // set where the page had to be decoded to find its rows
 }
 
 func (s *sourcePage) weight() int64 {
@@ -151,7 +151,7 @@ func (s *sourcePage) release() {
 	}
 }
 
-// walk calls do with every page that has rows to keep.
+// walk calls do with every page that has kept rows.
 func (k *chunkCopy) walk(do func(s *sourcePage) error) error {
 	cur := k.f.cursor(k.c, k.limit)
 	leaf, row, values := k.c.leaf, 0, int64(0)
@@ -241,7 +241,7 @@ func (k *chunkCopy) decode(f *filter, s *sourcePage) error {
 	f.page = p
 	var dict *values
 	if k.dict != nil {
-		dict = &values{n: k.dict.values} // its values are not asked for
+		dict = &values{n: k.dict.values} // only their number is used
 	}
 	if err := p.decode(s.h, k.c, dict, k.limit); err != nil {
 		return err
@@ -260,7 +260,7 @@ func (k *chunkCopy) decode(f *filter, s *sourcePage) error {
 	return nil
 }
 
-// scan marks the values of the dictionary that kept rows of a page have.
+// scan marks the values of the dictionary that kept rows of a page use.
 func (k *chunkCopy) scan(f *filter, s *sourcePage) error {
 	defer s.release()
 	if err := k.decode(f, s); err != nil {
@@ -277,8 +277,7 @@ func (k *chunkCopy) scan(f *filter, s *sourcePage) error {
 	return nil
 }
 
-// addDictionary adds the job that writes the dictionary, without the values that
-// nobody uses any more.
+// addDictionary adds the job that writes the dictionary without the values that no kept row uses.
 func (k *chunkCopy) addDictionary(p *pipeline) error {
 	if k.scans == 0 {
 		k.dict = nil
@@ -340,7 +339,7 @@ func (k *chunkCopy) newDictionary() (out []byte, uncompressed int, err error) {
 	return out, header + uncompressed, nil
 }
 
-// pageJob returns the job that writes a page without the rows that go.
+// pageJob returns the job that writes a page with only its kept rows.
 func (k *chunkCopy) pageJob(p *pipeline, s *sourcePage) *job {
 	var out []byte
 	var uncompressed int
@@ -371,7 +370,7 @@ func (k *chunkCopy) pageJob(p *pipeline, s *sourcePage) *job {
 	return &job{weight: s.weight(), run: run, write: write}
 }
 
-// outPool has the memory of pages that were written.
+// outPool holds the buffers of pages that were written.
 var outPool = sync.Pool{New: func() any { return new([]byte) }}
 
 func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage) (out []byte, uncompressed int, kept kept, err error) {
@@ -441,7 +440,7 @@ func (k *chunkCopy) end(o *output) *outChunk {
 	return k.out
 }
 
-// statistics returns those of what was kept, as far as the source has them.
+// statistics returns the statistics of the kept rows, as far as the source has them.
 func (k *chunkCopy) statistics(s structure) structure {
 	exact := s.has(statMaxExact) || s.has(statMinExact)
 	if s.has(statNulls) {

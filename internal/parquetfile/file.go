@@ -1,21 +1,16 @@
-// Package parquetfile reads columns of Parquet files, and copies files without
-// some of their rows.
+// Package parquetfile reads columns of Parquet files, and copies files without some of their rows.
 //
-// It stands beside parquet-go, which package corpus would otherwise use whole,
-// for three reasons. Memory: a page is read, used and let go, whatever the size
-// of its row group, and no length that stands in a file is trusted before the
-// bytes are there. Copies: schema, metadata and pages of which all rows are
-// kept are written as they stand, also what this program does not understand.
-// Parallel: pages are decoded, filtered and compressed by many goroutines, with
-// the same result for any number of them. Codecs and the delta encodings are
-// those of parquet-go and the libraries below it.
+// It exists because parquet-go, which package corpus would use otherwise, falls short in three
+// ways. Memory: here a page is read, used and released, whatever the size of its row group, and no
+// length in a file is trusted before the bytes are there. Copies: schema, metadata and pages of
+// which all rows are kept are written unchanged, including those that this program does not
+// understand. Parallelism: many goroutines decode, filter and compress pages, with the same result
+// for any number of them. Codecs and the delta encodings are those of parquet-go and the libraries
+// below it.
 //
-// Use it from package corpus only. It reads flat and nested columns of every
-// type and encoding of format 2.12, save for bit-packed levels (deprecated in
-// 2013) and the codecs LZO and LZ4 (deprecated; LZ4_RAW is read). It knows
-// nothing of encryption.
-//
-// The format: https://github.com/apache/parquet-format
+// Use it from package corpus only. It reads flat and nested columns of every type and encoding of
+// format 2.12, except for bit-packed levels (deprecated in 2013) and the codecs LZO and LZ4
+// (deprecated; LZ4_RAW is read). It does not support encryption.
 package parquetfile
 
 import (
@@ -26,7 +21,7 @@ import (
 	"strings"
 )
 
-// What can be wrong with a file, for errors.Is. The text of an error says more.
+// Kinds of errors of a file, for errors.Is. The text of an error says more.
 var (
 	ErrNotParquet  = errors.New("not a Parquet file")
 	ErrTruncated   = errors.New("a Parquet file without its end")
@@ -37,7 +32,7 @@ var (
 	ErrUnreadable  = errors.New("a part of a Parquet file cannot be read")
 )
 
-// IsDamage tells whether err is one of those above, and not one of writing.
+// IsDamage tells whether err is one of the kinds above, and not an error of writing.
 func IsDamage(err error) bool {
 	for _, kind := range [...]error{ErrNotParquet, ErrTruncated, ErrCorrupt, ErrEncrypted, ErrUnsupported, ErrChanged, ErrUnreadable} {
 		if errors.Is(err, kind) {
@@ -51,13 +46,13 @@ const (
 	magic          = "PAR1"
 	encryptedMagic = "PARE"
 	tailSize       = 8 // length of the footer, and the magic
-	// maxFooter bounds the memory that a footer takes; those of wide tables with
-	// many row groups have some tens of MB.
+	// maxFooter bounds the memory of a footer; footers of wide tables with many row groups have
+	// some tens of MB.
 	maxFooter = 256 << 20
 	// maxGroupRows bounds the rows of one row group, one bit each in a copy.
 	maxGroupRows = 1 << 28
-	// A file may have rowsAnyway rows, and rowsPerByte more for each of its bytes:
-	// a few bytes can say that billions of rows are all null.
+	// A file may have rowsAnyway rows, and rowsPerByte more for each of its bytes: a few bytes can
+	// claim that billions of rows are all null.
 	rowsAnyway, rowsPerByte = 16 << 20, 64
 )
 
@@ -81,8 +76,7 @@ const (
 type File struct {
 	Leaves []Leaf // the columns, in the order of the schema
 	Rows   int64  // of all row groups
-	// Room is how many bytes of pages Copy has in hand at once, if no page is larger;
-	// 0: 48 MiB a thread.
+	// Room is how many bytes of pages Copy holds at once, if no page is larger; 0: 48 MiB a thread.
 	Room int64
 
 	r       io.ReaderAt
@@ -96,7 +90,7 @@ type File struct {
 type rowGroup struct {
 	fields structure
 	rows   int64
-	first  int64    // row in the file
+	first  int64    // number of its first row in the file
 	chunks [][]byte // encoded ColumnChunks, one a leaf
 }
 
@@ -105,7 +99,7 @@ type chunk struct {
 	fields, meta structure
 	leaf         *Leaf
 	codec        codec
-	start, end   int64 // of its pages, the dictionary first
+	start, end   int64 // of its pages, including the dictionary
 	values       int64 // with nulls
 	rows         int64 // of the row group
 }
@@ -193,7 +187,7 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	return footer, readAt(r, footer, size-tailSize-length)
 }
 
-// readAt fills p from bytes that the file had when it was opened.
+// readAt fills p; missing bytes mean that the file has become shorter since it was opened.
 func readAt(r io.ReaderAt, p []byte, off int64) error {
 	n, err := r.ReadAt(p, off)
 	if n == len(p) {
@@ -251,8 +245,8 @@ func (f *File) chunk(group, column int) (*chunk, error) {
 	return c, nil
 }
 
-// checkTotal checks that chunks of different columns and row groups, of so many
-// bytes together, can lie beside each other.
+// checkTotal checks that chunks of different columns and row groups, of that many bytes together,
+// fit in the file without overlap.
 func (f *File) checkTotal(bytes int64) error {
 	if bytes > f.dataEnd {
 		return fmt.Errorf("%w: columns that overlap", ErrCorrupt)
@@ -260,8 +254,7 @@ func (f *File) checkTotal(bytes int64) error {
 	return nil
 }
 
-// Column finds a column by its name: the names on its path joined by dots. It
-// returns -1 if there is none.
+// Column finds a column by the names on its path joined by dots. It returns -1 if there is none.
 func (f *File) Column(name string) int {
 	for i := range f.Leaves {
 		if f.Leaves[i].Name == name {
@@ -280,7 +273,7 @@ func (f *File) Names() []string {
 	return names
 }
 
-// Holds reports whether columns lie below name, which is a group or a list then.
+// Holds reports whether name is a group or a list, with columns below it.
 func (f *File) Holds(name string) bool {
 	for i := range f.Leaves {
 		if strings.HasPrefix(f.Leaves[i].Name, name+".") {

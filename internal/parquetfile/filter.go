@@ -13,7 +13,7 @@ import (
 // belongs to one goroutine.
 type filter struct {
 	page    *page
-	runs    []span // of values that are kept
+	runs    []span // of kept values
 	index   []uint32
 	ints32  []int32
 	ints64  []int64
@@ -23,15 +23,14 @@ type filter struct {
 	packed  []byte
 }
 
-// kept is what was kept of a page.
+// kept describes the kept part of a page.
 type kept struct {
 	rows, levels, nulls int
 	bounds              bounds
 }
 
-// choose keeps the levels of the rows in keep and finds the runs of their
-// values. first is the first row that starts in the page; what stands before
-// its start belongs to the row before.
+// choose keeps the levels of the rows in keep and finds the runs of their values. first is the
+// first row that starts in the page; values before its start belong to the row before.
 func (f *filter) choose(leaf *Leaf, levels int, keep bitset, first int) kept {
 	p := f.page
 	f.runs = f.runs[:0]
@@ -76,7 +75,7 @@ func (f *filter) choose(leaf *Leaf, levels int, keep bitset, first int) kept {
 	return k
 }
 
-// each calls do with every value that is kept.
+// each calls do with every kept value.
 func (f *filter) each(do func(v []byte)) {
 	for _, r := range f.runs {
 		for i := int(r.from); i < int(r.to); i++ {
@@ -85,8 +84,8 @@ func (f *filter) each(do func(v []byte)) {
 	}
 }
 
-// encode appends the values that are kept, encoded as those of the page were.
-// remap gives the new index of each value of the dictionary.
+// encode appends the kept values, encoded as those of the page were. remap gives the new index of
+// each value of the dictionary.
 func (f *filter) encode(dst []byte, leaf *Leaf, encoding format.Encoding, remap []uint32) ([]byte, error) {
 	v := &f.page.values
 	switch {
@@ -136,8 +135,8 @@ func (f *filter) encode(dst []byte, leaf *Leaf, encoding format.Encoding, remap 
 	return dst, nil
 }
 
-// collect puts the values that are kept one after the other into f.gather, and
-// their places into f.offsets if their sizes differ. It returns their number.
+// collect copies the kept values one after the other into f.gather, and, if their sizes differ,
+// their offsets into f.offsets. It returns their number.
 func (f *filter) collect() int {
 	f.gather, f.offsets = f.gather[:0], append(f.offsets[:0], 0)
 	n := 0
@@ -178,8 +177,8 @@ func (f *filter) encodeDelta(leaf *Leaf, encoding format.Encoding) ([]byte, erro
 	return nil, fmt.Errorf("%w: encoding %v", ErrUnsupported, encoding)
 }
 
-// assemble appends the page of what was kept, with its header, to dst. It returns
-// also the bytes that it has without compression.
+// assemble appends the page of the kept values, with its header, to dst. It also returns the length
+// of the page without compression.
 func (f *filter) assemble(dst []byte, h *pageHead, c *chunk, k kept, remap []uint32) (out []byte, uncompressed int, err error) {
 	v1 := h.kind == format.DataPage
 	body := f.encoded[:0]
@@ -201,7 +200,7 @@ func (f *filter) assemble(dst []byte, h *pageHead, c *chunk, k kept, remap []uin
 			binary.LittleEndian.PutUint32(body[start:], uint32(lengths[i]-4))
 		}
 	}
-	plain := len(body) // what is not compressed
+	plain := len(body) // length of the part that stays uncompressed
 	if v1 {
 		plain = 0
 	}

@@ -15,11 +15,11 @@ import (
 
 var errHybrid = fmt.Errorf("%w: malformed run", ErrCorrupt)
 
-// widthOf returns the bits that values up to most take.
+// widthOf returns the number of bits of values up to most.
 func widthOf(most int) int { return bits.Len(uint(most)) }
 
-// decodeHybrid fills dst with the values of src, width bits each. It does not
-// look at what follows them.
+// decodeHybrid fills dst with the values of src, width bits each. It ignores bytes that follow
+// them.
 func decodeHybrid[T uint8 | uint32](dst []T, src []byte, width int) error {
 	for len(dst) > 0 {
 		head, n := binary.Uvarint(src)
@@ -90,7 +90,7 @@ func appendHybrid[T uint8 | uint32](dst []byte, values []T, width int) []byte {
 		for i+run < len(values) && values[i+run] == values[i] {
 			run++
 		}
-		if run >= 8 { // what is packed before it must fill its groups
+		if run >= 8 { // the packed values before it must fill their groups
 			fill := -(i - packed) & 7
 			i += fill
 			run -= fill

@@ -12,11 +12,11 @@ const (
 	locationAt, locationSize, locationRow = 1, 2, 3
 )
 
-// maxIndex bounds the memory that the page index of a column takes.
+// maxIndex bounds the memory of a column's page index.
 const maxIndex = 64 << 20
 
-// The page index helps readers to skip pages, and nothing is lost without it: one
-// that is damaged or does not fit its pages is left out.
+// The page index only lets readers skip pages, and no data are lost without it: an index that is
+// damaged or does not fit its pages is left out.
 
 // indexBytes reads an index of a chunk, nil if there is none.
 func (f *File) indexBytes(c *chunk, at, length int16) []byte {
@@ -49,8 +49,7 @@ func (f *File) offsetIndex(c *chunk) (structure, []structure) {
 	return fields, locations
 }
 
-// shiftedOffsets returns the offset index of pages that are copied to another
-// place.
+// shiftedOffsets returns the offset index of pages that move by shift bytes.
 func (f *File) shiftedOffsets(c *chunk, shift int64) []byte {
 	fields, locations := f.offsetIndex(c)
 	if fields == nil {
@@ -65,10 +64,10 @@ func (f *File) shiftedOffsets(c *chunk, shift int64) []byte {
 	return fields.append(nil)
 }
 
-// pageEntry is what the page index says of a page that was written.
+// pageEntry is the entry of a written page in the page index.
 type pageEntry struct {
 	ordinal     int   // among the data pages of the source
-	source      int64 // where it is there
+	source      int64 // its offset there
 	at          int64
 	size        int
 	row         int64
@@ -76,10 +75,9 @@ type pageEntry struct {
 	onlyOfNulls bool
 }
 
-// newIndexes returns the column index and the offset index of the pages of a
-// chunk that were written, nil where the source has none or one that is not of
-// its pages. The bounds of a page stay bounds when it has lost rows, and their
-// order stays.
+// newIndexes returns the column index and the offset index of a chunk's written pages, nil where
+// the source has none or one that does not fit its pages. The bounds of a page remain bounds when
+// it has lost rows, and their order remains.
 func (f *File) newIndexes(c *chunk, pages []pageEntry) (column, offset []byte) {
 	fields, locations := f.offsetIndex(c)
 	var elems [][]byte

@@ -14,7 +14,7 @@ type bounds struct {
 	least, most []byte
 }
 
-// merge widens b to take in c.
+// merge widens b to include c.
 func (b *bounds) merge(leaf *Leaf, c bounds) {
 	if c.any {
 		b.add(leaf, c.least)
@@ -22,7 +22,7 @@ func (b *bounds) merge(leaf *Leaf, c bounds) {
 	}
 }
 
-// add widens b to take in v, which it copies.
+// add widens b to include v, which it copies.
 func (b *bounds) add(leaf *Leaf, v []byte) {
 	if leaf.isNaN(v) {
 		return
@@ -36,8 +36,7 @@ func (b *bounds) add(leaf *Leaf, v []byte) {
 	b.any = true
 }
 
-// ordered tells whether the format defines an order of the column's values that
-// is known here.
+// ordered tells whether the format defines an order of the column's values that this package knows.
 func (l *Leaf) ordered() bool {
 	return l.physical != int96s && l.logical != interval && l.logical != otherValue && l.logical != float16
 }

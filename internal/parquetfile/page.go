@@ -22,22 +22,21 @@ const (
 	v2IsCompressed, v2Statistics                                               = 7, 8
 )
 
-// maxPageValues bounds the values of a page, which take a few bytes each in
-// memory even where runs make them take none in the file. Writers make pages of
-// about a MiB.
+// maxPageValues bounds the values of a page: they take a few bytes each in memory, even where runs
+// take almost no bytes in the file. Writers make pages of about a MiB.
 const maxPageValues = 16 << 20
 
-// DefaultMaxPage is how many bytes of a page are decoded into memory: writers
-// make pages of about a MiB, a few put a whole row group into one.
+// DefaultMaxPage is how many bytes of a page are decoded into memory: writers make pages of about a
+// MiB, a few put a whole row group into one.
 const DefaultMaxPage = 256 << 20
 
-// pageHead is the header of a page, and where its bytes are.
+// pageHead is the header of a page, with the place of its bytes.
 type pageHead struct {
 	fields       structure
 	kind         format.PageType
 	encoding     format.Encoding
 	values       int // with nulls
-	nulls, rows  int // -1: not said
+	nulls, rows  int // -1: unknown
 	uncompressed int // bytes, levels included
 	compressed   int
 	at           int64
@@ -54,7 +53,7 @@ func (h *pageHead) isData() bool { return h.kind == format.DataPage || h.kind ==
 // end is where the next page starts.
 func (h *pageHead) end() int64 { return h.at + int64(h.size) + int64(h.compressed) }
 
-// parse reads the header at the start of b; errShort if there is more of it.
+// parse reads the header at the start of b; errShort if b ends within it.
 func (h *pageHead) parse(b []byte) error {
 	fields, n, err := parseShape(b, pageShape)
 	if err != nil {
@@ -99,7 +98,7 @@ type cursor struct {
 	c      *chunk
 	limit  int64 // bytes of a page, see DefaultMaxPage
 	pos    int64
-	window []byte // of the file, at windowAt
+	window []byte // bytes of the file, from windowAt on
 	from   int64
 }
 
@@ -109,8 +108,8 @@ func (f *File) cursor(c *chunk, limit int64) *cursor {
 	return &cursor{f: f, c: c, limit: limit, pos: c.start}
 }
 
-// next reads the header of the next page, io.EOF at the end of the chunk. Nothing
-// of the header views the cursor's memory.
+// next reads the header of the next page; io.EOF at the end of the chunk. The header does not refer
+// to the cursor's memory.
 func (k *cursor) next() (*pageHead, error) {
 	if k.pos >= k.c.end {
 		return nil, io.EOF
@@ -142,8 +141,8 @@ func (k *cursor) next() (*pageHead, error) {
 	return h, nil
 }
 
-// bytes returns up to size bytes at pos: if fresh as many as there are, else
-// fewer may do.
+// bytes returns up to size bytes at pos: with fresh all that the chunk has, otherwise possibly
+// fewer.
 func (k *cursor) bytes(size int, fresh bool) ([]byte, error) {
 	size = int(min(int64(size), k.c.end-k.pos))
 	if at := k.pos - k.from; !fresh && at >= 0 && at+int64(min(size, 256)) <= int64(len(k.window)) {
@@ -153,7 +152,7 @@ func (k *cursor) bytes(size int, fresh bool) ([]byte, error) {
 	return k.window, readAt(k.f.r, k.window, k.pos)
 }
 
-// clone copies what fields view.
+// clone copies the bytes that the fields refer to.
 func (s structure) clone() structure {
 	n := 0
 	for _, f := range s {
@@ -184,12 +183,12 @@ func (p *page) read(f *File, h *pageHead) error {
 type page struct {
 	rep, def []uint8 // levels; empty where the column has none
 	values   values
-	body     []byte // as it stands in the file
+	body     []byte // as in the file
 	raw      []byte // the decompressed values, and the levels of v1
 }
 
-// unpack decompresses p.body and divides it into levels and values. The results
-// view p.body and p.raw.
+// unpack decompresses p.body and divides it into levels and values. The results refer to p.body and
+// p.raw.
 func (p *page) unpack(h *pageHead, c *chunk) (rep, def, vals []byte, err error) {
 	body := p.body
 	inflate := func(src []byte, n int) ([]byte, error) {

@@ -2,7 +2,7 @@ package parquetfile
 
 // A Piece is a run of rows of some columns. It belongs to one goroutine.
 type Piece struct {
-	First int64 // row in the file
+	First int64 // number of its first row in the file
 	Rows  int
 
 	columns []pieceColumn
@@ -20,9 +20,8 @@ type part struct {
 	lo, hi int
 }
 
-// Load reads and decodes what the piece needs and returns how many of its rows
-// can be read. That is fewer than Rows, and none may follow them in the file,
-// when there is an error.
+// Load reads and decodes the pages of the piece and returns how many of its rows can be read. With
+// an error these are fewer than Rows, and no later row of the file may be delivered.
 func (p *Piece) Load() (rows int, err error) {
 	rows = p.Rows
 	for _, c := range p.columns {
@@ -40,8 +39,7 @@ func (p *Piece) Load() (rows int, err error) {
 	return rows, err
 }
 
-// Bytes returns how many bytes the values of the first rows have, as far as Load has
-// said.
+// Bytes returns how many bytes the values of the first rows have, of those that Load could read.
 func (p *Piece) Bytes(rows int) (n int64) {
 	for i := range p.columns {
 		n += p.columns[i].bytes(rows)
@@ -64,8 +62,7 @@ func (c *pieceColumn) bytes(rows int) (n int64) {
 	return n
 }
 
-// Release gives back the memory of the piece. Values of it must not be used any
-// more.
+// Release gives back the memory of the piece. Its values must not be used any more.
 func (p *Piece) Release() {
 	for _, c := range p.columns {
 		for _, part := range c.parts {
@@ -75,8 +72,8 @@ func (p *Piece) Release() {
 	p.columns = nil
 }
 
-// Cells returns the values of column i, by its place among those of NewReader.
-// They may be read as far as Load has said.
+// Cells returns the values of column i, in the order of NewReader's columns. As many rows may be
+// read as Load has returned.
 func (p *Piece) Cells(i int) Cells {
 	c := Cells{Leaf: p.columns[i].leaf, parts: p.columns[i].parts}
 	c.enter()
@@ -88,7 +85,7 @@ type Cells struct {
 	Leaf *Leaf
 
 	parts   []part
-	row, at int // in the first of parts: the next row, and the value that it has unless it is null
+	row, at int // in the first of parts: the next row, and the index of its value unless it is null
 }
 
 func (c *Cells) enter() {
@@ -98,8 +95,8 @@ func (c *Cells) enter() {
 	}
 }
 
-// Next returns the next value, nil and false if it is null. It stands until the
-// piece is released.
+// Next returns the next value; nil and false if it is null. It is valid until the piece is
+// released.
 func (c *Cells) Next() (v []byte, ok bool) {
 	for c.row == c.parts[0].hi {
 		c.parts = c.parts[1:]

@@ -13,9 +13,9 @@ import (
 //	producer ──► todo  ──► workers (run)
 //	        └──► order ──► writer  (write, after the job's run)
 //
-// All of them see the jobs in the order in which they were added, so a run may
-// wait for the run of an earlier job. The bytes that jobs hold are bounded: add
-// waits until enough of them were written.
+// Workers and the writer get the jobs in the order in which they were added, so a run may wait for
+// the run of an earlier job. The memory of jobs is bounded: add waits until enough of them were
+// written.
 type pipeline struct {
 	ctx   context.Context
 	todo  chan *job
@@ -33,13 +33,13 @@ type job struct {
 	ran chan struct{}
 }
 
-// roomPerThread is the memory for jobs under way, if File.Room does not say it. A
-// page that is larger goes alone. With 12 MiB that were pages of 3 MiB and more, so
-// that one thread had nothing to do.
+// roomPerThread is the memory for jobs under way if File.Room does not set it. A larger page goes
+// alone. With 12 MiB this happened to pages of 3 MiB and more, so that one thread had nothing to
+// do.
 const roomPerThread = 48 << 20
 
-// runPipeline runs what produce adds, and returns when all of it was written. room
-// is the memory for jobs under way, in bytes; 0: roomPerThread.
+// runPipeline runs the jobs that produce adds, and returns when all of them are written. room is
+// the memory for jobs under way, in bytes; 0: roomPerThread.
 func runPipeline(ctx context.Context, o *output, threads int, room int64, produce func(p *pipeline) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	p := &pipeline{
@@ -63,7 +63,7 @@ func runPipeline(ctx context.Context, o *output, threads int, room int64, produc
 	return group.Wait()
 }
 
-// add hands a job on.
+// add passes a job to the workers and the writer.
 func (p *pipeline) add(j *job) error {
 	j.ran = make(chan struct{})
 	j.weight = min(j.weight, p.most)

@@ -10,31 +10,29 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// A Reader divides the rows of some columns into pieces. Next, which reads the
-// headers of pages only, belongs to one goroutine at a time; what is costly, the
-// pages, is read and decoded by Piece.Load in as many goroutines as there are
-// pieces under way:
+// A Reader divides the rows of some columns into pieces. Next reads only the headers of pages and
+// belongs to one goroutine at a time; the costly work, reading and decoding the pages, is done by
+// Piece.Load in as many goroutines as there are pieces under way:
 //
 //	rows      0         1000        2000        3000
 //	column 0  │ page 0  │   page 1     │ page 2  │     its bytes decide where pieces end
 //	column 1  │      page 0        │    page 1    │
 //	pieces    │  0  │  1  │  2  │  3  │  4  │  5  │
 //
-// A page is decoded once, by whoever needs it first, and its memory is used
-// again when the pieces with its rows were let go. So memory is a few pages a
-// goroutine, whatever the size of row groups. Which rows are a piece depends
-// on the file and the options alone.
+// A page is decoded once, by the first piece that needs it, and its memory is reused when all
+// pieces with its rows are released. So memory is a few pages a goroutine, whatever the size of row
+// groups. How rows are divided into pieces depends only on the file and the options.
 type Reader struct {
 	f       *File
 	target  int
 	limit   int64
 	columns []int
 	total   int64        // bytes of the columns
-	taken   atomic.Int64 // of them
+	taken   atomic.Int64 // bytes delivered so far
 	cols    []*column    // of the current row group
-	group   int          // the next one
-	row     int64        // in the current row group
-	rows    int64        // of it
+	group   int          // number of the next one
+	row     int64        // next row in the current row group
+	rows    int64        // rows of the current row group
 	failed  error
 }
 
@@ -43,14 +41,14 @@ type column struct {
 	r     *Reader
 	c     *chunk
 	cur   *cursor
-	dict  *sharedDict   // nil until its page is met
-	pages []*sharedPage // that hold rows from the current one on
-	end   int64         // row behind them
+	dict  *sharedDict   // nil until its page is read
+	pages []*sharedPage // with rows from the current one on
+	end   int64         // row behind the last of them
 }
 
-// NewReader reads columns, by their index in f.Leaves, none of which may be a
-// list or named twice. A piece has about target bytes of each column at most. maxPage bounds the
-// bytes of a page, if it is above DefaultMaxPage.
+// NewReader reads columns, given by their index in f.Leaves, none of which may be a list or
+// repeated. A piece has at most about target bytes of each column. maxPage bounds the bytes of a
+// page, if it is above DefaultMaxPage.
 func (f *File) NewReader(columns []int, target int, maxPage int64) (_ *Reader, err error) {
 	defer guard(&err)
 	r := &Reader{f: f, columns: columns, target: max(target, 1), limit: max(maxPage, DefaultMaxPage)}
@@ -66,8 +64,8 @@ func (f *File) NewReader(columns []int, target int, maxPage int64) (_ *Reader, e
 	return r, f.checkTotal(r.total)
 }
 
-// Progress returns the share of the columns' bytes that was taken, 0 to 1. It is
-// safe for concurrent use.
+// Progress returns the share of the columns' bytes that was delivered, 0 to 1. It is safe for
+// concurrent use.
 func (r *Reader) Progress() float64 {
 	if r.total == 0 {
 		return 1
@@ -75,8 +73,8 @@ func (r *Reader) Progress() float64 {
 	return float64(r.taken.Load()) / float64(r.total)
 }
 
-// Next returns the next piece, or io.EOF behind the last one. Any other error
-// tells of damage; the rows before it were delivered, those after it are not.
+// Next returns the next piece, or io.EOF behind the last one. Any other error reports damage: rows
+// before it were delivered, rows after it are not.
 func (r *Reader) Next() (*Piece, error) {
 	for r.failed == nil && r.row == r.rows {
 		if r.group == len(r.f.groups) {
@@ -121,11 +119,11 @@ func (r *Reader) enter() error {
 	return nil
 }
 
-// leastRow is what a row without a text counts for in a piece.
+// leastRow is the size that a row without a text counts for in a piece.
 const leastRow = 16
 
-// pieceEnd chooses the row behind a piece from row on, most at the latest. With
-// an error, rows before it can be read.
+// pieceEnd chooses the end of a piece that begins at row: most at the latest. With an error, rows
+// before the returned end can be read.
 func (c *column) pieceEnd(row, most int64) (end int64, err error) {
 	defer guard(&err)
 	end = row
@@ -184,7 +182,7 @@ func (c *column) reach(end int64) error {
 	return nil
 }
 
-// take returns the rows from row to end and lets go of pages before end.
+// take returns the rows from row to end and releases pages before end.
 func (c *column) take(row, end int64) pieceColumn {
 	pc := pieceColumn{leaf: c.c.leaf}
 	for len(c.pages) > 0 {
@@ -222,15 +220,15 @@ func (d *sharedDict) load() (*values, error) {
 	d.once.Do(func() {
 		defer guard(&d.err)
 		if d.v, d.err = d.f.dictionary(d.h, d.c); d.err == nil && d.v.n > 0 {
-			// No piece is to grow to more than 16 times its size where the longest
-			// value is far longer than most.
+			// No piece should grow to more than 16 times its size where the longest value is far
+			// longer than most.
 			d.each = int64(max(len(d.v.data)/d.v.n, d.v.longest()/16))
 		}
 	})
 	return d.v, d.err
 }
 
-// sharedPage is a page that several pieces have rows of.
+// sharedPage is a page whose rows may be in several pieces.
 type sharedPage struct {
 	f     *File
 	c     *chunk
@@ -248,7 +246,7 @@ type sharedPage struct {
 
 const rankStep = 1024
 
-// bytesPerRow guesses the bytes of a value.
+// bytesPerRow estimates the bytes of a value.
 func (s *sharedPage) bytesPerRow() (int64, error) {
 	each := int64(s.h.uncompressed / s.rows)
 	if isDictionary(s.h.encoding) {
@@ -260,7 +258,7 @@ func (s *sharedPage) bytesPerRow() (int64, error) {
 	return max(each, leastRow), nil
 }
 
-// pooledPage is the most memory of a page that is kept for the next one.
+// pooledPage is the largest memory of a page that is kept for another page.
 const pooledPage = 16 << 20
 
 var pagePool = sync.Pool{New: func() any { return new(page) }}
@@ -319,7 +317,7 @@ func (s *sharedPage) valuesBefore(row int) int {
 	return n
 }
 
-// release lets go of one reference; the last one gives the memory back.
+// release drops one reference; the last one gives the memory back.
 func (s *sharedPage) release() {
 	if s.refs.Add(-1) > 0 || s.p == nil {
 		return
@@ -328,8 +326,7 @@ func (s *sharedPage) release() {
 	s.p = nil
 }
 
-// recycle gives the page's memory back for another one, unless it is uncommonly
-// large.
+// recycle keeps the page's memory for another page, unless it is unusually large.
 func (p *page) recycle() {
 	if cap(p.body)+cap(p.raw)+cap(p.rep)+cap(p.def)+cap(p.values.own)+8*cap(p.values.spans) <= pooledPage {
 		p.values.dict = nil
@@ -337,11 +334,10 @@ func (p *page) recycle() {
 	}
 }
 
-// errPanic marks what guard has caught.
+// errPanic marks panics that guard has caught.
 var errPanic = errors.New("unexpected")
 
-// guard turns a panic over damaged data, of a codec or of this package, into an
-// error.
+// guard turns a panic of a codec or of this package over damaged data into an error.
 func guard(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%w: %w: %v", ErrCorrupt, errPanic, r)

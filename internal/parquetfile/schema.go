@@ -27,7 +27,7 @@ func (p physical) String() string { return physicalNames[p] }
 type logical int8
 
 const (
-	plainValue logical = iota // what the physical type says
+	plainValue logical = iota // as the physical type
 	utf8String                // STRING, ENUM, JSON
 	decimal
 	date
@@ -37,7 +37,7 @@ const (
 	uuid
 	float16
 	interval
-	otherValue // bytes that are no text: BSON, VARIANT, GEOMETRY and what is not known here
+	otherValue // bytes that are no text: BSON, VARIANT, GEOMETRY and unknown types
 )
 
 // A Leaf is a column: a leaf of the schema.
@@ -85,7 +85,7 @@ const (
 	optional, repeated = 1, 2
 	// maxSchemaDepth bounds levels: they are kept in a byte each.
 	maxSchemaDepth = 100
-	// maxNames bounds the bytes of all names: that of a group is part of all below it.
+	// maxNames bounds the bytes of all names: the name of a group is part of every name below it.
 	maxNames = 64 << 20
 )
 
@@ -196,7 +196,7 @@ func leafOf(e structure) (Leaf, error) {
 	return l, nil
 }
 
-// setLogical sets what a LogicalType says: a union, with one field set.
+// setLogical applies a LogicalType: a union, with one field set.
 func (l *Leaf) setLogical(union structure) {
 	detail, _ := union.sub(union[0].id)
 	units := func() {
@@ -233,7 +233,7 @@ func (l *Leaf) setLogical(union structure) {
 	}
 }
 
-// setConverted sets what the older ConvertedType says.
+// setConverted applies the older ConvertedType.
 func (l *Leaf) setConverted(c int64) {
 	switch c {
 	case 0, 4, 19:
@@ -257,8 +257,8 @@ func (l *Leaf) setConverted(c int64) {
 	}
 }
 
-// fits tells whether the logical type can be that of the physical one; files in
-// which it is not are read by their physical type.
+// fits tells whether the logical type is valid for the physical one; a column where it is not is
+// read by its physical type.
 func (l *Leaf) fits() bool {
 	switch l.logical {
 	case utf8String:

@@ -2,9 +2,8 @@ package parquetfile
 
 import "fmt"
 
-// A shape is what the format wants of a structure. Other programs refuse a file
-// without a field that must be there, even one that is of no use to this one: such
-// a file is damaged.
+// A shape says which fields the format requires in a structure. Other programs refuse a file
+// without a required field, even one that this program does not use: such a file is damaged.
 type shape []member
 
 // member is a field of a shape. Fields that no shape names may be anything.
@@ -97,7 +96,7 @@ var (
 	bloomShape = shapeOf(needs(tI32, bloomBytes), needs(tStruct, 2, 3, 4))
 )
 
-// parseShape is parseStruct of a structure that must have a shape.
+// parseShape is parseStruct for a structure that must have a shape.
 func parseShape(b []byte, of shape) (structure, int, error) {
 	s, n, err := parseStruct(b)
 	if err == nil {
@@ -106,7 +105,7 @@ func parseShape(b []byte, of shape) (structure, int, error) {
 	return s, n, err
 }
 
-// parseWhole is parseShape of a structure that must be all of b.
+// parseWhole is parseShape for a structure that must fill all of b.
 func parseWhole(b []byte, of shape) (structure, error) {
 	s, n, err := parseShape(b, of)
 	if err == nil && n != len(b) {
@@ -156,7 +155,7 @@ func errField(m *member) error {
 	return fmt.Errorf("%w: field %d is something else", errThrift, m.id)
 }
 
-// checkStruct checks an encoded structure; any value will do if of is nil.
+// checkStruct checks an encoded structure; if of is nil, any fields will do.
 func checkStruct(b []byte, of shape) error {
 	if of == nil {
 		return nil

@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// AppendText appends a value of the column, as a page holds it, in its
-// canonical text form: text as it is, integers and decimals in digits, floats
-// as the shortest number that reads as the same, true and false, dates and times
-// after RFC 3339 (UTC, or without a zone for local times), UUIDs with hyphens,
-// other bytes in hexadecimal. The form is stable: ids are made of it.
+// AppendText appends a value of the column, given as in a page, in its canonical text form: text
+// unchanged, integers and decimals in digits, floats as the shortest number that reads as the same,
+// true and false, dates and times after RFC 3339 (UTC, or without a zone for local times), UUIDs
+// with hyphens, other bytes in hexadecimal. The form is stable: ids are made of it.
 func (l *Leaf) AppendText(dst, v []byte) []byte {
 	switch l.logical {
 	case utf8String:

@@ -7,12 +7,11 @@ import (
 	"slices"
 )
 
-// Metadata of a Parquet file is Thrift in its compact protocol. It is kept here
-// as fields with their encoded values, and only what a copy must change is
-// changed: what this program knows nothing of (a logical type of tomorrow, an
-// optional field that is absent and not zero) is written again as it stood.
-// Nothing is allocated by a length that is in the data before that many bytes
-// are known to be there, and depth is bounded.
+// Metadata of a Parquet file is Thrift in its compact protocol. It is kept here as fields with
+// their encoded values, and a copy changes only the fields that it must: everything else is written
+// back unchanged, including what this program does not know (a logical type of a later version, or
+// an optional field that is absent rather than zero). Nothing is allocated for a length in the data
+// before that many bytes are known to be there, and depth is bounded.
 
 // Types of the compact protocol. A boolean field is one of the first two.
 const (
@@ -34,12 +33,10 @@ const (
 // maxDepth bounds nesting: metadata of Parquet nests about ten deep.
 const maxDepth = 32
 
-// maxElements bounds lists that are taken apart: columns, row groups, pages of a
-// chunk.
+// maxElements bounds lists that are parsed: columns, row groups, pages of a chunk.
 const maxElements = 1 << 20
 
-// field is one field of a struct with its encoded value, a view of what was
-// parsed.
+// field is one field of a struct with its encoded value, which refers to the parsed bytes.
 type field struct {
 	id  int16
 	typ byte
@@ -58,8 +55,8 @@ var (
 // parseStruct parses the struct at the start of b and returns its length.
 func parseStruct(b []byte) (structure, int, error) { return parseFields(nil, b, 0) }
 
-// parseFields appends the fields of the outermost struct to s; those of structs
-// within it are only walked over.
+// parseFields appends the fields of the outermost struct to s; fields of structs within it are
+// skipped.
 func parseFields(s structure, b []byte, depth int) (structure, int, error) {
 	pos, last := 0, int16(0)
 	for {
@@ -102,8 +99,8 @@ func varintError(n int) error {
 	return errThrift
 }
 
-// valueSize returns the length of the encoded value at the start of b. A boolean
-// takes no byte as a field and one in a list.
+// valueSize returns the length of the encoded value at the start of b. A boolean takes no byte as a
+// field and one byte in a list.
 func valueSize(b []byte, typ byte, asField bool, depth int) (int, error) {
 	size := 0
 	switch typ {
@@ -184,8 +181,7 @@ func nestedSize(b []byte, typ byte, depth int) (int, error) {
 	return pos, nil
 }
 
-// listHeader returns the type and number of a list's elements and where they
-// start.
+// listHeader returns the type and number of a list's elements and the offset at which they start.
 func listHeader(b []byte) (elem byte, count, head int, err error) {
 	if len(b) == 0 {
 		return 0, 0, 0, errShort
@@ -228,7 +224,7 @@ func (s structure) int(id int16) (v int64, ok bool) {
 	return 0, false
 }
 
-// intOr returns an integer field, or what stands for an absent one.
+// intOr returns an integer field, or absent if there is none.
 func (s structure) intOr(id int16, absent int64) int64 {
 	if v, ok := s.int(id); ok {
 		return v
@@ -236,7 +232,7 @@ func (s structure) intOr(id int16, absent int64) int64 {
 	return absent
 }
 
-// bool returns a boolean field, or what stands for an absent one.
+// bool returns a boolean field, or absent if there is none.
 func (s structure) bool(id int16, absent bool) bool {
 	f := s.find(id)
 	if f == nil || f.typ != tTrue && f.typ != tFalse {
@@ -313,7 +309,7 @@ func (s structure) structs(id int16) ([]structure, error) {
 // edit returns a copy of s whose fields can be set without changing s.
 func (s structure) edit() structure { return slices.Clone(s) }
 
-// set puts a field in its place.
+// set replaces or inserts a field.
 func (s *structure) set(id int16, typ byte, raw []byte) {
 	if f := s.find(id); f != nil {
 		f.typ, f.raw = typ, raw

@@ -8,8 +8,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// values are the decoded values of a page or a dictionary, nulls left out.
-// Slices keep their memory for the next use.
+// values are the decoded values of a page or a dictionary, without nulls. Slices keep their memory
+// for the next use.
 type values struct {
 	n     int
 	width int // of fixed-size values, which lie one after the other in data; 0: see spans
@@ -20,7 +20,7 @@ type values struct {
 	index []uint32 // below dict.n
 
 	lengths []int64 // scratch
-	own     []byte  // memory of data, where it is not a view of the page
+	own     []byte  // memory of data, where it does not refer to the page
 }
 
 // span is a place in values.data.
@@ -49,15 +49,15 @@ func (v *values) longest() int {
 
 var errValues = fmt.Errorf("%w: values that do not fit their page", ErrCorrupt)
 
-// plainDictionary is the code that old writers have for the encodings of a
-// dictionary and of indexes into it.
+// plainDictionary is the code of old writers for the encodings of a dictionary and of indexes into
+// it.
 const plainDictionary format.Encoding = 2
 
 func isDictionary(e format.Encoding) bool {
 	return e == format.RLEDictionary || e == plainDictionary
 }
 
-// grown returns s with length n; what it held is lost.
+// grown returns s with length n; its content is lost.
 func grown[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -65,8 +65,8 @@ func grown[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// decode makes v the n values of a column that are in src. v views src from then
-// on. limit bounds the bytes that prefix compression may expand to.
+// decode makes v the n values of a column that are in src; v refers to src from then on. limit
+// bounds the bytes that prefix compression may expand to.
 func (v *values) decode(leaf *Leaf, encoding format.Encoding, src []byte, n int, dict *values, limit int) error {
 	v.n, v.width, v.dict, v.spans = n, leaf.width, nil, v.spans[:0]
 	if n == 0 {
@@ -156,8 +156,8 @@ func (v *values) decodePlain(src []byte, n int) error {
 	return nil
 }
 
-// decodeSplit puts values together whose first bytes come first, then all their
-// second bytes, and so on.
+// decodeSplit reassembles values that are stored as all their first bytes, then all their second
+// bytes, and so on.
 func (v *values) decodeSplit(src []byte, n int) error {
 	if len(src)%v.width != 0 || len(src)/v.width != n {
 		return errValues
@@ -188,7 +188,7 @@ func (v *values) decodeDelta(src []byte, n int) error {
 	return nil
 }
 
-// decodeLengths finds byte arrays whose lengths stand before all of them.
+// decodeLengths finds byte arrays whose lengths precede all of them.
 func (v *values) decodeLengths(src []byte, n int) error {
 	rest, err := v.deltas(src, n)
 	if err != nil || len(rest) > math.MaxInt32 {
@@ -206,7 +206,7 @@ func (v *values) decodeLengths(src []byte, n int) error {
 	return nil
 }
 
-// decodePrefixes puts byte arrays together that begin as the one before.
+// decodePrefixes reassembles byte arrays that share a prefix with the one before.
 func (v *values) decodePrefixes(leaf *Leaf, src []byte, n, limit int) error {
 	rest, err := v.deltas(src, n)
 	if err != nil {

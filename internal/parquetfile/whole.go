@@ -9,10 +9,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// WholeRows returns how many rows from the start of the file can be copied,
-// whichever of them are kept, and what is wrong with the next one: nil if all can.
-// It decodes every page of every column up to there, one after the other. maxPage
-// is as for NewReader.
+// WholeRows returns how many rows from the start of the file can be copied, whichever of them are
+// kept, and the error of the next row: nil if all can. It decodes every page of every column up to
+// there, one after the other. maxPage is as for NewReader.
 func (f *File) WholeRows(ctx context.Context, maxPage int64) (rows int64, damage error) {
 	c := &copier{f: f, limit: max(maxPage, DefaultMaxPage)}
 	for g := range f.groups {
@@ -32,7 +31,7 @@ func (f *File) WholeRows(ctx context.Context, maxPage int64) (rows int64, damage
 	return rows, damage
 }
 
-// wholeRows returns how many rows of a column of a row group stand before damage.
+// wholeRows returns how many rows of a column of a row group precede damage.
 func (c *copier) wholeRows(group, column int) (rows int64, damage error) {
 	from, err := c.chunk(group, column)
 	if err != nil {
@@ -51,7 +50,7 @@ func (c *copier) wholeRows(group, column int) (rows int64, damage error) {
 		return from.rows, nil
 	}
 	if from.leaf.maxRep > 0 && rows > 0 {
-		rows-- // its last row may go on in the page that is damaged
+		rows-- // its last row may continue in the damaged page
 	}
 	return rows, fmt.Errorf("column %q: %w", from.leaf.Name, err)
 }
@@ -69,8 +68,8 @@ func everyRow(c *chunk) bitset {
 	return rows
 }
 
-// pageByPage calls do with every data page of a chunk and notes where they lie. If
-// decode is set, the dictionary was decoded before.
+// pageByPage calls do with every data page of a chunk and records their places. If decode is set,
+// the dictionary was decoded before.
 func (k *chunkCopy) pageByPage(decode bool, do func(s *sourcePage) error) (err error) {
 	defer guard(&err)
 	k.behind = k.c.start
@@ -92,8 +91,8 @@ func (k *chunkCopy) pageByPage(decode bool, do func(s *sourcePage) error) (err e
 	})
 }
 
-// check decodes what Copy is about to copy as it stands, all of the file. It
-// reports whether its metadata fit, so that they can be copied too.
+// check decodes the whole file, which Copy is about to copy unchanged. It reports whether its
+// metadata are right, so that they can be copied too.
 func (c *copier) check(ctx context.Context, threads int) (whole bool, err error) {
 	whole = true
 	err = runPipeline(ctx, &output{w: io.Discard}, threads, c.f.Room, func(p *pipeline) error {
@@ -115,8 +114,7 @@ func (c *copier) check(ctx context.Context, threads int) (whole bool, err error)
 	return whole, err
 }
 
-// checkGroup adds jobs that decode the pages of a row group, save those of known
-// columns.
+// checkGroup adds jobs that decode the pages of a row group, except those of known columns.
 func (c *copier) checkGroup(p *pipeline, group int) (columns []*chunkCopy, err error) {
 	for i := range c.f.Leaves {
 		from, err := c.chunk(group, i)
@@ -146,8 +144,8 @@ func (c *copier) checkGroup(p *pipeline, group int) (columns []*chunkCopy, err e
 	return columns, nil
 }
 
-// setPlaces sets where the pages of a chunk are that is copied as it stands, so
-// many bytes further on.
+// setPlaces sets the offsets of the pages of a chunk that is copied unchanged, shifted by shift
+// bytes.
 func (k *chunkCopy) setPlaces(meta *structure, shift int64) {
 	meta.del(metaIndexPage, metaDictionaryPage)
 	if k.dict != nil {
@@ -161,8 +159,8 @@ func (k *chunkCopy) setPlaces(meta *structure, shift int64) {
 	meta.setInt(metaCompressed, tI64, k.behind-k.c.start)
 }
 
-// placesFit reports whether the metadata of a chunk say where its pages are. Old
-// writers mention no dictionary, and say that the data begin with it.
+// placesFit reports whether the metadata of a chunk say where its pages are. Old writers do not
+// mention the dictionary, and say that the data begin with it.
 func (k *chunkCopy) placesFit() bool {
 	if k.c.values == 0 {
 		return true
@@ -187,8 +185,8 @@ func (k *chunkCopy) indexFits() bool {
 	return (offset != nil || len(k.pages) == 0 || !at(chunkOffsetIndex)) && (column != nil || !at(chunkColumnIndex))
 }
 
-// bloom returns where the Bloom filter of a chunk lies, 0 if there is none. It is
-// not intact if its header does not fit.
+// bloom returns the place of a chunk's Bloom filter, 0 if there is none. intact is false if its
+// header does not fit.
 func (f *File) bloom(c *chunk) (from, to int64, intact bool) {
 	from, _ = c.meta.int(metaBloom)
 	length := c.meta.intOr(metaBloomLength, 0)

@@ -7,8 +7,8 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// Sentences longer than this many words are cut; shorter than the second are
-// left out of the pool (headings, list items, numbers).
+// Sentences with more words than longestSentence are cut; those with fewer than shortestSentence
+// are left out of the pool (headings, list items, numbers).
 const (
 	longestSentence  = 80
 	shortestSentence = 4
@@ -22,8 +22,8 @@ type Base struct {
 	seen  map[uint64]struct{} // sentences already there, whichever pool
 }
 
-// pool is the text of one language: sentences one after another, each ending in
-// the line end, space or nothing that parts it from the next.
+// pool is the text of one language: sentences one after another, each ending in the line end, space
+// or nothing that separates it from the next.
 type pool struct {
 	data      []byte
 	sentences []sentence
@@ -36,9 +36,8 @@ type sentence struct{ start, end, words int }
 // only.
 func (b *Base) NewPool() { b.pools = append(b.pools, new(pool)) }
 
-// Add adds a base text to the current pool. A sentence that is there already is
-// left out, so that boilerplate does not make originals alike; with whole (for
-// Options.Cut) every sentence is kept.
+// Add adds a base text to the current pool. A sentence that was added before is left out, so that
+// boilerplate does not make originals alike; with whole (for Options.Cut) every sentence is kept.
 func (b *Base) Add(text []byte, whole bool) {
 	if len(b.pools) == 0 {
 		b.NewPool()
@@ -83,9 +82,9 @@ func (b *Base) Size() (sentences int, size int64) {
 	return sentences, size
 }
 
-// sentenceLength returns the length of the first sentence of text, up to and
-// with its full stop or line end: a line end, a full stop with a space after it,
-// a full stop of Chinese and Japanese, or simply too many words.
+// sentenceLength returns the length of the first sentence of text, including its full stop or line
+// end. A sentence ends at a line end, at a full stop with a space after it, at a full stop of
+// Chinese and Japanese, or after too many words.
 func sentenceLength(text []byte) int {
 	words, inWord := 0, false
 	for i := 0; i < len(text); {
@@ -136,8 +135,8 @@ func endsWithoutSpace(r rune) bool {
 	return classOf(r) == single
 }
 
-// appendPiece appends a sentence of the pool drawn at random, or at most limit
-// consecutive words from somewhere in one, and returns how many words these are.
+// appendPiece appends a random sentence of the pool or, if it is longer than limit words, up to
+// that many consecutive words of it, and returns the number of words.
 func (p *pool) appendPiece(dst []byte, s *source, limit int) ([]byte, int) {
 	sent := p.sentences[s.below(len(p.sentences))]
 	text := p.data[sent.start:sent.end]
@@ -169,7 +168,7 @@ func someWord(text []byte, near int) int {
 		near++
 	}
 	if near > 0 && near < len(text) {
-		// The word in which near falls, if any, is passed over.
+		// The word that contains near, if any, is skipped.
 		near = wordEnd(text, near, letter)
 	}
 	start, _ := nextWord(text, near)

@@ -12,21 +12,20 @@ const groupSize = 64
 // sampleSize is the number of documents made to estimate how many a size asks for.
 const sampleSize = 2000
 
-// Corpus says which documents there are. It is immutable: goroutines share it,
-// each with a Maker of its own.
+// Corpus defines the documents of a corpus. It is immutable: goroutines share it, each with a Maker
+// of its own.
 type Corpus struct {
 	base     *Base
 	o        Options
 	length   span
 	poolEnds []int64 // cumulated bytes of the pools: a pool is drawn by its size
 	cuts     []cut   // with Options.Cut: the originals
-	copies   uint64  // copies among a million documents
+	copies   uint64  // copies in a million documents
 	planned  int
 	order    permutation
 }
 
-// cut is an original taken from the base as it is: sentences first to end-1 of a
-// pool.
+// cut is an original taken unchanged from the base: sentences first to end-1 of a pool.
 type cut struct {
 	pool       *pool
 	first, end int
@@ -61,7 +60,7 @@ func New(base *Base, o Options) (*Corpus, error) {
 func (c *Corpus) plan() error {
 	limit := int(^uint(0) >> 1)
 	if c.o.Cut {
-		// As many documents as the cuts are originals for.
+		// As many documents as the cuts suffice for as originals.
 		limit = len(c.cuts) + int(uint64(len(c.cuts))*c.copies/(1e6-c.copies))
 		for limit > 0 && limit-c.copiesBefore(limit) > len(c.cuts) {
 			limit--
@@ -104,18 +103,17 @@ func (c *Corpus) meanBytes(limit int) int64 {
 	return max(1, sum/int64(n))
 }
 
-// Len returns the number of documents planned. With a size in bytes it is an
-// estimate, and a program that finds the size not reached goes on: unless
-// Options.Cut is set, any number from Len on is a document too, an original.
+// Len returns the number of documents planned. With a size in bytes it is an estimate; a program
+// that has not reached the size after them continues: unless Options.Cut is set, any number from
+// Len on is a document too, an original.
 func (c *Corpus) Len() int { return c.planned }
 
 // copiesBefore returns how many of the first n documents, in planned order, are
 // copies.
 func (c *Corpus) copiesBefore(n int) int { return int(uint64(n) * c.copies / 1e6) }
 
-// cutBase cuts every base text into originals of the lengths asked for. What is
-// left at the end of a text and too short joins the original before it; a text
-// that is too short as a whole is left out.
+// cutBase cuts every base text into originals of the lengths asked for. A rest that is too short at
+// the end of a text joins the original before it; a text that is too short as a whole is left out.
 func (c *Corpus) cutBase() {
 	s := newSource(c.o.Seed, purposeOriginal, ^uint64(0))
 	for _, p := range c.base.pools {
@@ -165,8 +163,8 @@ func (c *Corpus) drawPool(s *source) *pool {
 	panic("plant: drawn number beyond the pools")
 }
 
-// place returns the position in the corpus of a planned document, and planned
-// the other way round. Beyond the plan the two are the same.
+// place returns the position in the corpus of a planned document, and planned is its inverse.
+// Beyond the plan both return their argument.
 func (c *Corpus) place(planned int) int {
 	if planned >= c.planned {
 		return planned
@@ -190,8 +188,8 @@ type group struct {
 	parent    [groupSize]uint8
 }
 
-// groupOf fills g with the plan of the group of a planned document and returns
-// the document's number in it.
+// groupOf fills g with the plan of the group of a planned document and returns the document's
+// number in it.
 func (c *Corpus) groupOf(planned int, g *group) (member int) {
 	if planned >= c.planned {
 		*g = group{first: planned, size: 1, originals: 1}
@@ -216,7 +214,7 @@ func (c *Corpus) groupOf(planned int, g *group) (member int) {
 	return planned - g.first
 }
 
-// root returns the original that a member goes back to.
+// root returns the original of a member's family.
 func (g *group) root(member int) int {
 	for int(g.parent[member]) != member {
 		member = int(g.parent[member])

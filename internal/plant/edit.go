@@ -10,9 +10,9 @@ import (
 // goroutine.
 type Editor struct{ units, moved []unit }
 
-// Append appends a copy of text edited as e says and as the seed decides. A word
-// put in place of or between others is another word of the same text, so that
-// the copy stays within its language and subject. Cost: one pass over the text.
+// Append appends a copy of text, edited according to e and the seed. A word that replaces another
+// or is inserted is another word of the same text, so that the copy keeps its language and subject.
+// Cost: one pass over the text.
 func (ed *Editor) Append(dst, text []byte, seed uint64, e Edits) []byte {
 	s := newSource(seed, purposeCopy, 0)
 	if s.chance(e.Exact) {
@@ -57,7 +57,7 @@ func truncate(units []unit, s *source) []unit {
 	return units[:len(units)-cut]
 }
 
-// move takes a block of a twentieth to a fifth of the words elsewhere.
+// move moves a block of a twentieth to a fifth of the words elsewhere.
 func (ed *Editor) move(units []unit, s *source) []unit {
 	n := len(units)
 	block := n/20 + s.below(n/5-n/20+1)
@@ -107,9 +107,9 @@ func appendEdit(dst, text []byte, u unit, all []unit, s *source, e Edits) []byte
 	}
 }
 
-// appendApart appends text that starts with a word, and a space before it where
-// it would run together with the word before: units that the edits brought side
-// by side need not have a space between them.
+// appendApart appends text that starts with a word, and a space before it where it would run
+// together with the word before: units that the edits brought side by side may have no space
+// between them.
 func appendApart(dst, text []byte) []byte {
 	if last, size := utf8.DecodeLastRune(dst); size > 0 && !isSpaceless(text) {
 		if class := classOf(last); class == letter || class == mark {
@@ -126,7 +126,7 @@ func appendOther(dst, text []byte, u unit, all []unit, s *source) []byte {
 	for range 8 {
 		o := all[s.below(len(all))]
 		other := text[o.start:o.core]
-		// One script beside the other would run together with its neighbours.
+		// A word of one script would run together with neighbours of another.
 		if isSpaceless(other) == isSpaceless(word) && !bytes.EqualFold(other, word) {
 			return appendApart(dst, other)
 		}
@@ -137,9 +137,8 @@ func appendOther(dst, text []byte, u unit, all []unit, s *source) []byte {
 	return appendApart(dst, strconv.AppendInt(nil, int64(1000+s.below(1_000_000)), 10))
 }
 
-// restyle changes case and punctuation of one unit in place without changing its
-// words under the default pipeline: ASCII letters change case, an ASCII space or
-// punctuation mark becomes another.
+// restyle changes case and punctuation of one unit in place without changing its words under the
+// default pipeline: ASCII letters change case, an ASCII space or punctuation mark becomes another.
 func restyle(u []byte, core int, s *source) {
 	const asciiCase = 'a' - 'A'
 	isLower := func(c byte) bool { return c >= 'a' && c <= 'z' }

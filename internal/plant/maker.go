@@ -26,7 +26,7 @@ func (p Pair) Similarity() float64 {
 type Maker struct {
 	c        *Corpus
 	editor   Editor
-	texts    [2][]byte // a copy and what it was made from, by turns
+	texts    [2][]byte // a copy and its source, alternately
 	line     []byte
 	group    group
 	shingler *shingle.Shingler
@@ -35,7 +35,7 @@ type Maker struct {
 	partners []partner
 }
 
-// partner is a later member of the family of the document at hand.
+// partner is a later member of the current document's family.
 type partner struct{ position, member int }
 
 // NewMaker returns a Maker of c.
@@ -47,8 +47,8 @@ func (c *Corpus) NewMaker() *Maker {
 	return &Maker{c: c, shingler: s}
 }
 
-// AppendDocument appends the text of the document at a position. Cost: its
-// original is made first if it is a copy.
+// AppendDocument appends the text of the document at a position. To make a copy, its original is
+// made first.
 func (m *Maker) AppendDocument(dst []byte, position int) []byte {
 	member := m.c.groupOf(m.c.plannedAt(position), &m.group)
 	return append(dst, m.member(member)...)
@@ -61,8 +61,7 @@ func (m *Maker) AppendRecord(dst []byte, position int) []byte {
 	return appendRecord(dst, position, m.member(member))
 }
 
-// member makes the text of a member of the group at hand; it is valid until the
-// next call.
+// member makes the text of a member of the current group; it is valid until the next call.
 func (m *Maker) member(i int) []byte {
 	var path [groupSize]int // from the document up to its original
 	n := 0
@@ -104,9 +103,9 @@ func (m *Maker) appendOriginal(dst []byte, number int) []byte {
 	return trimEnd(dst)
 }
 
-// AppendPairs appends the pairs of the document at a position with those of its
-// family that stand later in the corpus, by their position. Documents that are
-// in no family cost almost nothing; others cost the making of the family.
+// AppendPairs appends the pairs of the document at a position with those members of its family that
+// come later in the corpus, ordered by position. Documents without a family cost almost nothing;
+// others cost the making of the family.
 func (m *Maker) AppendPairs(dst []Pair, position int) []Pair {
 	self := m.c.groupOf(m.c.plannedAt(position), &m.group)
 	root := m.group.root(self)
@@ -132,8 +131,7 @@ func (m *Maker) AppendPairs(dst []Pair, position int) []Pair {
 	return dst
 }
 
-// appendSet appends the feature set of a member of the group at hand to an empty
-// dst.
+// appendSet appends the feature set of a member of the current group to an empty dst.
 func (m *Maker) appendSet(dst []uint64, member int) []uint64 {
 	return shingle.Set(m.shingler.AppendFeatures(dst, m.member(member)))
 }
@@ -148,8 +146,8 @@ func AppendID(dst []byte, position int) []byte {
 	return strconv.AppendInt(dst, int64(position), 10)
 }
 
-// appendRecord appends a line of JSONL. Texts hold no control characters but line
-// ends, and no invalid UTF-8.
+// appendRecord appends a line of JSONL. Texts hold no control characters except line ends, and no
+// invalid UTF-8.
 func appendRecord(dst []byte, position int, text []byte) []byte {
 	dst = append(dst, `{"id":"`...)
 	dst = AppendID(dst, position)

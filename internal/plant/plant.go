@@ -1,44 +1,39 @@
-// Package plant makes test corpora in which the near-duplicates are known: it
-// turns base texts into originals, plants edited copies among them and says how
-// similar every planted pair truly is. A program that finds near-duplicates can
-// then be measured: recall is the share of the truth pairs at or above the
-// threshold that it reports.
-//
+// Package plant makes test corpora in which the near-duplicates are known: it turns base texts into
+// originals, plants edited copies among them and reports the true similarity of every planted pair.
+// This measures a program that finds near-duplicates: its recall is the share of the truth pairs at
+// or above the threshold that it reports.
 // Use it to measure and to test at any size. Do not use it to judge a tokeniser
-// or a threshold for real texts: real near-duplicates differ in other ways than
-// made ones, and a recombined original reads as nonsense.
-//
+// Use it to measure and to test at any size. Do not use it to judge a tokeniser or a threshold for
+// real texts: real near-duplicates differ in other ways than artificial ones, and a recombined
+// original is nonsense.
 // # How it works
 //
 // Every document is a pure function of the seed and its number, so nothing but
-// the base texts is ever held: memory does not grow with the corpus, and
-// goroutines make different documents at once without talking to each other.
-//
+// Every document is a pure function of the seed and its number, so only the base texts are held in
+// memory: memory does not grow with the corpus, and goroutines make different documents at once
+// without coordination.
+//   - Documents are planned in groups of 64. The last ones of a group are copies
 //   - Documents are planned in groups of 64. The last ones of a group are copies
 //     of earlier ones of the same group: of an original, or (Chains) of a copy.
-//     All documents that go back to one original are a family.
+//     All documents that derive from one original are a family.
 //   - A keyed permutation scatters the documents of all groups over the whole
-//     corpus, so that a copy may stand anywhere, before its original too.
+//     corpus, so a copy may be anywhere, even before its original.
 //   - The truth lists every pair of every family with the Jaccard similarity of
-//     their feature sets under the default text pipeline. Edits may push it low;
-//     it is the user's threshold that decides which pairs ought to be found.
+//     their feature sets under the default text pipeline. Edits may make it low;
+//     the user's threshold decides which pairs ought to be found.
 //
 // # Originals that are no copies of each other
 //
 // 100 MB of base texts must give 1 GB of originals, so originals are recombined:
-// each is a row of pieces drawn at random from all sentences of one base, no
-// piece longer than a twelfth of the document (or four words, fewer than a
-// shingle, in short documents). Two originals that share one piece have a
-// Jaccard similarity below 1/23; to reach 0.2 they would have to share four
-// pieces or more. With p pieces a document and S sentences in the base, two documents share
-// about p²/S pieces, so for p = 30, S = 500 000 four shared pieces have a chance
-// near 10⁻¹²: of the 10¹⁰ pairs of a gigabyte none is expected. A test measures
-// it on a base small enough to hurt. With Options.Cut originals are the base
-// texts themselves, cut at sentence borders, with whatever near-duplicates they
-// hold by nature.
-//
-// A corpus stays the same for the same base texts, options and seed only within
-// one version of this package; keep the command, not the seed alone.
+// 100 MB of base texts must give 1 GB of originals, so originals are recombined: each is a sequence
+// of pieces drawn at random from all sentences of one base, no piece longer than a twelfth of the
+// document (or four words, fewer than a shingle, in short documents). Two originals that share one
+// piece have a Jaccard similarity below 1/23; to reach 0.2 they would have to share four pieces or
+// more. With p pieces a document and S sentences in the base, two documents share about p²/S
+// pieces, so for p = 30, S = 500 000 four shared pieces have a probability near 10⁻¹²: among the
+// 10¹⁰ pairs of a gigabyte none is expected. A test measures it on a small base, where it happens
+// more often. With Options.Cut originals are the base texts themselves, cut at sentence borders,
+// with whatever near-duplicates they contain by nature.
 package plant
 
 import (
@@ -46,11 +41,11 @@ import (
 	"fmt"
 )
 
-// Options says what to make. The zero value asks for nothing: Bytes or Documents
-// must be set (with Cut, neither means the whole base).
+// Options says what to make. The zero value is invalid: Bytes or Documents must be set (with Cut,
+// neither means the whole base).
 type Options struct {
-	Bytes     int64  // lines of JSONL together, at least; up to a few per cent more is made
-	Documents int    // instead of Bytes: exactly so many documents
+	Bytes     int64  // total size of the lines of JSONL, at least; up to a few per cent more is made
+	Documents int    // instead of Bytes: exactly this many documents
 	Seed      uint64 // another seed is another corpus
 
 	Duplicates float64 // share of the documents that are copies, 0 to 0.9
@@ -75,9 +70,9 @@ type Edits struct {
 	// edits. All zero means equal.
 	Replace, Delete, Insert float64
 
-	// Shares of the copies that also have a block of words moved elsewhere, lose
-	// up to half of their text at one end, have other case and punctuation; and
-	// share of the copies that are exact, whatever else is asked.
+	// Shares of the copies in which also a block of words is moved, up to half of the text is cut
+	// off at one end, or case and punctuation are changed; and the share of the copies that are
+	// exact, whatever the other settings.
 	Move, Truncate, Restyle, Exact float64
 }
 

@@ -10,13 +10,13 @@ import (
 // math/rand so that a corpus does not change with the Go version.
 type source struct{ state uint64 }
 
-// newSource returns the generator of one thing: the seed, what is drawn (a
-// purpose of this package) and the number of the thing.
+// newSource returns the generator for one number and purpose (what is drawn; a constant of this
+// package).
 func newSource(seed uint64, purpose, number uint64) source {
 	return source{hashing.Mix(hashing.Mix(seed^hashing.Key0)+purpose*hashing.Key1) ^ hashing.Mix(number+hashing.Key2)}
 }
 
-// Purposes: what a generator draws. Two never share a sequence.
+// Purposes of generators. No two share a sequence.
 const (
 	purposeOriginal = 1 + iota
 	purposeGroup

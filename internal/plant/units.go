@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// A unit is a word of a text and what follows it up to the next word:
-// text[start:core] is the word, text[core:end] the rest. Units tile a text but
-// for what stands before its first word.
+// A unit is a word of a text with everything up to the next word: text[start:core] is the word,
+// text[core:end] the rest. Units cover a text except for the bytes before its first word.
 type unit struct{ start, core, end int }
 
 // Classes of code points, as the default tokeniser sees them.
@@ -101,8 +100,8 @@ func countWords(text []byte) int {
 	return n
 }
 
-// isSpaceless says whether a word is of a script written without spaces, so
-// that nothing need stand between it and its neighbour.
+// isSpaceless says whether a word is of a script written without spaces, so that it needs no space
+// next to its neighbour.
 func isSpaceless(word []byte) bool {
 	class, _ := classAt(word)
 	return class == single

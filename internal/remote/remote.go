@@ -17,10 +17,9 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// A Prefix is a place in an object store that output is written to: all keys
-// that begin with the key of its URL and a slash. It is what a folder is in a
-// file system, except that nothing makes several objects appear at once:
-// write last what says that all is there.
+// A Prefix is a place in an object store to which output is written: all keys that begin with the
+// key of its URL and a slash. It corresponds to a folder of a file system, except that several
+// objects cannot appear at once: write the object last that says that all are there.
 type Prefix struct {
 	bucket corpus.BucketWriter
 	at     bucketurl.URL
@@ -30,7 +29,7 @@ type Prefix struct {
 // Buckets opens the bucket of a URL without its key, see corpus.Options.
 type Buckets = func(ctx context.Context, url string) (corpus.Bucket, error)
 
-// Bucket opens the bucket of a URL, to be written to. The error is a *corpus.Problem.
+// Bucket opens the bucket of a URL for writing. The error is a *corpus.Problem.
 func Bucket(ctx context.Context, url string, buckets Buckets) (bucket corpus.BucketWriter, at bucketurl.URL, err error) {
 	at, ok := bucketurl.Parse(url)
 	if !ok {
@@ -78,8 +77,8 @@ func (p *Prefix) problem(name string, err error) error {
 	return &corpus.Problem{Path: p.URL(name), Err: err}
 }
 
-// List calls each for the names and sizes of the objects below the prefix, in
-// the order of the store. An error of each ends it and is returned as it is.
+// List calls each for the names and sizes of the objects below the prefix, in the order of the
+// store. An error of each ends it and is returned unchanged.
 func (p *Prefix) List(ctx context.Context, each func(name string, size int64) error) error {
 	var own error
 	prefix := p.key("")
@@ -93,9 +92,8 @@ func (p *Prefix) List(ctx context.Context, each func(name string, size int64) er
 	return p.problem("", err)
 }
 
-// First returns the name of an object below the prefix, "" if there is none: to
-// refuse an output place that is not empty. A mark of the folder itself, as
-// consoles make, does not count.
+// First returns the name of an object below the prefix, "" if there is none; it serves to refuse an
+// output place that is not empty. A mark of the folder itself, as consoles make, does not count.
 func (p *Prefix) First(ctx context.Context) (name string, err error) {
 	err = p.List(ctx, func(n string, _ int64) error {
 		if n == "" {
@@ -110,22 +108,22 @@ func (p *Prefix) First(ctx context.Context) (name string, err error) {
 	return name, err
 }
 
-// Upload writes the size bytes of r to the object name, a slash path below the
-// prefix. It is there, whole, when Upload has returned nil. Safe for concurrent
-// use; the bytes are not kept in memory.
+// Upload writes the size bytes of r to the object name, a slash path below the prefix. The object
+// is there, whole, when Upload has returned nil. Safe for concurrent use; the bytes are not kept in
+// memory.
 func (p *Prefix) Upload(ctx context.Context, name string, r io.ReaderAt, size int64) error {
 	return p.problem(name, p.bucket.Upload(ctx, p.key(name), r, size))
 }
 
-// Remove removes the object name; that there is none is no error.
+// Remove removes the object name; a missing object is no error.
 func (p *Prefix) Remove(ctx context.Context, name string) error {
 	return p.problem(name, p.bucket.Remove(ctx, p.key(name)))
 }
 
-// Create begins to write the object that a URL names, which is there when the Writer is
-// committed. It is compressed when its name says so, by threads at once (0 =
-// GOMAXPROCS). Whether the bucket is there is asked at once, whether it may be written
-// to is not known before the first bytes are sent. The error is a *corpus.Problem.
+// Create begins to write the object that a URL names; it appears when the Writer is committed. It
+// is compressed if its name says so, by threads at once (0 = GOMAXPROCS). Create checks that the
+// bucket exists; whether it may be written to is not known before the first bytes are sent. The
+// error is a *corpus.Problem.
 func Create(ctx context.Context, url string, buckets Buckets, threads int) (*corpus.Writer, error) {
 	p, err := Open(ctx, url, buckets)
 	if err != nil {
@@ -135,7 +133,7 @@ func Create(ctx context.Context, url string, buckets Buckets, threads int) (*cor
 		return nil, p.problem("", fault.Because(fs.ErrInvalid, "names no object; write it as s3://bucket/name"))
 	}
 	err = p.bucket.List(ctx, p.at.Key, func(corpus.Object) error { return io.EOF })
-	if err != nil && err != io.EOF && !errors.Is(err, fs.ErrPermission) { // who may write need not be allowed to list
+	if err != nil && err != io.EOF && !errors.Is(err, fs.ErrPermission) { // the right to write does not imply the right to list
 		return nil, p.problem("", err)
 	}
 	to, err := p.bucket.Create(ctx, p.at.Key)
@@ -162,10 +160,9 @@ func (d *namedDestination) Commit() error { return d.at.problem("", d.Destinatio
 // filesAtOnce is how many files of a folder are uploaded at once.
 const filesAtOnce = 4
 
-// UploadFolder uploads all files of a folder under their slash paths in it, the
-// file last, if it is there, after all others: the one that says that all is
-// there. After an error some objects may be there, which another call replaces
-// and RemoveFolder removes.
+// UploadFolder uploads all files of a folder under their slash paths in it. The file last, if it
+// exists, is uploaded after all others: it says that all are there. After an error some objects may
+// remain; another call replaces them and RemoveFolder removes them.
 func (p *Prefix) UploadFolder(ctx context.Context, on vfs.FS, folder, last string) error {
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(filesAtOnce)
@@ -179,7 +176,7 @@ func (p *Prefix) UploadFolder(ctx context.Context, on vfs.FS, folder, last strin
 		return within.Err()
 	})
 	if uploaded := group.Wait(); uploaded != nil {
-		return uploaded // err is but its consequence
+		return uploaded // err only follows from it
 	}
 	if err != nil || !final {
 		return err
@@ -204,8 +201,8 @@ func (p *Prefix) RemoveFolder(ctx context.Context, on vfs.FS, folder string) err
 	return walkFiles(on, folder, "", func(name, _ string) error { return p.Remove(ctx, name) })
 }
 
-// walkFiles calls each for all files below a folder, in the order of their names.
-// prefix is what their slash paths begin with.
+// walkFiles calls each for all files below a folder, in the order of their names. prefix is
+// prepended to their slash paths.
 func walkFiles(on vfs.FS, folder, prefix string, each func(name, path string) error) error {
 	names, err := on.List(folder)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package resume notes what a run has finished, so that another process goes on from
-// there: finished steps, how far the others are, and what a run that goes on is held
-// against. docs/formats.md describes the journal.
+// Package resume records what a run has finished, so that another process can continue it: finished
+// steps, the progress of the others, and the inputs and settings that a run must have in common
+// with it. docs/formats.md describes the journal.
 package resume
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// Log is the journal of a run that can be resumed. A nil Log does nothing: then
-// nothing is kept for another process.
+// Log is the journal of a resumable run. A nil Log does nothing: then nothing is kept for another
+// process.
 type Log struct {
 	space   *scratch.Space
 	journal *journal.Journal
@@ -26,50 +26,49 @@ type Log struct {
 	mu    sync.Mutex
 	begun time.Time
 	noted time.Time
-	notes int         // of this process, of what it has made
-	early func() bool // in tests, instead of the time
+	notes int         // written by this process
+	early func() bool // replaces the clock in tests
 	round int         // see NextRound
 }
 
-// noteInterval is how much time lies between two notes of how far a stage is, at
-// least: a note makes what there is durable, which takes some milliseconds. In a long
-// run it is noteShare of the time gone by, since every note of a stage makes a run
-// and names all earlier ones.
+// noteInterval is the least time between two notes on the progress of a stage: a note makes
+// finished work durable, which takes some milliseconds. In a long run the interval is 1/noteShare
+// of the elapsed time, since every note of a stage makes a run and names all earlier ones.
 const (
 	noteInterval = 2 * time.Second
 	noteShare    = 64
 )
 
-// Kinds of notes about the run as a whole. All others are of one round, see NextRound.
+// Kinds of notes about the run as a whole. All other kinds belong to one round, see NextRound.
 const (
-	Spooled   = "spooled"   // a stream that was copied: nothing has been made of it yet
+	Spooled   = "spooled"   // a stream that was copied but not used yet
 	Part      = "part"      // a part of the read stage
 	Lost      = "lost"      // rows that cannot be copied: the end of a round
 	Published = "published" // the output is whole and is being moved to its place
-	Finished  = "finished"  // all was emitted: the folder is being emptied
+	Finished  = "finished"  // all was emitted; the folder is being emptied
 )
 
 // Options say which run a folder is for.
 type Options struct {
 	Folder string // of the journal, and of the folder with the files of the run
-	Fresh  bool   // start over, whatever it holds
+	Fresh  bool   // start over, whatever the folder holds
 	// Settings are all that the result of the run depends on.
 	Settings iter.Seq[journal.Setting]
-	Due      func() bool // whether it is time for a note; nil: now and then
+	Due      func() bool // whether it is time for a note; nil: by the clock
 }
 
-// FilesFolder holds the files of a run in its work folder, beside the journal.
+// FilesFolder holds the files of a run in its work folder, next to the journal.
 const FilesFolder = "alike.files"
 
-// Open opens the journal of a run, keeps the files of space in a folder beside it, and
-// removes those that no note names. After an error there is nothing to close.
+// Open opens the journal of a run, puts the files of space in a folder next to it, and removes
+// files that no note names. After an error there is nothing to close.
 func Open(ctx context.Context, space *scratch.Space, o Options) (*Log, error) {
 	j, err := open(ctx, space, o)
 	if err != nil {
 		return nil, err
 	}
-	// A folder of its own below it: what a run removes there is its own, whatever
-	// else the user keeps beside it.
+	// The files have a folder of their own: the run removes only its own files, whatever else the
+	// user keeps in the work folder.
 	if err := space.Keep(space.FS.PathJoin(o.Folder, FilesFolder)); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -89,12 +88,12 @@ func Open(ctx context.Context, space *scratch.Space, o Options) (*Log, error) {
 	return l, nil
 }
 
-// LockWait is how long another process may hold the work folder: one that was
-// killed may take a moment to be gone.
+// LockWait is how long another process may hold the work folder: a killed process may take a moment
+// to end.
 const LockWait = 2 * time.Second
 
-// open opens the journal of the run that the folder holds, or of a new one if that had
-// come to its end and was killed while it removed its files.
+// open opens the journal of the run in the folder, or begins a new one if that run had ended and
+// was killed while it removed its files.
 func open(ctx context.Context, space *scratch.Space, o Options) (*journal.Journal, error) {
 	j, err := lock(ctx, space, o)
 	if err != nil {
@@ -111,7 +110,7 @@ func open(ctx context.Context, space *scratch.Space, o Options) (*journal.Journa
 	return lock(ctx, space, o)
 }
 
-// InputSetting begins the names of the settings of inputs.
+// InputSetting is the prefix of the names of settings of inputs.
 const InputSetting = "input "
 
 func lock(ctx context.Context, space *scratch.Space, o Options) (j *journal.Journal, err error) {
@@ -133,8 +132,8 @@ func lock(ctx context.Context, space *scratch.Space, o Options) (j *journal.Jour
 	return nil, err
 }
 
-// Close ends the use of the journal and of the files beside it. They are removed where
-// discard says so, or nobody can go on with them.
+// Close ends the use of the journal and of its files. They are removed with discard, or if no other
+// process could continue with them.
 func (l *Log) Close(discard bool) error {
 	switch {
 	case l == nil:
@@ -148,7 +147,7 @@ func (l *Log) Close(discard bool) error {
 // Resumed tells whether an earlier process has left something.
 func (l *Log) Resumed() bool { return l != nil && l.journal.Resumed() }
 
-// Keeps tells whether there is something that another process can go on with.
+// Keeps tells whether there is something that another process can continue with.
 func (l *Log) Keeps() bool {
 	if l == nil {
 		return false
@@ -171,15 +170,15 @@ func (l *Log) Due() bool {
 	return time.Since(l.noted) >= max(noteInterval, time.Since(l.begun)/noteShare)
 }
 
-// NextRound begins a round: what one round has done is of no use to the next, but for
-// what was read.
+// NextRound begins a round: of an earlier round's work, the next one uses only the parts that were
+// read.
 func (l *Log) NextRound() {
 	if l != nil {
 		l.round++
 	}
 }
 
-// inRound returns the kind of a note as the round has it.
+// inRound returns the kind of a note with the number of the round.
 func (l *Log) inRound(kind string) string {
 	switch kind {
 	case Part, Lost, Published, Finished:
@@ -191,7 +190,7 @@ func (l *Log) inRound(kind string) string {
 	return fmt.Sprintf("%s-round-%d", kind, l.round)
 }
 
-// Note adds a note. The files that it names must be durable but for their names.
+// Note adds a note. The files that it names must be durable except for their names.
 func (l *Log) Note(kind string, v any) error {
 	if l == nil {
 		return nil
@@ -225,16 +224,16 @@ func All[T any](l *Log, kind string) iter.Seq2[T, error] {
 	return journal.All[T](l.journal, l.inRound(kind))
 }
 
-// Stored is a finished step, or what there is of it: sorted entries on disk and
-// what was counted on the way.
+// Stored is a finished step, or its progress so far: sorted entries on disk, and a count made on
+// the way.
 type Stored struct {
 	Runs  [][]extsort.Run
 	Count int64
 }
 
-// Step returns what an earlier process has made of a step of the run or, if it
-// did not come so far, makes it and keeps it for the next one. The options are those of
-// the sorters that make it. The caller releases what is made.
+// Step returns a step of the run that an earlier process has finished; otherwise it makes the step
+// and keeps it for the next process. The options are those of the sorters that make it. The caller
+// releases the result.
 func (l *Log) Step(ctx context.Context, kind string, make func() ([]*extsort.Sorted, int64, error), options ...extsort.Options) ([]*extsort.Sorted, int64, error) {
 	if l == nil {
 		return make()

@@ -8,8 +8,8 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// Keep has the files in a folder that outlives the run: what is saved there stays when it
-// is released. It comes before anything else, and makes the folder.
+// Keep puts the files in a folder that outlives the run: saved files stay there when they are
+// released. It is called before anything else, and makes the folder.
 func (s *Space) Keep(path string) error {
 	s.path, s.kept = path, true
 	err := s.FS.MkdirAll(path, 0o755)
@@ -25,7 +25,7 @@ func (s *Space) Keep(path string) error {
 // Sync makes the names of all files in the folder durable.
 func (s *Space) Sync() error { return Error(durable.SyncDir(s.FS, s.path)) }
 
-// RemoveKept removes the files in the folder that Keep has named, and the folder.
+// RemoveKept removes the files in the folder that Keep has set, and the folder.
 func (s *Space) RemoveKept() error {
 	if err := s.Clean(func(string) bool { return false }); err != nil {
 		return err
@@ -33,9 +33,9 @@ func (s *Space) RemoveKept() error {
 	return s.FS.Remove(s.path)
 }
 
-// ownName matches the names of files that a run makes in its work folder, but for the
-// journal and files that are not whole, which tempName does. They are compiled when they
-// are used: most runs keep nothing.
+// ownName matches the names of files that a run makes in its work folder, except for the journal
+// and unfinished files, which tempName matches. They are compiled when they are used: most runs
+// keep nothing.
 var (
 	ownName  = compiled(`[a-z]+-\d{6,}(-\d{6,}\.run|\.part)|input-\d+|records(\.index)?`)
 	tempName = compiled(`^\.alike-[0-9a-z]+\.tmp$`)
@@ -46,11 +46,11 @@ func compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// NamesIn returns the names of files of a run that stand in a text.
+// NamesIn returns the names of a run's files that occur in a text.
 func NamesIn(text string) []string { return ownName().FindAllString(text, -1) }
 
-// Clean removes the files of a run but those to keep, and goes on numbering behind
-// them.
+// Clean removes the files of a run except those to keep, and continues the numbering of files
+// behind them.
 func (s *Space) Clean(keep func(name string) bool) error {
 	names, err := s.FS.List(s.path)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package scratch gives a run its share of memory, and its folder for what exceeds that.
+// Package scratch gives a run its share of memory, and a folder for data that exceed it.
 package scratch
 
 import (
@@ -18,71 +18,82 @@ import (
 	"github.com/alike-dev/alike/internal/turn"
 )
 
-// Options are what a Space is made of.
+// Options are the options of New.
 type Options struct {
 	FS      vfs.FS
 	Threads int
 	Ceiling int64  // resident bytes of the process; 0: no limit
 	Scheme  string // line in the header of every file
-	Parent  string // where the folder is made, which need not be there; "": that of temporary files
+	Parent  string // where the folder is made; it need not exist; "": that of temporary files
 
-	Memory int64 // for data, in place of what Ceiling leaves; 0: that
-	Record int   // length from which on a record waits for its turn, in place of a share of Memory; 0: that
+	Memory int64 // for data, instead of what Ceiling leaves; 0: what it leaves
+	Record int   // length from which on a record waits for its turn, instead of a share of Memory; 0: that share
 }
 
-// Space is a run's share of memory and its folder for what exceeds it. The folder is made
-// when the first file is asked for, so that a run within its memory never touches the disk,
-// unless Keep has named one. It is safe for concurrent use.
+// Space is a run's share of memory and its folder for data that exceed it. The folder is made with
+// the first file, so that a run within its memory never touches the disk, unless Keep has set a
+// folder. It is safe for concurrent use.
 type Space struct {
 	FS      vfs.FS
 	Threads int
 	Ceiling int64      // resident bytes of the process; 0: no limit
 	Scheme  string     // line in the header of every file
-	Turn    *turn.Turn // for what a single record takes out of proportion; nil: there is no limit
+	Turn    *turn.Turn // for the extra memory of a single long record; nil: there is no limit
 
 	memory int64 // for data; 0: no limit
+	fixed  bool  // memory was given and does not follow from the ceiling
+	record int   // Options.Record
 
 	mu     sync.Mutex
 	parent string
 	path   string        // "" until made
-	kept   bool          // what is saved there is for another process too
+	kept   bool          // saved files are also for another process
 	serial int           // of the last unnamed file
 	open   *durable.Pool // files to read; nil until the first one
 
 	spilled atomic.Int64
 }
 
-// ProgramBytes is what the process takes that no stage's data is part of: code,
-// stacks, the runtime.
+// ProgramBytes is the memory of the process without the data of any stage: code, stacks, the
+// runtime.
 const ProgramBytes = 20 << 20
 
-// WorkerBytes is what one worker holds besides a stage's data: a block of input,
-// what it makes of it, and the scratch memory of parser and sketcher.
+// WorkerBytes is the memory of one worker without the data of a stage: a block of input, its
+// results, and the scratch memory of parser and sketcher.
 const WorkerBytes = 4 << 20
 
-// Outside returns what the process takes that no stage's data is part of.
+// Outside returns the memory of the process without the data of any stage.
 func Outside(threads int) int64 { return ProgramBytes + int64(threads)*WorkerBytes }
 
 // New returns a Space.
 func New(o Options) *Space {
-	s := &Space{FS: o.FS, Threads: o.Threads, Ceiling: o.Ceiling, Scheme: o.Scheme, memory: o.Memory, parent: o.Parent}
-	if s.memory == 0 && o.Ceiling > 0 {
-		// A quarter of what is left is the collector's: what it has not taken back yet.
-		left := o.Ceiling - Outside(o.Threads)
-		s.memory = max(max(left, o.Ceiling/4)/4*3, 1)
+	s := &Space{
+		FS: o.FS, Threads: o.Threads, Ceiling: o.Ceiling, Scheme: o.Scheme, parent: o.Parent,
+		memory: o.Memory, fixed: o.Memory > 0, record: o.Record,
 	}
-	if s.memory > 0 {
-		large := o.Record
-		if large == 0 {
-			large = int(max(s.memory/int64(4*o.Threads), largeRecord))
-		}
-		s.Turn = turn.New(large)
-	}
+	s.Leave(0)
 	return s
 }
 
-// largeRecord is the size up to which a record never waits for its turn, whatever
-// the memory: it is within WorkerBytes.
+// Leave reserves bytes of the ceiling for other parts of the process. It must be called before
+// the space is used.
+func (s *Space) Leave(bytes int64) {
+	if !s.fixed && s.Ceiling > 0 {
+		// A quarter of the rest is for garbage that is not collected yet.
+		ceiling := s.Ceiling - bytes
+		s.memory = max(max(ceiling-Outside(s.Threads), ceiling/4)/4*3, 1)
+	}
+	if s.memory > 0 {
+		large := s.record
+		if large == 0 {
+			large = int(max(s.memory/int64(4*s.Threads), largeRecord))
+		}
+		s.Turn = turn.New(large)
+	}
+}
+
+// largeRecord is the size up to which a record never waits for its turn, whatever the memory: it
+// fits in WorkerBytes.
 const largeRecord = 2 << 20
 
 // Share returns 1/n of the memory for data, 0 for any amount.
@@ -93,8 +104,8 @@ func (s *Space) Share(n int64) int64 {
 	return max(s.memory/n, 1)
 }
 
-// Sorting returns the options of a sorter that holds 1/n of the memory. keyBits is
-// the number of low bits of a key that may be set, 0 for 64.
+// Sorting returns the options of a sorter that holds 1/n of the memory. keyBits is the number of
+// low bits of a key that may be set, 0 for 64.
 func (s *Space) Sorting(name string, n int64, keyBits int) extsort.Options {
 	return extsort.Options{
 		Dir: s, Name: s.Unique(name, ""), Scheme: s.Scheme, Memory: s.Share(n), Threads: s.Threads, KeyBits: keyBits,
@@ -116,8 +127,8 @@ func (s *Space) Sorted(ctx context.Context, o extsort.Options, fill func(to *ext
 	return s.Ended(ctx, sorter, err)
 }
 
-// Ended sorts what was added to a sorter, unless adding has failed. The sorter is used up,
-// and the caller releases what it has sorted.
+// Ended sorts what was added to a sorter, unless adding has failed with err. The sorter is used up,
+// and the caller releases the result.
 func (s *Space) Ended(ctx context.Context, sorter *extsort.Sorter, err error) (*extsort.Sorted, error) {
 	if err == nil {
 		var sorted *extsort.Sorted
@@ -128,8 +139,8 @@ func (s *Space) Ended(ctx context.Context, sorter *extsort.Sorter, err error) (*
 	return nil, errors.Join(err, s.Release(sorter))
 }
 
-// Release closes a sorter or what it has sorted. What the journal names stays on
-// disk until the run is over.
+// Release closes a sorter or its result. Files that the journal names stay on disk until the run is
+// over.
 func (s *Space) Release(sorter interface {
 	Close() error
 	Detach() error
@@ -140,7 +151,7 @@ func (s *Space) Release(sorter interface {
 	return sorter.Close()
 }
 
-// ReleaseAll releases all that is there.
+// ReleaseAll releases all that are not nil.
 func (s *Space) ReleaseAll(all ...*extsort.Sorted) (err error) {
 	for _, sorted := range all {
 		if sorted != nil {
@@ -153,7 +164,7 @@ func (s *Space) ReleaseAll(all ...*extsort.Sorted) (err error) {
 // ErrDamaged says that a file of the work folder is not what was written.
 var ErrDamaged = setting.Errorf("the work folder is damaged: start over with %s, or without %s", setting.Fresh, setting.Work)
 
-// folder returns the folder's path and makes it if need be.
+// folder returns the folder's path, and makes the folder if necessary.
 func (s *Space) folder() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +184,7 @@ func (s *Space) folder() (string, error) {
 	return path, nil
 }
 
-// Error says where something went wrong.
+// Error adds to an error that it occurred in the work folder.
 func Error(err error) error {
 	if err == nil {
 		return nil
@@ -208,11 +219,11 @@ func (s *Space) Unique(prefix, suffix string) string {
 	return fmt.Sprintf("%s-%06d%s", prefix, s.serial, suffix)
 }
 
-// OpenFiles is how many files of the folder are open to read at once. There may be
-// thousands: a part for each GiB of input, and the runs of several sorters.
+// OpenFiles is how many files of the folder are open for reading at once. There may be thousands: a
+// part for each GiB of input, and the runs of several sorters.
 const OpenFiles = 64
 
-// Open opens a file for reading, or again whenever it is read.
+// Open opens a file for reading; the file may be closed and opened again between reads.
 func (s *Space) Open(name string) (extsort.RunFile, error) {
 	s.mu.Lock()
 	if s.open == nil {
@@ -233,10 +244,10 @@ func (s *Space) Remove(name string) error {
 // Spilled counts bytes that went to disk because memory did not suffice.
 func (s *Space) Spilled(bytes int64) { s.spilled.Add(bytes) }
 
-// SpilledBytes returns how many have.
+// SpilledBytes returns how many bytes went to disk.
 func (s *Space) SpilledBytes() int64 { return s.spilled.Load() }
 
-// Close removes the folder with all that is in it, unless Keep has named it.
+// Close removes the folder with its content, unless Keep has set it.
 func (s *Space) Close() error {
 	if s.path == "" || s.kept {
 		return nil

@@ -1,9 +1,9 @@
-// Package setting makes messages that name settings, for programs to show under their
-// own names for them.
+// Package setting makes messages that name settings, so that programs can show their own names for
+// them.
 //
-// The library knows a setting as a field of a Go struct; the user of a program knows it
-// as a flag. A message that tells the user to change one carries its Name apart from the
-// text, so that a program can put the flag in its place:
+// The library knows a setting as a field of a Go struct; the user of a program knows it as a flag.
+// A message that tells the user to change a setting keeps its Name apart from the text, so that a
+// program can insert the flag instead:
 //
 //	err := setting.Errorf("%w; start over with %s", cause, setting.Fresh)
 //	err.Error()                            // …; start over with Fresh
@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// A Name is the name of a field of dedup.Config, of corpus.Options, or of what else a
-// caller of the library sets.
+// A Name is the name of a field of dedup.Config, of corpus.Options, or of another struct that a
+// caller of the library fills.
 type Name string
 
 // All settings that messages name.
@@ -56,7 +56,7 @@ const (
 	Work        Name = "Work"
 )
 
-// Names are all of them.
+// Names lists all of them.
 var Names = []Name{
 	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Keys, Match, MaxRecord, Measure, Memory, Model, NoSync, OnError, Pipe, Precision, Recall, Shared, Star, TextField, Threshold,
 	Top, Truth, Verify, With, Work,
@@ -65,8 +65,8 @@ var Names = []Name{
 // A Text is a message that may name settings. The zero value is an empty one.
 type Text struct{ marked string }
 
-// mark stands before and behind every Name in a marked text. Data that have it can at
-// worst be taken for a setting that has the same name.
+// mark encloses every Name in a marked text. If data contain it, they can at worst be taken for a
+// setting of the same name.
 const mark = "\x00"
 
 func marked(field string) string { return mark + field + mark }
@@ -77,7 +77,7 @@ func Textf(format string, args ...any) Text {
 	for i, arg := range args {
 		switch arg := arg.(type) {
 		case Name:
-			if slices.Contains(Names, arg) { // a journal has other settings too
+			if slices.Contains(Names, arg) { // a journal also has other settings
 				args[i] = marked(string(arg))
 			}
 		case Text:
@@ -90,8 +90,8 @@ func Textf(format string, args ...any) Text {
 // String returns the message with settings as Go names them.
 func (t Text) String() string { return t.Explain(func(field string) string { return field }) }
 
-// Explain returns the message with every setting as name says, which gets the name of
-// its field.
+// Explain returns the message with every setting replaced by name(field), where field is the name
+// of its field.
 func (t Text) Explain(name func(field string) string) string {
 	pieces := strings.Split(t.marked, mark)
 	for i := 1; i+1 < len(pieces); i++ {
@@ -104,11 +104,11 @@ func (t Text) Explain(name func(field string) string) string {
 	return strings.Join(pieces, mark)
 }
 
-// Mark returns the text of an error in a form to be kept, from which Unmark makes a
-// message that names the same settings.
+// Mark returns the text of an error in a form to store, from which Unmark makes a message that
+// names the same settings.
 func Mark(err error) string { return Explain(err, marked) }
 
-// Unmark is the message that Mark has returned.
+// Unmark returns the message of a text that Mark has returned.
 func Unmark(text string) Text { return Text{text} }
 
 // An Error is an error whose text may name settings.
@@ -130,17 +130,17 @@ func (e *Error) Unwrap() error { return e.err }
 // An Explainer is an error whose text may name settings.
 type Explainer interface {
 	error
-	// Explain returns the text with every setting as name says.
+	// Explain returns the text with every setting named by name.
 	Explain(name func(field string) string) string
 }
 
-// Explain returns the text of an error, and of all that it wraps, with settings as name
-// says. Where an error words what it wraps anew, settings stay as they are there.
+// Explain returns the text of an error, and of all that it wraps, with settings named by name.
+// Where an error rewords an error that it wraps, the settings in it keep their names.
 func Explain(err error, name func(field string) string) string {
 	return explain(err.Error(), err, name)
 }
 
-// explain puts what err and the errors in it explain in the place of their texts.
+// explain replaces the texts of err and of the errors in it by their explained texts.
 func explain(text string, err error, name func(field string) string) string {
 	if e, ok := err.(Explainer); ok {
 		text = strings.Replace(text, e.Error(), e.Explain(name), 1)

@@ -1,6 +1,6 @@
-// Package shareddata finds the real data sets that lie beside a checkout
-// (../shared/data from the repository's root). They are too large or not free
-// enough to ship, so a test that wants one skips where it is not there.
+// Package shareddata finds the real data sets that lie next to a checkout (../shared/data from the
+// repository's root). They are too large or not free enough to ship, so a test that needs one skips
+// where it is absent.
 package shareddata
 
 import (
@@ -54,8 +54,8 @@ func Open(t testing.TB, elem ...string) io.Reader {
 // Doc is a document of a data set.
 type Doc struct{ ID, Text string }
 
-// Docs returns the first documents of a file of JSON lines, so many that their texts
-// come to limit bytes; 0 returns all. It skips the test as Path does.
+// Docs returns the first documents of a file of JSON lines whose texts together have about limit
+// bytes; 0 returns all. It skips the test as Path does.
 func Docs(t testing.TB, limit int, elem ...string) []Doc {
 	t.Helper()
 	in := json.NewDecoder(Open(t, elem...))

@@ -1,39 +1,39 @@
 // Package sides says which documents of a run may be paired with each other.
 //
-// Every document is on the left, on the right or on both sides, and a pair has one
-// document of each side:
+// Every document is on the left, on the right or on both sides; a pair has one document of each
+// side:
 //
 //	              left            right           so that
-//	Self          all             all             all meet all
-//	Against       all             the inputs      references do not meet each other
-//	Between       one collection  the other one   only pairs across are looked for
+//	Self          all             all             all documents are compared with each other
+//	Against       all             the inputs      references are not compared with each other
+//	Between       one collection  the other one   only pairs across collections are found
 //
-// Documents are numbered by side: references before inputs, one collection before the
-// other. A class of equal documents is known by its first member, its representative.
-// Under Between a class may have members in both collections, and its representative is
-// on both sides then. Under Against the class of a reference stays on the left, whatever
-// else it holds: what is equal to a reference needs no other partner.
+// Documents are numbered by side: references before inputs, one collection before the other. A
+// class of equal documents is represented by its first member. Under Between a class may have
+// members in both collections, and its representative is then on both sides. Under Against the
+// class of a reference stays on the left, whatever its members: a document equal to a reference
+// needs no other partner.
 package sides
 
 import "math"
 
-// Policy says who may meet whom. The zero Policy is Self.
+// Policy says which documents may be compared. The zero Policy is Self.
 type Policy struct {
 	first uint32   // number of references, or of documents of the left collection
 	apart bool     // left and right are two collections
-	both  []uint64 // under Between, a bit for every document of the left: its class has members on the right
+	both  []uint64 // under Between, a bit for every document of the left: set if its class has members on the right
 }
 
-// Self lets all documents meet.
+// Self lets all documents be compared with each other.
 func Self() Policy { return Policy{} }
 
-// Against lets inputs meet each other and references, which are the documents below the
-// number references.
+// Against lets inputs be compared with each other and with references, which are the documents with
+// numbers below references.
 func Against(references int) Policy { return Policy{first: uint32(references)} }
 
-// Between lets the documents below the number left meet those from it on. Both has bit
-// d%64 of word d/64 set for every representative d of the left whose class has members on
-// the right; nil is none. The Policy keeps it.
+// Between lets documents with numbers below left be compared with the others. both has bit d%64 of
+// word d/64 set for every representative d of the left whose class has members on the right; nil
+// means none. The Policy keeps it.
 func Between(left int, both []uint64) Policy {
 	return Policy{first: uint32(left), apart: true, both: both}
 }
@@ -64,12 +64,12 @@ func (p *Policy) Both(rep uint32) bool {
 }
 
 // Across returns on which sides of two collections the class of a representative is; in one
-// collection, with references or without, all are on both.
+// collection, with references or without, every class is on both.
 func (p *Policy) Across(rep uint32) (left, right bool) {
 	return p.Left(rep), !p.apart || p.Right(rep)
 }
 
-// Present says on which of two sides there are classes; see Across.
+// Present records on which of two sides there are classes; see Across.
 type Present struct{ left, right bool }
 
 // Add adds the class of a representative.
@@ -78,14 +78,14 @@ func (s *Present) Add(policy *Policy, rep uint32) {
 	s.left, s.right = s.left || left, s.right || right
 }
 
-// Meet tells whether there is somebody on both sides.
+// Meet tells whether there are classes on both sides.
 func (s *Present) Meet() bool { return s.left && s.right }
 
-// Crosses tells whether the class of a representative on the left may meet that of
-// another one on the right. A measure with a direction compares a with b then.
+// Crosses tells whether the class of a representative a on the left may be compared with that of
+// another one b on the right. A measure with a direction compares a with b then.
 func (p *Policy) Crosses(a, b uint32) bool { return p.Left(a) && p.Right(b) }
 
-// Meet tells whether the classes of two representatives may meet.
+// Meet tells whether the classes of two representatives may be compared.
 func (p *Policy) Meet(a, b uint32) bool {
 	if !p.apart {
 		return max(a, b) >= p.first
@@ -93,10 +93,10 @@ func (p *Policy) Meet(a, b uint32) bool {
 	return p.across(a, b)
 }
 
-// across is Meet of two collections, apart from it so that Meet is inlined.
+// across is Meet for two collections, a function of its own so that Meet is inlined.
 func (p *Policy) across(a, b uint32) bool { return p.Crosses(a, b) || p.Crosses(b, a) }
 
-// A Range is the documents from From up to To, which is not among them.
+// A Range is the documents from From up to but not including To.
 type Range struct{ From, To uint64 }
 
 // Has tells whether a document is in the range.
@@ -105,16 +105,17 @@ func (r Range) Has(doc uint32) bool { return uint64(doc) >= r.From && uint64(doc
 // After returns the part of a range behind a document.
 func (r Range) After(doc uint32) Range { return Range{max(r.From, uint64(doc)+1), r.To} }
 
-// Partners returns the documents that a document may meet, itself aside.
+// Partners returns the documents that a document may be compared with, and perhaps the document
+// itself.
 func (p *Policy) Partners(doc uint32) Range {
 	return p.facing(!p.apart || doc < p.first, doc >= p.first)
 }
 
-// PartnersOfClass returns the documents that any member of the class of a representative
-// may meet.
+// PartnersOfClass returns the documents with which any member of the class of a representative may
+// be compared.
 func (p *Policy) PartnersOfClass(rep uint32) Range { return p.facing(p.Left(rep), p.Right(rep)) }
 
-// facing returns the documents across from one of the sides, or both.
+// facing returns the documents that face one side or both.
 func (p *Policy) facing(left, right bool) Range {
 	r := Range{0, math.MaxUint32}
 	if !right {
@@ -129,8 +130,7 @@ func (p *Policy) facing(left, right bool) Range {
 // Overlaps tells whether two ranges have a document in common.
 func (r Range) Overlaps(o Range) bool { return max(r.From, o.From) < min(r.To, o.To) }
 
-// Side returns the number of the collection that a document is of: 0 or, for the right of
-// two, 1.
+// Side returns the number of a document's collection: 0 or, for the right one of two, 1.
 func (p *Policy) Side(doc uint32) int {
 	if p.apart && doc >= p.first {
 		return 1
@@ -138,7 +138,7 @@ func (p *Policy) Side(doc uint32) int {
 	return 0
 }
 
-// Of returns the documents of a collection by its number.
+// Of returns the documents of a collection, given by its number.
 func (p *Policy) Of(side int) Range {
 	switch {
 	case !p.apart && side == 0:
@@ -151,11 +151,11 @@ func (p *Policy) Of(side int) Range {
 	return Range{}
 }
 
-// Pairs returns how many pairs there are across classes: left and right are how many
-// are on each side, both how many of these are on both.
+// Pairs returns how many pairs of classes may be compared: left and right are the numbers of
+// classes on each side, both is how many of these are on both.
 func Pairs[N int | float64](left, right, both N) N { return left*right - both*(both+1)/2 }
 
-// Features is how many features the documents of each side have. In one collection all are
+// Features counts the features of the documents on each side. In one collection all documents are
 // on both.
 type Features struct{ Left, Right int64 }
 

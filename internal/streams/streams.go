@@ -1,5 +1,5 @@
-// Package streams copies streams to files, so that they can be read more than once, and
-// knows them again in another process.
+// Package streams copies streams to files, so that they can be read more than once, and recognises
+// the same streams in another process.
 package streams
 
 import (
@@ -19,14 +19,13 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// Copy copies the bytes of a stream to a new file at path of a file system and
-// returns a Source that reads them from there, with path, name and ids unchanged.
-// Nothing has the name path until all is there. If it is to last, it stays over a power
-// failure, and the Source has a Version, which tells the stream's bytes from others: see
-// Again. A Source that is no stream is returned as it is. The caller removes the file.
+// Copy copies the bytes of a stream to a new file at path of a file system and returns a Source
+// that reads them from there, with path, name and ids unchanged. The file gets its name when it is
+// complete. A lasting copy survives a power failure, and its Source has a Version, which identifies
+// the stream's bytes: see Again. A Source that is no stream is returned unchanged. The caller
+// removes the file.
 //
-// The error is a *corpus.Problem if the stream cannot be read, else that of the file
-// system.
+// The error is a *corpus.Problem if the stream cannot be read, otherwise that of the file system.
 func Copy(ctx context.Context, on vfs.FS, s corpus.Source, o corpus.Options, path string, lasting bool) (corpus.Source, error) {
 	if !s.Stream {
 		return s, nil
@@ -61,12 +60,11 @@ func Copy(ctx context.Context, on vfs.FS, s corpus.Source, o corpus.Options, pat
 	return copied(on, s, path, from.version())
 }
 
-// Again returns what Copy has returned for a stream in an earlier run, where it was
-// to last: version is the Version of that Source. The stream is read again, to its end,
-// and compared with the copy.
+// Again returns the Source of a lasting Copy that an earlier run has made of a stream: version is
+// the Version of that Source. The stream is read again, to its end, and compared with the copy.
 //
-// The error is a *corpus.Problem: ErrChanged if the stream is another one, or if the copy
-// is not the one that Copy has made.
+// The error is a *corpus.Problem: ErrChanged if the stream is a different one, or if the copy is
+// not the one that Copy has made.
 func Again(ctx context.Context, on vfs.FS, s corpus.Source, o corpus.Options, path, version string) (corpus.Source, error) {
 	source, err := copied(on, s, path, version)
 	var before vfs.File
@@ -99,8 +97,8 @@ func Again(ctx context.Context, on vfs.FS, s corpus.Source, o corpus.Options, pa
 		"the stream differs from byte %d on from what the unfinished run has read of it; give the same stream again, or start over with %s", same+1, setting.Fresh)}
 }
 
-// firstDifference returns how many bytes two streams have in common, -1 if they are the
-// same. It reads one up to the difference.
+// firstDifference returns the offset of the first difference between two streams, -1 if they are
+// equal. It reads no further than the difference.
 func firstDifference(a, b io.Reader) (int64, error) {
 	const size = 256 << 10
 	bufA, bufB := make([]byte, size), make([]byte, size)
@@ -158,15 +156,15 @@ type file struct {
 
 func (f *file) Size() int64 { return f.size }
 
-// broken is the error of a stream that cannot be read on.
+// broken is the error of a stream that cannot be read any further.
 func broken(s corpus.Source, offset int64, err error) error {
 	return &corpus.Problem{Path: s.Label(), Offset: offset, Err: fault.Stream(err)}
 }
 
-// watched keeps the error of a reader, and sums up what it gives.
+// watched keeps the error of a reader, and hashes the bytes that it delivers.
 type watched struct {
 	r   io.Reader
-	sum hash.Hash // nil: it does not
+	sum hash.Hash // nil: no hash is wanted
 	err error
 }
 
@@ -181,7 +179,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// version tells what was read from anything else; "" if it was not summed up.
+// version identifies the bytes that were read; "" without a hash.
 func (w *watched) version() string {
 	if w.sum == nil {
 		return ""

@@ -1,4 +1,4 @@
-// Package weighing says how alike records are by the integer weights of their tokens.
+// Package weighing computes the similarity of records from the integer weights of their tokens.
 package weighing
 
 import (
@@ -7,11 +7,12 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// Scale is how similarity follows from weights: a token adds its mass to the size of what has
-// it, and to what two have in common. All are integers. Measure is Cosine or WeightedJaccard.
+// Scale turns weights into a similarity: a token adds its mass to the size of every record that has
+// it, and to the overlap of two records that both have it. All are integers. Measure is Cosine or
+// WeightedJaccard.
 type Scale struct{ Measure measure.Measure }
 
-// Mass of Cosine is the square of the weight.
+// Mass returns the mass of a token: under Cosine the square of its weight.
 func (s Scale) Mass(weight uint16) uint64 {
 	if s.Measure == measure.Cosine {
 		return uint64(weight) * uint64(weight)
@@ -19,7 +20,7 @@ func (s Scale) Mass(weight uint16) uint64 {
 	return uint64(weight)
 }
 
-// Similarity returns that of two sizes with so much in common, at most 1.
+// Similarity returns the similarity of two records of these sizes and overlap, at most 1.
 func (s Scale) Similarity(common, sizeA, sizeB uint64) float64 {
 	if common == 0 {
 		return 0
@@ -30,8 +31,8 @@ func (s Scale) Similarity(common, sizeA, sizeB uint64) float64 {
 	return float64(common) / float64(sizeA+sizeB-common)
 }
 
-// OfColumn returns the weight of a token that stands in a column which counts for a share of the
-// heaviest one; at least 1.
+// OfColumn returns the weight of a token in a column whose weight is a share of the heaviest
+// column's; at least 1.
 func OfColumn(weight uint16, share float64) uint16 {
 	return uint16(max(1, math.Round(float64(weight)*share)))
 }
