@@ -18,9 +18,9 @@ import (
 
 // bands finds pairs that share a band of weighted MinHash.
 //
-// Of two tables only keys that both have make pairs. The smaller one's keys are put into a
-// Bloom filter first, and of the larger one nothing is sorted but the keys that the filter
-// may have: a key that it lets pass wrongly meets none in its bucket, so pairs are the same.
+// Between two tables only keys of both tables make pairs. So the smaller table's keys are put into
+// a Bloom filter, and of the larger table only keys that pass the filter are sorted. A false
+// positive of the filter is alone in its bucket, so the pairs are the same.
 func (f *finder) bands(ctx context.Context, pairs *extsort.Sorter) (err error) {
 	if f.summary.Params, err = f.params(); err != nil {
 		return err
@@ -54,8 +54,8 @@ func (f *finder) bands(ctx context.Context, pairs *extsort.Sorter) (err error) {
 	return errors.Join(f.buckets(ctx, sorted, pairs), sorted.Close())
 }
 
-// addLarge adds the band keys of those records of the larger table that can reach the least
-// similarity with a record of the smaller one: of the others there is not even a signature.
+// addLarge adds the band keys of the larger table's records that can reach the least similarity
+// with a record of the smaller table. It makes no signatures of the other records.
 func (f *finder) addLarge(ctx context.Context, keys *extsort.Sorter, small, large *Store, keep func(uint64) bool, isRight bool) error {
 	t, err := measure.NewThreshold(f.config.Measure, f.config.MinSimilarity)
 	if err != nil {
@@ -68,7 +68,7 @@ func (f *finder) addLarge(ctx context.Context, keys *extsort.Sorter, small, larg
 	return f.addKeys(ctx, keys, large, reaches, keep, isRight)
 }
 
-// params tunes bands for the least similarity.
+// params chooses bands and rows for the least similarity.
 func (f *finder) params() (lsh.Params, error) {
 	t, err := measure.NewThreshold(f.config.Measure, f.config.MinSimilarity)
 	if err != nil {
@@ -77,8 +77,8 @@ func (f *finder) params() (lsh.Params, error) {
 	return bands.Tune(t, f.config.Recall)
 }
 
-// addKeys adds the band keys of a store that keep wants, of vectors that reach others; nil: of
-// all.
+// addKeys adds the band keys of the vectors of a store that reach others (nil: of all vectors), if
+// keep returns true for the key.
 func (f *finder) addKeys(ctx context.Context, keys *extsort.Sorter, s *Store, others *within, keep func(uint64) bool, isRight bool) error {
 	var next, dropped, looked atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -118,7 +118,7 @@ func (f *finder) addKeys(ctx context.Context, keys *extsort.Sorter, s *Store, ot
 	return err
 }
 
-// squareShift returns by how many bits squared weights are shifted to fit 32.
+// squareShift returns by how many bits squared weights are shifted right to fit 32 bits.
 func (f *finder) squareShift() int {
 	largest := f.left.largest
 	if f.right != nil {

@@ -1,11 +1,11 @@
-// Package candidates finds, in one table of records or in two, the pairs that may belong
-// together, by weighted sets of their tokens: what a scoring of pairs begins with.
+// Package candidates finds candidate pairs of records, in one table or between two, by weighted
+// sets of their tokens. It is the step before pairs are scored.
 //
-// A Store takes the records' vectors, in memory or beyond it, and Find returns pairs, sorted.
-// There are three ways, see Method: the k most similar records of each (package topk), all
-// pairs from a similarity on (the same index), and bands of weighted MinHash (packages
-// minhash and lsh). Of many records Keys finds those that share rare items, at a cost that
-// grows as their number does. Pairs are the same for any number of threads and any memory.
+// A Store takes the records' vectors, in memory or in a file, and Find returns sorted pairs. Find
+// has three methods (see Method): the k most similar records of each (package topk), all pairs at
+// or above a similarity (the same index), and bands of weighted MinHash (packages minhash and lsh).
+// For many records there is Keys: it finds those that share rare items, at a cost proportional to
+// their number. The pairs are the same for any number of threads and any memory.
 package candidates
 
 import (
@@ -24,23 +24,24 @@ import (
 // Method is a way to find candidates.
 type Method string
 
-// The methods. Of two tables the smaller one is indexed and the larger one searched for.
+// The methods. Of two tables the smaller one is indexed, and the records of the larger one are the
+// queries.
 const (
-	// Auto takes Bands where that is estimated to cost half as much as TopK or less, and
-	// TopK otherwise. It never takes Bands without a MinSimilarity.
+	// Auto chooses Bands if its estimated cost is at most half that of TopK, and TopK otherwise. It
+	// never chooses Bands without a MinSimilarity.
 	Auto Method = ""
-	// TopK finds, for every record of the larger table, the K most similar ones of the
-	// smaller one, exactly; of one table for every record the K most similar others.
+	// TopK finds for every record of the larger table, exactly, the K most similar records of the
+	// smaller one; with one table, for every record the K most similar other records.
 	TopK Method = "topk"
 	// Exact finds all pairs at or above MinSimilarity, exactly.
 	Exact Method = "exact"
-	// Bands finds a pair at or above MinSimilarity with the probability Recall, and others
-	// below it. Of the larger of two tables it leaves out what cannot reach that with any
-	// record of the smaller one, see within. It does not look at the vectors again: who scores the pairs decides. For
-	// Cosine the promise holds where a feature has the same weight in all vectors, as
-	// inverse document frequencies have.
+	// Bands finds a pair at or above MinSimilarity with the probability Recall, and also pairs
+	// below it. It leaves out the records of the larger table that cannot reach MinSimilarity with
+	// any record of the smaller one (see within). It does not compare the vectors: the caller
+	// scores the pairs. For Cosine the recall holds if a feature has the same weight in all
+	// vectors, as it has with inverse document frequencies.
 	Bands Method = "lsh"
-	// ByKeys is what Keys does, and not Find: pairs of records that share items.
+	// ByKeys is the method of Keys, not of Find: pairs of records that share items.
 	ByKeys Method = "keys"
 )
 
@@ -48,39 +49,39 @@ const (
 // similarity.
 type Config struct {
 	Method  Method
-	Measure measure.Measure // Cosine or WeightedJaccard; Jaccard is taken for the latter
-	K       int             // of TopK, 0: DefaultK
-	// Both has TopK of two tables search in both directions: a pair is found if either
-	// record is one of the K most similar ones to the other.
+	Measure measure.Measure // Cosine or WeightedJaccard; Jaccard means the latter
+	K       int             // for TopK; 0: DefaultK
+	// Both makes TopK search two tables in both directions: a pair is found if either record is one
+	// of the K most similar ones to the other.
 	Both bool
-	// MinSimilarity is the least similarity of a pair, 0: any. Exact and Bands need one.
+	// MinSimilarity is the least similarity of a pair; 0: any. Exact and Bands need it.
 	MinSimilarity float64
-	// Recall is that of Bands, 0: lsh.DefaultRecall.
+	// Recall is the recall of Bands; 0: lsh.DefaultRecall.
 	Recall float64
 
-	// Names are hashes of what the features stand for, by number: Bands are made of them, so that they do
-	// not depend on the numbering. nil: of the numbers.
+	// Names are hashes of the features' texts, by feature number. Bands hashes them, so that its
+	// pairs do not depend on the numbering. nil: it hashes the numbers.
 	Names []uint64
 
 	Threads int   // 0: 1
 	Memory  int64 // bytes for indexes and sorting, without the stores; 0: no limit
-	// Dir is where goes what exceeds Memory; nil: nowhere, and Memory must be 0.
+	// Dir is the folder for data that exceed Memory; nil: there is none, and Memory must be 0.
 	Dir extsort.Dir
-	// Keep returns names of files in Dir that no others have, for pairs that Pairs.Save may be
-	// called of; nil: of none.
+	// Keep returns names of files in Dir that are not in use, for pairs that Pairs.Save is to keep;
+	// nil: the pairs cannot be saved.
 	Keep func(prefix string) string
 
-	// Unfiltered has Bands sort all keys that it makes of two tables, and not only those that
-	// both may have. Pairs are the same; it is there to measure what the filter saves.
+	// Unfiltered makes Bands sort all keys of two tables, not only the keys that both tables may
+	// have. The pairs are the same; it is there to measure how much work the filter saves.
 	Unfiltered bool
 }
 
-// DefaultK is the number of candidates of a record. Of a million synthetic persons whose
-// fields are wrong in up to four places, 0.988 of the true pairs are among the 10 best, and
-// 0.991 among the 50 best (docs/benchmarks.md).
+// DefaultK is the number of candidates of a record. Of a million synthetic persons with errors in
+// up to four fields, 0.988 of the true pairs are among the 10 best, and 0.991 among the 50 best
+// (docs/benchmarks.md).
 const DefaultK = 10
 
-// Validate returns an error that says what is wrong with the config.
+// Validate returns an error that describes the first invalid setting.
 func (c Config) Validate() error {
 	switch c.Method {
 	case Auto, TopK:
@@ -113,36 +114,36 @@ func (c *Config) search(m Method) topk.Options {
 	return o
 }
 
-// Summary says what Find has done.
+// Summary reports the work of Find.
 type Summary struct {
-	Method   Method // Auto is resolved
-	Searched int64  // records that were searched for, or had their bands taken
-	// Dropped is how many of the larger table's records have nothing in common with the
-	// smaller one that could make a pair, and were left out before anything was sorted: no
-	// band key that the filter has, or no feature with a list that a pair can begin in.
+	Method   Method // the method used; never Auto
+	Searched int64  // records that were queries, or whose band keys were made
+	// Dropped is the number of the larger table's records that cannot be in a pair and were left
+	// out before sorting: none of their band keys is in the filter, or none of their features has a
+	// list in which a pair can begin.
 	Dropped int64
-	Parts   int   // in which the index was made, each of which meets all that is searched for
-	Entries int64 // list entries, or keys, that were looked at
-	// Compared is how many pairs were compared in full.
+	Parts   int   // of the index; every query searches each of them
+	Entries int64 // list entries or keys that were read
+	// Compared is the number of pairs that were compared in full.
 	Compared int64
 	Params   lsh.Params // of Bands
-	// What Auto has estimated that TopK and Bands take of one core; 0: it had no choice.
+	// Auto's estimates of the time of TopK and Bands on one core; 0: nothing was estimated.
 	TopKSeconds, BandsSeconds float64
-	Capped                    int64 // buckets of Bands of which not all pairs were taken
+	Capped                    int64 // buckets from which Bands did not take all pairs
 }
 
 // Pair is a candidate pair.
 type Pair struct {
-	// A is a record of the left table and B one of the right one; of one table A is the
-	// smaller number.
+	// A is a record of the left table and B one of the right table; with one table A < B.
 	A, B uint32
-	// Score is their similarity as measure.Measure.Score has it. Bands do not compute it: 0.
+	// Score is the similarity as measure.Measure.Score returns it; 0 for Bands, which does not
+	// compute it.
 	Score uint64
-	// Mutual says that each was found for the other: of TopK with one table, or with Both.
+	// Mutual says that each record was found for the other: by TopK with one table, or with Both.
 	Mutual bool
 }
 
-// Pairs are what Find found, sorted by A, then B, each once. They are read any number of
+// Pairs are the pairs found, sorted by A, then B, without repeats. They can be read any number of
 // times.
 type Pairs struct {
 	sorted *extsort.Sorted
@@ -150,7 +151,7 @@ type Pairs struct {
 	saved  bool
 }
 
-// All ranges over the pairs. An error is the last that it yields.
+// All ranges over the pairs. If reading fails, it yields the error last.
 func (p *Pairs) All() iter.Seq2[Pair, error] {
 	return func(yield func(Pair, error) bool) {
 		r := p.sorted.Reader()
@@ -163,7 +164,7 @@ func (p *Pairs) All() iter.Seq2[Pair, error] {
 				r.Next()
 			}
 			if !yield(pair, nil) {
-				_ = r.Close() // reading was all it did
+				_ = r.Close() // only reading ends here
 				return
 			}
 		}
@@ -173,16 +174,16 @@ func (p *Pairs) All() iter.Seq2[Pair, error] {
 	}
 }
 
-// Save puts the pairs into files and names these for OpenPairs, in this process or another one.
-// Close leaves them where they are. They must have been found with Keep.
+// Save writes the pairs to files and returns these files for OpenPairs, in this process or another
+// one. Close does not remove them. The pairs must have been found with Keep.
 func (p *Pairs) Save(ctx context.Context) ([]extsort.Run, error) {
 	runs, err := p.sorted.Save(ctx)
 	p.saved = p.saved || err == nil
 	return runs, err
 }
 
-// OpenPairs opens what Save has left of pairs that were found by a method; c says where they are,
-// and the memory to read them with.
+// OpenPairs opens pairs that were found by method and kept by Save. c names their folder and the
+// memory for reading them.
 func OpenPairs(ctx context.Context, c Config, method Method, runs []extsort.Run) (*Pairs, error) {
 	o := c.sorting("pairs", 4)
 	o.Runs, o.Sum = runs, method == Bands || method == ByKeys
@@ -210,17 +211,17 @@ func (c *Config) sorting(name string, share int64) extsort.Options {
 	return o
 }
 
-// pairShift is where the key of a sorted entry has A; B is in the lower bits, and the value
-// is the score.
+// pairShift is the position of A in the key of a sorted entry; B is in the lower bits. The entry's
+// value is the score.
 const pairShift = 32
 
-// pairBits returns how many low bits such keys use, by the number of records that A may be.
+// pairBits returns the number of low bits that such keys use if A is one of so many records.
 func pairBits(records int) int { return pairShift + bits.Len(uint(records)) }
 
-// Find returns the candidate pairs of left and right, or of left alone where right is nil.
-// The caller closes them. Both stores must be finished and share one numbering of features,
-// which should be dense: memory is taken for each number of the indexed side. There may be
-// up to 2³¹ records a side.
+// Find returns the candidate pairs of left and right, or within left if right is nil. The caller
+// closes them. Both stores must be finished and share one numbering of features. The numbering
+// should be dense: memory is taken for every feature number of the indexed side. A side has at most
+// 2³¹ records.
 func Find(ctx context.Context, c Config, left, right *Store) (*Pairs, Summary, error) {
 	var s Summary
 	if err := c.Validate(); err != nil {
@@ -261,22 +262,22 @@ func Find(ctx context.Context, c Config, left, right *Store) (*Pairs, Summary, e
 	return &Pairs{sorted: sorted, bands: s.Method == Bands}, s, nil
 }
 
-// finder is one Find.
+// finder holds the state of one Find.
 type finder struct {
 	config      Config
 	left, right *Store
 	summary     *Summary
 }
 
-// sorter returns a sorter, by so many low bits of the key, that holds 1/share of the memory.
+// sorter returns a sorter by the keyBits lowest bits of the key; it holds 1/share of the memory.
 func (f *finder) sorter(name string, sum bool, share int64, keyBits int) (*extsort.Sorter, error) {
 	o := f.config.sorting(name, share)
 	o.Sum, o.KeyBits = sum, keyBits
 	return extsort.New(o)
 }
 
-// sides returns which store is indexed and which is searched for, and whether that is
-// the left one. Of one table it is both.
+// sides returns the store that is indexed, the store of the queries, and whether the latter is the
+// left one. With one table both are the same store.
 func (f *finder) sides() (indexed, searched *Store, searchedIsLeft bool) {
 	switch {
 	case f.right == nil:
@@ -287,7 +288,7 @@ func (f *finder) sides() (indexed, searched *Store, searchedIsLeft bool) {
 	return f.left, f.right, false
 }
 
-// key returns the key of a pair that was found by searching.
+// key returns the key of a pair found by a search.
 func (f *finder) key(searched, indexed uint32, searchedIsLeft bool) uint64 {
 	a, b := searched, indexed
 	if f.right == nil && b < a || f.right != nil && !searchedIsLeft {

@@ -10,28 +10,28 @@ import (
 	"github.com/alike-dev/alike/topk"
 )
 
-// What things cost, in nanoseconds of one core; only their ratios count. They were measured
-// with records of 12 words (bench/candidates).
+// Costs of the steps in nanoseconds of one core; only their ratios matter. They were measured with
+// records of 12 words (bench/candidates).
 const (
-	costIndexed  = 130  // putting a feature into the index
-	costSearch   = 2000 // a search, and
-	costEntry    = 4    // for each entry that it looks at
-	costCompared = 100  // and each vector that it compares
-	costSketch   = 40   // a component of a signature
-	costKey      = 40   // sorting a band key
-	costPair     = 60   // a pair of a bucket, in all buckets that it shares
-	bandsMargin  = 2    // bands miss pairs, so they must be that much cheaper
+	costIndexed  = 130  // putting one feature into the index
+	costSearch   = 2000 // one search without its entries and comparisons
+	costEntry    = 4    // each list entry that a search reads
+	costCompared = 100  // each vector that a search compares
+	costSketch   = 40   // one component of a signature
+	costKey      = 40   // sorting one band key
+	costPair     = 60   // one pair of a bucket, in all buckets that it shares
+	bandsMargin  = 2    // Bands misses pairs, so it must be this much cheaper
 )
 
-// sampleRecords is about how many records a sample has: what a search looks at grows with
-// the index, and is measured in a part of it.
+// sampleRecords is the approximate number of records of the sample index. The work of a search
+// grows with the index, so it is measured on this part and scaled.
 const (
 	sampleRecords = 20000
 	sampleQueries = 500
 	samplePairs   = 4000
 )
 
-// choose returns the method that is estimated to cost least.
+// choose returns the method with the lower estimated cost.
 func (f *finder) choose() (Method, error) {
 	if f.config.MinSimilarity == 0 {
 		return TopK, nil
@@ -57,8 +57,8 @@ func (f *finder) choose() (Method, error) {
 	return TopK, nil
 }
 
-// forecastBands returns what Bands cost, with the pairs that unlike records make: from how
-// alike records are that stand at random places of the tables.
+// forecastBands returns the estimated cost of Bands. It includes the pairs of dissimilar records
+// that share a bucket, which it estimates from the similarity of random pairs.
 func (f *finder) forecastBands(params lsh.Params) (float64, error) {
 	indexed, searched, _ := f.sides()
 	records, all := float64(searched.Len()), float64(searched.Len())*float64(searched.Len()-1)/2
@@ -70,29 +70,29 @@ func (f *finder) forecastBands(params lsh.Params) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	others, err := searched.some(sampleQueries + 1) // other records, also of one table
+	others, err := searched.some(sampleQueries + 1) // for one table, other records than few
 	if err != nil || few.Len() == 0 || others.Len() == 0 {
 		return 0, err
 	}
 	chance := 0.
 	for i := range samplePairs {
 		a, b := few.At(i%few.Len()), others.At((i*7919+1)%others.Len())
-		// Of features that have one weight everywhere, Σ v·w is the common part of the
-		// squared weights, which are what Cosine is sketched by.
+		// If a feature has one weight everywhere, Σ v·w is the common part of the squared weights,
+		// and the sketches for Cosine are made of squared weights.
 		j := measure.Jaccard.Similarity(simjoin.Overlap(a, b, f.config.Measure), a.Size(f.config.Measure), b.Size(f.config.Measure))
 		chance += params.Probability(min(max(j, 0), 1)) / samplePairs
 	}
 	return records*float64(costSketch*bands.Components+costKey*params.Bands) + costPair*chance*all, nil
 }
 
-// some returns about n vectors from all over the store.
+// some returns about n vectors, evenly spread over the store.
 func (s *Store) some(n int) (*simjoin.Vectors, error) {
 	v := new(simjoin.Vectors)
 	err := s.sample(max(1, s.Len()/n), func(one simjoin.Vector) error { return v.Append(one.Features, one.Weights) })
 	return v, err
 }
 
-// forecast returns what TopK costs, from searches in an index of a sample.
+// forecast returns the estimated cost of TopK, from searches in an index of a sample.
 func (f *finder) forecast() (float64, error) {
 	indexed, searched, _ := f.sides()
 	vectors, err := indexed.some(sampleRecords)

@@ -2,6 +2,7 @@ package candidates
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 	"sync/atomic"
 
@@ -10,18 +11,20 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
-// sideBit is set in the entries of the right table.
+// sideBit returns the bit that marks entries of the right table.
 func sideBit(side int) uint64 { return uint64(side) * bands.RightBit }
 
-// add adds the keys of one side that filter leaves.
+// add adds the keys of one side that pass filter; nil passes all.
 func (k *keyer) add(ctx context.Context, keys *extsort.Sorter, side int, filter func(hashes []uint64, has []bool)) error {
 	return k.eachKey(ctx, side, func() (func(*keyBatch) error, func() error) {
 		out := keys.Appender()
 		return func(b *keyBatch) error {
 			has := b.room()
-			filter(b.hashes, has)
+			if filter != nil {
+				filter(b.hashes, has)
+			}
 			for i, hash := range b.hashes {
-				if !has[i] {
+				if filter != nil && !has[i] {
 					continue
 				}
 				if err := out.Add(hash, sideBit(side)|b.entries[i]); err != nil {
@@ -33,21 +36,21 @@ func (k *keyer) add(ctx context.Context, keys *extsort.Sorter, side int, filter 
 	})
 }
 
-// note calls note with all keys of one side.
+// note calls note with all keys of one side, in batches.
 func (k *keyer) note(ctx context.Context, side int, note func(hashes []uint64)) error {
 	return k.eachKey(ctx, side, func() (func(*keyBatch) error, func() error) {
 		return func(b *keyBatch) error { note(b.hashes); return nil }, noEnd
 	})
 }
 
-// usualKeys is about how many keys a record has.
+// usualKeys is the approximate number of keys of a record.
 const usualKeys = 32
 
-// addRepeated adds the keys of the only table that several records have, and a few more.
+// addRepeated adds all keys that several records of the only table have, and a few others.
 func (k *keyer) addRepeated(ctx context.Context, keys *extsort.Sorter) error {
 	slots := uint64(4*usualKeys) * uint64(k.left.Len())
 	if k.Memory > 0 {
-		slots = min(slots, 2*uint64(k.Memory)) // half of it: the keys have the other half
+		slots = min(slots, 2*uint64(k.Memory)) // half of the memory: the keys have the other half
 	}
 	f := newRepeats(slots)
 	if err := k.note(ctx, 0, f.note); err != nil {
@@ -56,8 +59,9 @@ func (k *keyer) addRepeated(ctx context.Context, keys *extsort.Sorter) error {
 	return k.add(ctx, keys, 0, f.has)
 }
 
-// repeats tells which hashes were certainly not met twice: a filter with two bits for each, once
-// and twice. It is safe for concurrent use, but note and has do not go together.
+// repeats is a filter that tells which hashes certainly did not occur twice. It has two bits for
+// each slot: seen once, seen twice. note may be called concurrently, and has may, but not both at
+// the same time.
 type repeats []uint64
 
 func newRepeats(slots uint64) repeats { return make(repeats, slots/32+1) }
@@ -67,8 +71,8 @@ func (r repeats) place(hash uint64) (word *uint64, once uint64) {
 	return &r[at], 1 << (hash & 62)
 }
 
-// note notes that hashes were met. It reads their words before it changes any of them: reads
-// wait for memory together, and changes would wait one after the other.
+// note records that hashes occurred. It reads all their words before it changes any: reads wait for
+// memory together, changes one after the other.
 func (r repeats) note(hashes []uint64) {
 	for _, hash := range hashes {
 		word, _ := r.place(hash)
@@ -82,7 +86,7 @@ func (r repeats) note(hashes []uint64) {
 	}
 }
 
-// has tells of each hash whether it may have been met twice.
+// has sets has[i] if hash i may have occurred twice.
 func (r repeats) has(hashes []uint64, has []bool) {
 	for i, hash := range hashes {
 		word, once := r.place(hash)
@@ -90,9 +94,13 @@ func (r repeats) has(hashes []uint64, has []bool) {
 	}
 }
 
-// addShared adds the keys that records of both tables have, and a few more: those of the larger
-// table that a Bloom filter of the smaller one's may have, and the other way round.
+// addShared adds all keys that both tables have, and a few others: of the larger table the keys
+// that pass a Bloom filter of the smaller table's, and of the smaller table the keys that pass a
+// Bloom filter of those.
 func (k *keyer) addShared(ctx context.Context, keys *extsort.Sorter) error {
+	if k.Unfiltered {
+		return errors.Join(k.add(ctx, keys, 0, nil), k.add(ctx, keys, 1, nil))
+	}
 	small, large := 0, 1
 	if k.left.Len() > k.right.Len() {
 		small, large = 1, 0

@@ -14,81 +14,85 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
-// Items are records as sets of items: their words, and their values. Its methods are called
-// from several goroutines.
+// Items are records as sets of items: their words and values. Its methods must be safe for
+// concurrent use.
 type Items interface {
-	// Len returns how many records there are.
+	// Len returns the number of records.
 	Len() int
-	// Append appends the items of record i, in any order; repeats do not count.
+	// Append appends the items of record i to dst, in any order; repeats do not count.
 	Append(dst []uint32, i int) []uint32
 }
 
-// Streamed are Items of more records than are held, which can only be read from front to back. Keys
-// does not call their Append.
+// Streamed are Items whose records are not all in memory and can only be read from front to back.
+// Keys does not call their Append.
 type Streamed interface {
 	Items
-	// Each calls visit for the items of every record, ascending and each once, in any order of the
-	// records, from so many goroutines. Each has a visit of its own, and calls end when it has no
-	// more records.
+	// Each calls visit once for every record, with its items in ascending order; records come in
+	// any order, from the given number of goroutines. Each goroutine makes its own visit and end by
+	// newVisit, and calls end after its last record.
 	Each(ctx context.Context, threads int, newVisit NewVisit) error
 }
 
-// NewVisit returns what one goroutine does with the items of records, and at its end.
+// NewVisit returns the function that one goroutine calls for each record, and the function that it
+// calls at its end.
 type NewVisit = func() (visit func(i int, items []uint32) error, end func() error)
 
-// KeysConfig says which keys Keys makes.
+// KeysConfig are the settings of Keys.
 type KeysConfig struct {
-	// Items is how many there are in both tables: their numbers are below it.
+	// Items is the number of items in both tables: their numbers are below it.
 	Items int
-	// Expected is how many records may be expected to share a key by chance, 0:
-	// DefaultExpected. The more the more pairs are found, and the more of them by chance.
+	// Expected is the number of records that may be expected to share a key by chance; 0:
+	// DefaultExpected. A larger number finds more pairs, and more of them by chance.
 	Expected float64
-	// Frequencies are how many records of the left and the right table have each item, see
-	// Frequencies; nil: not known yet.
+	// Frequencies are the numbers of records of the left and the right table that have each item
+	// (see the function Frequencies); nil: Keys counts them.
 	Frequencies [2][]uint32
+	// Unfiltered sorts the keys of all records of two tables, not only the keys that pass a Bloom
+	// filter of the other table's. The pairs are the same.
+	Unfiltered bool
 
 	Threads int                        // 0: 1
 	Memory  int64                      // bytes for sorting and filters; 0: no limit
-	Dir     extsort.Dir                // where goes what exceeds Memory; nil: nowhere, and Memory must be 0
+	Dir     extsort.Dir                // folder for data that exceed Memory; nil: there is none, and Memory must be 0
 	Keep    func(prefix string) string // as in Config
 }
 
 // DefaultExpected is the default of KeysConfig.Expected.
 const DefaultExpected = 0.5
 
-// Bounds of what a record costs. None of them makes a pair that shares several keys, as
-// records that belong together do, likely to be missed.
+// Limits of the work per record. Records that belong together share several keys, and none of these
+// limits is likely to make Keys miss such a pair.
 const (
-	mostItems = 12 // of a record that keys are made of: the rarest ones
-	mostJoint = 3  // items of a key
-	mostKeys  = 64 // of a record
-	// leastShare is what part of a key an item must tell at least: 1/leastShare. What is in
-	// many records joins no key.
+	mostItems = 12 // keys are made of that many rarest items of a record
+	mostJoint = 3  // items in a key
+	mostKeys  = 64 // keys of a record
+	// leastShare bounds the items of keys: an item must have at least 1/leastShare of the
+	// information that a key needs. So items of many records are in no key.
 	leastShare = 3.5
-	// lone is the size of a group that shares one item, whatever chance would have.
+	// lone: an item that at most so many records have is a key by itself, whatever Expected says.
 	lone = 8
-	// groupMost is the size up to which all pairs of a group are taken.
+	// groupMost is the largest group from which all pairs are taken.
 	groupMost = 48
-	// window is how many neighbours a record of a larger group meets.
+	// window is the number of next neighbours with which a record of a larger group is paired.
 	window = 10
 )
 
 // infoUnit is the information of an item that one in e records has.
 const infoUnit = 1 << 10
 
-// Keys finds the pairs of records that share a key: an item that few records have, or up to
-// three items that few records are expected to have together (their smallest such sets). It
-// misses what has no such items in common, but for records whose items are all the same, and
-// costs O(records), whatever their number: the more records there are, the rarer a key must
-// be. A pair's Score is the information of its keys, summed, in units of 1/1024 nat; none is
-// Mutual. right is nil for one table.
+// Keys finds the pairs of records that share a key. A key is a smallest set of up to three items
+// that few records are expected to have together; one item that few records have is enough. Keys
+// misses pairs that share no such items, except pairs of records with exactly equal items. It costs
+// O(records) for any number of records, because keys must be rarer the more records there are. A
+// pair's Score is the sum of the information of its shared keys, in units of 1/1024 nat; Mutual is
+// never set. right is nil for one table.
 //
-// Groups of more records than expected share a key whose items depend on each other, or are
-// many copies of one record. They are cut by the rarest item of each record, and within that
-// each meets its next neighbours only.
+// If more records share a key than expected, the items of the key depend on each other or the
+// records are copies of one record. Such groups are divided by the rarest item of each record, and
+// within a part each record is paired only with its next neighbours.
 //
-// The keys are those of A. Borthwick, S. Ash, B. Pang, S. Qureshi, T. Jones, "Scalable
-// blocking for very large databases" (DMKD 2020), by expectation in place of counting.
+// The keys are those of A. Borthwick, S. Ash, B. Pang, S. Qureshi, T. Jones, "Scalable blocking for
+// very large databases" (DMKD 2020), by expectation in place of counting.
 func Keys(ctx context.Context, c KeysConfig, left, right Items) (_ *Pairs, err error) {
 	if c.Threads < 0 || c.Memory < 0 || c.Memory > 0 && c.Dir == nil {
 		return nil, fmt.Errorf("candidates: %d threads, %d bytes of memory: want none below 0, and a folder with a limit of memory", c.Threads, c.Memory)
@@ -134,12 +138,12 @@ func Keys(ctx context.Context, c KeysConfig, left, right Items) (_ *Pairs, err e
 type keyer struct {
 	KeysConfig
 	left, right Items
-	info        []uint16    // of each item, in infoUnits; 0: no key has it
-	need        uint32      // information of a key
-	rarest      [2][]uint32 // of each left and right record the item that tells most; 0: none tells anything
+	info        []uint16    // of each item, in infoUnits; 0: the item is in no key
+	need        uint32      // the least information of a key
+	rarest      [2][]uint32 // of each left and right record the item with the most information; 0: no item has any
 }
 
-// makeRarest makes room for the rarest item of each record, which comes off the memory that is
+// makeRarest allocates the rarest item of each record and subtracts it from the memory that is
 // left.
 func (k *keyer) makeRarest() {
 	n := k.left.Len()
@@ -153,7 +157,7 @@ func (k *keyer) makeRarest() {
 	}
 }
 
-// each does what Streamed.Each does.
+// each does the same as Streamed.Each, for any Items.
 func (k *keyer) each(ctx context.Context, of Items, newVisit NewVisit) error {
 	if s, ok := of.(Streamed); ok {
 		return s.Each(ctx, k.Threads, newVisit)
@@ -189,7 +193,7 @@ func (k *keyer) each(ctx context.Context, of Items, newVisit NewVisit) error {
 
 func noEnd() error { return nil }
 
-// Frequencies returns how many records have each of n items.
+// Frequencies returns the number of records that have each of n items.
 func Frequencies(ctx context.Context, threads, n int, of Items) ([]uint32, error) {
 	k := &keyer{KeysConfig: KeysConfig{Threads: max(1, threads)}}
 	df := make([]uint32, n)
@@ -203,7 +207,7 @@ func Frequencies(ctx context.Context, threads, n int, of Items) ([]uint32, error
 	})
 }
 
-// frequencies returns those of the left or the right table.
+// frequencies returns the frequencies of the left or the right table.
 func (k *keyer) frequencies(ctx context.Context, side int, of Items) ([]uint32, error) {
 	if known := k.KeysConfig.Frequencies[side]; known != nil {
 		return known, nil
@@ -211,8 +215,8 @@ func (k *keyer) frequencies(ctx context.Context, side int, of Items) ([]uint32, 
 	return Frequencies(ctx, k.Threads, k.Items, of)
 }
 
-// weigh sets the information of items and what a key needs. Of two tables it is that of one
-// whose size is the geometric mean of theirs.
+// weigh sets the information of items and the least information of a key. For two tables it uses
+// the geometric means of their sizes and frequencies.
 func (k *keyer) weigh(ctx context.Context) error {
 	df, err := k.frequencies(ctx, 0, k.left)
 	if err != nil {
@@ -220,7 +224,7 @@ func (k *keyer) weigh(ctx context.Context) error {
 	}
 	n := float64(k.left.Len())
 	size := func(x int) float64 { return float64(df[x]) }
-	least := 2.0 // one record alone has no pair
+	least := 2.0 // an item of one record makes no pair
 	if k.right != nil {
 		other, err := k.frequencies(ctx, 1, k.right)
 		if err != nil {

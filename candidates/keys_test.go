@@ -105,7 +105,7 @@ func TestKeysFindThePairsThatShareASmallestSetOfRareItems(t *testing.T) {
 			}), 0, 7), 1, groupMost/2).Draw(t, name)
 		}
 		left, right := draw("left"), bags(nil)
-		c := KeysConfig{Items: 40, Expected: rapid.Float64Range(0.1, 4).Draw(t, "expected"), Threads: rapid.IntRange(1, 3).Draw(t, "threads")}
+		c := KeysConfig{Items: 40, Expected: rapid.Float64Range(0.1, 4).Draw(t, "expected"), Threads: rapid.IntRange(1, 3).Draw(t, "threads"), Unfiltered: rapid.Bool().Draw(t, "unfiltered")}
 		var other Items
 		if rapid.Bool().Draw(t, "two tables") {
 			right = draw("right")

@@ -9,18 +9,18 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// A key that a record has, and the information in it.
+// key is a key of a record and the information in it.
 type key struct {
 	hash uint64
 	info uint32
 }
 
-// wholeSeed tells the key of a whole record from those of its items.
+// wholeSeed keeps the key of a whole record apart from the keys of its items.
 const wholeSeed = 0x7f4a7c15
 
-// keysOf appends the keys of a record, of which items, ascending, is scratch, and returns its
-// rarest item, 0 if none tells anything. The first key is the record as a whole: the items of one
-// that has many copies are too frequent for any other.
+// keysOf appends the keys of a record and returns its rarest item, 0 if no item has information.
+// items must be ascending. The first key is the hash of all items: if a record has many copies, its
+// items are too frequent for any other key.
 func (m *keyMaker) keysOf(dst []key, items []uint32) (_ []key, rarest uint32) {
 	if len(items) > 0 {
 		whole := uint64(wholeSeed)
@@ -42,14 +42,14 @@ func (m *keyMaker) keysOf(dst []key, items []uint32) (_ []key, rarest uint32) {
 	return m.extend(dst, m.ranked[:min(len(m.ranked), mostItems)], key{}, 1), m.ranked[0].item()
 }
 
-// ranked is an item that tells something, so that sorting puts first what tells most.
+// ranked is an item with information; items with the most information sort first.
 type ranked uint64
 
 func (r ranked) item() uint32 { return uint32(r) }
 func (r ranked) info() uint32 { return math.MaxUint16 - uint32(r>>32) }
 
-// extend appends the smallest sets of items, sorted by falling information, that together with
-// those of begun are enough for a key.
+// extend appends the smallest sets of items that together with the items of begun have enough
+// information for a key. items are sorted by falling information.
 func (m *keyMaker) extend(dst []key, items []ranked, begun key, joint int) []key {
 	for i, x := range items {
 		if len(dst) == mostKeys {
@@ -60,7 +60,7 @@ func (m *keyMaker) extend(dst []key, items []ranked, begun key, joint int) []key
 		case set.info >= m.need:
 			dst = append(dst, set)
 		case joint == mostJoint || set.info+uint32(mostJoint-joint)*x.info() < m.need:
-			return dst // what follows tells less
+			return dst // the next items have less information
 		default:
 			dst = m.extend(dst, items[i+1:], set, joint+1)
 		}
@@ -74,20 +74,20 @@ type keyMaker struct {
 	ranked []ranked
 }
 
-// keyBatch is keys of some records, which are looked up together: the accesses to a filter's memory
-// then overlap, and it is they that take the time.
+// keyBatch holds keys of some records. They are looked up in a filter together, so that accesses to
+// its memory overlap: these accesses take most of the time.
 type keyBatch struct {
 	hashes  []uint64
-	entries []uint64 // of each key: the record, with what the key tells above it
-	has     []bool   // of each key: a filter has it
+	entries []uint64 // of each key: the record, with the key's information in the bits above it
+	has     []bool   // of each key: whether a filter has it
 }
 
-// batchKeys is from how many keys on a batch is full.
+// batchKeys is the number of keys from which a batch is full.
 const batchKeys = 1 << 10
 
 func (b *keyBatch) clear() { b.hashes, b.entries = b.hashes[:0], b.entries[:0] }
 
-// room returns a place of each key for what a filter says.
+// room returns space for a filter's answer about each key.
 func (b *keyBatch) room() []bool {
 	if len(b.has) < len(b.hashes) {
 		b.has = make([]bool, len(b.hashes)+batchKeys)
@@ -103,8 +103,8 @@ func (k *keyer) side(side int) Items {
 	return k.right
 }
 
-// eachKey calls visit for the keys of all records of one side, from several goroutines, each of which has a
-// visit of its own, and calls end when it has no more.
+// eachKey calls visit for batches of the keys of all records of one side, from several goroutines.
+// Each goroutine has its own visit, and calls end after its last batch.
 func (k *keyer) eachKey(ctx context.Context, side int, newVisit func() (visit func(*keyBatch) error, end func() error)) error {
 	rarest := k.rarest[side]
 	return k.each(ctx, k.side(side), func() (func(int, []uint32) error, func() error) {
@@ -130,7 +130,7 @@ func (k *keyer) eachKey(ctx context.Context, side int, newVisit func() (visit fu
 	})
 }
 
-// Entries of keys have the hash, and the record with what the key tells above it.
+// The value of a sorted key: the record, with the key's information in the bits above it.
 const (
 	recordBits = 32
 	recordMask = 1<<recordBits - 1

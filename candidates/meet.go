@@ -10,7 +10,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
-// meet adds the pairs of all groups that share a key.
+// meet adds the pairs of all groups of records that share a key.
 func (k *keyer) meet(ctx context.Context, keys *extsort.Sorted, pairs *extsort.Sorter) error {
 	meetings := make([]*meeting, k.Threads)
 	for i := range meetings {
@@ -34,14 +34,14 @@ func (k *keyer) meet(ctx context.Context, keys *extsort.Sorted, pairs *extsort.S
 	return err
 }
 
-// meeting makes pairs of groups on one goroutine.
+// meeting makes the pairs of groups on one goroutine.
 type meeting struct {
 	*keyer
 	out *extsort.Appender
 	cut []extsort.Entry
 }
 
-// pair adds a pair of entries, unless both are of one of two tables.
+// pair adds a pair of entries, unless there are two tables and both entries are of one.
 func (m *meeting) pair(x, y uint64) error {
 	if m.right != nil {
 		if (x^y)&bands.RightBit == 0 {
@@ -83,7 +83,7 @@ func (m *meeting) group(part []extsort.Entry) error {
 	return nil
 }
 
-// rarestOf returns the rarest item of a record that others have too.
+// rarestOf returns the rarest item of a record that other records have too.
 func (m *meeting) rarestOf(entry uint64) uint64 {
 	side := 0
 	if entry&bands.RightBit != 0 {

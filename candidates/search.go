@@ -14,9 +14,9 @@ import (
 	"github.com/alike-dev/alike/topk"
 )
 
-// topk finds the pairs of TopK and Exact. An index of all vectors that does not fit in
-// memory is made in parts, one after the other, and everything is searched for in each. The
-// best of all parts are then the best of the parts' best, which are sorted.
+// topk finds the pairs of TopK and Exact. If an index of all vectors does not fit in memory, it is
+// made in parts, one after the other, and every query searches each part. The results of all parts
+// are sorted, and the best of each query are kept.
 func (f *finder) topk(ctx context.Context, indexed, searched *Store, searchedIsLeft bool, pairs *extsort.Sorter) (err error) {
 	parts := f.parts(indexed)
 	f.summary.Parts = max(f.summary.Parts, len(parts))
@@ -51,7 +51,7 @@ func (f *finder) topk(ctx context.Context, indexed, searched *Store, searchedIsL
 	return errors.Join(run.merge(sorted, pairs), sorted.Close())
 }
 
-// countDropped counts the records of two tables for which no list was looked at.
+// countDropped counts the records of two tables for which no list was read.
 func (r *search) countDropped() {
 	for _, met := range r.met {
 		if !met && r.right != nil {
@@ -63,9 +63,10 @@ func (r *search) countDropped() {
 // part is a range of chunks.
 type part struct{ first, end int }
 
-// parts cuts the indexed side into as few ranges as its index fits in half of the memory. What
-// the numbers of features take is in every part: where that is most of the half, parts take
-// a quarter beside it, as many small ones would cost a pass over all records each.
+// parts cuts the indexed side into as few ranges as possible whose index fits in half of the
+// memory. Every part pays for the feature numbers. If these take most of that half, a part gets a
+// quarter of the memory in addition: otherwise there would be many small parts, and each costs a
+// pass over all records.
 func (f *finder) parts(s *Store) (parts []part) {
 	most := max(f.config.Memory/2, topk.IndexBytes(0, 0, s.numbers)+f.config.Memory/4)
 	features := int64(0)
@@ -73,7 +74,7 @@ func (f *finder) parts(s *Store) (parts []part) {
 	for i := range s.chunks {
 		n := s.length - i*chunkVectors
 		n = min(n, chunkVectors)
-		// Chunks in the file have about as many features as their length says.
+		// The number of features of a chunk in the file is estimated from its size.
 		more := s.features * int64(n) / int64(s.length)
 		if c := s.chunks[i]; c.vectors != nil {
 			more = int64(c.vectors.Features())
@@ -101,12 +102,12 @@ type search struct {
 	searchedIsLeft    bool
 
 	options topk.Options
-	ranked  bool     // what is added is to be merged
-	met     []bool   // by record searched for: it had to be compared with what a list holds
-	floors  []uint32 // for each record searched for: the top half of the least score that may count
+	ranked  bool     // results of several parts are to be merged
+	met     []bool   // by query: a list entry was read for it
+	floors  []uint32 // by query: the upper half of the least score that is still wanted
 }
 
-// part searches a part of the index for everything.
+// part searches one part of the index with all queries.
 func (r *search) part(ctx context.Context, p part, out *extsort.Sorter) error {
 	searched := r.searched
 	vectors, err := r.indexed.join(p.first, p.end)
@@ -142,18 +143,18 @@ func (r *search) part(ctx context.Context, p part, out *extsort.Sorter) error {
 	return err
 }
 
-// worker searches a part of the index on one goroutine.
+// worker searches one part of the index on one goroutine.
 type worker struct {
 	*search
 	searcher *topk.Searcher
-	first    int // record of the index
-	length   int // records of the index
+	first    int // number of the index's first record in the store
+	length   int // number of records of the index
 	out      *extsort.Appender
 	block    block
 	matches  []topk.Match
 }
 
-// chunk searches for the vectors of a chunk.
+// chunk searches with the vectors of a chunk as queries.
 func (w *worker) chunk(searched *Store, i int) error {
 	vectors, err := searched.read(i, &w.block)
 	if err != nil {
@@ -167,7 +168,7 @@ func (w *worker) chunk(searched *Store, i int) error {
 	return nil
 }
 
-// one searches for record number q.
+// one searches with record q as the query.
 func (w *worker) one(q uint32, v simjoin.Vector) error {
 	if w.ranked {
 		w.searcher.AtLeast = uint64(w.floors[q]) << scoreShift
@@ -195,13 +196,12 @@ func (w *worker) one(q uint32, v simjoin.Vector) error {
 	return nil
 }
 
-// Ranked entries are in order of the record searched for, of falling scores, of which there
-// are 63 bits, and of the record found, of which there are 31:
+// Ranked entries sort by query, then falling score (63 bits), then the record found (31 bits):
 //
-//	key    32 bits record, 32 bits of ScoreOne − score, the upper ones
-//	value  31 bits of it, the lower ones, and 31 bits record found
+//	key    32 bits query, upper 32 bits of ScoreOne − score
+//	value  lower 31 bits of it, 31 bits record found
 const (
-	scoreShift = 31 // the lower bits of a score
+	scoreShift = 31 // number of lower bits of a score
 	foundBits  = 31
 )
 
@@ -210,7 +210,7 @@ func (r *search) rank(q, found uint32, score uint64) (key, value uint64) {
 	return uint64(q)<<32 | score>>scoreShift, (score&(1<<scoreShift-1))<<foundBits | uint64(found)
 }
 
-// merge adds the pairs of the K best of each record.
+// merge adds the pairs of the K best matches of each query.
 func (r *search) merge(best *extsort.Sorted, pairs *extsort.Sorter) error {
 	out := pairs.Appender()
 	reader := best.Reader()

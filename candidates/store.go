@@ -13,17 +13,17 @@ import (
 // chunkVectors is how many vectors are written, read and searched together.
 const chunkVectors = 4096
 
-// Store is a collection of vectors that is filled once and then read any number of times:
-// in memory up to a limit, and all that follows in a file. One goroutine appends; after
-// Finish any number may read.
+// Store is a collection of vectors that is filled once and then read any number of times. Vectors
+// are in memory up to a limit, and in a file beyond it. One goroutine appends; after Finish any
+// number of goroutines may read.
 type Store struct {
 	dir      extsort.Dir
 	name     string
 	memory   int64
-	largest  uint32  // weight
+	largest  uint32  // largest weight
 	features int64   // of all vectors
 	numbers  int     // one more than the largest feature
-	chunks   []chunk // all but the last one are of chunkVectors
+	chunks   []chunk // all except the last have chunkVectors vectors
 	kept     int64   // bytes of chunks in memory
 	created  bool
 	file     io.WriteCloser // until it is closed
@@ -31,22 +31,22 @@ type Store struct {
 	reader   extsort.RunFile
 	buffer   []byte
 	length   int
-	whole    *simjoin.Vectors // of StoreOf
+	whole    *simjoin.Vectors // set by StoreOf
 }
 
-// chunk is in memory or at a place of the file.
+// chunk is in memory or at an offset of the file.
 type chunk struct {
 	vectors      *simjoin.Vectors // nil: in the file
 	offset, size int64
 }
 
-// NewStore returns an empty store that holds memory bytes, 0: any number. What exceeds
-// them goes into a file of dir.
+// NewStore returns an empty store that holds up to memory bytes of vectors (0: no limit). Vectors
+// beyond that go into the file name of dir.
 func NewStore(dir extsort.Dir, name string, memory int64) *Store {
 	return &Store{dir: dir, name: name, memory: memory}
 }
 
-// StoreOf returns a finished store of vectors in memory, which it shares: 8 bytes a vector.
+// StoreOf returns a finished store that shares the vectors v. It takes 8 bytes a vector.
 func StoreOf(v *simjoin.Vectors) *Store {
 	s := &Store{whole: v, length: v.Len(), features: int64(v.Features())}
 	for first := 0; first < v.Len(); first += chunkVectors {
@@ -58,7 +58,7 @@ func StoreOf(v *simjoin.Vectors) *Store {
 	return s
 }
 
-// note widens what the store knows of its features by a vector.
+// note updates the largest feature number and weight.
 func (s *Store) note(v simjoin.Vector) {
 	if n := len(v.Features); n > 0 {
 		s.numbers = max(s.numbers, int(v.Features[n-1])+1)
@@ -66,7 +66,7 @@ func (s *Store) note(v simjoin.Vector) {
 	}
 }
 
-// Append adds a vector as simjoin.Vectors.Append does; it copies it.
+// Append adds a copy of a vector, with the same requirements as simjoin.Vectors.Append.
 func (s *Store) Append(features, weights []uint32) error {
 	if s.length%chunkVectors == 0 {
 		if err := s.seal(); err != nil {
@@ -83,7 +83,7 @@ func (s *Store) Append(features, weights []uint32) error {
 	return nil
 }
 
-// seal ends the last chunk: it stays in memory, or is written.
+// seal ends the last chunk: keeps it in memory or writes it to the file.
 func (s *Store) seal() error {
 	if len(s.chunks) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (s *Store) seal() error {
 	return nil
 }
 
-// bytesOf is the memory of a chunk, with what append leaves free.
+// bytesOf estimates the memory of a chunk, including spare capacity of its slices.
 func bytesOf(v *simjoin.Vectors) int64 { return 10 * (int64(v.Features()) + int64(v.Len())) }
 
 // Finish ends appending.
@@ -142,7 +142,7 @@ func (s *Store) Len() int { return s.length }
 // Features returns the number of features of all vectors together.
 func (s *Store) Features() int64 { return s.features }
 
-// Spilled returns how many bytes are in the file.
+// Spilled returns the number of bytes in the file.
 func (s *Store) Spilled() int64 { return s.written }
 
 // Close removes the file.
@@ -168,8 +168,8 @@ type block struct {
 	bytes   []byte
 }
 
-// read returns chunk i, of which vector 0 is number i·chunkVectors. It holds until the
-// next call.
+// read returns chunk i, whose vector 0 is vector i·chunkVectors of the store. The result is valid
+// until the next call with the same block.
 func (s *Store) read(i int, b *block) (*simjoin.Vectors, error) {
 	c := s.chunks[i]
 	if c.vectors != nil {

@@ -5,19 +5,19 @@ import (
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// within tells which vectors of one store can reach a threshold with any vector of another
-// one, by the features that the other one has: a bit for each number.
+// within tells which vectors of one store can reach a threshold with any vector of another store.
+// It holds one bit for each feature number: whether the other store has that feature.
 //
-// A vector of size B whose features in the other store have the mass m, by the measure, has at
-// most as much in common with any vector there, by Cosine after Cauchy and Schwarz. So it is
-// at most as similar to it as it is to the part of itself that the other store has.
+// Let a vector of size B have the mass m, by the measure, in features of the other store. Its
+// overlap with any vector there is at most m (for Cosine by Cauchy-Schwarz). So its similarity to
+// such a vector is at most its similarity to the part of itself that has these features.
 type within struct {
 	measure   measure.Measure
 	threshold measure.Threshold
 	there     []uint64
 }
 
-// newWithin looks at all vectors of the other store. O(features).
+// newWithin reads all vectors of the other store. O(features).
 func newWithin(other *Store, t measure.Threshold) (*within, error) {
 	w := &within{t.Measure(), t, make([]uint64, other.numbers/64+1)}
 	err := other.sample(1, func(v simjoin.Vector) error {

@@ -3,30 +3,30 @@
 // and S. Muthukrishnan, "An improved data stream summary: the count-min sketch and its
 // applications" (Journal of Algorithms 55, 2005).
 //
-// Use it for document frequencies where a table of all tokens does not fit in memory. Where
-// it fits, a map is exact, and smaller below some hundred thousand items. An estimate is
+// Use it for document frequencies when a table of all tokens does not fit in memory. If it
+// fits, a map is exact, and smaller below a few hundred thousand items. An estimate is
 // never below the true count, and seldom far above it: see Options.
 //
-// A sketch has depth rows of width counters. An item has one counter in each row, by a
-// hash, and adds to all of them; other items add to some of them too, so the least of an
-// item's counters is its estimate.
+// A sketch has depth rows of width counters. A hash chooses one counter of each row for an
+// item, and the item adds to all of them. Other items add to some of them too, so the least
+// of an item's counters is its estimate.
 //
 // # Conservative update
 //
 // With Options.Conservative an item raises only those of its counters that are below its
 // new estimate (C. Estan, G. Varghese, "New directions in traffic measurement and
-// accounting", SIGCOMM 2002). Every counter is at most what it would be otherwise, so all
-// bounds hold, and the error is a third smaller on skewed streams. The counters then
+// accounting", SIGCOMM 2002). Every counter is at most what it would be without this, so
+// all bounds hold, and the error is a third smaller on skewed streams. The counters then
 // depend on the order of the stream.
 //
 // # Merging
 //
 // Plain sketches of parts merge to exactly the sketch of the whole, whatever the parts are:
 // counts are the same for any number of threads. Merged conservative sketches never
-// underestimate either, and the bound holds for the sum of the totals; but what they are
-// depends on how the stream was cut, and they err more than the conservative sketch of the
-// whole would. Cut it in a fixed way, or use plain ones, where results must not depend on
-// threads.
+// underestimate either, and the bound holds for the sum of the totals. But their counters
+// depend on how the stream was cut, and their error is larger than that of the conservative
+// sketch of the whole. If results must not depend on threads, cut the stream in a fixed way
+// or use plain sketches.
 package countmin
 
 import (
@@ -40,18 +40,18 @@ import (
 
 // Options say how large a sketch is. The zero value means the defaults.
 type Options struct {
-	// Epsilon and Delta are the error: an estimate exceeds the true count by more than
-	// Epsilon times the sum of all counts with a probability of at most Delta, for each
-	// item. Both are above 0 and below 1; 0 means DefaultEpsilon and DefaultDelta.
+	// Epsilon and Delta bound the error: an estimate exceeds the true count by more than
+	// Epsilon times the sum of all counts with a probability of at most Delta, for each item.
+	// Both are above 0 and below 1; 0 means DefaultEpsilon and DefaultDelta.
 	//
-	// There are ⌈e/Epsilon⌉ counters in each of ⌈ln(1/Delta)⌉ rows. In one row the counts
-	// of other items that fall on an item's counter are Epsilon/e of the sum on average,
-	// so they exceed Epsilon of it with a probability of at most 1/e (Markov), and those
-	// of all rows, whose hashes are independent, with e^−rows.
+	// There are ⌈e/Epsilon⌉ counters in each of ⌈ln(1/Delta)⌉ rows. In one row the counts of
+	// other items that fall on an item's counter are Epsilon/e of the sum on average, so they
+	// exceed Epsilon of it with a probability of at most 1/e (Markov). The rows' hashes are
+	// independent, so all rows exceed it with a probability of at most e^−rows.
 	Epsilon, Delta float64
 	// Conservative says how items are added: see the package comment.
 	Conservative bool
-	// Seed chooses the hashes. Sketches of one seed can be merged.
+	// Seed chooses the hashes. Only sketches of the same seed can be merged.
 	Seed uint64
 }
 
@@ -66,7 +66,7 @@ const (
 	mostDepth = 64
 )
 
-// Validate returns an error that says what is wrong with the options.
+// Validate reports what is wrong with the options.
 func (o Options) Validate() error {
 	_, _, err := o.size()
 	return err
@@ -89,8 +89,8 @@ func (o Options) size() (width, depth int, err error) {
 	return int(math.Ceil(math.E / epsilon)), int(math.Ceil(-math.Log(delta))), nil
 }
 
-// Sketch is a count-min sketch: 4 bytes a counter. One goroutine may add to it, or any
-// number estimate.
+// Sketch is a count-min sketch: 4 bytes a counter. Either one goroutine adds to it, or any
+// number of goroutines estimate.
 type Sketch struct {
 	width        int
 	seed         uint64
@@ -98,13 +98,13 @@ type Sketch struct {
 	total        uint64
 	rows         []row
 	counters     []uint32 // row by row
-	places       []int    // of an item, scratch of Add
+	places       []int    // of an item's counters, scratch of Add
 }
 
-// row is a hash function: of x it is the top half of a·x + b, modulo 2¹²⁸, which for random
-// a and b is pairwise independent (M. Dietzfelbinger, "Universal hashing and k-wise
-// independent random variables via integer arithmetic without primes", STACS 1996), as
-// the bound needs it.
+// row is a hash function: it maps x to the top half of a·x + b, modulo 2¹²⁸. For random a
+// and b it is pairwise independent (M. Dietzfelbinger, "Universal hashing and k-wise
+// independent random variables via integer arithmetic without primes", STACS 1996), which
+// the bound needs.
 type row struct{ aHigh, aLow, bHigh, bLow uint64 }
 
 // New returns an empty sketch.
@@ -126,7 +126,7 @@ func (s *Sketch) makeRows(depth int) {
 	}
 }
 
-// Width returns the number of counters of a row, and Depth that of rows.
+// Width returns the number of counters of a row.
 func (s *Sketch) Width() int { return s.width }
 
 // Depth returns the number of rows.
@@ -135,8 +135,8 @@ func (s *Sketch) Depth() int { return len(s.rows) }
 // Total returns the sum of all counts that were added.
 func (s *Sketch) Total() uint64 { return s.total }
 
-// Bound returns the error of an estimate that is exceeded with a probability of at most
-// e^−Depth: e/Width of the total.
+// Bound returns e/Width of the total: an estimate exceeds the true count by more than this
+// with a probability of at most e^−Depth.
 func (s *Sketch) Bound() uint64 {
 	return uint64(math.Ceil(math.E / float64(s.width) * float64(s.total)))
 }
@@ -172,13 +172,13 @@ func (s *Sketch) Add(item uint64, count uint32) {
 	}
 }
 
-// plus is a sum that stops at the largest number.
+// plus returns a + b, or the largest number if the sum is larger.
 func plus(a, b uint32) uint32 {
 	sum, carry := bits.Add32(a, b, 0)
 	return sum | -carry
 }
 
-// Estimate returns the count of an item, or more: see Options. One that was never added
+// Estimate returns the count of an item, or more: see Options. An item that was never added
 // may have a count too.
 func (s *Sketch) Estimate(item uint64) uint32 {
 	least := uint32(math.MaxUint32)
@@ -188,7 +188,7 @@ func (s *Sketch) Estimate(item uint64) uint32 {
 	return least
 }
 
-// ErrMismatch says that sketches differ in size, seed or kind.
+// ErrMismatch means that sketches differ in size, seed or kind.
 var ErrMismatch = errors.New("count-min sketches of other parameters")
 
 // Merge adds the counts of another sketch, which must have the same options: see the
@@ -204,7 +204,7 @@ func (s *Sketch) Merge(other *Sketch) error {
 	return nil
 }
 
-// String returns the parameters in a line.
+// String returns the parameters as one line.
 func (s *Sketch) String() string {
 	kind := "plain"
 	if s.conservative {

@@ -28,7 +28,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Errors that stored sketches are refused with; the text around them says what is wrong.
+// Errors of stored sketches; the text around them says what is wrong.
 var (
 	ErrCorrupt = errors.New("corrupt count-min sketch")
 	ErrVersion = errors.New("count-min sketch of another format version")
@@ -60,9 +60,9 @@ func (s *Sketch) MarshalBinary() ([]byte, error) {
 	return s.AppendBinary(make([]byte, 0, headerLength+4*len(s.counters)+sumLength))
 }
 
-// UnmarshalBinary implements encoding.BinaryUnmarshaler. It refuses what AppendBinary has
-// not written, with ErrCorrupt or ErrVersion, and leaves the sketch as it was. It allocates
-// no more than the length of b.
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. It returns ErrCorrupt or
+// ErrVersion for anything that AppendBinary has not written, and then leaves the sketch
+// unchanged. It allocates no more than the length of b.
 func (s *Sketch) UnmarshalBinary(b []byte) error {
 	if len(b) < headerLength+sumLength || string(b[:len(magic)]) != magic {
 		return fmt.Errorf("%w: %d bytes that do not begin as one", ErrCorrupt, len(b))

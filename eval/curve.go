@@ -2,9 +2,9 @@ package eval
 
 import "slices"
 
-// Point is what a list of pairs is worth if it is cut at a score.
+// Point is the quality of a list of pairs that is cut at a score.
 type Point struct {
-	Score     float64 `json:"score"` // pairs of at least this are kept
+	Score     float64 `json:"score"` // keep pairs of at least this score
 	Pairs     int     `json:"pairs"`
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
@@ -12,7 +12,7 @@ type Point struct {
 }
 
 // Curve returns a point for every different score of a list of pairs, the highest first.
-// right says which pairs are true, and truth how many there are in all, found or not.
+// right says which pairs are true, and truth how many true pairs there are, found or not.
 // O(n log n).
 func Curve(scores []float64, right []bool, truth int) []Point {
 	order := make([]int, len(scores))
@@ -46,7 +46,7 @@ func Curve(scores []float64, right []bool, truth int) []Point {
 	return curve
 }
 
-// Best returns the point of the largest F1, the first of several; the zero Point of none.
+// Best returns the first point of the largest F1; the zero Point if there are no points.
 func Best(curve []Point) (best Point) {
 	for _, p := range curve {
 		if p.F1 > best.F1 {

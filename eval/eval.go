@@ -1,15 +1,14 @@
-// Package eval scores what was found against the truth: pairs by precision, recall
-// and F1, clusterings by the adjusted Rand index and by the pairs that they put
-// together.
+// Package eval scores results against the truth: pairs by precision, recall and F1,
+// clusterings by the adjusted Rand index and by the pairs that they put together.
 //
 // Counts are exact integers, of any size; only the scores are rounded, once. The
 // conventions for empty inputs are part of the contract:
 //
-//   - precision is 1 where nothing was found, since nothing found is wrong
-//   - recall is 1 where there is nothing to find
-//   - F1 is 2·TP / (2·TP + FP + FN), and 1 where both are empty; it is thus 0, not
-//     undefined, where nothing of what was found is true
-//   - the adjusted Rand index of two equal partitions is 1, trivial ones included
+//   - precision is 1 if nothing was found, since nothing found is wrong
+//   - recall is 1 if there is nothing to find
+//   - F1 is 2·TP / (2·TP + FP + FN), and 1 if both are empty; it is thus 0, not
+//     undefined, if nothing that was found is true
+//   - the adjusted Rand index of two equal partitions is 1, also for trivial ones
 //     (all singletons, or one cluster), where its formula is 0/0
 //
 // The adjusted Rand index is that of L. Hubert and P. Arabie, "Comparing
@@ -39,9 +38,9 @@ type PairScores struct {
 	F1             float64
 }
 
-// Pairs scores found pairs against the truth. The order within a pair and repeats
-// do not matter; pairs of an id with itself are ignored. Expected O(pairs), memory
-// for all distinct ones.
+// Pairs scores found pairs against the truth. The order within a pair and repeats do not
+// matter; pairs of an id with itself are ignored. Expected cost O(pairs); memory for all
+// distinct pairs.
 func Pairs(found, truth []Pair) PairScores {
 	const inFound, inTruth = 1, 2
 	seen := make(map[Pair]uint8, len(truth))
@@ -85,9 +84,9 @@ type ClusterScores struct {
 	Together     PairScores
 }
 
-// Clusters scores a found clustering against the true one. Both map ids to the
-// names of clusters, which need not be the same names; an id that one of them
-// lacks is a cluster of its own there. Expected O(ids). Up to 2³² ids.
+// Clusters scores a found clustering against the true one. Both map ids to the names of
+// clusters, and may use different names; an id that one of them lacks is a cluster of its
+// own there. Expected cost O(ids). Up to 2³² ids.
 func Clusters(found, truth map[string]string) ClusterScores {
 	type cell struct{ found, truth string }
 	inFound, inTruth := map[string]uint64{}, map[string]uint64{}
@@ -104,7 +103,7 @@ func Clusters(found, truth map[string]string) ClusterScores {
 	for _, t := range truth {
 		inTruth[t]++
 	}
-	// Ids that either side lacks are singletons in one and so in no common pair.
+	// An id that one side lacks is a singleton there, and so in no common pair.
 	var both, foundPairs, truePairs uint64
 	for _, n := range inBoth {
 		both += pairsOf(n)

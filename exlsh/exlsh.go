@@ -8,26 +8,25 @@ import (
 	"github.com/alike-dev/alike/internal/simd"
 )
 
-// blockShingles is the number of shingles whose hashes are made before they are
-// counted: a few kilobytes, which stay in the cache.
+// blockShingles is the number of shingles that are hashed before their bits are counted:
+// a few kilobytes, which stay in the cache.
 const blockShingles = 128
 
-// Sketcher makes fingerprints. It owns scratch memory that grows to what the
-// longest text needs (text and tokens, about 9 bytes a byte of text with
-// Graphemes), allocates nothing once warm with the functions of this package, and
-// belongs to one goroutine.
+// Sketcher makes fingerprints. It owns scratch memory that grows to the needs of the
+// longest text (text and tokens, about 9 bytes a byte of text with Graphemes), allocates
+// nothing once warm with the functions of this package, and belongs to one goroutine.
 type Sketcher struct {
 	options Options
-	plain   bool // cut takes the place of tokeniser and filter
+	plain   bool // cut replaces tokeniser and filter
 	sums    sums
-	words   int // a row
+	words   int // words of a row
 	votes   simd.Votes
 	rows    []uint64
 
 	writer wordWriter
 	normal []byte
 	tokens [][]byte
-	text   []byte // the tokens, one behind the other
+	text   []byte // the tokens, one after the other
 	bounds []int  // of token i in text: bounds[i] and bounds[i+1]
 }
 
@@ -50,8 +49,8 @@ func New(o Options) (*Sketcher, error) {
 // Size returns the number of bytes of a fingerprint.
 func (o Options) Size() int { return o.withDefaults().Hash.size }
 
-// AppendSketch appends the fingerprint of text, Options.Size bytes, to dst, and
-// tells of how many shingles it was made: of none it is zeros. Bit i is bit 7−(i mod
+// AppendSketch appends the fingerprint of text, Options.Size bytes, to dst, and returns
+// the number of its shingles: without any the fingerprint is zeros. Bit i is bit 7−(i mod
 // 8) of byte ⌊i/8⌋, as in the hash. Any bytes are a text.
 //
 // It costs O(len(text)) and a hash a shingle.
@@ -64,7 +63,7 @@ func (s *Sketcher) AppendSketch(dst, text []byte) (fingerprint []byte, shingles 
 		end := min(i+blockShingles, shingles)
 		rows := s.rows[:(end-i+simd.VoteBatch-1)/simd.VoteBatch*simd.VoteBatch*s.words]
 		s.sums(rows, s.words, s.text, s.bounds[i:end], s.bounds[i+n:end+n])
-		clear(rows[(end-i)*s.words:]) // hashes of nothing have no votes
+		clear(rows[(end-i)*s.words:]) // rows without a shingle have no votes
 		s.votes.Add(rows)
 	}
 	var word [8]byte
@@ -99,8 +98,7 @@ func (s *Sketcher) tokenize(text []byte) {
 	}
 }
 
-// cutWords cuts what WordCharacters makes, which has no white space but single
-// spaces.
+// cutWords cuts the output of WordCharacters, whose only white space is single spaces.
 func (s *Sketcher) cutWords() {
 	s.text = s.normal[:0] // tokens move down over the spaces
 	for rest := s.normal; len(rest) > 0; {
@@ -116,13 +114,13 @@ func (s *Sketcher) cutWords() {
 	}
 }
 
-// cutGraphemes cuts what WordCharacters makes. Of the code points whose bytes are
-// word characters of Latin-1 few join what stands before them, and by no rule but
-// that (GB9 and GB9a of Unicode annex 29), so that no state is kept.
+// cutGraphemes cuts the output of WordCharacters. Few of the code points whose bytes are
+// word characters of Latin-1 join a preceding one, and only by rules GB9 and GB9a of
+// Unicode annex 29, which need no state.
 func (s *Sketcher) cutGraphemes() {
 	s.text = s.normal
 	b := s.normal
-	valid := false // what stands before i is a code point
+	valid := false // the bytes before i are a code point
 	for i := 0; i < len(b); {
 		width, joins := 1, false
 		if b[i] < utf8.RuneSelf {
@@ -143,8 +141,8 @@ func (s *Sketcher) cutGraphemes() {
 	}
 }
 
-// joinsBefore reports whether a code point that WordCharacters may leave belongs
-// to the grapheme before it.
+// joinsBefore reports whether a code point that WordCharacters may leave belongs to the
+// preceding grapheme.
 func joinsBefore(r rune) bool {
 	switch r {
 	case '\u032a', '\u0335', '\u033a', '\u036a', '\u05aa', '\u05b5', '\u05ba', '\u06ea', '\u0735', '\u073a', '\u07aa',

@@ -10,27 +10,26 @@ import (
 	"math/bits"
 
 	"github.com/zeebo/xxh3"
-	//lint:ignore SA1019 fingerprints made with it exist, and nothing here rests on its strength
+	//lint:ignore SA1019 existing fingerprints use it, and nothing here depends on its strength
 	"golang.org/x/crypto/ripemd160"
 )
 
-// A Hash gives every shingle its bits, eight for each byte of it. The zero value
+// A Hash gives every shingle its bits, eight for each byte of the hash. The zero value
 // stands for MD5.
 type Hash struct {
 	name string
 	size int // bytes
-	// newSums makes the function of one goroutine.
+	// newSums returns the function for one goroutine.
 	newSums func() sums
 }
 
-// sums writes the hashes of shingles to rows, words each, the first byte of a
-// hash lowest, and what it leaves of a row zero. Shingle i is
-// text[starts[i]:ends[i]].
+// sums writes the hashes of shingles to rows of so many words each, the first byte of a hash
+// lowest, and zeros to the rest of each row. Shingle i is text[starts[i]:ends[i]].
 type sums func(rows []uint64, words int, text []byte, starts, ends []int)
 
-// NewHash makes a hash function of size bytes of one that appends the hash of a
-// shingle to dst. It is called from several goroutines at once. The name, without
-// spaces, stands for it in the canonical line.
+// NewHash makes a hash function of size bytes of a function that appends the hash of a
+// shingle to dst. Several goroutines call it at once. The canonical line shows the name,
+// which must not contain spaces.
 func NewHash(name string, size int, appendSum func(dst, shingle []byte) []byte) Hash {
 	return Hash{name, size, func() sums {
 		buffer := make([]byte, 0, size+7)
@@ -38,9 +37,9 @@ func NewHash(name string, size int, appendSum func(dst, shingle []byte) []byte) 
 	}}
 }
 
-// The hash functions. XXH3 is the one with 128 bits, its high byte first, and by
-// far the fastest. The others are for agreement with fingerprints that exist: what
-// makes a hash hard to invert or to collide adds nothing to a fingerprint.
+// The hash functions. XXH3 is the variant with 128 bits, its high byte first, and by far the
+// fastest. The others are for agreement with existing fingerprints: resistance to inversion
+// or collisions adds nothing to a fingerprint.
 var (
 	MD5       = Hash{"md5", md5.Size, newMD5}
 	SHA1      = Hash{"sha1", sha1.Size, newSHA1}
@@ -51,7 +50,7 @@ var (
 	XXH3      = Hash{"xxh3", 16, func() sums { return xxh3Rows }}
 )
 
-// each makes sums of a function that returns the hash of one shingle, which holds
+// each makes sums of a function that returns the hash of one shingle, which stays valid
 // until its next call.
 func each(size int, sum func(shingle []byte) []byte) sums {
 	padded := make([]byte, (size+7)&^7)

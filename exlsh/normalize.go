@@ -13,26 +13,26 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// A Normalizer brings the bytes of a text into the form that is tokenised. The
-// zero value stands for WordCharacters.
+// A Normalizer brings the bytes of a text into the form that the Tokenizer cuts. The zero
+// value stands for WordCharacters.
 type Normalizer struct {
 	name  string
 	apply func(dst, text []byte) []byte
 }
 
-// NewNormalizer makes a normaliser of a function that appends the normal form of
-// text to dst. It is called from several goroutines at once. The name, without
-// spaces, stands for it in the canonical line.
+// NewNormalizer makes a normaliser of a function that appends the normal form of text to
+// dst. Several goroutines call it at once. The canonical line shows the name, which must
+// not contain spaces.
 func NewNormalizer(name string, appendNormal func(dst, text []byte) []byte) Normalizer {
 	return Normalizer{name, appendNormal}
 }
 
 // The normalisers.
 var (
-	// WordCharacters is that of ExLSH: NFC, lower case, and one space for every run
-	// of bytes other than word characters of Latin-1. Spaces at either end stay.
+	// WordCharacters is the normaliser of ExLSH: NFC, lower case, and one space for every
+	// run of bytes other than word characters of Latin-1. It keeps spaces at either end.
 	WordCharacters = Normalizer{"exlsh", appendWordCharacters}
-	// Verbatim leaves the text as it is.
+	// Verbatim leaves the text unchanged.
 	Verbatim = Normalizer{"none", func(dst, text []byte) []byte { return append(dst, text...) }}
 )
 
@@ -40,7 +40,7 @@ var (
 // fold, ignore, strip), which keeps white space and punctuation. Bytes that are not
 // UTF-8 are dropped.
 func NormalizeText(o text.Options) (Normalizer, error) {
-	// Chars, because to it everything is a token: nothing is left as it is.
+	// Chars, because it makes everything a token: so everything is normalised.
 	o = text.Options{Version: o.Version, Normalize: o.Normalize, NoFold: o.NoFold, StripDiacritics: o.StripDiacritics, Tokens: text.Chars}
 	if err := o.Validate(); err != nil {
 		return Normalizer{}, err
@@ -55,8 +55,8 @@ func NormalizeText(o text.Options) (Normalizer, error) {
 
 const space = ' '
 
-// wordByte says what becomes of a byte: of an ASCII capital its small letter, of
-// another word character of Latin-1 itself, of all else a space.
+// wordByte maps each byte: an ASCII capital to its small letter, another word character
+// of Latin-1 to itself, every other byte to a space.
 var wordByte = func() (table [256]byte) {
 	for b := range table {
 		switch r := rune(b); {
@@ -76,11 +76,11 @@ func appendWordCharacters(dst, doc []byte) []byte {
 	return w.appendNormal(dst, doc)
 }
 
-// wordWriter writes bytes as wordByte says, and of a run of spaces only one. It owns
-// the scratch memory of one goroutine.
+// wordWriter writes bytes as wordByte maps them, and only one space for a run of spaces.
+// It owns the scratch memory of one goroutine.
 type wordWriter struct {
 	out   []byte
-	space bool // the last byte was one
+	space bool // the last byte was a space
 
 	normal, lower []byte
 }
@@ -88,13 +88,13 @@ type wordWriter struct {
 // appendNormal appends the normal form of ExLSH.
 //
 //	until the end of the text:
-//	    a run of ASCII, without its last byte where something else follows:
-//	        what the table says
+//	    a run of ASCII, without its last byte if something else follows:
+//	        map by the table
 //	    that byte, on which marks may sit, and a run of other bytes:
-//	        NFC, lower case, what the table says of every byte of it
+//	        NFC, lower case, map every byte of it by the table
 //
-// Nothing combines across the cuts: an ASCII character never combines with what
-// stands before it (UAX 15).
+// Nothing combines across the cuts: an ASCII character never combines with a preceding
+// one (UAX 15).
 func (w *wordWriter) appendNormal(dst, doc []byte) []byte {
 	w.out, w.space = dst, false
 	for i := 0; i < len(doc); {
@@ -118,8 +118,7 @@ func (w *wordWriter) appendNormal(dst, doc []byte) []byte {
 	return dst
 }
 
-// write has no branch that depends on the bytes: a space behind a space takes the
-// place of it.
+// write has no branch that depends on the bytes: a space after a space overwrites it.
 func (w *wordWriter) write(b []byte) {
 	n, before := len(w.out), 0
 	if w.space {
@@ -162,15 +161,15 @@ func appendNFC(dst, text []byte) []byte {
 	return norm.NFC.Append(dst, text...)
 }
 
-// appendLower appends text in lower case by Unicode's full mapping without
-// context: no final sigma. Bytes that are not UTF-8 stay.
+// appendLower appends text in lower case by Unicode's full mapping without context: no
+// final sigma. Bytes that are not UTF-8 stay unchanged.
 func appendLower(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		r, width := utf8.DecodeRune(text[i:])
 		switch {
 		case r == utf8.RuneError && width == 1:
 			dst = append(dst, text[i])
-		case r == 'İ': // the only one that becomes two
+		case r == 'İ': // the only one that becomes two code points
 			dst = append(dst, "i\u0307"...)
 		default:
 			dst = utf8.AppendRune(dst, unicode.ToLower(r))

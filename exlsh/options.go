@@ -12,20 +12,20 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// Version names the method. It changes when the fingerprint of any text does for
-// a reason that the rest of the line does not tell.
+// Version names the method. It changes when the fingerprint of any text changes for a
+// reason that the rest of the line does not show.
 const Version = "exlsh/v1"
 
-// DefaultN is the number of tokens a shingle where none is chosen, as in ExLSH.
+// DefaultN is the default number of tokens in a shingle, as in ExLSH.
 const DefaultN = 3
 
-// Options say how a text becomes a fingerprint. The zero value is that of ExLSH
-// for documents: its normaliser, words, shingles of three, MD5.
+// Options say how a text becomes a fingerprint. The zero value is the choice of ExLSH for
+// documents: its normaliser, words, shingles of three, MD5.
 type Options struct {
 	Normalizer Normalizer // zero: WordCharacters
 	Tokenizer  Tokenizer  // zero: Words
 	Filter     Filter     // zero: none
-	N          int        // tokens a shingle; 0: DefaultN
+	N          int        // tokens in a shingle; 0: DefaultN
 	Hash       Hash       // zero: MD5
 }
 
@@ -35,16 +35,15 @@ func Word() Options { return Options{}.withDefaults() }
 // Char returns the options of ExLSH.charwise_lsh, for short strings such as names.
 func Char() Options { return Options{Tokenizer: Graphemes}.withDefaults() }
 
-// A Filter drops, adds or changes tokens. The zero value leaves them as they are.
+// A Filter drops, adds or changes tokens. The zero value leaves them unchanged.
 type Filter struct {
 	name  string
 	apply func(tokens [][]byte) [][]byte
 }
 
-// NewFilter makes a filter of a function of all tokens of a text, which may change
-// the slice that it is given, but not the tokens' bytes. It is called from several
-// goroutines at once. The name, without spaces, stands for it in the canonical
-// line.
+// NewFilter makes a filter of a function of all tokens of a text, which may change the
+// slice that it is given, but not the tokens' bytes. Several goroutines call it at once.
+// The canonical line shows the name, which must not contain spaces.
 func NewFilter(name string, apply func(tokens [][]byte) [][]byte) Filter { return Filter{name, apply} }
 
 // Keep makes a filter that keeps the tokens for which keep is true.
@@ -60,9 +59,9 @@ func Keep(name string, keep func(token []byte) bool) Filter {
 	})
 }
 
-// Without makes a filter that drops stop words and tokens of fewer than minLength
-// code points. The stop words go through the normaliser that the texts go through,
-// and are cut at white space.
+// Without makes a filter that drops stop words and tokens of fewer than minLength code
+// points. The stop words go through the same normaliser as the texts, and are cut at
+// white space.
 func Without(n Normalizer, stopWords []string, minLength int) Filter {
 	if n.apply == nil {
 		n = WordCharacters
@@ -99,7 +98,7 @@ func (o Options) withDefaults() Options {
 // maxHash bounds the bytes of a hash.
 const maxHash = 1 << 12
 
-// Validate reports the first option that is out of range, with what is allowed.
+// Validate reports the first option that is out of range, with the allowed values.
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	filter := o.Filter
@@ -121,7 +120,7 @@ func checkStep(what, name string, none bool) error {
 	case none:
 		return fmt.Errorf("exlsh: the %s %q has no function", what, name)
 	case name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || unicode.IsSpace(r) }):
-		return fmt.Errorf("exlsh: %s %q: a %s needs a name without spaces, which stands for it in stored files", what, name, what)
+		return fmt.Errorf("exlsh: %s %q: a %s needs a name without spaces, by which stored files refer to it", what, name, what)
 	}
 	return nil
 }
@@ -137,7 +136,7 @@ func checkRange(what string, n, most int) error {
 //
 //	exlsh/v1 normalize=exlsh tokens=words n=3 hash=md5
 //
-// with filter=NAME where there is one.
+// with filter=NAME if there is a filter.
 func (o Options) String() string {
 	o = o.withDefaults()
 	filter := ""

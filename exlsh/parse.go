@@ -8,13 +8,13 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// ParseOptions reads a line as String prints it. Steps of a caller's own and stop words
-// cannot be had from it, since it holds only a name or a hash: there the error says to
-// set them apart.
+// ParseOptions reads a line that String has printed. The line holds only names of the
+// caller's own steps and a hash of stop words; for those, ParseOptions returns an error
+// that says to set them in Options.
 func ParseOptions(line string) (Options, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 || words[0] != Version {
-		return Options{}, fmt.Errorf("exlsh: %q is not a line of %s, the version of this program", line, Version)
+		return Options{}, fmt.Errorf("exlsh: %q is not a line of %s, the version that this program knows", line, Version)
 	}
 	var o Options
 	filter := ""
@@ -27,7 +27,7 @@ func ParseOptions(line string) (Options, error) {
 		case "tokens":
 			o.Tokenizer, err = parseTokenizer(value)
 		case "filter":
-			filter = value // made by the normaliser, which may follow
+			filter = value // made once the normaliser is known, which may follow
 		case "n":
 			o.N, err = parseN(value)
 		case "hash":
@@ -92,7 +92,7 @@ func parseText(what, name string) (text.Options, error) {
 	return text.ParseOptions(strings.ReplaceAll(name, ",", " "))
 }
 
-// parseFilter makes the filter of that name if it needs no stop words.
+// parseFilter makes the filter of that name if the filter needs no stop words.
 func parseFilter(name string, n Normalizer) (Filter, error) {
 	_, min, _ := strings.Cut(name, ",min:")
 	if length, err := strconv.Atoi(min); err == nil {

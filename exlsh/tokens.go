@@ -18,30 +18,30 @@ type Tokenizer struct {
 	apply func(dst [][]byte, normalized []byte) [][]byte
 }
 
-// NewTokenizer makes a tokeniser of a function that appends the tokens of a
-// normalised text to dst. Tokens may be parts of the text, and need not be; they are
-// used at once. It is called from several goroutines at once. The name, without
-// spaces, stands for it in the canonical line.
+// NewTokenizer makes a tokeniser of a function that appends the tokens of a normalised
+// text to dst. Tokens may be parts of the text, but need not be; they are used before the
+// next call. Several goroutines call the function at once. The canonical line shows the
+// name, which must not contain spaces.
 func NewTokenizer(name string, appendTokens func(dst [][]byte, normalized []byte) [][]byte) Tokenizer {
 	return Tokenizer{name, appendTokens}
 }
 
 // The tokenisers.
 var (
-	// Words are what lies between white space.
+	// Words are the stretches between white space.
 	Words = Tokenizer{"words", func(dst [][]byte, normalized []byte) [][]byte {
 		for word := range bytes.FieldsFuncSeq(normalized, isElixirSpace) {
 			dst = append(dst, word)
 		}
 		return dst
 	}}
-	// Graphemes are the user-perceived characters, spaces included. A byte that is
-	// not UTF-8 is one of its own, and nothing joins it.
+	// Graphemes are the user-perceived characters, spaces included. A byte that is not UTF-8
+	// is a token of its own, and nothing joins it.
 	Graphemes = Tokenizer{"graphemes", appendGraphemes}
 )
 
-// isElixirSpace reports whether String.split of Elixir cuts at a code point:
-// white space but what must not be broken at.
+// isElixirSpace reports whether Elixir's String.split cuts at a code point: white space
+// except the non-breaking kinds.
 func isElixirSpace(r rune) bool {
 	switch r {
 	case '\u00a0', '\u2007', '\u202f':
@@ -81,9 +81,9 @@ func validEnd(b []byte) int {
 	return len(b)
 }
 
-// TokenizeText makes a tokeniser of the one that o names of those of package text. The
-// text is normalised by then, so whatever else o says but its version is done by a
-// Normalizer and a Filter.
+// TokenizeText makes a tokeniser of the tokeniser of package text that o names. The text
+// is normalised by then, so of o only the tokeniser and the version count: a Normalizer
+// and a Filter do the rest.
 func TokenizeText(o text.Options) (Tokenizer, error) {
 	o = text.Options{Version: o.Version, Normalize: text.None, NoFold: true, Tokens: o.Tokens}
 	if err := o.Validate(); err != nil {
@@ -102,7 +102,7 @@ func TokenizeText(o text.Options) (Tokenizer, error) {
 		for _, t := range s.tokens {
 			place := normalized[t.Start:t.End]
 			if o.Version != text.V1 {
-				// The place of a token may hold code points that are no part of it.
+				// The place of a token may hold code points that are not part of it.
 				s.token = s.tokenizer.AppendNormal(s.token[:0], place)
 				if len(s.token) < len(place) {
 					place = bytes.Clone(s.token)
@@ -123,5 +123,5 @@ func mustText(o text.Options) *text.Tokenizer {
 	return t
 }
 
-// lineName makes a name of a line of package text.
+// lineName turns a line of package text into a name.
 func lineName(line string) string { return strings.ReplaceAll(line, " ", ",") }

@@ -6,11 +6,11 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// AppendKeys appends one 64-bit key a band to dst: a hash of the band's rows and
-// of its number, so that keys of different bands do not meet when they are sorted
-// together. Band i holds components i·Rows to (i+1)·Rows−1 of sig; components
-// behind the last band are not used. It panics when sig is too short. Keys are
-// uniform: their top bits may serve as bucket numbers.
+// AppendKeys appends one 64-bit key a band to dst: a hash of the band's rows and of its
+// number, so that keys of different bands differ when they are sorted together. Band i
+// holds components i·Rows to (i+1)·Rows−1 of sig; components after the last band are not
+// used. It panics when sig is too short. Keys are uniform: their top bits may serve as
+// bucket numbers.
 func (p Params) AppendKeys(dst []uint64, sig []uint32) []uint64 {
 	n, rows := len(dst), p.Rows
 	dst = slices.Grow(dst, p.Bands)[:n+p.Bands]
@@ -55,8 +55,8 @@ func Agree(a, b []uint64) int {
 	return agree
 }
 
-// FirstBand returns the band from which a pair with these keys is emitted, the
-// MinBands-th in which they agree, and −1 if they are no candidates.
+// FirstBand returns the band from which a pair with these keys is emitted: the
+// MinBands-th in which they agree, or −1 if they are no candidates.
 func (p Params) FirstBand(a, b []uint64) int {
 	need := p.minBands()
 	b = b[:len(a)]
@@ -70,9 +70,9 @@ func (p Params) FirstBand(a, b []uint64) int {
 	return -1
 }
 
-// Emits says whether a pair that is known to agree in band is emitted from there:
-// so that every candidate pair is emitted once however many buckets it shares,
-// FirstBand(a, b) == band. Only the keys of bands up to this one are looked at.
+// Emits reports whether a pair whose keys agree in band is emitted from that band, that
+// is whether FirstBand(a, b) == band. So every candidate pair is emitted once, however
+// many buckets it shares. Emits reads only the keys of bands up to this one.
 func (p Params) Emits(band int, a, b []uint64) bool {
 	return Agree(a[:band], b[:band]) == p.minBands()-1
 }

@@ -1,38 +1,36 @@
-// Package lsh finds candidate pairs among signatures without comparing all with
-// all: locality-sensitive hashing by banding (Leskovec, Rajaraman, Ullman,
-// "Mining of Massive Datasets", chapter 3).
+// Package lsh finds candidate pairs among signatures without comparing every pair:
+// locality-sensitive hashing by banding (Leskovec, Rajaraman, Ullman, "Mining of Massive
+// Datasets", chapter 3).
 //
-// A signature is cut into bands of r rows (components) each. Every band is
-// hashed to a 64-bit key, and documents with equal keys meet in a bucket. Two
-// documents are a candidate pair when they share at least m of b keys. If s is
-// the probability that two components agree, which is the Jaccard similarity,
-// that happens with probability
+// A signature is cut into bands of r rows (components) each. Every band is hashed to a
+// 64-bit key, and documents with equal keys are in one bucket. Two documents are a
+// candidate pair when they share at least m of b keys. If s is the probability that two
+// components agree, which is the Jaccard similarity, that happens with probability
 //
 //	P(s) = Σ_{j ≥ m} C(b, j)·(sʳ)ʲ·(1 − sʳ)^(b−j),    for m = 1:  1 − (1 − sʳ)ᵇ
 //
-// the S-curve. That holds for components that are independent. Those of minhash's
-// one-permutation sketches vary less, and the recall measured at the threshold is
-// a little above P.
+// the S-curve. This holds for independent components. Those of minhash's one-permutation
+// sketches vary less, and the recall measured at the threshold is a little above P.
 //
-// [Tune] chooses b and r from a threshold and the recall wanted
-// there. It tunes for recall only: candidates are meant to be verified, which
-// restores precision, so a false candidate costs time but no wrong result.
+// [Tune] chooses b and r from a threshold and the recall wanted there. It tunes for
+// recall only: the caller should verify candidates, which restores precision, so a false
+// candidate costs time but gives no wrong result.
 //
-// # Settings that are known by other names
+// # Other names for these settings
 //
-// Near-duplicate features, also called super-shingles (Broder, Glassman,
-// Manasse, Zweig 1997; Fetterly, Manasse, Najork 2003), k groups of s components of
-// which two must agree: Params{Bands: k, Rows: s, MinBands: 2}. Clustering by
-// counting shared components (Broder et al. 1997) at threshold t:
-// Params{Bands: k, Rows: 1, MinBands: ⌈t·k⌉}, which is the estimate itself: a pair
-// at t passes half of the time, so take fewer where candidates are verified.
+// Near-duplicate features, also called super-shingles (Broder, Glassman, Manasse, Zweig
+// 1997; Fetterly, Manasse, Najork 2003), are k groups of s components of which two must
+// agree: Params{Bands: k, Rows: s, MinBands: 2}. Clustering by counting shared components
+// (Broder et al. 1997) at threshold t: Params{Bands: k, Rows: 1, MinBands: ⌈t·k⌉}, which
+// is the estimate itself. A pair at t passes half of the time, so use fewer where
+// candidates are verified.
 //
-// # When not
+// # When not to use it
 //
-// At low thresholds banding degrades to one row a band, where every common
-// feature makes a bucket; Tune then says so ([ErrRecallOutOfReach], or Rows = 1),
-// and an exact join by prefix filter (package simjoin) costs less. For empty sets
-// signatures mean nothing: leave them out.
+// At low thresholds banding degrades to one row a band, where every common feature makes
+// a bucket; Tune then says so ([ErrRecallOutOfReach], or Rows = 1), and an exact join by
+// prefix filter (package simjoin) costs less. Signatures of empty sets mean nothing:
+// leave empty sets out.
 //
 // # What stays compatible
 //
@@ -57,8 +55,7 @@ type Params struct {
 // minBands returns m.
 func (p Params) minBands() int { return max(p.MinBands, 1) }
 
-// Validate says whether the parameters can be used with signatures of k
-// components.
+// Validate reports whether the parameters can be used with signatures of k components.
 func (p Params) Validate(k int) error {
 	switch {
 	case p.Bands < 1 || p.Rows < 1:
@@ -82,9 +79,9 @@ func (p Params) String() string {
 	return line
 }
 
-// ComponentAgreement returns the probability that components of the given number
-// of bits agree for sets of Jaccard similarity s: s + (1−s)·2^-bits, and s itself
-// for 32 bits. Probability takes it for components of few bits.
+// ComponentAgreement returns the probability that components of the given number of bits
+// agree for sets of Jaccard similarity s: s + (1−s)·2^-bits, and s itself for 32 bits.
+// Pass it to Probability for components of few bits.
 func ComponentAgreement(s float64, bits int) float64 {
 	if bits >= 32 {
 		return s
@@ -92,9 +89,9 @@ func ComponentAgreement(s float64, bits int) float64 {
 	return s + (1-s)*math.Ldexp(1, -bits)
 }
 
-// Probability returns the probability, in [0, 1], that two signatures whose
-// components agree with probability s are candidates. It costs O(1) for
-// MinBands ≤ 1 and O(MinBands) else.
+// Probability returns the probability, in [0, 1], that two signatures whose components
+// agree with probability s are candidates. It costs O(1) for MinBands ≤ 1 and O(MinBands)
+// otherwise.
 func (p Params) Probability(s float64) float64 {
 	band := math.Pow(min(max(s, 0), 1), float64(p.Rows))
 	if p.minBands() == 1 {

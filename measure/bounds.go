@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// Reached reports whether sets A and B of sizeA and sizeB that have inter in common
-// reach the threshold. Where inter is 0 they do not.
+// Reached reports whether sets A and B of sizeA and sizeB that have inter in common reach
+// the threshold. With inter 0 they do not.
 func (t Threshold) Reached(inter, sizeA, sizeB uint64) bool {
 	if t.measure == Cosine {
 		return inter > 0 && t.cosineReached(inter, sizeA, sizeB)
@@ -25,8 +25,8 @@ func (t Threshold) Reached(inter, sizeA, sizeB uint64) bool {
 //	Cosine                     ⌈√(p²·a·b) / q⌉
 //	Overlap                    p
 //
-// It may exceed a size, and then no such pair reaches the threshold. It never falls where
-// a size grows.
+// It may exceed a size; then no such pair reaches the threshold. It never falls when a
+// size grows.
 func (t Threshold) MinOverlap(sizeA, sizeB uint64) uint64 {
 	switch t.measure {
 	case Jaccard, WeightedJaccard:
@@ -49,7 +49,7 @@ func (t Threshold) cosineOverlap(a, b uint64) uint64 {
 		carry, product := bits.Mul64(low, t.num*t.num) // < 2⁶⁰ · 2⁶⁴
 		return (ceilSqrt(carry, product) + t.den - 1) / t.den
 	}
-	// The float is only where the search begins, with an error below 2⁻⁴⁹ of it.
+	// The float is only the start of the search; its relative error is below 2⁻⁴⁹.
 	guess := uint64(t.Float() * math.Sqrt(float64(a)) * math.Sqrt(float64(b)))
 	low, high := guess-min(guess, guess>>49+2), guess+guess>>49+2
 	for low < high {
@@ -83,8 +83,8 @@ func product(a, b, c uint64) (p2, p1, p0 uint64) {
 	return p2 + over, p1, p0
 }
 
-// sizeRatio returns the fraction, in lowest or other terms, that the smaller of two
-// sets must have of the larger one's size. A measure without one has 0.
+// sizeRatio returns the least ratio of the smaller set's size to the larger one's, as a
+// fraction, not always in lowest terms. It is 0 for a measure without such a bound.
 func (t Threshold) sizeRatio() (num, den uint64) {
 	switch t.measure {
 	case Jaccard, WeightedJaccard:
@@ -97,9 +97,9 @@ func (t Threshold) sizeRatio() (num, den uint64) {
 	return 0, 1
 }
 
-// MinSize returns the size of the smallest set, from 1 on, that can reach the threshold
-// with a set of the given size, in either direction: one that lies inside it. It is 1
-// for both containments.
+// MinSize returns the size of the smallest set, at least 1, that can reach the threshold
+// with a set of the given size, in either direction, when it lies inside that set. It is
+// 1 for both containments.
 func (t Threshold) MinSize(size uint64) uint64 {
 	if t.measure == Overlap {
 		return t.num
@@ -109,8 +109,8 @@ func (t Threshold) MinSize(size uint64) uint64 {
 }
 
 // MaxSize returns the size of the largest set that can reach the threshold with a set of
-// the given size, in either direction: one that it lies inside of. It is MaxUint64 where
-// there is no bound, as for both containments, and 0 where no set can.
+// the given size, in either direction, when that set lies inside it. It is MaxUint64
+// where there is no bound, as for both containments, and 0 where no set can.
 func (t Threshold) MaxSize(size uint64) uint64 {
 	num, den := t.sizeRatio()
 	switch {
@@ -128,17 +128,17 @@ func (t Threshold) MaxSize(size uint64) uint64 {
 }
 
 // Prefix returns how many of the first elements of a set of the given size, in any order
-// common to all sets, suffice to meet every partner: two sets that reach the threshold,
-// in either direction, share an element of both prefixes. For both containments it is
-// the whole set.
+// common to all sets, suffice to find every partner: two sets that reach the threshold,
+// in either direction, share an element of both prefixes. For both containments it is the
+// whole set.
 //
-// Sets that share o elements share one of the first |A|−o+1 of A and of the first
-// |B|−o+1 of B: the first common one has o−1 others behind it.
+// Sets that share o elements share one of the first |A|−o+1 of A and of the first |B|−o+1
+// of B: o−1 others follow the first common one.
 func (t Threshold) Prefix(size uint64) uint64 { return prefix(size, t.MinSize(size)) }
 
-// IndexPrefix is Prefix for partners that are not smaller, with which more must be
-// common: a set of which this many elements are indexed is met by the Prefix of every
-// set of its size or larger.
+// IndexPrefix is Prefix for partners that are not smaller, which must share more
+// elements: if this many elements of a set are indexed, the Prefix of every set of its
+// size or larger finds it.
 func (t Threshold) IndexPrefix(size uint64) uint64 { return prefix(size, t.MinOverlap(size, size)) }
 
 func prefix(size, overlap uint64) uint64 {
@@ -167,8 +167,8 @@ func scaled(part, whole uint64) uint64 {
 
 // squareShare returns ⌊i²·2⁶²/(a·b)⌋ for i² ≤ a·b: one step of the schoolbook division of
 // three digits of 64 bits by two (D. Knuth, "The Art of Computer Programming" 2, 4.3.1,
-// algorithm D). The divisor is shifted until its top bit is set; the first guess of the
-// quotient, by the top digit alone, is then at most 2 too large.
+// algorithm D). The divisor is shifted until its top bit is set; then the first guess of
+// the quotient, by the top digit alone, is at most 2 too large.
 func squareShare(i, a, b uint64) uint64 {
 	d1, d0 := bits.Mul64(a, b)
 	zeros := uint(bits.LeadingZeros64(d1))
@@ -201,9 +201,9 @@ func shiftLeft(high, low uint64, by uint) (w2, w1, w0 uint64) {
 	return high >> (64 - by), high<<by | low>>(64-by), low << by
 }
 
-// ceilSqrt returns ⌈√(high·2⁶⁴ + low)⌉ of a number below 2¹²⁴. The float is only where
-// the search begins, off by a few thousand at most: one step of Newton's method leaves
-// an error of 1, and the integers decide.
+// ceilSqrt returns ⌈√(high·2⁶⁴ + low)⌉ of a number below 2¹²⁴. The float is only the
+// start of the search, off by a few thousand at most: one step of Newton's method leaves
+// an error of 1, and integers decide.
 func ceilSqrt(high, low uint64) uint64 {
 	if high == 0 && low == 0 {
 		return 0

@@ -1,28 +1,26 @@
-// Package measure says what "alike" means: which number a pair of sets has, and from
-// which number on it counts.
+// Package measure defines what "alike" means: the similarity of a pair of sets, and the
+// threshold from which it counts.
 //
-// A [Measure] is a function of three counts only, the sizes of two sets and that of
-// their intersection, which a [Match] holds. A [Threshold] is a measure with an exact
-// fraction, and decides about such counts; it also has the bounds that joins prune by.
-// The package knows nothing of sets themselves: package simjoin counts, and package lsh
-// finds candidates.
+// A [Measure] is a function of three counts only, the sizes of two sets and of their
+// intersection, which a [Match] holds. A [Threshold] is a measure with an exact fraction,
+// and decides about such counts; it also has the bounds that joins prune by. The package
+// knows nothing of sets themselves: package simjoin counts, and package lsh finds
+// candidates.
 //
 // Sizes are numbers of features, or sums of integer weights for weighted sets. The cosine
-// of weighted sets takes other counts of the same kind: Σ of the products of weights for
-// the intersection and Σ of their squares for sizes, which for weights of 1 are the plain
-// ones, so that [Cosine] is the measure of both. All
-// decisions and bounds are taken in integers, so that a pair exactly on the threshold is
-// judged alike everywhere; floats are for display. The empty set is similar to nothing,
-// not even to itself.
+// of weighted sets uses other counts of the same kind: Σ of the products of weights for the
+// intersection and Σ of their squares for sizes. For weights of 1 these are the plain
+// counts, so [Cosine] is the measure of both. All decisions and bounds are computed in
+// integers, so that a pair exactly on the threshold is judged the same way everywhere;
+// floats are for display. The empty set is similar to nothing, not even to itself.
 //
 // # Which measure
 //
-// [Jaccard] for near-duplicates: it asks how much of both together is common, and is the
-// only one, with WeightedJaccard, that sketches estimate without further thought.
-// [Containment] for a passage that is lifted into a long text, of which the Jaccard
-// similarity is small whatever the passage is. [Cosine] and [Dice] rank pairs of unequal
-// sizes higher than Jaccard does; they are what other programs often use. [Overlap] for
-// "at least so many in common".
+// [Jaccard] for near-duplicates: it is the common share of both sets together, and, with
+// WeightedJaccard, the only measure that sketches estimate directly. [Containment] for a
+// passage that is copied into a long text: the Jaccard similarity of these two is always
+// small. [Cosine] and [Dice] rank pairs of unequal sizes higher than Jaccard does; other
+// programs often use them. [Overlap] for "at least so many in common".
 //
 // # What stays compatible
 //
@@ -45,7 +43,7 @@ import (
 // Measure is a measure of similarity. The zero value is Jaccard.
 type Measure uint8
 
-// The measures of sets A and B. All but Overlap have values from 0 to 1.
+// The measures of sets A and B. All except Overlap have values from 0 to 1.
 const (
 	Jaccard         Measure = iota // |A∩B| / |A∪B|
 	Containment                    // |A∩B| / |A|, directed: how much of A is in B
@@ -56,7 +54,7 @@ const (
 	WeightedJaccard                // Σ min / Σ max of the weights: Jaccard of weighted sets
 )
 
-// names are those of the command line, by measure.
+// names are the names on the command line, by measure.
 var names = [...]string{"jaccard", "containment", "max-containment", "cosine", "dice", "overlap", "weighted-jaccard"}
 
 // All returns every measure, in the order of their declaration.
@@ -68,7 +66,7 @@ func All() []Measure {
 	return all
 }
 
-// Parse returns the measure of a name; the error lists the names.
+// Parse returns the measure of that name; the error lists the names.
 func Parse(name string) (Measure, error) {
 	if i := slices.Index(names[:], name); i >= 0 {
 		return Measure(i), nil
@@ -96,8 +94,8 @@ func (m Measure) String() string {
 // Symmetric reports whether A is as similar to B as B is to A.
 func (m Measure) Symmetric() bool { return m != Containment }
 
-// Similarity returns the measure of sets of sizeA and sizeB that have inter in common,
-// for display. It is 0 where inter is, and at most 1 but for Overlap.
+// Similarity returns the measure of sets of sizeA and sizeB that have inter in common, for
+// display. It is 0 if inter is 0, and at most 1 except for Overlap.
 func (m Measure) Similarity(inter, sizeA, sizeB uint64) float64 {
 	if inter == 0 {
 		return 0
@@ -121,9 +119,9 @@ func (m Measure) Similarity(inter, sizeA, sizeB uint64) float64 {
 // ScoreOne is the Score of a similarity of 1.
 const ScoreOne = 1 << 62
 
-// Score returns the similarity as a whole number, to order pairs by: in units of 1/ScoreOne
-// and rounded down, of Cosine its square; for Overlap it is the overlap itself. It is exact
-// for sizes up to 2⁶² and an inter that is possible with them.
+// Score returns the similarity as a whole number, for ordering pairs: in units of
+// 1/ScoreOne and rounded down; for Cosine its square, and for Overlap the overlap itself.
+// It is exact for sizes up to 2⁶² and an inter that is possible with them.
 func (m Measure) Score(inter, sizeA, sizeB uint64) uint64 {
 	if inter == 0 {
 		return 0
@@ -144,10 +142,10 @@ func (m Measure) Score(inter, sizeA, sizeB uint64) uint64 {
 }
 
 // Match is a pair of sets with the counts from which every measure follows. A and B are
-// positions of sets; where a measure is directed, A is the set that is inside B.
+// positions of sets; if a measure is directed, A is the set that is inside B.
 type Match struct {
 	A, B         uint64
-	Intersection uint64 // features in common, or the sum of the lesser weights
+	Intersection uint64 // features in common, or the sum of the smaller weights
 	SizeA, SizeB uint64 // features, or sums of weights
 }
 

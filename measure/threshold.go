@@ -11,12 +11,12 @@ const (
 	// maxDecimals bounds the denominator of a fraction by 10⁹ < 2³⁰, so that its square
 	// times the product of two sizes up to 2⁶² fits 192 bits.
 	maxDecimals = 9
-	// maxOverlap is the largest whole number up to which floats hold all.
+	// maxOverlap is the largest number up to which floats represent every whole number.
 	maxOverlap = 1 << 53
 )
 
 // Threshold is a measure with the value that a pair must reach, an exact fraction in
-// lowest terms: above 0 and at most 1, or for Overlap a whole number from 1 on. Its
+// lowest terms: above 0 and at most 1, or for Overlap a whole number of at least 1. Its
 // methods decide in integers and are exact for sizes up to 2⁶². They cost O(1) and do not
 // allocate.
 //
@@ -28,7 +28,7 @@ type Threshold struct {
 
 // NewThreshold returns the fraction that the shortest decimal form of value spells: 0.8
 // is 4/5, not the nearest binary fraction. It fails for unknown measures, NaN, values
-// outside (0, 1], and more than nine decimals; for Overlap for all but whole numbers
+// outside (0, 1], and more than nine decimals; for Overlap it accepts only whole numbers
 // from 1 to 2⁵³.
 func NewThreshold(m Measure, value float64) (Threshold, error) {
 	if int(m) >= len(names) {
@@ -78,7 +78,7 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// ParseThreshold reads what String returns: "jaccard>=0.8", "overlap>=3".
+// ParseThreshold reads the result of String: "jaccard>=0.8", "overlap>=3".
 func ParseThreshold(line string) (Threshold, error) {
 	name, number, ok := strings.Cut(line, ">=")
 	if !ok {
@@ -107,9 +107,9 @@ func (t Threshold) String() string {
 	return t.measure.String() + ">=" + strconv.FormatFloat(t.Float(), 'f', -1, 64)
 }
 
-// Undirected returns the threshold that a pair reaches if it reaches t in one direction
-// at least: for Containment that of MaxContainment, else t itself. Joins look for its
-// pairs, and then ask t about each direction.
+// Undirected returns the threshold that a pair reaches if it reaches t in at least one
+// direction: that of MaxContainment for Containment, otherwise t itself. Joins look for
+// its pairs, and then check t in each direction.
 func (t Threshold) Undirected() Threshold {
 	if t.measure == Containment {
 		t.measure = MaxContainment
@@ -118,13 +118,13 @@ func (t Threshold) Undirected() Threshold {
 }
 
 // LeastJaccard returns, for display and for probabilities, the least Jaccard similarity
-// of two sets that reach the threshold; ok is false where there is none above 0.
+// of two sets that reach the threshold; ok is false if it has no bound above 0.
 //
 //   - Dice d is 2i/(a+b) and J = i/(a+b−i), so J = d/(2−d), whatever the sizes are.
-//   - Cosine c: i = c·√(ab), hence J = c/(√(a/b)+√(b/a)−c), the less the more the sizes
-//     differ. As i ≤ min(a, b), √(a/b) and √(b/a) are at most 1/c, and their sum at most
-//     c + 1/c: J ≥ c², which a set reaches with one of c² of its size inside it.
-//   - Containment and Overlap say nothing about what the other set has besides.
+//   - Cosine c: i = c·√(ab), hence J = c/(√(a/b)+√(b/a)−c), which falls as the sizes
+//     differ more. As i ≤ min(a, b), √(a/b) and √(b/a) are at most 1/c, and their sum at most
+//     c + 1/c: J ≥ c². A set and a subset of c² of its size reach that.
+//   - Containment and Overlap say nothing about the other elements of the other set.
 func (t Threshold) LeastJaccard() (j float64, ok bool) {
 	f := t.Float()
 	switch t.measure {

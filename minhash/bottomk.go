@@ -15,11 +15,11 @@ import (
 type Hash string
 
 const (
-	// XXH3 hashes the eight bytes of a feature by XXH3-64 with the seed. Of a hash of
-	// 32 bits it keeps the upper half.
+	// XXH3 hashes the eight bytes of a feature by XXH3-64 with the seed. A hash of 32 bits is
+	// the upper half.
 	XXH3 Hash = "xxh3"
-	// FNV1a takes features for hashes: they are to be made by
-	// shingle.FNV1a32 or shingle.FNV1a64, as the width is.
+	// FNV1a uses the features themselves as hashes: shingle.FNV1a32 or shingle.FNV1a64, by the
+	// width, must have made them.
 	FNV1a Hash = "fnv1a"
 	// FNV1aListing is FNV1a with shingle.FNV1a32Listing or shingle.FNV1a64Listing.
 	FNV1aListing Hash = "fnv1a-listing"
@@ -28,16 +28,15 @@ const (
 // BottomKBits is the width of the hashes of a bottom-k scheme when none is given.
 const BottomKBits = 64
 
-// BottomK returns the scheme of the 1 ≤ k ≤ 65536 smallest distinct hashes of 32 or
-// 64 bits. The seed is for XXH3; FNV-1a has none, and it must be 0.
+// BottomK returns the scheme of the 1 ≤ k ≤ 65536 smallest distinct hashes of 32 or 64
+// bits. The seed is for XXH3; for FNV-1a, which has none, it must be 0.
 func BottomK(hash Hash, k, bits int, seed uint64) (Scheme, error) {
 	return newBottomK(hash, k, bits, seed)
 }
 
-// A BottomKSketcher makes bottom-k fingerprints, piece by piece if the caller wants:
-// Reset, Add the features as they come, Append. It owns scratch memory, O(k) however
-// many features there are, allocates nothing once warm, and belongs to one
-// goroutine.
+// A BottomKSketcher makes bottom-k fingerprints, also piece by piece: Reset, Add the
+// features as they come, Append. It owns scratch memory, O(k) however many features there
+// are, allocates nothing once warm, and belongs to one goroutine.
 type BottomKSketcher struct {
 	scheme Scheme
 	flip   uint64 // of the seed
@@ -48,29 +47,29 @@ type BottomKSketcher struct {
 	spare  []uint64 // as long as the buffer
 }
 
-// The source keeps the k smallest hashes in a heap, guarded by a hash table against
-// repeats. Here they are in no order, among others:
+// The source keeps the k smallest hashes in a heap, with a hash table against repeats. Here
+// they are in an unordered buffer, among others:
 //
 //		bound = none
 //		for every feature:
 //		    if its hash is below bound: append it to the buffer
 //		    if the buffer is full:
-//		        guess the k-th smallest; of what is below the guess make a set
-//		        if it has fewer than k hashes: of all
+//		        guess the k-th smallest; make a set of the hashes below the guess
+//		        if it has fewer than k hashes: make a set of all
 //		        keep the k smallest; bound = the largest of them, if they are k
 //
-//	 1. The test goes through 8 features at a time (simd.XXH3Below), and costs no more
+//	 1. The test takes 8 features at a time (simd.XXH3Below), and costs no more
 //	    where many pass. A large buffer is therefore free, and a text of a hundred
 //	    kilobytes is cut twice.
-//	 2. The hashes in the buffer are spread evenly below the bound, so that the k-th
-//	    smallest of m is about bound·k/m. A little more than that is hardly ever too
+//	 2. The hashes in the buffer are spread evenly below the bound, so the k-th
+//	    smallest of m is about bound·k/m. A guess a little above that is hardly ever too
 //	    low, and only a little more than k hashes have to be sorted (sorting all of
-//	    a small buffer took 40 % of the time for a text). Repeats make it too low.
+//	    a small buffer took 40 % of the time for a text). Repeats make the guess too low.
 const (
 	// bottomKBlock is how many features are hashed at once.
 	bottomKBlock = 512
-	// bottomKRoom is the size of the buffer as a multiple of k, at least, and
-	// bottomKLeast in hashes: 16 KiB, which is still in the first-level cache.
+	// bottomKRoom is the least size of the buffer as a multiple of k, and bottomKLeast in
+	// hashes: 16 KiB, which still fits in the first-level cache.
 	bottomKRoom  = 4
 	bottomKLeast = 2 << 10
 )
@@ -93,7 +92,7 @@ func (s Scheme) NewBottomKSketcher() *BottomKSketcher {
 // Reset begins a new set.
 func (b *BottomKSketcher) Reset() {
 	b.n = 0
-	b.bound = b.mask // a hash of all ones counts for nothing
+	b.bound = b.mask // a hash of all ones does not count
 }
 
 // Add adds features to the set. O(len(features)).
@@ -108,8 +107,7 @@ func (b *BottomKSketcher) Add(features []uint64) {
 	}
 }
 
-// pass writes the hashes of a block that are below the bound to dst and returns
-// their number.
+// pass writes the hashes of a block below the bound to dst and returns their number.
 func (b *BottomKSketcher) pass(dst, block []uint64) int {
 	if b.scheme.method == methodBottomKXXH3 {
 		return simd.XXH3Below(dst, block, b.flip, b.mask, b.bound)
@@ -117,7 +115,7 @@ func (b *BottomKSketcher) pass(dst, block []uint64) int {
 	return simd.Below(dst, block, uint(64-b.scheme.bits), b.bound)
 }
 
-// cut keeps the k smallest of the buffer, sorted.
+// cut keeps the k smallest hashes of the buffer, sorted.
 func (b *BottomKSketcher) cut() {
 	k, m := b.scheme.K(), uint64(b.n)
 	var set []uint64
@@ -136,7 +134,7 @@ func (b *BottomKSketcher) cut() {
 }
 
 // Append64 appends the fingerprint to dst: the smallest distinct hashes, at most k,
-// ascending. Add may go on afterwards.
+// ascending. More features may be added afterwards.
 func (b *BottomKSketcher) Append64(dst []uint64) []uint64 {
 	b.cut()
 	shift := 64 - b.scheme.bits
@@ -191,15 +189,14 @@ func (b *BottomKSketcher) signature(dst []uint32) {
 	fillOnes(words, math.MaxUint32)
 }
 
-// SharedOfSmallest returns how many of the k smallest hashes in two fingerprints
-// together are in both, and how many those smallest are: k, or less if both
-// fingerprints have fewer. The fingerprints are of one bottom-k scheme of k hashes,
-// ascending. O(k).
+// SharedOfSmallest takes the k smallest hashes of two fingerprints together. It returns how
+// many of them are in both, and how many they are: k, or less if both fingerprints have
+// fewer. The fingerprints are of one bottom-k scheme of k hashes, ascending. O(k).
 //
-// shared/of is an estimate of the Jaccard similarity of the two sets without bias,
-// because the k smallest hashes of the union are a random sample of it, and what is
-// in both sets is in both fingerprints if it is in the sample at all (Broder 1997).
-// Where of is less than k it is the similarity itself.
+// shared/of estimates the Jaccard similarity of the two sets without bias: the k smallest
+// hashes of the union are a random sample of it, and a hash of the sample that is in both
+// sets is in both fingerprints (Broder 1997). If of is less than k, shared/of is the
+// similarity itself.
 func SharedOfSmallest[T uint32 | uint64](a, b []T, k int) (shared, of int) {
 	for of < k && len(a) > 0 && len(b) > 0 {
 		switch {
@@ -276,9 +273,9 @@ func (s Scheme) decodeHashes(dst []uint32, src []byte) ([]uint32, error) {
 	return dst, nil
 }
 
-// FeatureHash returns the name of the hash, as package shingle has it, that must make the
-// features of the scheme: fnv1a32, fnv1a64, fnv1a32-listing or fnv1a64-listing; or "" where
-// any will do.
+// FeatureHash returns the name of the hash, in the terms of package shingle, that must make
+// the features of the scheme: fnv1a32, fnv1a64, fnv1a32-listing or fnv1a64-listing; or ""
+// if any hash will do.
 func (s Scheme) FeatureHash() string {
 	wide := s.bits == 64
 	switch {
@@ -295,8 +292,7 @@ func (s Scheme) FeatureHash() string {
 }
 
 // HasBands reports whether signatures of the scheme have components, whose agreement
-// estimates the similarity and which may be cut into bands. Those of bottom-k have
-// none.
+// estimates the similarity and which can be cut into bands. Those of bottom-k have none.
 func (s Scheme) HasBands() bool { return !s.isBottomK() }
 
 func (s Scheme) isBottomK() bool { return s.method >= methodBottomKXXH3 }

@@ -12,12 +12,12 @@ import (
 //
 //	min over x of  a[i]·x' + b[i] mod 2³²,   a[i] odd
 //
-// and is that minimum, mixed by a bijection so that its low bits, all that a
-// component of few bits keeps, depend on all of it: bit 0 of a·x' + b is bit 0 of
-// x', up to a constant, in all permutations at once.
+// and is that minimum, mixed by a bijection. The mixing makes its low bits, all that a
+// component of few bits keeps, depend on all its bits: bit 0 of a·x' + b is bit 0 of x',
+// up to a constant, in all permutations at once.
 //
-// Features pass in blocks: simd.MixHigh makes x', simd.LowerAffine lowers all k
-// minima by a block, 16 permutations to a vector register.
+// Features pass in blocks: simd.MixHigh makes x', simd.LowerAffine lowers all k minima by
+// a block, 16 permutations to a vector register.
 type multiplySketcher struct {
 	k    int
 	key  uint64
@@ -25,7 +25,7 @@ type multiplySketcher struct {
 	mul  []uint32 // a, rounded up to a multiple of simd.AffineLanes
 	add  []uint32 // b
 	low  []uint32 // the minima
-	buf  []uint32 // x' of a block
+	buf  []uint32 // the x' of a block
 }
 
 // kminsBlock is the number of features that pass through the kernels at once.

@@ -18,56 +18,57 @@ import (
 //	bin = ⌊h·k / 2⁶⁴⌋  for i < k,  i−k  otherwise
 //	bin's value = the least h of the earliest round that threw anything into it
 //
-// The sketch stops after the first round that leaves no bin empty, and component
-// b is the low bits of bin b's value. Within a bin of rounds below k all h share
-// their leading bits, so comparing h compares the fraction of h·k as well.
+// The sketch stops after the first round that leaves no bin empty, and component b is the low
+// bits of bin b's value. Within a bin of rounds below k all h share their leading bits, so
+// comparing h compares the fraction of h·k as well.
 //
-// Round 0 sees every feature and decides the speed for large sets, a few more
-// rounds that for sets of about k features, and many short rounds that for small
-// ones. Figures are for k = 128 and AVX-512, best of many runs:
+// Round 0 sees every feature and decides the speed for large sets, a few more rounds for sets
+// of about k features, and many short rounds for small ones. Figures are for k = 128 and
+// AVX-512, best of many runs:
 //
 //  1. Features go through simd.MixBelow in blocks that stay in the L1 cache. It
 //     mixes eight at a time (0.09 ns a feature instead of 0.93) and passes on only
-//     what can still lower a bin: the fraction of h·k must not exceed the largest
+//     hashes that can still lower a bin: the fraction of h·k must not exceed the largest
 //     fraction now in any bin. After n features that bound is about k·ln(k)/n, so
-//     of a large set nearly nothing comes through (n = 50000: 0.25 ns a feature in
+//     nearly nothing of a large set comes through (n = 50000: 0.25 ns a feature in
 //     all). The bound is looked up again only when the number of features has
 //     grown by a quarter.
-//  2. Bins are lowered without a branch, which would be a coin toss for the first
-//     features (0.7 ns a feature instead of 3.5), and four at a time (else 1.3).
-//  3. In later rounds simd.MixOpen passes on only what falls into a bin that was
+//  2. Bins are lowered without a branch, which would be unpredictable for the first
+//     features (0.7 ns a feature instead of 3.5), and four at a time (otherwise 1.3).
+//  3. In later rounds simd.MixOpen passes on only hashes that fall into a bin that was
 //     empty before the round, by a bit map that fits a vector register (0.3 ns a
 //     feature instead of 1.8).
-//  4. For sets smaller than k most bins are empty for many rounds. simd.MixRounds takes as
-//     many rounds at once as throw some multiple of k, passes on what falls into a bin
-//     that was empty before all of them, with its round beside it, and of what meets in
-//     one bin the earlier round wins, without a branch (n = 7: 0.7 µs a set instead of 1.1).
+//  4. For sets smaller than k most bins are empty for many rounds. simd.MixRounds does
+//     several rounds at once, as many as throw some multiple of k. It passes on the hashes
+//     that fall into bins that were empty before all of them, each with its round. If
+//     several fall into one bin the earliest round wins, without a branch (n = 7: 0.7 µs a
+//     set instead of 1.1).
 type ophSketcher struct {
 	k        int
 	mask     uint32
-	key      []uint64 // 2k keys, one a round
+	key      []uint64 // 2k keys, one for each round
 	bin      []uint64 // least value of each bin, none if it is empty
-	stamp    []uint32 // round of the bin's value, where several are thrown at once
+	stamp    []uint32 // round of the bin's value, when several rounds are thrown at once
 	open     []uint64 // bit map of the bins that were empty before this round
 	empty    int      // ones in open
 	filled   []uint32 // bins that this round filled
 	distinct []uint64 // scratch of dropRepeats
-	buf      []uint64 // what a kernel passed on
-	bins     []uint64 // and the bins of that
+	buf      []uint64 // hashes that a kernel passed on
+	bins     []uint64 // the bins of those hashes
 }
 
 const (
-	// none marks an empty bin. A value equal to it counts for nothing.
+	// none marks an empty bin. A value equal to it does not count.
 	none = math.MaxUint64
 	// ophBlock is the number of features that pass through the kernels at once:
 	// 4 KiB in, 4 KiB out.
 	ophBlock = 512
-	// throws is the number of features thrown in the first rounds, as a multiple of
-	// k: e^-throws of the bins stay empty.
+	// throws is the number of features thrown in the first rounds, as a multiple of k: a share
+	// of e^-throws of the bins stays empty.
 	throws = 4
-	// dragging is the round that a set of more than throws·k features does not live
-	// to see: all bins are full before, but for one set in a thousand. Whoever gets
-	// there repeats a few features many times.
+	// dragging is a round that a set of more than throws·k distinct features hardly ever
+	// reaches: in all but one set in a thousand all bins are full before. A set that gets there
+	// repeats a few features many times.
 	dragging = 4
 )
 
@@ -108,9 +109,9 @@ func (s *ophSketcher) signature(dst []uint32) {
 	}
 }
 
-// SketchSeq implements [SeqSketcher]. The first round takes the blocks as they
-// come; a set of n distinct features leaves a bin empty with a probability of
-// k·e^(−n/k). If it has, the distinct features are so few that they fit in memory.
+// SketchSeq implements [SeqSketcher]. The first round takes the blocks as they come; a set of
+// n distinct features leaves a bin empty with a probability of k·e^(−n/k). If it does, the
+// distinct features are so few that they fit in memory.
 func (s *ophSketcher) SketchSeq(dst []uint32, blocks iter.Seq[[]uint64]) {
 	checkLength(dst, s.k)
 	s.clear()
@@ -125,12 +126,12 @@ func (s *ophSketcher) SketchSeq(dst []uint32, blocks iter.Seq[[]uint64]) {
 	s.signature(dst)
 }
 
-// seqRound is a number of features as a multiple of k: with as many distinct ones
-// no bin is empty after the first round, but for one set in 10¹¹.
+// seqRound is a number of features as a multiple of k: with so many distinct ones no bin is
+// empty after the first round, except for one set in 10¹¹.
 const seqRound = 32
 
-// distinctOf returns the features of blocks without repeats, sorted, and makes an
-// effort to drop those whenever there are limit of them.
+// distinctOf returns the features of blocks without repeats, sorted. It drops repeats
+// whenever it has limit features, to keep memory small.
 func distinctOf(blocks iter.Seq[[]uint64], limit int) []uint64 {
 	var all []uint64
 	for block := range blocks {
@@ -142,7 +143,7 @@ func distinctOf(blocks iter.Seq[[]uint64], limit int) []uint64 {
 	return distinct.Sort(all)
 }
 
-// fill throws the features until no bin is empty or the rounds are used up.
+// fill throws the features until no bin is empty or all rounds are done.
 func (s *ophSketcher) fill(features []uint64) {
 	round := min(s.k, throws*s.k/len(features))
 	switch {
@@ -168,9 +169,9 @@ func (s *ophSketcher) fill(features []uint64) {
 	}
 }
 
-// dropRepeats returns the distinct features if they are no more than throws·k,
-// else all. A text of one sentence a million times over would otherwise be thrown
-// whole in each of up to 2k rounds, for as many bins as one sentence fills.
+// dropRepeats returns the distinct features if they are at most throws·k, otherwise all
+// features. Without it a text that repeats one sentence a million times would be thrown whole
+// in each of up to 2k rounds, to fill as many bins as one sentence does.
 func (s *ophSketcher) dropRepeats(features []uint64) []uint64 {
 	distinct := s.distinct[:0]
 	for chunk := range slices.Chunk(features, throws*s.k) {
@@ -184,11 +185,11 @@ func (s *ophSketcher) dropRepeats(features []uint64) []uint64 {
 	return distinct
 }
 
-// opening is how far the first round is, over bins that are all empty before.
+// opening is the progress of the first round, over bins that are all empty before.
 type opening struct {
 	bound uint64 // on the fraction of h·k
-	seen  int    // features
-	look  int    // features after which the bound is looked up again
+	seen  int    // features so far
+	look  int    // number of features at which to look up the bound again
 }
 
 func (s *ophSketcher) newOpening() opening { return opening{bound: none, look: 2 * s.k} }
@@ -231,15 +232,14 @@ func lower(bin, hashes []uint64) {
 	k := uint64(len(bin))
 	for _, h := range hashes {
 		b, _ := bits.Mul64(h, k)
-		if b < k { // always; says so to the compiler
+		if b < k { // always; tells the compiler so
 			bin[b] = min(bin[b], h)
 		}
 	}
 }
 
-// largestFraction returns the largest fraction of h·k in any bin, as a multiple
-// of 2^-64, and none while a bin is empty. No hash of a larger fraction can lower
-// a bin.
+// largestFraction returns the largest fraction of h·k in any bin, as a multiple of 2^-64, and
+// none if a bin is empty. No hash of a larger fraction can lower a bin.
 func (s *ophSketcher) largestFraction() uint64 {
 	var largest uint64
 	k := uint64(s.k)
@@ -252,9 +252,8 @@ func (s *ophSketcher) largestFraction() uint64 {
 	return largest
 }
 
-// firstRounds throws the features for the given number of rounds into bins that
-// are all empty before: the last round first, so that earlier values replace
-// later ones.
+// firstRounds throws the features for the given number of rounds into bins that are all empty
+// before. It does the last round first, so that earlier values replace later ones.
 func (s *ophSketcher) firstRounds(rounds int, features []uint64) {
 	for r := rounds - 1; r >= 0; r-- {
 		n := simd.MixBelow(s.buf, features, s.key[r], uint64(s.k), none)
@@ -262,14 +261,14 @@ func (s *ophSketcher) firstRounds(rounds int, features []uint64) {
 	}
 }
 
-// throwBack throws the hashes of a round into bins whose values are of this round or later
+// throwBack throws the hashes of a round into bins whose values are from this round or later
 // ones, as their stamps say.
 func throwBack(bin []uint64, stamp []uint32, round int, hashes []uint64) {
 	k := uint64(len(bin))
 	stamp = stamp[:k]
 	for _, h := range hashes {
 		b, _ := bits.Mul64(h, k)
-		if b >= k { // never; says so to the compiler
+		if b >= k { // never; tells the compiler so
 			break
 		}
 		old := bin[b]
@@ -281,10 +280,10 @@ func throwBack(bin []uint64, stamp []uint32, round int, hashes []uint64) {
 	}
 }
 
-// fewRounds throws no more than throws·k features at once, some rounds, until no bin is
-// empty or k rounds are over, and returns their number. All bins are empty before; k is a
-// power of two, so that all hashes of a bin share their top bits, which gives room for the
-// round: the least value wins, in whatever order they come.
+// fewRounds throws at most throws·k features in as many rounds at once as it needs, until no
+// bin is empty or k rounds are done, and returns the number of rounds. All bins are empty
+// before. k is a power of two, so all hashes of a bin share their top bits, which makes room
+// for the round: the least value wins, whatever the order.
 func (s *ophSketcher) fewRounds(features []uint64) int {
 	n := len(features)
 	round, step := 0, s.k
@@ -298,8 +297,8 @@ func (s *ophSketcher) fewRounds(features []uint64) int {
 	return round
 }
 
-// roundsInTurn is fewRounds for a given number of rounds, without vectors: there looking what
-// is empty takes longer than throwing.
+// roundsInTurn is fewRounds for a given number of rounds, without vectors: there finding the
+// empty bins takes longer than throwing.
 func (s *ophSketcher) roundsInTurn(rounds int, features []uint64) {
 	shift := 64 - uint(bits.TrailingZeros(uint(s.k)))
 	low := uint64(1)<<shift - 1
@@ -307,7 +306,7 @@ func (s *ophSketcher) roundsInTurn(rounds int, features []uint64) {
 		tag := uint64(r) << (shift & 63)
 		for _, x := range features {
 			h := hashing.Mix(x ^ key)
-			if b := h >> (shift & 63); b < uint64(len(s.bin)) { // always; says so to the compiler
+			if b := h >> (shift & 63); b < uint64(len(s.bin)) { // always; tells the compiler so
 				s.bin[b] = min(s.bin[b], h&low|tag)
 			}
 		}
@@ -318,7 +317,7 @@ func (s *ophSketcher) roundsInTurn(rounds int, features []uint64) {
 func throw(bin, values, bins []uint64) {
 	bins = bins[:len(values)]
 	for i, v := range values {
-		if b := bins[i]; b < uint64(len(bin)) { // always; says so to the compiler
+		if b := bins[i]; b < uint64(len(bin)) { // always; tells the compiler so
 			bin[b] = min(bin[b], v)
 		}
 	}
@@ -348,7 +347,7 @@ func (s *ophSketcher) laterRound(round int, features []uint64) {
 	s.closeFilled()
 }
 
-// place lowers the bins, open before the round, of hashes.
+// place lowers the bins of hashes; the bins were open before the round.
 func (s *ophSketcher) place(hashes []uint64) {
 	k := uint64(s.k)
 	for _, h := range hashes {
@@ -357,7 +356,7 @@ func (s *ophSketcher) place(hashes []uint64) {
 	}
 }
 
-// placeOne lowers bin b, open before the round, to h.
+// placeOne lowers bin b, which was open before the round, to h.
 func (s *ophSketcher) placeOne(b, h uint64) {
 	if s.bin[b] == none && h != none {
 		s.filled = append(s.filled, uint32(b))
@@ -365,7 +364,7 @@ func (s *ophSketcher) placeOne(b, h uint64) {
 	s.bin[b] = min(s.bin[b], h)
 }
 
-// closeFilled ends a round: the bins that it filled are open no more.
+// closeFilled ends a round: the bins that it filled are no longer open.
 func (s *ophSketcher) closeFilled() {
 	for _, b := range s.filled {
 		s.open[b>>6] &^= 1 << (b & 63)
@@ -374,7 +373,7 @@ func (s *ophSketcher) closeFilled() {
 	s.filled = s.filled[:0]
 }
 
-// lastRounds fills each bin that is still empty by a round of its own.
+// lastRounds fills each bin that is still empty, with a round for each.
 func (s *ophSketcher) lastRounds(features []uint64) {
 	for i, word := range s.open {
 		for ; word != 0; word &= word - 1 {

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Permutations returns the scheme of the family [PlainXOR] with given numbers, 1 to
-// 65535 of them: the first of its len(numbers)+1 permutations leaves features as they
-// are, the others are x ⊕ numbers[i]. Components have 1, 2, 4, 8, 16 or 32 bits. It
-// agrees with programs that publish their numbers. The line of such a scheme names
-// them by a hash and cannot be parsed back.
+// Permutations returns the scheme of the family [PlainXOR] with given numbers, 1 to 65535
+// of them: the first of its len(numbers)+1 permutations leaves features unchanged, the
+// others are x ⊕ numbers[i]. Components have 1, 2, 4, 8, 16 or 32 bits. It gives the
+// results of programs that publish their numbers. The line of such a scheme names the
+// numbers by a hash and cannot be parsed back.
 func Permutations(numbers []uint64, bits int) (Scheme, error) {
 	if len(numbers) == 0 {
 		return Scheme{}, fmt.Errorf("minhash: no numbers for the permutations: give at least one")
@@ -30,9 +30,9 @@ func Permutations(numbers []uint64, bits int) (Scheme, error) {
 	return s, nil
 }
 
-// ReadNumbers reads numbers for [Permutations]: one of 64 bits a line, decimal or
-// with 0x hexadecimal. Empty lines, and those that begin with #, are left out. At
-// most 65535 numbers are read; the error of a bad line tells which one it is.
+// ReadNumbers reads numbers for [Permutations]: one 64-bit number a line, decimal or with
+// 0x hexadecimal. Empty lines, and those that begin with #, are skipped. At most 65535
+// numbers are read; the error of a bad line gives its number.
 func ReadNumbers(r io.Reader) ([]uint64, error) {
 	var numbers []uint64
 	lines := bufio.NewScanner(r)

@@ -15,15 +15,15 @@ import (
 const DefaultScale = 1000
 
 // Scaled is the scheme of scaled sketches, also called FracMinHash: all hashes of a set's
-// features below 2⁶⁴/scale, about one in scale of them. The sketch grows with the set,
-// and for that it says what those of a fixed size cannot: which share of a small set is
-// inside a large one, since a feature that both sets have is in both sketches or in
-// none. A sketch is a set like any other, ascending and without repeats, so package
-// simjoin counts, joins and searches sketches by every measure.
+// features below 2⁶⁴/scale, about one in scale of them. Because the sketch grows with the
+// set, it can tell which share of a small set is inside a large one, which sketches of a
+// fixed size cannot: a feature that both sets have is in both sketches or in none. A
+// sketch is a set like any other, ascending and without repeats, so package simjoin
+// counts, joins and searches sketches by every measure.
 //
 // Like a Scheme it is immutable, compares with ==, and prints as one line; sketches may
-// be compared only when their schemes are equal. It is made by [NewScaled] and
-// [ParseScaled]; the zero Scaled is not valid.
+// be compared only when their schemes are equal. [NewScaled] and [ParseScaled] make it;
+// the zero Scaled is not valid.
 //
 // Sources: L. Irber, P. T. Brooks, T. Reiter, N. T. Pierce-Ward, M. Rahman Hera, D.
 // Koslicki, C. T. Brown, "Lightweight compositional analysis of metagenomes with
@@ -32,8 +32,9 @@ const DefaultScale = 1000
 // wide range of evolutionary distances using FracMinHash", Genome Research 2023.
 type Scaled struct{ scale, seed uint64 }
 
-// NewScaled returns the scheme that keeps one hash in scale, from 1 on (all of them, but
-// for one of 2⁶⁴). Hashes are XXH3-64 with the seed, as those of [BottomK] are.
+// NewScaled returns the scheme that keeps one hash in scale, at least 1. (Scale 1 keeps
+// all but one of the 2⁶⁴ hashes.) Hashes are XXH3-64 with the seed, like those of
+// [BottomK].
 func NewScaled(scale, seed uint64) (Scaled, error) {
 	if scale < 1 {
 		return Scaled{}, errors.New("minhash: scale=0: one hash in 1 or more is kept")
@@ -42,8 +43,8 @@ func NewScaled(scale, seed uint64) (Scaled, error) {
 }
 
 // ParseScaled reads a line of String: "minhash/scaled/v1 scale=1000 seed=1". As in
-// [ParseScheme] "minhash/" and "/v1" may be missing, as may any parameter, and
-// parameters come in any order.
+// [ParseScheme] "minhash/" and "/v1" may be missing, as may any parameter, and parameters
+// may come in any order.
 func ParseScaled(line string) (Scaled, error) {
 	wrong := func(format string, args ...any) (Scaled, error) {
 		return Scaled{}, fmt.Errorf("minhash: scheme %q: %s (want scaled, then any of scale=N seed=N, as in %q)",
@@ -77,7 +78,7 @@ func ParseScaled(line string) (Scaled, error) {
 	return s, nil
 }
 
-// Scale returns s of one hash in s.
+// Scale returns s for a sketch that keeps one hash in s.
 func (s Scaled) Scale() uint64 { return s.scale }
 
 // Seed returns the seed of the hash function.
@@ -88,8 +89,8 @@ func (s Scaled) String() string {
 	return fmt.Sprintf("minhash/scaled/v1 scale=%d seed=%d", s.scale, s.seed)
 }
 
-// bound is what hashes must be below: 2⁶⁴/scale rounded up, and for scale 1 the largest
-// word, so that a hash of all ones counts for nothing.
+// bound returns the exclusive upper bound of kept hashes: 2⁶⁴/scale rounded up, and for
+// scale 1 the largest word, so that a hash of all ones does not count.
 func (s Scaled) bound() uint64 {
 	return max(math.MaxUint64/s.scale, math.MaxUint64/s.scale+1) // the latter wraps around for scale 1
 }
@@ -98,9 +99,9 @@ func (s Scaled) bound() uint64 {
 const scaledBlock = 512
 
 // AppendSketch appends the sketch of the set of features to dst: hashes ascending,
-// without repeats. Features are in any order and may repeat; they are not changed.
-// Expected O(len(features)), and no allocation where dst has room for the sketch and
-// 512 words more.
+// without repeats. Features are in any order and may repeat; they are not changed. It
+// costs O(len(features)) on average, and allocates nothing if dst has room for the sketch
+// and 512 words more.
 func (s Scaled) AppendSketch(dst, features []uint64) []uint64 {
 	start := len(dst)
 	flip, bound := simd.XXH3Flip(s.seed), s.bound()
@@ -114,14 +115,15 @@ func (s Scaled) AppendSketch(dst, features []uint64) []uint64 {
 	return dst[:start+len(distinct.Sort(dst[start:]))]
 }
 
-// Containment estimates |A∩B|/|A| for sets of which sketches share so many hashes, that
-// of A having kept; features is the number of A's features, or 0 if it is not known, and
-// is then estimated. The estimate is 0 for an empty sketch.
+// Containment estimates |A∩B|/|A| for two sets whose sketches share shared hashes, where
+// the sketch of A has kept hashes. features is the number of A's features, or 0 if it is
+// not known; then it is estimated. The estimate is 0 for an empty sketch.
 //
-// shared/kept has no bias where the sketch is not empty. It is, with probability
-// (1−1/s)^|A|, for a set that is not, which makes the mean over all seeds that much too
-// low: Containment divides by 1 − (1−1/s)^|A| (Hera, Pierce-Ward, Koslicki 2023), which
-// matters only for sets of a few times s features or less. It is clipped to 1.
+// shared/kept has no bias if the sketch is not empty. The sketch of a set A that is not
+// empty is empty with probability (1−1/s)^|A|, which makes the mean over all seeds too
+// low by that factor: Containment divides by 1 − (1−1/s)^|A| (Hera, Pierce-Ward, Koslicki
+// 2023), which matters only for sets of a few times s features or less. The result is
+// clipped to 1.
 func (s Scaled) Containment(shared, kept int, features uint64) float64 {
 	if kept == 0 {
 		return 0
@@ -134,9 +136,9 @@ func (s Scaled) Containment(shared, kept int, features uint64) float64 {
 	return min(float64(shared)/float64(kept)/notEmpty, 1)
 }
 
-// StandardError returns the standard deviation of shared/kept for sets of which one has
-// a share c in the other and a sketch of kept > 0 hashes: √(c(1−c)(1−1/s)/kept). The
-// sketch is a sample of its set without replacement, one in s.
+// StandardError returns the standard deviation of shared/kept for two sets, one of which
+// has a share c of its features in the other and a sketch of kept > 0 hashes:
+// √(c(1−c)(1−1/s)/kept). The sketch is a sample of its set without replacement, one in s.
 func (s Scaled) StandardError(c float64, kept int) float64 {
 	return math.Sqrt(c * (1 - c) * (1 - 1/float64(s.scale)) / float64(kept))
 }

@@ -23,20 +23,20 @@ type Family string
 const (
 	MultiplyShift Family = "multiplyshift" // a·x + b mod 2³², a odd
 	XOR           Family = "xor"           // x ⊕ r, weak: see the package comment
-	PlainXOR      Family = "plainxor"      // the same of features that are not mixed first
+	PlainXOR      Family = "plainxor"      // the same, without mixing the features first
 )
 
-// Scheme says how a signature is made: method, number and width of its
-// components or hashes, seed. Schemes are made by [OPH], [KMins], [Weighted],
-// [BottomK], [Default] and [ParseScheme], which admit valid parameters only; the zero Scheme
-// is not valid. Equal schemes give equal signatures.
+// Scheme says how a signature is made: the method, the number and width of its components or
+// hashes, and the seed. [OPH], [KMins], [Weighted], [BottomK], [Default] and [ParseScheme]
+// make schemes, with valid parameters only; the zero Scheme is not valid. Equal schemes give
+// equal signatures.
 type Scheme struct {
 	method method
 	k      int32
 	bits   uint8
 	seed   uint64
-	// numbers are the words of the permutations but the first, eight bytes each, little
-	// endian, where they were given: a string, so that schemes compare with ==.
+	// numbers holds the given words of all permutations but the first, eight bytes each, little
+	// endian. It is a string, so that schemes compare with ==.
 	numbers string
 }
 
@@ -49,12 +49,12 @@ const (
 	methodXOR
 	methodPlainXOR
 	methodWeighted
-	methodBottomKXXH3 // from here on bottom-k, see isBottomK
+	methodBottomKXXH3 // bottom-k from here on, see isBottomK
 	methodBottomKFNV
 	methodBottomKListing
 )
 
-// bottomKMethods are the methods of bottom-k by hash function.
+// bottomKMethods maps hash functions to the bottom-k methods that use them.
 var bottomKMethods = map[Hash]method{XXH3: methodBottomKXXH3, FNV1a: methodBottomKFNV, FNV1aListing: methodBottomKListing}
 
 // OPH returns the scheme of fast similarity sketching with 1 ≤ k ≤ 65536
@@ -173,11 +173,10 @@ func (s Scheme) NewSketcher() Sketcher {
 	panic("minhash: NewSketcher of the zero Scheme")
 }
 
-// ParseScheme reads a scheme line. Besides the canonical line it takes
-// shorthand: "minhash/" and "/v1" may be missing, as may any parameter (k=128,
-// bits=32, seed=1, family=multiplyshift; for bottomk bits=64, hash=xxh3),
-// parameters come in any order, and commas may stand for spaces: "oph",
-// "kmins k=200 family=xor", "oph,bits=8", "bottomk hash=fnv1a bits=32".
+// ParseScheme reads a scheme line. It also accepts shorthand: "minhash/" and "/v1" may be
+// missing, as may any parameter (k=128, bits=32, seed=1, family=multiplyshift; for bottomk
+// bits=64, hash=xxh3), parameters may come in any order, and commas may replace spaces:
+// "oph", "kmins k=200 family=xor", "oph,bits=8", "bottomk hash=fnv1a bits=32".
 func ParseScheme(line string) (Scheme, error) {
 	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
 	if len(fields) == 0 {
@@ -224,7 +223,7 @@ func ParseScheme(line string) (Scheme, error) {
 	return s, nil
 }
 
-// parameters are the values of a scheme line while it is read.
+// parameters holds the values of a scheme line while it is parsed.
 type parameters struct {
 	k, bits int
 	seed    uint64
@@ -245,7 +244,7 @@ func (p *parameters) scheme(name string) (Scheme, error) {
 	return BottomK(p.hash, p.k, p.bits, p.seed)
 }
 
-// set takes over one name=value of a scheme line.
+// set stores one name=value of a scheme line.
 func (p *parameters) set(key, value string) error {
 	var err error
 	switch key {
@@ -270,7 +269,7 @@ func (p *parameters) set(key, value string) error {
 	return nil
 }
 
-// parseError explains what is wrong with a scheme line and what would be right.
+// parseError says what is wrong with a scheme line and what a correct one looks like.
 func parseError(line, format string, args ...any) error {
 	return fmt.Errorf("minhash: scheme %q: %s (want oph, kmins, weighted or bottomk, then any of k=1..%d bits=1|2|4|8|16|32 seed=N, "+
 		"for kmins family=%s|%s|%s, for bottomk bits=32|64 hash=%s|%s|%s, as in %q)",

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Equal returns the number of components in which two signatures of the scheme
-// agree. It panics when they are not both of length K, and for bottom-k, which has no
-// components: see [Scheme.Similarity].
+// Equal returns the number of components in which two signatures of the scheme agree. It
+// panics when they are not both of length K, and for bottom-k, which has no components:
+// use [Scheme.Similarity].
 func (s Scheme) Equal(a, b []uint32) int {
 	s.mustHaveBands()
 	checkLength(a, s.K())
@@ -22,9 +22,9 @@ func (s Scheme) Equal(a, b []uint32) int {
 	return equal
 }
 
-// Similarity returns the estimated Jaccard similarity of two sets by their
-// signatures, for every scheme: Estimate of Equal, or for bottom-k the share of
-// [SharedOfSmallest]. O(K), for bottom-k it allocates.
+// Similarity returns the estimated Jaccard similarity of two sets by their signatures,
+// for every scheme: Estimate of Equal, or for bottom-k the share of [SharedOfSmallest].
+// O(K); for bottom-k it allocates.
 func (s Scheme) Similarity(a, b []uint32) float64 {
 	if !s.isBottomK() {
 		return s.Estimate(s.Equal(a, b))
@@ -33,16 +33,16 @@ func (s Scheme) Similarity(a, b []uint32) float64 {
 	return float64(shared) / float64(max(of, 1))
 }
 
-// checkLength panics when sig is not as long as a signature of so many words.
+// checkLength panics when sig does not have the given number of words.
 func checkLength(sig []uint32, words int) {
 	if len(sig) != words {
 		panic(fmt.Sprintf("minhash: a signature of %d words used with a scheme of %d", len(sig), words))
 	}
 }
 
-// accident is the probability that two unequal elements give equal components,
-// 2^-bits. At 32 bits it is taken as zero: it is far below the resolution of
-// any estimate, and Estimate is then equal/k exactly.
+// accident is the probability that two unequal elements give equal components, 2^-bits.
+// At 32 bits it returns zero: the true value is far below the resolution of any estimate,
+// and Estimate is then equal/k exactly.
 func (s Scheme) accident() float64 {
 	if s.bits >= 32 {
 		return 0
@@ -60,19 +60,19 @@ func (s Scheme) Estimate(equal int) float64 {
 	return min(max(j, 0), 1)
 }
 
-// StandardError returns the standard deviation of the estimate for two sets of
-// Jaccard similarity j, as theory has it for k independent components:
-// √(p(1−p)/k) / (1−c), with c = 2^-bits and p = j + (1−j)·c. For bottom-k, whose k
-// hashes are a sample without replacement, it is an upper bound.
+// StandardError returns the standard deviation of the estimate for two sets of Jaccard
+// similarity j, for k independent components: √(p(1−p)/k) / (1−c), with c = 2^-bits and p
+// = j + (1−j)·c. For bottom-k, whose k hashes are a sample without replacement, it is an
+// upper bound.
 func (s Scheme) StandardError(j float64) float64 {
 	c := s.accident()
 	p := j + (1-j)*c
 	return math.Sqrt(p*(1-p)/float64(s.k)) / (1 - c)
 }
 
-// MinEqual returns the fewest agreeing components, 0 to K, at which the estimate
-// reaches the threshold, and K+1 for a threshold above 1. Decisions by sketch
-// compare Equal with it, so that no decision rests on a float.
+// MinEqual returns the fewest agreeing components, 0 to K, at which the estimate reaches
+// the threshold, and K+1 for a threshold above 1. Decisions by sketch compare Equal with
+// it, so that no decision depends on a float.
 func (s Scheme) MinEqual(threshold float64) int {
 	lo, hi := 0, int(s.k)+1
 	for lo < hi {
@@ -86,15 +86,14 @@ func (s Scheme) MinEqual(threshold float64) int {
 	return lo
 }
 
-// BinarySize returns the length in bytes of a packed signature, ⌈K·Bits/8⌉; one of
-// bottom-k may be shorter.
+// BinarySize returns the length in bytes of a packed signature, ⌈K·Bits/8⌉; a packed
+// bottom-k signature may be shorter.
 func (s Scheme) BinarySize() int { return (int(s.k)*int(s.bits) + 7) / 8 }
 
-// AppendBinary appends the packed signature to dst: K components of Bits bits
-// each, the first in the lowest bits of the first byte, bytes in little-endian
-// order, unused bits of the last byte zero. A bottom-k signature is its hashes,
-// ascending, Bits/8 bytes each in little-endian order, and no more than there are.
-// It panics when sig is not of length Words.
+// AppendBinary appends the packed signature to dst: K components of Bits bits each, the
+// first in the lowest bits of the first byte, bytes in little-endian order, unused bits
+// of the last byte zero. A packed bottom-k signature is its hashes only, ascending,
+// Bits/8 bytes each in little-endian order. It panics when sig is not of length Words.
 func (s Scheme) AppendBinary(dst []byte, sig []uint32) []byte {
 	checkLength(sig, s.Words())
 	if s.isBottomK() {
@@ -115,9 +114,9 @@ func (s Scheme) AppendBinary(dst []byte, sig []uint32) []byte {
 	return dst
 }
 
-// DecodeBinary appends the Words of a packed signature to dst. It is an error when
-// src does not have BinarySize bytes, or has ones in unused bits; or, for bottom-k,
-// when it has more bytes or a part of a hash, or hashes do not ascend.
+// DecodeBinary appends the Words of a packed signature to dst. It is an error when src
+// does not have BinarySize bytes, or has ones in unused bits; or, for bottom-k, when it
+// is longer or ends within a hash, or hashes do not ascend.
 func (s Scheme) DecodeBinary(dst []uint32, src []byte) ([]uint32, error) {
 	if s.isBottomK() {
 		return s.decodeHashes(dst, src)

@@ -12,20 +12,20 @@ import (
 //
 // A feature x of weight w stands for its copies 0 … w−1. On the line of ranks, r ≥ 0,
 // every copy of every feature has darts: a Poisson process of rate 1, fixed by a hash.
-// Each dart falls into one of k bins. Component b is the number of the dart of least
-// rank in bin b, among the copies that the set has.
+// Each dart falls into one of k bins. Component b is the number of the dart of least rank
+// in bin b, among the copies that the set has.
 //
-// Of two sets, that dart is uniform over the copies that either has, Σ max(w, w') of
-// them, and the components agree when both have it, which Σ min(w, w') copies do:
+// For two sets, that dart is uniform over the copies that either set has, Σ max(w, w') of
+// them. The components agree when both sets have it, which holds for Σ min(w, w') copies:
 //
 //	P(component equal) = Σ min / Σ max,
 //
 // the weighted Jaccard similarity. The processes of different bins are independent, so
 // the error is that of k independent components.
 //
-// Darts are made by the rectangle, not by the copy. Level v has the copies 2^(v−1) …
-// 2^v − 1 (level 0 copy 0), which are L of them; cut along the ranks every 1/L, a
-// level falls into cells of area 1, each with Poisson(1) darts:
+// Darts are made by the rectangle, not by the copy. Level v has the copies 2^(v−1) … 2^v
+// − 1 (level 0 has copy 0), which are L copies. Cut along the ranks every 1/L, a level
+// falls into cells of area 1, each with Poisson(1) darts:
 //
 //	copy │ level 3  ┌─┬─┬─┬─┬─┬─
 //	   4 │          └─┴─┴─┴─┴─┴─
@@ -38,17 +38,18 @@ import (
 //	        for every dart of the cell below the limit whose copy the feature has:
 //	            lower its bin
 //
-// All ranks below the limit are seen, so a bin's least is final. A set throws about
-// k·ln(k) darts that count, and at each level that a feature reaches one cell or two
-// whose darts may all lie beyond: O(k·log k + n·log w), where replication costs Σ w.
+// All ranks below the limit are seen, so the least rank in a bin is final. A set throws
+// about k·ln(k) darts that count, and, at each level that a feature reaches, the darts of
+// one or two cells that may all lie beyond the limit: O(k·log k + n·log w), where
+// replication costs Σ w.
 //
-//  1. A word decides how many darts a cell has, before any is made: 37 of 100 cells
-//     are empty.
-//  2. A dart's copy and rank are both of its first word, so that one that does not
-//     count costs one more Mix.
+// 1. One word decides how many darts a cell has, before any is made: 37 of 100 cells
+//    are empty.
+// 2. A dart's copy and rank both come from its first word, so that one that does not
+//    count costs one more Mix.
 //
-// Sets of 1000 features take 18 (weights up to 2¹⁶) to 500 times (weights of 1) less than
-// by ICWS (Ioffe 2010), which needs logarithms for every feature and component
+// Sets of 1000 features take 18 (weights up to 2¹⁶) to 500 times (weights of 1) less time
+// than ICWS (Ioffe 2010), which needs logarithms for every feature and component
 // (BenchmarkWeighted, k = 128).
 
 // A WeightedSketcher makes signatures of sets whose features have integer weights:
@@ -59,7 +60,7 @@ type WeightedSketcher struct {
 	k    int
 	key  uint64
 	mask uint32
-	rank []float64 // least of each bin, infinite for none
+	rank []float64 // least in each bin, infinite if none
 	dart []uint32  // number of the dart with that rank
 }
 
@@ -87,8 +88,8 @@ func (s *WeightedSketcher) Sketch(dst []uint32, features []uint64) {
 }
 
 // SketchWeighted writes the signature of a set to dst, which has K components.
-// weights[i], 0 to 2³²−1, is that of features[i]; a feature of weight 0 is not in the
-// set, and of a feature that repeats the largest weight counts. The order does not
+// weights[i], 0 to 2³²−1, is the weight of features[i]; a feature of weight 0 is not in
+// the set, and a feature that repeats counts with its largest weight. The order does not
 // matter. A set of total weight 0 gives components of all ones. It panics when the
 // slices' lengths do not fit. O(k·log k + n·log w).
 func (s *WeightedSketcher) SketchWeighted(dst []uint32, features []uint64, weights []uint32) {
@@ -99,7 +100,7 @@ func (s *WeightedSketcher) SketchWeighted(dst []uint32, features []uint64, weigh
 	s.sketch(dst, features, weights, total)
 }
 
-// sketch is SketchWeighted; all weights are 1 where weights is nil.
+// sketch is SketchWeighted; if weights is nil, all weights are 1.
 func (s *WeightedSketcher) sketch(dst []uint32, features []uint64, weights []uint32, total uint64) {
 	checkLength(dst, s.k)
 	if total == 0 {
@@ -109,8 +110,8 @@ func (s *WeightedSketcher) sketch(dst []uint32, features []uint64, weights []uin
 	for b := range s.rank {
 		s.rank[b] = math.Inf(1)
 	}
-	// With e^-3 of a chance some bin stays empty. What the limit is changes nothing
-	// but the time, so it may be rounded as it pleases.
+	// With probability e^-3 some bin stays empty. The limit changes nothing but the time, so
+	// rounding it does no harm.
 	step := float64(s.k) * (math.Log(float64(s.k)) + 3) / float64(total)
 	for from, limit := 0., step; ; from, limit = limit, limit+step/2 {
 		for i, x := range features {
@@ -138,7 +139,7 @@ func (s *WeightedSketcher) full() bool {
 	return true
 }
 
-// throw lowers the bins by a feature's darts of ranks from … limit.
+// throw lowers the bins by those darts of a feature with ranks from … limit.
 func (s *WeightedSketcher) throw(x uint64, weight uint32, from, limit float64) {
 	seed := hashing.Mix(x ^ s.key)
 	for level := range bits.Len32(weight) + 1 {
@@ -154,7 +155,7 @@ func (s *WeightedSketcher) throw(x uint64, weight uint32, from, limit float64) {
 	}
 }
 
-// levelCopies returns the first copy of a level and, as a power of 2, how many it has.
+// levelCopies returns the first copy of a level and log₂ of the number of its copies.
 func levelCopies(level int) (first uint32, shift int) {
 	if level == 0 {
 		return 0, 0
@@ -162,8 +163,9 @@ func levelCopies(level int) (first uint32, shift int) {
 	return 1 << (level - 1), level - 1
 }
 
-// cell lowers the bins by the darts of a cell that lie below the limit, here in cells,
-// and on a copy below weight. Powers of two scale ranks without rounding them.
+// cell lowers the bins by the darts of a cell whose rank is below the limit, here counted
+// in cells, and whose copy is below weight. Powers of two scale ranks without rounding
+// them.
 func (s *WeightedSketcher) cell(seed uint64, level int, i uint64, weight uint32, limit float64) {
 	state := hashing.Mix(seed + (uint64(level)<<56|i)*hashing.Key0)
 	n := poisson(state)
@@ -185,11 +187,11 @@ func (s *WeightedSketcher) cell(seed uint64, level int, i uint64, weight uint32,
 	}
 }
 
-// dartStep leads from one dart's state to the next one's.
+// dartStep is the step from one dart's state to the next.
 const dartStep = 0x9e3779b97f4a7c15
 
-// lower puts a dart into its bin. Of two of equal rank the smaller number counts, so
-// that the order of features does not.
+// lower puts a dart into its bin. Of two darts of equal rank the smaller number wins, so
+// that the order of features does not matter.
 func (s *WeightedSketcher) lower(bin uint64, rank float64, number uint32) {
 	if old := s.rank[bin]; rank < old || rank == old && number < s.dart[bin] {
 		s.rank[bin], s.dart[bin] = rank, number

@@ -10,10 +10,9 @@ import (
 	"github.com/alike-dev/alike/internal/simd"
 )
 
-// The k-mins sketch by the permutations x' ⊕ r[i], x' = Mix(x ^ key), or x' = x for
-// PlainXOR: component i
-// is Mix(x' ⊕ r[i]), low bits, of the x' at which x' ⊕ r[i] is least, so that it
-// says which element that was.
+// The k-mins sketch by the permutations x' ⊕ r[i], with x' = Mix(x ^ key), or x' = x for
+// PlainXOR. Component i is the low bits of Mix(x' ⊕ r[i]) for the x' with the least x' ⊕
+// r[i], so it identifies that element.
 //
 // The minima of all k permutations together cost O(n + k):
 //
@@ -23,31 +22,30 @@ import (
 //	    e = the least number such that bucket q ⊕ e is not empty
 //	    the minimum is the x' of bucket q ⊕ e with the least x' ⊕ r
 //
-// because the top bits of x' ⊕ r decide first, and those are e. The x' are mixed,
-// so buckets hold one or two elements and e is 0 most of the time. Repeated
-// features are the exception: they crowd a few buckets, so these are sorted and
-// rid of repeats, and if few elements are left, the buckets are made anew.
+// because the top bits of x' ⊕ r decide first, and those are e. The x' are mixed, so
+// buckets hold one or two elements and e is 0 most of the time. Repeated features are the
+// exception: they crowd a few buckets. These are sorted and their repeats dropped; if few
+// elements are left, the buckets are made anew.
 //
-// Of a large set most elements need not be thrown at all. If every r finds elements
-// that share its upper nine bits, none that shares them with no r is a minimum: a map
-// of 512 bits tells those that may be, in vectors, and with k = 200 that leaves a
-// third of them. Those go through a finer map, of as many bits as leave about 16
-// elements for each: a tenth remains of 40,000, where a feature takes 0.8 ns in place
-// of 3.5.
+// Most elements of a large set need not be thrown at all. If every r finds elements that
+// share its upper nine bits, an element that shares them with no r cannot be a minimum. A
+// map of 512 bits tells which elements may be, in vectors; with k = 200 a third of them
+// remain. Those go through a finer map, whose number of bits leaves about 16 elements for
+// each r: a tenth of 40,000 remains, and a feature takes 0.8 ns instead of 3.5.
 type xorSketcher struct {
 	key   uint64
 	mask  uint32
-	plain bool // features are x' as they are
+	plain bool // features are used as x' unchanged
 	r     []uint64
 	open  [simd.OpenWords]uint64 // bit r>>55 for every r
-	finer [fineMax + 1][]uint64  // for every r bit r>>(64-i) of finer[i]; nil: not made yet
+	finer [fineMax + 1][]uint64  // finer[i] has bit r>>(64-i) for every r; nil: not made yet
 	words []uint64               // the x', bucket by bucket
 	spare []uint64
 	start []int32 // bucket j is words[start[j]:start[j+1]]
 }
 
-// crowded is the size of a bucket from which on repeats are looked for, crowdedNear
-// that where words are thinned out: those that are left are in few buckets.
+// Buckets of at least crowded words are searched for repeats; the limit is crowdedNear
+// after thinning out, which leaves the words in few buckets.
 const (
 	crowded     = 16
 	crowdedNear = 256
@@ -70,10 +68,10 @@ func newXORSketcher(s Scheme) *xorSketcher {
 }
 
 const (
-	openShift = 55     // right of the nine bits that the map looks at
+	openShift = 55     // shifts out all but the nine bits that the map uses
 	openBins  = 1 << 9 // of the map
-	openLeast = 1 << 4 // elements a bin has on average for the map to be asked
-	fineMax   = 14     // bits that the finest map looks at
+	openLeast = 1 << 4 // the map is used if a bin has at least so many elements on average
+	fineMax   = 14     // most bits that a finer map uses
 )
 
 // Sketch implements [Sketcher] in O(n + k).
@@ -96,7 +94,7 @@ func (s *xorSketcher) Sketch(dst []uint32, features []uint64) {
 	s.minima(dst, math.MaxUint64, crowded)
 }
 
-// sketchNear throws only those that the map lets pass. It reports whether every
+// sketchNear throws only the elements that the map lets pass. It reports whether every
 // minimum is among them.
 func (s *xorSketcher) sketchNear(dst []uint32, features []uint64) bool {
 	n, m := len(features), 0
@@ -117,8 +115,8 @@ func (s *xorSketcher) sketchNear(dst []uint32, features []uint64) bool {
 	return s.minima(dst, 1<<shift-1, crowdedNear)
 }
 
-// thinOut keeps those words of spare that share their upper bits, so many as to look
-// at, with some r.
+// thinOut keeps the words of spare whose upper bits, as many as look says, are those of
+// some r.
 func (s *xorSketcher) thinOut(look int) {
 	shift := 64 - look
 	fine := s.finer[look]
@@ -138,9 +136,9 @@ func (s *xorSketcher) thinOut(look int) {
 	s.spare = s.spare[:n]
 }
 
-// minima writes the components from the words of spare, at least one. It reports
-// whether all minima are at most bound; else dst holds nothing of use. Buckets of
-// crowded words are rid of repeats.
+// minima writes the components from the words of spare, at least one. It reports whether
+// all minima are at most bound; if not, the contents of dst are undefined. It drops
+// repeats from buckets of at least crowded words.
 func (s *xorSketcher) minima(dst []uint32, bound uint64, crowded int) bool {
 	s.bucket()
 	for s.dropRepeats(crowded) {
@@ -157,7 +155,7 @@ func (s *xorSketcher) minima(dst []uint32, bound uint64, crowded int) bool {
 	return true
 }
 
-// shift returns how far right the top bits lie that tell the bucket of a word.
+// shift returns by how much to shift a word right to get its bucket.
 func (s *xorSketcher) shift() int { return 64 - bits.Len(uint(len(s.start)-2)) }
 
 // bucket moves the words of spare, at least one, to their buckets in words.
@@ -175,7 +173,7 @@ func (s *xorSketcher) bucket() {
 		sum += count
 		s.start[j] = sum
 	}
-	// From each bucket's end downwards, which leaves start at its start.
+	// From each bucket's end downwards, so that start ends up at its beginning.
 	s.words = slices.Grow(s.words[:0], n)[:n]
 	for _, x := range s.spare {
 		j := x >> shift
@@ -184,8 +182,8 @@ func (s *xorSketcher) bucket() {
 	}
 }
 
-// dropRepeats rids crowded buckets of repeats. When fewer than half of the words
-// remain it leaves them in spare and returns true: bucket them again.
+// dropRepeats drops repeats from crowded buckets. When fewer than half of the words
+// remain it leaves them in spare and returns true: the caller must bucket them again.
 func (s *xorSketcher) dropRepeats(crowded int) bool {
 	drop := false
 	for j := range len(s.start) - 1 {

@@ -1,9 +1,9 @@
-// Package passage finds what two texts have in common, word for word: the shared
-// passages, with their places in both.
+// Package passage finds the passages that two texts share word for word, with their places in
+// both.
 //
-// Use it to show why two documents are alike. It compares two token sequences at
-// a time and needs some 30 bytes a token; to find out which documents to compare,
-// use packages lsh or simjoin.
+// Use it to show why two documents are alike. It compares two token sequences at a time and
+// needs about 30 bytes a token; to find out which documents to compare, use packages lsh or
+// simjoin.
 //
 // The passages are those of greedy string tiling (M. J. Wise, "String similarity
 // via greedy string tiling and running Karp-Rabin matching", University of Sydney,
@@ -13,21 +13,20 @@
 // W. H. Chan, "Linear suffix array construction by almost pure induced-sorting",
 // DCC 2009) with common prefix lengths (T. Kasai et al., "Linear-time
 // longest-common-prefix computation in suffix arrays and its applications", CPM 2001).
-// The result is fully determined by the texts, and stays compatible.
+// The texts alone determine the result, and it stays compatible.
 package passage
 
 import "slices"
 
-// Passage is a run of Len tokens that begins at token A of the one text and at
-// token B of the other.
+// Passage is a run of Len tokens that begins at token A of the first text and at token B of the
+// second.
 type Passage struct{ A, B, Len int }
 
-// Shared returns the passages of at least minTokens tokens that texts a and b
-// share, given as the hashes of their tokens in order. The longest comes first, of
-// equally long ones the first in a, then in b. Passages do not overlap, neither in
-// a nor in b, and none can be made longer without overlapping an earlier one. A
-// minTokens below 1 counts as 1. The texts must have less than 2³¹ − 2 tokens
-// together.
+// Shared returns the passages of at least minTokens tokens that texts a and b share, given as
+// the hashes of their tokens in order. Longer passages come first, equally long ones in the
+// order of a, then of b. Passages do not overlap, neither in a nor in b, and none can be made
+// longer without overlapping an earlier one. A minTokens below 1 counts as 1. The texts
+// together must have less than 2³¹ − 2 tokens.
 //
 // Near-linear for ordinary texts. At worst O(n + r·l) for n tokens in both texts, r
 // different passage lengths and l places where a passage may begin: since passages
@@ -37,7 +36,7 @@ func Shared(a, b []uint64, minTokens int) []Passage {
 		return nil
 	}
 	t := newTiling(a, b, max(minTokens, 1))
-	pause, wait := 0, 0 // rounds without a walk, after walks that did not pay
+	pause, wait := 0, 0 // rounds to do without a walk, after walks that did not pay
 	for {
 		length := t.longest()
 		if length < t.least {
@@ -61,32 +60,32 @@ func Shared(a, b []uint64, minTokens int) []Passage {
 	}
 }
 
-// worthwhile is the number of lengths that a walk must do to have cost less than as
-// many rounds.
+// worthwhile is the number of lengths that a walk must complete to cost less than as many
+// rounds.
 const worthwhile = 4
 
 // tiling is the state of the search. Text a, a separator, text b and a terminator
 // are one sequence; a place is a position in it.
 //
-// There are two ways to go on, which give the same passages. A round looks at all
+// There are two ways to continue, which give the same passages. A round looks at all
 // candidates, the places where a passage may begin, in the order of their suffixes, so that the
-// longest common run of two places is the minimum of the lcp between them. It
-// finds the longest passage that can still be taken (longest) and takes all of
-// that length (take). Its cost does not depend on how repetitive the texts are,
-// but each length costs a round. A walk takes the places of a by their last known
-// best, the largest first, and looks around each in suffix order. In ordinary texts
-// that is a few steps a place; when it is more, the walk gives up for another round.
+// longest common run of two places is the minimum of the lcp between them. It finds the longest
+// passage that is still free (longest) and takes all passages of that length (take). Its cost
+// does not depend on how repetitive the texts are, but each length costs a round. A walk takes
+// the places of a by their last known best, the largest first, and looks around each in suffix
+// order. In ordinary texts that is a few steps a place; when it is more, the walk stops and a
+// round follows.
 type tiling struct {
 	least    int32
 	split    int32 // places from split on are in b
 	passages []Passage
 
 	place []int32 // candidates in suffix order
-	lcp   []int32 // with the candidate before
-	best  []int32 // longest passage that begins here and is still to be had
+	lcp   []int32 // with the previous candidate
+	best  []int32 // longest passage from here that is still free
 
-	// room is the number of tokens from a place to the next one taken, or to the
-	// text's end. Where that exceeds cap it may be stale, but not below cap.
+	// room is the number of tokens from a place to the next taken one, or to the text's end. A
+	// value above cap may be out of date, but then the true one is not below cap.
 	room []int32
 	cap  int32 // no passage is longer
 
@@ -137,17 +136,17 @@ func number(a, b []uint64) (sequence []int32, symbols int) {
 	return sequence, len(numbers) + 2
 }
 
-// longest computes best for every candidate, drops those below least for good,
-// since best never grows, and returns the largest.
+// longest computes best for every candidate, drops those below least for good, since best never
+// grows, and returns the largest best.
 //
 // The best match of a place in a with the places of b before it in suffix order is
 //
 //	max over those of min(room there, room here, every lcp between)
 //
-// and the maximum of minima can be carried along as one number, as can that of
-// the places behind it on the way back.
+// This maximum of minima can be updated as one number on the way up, and so can that of the
+// places after it on the way back.
 func (t *tiling) longest() int32 {
-	var reach [2]int32 // of the places of a and of b that were passed
+	var reach [2]int32 // the reach of the places of a and of b passed so far
 	for k, p := range t.place {
 		side, room := t.side(p), min(t.room[p], t.cap)
 		reach[0], reach[1] = min(reach[0], t.lcp[k]), min(reach[1], t.lcp[k])
@@ -197,9 +196,9 @@ func (t *tiling) take(length int32) {
 	for _, entry := range t.fromA {
 		a, class := int32(entry>>32), entry&(1<<32-1)
 		if t.room[a] < length {
-			continue // overlaps one taken just now
+			continue // overlaps a passage taken just now
 		}
-		// Places of b that are overlapped stay so, for every later place of a.
+		// Places of b that are overlapped stay so for every later place of a.
 		head := heads[class]
 		for head < heads[class+1] && t.room[int32(t.fromB[head])] < length {
 			head++
@@ -212,13 +211,13 @@ func (t *tiling) take(length int32) {
 	t.cap = length - 1
 }
 
-// collect gathers the candidates of that length: those of a as place and class in
-// order of the place, those of b as class and place in order of both, where a
-// class is a run of equal text. Class c has heads[c] … heads[c+1] of fromB.
+// collect gathers the candidates of that length: those of a as (place, class) ordered by place,
+// those of b as (class, place) ordered by both. A class is a run of equal text. heads[c] …
+// heads[c+1] of fromB belong to class c.
 func (t *tiling) collect(length int32) (heads []int) {
 	t.fromA, t.fromB = t.fromA[:0], t.fromB[:0]
 	classes := uint64(0)
-	common := int32(0) // with the last candidate of that length
+	common := int32(0) // with the previous candidate of that length
 	for k, best := range t.best {
 		common = min(common, t.lcp[k])
 		if best < length {
@@ -247,9 +246,9 @@ func (t *tiling) mark(p, q, length int32) {
 	t.fill(q, length)
 }
 
-// fill leaves no room in length tokens from place p on and less before them. Places
-// more than length before p keep a stale room, which no later passage is long
-// enough to notice.
+// fill sets room to 0 for length tokens from place p on, and reduces it before them. Places
+// more than length before p keep their old room, but no later passage is long enough for that
+// to matter.
 func (t *tiling) fill(p, length int32) {
 	clear(t.room[p : p+length])
 	for q := p - 1; q >= max(0, p-length) && t.room[q] > p-q; q-- {

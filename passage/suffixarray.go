@@ -4,12 +4,12 @@ package passage
 // there. Values of s are 0 … symbols−1; the last one must be 0 and the only 0.
 // O(len(s) + symbols).
 //
-// A suffix is of type S if it is smaller than the one that begins a place later,
-// else L. An S place behind an L place is a leftmost one (LMS). Knowing the order
-// of the LMS suffixes, those of type L follow in one pass upwards and the rest in
-// one downwards (induce). The order of the LMS suffixes is found by the same passes
-// for their substrings up to the next LMS place, and, where these repeat, by
-// recursion on the sequence of their names, which is at most half as long.
+// A suffix is of type S if it is smaller than the suffix that begins one place later,
+// otherwise L. An S place after an L place is a leftmost one (LMS). From the order of the
+// LMS suffixes, one pass upwards gives those of type L and one pass downwards the rest
+// (induce). The order of the LMS suffixes is found by the same passes for their
+// substrings up to the next LMS place, and, where these repeat, by recursion on the
+// sequence of their names, which is at most half as long.
 func suffixArray(s []int32, symbols int) []int32 {
 	n := len(s)
 	sa := make([]int32, n)
@@ -60,8 +60,9 @@ type inducer struct {
 
 func (x *inducer) leftmost(p int32) bool { return p > 0 && x.small[p] && !x.small[p-1] }
 
-// name numbers the LMS substrings in the order in which x.sa has them, equal ones
-// alike. Two LMS places are never neighbours, so half the place indexes the names.
+// name numbers the LMS substrings in the order in which x.sa has them; equal ones have
+// equal numbers. Two LMS places are never neighbours, so half the place indexes the
+// names.
 func (x *inducer) name() (names []int32, different int) {
 	names = make([]int32, len(x.s)/2+1)
 	last := int32(-1)
@@ -79,7 +80,7 @@ func (x *inducer) name() (names []int32, different int) {
 }
 
 // sameSubstring compares the substrings from two LMS places to the next ones. The
-// terminator ends every comparison, being the only 0.
+// terminator ends every comparison, because it is the only 0.
 func (x *inducer) sameSubstring(p, q int32) bool {
 	for i := int32(0); ; i++ {
 		if x.s[p+i] != x.s[q+i] || x.small[p+i] != x.small[q+i] {
@@ -91,8 +92,8 @@ func (x *inducer) sameSubstring(p, q int32) bool {
 	}
 }
 
-// induce fills x.sa from LMS places in order: right for the whole suffixes if
-// that order is theirs, for LMS substrings if it is any.
+// induce fills x.sa from LMS places in order. If they are in the order of their suffixes,
+// it sorts all suffixes; in any order, it sorts the LMS substrings.
 func (x *inducer) induce(lms []int32) {
 	for i := range x.sa {
 		x.sa[i] = -1
@@ -106,7 +107,7 @@ func (x *inducer) induce(lms []int32) {
 		x.at[c] = sum
 		sum += n
 	}
-	for _, p := range x.sa { // grows ahead of the loop
+	for _, p := range x.sa { // x.sa is filled ahead of the loop
 		if p > 0 && !x.small[p-1] {
 			c := x.s[p-1]
 			x.sa[x.at[c]] = p - 1
@@ -136,8 +137,8 @@ func (x *inducer) putLast(p int32) {
 	x.sa[x.at[c]] = p
 }
 
-// commonPrefixes returns for every place in sa how many symbols its suffix shares
-// with that of the place before, 0 for the first. O(len(s)).
+// commonPrefixes returns for every place in sa how many symbols its suffix shares with
+// that of the previous place, 0 for the first. O(len(s)).
 func commonPrefixes(s, sa []int32) []int32 {
 	rank := make([]int32, len(s))
 	for k, p := range sa {
@@ -151,7 +152,7 @@ func commonPrefixes(s, sa []int32) []int32 {
 			continue
 		}
 		q := int(sa[k-1])
-		for s[p+common] == s[q+common] { // the terminator ends it
+		for s[p+common] == s[q+common] { // the terminator ends the loop
 			common++
 		}
 		lcp[k] = int32(common)

@@ -3,15 +3,15 @@ package passage
 import "github.com/alike-dev/alike/text"
 
 // Span is a passage of two texts, with its places in bytes: from the first byte of its first
-// token up to the end of its last one.
+// token to the end of its last one.
 type Span struct {
 	Tokens       int
 	StartA, EndA int
 	StartB, EndB int
 }
 
-// InTexts returns what [Shared] finds in the tokens of two texts. The tokenizer belongs to the
-// caller's goroutine. Cost: that of the tokens and of Shared.
+// InTexts returns the passages that [Shared] finds in the tokens of two texts. The tokenizer
+// belongs to the caller's goroutine. Cost: that of tokenising and of Shared.
 func InTexts(t *text.Tokenizer, a, b []byte, minTokens int) []Span {
 	tokensA, tokensB := t.AppendTokens(nil, a), t.AppendTokens(nil, b)
 	shared := Shared(hashes(tokensA), hashes(tokensB), minTokens)

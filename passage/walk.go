@@ -2,13 +2,13 @@ package passage
 
 import "slices"
 
-// walk takes passages from length cap down to least, as long as that is cheap. It
-// returns how many lengths it has finished, and whether those were all.
+// walk takes passages from length cap down to least, as long as that is cheap. It returns
+// how many lengths it has finished, and whether those were all.
 //
-// The best of a place only shrinks, so the last one known bounds it from above,
-// and the places of a whose bound is the length at hand include all that really
-// reach it. In order of a, each takes the first place of b that fits, or is put off
-// to the length that it can still have.
+// The best of a place only shrinks, so the last known value bounds it from above. The
+// places of a whose bound is the current length therefore include all that really reach
+// it. In order of a, each takes the first place of b that fits, or is put back under the
+// length that it can still have.
 func (t *tiling) walk() (levels int, finished bool) {
 	queue := t.enqueue()
 	budget := 4 * len(t.place)
@@ -35,10 +35,10 @@ func (t *tiling) walk() (levels int, finished bool) {
 	return levels, true
 }
 
-// look returns the best length of a place of a, no longer than cap, and for cap itself the
-// first place of b that has it; a length below least if there is none. It goes up and
-// down in suffix order until the texts there share too little, and stops when
-// the budget of steps is used up.
+// look returns the best length of a place of a, at most cap, and for cap itself the first
+// place of b that has it; a length below least if there is none. It goes up and down in
+// suffix order until the texts there share too little, or until the budget of steps is
+// used up.
 func (t *tiling) look(a int32, budget *int) (length, b int32) {
 	length = t.least - 1
 	consider := func(q, common int32) (further bool) {
@@ -51,8 +51,8 @@ func (t *tiling) look(a int32, budget *int) (length, b int32) {
 		}
 		return *budget >= 0
 	}
-	// Beyond a run as short as the best one there is only need to look for an
-	// earlier place of b, and only if the length will be taken now.
+	// A run no longer than the best one so far can only give an earlier place of b, and that
+	// matters only if the length is taken now.
 	futile := func(common int32) bool {
 		return common < length || common == length && length < t.cap
 	}
@@ -95,7 +95,7 @@ type queue struct {
 	first, next []int32
 }
 
-// put adds a place, or forgets it if the length is too short.
+// put adds a place, or drops it if the length is too short.
 func (q *queue) put(place, length int32) {
 	if length >= q.least {
 		q.next[place] = q.first[length]
@@ -103,7 +103,7 @@ func (q *queue) put(place, length int32) {
 	}
 }
 
-// take appends the places of that length, ascending.
+// take appends the places of the given length, ascending.
 func (q *queue) take(length int32, places []int32) []int32 {
 	for e := q.first[length]; e != 0; e = q.next[e-1] {
 		places = append(places, e-1)

@@ -6,20 +6,20 @@ import (
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// A Comparer decides about pairs of non-empty documents. It does not change and allocates
+// A Comparer decides about pairs of non-empty documents. It is immutable and allocates
 // nothing; any number of goroutines may use it.
 type Comparer struct {
 	threshold measure.Threshold
 	banded    Banded
-	estimate  func(a, b []uint32) float64 // of signatures without bands
+	estimate  func(a, b []uint32) float64 // for signatures without bands
 	minEqual  int
-	bits      int // of signatures that are compared by Hamming distance; 0: others
+	bits      int // of signatures that are compared by Hamming distance; 0 for other signatures
 	distance  int
 	rate      bool
 }
 
-// NewComparer returns a comparer. With rate every pair is wanted, whatever its similarity
-// is. A recipe that decides nothing rates by signatures.
+// NewComparer returns a comparer. With rate every pair matches, whatever its similarity. A
+// recipe that decides nothing rates pairs by signatures.
 func (r Recipe) NewComparer(rate bool) *Comparer {
 	c := &Comparer{threshold: r.threshold, banded: r.banded(), rate: rate || r.verify == None || r.decision == byNothing}
 	if s, ok := r.sketch.(Estimating); ok && c.banded == nil {
@@ -35,7 +35,8 @@ func (r Recipe) NewComparer(rate bool) *Comparer {
 }
 
 // Sets returns the similarity of two ascending sets by the threshold's measure, and whether
-// the pair is wanted; of a pair that is not it may be 0. The recipe must have a threshold.
+// the pair matches; if it does not, the similarity may be 0. The recipe must have a
+// threshold.
 func (c *Comparer) Sets(a, b []uint64) (similarity float64, wanted bool) {
 	inter := 0
 	if c.rate {
@@ -46,10 +47,10 @@ func (c *Comparer) Sets(a, b []uint64) (similarity float64, wanted bool) {
 	return c.threshold.Measure().Similarity(uint64(inter), uint64(len(a)), uint64(len(b))), wanted
 }
 
-// Signatures returns the similarity that two signatures show, and whether the pair is wanted:
-// the estimate or, of signatures that are compared by Hamming distance, the share of equal
-// bits. It panics for signatures that can do neither; see [Banded], [Estimating] and
-// [Hamming].
+// Signatures returns the similarity that two signatures show, and whether the pair matches.
+// The similarity is the estimate or, for signatures that are compared by Hamming distance,
+// the share of equal bits. It panics for signatures that have neither; see [Banded],
+// [Estimating] and [Hamming].
 func (c *Comparer) Signatures(a, b []uint32) (similarity float64, wanted bool) {
 	if c.bits > 0 {
 		d := simhash.Distance(a, b)
@@ -63,7 +64,8 @@ func (c *Comparer) Signatures(a, b []uint32) (similarity float64, wanted bool) {
 	return c.banded.Estimate(equal), c.rate || equal >= c.minEqual
 }
 
-// Equal returns in how many components two signatures agree, 0 for those without.
+// Equal returns the number of components in which two signatures agree, 0 for signatures
+// without components.
 func (c *Comparer) Equal(a, b []uint32) int {
 	if c.banded == nil {
 		return 0

@@ -12,10 +12,10 @@ import (
 	"github.com/alike-dev/alike/simhash"
 )
 
-// separator stands between the parts of a line.
+// separator separates the parts of a line.
 const separator = " | "
 
-// What the parts of a line begin with.
+// The first words of the parts of a line.
 const (
 	exlshFamily   = "exlsh/"
 	simHashFamily = "simhash/"
@@ -37,8 +37,8 @@ func (r Recipe) String() string {
 	return strings.Join(parts, separator)
 }
 
-// Signature returns the part of the line that names all a signature depends on but the text:
-// signatures may be compared if it is the same, and only then.
+// Signature returns the part of the line that names everything on which a signature depends,
+// apart from the text: signatures may be compared only if this part is equal.
 func (r Recipe) Signature() string {
 	if r.texts != nil {
 		return r.texts.String()
@@ -68,7 +68,7 @@ func (r *Recipe) keysLine() string {
 	return fmt.Sprintf("%s=%d %s=%d", bandsField, r.banding.Bands, rowsField, r.banding.Rows)
 }
 
-// Decision returns the last part of the line, which says which pairs are wanted.
+// Decision returns the last part of the line, which says which pairs match.
 func (r Recipe) Decision() string {
 	if r.decision == byDistance {
 		return hammingSign + strconv.Itoa(r.blocks.Distance())
@@ -76,10 +76,10 @@ func (r Recipe) Decision() string {
 	return r.threshold.String() + " " + string(r.verify)
 }
 
-// Parse reads a line as String prints it, or the part of it that Signature returns. Lists and
-// functions of which a line holds but a hash or a name (stop words, filters, numbers of
-// permutations, schemes of a caller's own) cannot be had from it: there the error says so. A
-// line of another version of a step or of Unicode is an error too.
+// Parse reads a line that String has printed, or the part of it that Signature returns. A
+// line holds only a hash or a name of lists and functions (stop words, filters, numbers of
+// permutations, schemes of a caller's own); for those, Parse returns an error. A line of
+// another version of a step or of Unicode is an error too.
 func Parse(line string) (Recipe, error) {
 	parts := strings.Split(line, separator)
 	head := 2
@@ -89,7 +89,7 @@ func Parse(line string) (Recipe, error) {
 	switch len(parts) {
 	case head, head + 2:
 	case 1:
-		return Recipe{}, fmt.Errorf("recipe: %q says only one half: how features are made and how they become a signature, with %q between them", line, separator)
+		return Recipe{}, fmt.Errorf("recipe: %q holds only one half: want how to make features and how to make a signature of them, with %q between them", line, separator)
 	default:
 		return Recipe{}, fmt.Errorf("recipe: %q has %d parts: want features, signature and, if it decides, keys and decision, with %q between them", line, len(parts), separator)
 	}
@@ -138,7 +138,7 @@ func parseSignature(parts []string) (o Options, err error) {
 	if o.Features, err = shingle.ParseOptions(parts[0]); err != nil {
 		return o, err
 	}
-	return o, Fits(o.Sketch, o.Features) // New would fill the hash in, but the line names it
+	return o, Fits(o.Sketch, o.Features) // New would add the hash, but the line must name it
 }
 
 // parseDecision reads the last two parts.
@@ -170,7 +170,7 @@ func (o *Options) parseDecision(keys, decision string) (err error) {
 	return parseNumbers(keys, "bands=16 rows=6", map[string]*int{bandsField: &o.Banding.Bands, rowsField: &o.Banding.Rows, agreeField: &o.Banding.MinBands})
 }
 
-// parseNumbers reads the keys of a line: fields with a number each, one at least.
+// parseNumbers reads the keys of a line: at least one field, each with a number.
 func parseNumbers(keys, example string, fields map[string]*int) error {
 	wrong := fmt.Errorf("recipe: keys %q: want %q, or such as %q", keys, noKeys, example)
 	for _, field := range strings.Fields(keys) {

@@ -12,71 +12,71 @@ import (
 	"github.com/alike-dev/alike/shingle"
 )
 
-// LongText is the length in bytes from which on the features of a text are used up as they
-// come, if MakerOptions do not say otherwise: there are more of them than the text has bytes.
+// LongText is the length in bytes from which the features of a text are used block by block, if
+// MakerOptions do not set another: their memory would exceed that of the text.
 const LongText = 1 << 20
 
-// blockFeatures is how many features of such a text are made at once, 32 KiB.
+// blockFeatures is how many features a block of such a text has, 32 KiB.
 const blockFeatures = 4 << 10
 
-// trimFrom is the number of features up to which scratch memory is kept for the next text.
+// trimFrom is the most features for which scratch memory is kept for the next text.
 const trimFrom = 1 << 20
 
-// A Step is a part of making a document, for who measures time.
+// A Step is a part of making a document, for callers that measure time.
 type Step uint8
 
 // The steps.
 const (
-	StepFeatures Step = iota // features, or what a TextScheme does
+	StepFeatures Step = iota // features, or all the work of a TextScheme
 	StepSketch               // digest and signature
 )
 
-// MakerOptions say what a Maker makes besides features and digest.
+// MakerOptions say what a Maker makes in addition to features and digest.
 type MakerOptions struct {
-	Signature bool // signatures, even where there are no keys
+	Signature bool // make signatures, even if there are no keys
 	Long      int  // see LongText; 0: LongText
-	// Whole tells of a long text whose features are so many whether they are wanted as a
-	// whole, to be taken by Set. nil: no.
+	// Whole is called with the number of features of a long text, and reports whether Set must return
+	// them. nil: no.
 	Whole func(features int) bool
-	// Short says which sets are short: a text with one has no keys and no signature.
+	// Short says which sets are short: a text with a short set has no keys and no signature.
 	Short ShortSets
-	Lap   func(Step) // if set, called when a step is over
+	Lap   func(Step) // if set, called at the end of a step
 }
 
-// ShortSets tells sets that are found by all of their features from those that are found by keys.
+// ShortSets separates sets that are found by all of their features from sets that are found by keys.
 type ShortSets struct {
-	Most int // features of a short set; 0: there are none
-	Near int // features of the largest set that can be like a short one, Most or more
+	Most int // most features of a short set; 0: no set is short
+	Near int // most features of a set that can be similar to a short one, at least Most
 }
 
-// A Maker makes of texts what a recipe says. It owns scratch memory, allocates nothing for a
-// document once warm (long texts apart), and belongs to one goroutine.
+// A Maker applies a recipe to texts. It owns scratch memory, allocates nothing for a document once
+// warm (except for long texts), and belongs to one goroutine.
 type Maker struct {
 	options   MakerOptions
 	banding   func(dst []uint64, signature []uint32) []uint64 // nil: no keys
-	byDigest  bool                                            // of features; else of the signature
+	byDigest  bool                                            // the digest of features decides about equality; otherwise that of the signature
 	shingler  *shingle.Shingler                               // nil: texts
 	sketcher  Sketcher
 	texts     TextSketcher
 	sampler   *minhash.BottomKSketcher // nil: no keys of samples
 	sample    int                      // its size
 	few       *distinct.Few            // nil: no sets are short
-	short     bool                     // the set of the text is
+	short     bool                     // the set of the current text is short
 	features  []uint64
 	block     []uint64 // of the features of a long text
 	bytes     []byte   // of the signature of a TextSketcher
-	signature []uint32 // empty: none is made
+	signature []uint32 // empty: not made
 	decode    func(dst []uint32, packed []byte) ([]uint32, error)
 	taken     []uint32 // the signature of Take
-	none      []uint32 // that of a text without features; nil: not known yet
+	none      []uint32 // the signature of a text without features; nil: not known yet
 }
 
-// Made is what a text has become, beside what the Maker holds until the next one.
+// Made is the result for a text, in addition to what the Maker holds until the next text.
 type Made struct {
-	Features int // with repeats; 0: a document that is like nothing
-	// Digest is equal for equal documents: 96 of its bits count. Documents are equal if
-	// their features are, whatever their order, or, where a Hamming distance decides and
-	// under a TextScheme, if their signatures are.
+	Features int // with repeats; 0: the document is similar to nothing
+	// Digest is equal for equal documents: 96 of its bits count. Documents are equal if their features
+	// are, whatever their order; if a Hamming distance decides, and under a TextScheme, if their
+	// signatures are.
 	Digest [2]uint64
 }
 
@@ -112,7 +112,7 @@ func (r Recipe) NewMaker(o MakerOptions) *Maker {
 	return m
 }
 
-// Make makes of a text its features, digest and signature.
+// Make computes features, digest and signature of a text.
 func (m *Maker) Make(text []byte) (made Made) {
 	m.reset()
 	switch {
@@ -136,7 +136,7 @@ func (m *Maker) Make(text []byte) (made Made) {
 	return made
 }
 
-// reset begins a text, or begins it again.
+// reset begins a text, or begins the same one again.
 func (m *Maker) reset() {
 	m.short = false
 	if m.sampler != nil {
@@ -147,7 +147,7 @@ func (m *Maker) reset() {
 	}
 }
 
-// isShort finds out whether the set of the text is short, when all features were taken.
+// isShort determines whether the set of the text is short, once all features are taken.
 func (m *Maker) isShort() {
 	if m.few != nil {
 		values, ok := m.few.Values()
@@ -155,7 +155,7 @@ func (m *Maker) isShort() {
 	}
 }
 
-// take adds features of the text to what is made of it.
+// take adds features of the text to the results.
 func (m *Maker) take(made *Made, features []uint64) {
 	made.add(features)
 	if m.few != nil {
@@ -166,10 +166,10 @@ func (m *Maker) take(made *Made, features []uint64) {
 	}
 }
 
-// Take makes of a signature that was stored, as Recipe.AppendBinary writes it down, what Make
-// makes of a text: digest, signature and keys. Documents are equal if their signatures are.
-// Of features nothing is known: there is one, or none if the signature is that of a text
-// without any. The error says how the bytes are damaged. The Maker must make signatures.
+// Take does for a stored signature, packed by Recipe.AppendBinary, what Make does for a text: it
+// computes digest, signature and keys. Documents are equal if their signatures are. The features are
+// unknown: their number is reported as 1, or as 0 if the signature is that of a text without
+// features. The error says how the bytes are damaged. The Maker must make signatures.
 func (m *Maker) Take(packed []byte) (made Made, err error) {
 	if m.none == nil {
 		m.Make(nil)
@@ -194,11 +194,11 @@ func (m *Maker) lap(step Step) {
 	}
 }
 
-// Signature returns the signature of the text, empty if none is made. Of a text without
-// features it says nothing.
+// Signature returns the signature of the text, empty if none is made. For a text without features it
+// means nothing.
 func (m *Maker) Signature() []uint32 { return m.signature }
 
-// AppendHashes appends hashes of the text's features, one of each, if they are no more than
+// AppendHashes appends the hashes of the text's distinct features if there are at most
 // ShortSets.Near.
 func (m *Maker) AppendHashes(dst []uint32) []uint32 {
 	if m.few == nil {
@@ -212,7 +212,7 @@ func (m *Maker) AppendHashes(dst []uint32) []uint32 {
 	return dst
 }
 
-// AppendKeys appends the keys of the text: as many as the recipe has, none if its set is short.
+// AppendKeys appends the keys of the text: Recipe.Keys of them, or none if its set is short.
 func (m *Maker) AppendKeys(dst []uint64) []uint64 {
 	switch {
 	case m.short:
@@ -229,21 +229,21 @@ func (m *Maker) AppendKeys(dst []uint64) []uint64 {
 	return m.banding(dst, m.signature)
 }
 
-// Set returns the text's features as an ascending set, which holds until the next text. Of a
-// long text it is empty unless they were wanted as a whole.
+// Set returns the text's features as an ascending set, which is valid until the next text. For a long
+// text it is empty unless Whole asked for it.
 func (m *Maker) Set() []uint64 {
 	m.features = shingle.Set(m.features)
 	return m.features
 }
 
-// Trim gives back the memory that an uncommonly long text has left.
+// Trim frees the memory that an unusually long text needed.
 func (m *Maker) Trim() {
 	if cap(m.features) > m.options.Long {
 		m.features = nil
 	}
 }
 
-// makeText lets a TextSketcher do it. Its bytes become words, four each.
+// makeText uses a TextSketcher. Its bytes become words, four each.
 func (m *Maker) makeText(text []byte) (features int) {
 	m.bytes, features = m.texts.AppendSketch(m.bytes[:0], text)
 	if len(m.signature) == 0 {
@@ -253,7 +253,7 @@ func (m *Maker) makeText(text []byte) (features int) {
 	return features
 }
 
-// appendBytes appends bytes as words, four each, the lowest first. The last may be a part.
+// appendBytes appends bytes as words, four each, the lowest first. The last word may be partial.
 func appendBytes(dst []uint32, src []byte) []uint32 {
 	for ; len(src) >= 4; src = src[4:] {
 		dst = append(dst, binary.LittleEndian.Uint32(src))
@@ -266,8 +266,8 @@ func appendBytes(dst []uint32, src []byte) []uint32 {
 	return dst
 }
 
-// makeLong is Make for a text of any length. The features are in memory as a whole only
-// where they are wanted so, or the scheme asks for it.
+// makeLong is Make for a text of any length. All features are in memory at once only if Whole or the
+// scheme asks for it.
 func (m *Maker) makeLong(text []byte) (made Made) {
 	seq, inBlocks := m.sketcher.(minhash.SeqSketcher)
 	whole := m.sketcher != nil && !inBlocks
@@ -309,11 +309,11 @@ func (r *Recipe) newShingler() *shingle.Shingler {
 	return s
 }
 
-// A SetMaker makes sets of texts and nothing else. It owns scratch memory, allocates nothing
-// but room for sets once warm, and belongs to one goroutine.
+// A SetMaker makes sets of texts only. It owns scratch memory, allocates nothing but room for sets
+// once warm, and belongs to one goroutine.
 type SetMaker struct{ shingler *shingle.Shingler }
 
-// NewSetMaker returns a maker of sets. The recipe must not be one of a TextScheme.
+// NewSetMaker returns a maker of sets. The recipe must not use a TextScheme.
 func (r Recipe) NewSetMaker() *SetMaker { return &SetMaker{r.newShingler()} }
 
 // AppendSet appends the ascending set of a text's features.
@@ -323,8 +323,8 @@ func (m *SetMaker) AppendSet(dst []uint64, text []byte) []uint64 {
 	return dst[:start+len(shingle.Set(dst[start:]))]
 }
 
-// AppendShare is AppendSet of those features that keep wants. What it does not want is not sorted and
-// needs no room.
+// AppendShare is AppendSet of the features for which keep returns true. Others are not sorted and
+// need no room.
 func (m *SetMaker) AppendShare(dst []uint64, text []byte, keep func(feature uint64) bool) []uint64 {
 	start := len(dst)
 	for from := 0; from < len(text); {
@@ -358,7 +358,7 @@ func (m *Maker) blocksOf(text []byte) iter.Seq[[]uint64] {
 	}
 }
 
-// Digest returns the digest of features; their order does not count, repeats do.
+// Digest returns the digest of features; their order does not matter, but repeats do.
 func Digest(features []uint64) [2]uint64 {
 	var made Made
 	made.add(features)
@@ -374,8 +374,8 @@ func (d *Made) add(features []uint64) {
 	d.Digest[1] += products + uint64(len(features))
 }
 
-// signatureDigest returns the digest of a signature: two chains of hashes, of which the first
-// alone tells all signatures of 64 bits apart.
+// signatureDigest returns the digest of a signature: two chains of hashes, the first of which alone
+// distinguishes all signatures of 64 bits.
 func signatureDigest(signature []uint32) (d [2]uint64) {
 	d[1] = hashing.Key1
 	for i := 0; i < len(signature); i += 2 {

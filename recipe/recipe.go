@@ -1,27 +1,25 @@
-// Package recipe says what "alike" means, in one value: how a text becomes features, how
-// features become a signature, which keys of it find candidates, and what decides about a
-// pair.
+// Package recipe defines what "alike" means, in one value: how a text becomes features, how features become a
+// signature, which keys of it find candidates, and what decides about a pair.
 //
 //	text → features → signature → keys        (Maker)
 //	two sets or two signatures → decision     (Comparer)
 //
-// A [Recipe] is made by [New] from Options, or by [Parse] from its own line:
+// [New] makes a [Recipe] from Options, or [Parse] from its own line:
 //
 //	text/v2 nfkc fold words n=5 unicode=15.0.0 | minhash/oph/v1 k=128 bits=32 seed=1 | bands=16 rows=6 | jaccard>=0.8 exact
 //	text/v2 nfkc fold words n=5 unicode=15.0.0 | simhash/fastsimhash/v1 bits=64 | blocks keys=10 | hamming<=3
 //
-// Its parts are what features are, how a signature is made of them, the keys, and the
-// decision. Schemes of texts, such as those of package exlsh, have one part in place of the
-// first two. A recipe of signatures alone ends there. Recipes with equal lines do the same
-// to every document and every pair, so that the line can head an index, be the parameter of
-// a job, or tell whether a run can go on with what another has done.
+// Its parts are the features, the signature, the keys, and the decision. Schemes of texts, such as those of package
+// exlsh, have one part instead of the first two. A recipe of signatures alone ends there. Recipes with equal lines
+// treat every document and every pair in the same way, so the line can head an index, be the parameter of a job, or
+// tell whether a run can continue from the results of another.
 //
-// A caller's own signature is a [Scheme], if it is made of features, or a [TextScheme]. What
-// else it can do it says by the optional interfaces [Banded] and [Hamming].
+// A caller's own signature is a [Scheme], if it is made of features, or a [TextScheme]. It declares further abilities
+// by the optional interfaces [Banded] and [Hamming].
 //
 // # What stays compatible
 //
-// The lines. What is made under one line never changes.
+// The lines. One line always gives the same results.
 package recipe
 
 import (
@@ -35,13 +33,13 @@ import (
 	"github.com/alike-dev/alike/simhash"
 )
 
-// Verify says how the similarity of a pair is established.
+// Verify says how to establish the similarity of a pair.
 type Verify string
 
 // The ways of verifying.
 const (
 	Exact  Verify = "exact"  // by the two feature sets
-	Sketch Verify = "sketch" // the signatures' estimate, held against the threshold
+	Sketch Verify = "sketch" // by the signatures' estimate, compared with the threshold
 	None   Verify = "none"   // every candidate passes; the estimate is only reported
 )
 
@@ -50,32 +48,30 @@ type Keys string
 
 // The choices of keys.
 const (
-	AnyKeys Keys = ""     // those of LSH or, where they do not serve and sets are compared, none
-	LSH     Keys = "lsh"  // of bands, whatever they are worth, or by containment of samples
-	NoKeys  Keys = "none" // none: pairs are found by their sets
+	AnyKeys Keys = ""     // those of LSH, or none if these do not work and sets are compared
+	LSH     Keys = "lsh"  // of bands, however selective they are, or by containment of samples
+	NoKeys  Keys = "none" // none: the sets themselves find the pairs
 )
 
-// Options are what a recipe is made of. The zero value makes signatures of the default
-// scheme and decides nothing.
+// Options are the choices of a recipe. The zero value makes signatures of the default scheme and decides nothing.
 type Options struct {
 	Features shingle.Options
 	Sketch   Scheme     // of features; nil: minhash.Default()
-	Texts    TextScheme // if set, in place of both
+	Texts    TextScheme // if set, replaces both
 
 	// Threshold decides by similarity; the zero value decides nothing.
 	Threshold measure.Threshold
 	Verify    Verify     // with Threshold; "": Exact
 	Keys      Keys       // with Threshold
-	Recall    float64    // in (0,1), by which bands or samples are tuned; 0: lsh.DefaultRecall
-	Banding   lsh.Params // if set, instead
-	Sample    lsh.Sample // if set, instead, by containment
+	Recall    float64    // in (0,1), for which bands or samples are tuned; 0: lsh.DefaultRecall
+	Banding   lsh.Params // if set, replaces the tuned bands
+	Sample    lsh.Sample // if set, replaces the tuned sample, by containment
 
-	// Distance, if set, decides by the Hamming distance of signatures, from 0 on, in place
-	// of all that belongs to Threshold.
+	// Distance, if set, decides by the Hamming distance of signatures, at least 0, instead of Threshold and its options.
 	Distance *int
 }
 
-// A Recipe does not change; any number of goroutines may use it. The zero value is none.
+// A Recipe is immutable; any number of goroutines may use it. The zero value is not a recipe.
 type Recipe struct {
 	features shingle.Options
 	sketch   Scheme
@@ -84,12 +80,12 @@ type Recipe struct {
 	decision  decision
 	threshold measure.Threshold
 	verify    Verify
-	banding   lsh.Params     // no bands: no keys of bands
-	sample    lsh.Sample     // no size: no keys of samples
-	blocks    simhash.Blocks // of decisions by distance
+	banding   lsh.Params     // zero: no keys of bands
+	sample    lsh.Sample     // zero: no keys of samples
+	blocks    simhash.Blocks // for decisions by distance
 }
 
-// decision is what a recipe decides by.
+// decision is the way in which a recipe decides.
 type decision uint8
 
 const (
@@ -98,8 +94,8 @@ const (
 	byDistance
 )
 
-// New returns the recipe of the options, or an error that says what does not go together.
-// Where the scheme asks for shingles of a certain hash and Features names none, they get it.
+// New returns the recipe of the options, or an error that says which options do not fit together. If the scheme needs
+// shingles of a certain hash and Features names none, New sets it.
 func New(o Options) (Recipe, error) {
 	r := Recipe{features: o.Features, sketch: o.Sketch, texts: o.Texts}
 	if r.texts != nil {
@@ -113,7 +109,7 @@ func New(o Options) (Recipe, error) {
 	return r, nil
 }
 
-// settle fills in the default scheme and the hash that it wants.
+// settle fills in the default scheme and the hash that it needs.
 func (r *Recipe) settle() error {
 	if r.sketch == nil {
 		r.sketch = minhash.Default()
@@ -124,7 +120,7 @@ func (r *Recipe) settle() error {
 	return errors.Join(Fits(r.sketch, r.features), r.features.Validate())
 }
 
-// featureHash returns the hash of the features that a scheme is for, "" if any will do.
+// featureHash returns the hash of features that a scheme needs, "" if any will do.
 func featureHash(s Scheme) shingle.Hash {
 	if of, ok := s.(interface{ FeatureHash() string }); ok {
 		return shingle.Hash(of.FeatureHash())
@@ -132,7 +128,7 @@ func featureHash(s Scheme) shingle.Hash {
 	return ""
 }
 
-// Fits reports, by an error, that a scheme is for features hashed in another way.
+// Fits returns an error if a scheme needs features hashed in another way.
 func Fits(s Scheme, features shingle.Options) error {
 	if hash := featureHash(s); hash != "" && hash != features.Hash {
 		return fmt.Errorf("%s is for shingles hashed by %s, not for those of %s: set Hash", s, hash, features)
@@ -140,7 +136,7 @@ func Fits(s Scheme, features shingle.Options) error {
 	return nil
 }
 
-// decide takes over what decides, and makes its keys.
+// decide sets how the recipe decides, and chooses its keys.
 func (r *Recipe) decide(o Options) (err error) {
 	similarity := o.Threshold != (measure.Threshold{})
 	switch {
@@ -181,13 +177,12 @@ func (r *Recipe) decide(o Options) (err error) {
 	return err
 }
 
-// byContainment reports whether documents are found by samples of each other; see
-// lsh.Sample.
+// byContainment reports whether samples find the documents; see lsh.Sample.
 func byContainment(t measure.Threshold) bool {
 	return t.Measure() == measure.Containment || t.Measure() == measure.MaxContainment
 }
 
-// chooseSample returns the sample to make keys of, none where there is to be none.
+// chooseSample returns the sample to make keys of, the zero value for no keys of samples.
 func (r *Recipe) chooseSample(o Options) (lsh.Sample, error) {
 	switch {
 	case o.Banding != (lsh.Params{}):
@@ -204,7 +199,7 @@ func (r *Recipe) chooseSample(o Options) (lsh.Sample, error) {
 	return sample, err
 }
 
-// chooseBanding returns the bands to make keys of, none where there are to be none.
+// chooseBanding returns the bands to make keys of, the zero value for no keys of bands.
 func (r *Recipe) chooseBanding(o Options) (lsh.Params, error) {
 	s := r.banded()
 	switch {
@@ -227,7 +222,7 @@ func (r *Recipe) chooseBanding(o Options) (lsh.Params, error) {
 	return banding, err
 }
 
-// banded returns the scheme if it has bands, else nil.
+// banded returns the scheme if it has bands, otherwise nil.
 func (r *Recipe) banded() Banded {
 	if s, ok := r.sketch.(Banded); ok && s.HasBands() {
 		return s
@@ -235,8 +230,7 @@ func (r *Recipe) banded() Banded {
 	return nil
 }
 
-// hammingBits returns the number of bits of signatures that are compared by Hamming
-// distance, 0 for others.
+// hammingBits returns the number of bits of signatures that are compared by Hamming distance, 0 for other signatures.
 func (r *Recipe) hammingBits() int {
 	var scheme any = r.sketch
 	if r.texts != nil {
@@ -251,30 +245,29 @@ func (r *Recipe) hammingBits() int {
 // Features returns how features are made; ok is false under a scheme of texts.
 func (r Recipe) Features() (o shingle.Options, ok bool) { return r.features, r.texts == nil }
 
-// Threshold returns the threshold, the zero value where none decides.
+// Threshold returns the threshold, the zero value if no threshold decides.
 func (r Recipe) Threshold() measure.Threshold { return r.threshold }
 
-// Distance returns the Hamming distance up to which pairs are wanted; ok is false where no
-// distance decides.
+// Distance returns the Hamming distance up to which pairs match; ok is false if no distance decides.
 func (r Recipe) Distance() (d int, ok bool) { return r.blocks.Distance(), r.decision == byDistance }
 
-// BySets reports whether a pair is decided by the two feature sets.
+// BySets reports whether the two feature sets decide about a pair.
 func (r Recipe) BySets() bool { return r.decision == bySimilarity && r.verify == Exact }
 
-// Banding returns the bands that keys are made of, the zero value where they are not.
+// Banding returns the bands that keys are made of, the zero value if they are not.
 func (r Recipe) Banding() lsh.Params { return r.banding }
 
-// Sample returns the sample that keys are made of, the zero value where they are not.
+// Sample returns the sample that keys are made of, the zero value if they are not.
 func (r Recipe) Sample() lsh.Sample { return r.sample }
 
-// Keys returns the number of keys of a document, 0 where pairs are not found by keys.
+// Keys returns the number of keys of a document, 0 if pairs are not found by keys.
 func (r Recipe) Keys() int { return r.banding.Bands + r.blocks.Keys() + r.sample.Size }
 
-// MinKeys returns in how many keys a pair must agree to be a candidate, at least 1.
+// MinKeys returns the number of keys, at least 1, in which a pair must agree to be a candidate.
 func (r Recipe) MinKeys() int { return max(r.banding.MinBands, r.sample.Agree, 1) }
 
-// Agreement returns the probability that components of the signatures of two sets of a
-// Jaccard similarity agree, 0 for signatures without components.
+// Agreement returns the probability that components of the signatures of two sets of the given Jaccard similarity
+// agree, 0 for signatures without components.
 func (r Recipe) Agreement(jaccard float64) float64 {
 	if s := r.banded(); s != nil {
 		return lsh.ComponentAgreement(jaccard, s.Bits())
@@ -295,8 +288,8 @@ func (r Recipe) SignatureOptions() Options {
 	return Options{Features: r.features, Sketch: r.sketch, Texts: r.texts}
 }
 
-// DecodeBinary appends a signature that AppendBinary has written down to dst. It is an error
-// if the bytes are none, or if the scheme is not [Decoding].
+// DecodeBinary appends to dst a signature that AppendBinary has packed. It is an error if the bytes are not a
+// signature, or if the scheme is not [Decoding].
 func (r Recipe) DecodeBinary(dst []uint32, packed []byte) ([]uint32, error) {
 	if r.texts == nil {
 		if s, ok := r.sketch.(Decoding); ok {
@@ -310,7 +303,7 @@ func (r Recipe) DecodeBinary(dst []uint32, packed []byte) ([]uint32, error) {
 	return appendBytes(dst, packed), nil
 }
 
-// AppendBinary appends a signature as its scheme writes it down.
+// AppendBinary appends a signature in the packed form of its scheme.
 func (r Recipe) AppendBinary(dst []byte, signature []uint32) []byte {
 	if r.texts != nil {
 		size := len(dst) + r.texts.Size()

@@ -7,12 +7,11 @@ import (
 	"github.com/alike-dev/alike/minhash"
 )
 
-// NoKey stands for a key that a document does not have: one of fewer features than a
-// sample has.
+// NoKey replaces the missing keys of a document that has fewer features than a sample.
 const NoKey = math.MaxUint64
 
-// NewSampler returns a sketcher of samples of so many features, 1 to lsh.MaxSample: their
-// features are those of the smallest hashes, and their keys are these hashes.
+// NewSampler returns a sketcher of samples of size features, 1 to lsh.MaxSample: the
+// features with the smallest hashes. These hashes are the keys.
 func NewSampler(size int) *minhash.BottomKSketcher {
 	scheme, err := minhash.BottomK(minhash.XXH3, size, 64, minhash.DefaultSeed)
 	if err != nil {
@@ -21,12 +20,12 @@ func NewSampler(size int) *minhash.BottomKSketcher {
 	return scheme.NewBottomKSketcher()
 }
 
-// hashBlock is how many features are hashed at once.
+// hashBlock is how many features one call hashes.
 const hashBlock = 512
 
-// AppendSampleHashes appends the hashes of features in their order, of which the smallest
-// are the keys of a document by its sample: one word a feature, but for a hash of all ones,
-// which is left out. O(len(features)), and no allocation where dst has the room.
+// AppendSampleHashes appends the hashes of features in their order; the smallest of them
+// are the keys of a document by its sample. It leaves out a hash of all ones. One word a
+// feature, O(len(features)), and no allocation if dst has the room.
 func AppendSampleHashes(dst, features []uint64) []uint64 {
 	flip := simd.XXH3Flip(minhash.DefaultSeed)
 	var hashes [hashBlock]uint64

@@ -9,7 +9,7 @@ import (
 // SimHash or FastSimHash for the set of a text's words; see [simhash.Words].
 func Hash4jWords(scheme simhash.Scheme) TextScheme { return hash4jWords{scheme} }
 
-// hash4jText is the line of what is made of a text there.
+// hash4jText is the line of that step from text to elements.
 const hash4jText = "text/hash4j/v1 tokens=space utf16le komihash=5.0"
 
 type hash4jWords struct{ scheme simhash.Scheme }
@@ -20,8 +20,7 @@ func (w hash4jWords) HammingBits() int          { return w.scheme.Bits() }
 func (w hash4jWords) NewSketcher() TextSketcher { return w.scheme.NewWords() }
 
 // ExLSH returns the scheme of the fingerprints of package exlsh, or the error of
-// o.Validate. Its presets, exlsh.Word and exlsh.Char, are those of the Elixir library
-// ExLSH.
+// o.Validate. exlsh.Word and exlsh.Char are the presets of the Elixir library ExLSH.
 func ExLSH(o exlsh.Options) (TextScheme, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

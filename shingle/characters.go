@@ -7,8 +7,8 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// characters makes the features of FNV1: block by block, with the last n−1
-// characters of the block before in front.
+// characters makes the features of FNV1, block by block, with the last n−1 characters of
+// the previous block before each.
 type characters struct {
 	n      int
 	fold   bool
@@ -16,7 +16,7 @@ type characters struct {
 	whole  bool // a shingle is complete
 }
 
-// characterBlock is how many bytes of a document are done at once.
+// characterBlock is how many bytes of a document one call processes.
 const characterBlock = 16 << 10
 
 func (c *characters) reset() { c.window, c.whole = c.window[:0], false }

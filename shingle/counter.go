@@ -6,9 +6,9 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// A counter numbers the occurrences of hashes, those of tokens or features: a hash
-// table with linear probing at most half full, cleared in no time because every slot says in which round,
-// that is for which document, it was filled.
+// A counter numbers the occurrences of hashes, of tokens or features: a hash table with linear probing,
+// at most half full. Each slot holds the round (the document) in which it was filled, so clearing costs
+// nothing.
 type counter struct {
 	slots []slot
 	shift uint // 64 − log₂ len(slots)
@@ -33,14 +33,14 @@ func newCounter() *counter {
 // reset forgets all hashes.
 func (c *counter) reset() {
 	c.used = 0
-	if c.round++; c.round == 0 { // after 2³² documents old rounds would come back
+	if c.round++; c.round == 0 { // after 2³² documents old rounds would be valid again
 		clear(c.slots)
 		c.round = 1
 	}
 }
 
-// number replaces every hash that occurs for the j-th time since reset, j > 1, by
-// one that depends on j too.
+// number replaces every hash that occurs for the j-th time since reset, j > 1, by a hash that also
+// depends on j.
 func (c *counter) number(tokens []uint64) {
 	for i, t := range tokens {
 		if 2*c.used >= len(c.slots) {
@@ -57,8 +57,8 @@ func (c *counter) number(tokens []uint64) {
 	}
 }
 
-// find returns the slot of a token, or the one to put it into. Multiplying
-// spreads tokens whose top bits are alike.
+// find returns the slot of a token, or a free slot for it. Multiplying spreads tokens whose top bits are
+// equal.
 func (c *counter) find(token uint64) *slot {
 	mask := len(c.slots) - 1
 	for i := int(token * hashing.Key0 >> c.shift); ; i++ {

@@ -12,28 +12,28 @@ import (
 	"github.com/alike-dev/alike/internal/simd"
 )
 
-// Hash names how a shingle is hashed, if not as the package comment says.
+// Hash names a hash of shingles other than that of the package comment.
 //
-// The FNV-1a hashes are those of A. Gudkov, "Efficient implementation of MinHash,
-// part 1", and come with that article's words: a text is a sequence of UTF-16 units, a
-// word a run of letters and decimal digits (as Java's isLetterOrDigit of a char has
-// it), everything else separates, also the code points above U+FFFF and bytes that
-// are not UTF-8. Nothing is normalised or folded. A shingle's hash goes through the
-// units of its n words without a separator, each as two bytes, the lower first. A
-// document of fewer than n words has no shingle.
+// The FNV-1a hashes are those of A. Gudkov, "Efficient implementation of MinHash, part
+// 1", and use that article's words: a text is a sequence of UTF-16 units, a word a run of
+// letters and decimal digits (by Java's isLetterOrDigit of a char), everything else
+// separates, also code points above U+FFFF and bytes that are not UTF-8. Nothing is
+// normalised or folded. The hash of a shingle covers the units of its n words without a
+// separator, each as two bytes, the lower first. A document of fewer than n words has no
+// shingle.
 //
-// The article's program never hashes the upper byte: it shifts the unit by 16, not by
-// 8, and hashes a zero instead. The names with Listing do the same. Only texts beyond
-// U+00FF tell the two apart.
+// The article's program never hashes the upper byte: it shifts the unit by 16, not by 8,
+// and hashes a zero instead. The names with Listing do the same. The two differ only for
+// texts beyond U+00FF.
 //
-// FNV1 is FNV-1 of 64 bits over the n characters of text.ASCII that a shingle has, as
-// parallel programs for near-duplicates have hashed them (and called it FNV-1a): it
-// multiplies, then xors. It costs n products a feature, which vectors make bearable,
-// and mixes the upper bits less well. A document of fewer than n characters has one
-// shingle, of all of them.
+// FNV1 is 64-bit FNV-1 over the n characters of text.ASCII in a shingle, as parallel
+// programs for near-duplicates have hashed them (and called it FNV-1a): it multiplies,
+// then xors. It costs n products a feature, which vectors make bearable, and mixes the
+// upper bits less well. A document of fewer than n characters has one shingle, of all of
+// them.
 type Hash string
 
-// The hashes. The empty value is the one of the package comment.
+// The hashes. The empty value is the hash of the package comment.
 const (
 	FNV1a32        Hash = "fnv1a32"
 	FNV1a64        Hash = "fnv1a64"
@@ -70,20 +70,21 @@ func newUnitHasher(h Hash, n int, fold bool) unitHasher {
 
 // Hashing as the article does:
 //
-//	for every unit of a word: take it into the hashes of all n shingles it belongs to
-//	at the word's end: the first hash is complete, and goes; the others move up;
+//	for every unit of a word: add it to the hashes of all n shingles that the word belongs to
+//	at the word's end: the first hash is complete, and is emitted; the others move up;
 //	    a new one begins
 //
-//  1. Where words begin and end is found 64 bytes at a time (simd.WordEdges), not by
-//     a branch a byte, which is mispredicted twice a word.
-//  2. In a stretch of ASCII all shingles are hashed at once by a vector kernel
-//     (simd.AppendWordFNV), but for those that begin before it.
-//  3. Without one: the upper byte of ASCII is 0, so that both
-//     steps are one product, with the prime's square; and of three words the hashes
-//     stay in registers, where no one waits for another. Other numbers of words go
-//     through memory, at a third of the speed.
+// 1. The ends of words are found 64 bytes at a time (simd.WordEdges), not by a branch
+//    per byte, which would be mispredicted twice a word.
+// 2. In a stretch of ASCII a vector kernel (simd.AppendWordFNV) hashes all shingles
+//    at once, except those that begin before the stretch.
+// 3. Without the kernel: the upper byte of ASCII is 0, so both steps are one product,
+//    with the prime's square. For three words the hashes stay in registers and do not
+//    depend on each other. Other numbers of words go through memory, at a third of
+//    the speed.
 //
-// English of ASCII runs at 1330 MB/s with 32 bits and 1100 with 64, where hashing word by
+// English ASCII runs at 1330 MB/s with 32 bits and 1100 with 64, where hashing word by
+// word in registers reaches 540 (BenchmarkHashes of internal/hotpath).
 // word in registers reaches 540 (BenchmarkHashes of internal/hotpath).
 
 // pipe is the unitHasher of a width.
@@ -91,11 +92,11 @@ type pipe[T uint32 | uint64] struct {
 	basis, prime T
 	square       T    // of prime
 	upper        uint // how far a unit is shifted for its upper byte
-	hashes       []T  // of the last n words, of the last n−1, …, of the last
-	missing      int  // words, until the first shingle is complete
-	open         bool // a word is, and all hashes hold its units so far
+	hashes       []T  // of the last n words, of the last n−1, …, of the last one
+	missing      int  // words still needed to complete the first shingle
+	open         bool // inside a word, whose units so far are in all hashes
 	edges        [simd.EdgeBytes]uint16
-	lanes        *simd.WordFNVScratch // of the vector kernel, where there is one
+	lanes        *simd.WordFNVScratch // of the vector kernel, nil without one
 }
 
 func newPipe[T uint32 | uint64](n int, basis, prime T, listing bool) *pipe[T] {
@@ -116,7 +117,7 @@ func (p *pipe[T]) reset() {
 	p.missing, p.open = len(p.hashes)-1, false
 }
 
-// appendFrom does a stretch of ASCII, or what comes until the next one.
+// appendFrom processes a stretch of ASCII, or the text before the next one.
 func (p *pipe[T]) appendFrom(dst []uint64, doc []byte, from int) ([]uint64, int) {
 	if p.open {
 		return p.units(dst, doc, from)
@@ -134,9 +135,10 @@ func (p *pipe[T]) appendFrom(dst []uint64, doc []byte, from int) ([]uint64, int)
 	return dst, from
 }
 
-// wordsInLanes takes the words of the edges, more than are in a shingle: those of the
-// first shingles that begin before them and, to know where it stands behind them, those
-// of the last ones one after the other, and all shingles between by the kernel.
+// wordsInLanes processes the words of the edges, which must be more than a shingle has.
+// It takes the first words one by one to complete the shingles that begin before them,
+// gives all shingles in between to the kernel, and takes the last words one by one to
+// bring the hashes up to date.
 func (p *pipe[T]) wordsInLanes(dst []uint64, src []byte, words int) []uint64 {
 	n := len(p.hashes)
 	for i := range n - 1 {
@@ -150,7 +152,7 @@ func (p *pipe[T]) wordsInLanes(dst []uint64, src []byte, words int) []uint64 {
 	return dst
 }
 
-// wordsInTurn takes the words of the edges.
+// wordsInTurn processes the words of the edges one by one.
 func (p *pipe[T]) wordsInTurn(dst []uint64, src []byte, words int) []uint64 {
 	i := 0
 	for ; i < words && (p.missing > 0 || len(p.hashes) != 3); i++ {
@@ -162,7 +164,7 @@ func (p *pipe[T]) wordsInTurn(dst []uint64, src []byte, words int) []uint64 {
 	return dst
 }
 
-// word takes the i-th word of the edges.
+// word processes the i-th word of the edges.
 func (p *pipe[T]) word(dst []uint64, src []byte, i int) []uint64 {
 	for _, c := range src[p.edges[2*i]:p.edges[2*i+1]] {
 		for k := range p.hashes {
@@ -172,7 +174,7 @@ func (p *pipe[T]) word(dst []uint64, src []byte, i int) []uint64 {
 	return p.endWord(dst)
 }
 
-// triples takes the words of edges for n = 3, when no word is missing.
+// triples processes the words of edges for n = 3, when no word is missing.
 func (p *pipe[T]) triples(dst []uint64, src []byte, edges []uint16) []uint64 {
 	a, b, c := p.hashes[0], p.hashes[1], p.hashes[2]
 	out := dst[len(dst):cap(dst)][:len(edges)/2]
@@ -189,7 +191,7 @@ func (p *pipe[T]) triples(dst []uint64, src []byte, edges []uint16) []uint64 {
 	return dst[:len(dst)+len(out)]
 }
 
-// endWord appends the hash that is complete, if one is, and begins another.
+// endWord appends the complete hash, if there is one, and begins another.
 func (p *pipe[T]) endWord(dst []uint64) []uint64 {
 	if p.missing == 0 {
 		dst = append(dst, uint64(p.hashes[0]))
@@ -202,15 +204,15 @@ func (p *pipe[T]) endWord(dst []uint64) []uint64 {
 }
 
 const (
-	// unitStretch is how many bytes units does at most.
+	// unitStretch is the most bytes that units processes in one call.
 	unitStretch = 4 << 10
-	// asciiAhead is how many bytes of ASCII must lie behind a separator for units to
-	// hand back to the fast path.
+	// asciiAhead is how many bytes of ASCII must follow a separator before units returns to
+	// the fast path.
 	asciiAhead = 32
 )
 
-// units does whatever comes, one code point after the other, to the end of a stretch
-// or until there is ASCII ahead. It gets past the code point at from.
+// units processes any text, one code point after the other, to the end of a stretch or
+// until ASCII follows. It gets past the code point at from.
 func (p *pipe[T]) units(dst []uint64, doc []byte, from int) ([]uint64, int) {
 	letters := letterOrDigit()
 	limit := min(from+unitStretch, len(doc))

@@ -19,13 +19,13 @@ type Options struct {
 	Text        text.Options
 	N           int  // tokens in a shingle, at least 1; 0: DefaultN
 	Repetitions bool // the j-th occurrence of a token is another token
-	// Multiset makes the j-th occurrence of a feature another feature, so that sets tell
-	// how often a text has it: their Jaccard similarity is the weighted one of the counts,
-	// Σ min / Σ max. A document then costs some 32 bytes a feature of scratch memory.
+	// Multiset makes the j-th occurrence of a feature another feature, so that sets also hold
+	// how often a text has it: their Jaccard similarity is the weighted one of the counts, Σ
+	// min / Σ max. A document then costs about 32 bytes of scratch memory a feature.
 	Multiset bool
-	// Hash, if set, is a hash of another kind. Those over UTF-16 units have words of
-	// their own: Text and Repetitions must then be left at zero. FNV1 wants text.ASCII.
-	// None goes with Multiset.
+	// Hash, if set, is a hash of another kind. The hashes over UTF-16 units cut words in their
+	// own way: Text and Repetitions must be zero with them. FNV1 needs text.ASCII. No Hash can
+	// be combined with Multiset.
 	Hash Hash
 }
 
@@ -36,7 +36,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate reports the first option that is out of range, with what is allowed.
+// Validate reports the first option that is out of range, with the allowed values.
 func (o Options) Validate() error {
 	if o.N < 0 {
 		return fmt.Errorf("shingle: %d tokens in a shingle: use 1 or more, or 0 for the default of %d", o.N, DefaultN)
@@ -61,15 +61,15 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// unitsVersion names the words of the hashes over UTF-16 units.
+// unitsVersion names the word rules of the hashes over UTF-16 units.
 const unitsVersion = "utf16/v1"
 
-// unicodeKey begins the last word of the text pipeline's line, before which the
-// words of this package stand.
+// unicodeKey begins the last word of the text pipeline's line. The words of this package
+// stand before it.
 const unicodeKey = " unicode="
 
-// String returns the canonical line: the text pipeline's with n, reps if
-// repetitions of tokens count, multiset if those of features do, and the hash if it has one.
+// String returns the canonical line: the text pipeline's with n, then reps with Repetitions,
+// multiset with Multiset, and the hash if there is one.
 //
 //	text/v2 nfkc fold words n=5 unicode=15.0.0
 //	text/v2 nfkc fold words n=5 multiset unicode=15.0.0
@@ -93,8 +93,8 @@ func (o Options) String() string {
 	return line[:at] + own + line[at:]
 }
 
-// ParseOptions reads a line as String prints it, or a part of one, under the
-// rules of text.ParseOptions.
+// ParseOptions reads a line that String has printed, or a part of one, under the rules of
+// text.ParseOptions.
 func ParseOptions(line string) (Options, error) {
 	var o Options
 	var rest []string

@@ -8,8 +8,8 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// base is the C of the package comment. Being 3 modulo 8, its powers take as long
-// as is possible modulo 2⁶⁴ to come round: 2⁶² steps.
+// base is the C of the package comment. It is 3 modulo 8, so its powers have the longest
+// period possible modulo 2⁶⁴: 2⁶² steps.
 const base = hashing.Key1
 
 // A Shingler turns documents into features. It owns scratch memory, allocates
@@ -19,12 +19,12 @@ type Shingler struct {
 	tokens  *text.Tokenizer
 	n       int
 	baseN   uint64     // base to the n-th power
-	seen    *counter   // of tokens; nil: repetitions do not count
-	made    *counter   // of features; nil: a set
-	units   unitHasher // in place of all below, for options with a Hash
+	seen    *counter   // of tokens; nil if Repetitions is off
+	made    *counter   // of features; nil if Multiset is off
+	units   unitHasher // replaces all fields below, for options with a Hash
 
-	// The last n token hashes before the block in hand (zero where there are no
-	// so many), then those of the block.
+	// The last n token hashes before the current block (zeros if there are fewer), then
+	// those of the block.
 	window []uint64
 	hash   uint64 // polynomial of the last n tokens before the block
 	total  int    // tokens before the block
@@ -57,16 +57,15 @@ func New(o Options) (*Shingler, error) {
 	return s, nil
 }
 
-// Options returns what the shingler was made with, the default n filled in.
+// Options returns the options of the shingler, with the default n filled in.
 func (s *Shingler) Options() Options { return s.options }
 
-// AppendFeatures appends the features of doc, one for every shingle in document
-// order: tokens − n + 1 of them, or 1 if there are fewer than n tokens, or 0 if
-// there are none. It costs O(len(doc)), whatever n is. (With a Hash: see there; and
-// O(n·len(doc)).)
+// AppendFeatures appends the features of doc, one for every shingle in document order:
+// tokens − n + 1 of them, or 1 if there are fewer than n tokens, or 0 if there are none.
+// It costs O(len(doc)), whatever n is. (A Hash has other rules, and costs O(n·len(doc)).)
 //
-// The document is done in blocks, so that the token hashes of one are used up
-// while they are in the first-level cache.
+// It processes the document in blocks, so that the token hashes of a block are used while
+// they are in the first-level cache.
 func (s *Shingler) AppendFeatures(dst []uint64, doc []byte) []uint64 {
 	for from := 0; from < len(doc); {
 		dst, from = s.AppendFeaturesFrom(dst, doc, from)
@@ -74,14 +73,13 @@ func (s *Shingler) AppendFeatures(dst []uint64, doc []byte) []uint64 {
 	return dst
 }
 
-// AppendFeaturesFrom does one block of doc: it appends the features of the
-// shingles that end in doc[from:next], and returns next, where the next block
-// begins, len(doc) at last. Blocks are those of text.Tokenizer.AppendHashesFrom, a
-// few kilobytes. from must be 0 or what the call before returned for the same
-// document.
+// AppendFeaturesFrom processes one block of doc: it appends the features of the shingles
+// that end in doc[from:next], and returns next, where the next block begins, which is
+// len(doc) after the last one. Blocks are those of text.Tokenizer.AppendHashesFrom, a few
+// kilobytes. from must be 0 or the result of the previous call for the same document.
 //
-// It lets a caller use features up as they come, so that a document of any length
-// costs the memory of a block.
+// It lets a caller use the features of each block before it makes the next ones, so a
+// document of any length needs the memory of one block.
 func (s *Shingler) AppendFeaturesFrom(dst []uint64, doc []byte, from int) ([]uint64, int) {
 	if from == 0 {
 		s.begin()
@@ -95,8 +93,8 @@ func (s *Shingler) AppendFeaturesFrom(dst []uint64, doc []byte, from int) ([]uin
 	if s.seen != nil {
 		s.seen.number(block)
 	}
-	// The first shingle is complete with the n-th token; those before it have
-	// zeros for tokens, and no feature.
+	// The n-th token completes the first shingle; the ones before it have zeros in place of
+	// tokens, and no feature.
 	early := min(max(s.n-1-s.total, 0), len(block))
 	s.total += len(block)
 	for i := range early {
@@ -114,7 +112,7 @@ func (s *Shingler) AppendFeaturesFrom(dst []uint64, doc []byte, from int) ([]uin
 	return dst, from
 }
 
-// begin makes ready for the first block of a document.
+// begin prepares for the first block of a document.
 func (s *Shingler) begin() {
 	if s.units != nil {
 		s.units.reset()
@@ -131,8 +129,8 @@ func (s *Shingler) begin() {
 	}
 }
 
-// roll takes the tokens of the window's block from the one numbered early on into
-// h, one step each, and appends a feature for each:
+// roll adds the tokens of the window's block to h, from the one numbered early on, and
+// appends a feature for each:
 //
 //	h = h·C + t − t_old·Cⁿ
 //

@@ -7,15 +7,16 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// Blocks makes keys of fingerprints such that any two within a Hamming distance d of
-// each other have a key in common: to find all pairs by grouping equal keys, where they
-// are too many for a [Join] in memory, or somewhere else.
+// Blocks makes keys of fingerprints such that any two within a Hamming distance d of each
+// other have a key in common. Use it to find all pairs by grouping equal keys when the
+// fingerprints are too many for a [Join] in memory, or when another system does the
+// grouping.
 //
 // The bits are cut into m > d blocks. Two fingerprints that differ in at most d bits are
-// equal in m−d of the blocks at least, so there is a key for every choice of m−d blocks,
+// equal in at least m−d of the blocks, so there is a key for every choice of m−d blocks,
 // C(m, d) of them (Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling",
-// WWW 2007). More blocks make more keys of more bits, and fewer pairs that share one by
-// chance. [NewBlocks] takes the m of least work for about ten million random
+// WWW 2007). More blocks make more keys of more bits, and fewer pairs that share a key by
+// chance. [NewBlocks] takes the m that costs least for about ten million random
 // fingerprints: for 64 bits and d = 3 five blocks, ten keys of 25 or 26 bits.
 //
 // Pairs that share a key are candidates: [Distance] decides. The zero value makes no keys.
@@ -27,7 +28,7 @@ type Blocks struct {
 }
 
 const (
-	// blocksFor is the number of fingerprints that NewBlocks has in mind.
+	// blocksFor is the number of fingerprints that NewBlocks assumes.
 	blocksFor = 1 << 24
 	// mostKeys bounds the keys of a fingerprint.
 	mostKeys = 256
@@ -67,10 +68,10 @@ func (b Blocks) Keys() int { return len(b.choices) }
 // Distance returns the distance up to which pairs share a key.
 func (b Blocks) Distance() int { return b.distance }
 
-// AppendKeys appends the keys of a fingerprint to dst. Bit i of the fingerprint is bit
-// i mod 32 of word ⌊i/32⌋, as [Scheme.AppendBinary] lays it out in bytes; bits behind the
-// width do not count. Keys of different choices of blocks do not meet, and their bits are
-// spread evenly. O(words + keys·blocks); it allocates nothing but room in dst.
+// AppendKeys appends the keys of a fingerprint to dst. Bit i of the fingerprint is bit i
+// mod 32 of word ⌊i/32⌋, in the byte order of [Scheme.AppendBinary]; bits beyond the width
+// do not count. Keys of different choices of blocks differ, and their bits are spread
+// evenly. O(words + keys·blocks); it allocates nothing but space in dst.
 func (b Blocks) AppendKeys(dst []uint64, fingerprint []uint32) []uint64 {
 	var values [mostKeys]uint64
 	for i := range b.blocks {
@@ -110,7 +111,7 @@ func binomial(n, k int) float64 {
 	return math.Round(c)
 }
 
-// choices returns all choices of k of n things, in lexicographic order.
+// choices returns all choices of k out of n numbers, in lexicographic order.
 func choices(n, k int) (all [][]uint8) {
 	choice := make([]uint8, k)
 	var choose func(at, from int)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Match is a fingerprint found: its place in the input, and its Hamming distance
+// Match is a fingerprint that was found: its place in the input, and its Hamming distance
 // from the query.
 type Match struct {
 	ID       uint32
@@ -14,17 +14,17 @@ type Match struct {
 }
 
 // Index finds the fingerprints within a Hamming distance d of a query, exactly and
-// without looking at the others, by multi-index hashing (Norouzi, Punjani,
-// Fleet, "Fast Search in Hamming Space with Multi-Index Hashing", CVPR 2012). The
-// bits are cut into m blocks. Two fingerprints that differ in at most d bits differ
-// in at most ⌊d/m⌋ bits of one block, and in one of the first (d mod m)+1, or in
-// fewer bits of one of the others. So each block has a table from its bits to
-// fingerprints, and a query looks up all keys that near to its own. With
-// m = d+1 that is the block tables of Manku, Jain and Das Sarma (WWW 2007).
-// NewIndex takes the m that should cost least for so many random fingerprints.
+// without looking at all the others, by multi-index hashing (Norouzi, Punjani, Fleet,
+// "Fast Search in Hamming Space with Multi-Index Hashing", CVPR 2012). The bits are cut
+// into m blocks. Two fingerprints that differ in at most d bits differ in at most ⌊d/m⌋
+// bits of one of the first (d mod m)+1 blocks, or in fewer bits of one of the others. So
+// each block has a table from its bits to fingerprints, and a query looks up all keys
+// within that distance of its own. With m = d+1 these are the block tables of Manku, Jain
+// and Das Sarma (WWW 2007). NewIndex takes the m that costs least for as many random
+// fingerprints.
 //
-// An index does not change; any number of goroutines may search it at the same
-// time. Memory: see [Index.Size].
+// An index is immutable; any number of goroutines may search it at the same time. Memory:
+// see [Index.Size].
 type Index struct {
 	fingerprints []uint64
 	bits, words  int
@@ -32,7 +32,7 @@ type Index struct {
 	tables       []hammingTable
 }
 
-// hammingTable holds the fingerprints in the order of a key, some bits of theirs.
+// hammingTable holds the fingerprints in the order of a key, which is some of their bits.
 type hammingTable struct {
 	low     int // first bit of the key
 	keyBits int
@@ -43,17 +43,17 @@ type hammingTable struct {
 }
 
 // NewIndex makes an index of fingerprints of width bits, each of ⌈width/64⌉ words one
-// after the other, for distances up to distance, 0 to width−1. Unused bits
-// must be zero. It keeps fingerprints, which must not change any more. It is an error
-// if width or distance are out of range, the words are no whole number of
-// fingerprints, or there are 2³² or more. Cost: O(n) for each table.
+// after the other, for distances up to distance, 0 to width−1. Unused bits must be zero.
+// The index keeps fingerprints, which must not change any more. It is an error if width
+// or distance are out of range, the words are not a whole number of fingerprints, or
+// there are 2³² or more. Cost: O(n) for each table.
 func NewIndex(fingerprints []uint64, width, distance int) (*Index, error) {
 	if width < 1 || width > MaxBits {
 		return nil, fmt.Errorf("simhash: fingerprints of %d bits: an index takes 1 to %d", width, MaxBits)
 	}
 	words := (width + 63) / 64
 	if len(fingerprints)%words != 0 {
-		return nil, fmt.Errorf("simhash: %d words are no whole number of fingerprints of %d words", len(fingerprints), words)
+		return nil, fmt.Errorf("simhash: %d words are not a whole number of fingerprints of %d words", len(fingerprints), words)
 	}
 	x := &Index{fingerprints: fingerprints, bits: width, words: words, distance: distance}
 	if err := checkSearch(x.Len(), width, distance); err != nil {
@@ -66,19 +66,18 @@ func NewIndex(fingerprints []uint64, width, distance int) (*Index, error) {
 	return x, nil
 }
 
-// What looking at things costs, in nanoseconds or so. Only the ratios matter, and
-// only for speed.
+// Costs, roughly in nanoseconds. Only the ratios matter, and only for speed.
 const (
-	lookupCost = 20 // a bucket: two places of starts and one of ids, anywhere in memory
-	nearCost   = 2  // a candidate whose fingerprint lies beside the one before
+	lookupCost = 20 // a bucket: two reads of starts and one of ids, anywhere in memory
+	nearCost   = 2  // a candidate whose fingerprint lies next to the previous one
 	farCost    = 30 // a candidate whose fingerprint lies anywhere
 )
 
 // mostTables bounds the memory of an index.
 const mostTables = 64
 
-// cheapestTables returns the tables, still empty, for the number of blocks by which
-// a query among n random fingerprints costs least.
+// cheapestTables returns the tables, still empty, for the number of blocks with which a
+// query among n random fingerprints costs least.
 func cheapestTables(n, width, distance int) []hammingTable {
 	var cheapest []hammingTable
 	least := 0.0
@@ -91,8 +90,8 @@ func cheapestTables(n, width, distance int) []hammingTable {
 	return cheapest
 }
 
-// blockTables returns the tables for m ≤ distance+1 blocks and what a query costs
-// with them.
+// blockTables returns the tables for m ≤ distance+1 blocks and the cost of a query with
+// them.
 func blockTables(n, width, distance, m int) (tables []hammingTable, cost float64) {
 	candidate := float64(nearCost)
 	if width > 64 {
@@ -104,7 +103,7 @@ func blockTables(n, width, distance, m int) (tables []hammingTable, cost float64
 		if i > distance%m {
 			t.radius--
 		}
-		// A key lies in one word, the one that has more of the block.
+		// A key lies in one word: the word that has more of the block.
 		if end := (low/64 + 1) * 64; low+t.keyBits > end {
 			if high-end >= end-low {
 				t.low = end
@@ -217,8 +216,8 @@ func nextCombination(w uint64) uint64 {
 	return ripple | (w^ripple)>>2>>bits.TrailingZeros64(lowest)
 }
 
-// look appends what a bucket of the i-th table has to offer, but for what a table
-// before has offered.
+// look appends the matches in a bucket of the i-th table, except those that an earlier
+// table has found.
 func (x *Index) look(dst []Match, i int, key uint64, query []uint64, distance int, from uint64) []Match {
 	t := &x.tables[i]
 	start, end := t.starts[key], t.starts[key+1]
@@ -246,7 +245,7 @@ func (x *Index) look(dst []Match, i int, key uint64, query []uint64, distance in
 	return dst
 }
 
-// within returns the distance of two fingerprints, if it is not above limit.
+// within returns the distance of two fingerprints; ok is false if it is above limit.
 func within(a, b []uint64, limit int) (d int, ok bool) {
 	b = b[:len(a)]
 	for i, w := range a {
@@ -257,7 +256,7 @@ func within(a, b []uint64, limit int) (d int, ok bool) {
 	return d, true
 }
 
-// offered says whether a query finds a fingerprint by a table before the i-th.
+// offered reports whether a query finds a fingerprint by a table before the i-th.
 func (x *Index) offered(i int, query, fingerprint []uint64) bool {
 	for j := range i {
 		t := &x.tables[j]

@@ -83,7 +83,7 @@ func TestAnIndexRefusesWhatItCannotDo(t *testing.T) {
 	}{
 		{0, 0, 0, "fingerprints of 0 bits"},
 		{0, MaxBits + 1, 0, "an index takes 1 to 1048576"},
-		{3, 65, 0, "3 words are no whole number of fingerprints of 2 words"},
+		{3, 65, 0, "3 words are not a whole number of fingerprints of 2 words"},
 		{2, 65, 65, "distance 65: fingerprints of 65 bits take 0 to 64"},
 	} {
 		_, err := NewIndex(make([]uint64, c.words), c.width, c.distance)

@@ -5,33 +5,31 @@ import (
 	"math/bits"
 )
 
-// Pair is two fingerprints, by their places in the input, A < B, and their Hamming
+// Pair is two fingerprints, given by their places in the input, A < B, and their Hamming
 // distance.
 type Pair struct {
 	A, B     uint32
 	Distance int
 }
 
-// Join finds all pairs of fingerprints of up to 64 bits within a Hamming
-// distance d, exactly, without comparing all with all: two fingerprints
-// that differ in at most d bits are equal in one of any d+1 blocks of bits (Manku,
-// Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007). So they
-// are put into buckets by each block in turn. A bucket that is still large is divided
-// again in the same way by the bits that are left, if that saves work; others are
-// compared all with all. A pair is taken from the first of the blocks in which it is
-// equal only.
+// Join finds all pairs of fingerprints of up to 64 bits within a Hamming distance d,
+// exactly, without comparing every pair: two fingerprints that differ in at most d bits
+// are equal in at least one of any d+1 blocks of bits (Manku, Jain, Das Sarma, "Detecting
+// Near-Duplicates for Web Crawling", WWW 2007). So Join puts them into buckets by each
+// block in turn. It divides a bucket that is still large in the same way by the remaining
+// bits, if that saves work, and compares all pairs of other buckets. A pair is emitted
+// only from the first of the blocks in which it is equal.
 //
-// The work is cut into parts that do not depend on each other: any number of
-// goroutines may run parts of one Join at the same time, each with a
-// [JoinScratch] of its own.
+// The work is cut into independent parts: any number of goroutines may run parts of one
+// Join at the same time, each with its own [JoinScratch].
 //
-// Cost, for n fingerprints whose bits are random: O((d+1)·n) steps and
-// (d+1)·n²/2^(1+⌊bits/(d+1)⌋) comparisons, or less. Memory: the fingerprints, which
-// are the caller's and must not change, and in each scratch about 32 bytes for a
-// fingerprint of the part, n/16 when n is 10 million (all n, when all
-// are equal in the bits by which they are divided).
+// Cost, for n fingerprints whose bits are random: O((d+1)·n) steps and at most
+// (d+1)·n²/2^(1+⌊bits/(d+1)⌋) comparisons. Memory: the fingerprints, which belong to the
+// caller and must not change, and in each scratch about 32 bytes for a fingerprint of the
+// part, n/16 when n is 10 million (all n, when all are equal in the bits by which they
+// are divided).
 //
-// All pairs of wider fingerprints: see [Index.AppendLater].
+// For all pairs of wider fingerprints use [Index.AppendLater].
 type Join struct {
 	fingerprints []uint64
 	bits         int
@@ -40,12 +38,12 @@ type Join struct {
 	sliceBits    int
 }
 
-// sliceEntries is how many fingerprints a part should have: so few that parts fit
-// in the cache and keep several cores busy, so many that finding them in the input
-// is no great cost.
+// sliceEntries is how many fingerprints a part should have: few enough that parts fit in
+// the cache and keep several cores busy, and enough that finding them in the input costs
+// little in comparison.
 const sliceEntries = 1 << 19
 
-// maxSliceBits is the logarithm of the most parts for one block.
+// maxSliceBits is log₂ of the most parts for one block.
 const maxSliceBits = 6
 
 // NewJoin prepares the join of fingerprints of 1 to 64 bits, the upper bits of
@@ -66,7 +64,7 @@ func NewJoin(fingerprints []uint64, width, distance int) (*Join, error) {
 	return j, nil
 }
 
-// checkSearch checks what joins and indexes have in common.
+// checkSearch checks the limits that joins and indexes share.
 func checkSearch(n, width, distance int) error {
 	if distance < 0 || distance >= width {
 		return fmt.Errorf("simhash: distance %d: fingerprints of %d bits take 0 to %d", distance, width, width-1)
@@ -80,8 +78,8 @@ func checkSearch(n, width, distance int) error {
 // maxKeyBits bounds the memory of a table of buckets.
 const maxKeyBits = 24
 
-// keyBits returns how many bits of each of so many blocks of width bits are worth
-// dividing n entries by: so many that a bucket keeps one or two.
+// keyBits returns by how many bits of each block it is worth dividing n entries: enough
+// that a bucket keeps one or two. width is the width of all blocks together.
 func keyBits(n, width, blocks int) int {
 	return min(width/blocks, bits.Len(uint(n)), maxKeyBits)
 }
@@ -89,23 +87,23 @@ func keyBits(n, width, blocks int) int {
 // Parts returns the number of parts of the work.
 func (j *Join) Parts() int { return (j.distance + 1) << j.sliceBits }
 
-// JoinScratch is the memory of one goroutine for parts of a join. Its zero value is
-// ready; use it for one part after the other.
+// JoinScratch is the memory of one goroutine for parts of a join. Its zero value is ready
+// to use, for one part after the other.
 type JoinScratch struct {
 	slice   []joinEntry
-	entries [][]joinEntry // of each level
+	entries [][]joinEntry // for each level
 	starts  [][]uint32
 	counts  []uint32
 }
 
-// joinEntry is a fingerprint without the bits by which it was divided so far.
+// joinEntry is a fingerprint without the bits by which it has been divided so far.
 type joinEntry struct {
 	value uint64
 	id    uint32
 }
 
-// Part calls emit for every pair of one part, 0 ≤ part < Parts, in an order that
-// is the same whenever the fingerprints are. Each pair is in exactly one part.
+// Part calls emit for every pair of one part, 0 ≤ part < Parts, always in the same order
+// for the same fingerprints. Each pair is in exactly one part.
 func (j *Join) Part(part int, scratch *JoinScratch, emit func(Pair)) {
 	block, slice := part>>j.sliceBits, uint64(part)&(1<<j.sliceBits-1)
 	low := block * j.keyBits
@@ -121,23 +119,23 @@ func (j *Join) Part(part int, scratch *JoinScratch, emit func(Pair)) {
 	w.divide(level{entries: entries, width: j.bits, keyBits: j.keyBits}, block)
 }
 
-// joinWorker carries out one part.
+// joinWorker executes one part.
 type joinWorker struct {
 	distance int
 	scratch  *JoinScratch
 	emit     func(Pair)
 }
 
-// level is a set of entries that are equal in all bits they no longer have.
+// level is a set of entries that are equal in all bits removed so far.
 type level struct {
 	entries []joinEntry
 	width   int      // of the entries' values
 	keyBits int      // of each block: block i is the bits from i·keyBits on
-	differ  []uint64 // only pairs that differ in each of these sets of bits count
+	differ  []uint64 // only pairs that differ in each of these bit sets count
 	depth   int
 }
 
-// cut removes count bits from bit low on.
+// cut removes count bits from value, starting at bit low.
 func cut(value uint64, low, count int) uint64 {
 	below := uint64(1)<<low - 1
 	return value&below | value>>count&^below
@@ -175,8 +173,8 @@ func (w *joinWorker) divide(l level, block int) {
 	}
 }
 
-// room returns memory for n entries and for the starts of so many buckets, and
-// one, which are zero.
+// room returns memory for n entries, and a zeroed array for the starts of the buckets and
+// their end.
 func (s *JoinScratch) room(depth, n, buckets int) (entries []joinEntry, starts []uint32) {
 	if depth == len(s.entries) {
 		s.entries, s.starts = append(s.entries, nil), append(s.starts, nil)
@@ -192,10 +190,10 @@ func (s *JoinScratch) room(depth, n, buckets int) (entries []joinEntry, starts [
 	return s.entries[depth][:n], starts
 }
 
-// compareBelow is the number of entries up to which dividing is not even considered.
+// compareBelow is the number of entries below which dividing is not considered.
 const compareBelow = 256
 
-// moveCost is what moving an entry into its bucket costs, in comparisons.
+// moveCost is the cost of moving an entry into its bucket, in comparisons.
 const moveCost = 16
 
 // join finds the pairs of a bucket, by dividing it again or by comparing.
@@ -228,10 +226,10 @@ func sameBits(entries []joinEntry) uint64 {
 	return and | ^or
 }
 
-// blocksWorthDividing returns the number of blocks to divide the entries by, 0 if
-// comparing them all would not be twice the work of moving them and comparing those
-// of each bucket. If all are equal in a block, no block after it counts, and
-// nothing is known of what its one bucket costs: it has fewer bits, at least.
+// blocksWorthDividing returns the number of blocks to divide the entries by. It is 0
+// unless comparing all entries costs at least twice as much as moving them and comparing
+// within each bucket. If all entries are equal in a block, no later block counts. The
+// cost of that block's only bucket is unknown, but at least it has fewer bits.
 func (w *joinWorker) blocksWorthDividing(l level) int {
 	if l.keyBits == 0 {
 		return 0
@@ -263,7 +261,7 @@ func (w *joinWorker) blocksWorthDividing(l level) int {
 	return w.distance + 1
 }
 
-// compare compares all entries with all.
+// compare compares all pairs of entries.
 func (w *joinWorker) compare(l level) {
 	for i, a := range l.entries {
 		for _, b := range l.entries[i+1:] {

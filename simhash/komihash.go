@@ -42,14 +42,14 @@ func Komihash(data []byte) uint64 {
 // komiState is one lane of the hash.
 type komiState struct{ a, b uint64 }
 
-// fold takes in 16 bytes.
+// fold mixes in 16 bytes.
 func (s *komiState) fold(lo, hi uint64) {
 	high, low := bits.Mul64(s.a^lo, s.b^hi)
 	s.b += high
 	s.a = low ^ s.b
 }
 
-// blocks takes in whole blocks of 64 bytes, in four lanes, and returns the rest.
+// blocks mixes in whole blocks of 64 bytes, in four lanes, and returns the rest.
 func (s *komiState) blocks(data []byte) []byte {
 	var a, b [4]uint64
 	a[0], b[0] = s.a, s.b
@@ -71,7 +71,7 @@ func (s *komiState) blocks(data []byte) []byte {
 	return data
 }
 
-// ended returns up to 7 bytes as a little-endian word with a one behind them.
+// ended returns up to 7 bytes as a little-endian word with a one bit after them.
 func ended(data []byte) uint64 {
 	w := uint64(1)
 	for i := len(data) - 1; i >= 0; i-- {

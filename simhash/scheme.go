@@ -12,8 +12,8 @@ const (
 	DefaultBits = 64
 )
 
-// Method says which component a generated bit counts for. It makes no difference
-// to accuracy, and here none to speed.
+// Method says which component a generated bit counts for. It makes no difference to
+// accuracy or, here, to speed.
 type Method uint8
 
 // The methods, under the names of hash4j.
@@ -32,9 +32,9 @@ func (m Method) String() string {
 	return "invalid"
 }
 
-// Scheme says how a signature is made: method and number of bits. Schemes are
-// made by [New], [Default] and [ParseScheme], which admit valid parameters only;
-// the zero Scheme is not valid. Equal schemes give equal signatures.
+// Scheme says how a signature is made: the method and the number of bits. [New],
+// [Default] and [ParseScheme] make schemes, with valid parameters only; the zero Scheme
+// is not valid. Equal schemes give equal signatures.
 type Scheme struct {
 	method Method
 	bits   int32
@@ -57,7 +57,7 @@ func Default() Scheme { return Scheme{Fast, DefaultBits} }
 // Method returns the method.
 func (s Scheme) Method() Method { return s.method }
 
-// Bits returns the number of bits, the components, of a signature.
+// Bits returns the number of bits of a signature, which are its components.
 func (s Scheme) Bits() int { return int(s.bits) }
 
 // Words returns the length of a signature in words, ⌈Bits/64⌉.
@@ -68,9 +68,9 @@ func (s Scheme) String() string {
 	return fmt.Sprintf("simhash/%s/v1 bits=%d", s.method, s.bits)
 }
 
-// ParseScheme reads a scheme line. Besides the canonical line it takes
-// shorthand: "simhash/" and "/v1" may be missing, as may bits=64, and a comma
-// may stand for a space: "fastsimhash", "simhash bits=1024".
+// ParseScheme reads a scheme line. It also accepts shorthand: "simhash/" and "/v1" may be
+// missing, as may bits=64, and a comma may replace a space: "fastsimhash", "simhash
+// bits=1024".
 func ParseScheme(line string) (Scheme, error) {
 	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
 	if len(fields) == 0 {
@@ -120,14 +120,14 @@ func parseMethod(word string) (Method, error) {
 	return 0, fmt.Errorf("unknown scheme %q", word)
 }
 
-// isVersion tells "simhash/v1", the method and its version, from
+// isVersion distinguishes "simhash/v1", the method and its version, from
 // "simhash/fastsimhash", the family and its method.
 func isVersion(s string) bool {
 	_, err := strconv.Atoi(strings.TrimPrefix(s, "v"))
 	return err == nil
 }
 
-// parseError explains what is wrong with a scheme line and what would be right.
+// parseError says what is wrong with a scheme line and what a correct one looks like.
 func parseError(line, format string, args ...any) error {
 	return fmt.Errorf("simhash: scheme %q: %s (want simhash or fastsimhash, then bits=1..%d, as in %q)",
 		line, fmt.Sprintf(format, args...), MaxBits, Default())

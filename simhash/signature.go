@@ -26,7 +26,7 @@ func Distance[T uint32 | uint64](a, b []T) int {
 	return d
 }
 
-// check panics when sig is not as long as a signature of the scheme.
+// check panics when sig does not have the length of a signature of the scheme.
 func (s Scheme) check(sig []uint64) {
 	if len(sig) != s.Words() {
 		panic(fmt.Sprintf("simhash: a signature of %d words used with %s", len(sig), s))
@@ -52,9 +52,9 @@ func (s Scheme) StandardError(cosine float64) float64 {
 	return math.Pi * math.Sqrt((1-cosine*cosine)*p*(1-p)/float64(s.bits))
 }
 
-// MaxDistance returns the largest Hamming distance at which Cosine reaches the
-// threshold, and −1 for a threshold above 1. Decisions by signature compare
-// Distance with it, so that no decision rests on a float.
+// MaxDistance returns the largest Hamming distance at which Cosine reaches the threshold,
+// and −1 for a threshold above 1. Decisions by signature compare Distance with it, so
+// that no decision depends on a float.
 func (s Scheme) MaxDistance(cosine float64) int {
 	lo, hi := -1, s.Bits()
 	for lo < hi {

@@ -1,18 +1,18 @@
-// Package simhash turns a set of 64-bit features into a signature of any number of
-// bits such that two signatures agree in a share of about 1 − θ/π of their bits,
-// where θ is the angle between the two sets: cos θ = |A∩B| / √(|A|·|B|)
-// (Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC
-// 2002). Every feature stands for a pattern of random bits, and a bit of the
-// signature is what most features have there.
+// Package simhash turns a set of 64-bit features into a signature of any number of bits
+// such that two signatures agree in a share of about 1 − θ/π of their bits, where θ is
+// the angle between the two sets: cos θ = |A∩B| / √(|A|·|B|) (Charikar, "Similarity
+// Estimation Techniques from Rounding Algorithms", STOC 2002). Every feature stands for a
+// pattern of random bits, and each bit of the signature is the majority of the features'
+// bits there.
 //
 // # When to use it
 //
-// Where signatures must be small and compared by Hamming distance: 64 bits a
-// document tell near-copies (Manku, Jain, Das Sarma, "Detecting Near-Duplicates
-// for Web Crawling", WWW 2007), and an [Index] finds all within a few bits without
-// looking at the others. Where sets are compared with a threshold of Jaccard
-// similarity, package minhash tells more with the same memory: two sets that
-// have nothing in common agree in half of the bits here.
+// Use it where signatures must be small and are compared by Hamming distance: 64 bits a
+// document are enough to tell near-copies (Manku, Jain, Das Sarma, "Detecting
+// Near-Duplicates for Web Crawling", WWW 2007), and an [Index] finds all within a few
+// bits without looking at all the others. Where sets are compared with a threshold of
+// Jaccard similarity, package minhash tells more with the same memory: here two sets that
+// have nothing in common agree in half of the bits.
 //
 // # Compatibility
 //
@@ -24,16 +24,16 @@
 // of a scheme with a given version never change, on any machine, with or without
 // SIMD; tests pin them.
 //
-// A feature that stands in the set twice counts twice. Features need not be
-// sorted. They must be hashes, or at least all different: small numbers will do.
+// A feature that occurs twice in the set counts twice. Features need not be sorted. They
+// must be hashes, or at least all different: small numbers work.
 package simhash
 
 import "github.com/alike-dev/alike/internal/simd"
 
-// Sketcher computes the signatures of a scheme. It owns scratch memory, so it
-// must not be used by two goroutines at once; it allocates nothing.
+// Sketcher computes the signatures of a scheme. It owns scratch memory, so two goroutines
+// must not use it at once; it allocates nothing.
 type Sketcher struct {
-	scratch simd.MajorityScratch // first: it should be aligned to cache lines
+	scratch simd.MajorityScratch // first, so that it is aligned to cache lines
 	scheme  Scheme
 }
 
@@ -52,10 +52,10 @@ const (
 	fastTie   = 0xff00ff00ff00ff00
 )
 
-// Sketch writes the signature of the features to dst, whose length must be the
-// scheme's Words (else it panics): component i is bit i mod 64 of word ⌊i/64⌋, and
-// unused bits of the last word are zero. The empty set gives what a tie gives, the
-// bits with odd numbers. Cost: O(len(features)·Words).
+// Sketch writes the signature of the features to dst, whose length must be the scheme's
+// Words (otherwise it panics): component i is bit i mod 64 of word ⌊i/64⌋, and unused
+// bits of the last word are zero. The empty set gives the result of a tie, the bits with
+// odd numbers. Cost: O(len(features)·Words).
 func (s *Sketcher) Sketch(dst []uint64, features []uint64) {
 	s.scheme.check(dst)
 	if s.scheme.method == Fast {

@@ -7,11 +7,11 @@ import (
 	"github.com/alike-dev/alike/internal/distinct"
 )
 
-// Words makes signatures of texts as hash4j's users do: the elements of the set are
-// the text's words, cut at white space (Unicode's White_Space) and otherwise as
-// they stand, each hashed by [KomihashString]; a word that repeats counts once.
-// It owns scratch memory and belongs to one goroutine; it allocates nothing once it
-// has seen a text of that size.
+// Words makes signatures of texts as hash4j's users do: the elements of the set are the
+// text's words, cut at white space (Unicode's White_Space) and otherwise unchanged, each
+// hashed by [KomihashString]; a word that repeats counts once. Words owns scratch memory
+// and belongs to one goroutine; it allocates nothing once it has seen a text of that
+// size.
 type Words struct {
 	sketcher  *Sketcher
 	signature []uint64
@@ -36,7 +36,7 @@ func (w *Words) AppendSketch(dst, text []byte) (signature []byte, words int) {
 
 // appendElements appends the hashes of the text's words to dst, in their order.
 func (w *Words) appendElements(dst []uint64, text []byte) []uint64 {
-	start := -1 // of a word; -1: between words
+	start := -1 // of the current word; -1: between words
 	for i := 0; i < len(text); {
 		size, space := 1, false
 		if c := text[i]; c < utf8.RuneSelf {

@@ -9,52 +9,52 @@ import (
 // Index is a prefix-filter index over a collection of sets. It is immutable and
 // safe for concurrent use, each goroutine with a Prober of its own.
 //
-// Equal sets are one group. Groups are ordered by size, so that a set that is compared
-// with those of groups before its own meets no larger one, and the shorter IndexPrefix
-// of those suffices. Tokens are numbered by ascending number of groups that
-// hold them, so that prefixes are made of the rarest. A token that only one group
-// holds can never be shared: it is counted in its set's size and dropped.
+// Equal sets are one group. Groups are ordered by size: a set is compared only with groups
+// before its own, none of which is larger, so their shorter IndexPrefix suffices. Tokens are
+// numbered by the number of groups that hold them, ascending, so that prefixes hold the
+// rarest. A token that only one group holds can never be shared: it counts in its set's size
+// and is dropped.
 //
-// Memory for g groups of together T tokens that occur in two groups or more:
-// 4T for the sets, 8·(1−t)/(1+t)·T to 8·(1−t)·T for the postings at a Jaccard threshold
-// t, the less the more sizes are alike, and 8T at most; 8 a token that is kept,
-// 56 a group and 4 a set; while it is built, 12 for each of up to 8 million tokens
-// of the groups, or of them all where they are a few more, then 4T and 8 a token that is kept.
+// Memory for g groups with T tokens that occur in at least two groups: 4T for the sets,
+// 8·(1−t)/(1+t)·T to 8·(1−t)·T for the postings at a Jaccard threshold t, less the more
+// similar the sizes are, and at most 8T; 8 a token that is kept, 56 a group and 4 a set. While
+// it is built: 12 for each of up to 8 million tokens of the groups, or of them all if they are
+// a few more, then 4T and 8 a token that is kept.
 type Index struct {
 	threshold measure.Threshold
 	directed  bool
-	filter    measure.Threshold // that of pairs which reach it in one direction at least
+	filter    measure.Threshold // reached by pairs that reach threshold in at least one direction
 
 	members     []uint32 // sets by group, ascending in each
 	memberStart []int
 
 	sizes    []uint32 // distinct sizes of the groups' sets, with the dropped tokens, ascending
-	sizeEnds []uint32 // the first group that is larger than each of them
-	smallest []uint32 // the first group that is not too small for each of them
-	prefixes []uint32 // by them: tokens of which any smaller or equal partner has one in its IndexPrefix
-	sizeOf   []uint32 // the place in sizes of each group's
-	bitmaps  []bitmap // of each group's set
-	indexed  []uint32 // kept tokens of it that have postings
-	listed   int      // groups that are compared list by list, see telling
-	start    []int    // of its kept tokens
+	sizeEnds []uint32 // by size: the first group that is larger
+	smallest []uint32 // by size: the first group that is not too small
+	prefixes []uint32 // by size: how many tokens must be probed to find every partner that is not larger by its IndexPrefix
+	sizeOf   []uint32 // by group: the place of its size in sizes
+	bitmaps  []bitmap // by group: the bitmap of its set
+	indexed  []uint32 // by group: how many of its kept tokens have postings
+	listed   int      // groups that pairsOfLists compares, see telling
+	start    []int    // by group: the start of its kept tokens in tokens
 	tokens   []uint32 // ascending in each set
 
 	postings     []posting // by token, ascending by group
 	postingStart []int
 }
 
-// posting says that a group's set holds a token and has rest kept tokens after it.
-// Those of a group that are only met from smaller sets, behind its IndexPrefix, are
-// marked by the top bit of rest.
+// posting says that a group's set holds a token and has rest kept tokens after it. Postings
+// after the IndexPrefix of the set, which only smaller sets need, have the top bit of rest
+// set.
 type posting struct{ group, rest uint32 }
 
 const behindPrefix = 1 << 31
 
 func (e posting) after() uint32 { return e.rest &^ behindPrefix }
 
-// NewIndex builds the index of sets, which are numbered 0 … len(sets)−1 and may
-// be empty. It keeps no reference to them. There must be fewer than 2³²−1 sets and
-// tokens that sets share, and fewer than 2³¹ tokens a set. Expected O(total tokens).
+// NewIndex builds the index of sets, which are numbered 0 … len(sets)−1 and may be empty. It
+// keeps no reference to them. There must be fewer than 2³²−1 sets and shared tokens, and fewer
+// than 2³¹ tokens a set. Expected cost O(total tokens).
 func NewIndex(sets [][]uint64, t measure.Threshold) *Index {
 	x := newIndex(t)
 	first, group := x.group(sets)
@@ -68,7 +68,7 @@ func newIndex(t measure.Threshold) *Index {
 	return &Index{threshold: t, directed: !t.Measure().Symmetric(), filter: t.Undirected()}
 }
 
-// Len returns the number of groups: of distinct sets that are not empty.
+// Len returns the number of groups, which are distinct non-empty sets.
 func (x *Index) Len() int { return len(x.sizeOf) }
 
 // Members returns the sets of group g, ascending. All are equal. The caller must
@@ -119,10 +119,9 @@ func (x *Index) group(sets [][]uint64) (first, place []uint32) {
 	return first, place
 }
 
-// arrange numbers the shared tokens by ascending count and fills x.tokens with the
-// sets, sorted: going through the tokens in that order, it appends each to the sets
-// of its holders. O(tokens), no comparison. It returns the tokens' old numbers in
-// the new order.
+// arrange numbers the shared tokens by ascending count and fills x.tokens with the sets,
+// sorted: it goes through the tokens in that order and appends each to the sets of its
+// holders. O(tokens), no comparison. It returns the tokens' old numbers in the new order.
 func (x *Index) arrange(holders, count []uint32) (order []uint32) {
 	x.start = make([]int, x.Len()+1)
 	for _, g := range holders {
@@ -147,8 +146,8 @@ func (x *Index) arrange(holders, count []uint32) (order []uint32) {
 	return order
 }
 
-// ascending returns the indices of counts by ascending count, then index.
-// O(len(counts) + the largest).
+// ascending returns the indices of counts by ascending count, then index. O(len(counts) +
+// largest count).
 func ascending(counts []uint32) []uint32 {
 	most := uint32(0)
 	for _, c := range counts {
@@ -167,9 +166,9 @@ func ascending(counts []uint32) []uint32 {
 	return order
 }
 
-// post indexes the first tokens of every set, whose number is prefixOf its size or, of
-// those that are compared list by list, what a partner may ask for: as many of the kept
-// ones as are left after the dropped ones, which come first in the order.
+// post indexes the first tokens of every set: prefixOf its size tokens, or, for sets that
+// pairsOfLists compares, as many as a partner may probe. Dropped tokens, which come first in
+// the order, count towards that number.
 func (x *Index) post(prefixOf func(size uint64) uint64) {
 	x.weigh()
 	short, long := make([]int, len(x.sizes)), make([]int, len(x.sizes))
@@ -205,7 +204,7 @@ func (x *Index) post(prefixOf func(size uint64) uint64) {
 	shiftBack(x.postingStart)
 }
 
-// weigh works out what depends on the sizes of sets alone.
+// weigh computes everything that depends on the sizes of sets alone.
 func (x *Index) weigh() {
 	x.smallest, x.prefixes = make([]uint32, len(x.sizes)), make([]uint32, len(x.sizes))
 	telling := true
@@ -221,7 +220,7 @@ func (x *Index) weigh() {
 	}
 }
 
-// groupsBelow returns the number of groups whose sets have fewer elements.
+// groupsBelow returns the number of groups whose sets have fewer than size elements.
 func (x *Index) groupsBelow(size uint64) int {
 	if i := lowerBound(x.sizes, uint32(min(size, math.MaxUint32))); i > 0 {
 		return int(x.sizeEnds[i-1])
@@ -232,8 +231,7 @@ func (x *Index) groupsBelow(size uint64) int {
 // set returns the kept tokens of a group's set.
 func (x *Index) set(g int) []uint32 { return x.tokens[x.start[g]:x.start[g+1]] }
 
-// sumBefore replaces every count by the sum of those before it and returns the
-// sum of all.
+// sumBefore replaces every count by the sum of the counts before it and returns the total.
 func sumBefore(counts []int) int {
 	sum := 0
 	for i, c := range counts {
@@ -243,8 +241,8 @@ func sumBefore(counts []int) int {
 	return sum
 }
 
-// shiftBack undoes the filling of lists: every start has moved to its list's end,
-// which is the next one's start.
+// shiftBack undoes the effect of filling lists: filling has moved every start to the end of
+// its list, which is the start of the next one.
 func shiftBack(start []int) {
 	copy(start[1:], start)
 	start[0] = 0

@@ -6,13 +6,14 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// SelfJoin finds all pairs of sets that reach the threshold and returns them by A, then
-// B, to be ranged over any number of times. A is before B; for a directed measure A is
-// inside B, and a pair that reaches it in both directions is two matches. Memory is that
-// of NewIndex and 24 bytes a match, of which 12 remain, and 8 a set; before that, 2 to 4
-// bytes a token. See Index.Pairs for many equal sets, or for many cores.
+// SelfJoin finds all pairs of sets that reach the threshold. It returns them ordered by
+// A, then B, and the caller may range over them any number of times. A is before B; for a
+// directed measure A is inside B, and a pair that reaches the threshold in both
+// directions is two matches. Memory is that of NewIndex, 24 bytes a match, of which 12
+// remain, and 8 a set; before that, 2 to 4 bytes a token. For many equal sets, or many
+// cores, use Index.Pairs.
 //
-// Sets of which too few tokens are in any other set are left out of the index.
+// Sets that share too few tokens with all other sets are left out of the index.
 func SelfJoin(sets [][]uint64, t measure.Threshold) iter.Seq[measure.Match] {
 	left := withPartners(sets, t)
 	few := sets
@@ -30,7 +31,7 @@ func SelfJoin(sets [][]uint64, t measure.Threshold) iter.Seq[measure.Match] {
 	return sorted(found, sets, sets)
 }
 
-// equals returns how many pairs of equal sets there are.
+// equals returns the number of pairs of equal sets.
 func (x *Index) equals() (n int) {
 	for g := range x.Len() {
 		m := len(x.Members(g))
@@ -39,8 +40,8 @@ func (x *Index) equals() (n int) {
 	return n
 }
 
-// eachPair emits all pairs of sets, A before B; or, for a directed measure, every A that
-// is inside a B.
+// eachPair emits all pairs of sets with A before B; for a directed measure, all pairs
+// with A inside B.
 func (x *Index) eachPair(emit func(measure.Match)) {
 	for g := range x.Len() {
 		own, size := x.Members(g), uint64(x.Size(g))
@@ -66,8 +67,8 @@ func (x *Index) eachPair(emit func(measure.Match)) {
 	}
 }
 
-// report emits a pair that reaches the threshold in one direction at least: by position,
-// or in each direction that counts.
+// report emits a pair that reaches the threshold in at least one direction: ordered by
+// position, or, for a directed measure, once for each direction that reaches it.
 func (x *Index) report(m measure.Match, emit func(measure.Match)) {
 	if !x.directed && m.A < m.B {
 		emit(m)
@@ -85,11 +86,11 @@ func (x *Index) report(m measure.Match, emit func(measure.Match)) {
 	}
 }
 
-// Join finds all pairs of a set of left, A, and one of right, B, that reach the
-// threshold, and returns them by A, then B, to be ranged over any number of times. For a
-// directed measure A is inside B; whoever asks for the other direction too takes
+// Join finds all pairs of a set A of left and a set B of right that reach the threshold.
+// It returns them ordered by A, then B, and the caller may range over them any number of
+// times. For a directed measure A is inside B; for the other direction too, use
 // MaxContainment, and then Reached. Memory is that of NewSearchIndex for the side with
-// fewer tokens, and 24 bytes a match, of which 12 remain, and 8 a set.
+// fewer tokens, 24 bytes a match, of which 12 remain, and 8 a set.
 func Join(left, right [][]uint64, t measure.Threshold) iter.Seq[measure.Match] {
 	indexed, other := left, right
 	turned := tokensIn(right) < tokensIn(left)
@@ -127,7 +128,7 @@ func tokensIn(sets [][]uint64) (n int) {
 	return n
 }
 
-// entry is a match while a join holds it: less than a third of one.
+// entry is a match during a join: less than a third of its size.
 type entry struct{ a, b, inter uint32 }
 
 // sorted returns the matches of entries, which it overwrites, by A, then B: two stable

@@ -7,20 +7,20 @@ import (
 	"github.com/alike-dev/alike/internal/simd"
 )
 
-// GroupPair is two groups whose sets are similar, of which A comes first, with the number
-// of elements that their sets share.
+// GroupPair is two groups whose sets are similar, A before B, with the number of elements
+// that their sets share.
 type GroupPair struct {
 	A, B         int
 	Intersection uint32
 }
 
 const (
-	listPiece  = 1 << 10 // postings that are looked at together
-	groupPiece = 1 << 6  // groups
+	listPiece  = 1 << 10 // postings in a piece
+	groupPiece = 1 << 6  // groups in a piece
 )
 
-// Pieces returns into how many pieces the work of finding all pairs is cut. Some cost far
-// more than others, so hand them out one by one.
+// Pieces returns the number of pieces of finding all pairs. Some cost far more than
+// others, so hand them out one by one.
 func (x *Index) Pieces() int { return x.listPieces() + (x.Len()-x.listed+groupPiece-1)/groupPiece }
 
 func (x *Index) listPieces() int {
@@ -30,15 +30,15 @@ func (x *Index) listPieces() int {
 	return (len(x.postings) + listPiece - 1) / listPiece
 }
 
-// Pairs returns the pairs of groups of one piece, to be ranged over while p is used for
-// nothing else. Those of all pieces, in any order and on any number of goroutines, are
-// every pair of groups whose sets reach the threshold, if it is directed in one direction
-// at least, exactly once. It does not allocate once p is warm.
+// Pairs returns the pairs of groups of one piece. While the caller ranges over them it
+// must not use p for anything else. All pieces together, in any order and on any number
+// of goroutines, give every pair of groups whose sets reach the threshold, in at least
+// one direction if it is directed, exactly once. It does not allocate once p is warm.
 //
-// The pieces are first runs of postings: a pair is found in the list of the first token
-// that its sets share. Where sets are so large that their bitmaps tell little, pieces
-// are runs of groups, whose lists are gone through one after the other, which counts for
-// every other group how many tokens are shared.
+// The first pieces are runs of postings: a pair is found in the list of the first token
+// that its sets share. Where sets are so large that their bitmaps rule out little, pieces
+// are runs of groups: for each group it reads the lists of its tokens and counts how many
+// tokens every other group shares.
 func (x *Index) Pairs(p *Prober, piece int) iter.Seq[GroupPair] {
 	return func(yield func(GroupPair) bool) {
 		if n := x.listPieces(); piece >= n {
@@ -59,17 +59,17 @@ func (x *Index) pairsOfGroups(p *Prober, from int, yield func(GroupPair) bool) {
 	}
 }
 
-// pairsOfLists finds the pairs of which the later group's posting is among listPiece of
-// them from one on, in its list or lists.
+// pairsOfLists finds the pairs whose later group's posting is among the listPiece
+// postings from one on.
 //
 //		for every list, every 64 postings of it, the columns:
 //		    put their bitmaps side by side
-//		    for every posting behind them, the rows:
-//		        of the columns before it and not too small, find those whose bitmaps differ
-//		            from its own in no more bits than sets may in elements
-//		        for every one of these:
-//		            no more than what follows the token can be in common, too little:  next
-//		            the sets share a token before this one:  next, it is found in that list
+//		    for every posting after them, the rows:
+//		        of the columns before it that are not too small, find those whose bitmaps
+//		            differ from its own in no more bits than sets may in elements
+//		        for each of these:
+//		            the elements after the token cannot be enough in common:  next
+//		            the sets share a token before this one:  next, that list has the pair
 //		            else count what they share from here on
 //
 //	 1. A list of n postings has n² pairs, and its n bitmaps are read from memory once,
@@ -77,9 +77,9 @@ func (x *Index) pairsOfGroups(p *Prober, from int, yield func(GroupPair) bool) {
 //	    of 128 hashes, of which 2.5·10⁹ share a list, take a tenth of the time of counting
 //	    set by set (bench/bottomk -collection 740000).
 //	 2. One vector instruction counts the bits of eight words: 64 columns take 25 ns.
-//	 3. Of unrelated sets that share a token bitmaps leave one in a hundred or fewer (see
-//	    tells), so that looking at a pair again in each list that it shares costs little,
-//	    and nothing is to be held for any group.
+//	 3. Bitmaps let through one in a hundred or fewer of unrelated sets that share a token
+//	    (see tells). So looking at a pair again in each list that it shares costs little,
+//	    and no memory is needed for any group.
 func (x *Index) pairsOfLists(p *Prober, from int, yield func(GroupPair) bool) {
 	p.of(x)
 	to := min(from+listPiece, len(x.postings))
@@ -101,7 +101,7 @@ func (x *Index) pairsOfLists(p *Prober, from int, yield func(GroupPair) bool) {
 	}
 }
 
-// lastFrom returns the last place of ascending numbers that is not above at.
+// lastFrom returns the last place of ascending numbers with a number ≤ at.
 func lastFrom(starts []int, at int) int {
 	low, n := 0, len(starts)
 	for n > 0 {
@@ -116,14 +116,14 @@ func lastFrom(starts []int, at int) int {
 	return low - 1
 }
 
-// row is what is known of a posting's group.
+// row holds the data of a posting's group.
 type row struct {
 	bitmap bitmap
 	size   uint32
 	place  uint32 // of its size
 }
 
-// read fills p.rows for some postings, which the processor fetches together.
+// read fills p.rows for a run of postings, whose data the processor fetches together.
 func (p *Prober) read(x *Index, from, to int) {
 	if cap(p.buffer) < listPiece {
 		p.buffer = make([]row, listPiece)
@@ -139,7 +139,7 @@ func (p *Prober) read(x *Index, from, to int) {
 	}
 }
 
-// tile is the columns.
+// tile holds the columns.
 type tile struct {
 	bitmaps simd.ParityTile
 	n       int
@@ -151,9 +151,9 @@ type tile struct {
 
 const tileLength = 64
 
-// fill takes the next columns from a place of the list on and returns the place behind
-// them. Postings behind the IndexPrefix of their set are rows only. rows are those of
-// the postings from first on.
+// fill takes the next columns from a place of the list on and returns the place after
+// them. Postings after the IndexPrefix of their set are rows only. rows are those of the
+// postings from first on.
 func (t *tile) fill(x *Index, list []posting, at, first int, rows []row) int {
 	t.n = 0
 	for ; at < len(list)-1 && t.n < tileLength; at++ {
@@ -182,8 +182,7 @@ func (t *tile) fill(x *Index, list []posting, at, first int, rows []row) int {
 	return at
 }
 
-// pairsOfList finds the pairs of the postings of a list from first on with those before
-// them.
+// pairsOfList finds the pairs of the postings of a list from first on with earlier ones.
 func (x *Index) pairsOfList(p *Prober, list []posting, first int, yield func(GroupPair) bool) bool {
 	rows := p.rows
 	for at := firstFrom(list, x.smallest[rows[0].place]); at < len(list)-1; {
@@ -219,8 +218,8 @@ func (x *Index) pairsOfList(p *Prober, list []posting, first int, yield func(Gro
 	return true
 }
 
-// most returns in how many bits a set of some size and those of columns from begin to end
-// may differ.
+// most returns the largest number of bits in which a set of the given size and those of
+// columns begin … end−1 may differ.
 func (p *Prober) most(size uint32, begin, end int) uint32 {
 	most := uint32(0)
 	for k := begin; k < end; k = int(p.tile.ends[k]) {
@@ -229,8 +228,8 @@ func (p *Prober) most(size uint32, begin, end int) uint32 {
 	return most
 }
 
-// shared returns how many elements the sets of two postings of one list share, if the
-// list's token is the first that they share and they are so many as needed.
+// shared returns how many elements the sets of two postings of one list share. ok is
+// false if they share an earlier token than the list's, or fewer than need elements.
 func (x *Index) shared(a, b posting, need int) (inter int, ok bool) {
 	if 1+int(min(a.after(), b.after())) < need {
 		return 0, false
@@ -244,8 +243,8 @@ func (x *Index) shared(a, b posting, need int) (inter int, ok bool) {
 	return 1 + inter, ok
 }
 
-// shareAny reports whether two sets share an element. It looks at as many of the smaller
-// ones as it needs to.
+// shareAny reports whether two sets share an element. It reads only as many of the
+// smallest elements as it needs.
 func shareAny(a, b []uint32) bool {
 	const block = 32
 	for len(a) > block && len(b) > 0 {

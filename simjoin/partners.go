@@ -6,23 +6,22 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// withPartners returns, ascending, the sets that may reach the threshold with another
-// one: those of which so many tokens as that takes are in a second set, or seem to be.
-// In a collection of different texts that leaves few, and costs little beside an
-// index of all.
+// withPartners returns, ascending, the sets that may reach the threshold with another one:
+// the sets with enough tokens that are, or seem to be, in a second set. In a collection of
+// different texts few remain, and finding them costs little compared with an index of all.
 //
 //		for every token of every set: mark its slot, or mark it a second time
 //		for every set: count the tokens whose slot is marked twice
 //
-//	 1. A slot has two bits, and there are at least slotsAToken for each token: one in
-//	    nine or fewer of the tokens that no other set has share a slot by chance.
-//	 2. Where most tokens of the first sets are in several of them, as items of a shop
-//	    are, looking at the others would be in vain. It takes a while to see that of sentences
-//	    which recur: 740,000 fingerprints made of these took 7.7 s to look at all.
-//	 3. Where a set needs fewer in common than share slots by chance, nothing is left
-//	    out: at Jaccard thresholds below 1/8, and for containment wherever a small set
-//	    may be inside any other. There looking took more than half of the time of a join of
-//	    a newswire's stories (BenchmarkSelfJoinContainment).
+//	 1. A slot has two bits, and there are at least slotsAToken for each token: at most
+//	    one in nine of the tokens that no other set has shares a slot by chance.
+//	 2. If most tokens of the first sets are in several of them, as items of a shop
+//	    are, the filter would remove nothing, so it is not applied. Recurring sentences
+//	    show this only after a while: 740,000 fingerprints of them took 7.7 s to filter.
+//	 3. If a set needs fewer tokens in common than share slots by chance, nothing is
+//	    filtered: at Jaccard thresholds below 1/8, and for containment wherever a small
+//	    set may be inside any other. There filtering took more than half of the time of a
+//	    join of a newswire's stories (BenchmarkSelfJoinContainment).
 //	 4. No branch depends on the data. 2000 fingerprints of 128 hashes are all joined
 //	    in 0.9 ms, with an index of all of them in 4.1 (BenchmarkFingerprints).
 func withPartners(sets [][]uint64, t measure.Threshold) []uint32 {
@@ -36,7 +35,7 @@ func withPartners(sets [][]uint64, t measure.Threshold) []uint32 {
 			}
 		}
 	}
-	// leastOverlap is what a set has in common with any partner.
+	// leastOverlap is the fewest elements that a set shares with any partner.
 	leastOverlap := func(size uint64) uint64 { return t.MinOverlap(size, max(smallest, t.MinSize(size))) }
 	if mean := uint64(total / max(count, 1)); leastOverlap(mean)*slotsAToken < mean {
 		return allOf(sets)
@@ -58,10 +57,10 @@ func withPartners(sets [][]uint64, t measure.Threshold) []uint32 {
 }
 
 const (
-	// partnersSample is the least number of tokens with which withPartners asks whether
-	// it pays, and of how many it asks that.
+	// partnersSample is the fewest tokens for which withPartners checks whether filtering pays,
+	// and how many tokens that check looks up.
 	partnersSample = 1 << 16
-	// partnersShare is of how many parts of all tokens the first is marked to ask.
+	// 1/partnersShare of all tokens is marked for the check.
 	partnersShare = 16
 )
 
@@ -75,11 +74,11 @@ func allOf(sets [][]uint64) []uint32 {
 
 const (
 	slotsAToken = 8
-	// slotsAWord slots of two bits stand in a word, the lower bit for the first mark.
+	// A word holds slotsAWord slots of two bits, the lower bit for the first mark.
 	slotsAWord = 32
 )
 
-// slots are numbered by the top bits of tokens that are multiplied.
+// slots holds the marks of tokens. The top bits of a multiplied token are its slot's number.
 type slots struct {
 	words []uint64
 	shift uint
@@ -111,8 +110,8 @@ func (s *slots) twice(set []uint64) int {
 	return int(n)
 }
 
-// mostTwice reports whether of the last tokens of the first sets, which have that many,
-// three of four are in two of these, or seem to be.
+// mostTwice takes as many of the first sets as have the given number of tokens. It reports
+// whether three of four of their last tokens are, or seem to be, in two of them.
 func mostTwice(sets [][]uint64, tokens int) bool {
 	slots := newSlots(tokens)
 	marked, sample := 0, 0

@@ -5,15 +5,15 @@ import (
 )
 
 // GroupMatch is a group that a probe found similar to its own set, with the number of
-// elements that they share and that of the group's sets.
+// elements that they share and the size of the group's sets.
 type GroupMatch struct {
 	Group              int
 	Intersection, Size uint32
 }
 
-// Prober is the scratch memory of joins and searches: up to 4 bytes a group of the
-// index, 4 a token that it keeps, and 150 KiB. The zero value is ready, for one goroutine
-// and any index.
+// Prober is the scratch memory of joins and searches: up to 4 bytes a group of the index, 4 a
+// token that it keeps, and 150 KiB. The zero value is ready to use, for one goroutine and any
+// index.
 type Prober struct {
 	count   []uint32 // by group: shared prefix tokens seen, 0 between probes
 	touched []uint32 // groups with a count
@@ -22,38 +22,38 @@ type Prober struct {
 	ranks  []uint32 // of a foreign set's tokens that groups share, ascending
 	owners []uint32 // for each of its tokens that one group holds alone: that group
 
-	// cursor is by token where a search in its list ended; probes in ascending
-	// order find the next place close behind it.
+	// cursor holds, by token, where the last search in its list ended; probes in ascending order
+	// find the next place close after it.
 	cursor []uint32
-	index  *Index // whose lists they are
+	index  *Index // the index whose lists these are
 
 	lists [16][]posting // of some tokens
-	first uint32        // made of the first of each, so that they are read
+	first uint32        // uses the first posting of each list, so that the loads are not optimised away
 	met   [64]meeting
 
 	classes []class
 	size    uint32 // of the probe's set
 	tile    tile
 	buffer  []row
-	rows    []row // of it that are not done
+	rows    []row // rows not yet done
 }
 
-// class says what a set of some size must have in common with those of another, whose
-// place in the index's sizes is known. A prober holds those that it met last.
+// class says what sets of two sizes must have in common. The second size is given by its
+// place in the index's sizes. A prober caches the classes that it used last.
 type class struct {
-	of     uint32 // the former size, 0 if there is none here
-	place  uint32 // of the latter
-	end    uint32 // the first group that is larger than the latter
+	of     uint32 // the first size; 0: the entry is free
+	place  uint32 // the second size
+	end    uint32 // the first group of a larger size than the second
 	need   uint32 // elements that must be common
-	differ uint32 // elements that may be in one of the two sets only
+	differ uint32 // elements that may be in only one of the two sets
 }
 
 // refused marks the count of a group that cannot reach the threshold.
 const refused = ^uint32(0)
 
-// matchesOf returns the groups before g whose sets reach the threshold with those
-// of g, if it is directed in one direction at least. The slice belongs to p and holds
-// until p's next use. It does not allocate once p is warm.
+// matchesOf returns the groups before g whose sets reach the threshold with those of g, in at
+// least one direction if the measure is directed. The slice belongs to p and is valid until
+// p's next use. It does not allocate once p is warm.
 func (x *Index) matchesOf(p *Prober, g int) []GroupMatch {
 	p.matches, p.owners = p.matches[:0], p.owners[:0]
 	own := x.set(g)
@@ -69,35 +69,35 @@ func (x *Index) matchesOf(p *Prober, g int) []GroupMatch {
 	return x.finish(p, own, prefix)
 }
 
-// count goes through the postings of a prefix of a set of length kept tokens and
-// counts shared tokens by group, of those from a group up to another. Searches use it, and
-// joins of sets that pairsOfLists is not for; the figures are of joins before there was that.
+// count goes through the postings of a prefix of a set of length kept tokens and counts
+// shared tokens by group, for the groups from … to−1. Searches use it, and joins of sets for
+// which pairsOfLists does not pay; the figures are from joins before pairsOfLists existed.
 //
 //		for every token of the prefix, every posting of it:
-//		    size of the group's set larger than before:  look up what the size asks for
-//		    all tokens before, this one and what may follow do not make up the overlap:  next
+//		    size of the group's set larger than before:  look up the class of the sizes
+//		    tokens so far, this one and the rest cannot make up the overlap:  next
 //		    bitmaps differ in more bits than sets may in elements:  next
 //		    else count
 //
-//	 1. Lists are in the order of groups, and these in that of sizes: what depends on
-//	    the size is looked up once for all postings of a size.
+//	 1. Lists are in the order of groups, and groups in the order of sizes: what depends
+//	    on the size is looked up once for all postings of a size.
 //	 2. Of the candidates in market baskets at threshold 0.5, a tenth are similar, and
 //	    the bitmaps, which lie in the cache, leave few others. All pairs take half the
 //	    time, and those of bags of words three fifths (BenchmarkPairs).
-//	 3. Bitmaps in the postings themselves, of the whole set or of what follows, are as
-//	    fast with small sets and slower with large ones, whose lists grow.
-//	 4. A group that either test passes over may be counted short or not at all. It
+//	 3. Bitmaps in the postings themselves, of the whole set or of its rest, are as
+//	    fast with small sets and slower with large ones, because lists grow.
+//	 4. A group that fails either test may be counted too low or not at all. It
 //	    cannot reach the threshold, and finish, which verifies, never counts too much.
-//	 5. Where the index is larger than caches, a list is a wait for memory, and so is the
-//	    bitmap of a posting; a loop that does one after the other waits for each. So the
-//	    first postings of some lists are read in a loop of their own, and the bitmaps of
-//	    some postings, which the processor fetches together. All pairs of 185,000
-//	    fingerprints of 128 hashes, these and the index included, take 10.3 s of processor in
-//	    place of 13.0 (bench/bottomk -collection 185000); small sets in caches take up to a
-//	    tenth longer.
+//	 5. If the index is larger than caches, each list is a wait for memory, and so is the
+//	    bitmap of a posting; a loop that takes one after the other waits for each. So a
+//	    loop of its own reads the first postings of several lists, and another the bitmaps
+//	    of several postings, which the processor fetches together. All pairs of 185,000
+//	    fingerprints of 128 hashes, making these and the index included, take 10.3 s of
+//	    processor time instead of 13.0 (bench/bottomk -collection 185000); small sets in
+//	    caches take up to a tenth longer.
 func (x *Index) count(p *Prober, prefix []uint32, length int, b bitmap, from, to int) {
 	left := uint32(length)
-	most := uint32(len(p.owners)) // that may have been counted before this token
+	most := uint32(len(p.owners)) // tokens that may have been counted before this one
 	met := 0
 	for len(prefix) > 0 {
 		n := min(len(prefix), len(p.lists))
@@ -133,11 +133,11 @@ func (x *Index) count(p *Prober, prefix []uint32, length int, b bitmap, from, to
 
 // meeting is a group that shares a token with the set.
 type meeting struct {
-	group, more  uint32 // elements that they may share behind the token
-	need, differ uint32 // as those of class
+	group, more  uint32 // more: elements that they may share after the token
+	need, differ uint32 // as in class
 }
 
-// open sets p.lists to the postings of some tokens and reads the first of each.
+// open sets p.lists to the postings of the tokens and reads the first of each.
 func (p *Prober) open(x *Index, tokens []uint32) {
 	for i, token := range tokens {
 		p.lists[i] = x.postings[x.postingStart[token]:x.postingStart[token+1]]
@@ -149,7 +149,7 @@ func (p *Prober) open(x *Index, tokens []uint32) {
 	}
 }
 
-// compare counts those of the first n meetings whose bitmaps do not tell them apart.
+// compare counts those of the first n meetings whose bitmaps do not rule them out.
 func (p *Prober) compare(x *Index, b bitmap, n int) {
 	for _, m := range p.met[:n] {
 		if b.differ(&x.bitmaps[m.group]) <= m.differ {
@@ -158,9 +158,9 @@ func (p *Prober) compare(x *Index, b bitmap, n int) {
 	}
 }
 
-// seek returns the place of the first posting of a group not before from.
+// seek returns the place of the first posting of a group ≥ from.
 func (p *Prober) seek(token uint32, list []posting, from uint32) int {
-	if from == 0 { // as for containment, where no partner is too small: cursors are not read
+	if from == 0 { // as for containment, where no partner is too small: do not use cursors
 		return 0
 	}
 	at := int(p.cursor[token])
@@ -177,11 +177,11 @@ func (p *Prober) seek(token uint32, list []posting, from uint32) int {
 	return at
 }
 
-// seekSteps is how many postings seek looks at one after the other.
+// seekSteps is how many postings seek reads one after the other.
 const seekSteps = 8
 
-// see counts a token that a group shares with the set, behind which they may share
-// so many more, and refuses the group when that makes fewer than they need.
+// see counts a token that a group shares with the set. They may share up to more elements
+// after it; if the sum is below need, see refuses the group.
 func (p *Prober) see(group, more, need uint32) {
 	seen := p.count[group]
 	if seen == 0 {
@@ -196,7 +196,7 @@ func (p *Prober) see(group, more, need uint32) {
 	p.count[group] = seen
 }
 
-// finish decides about the groups that were counted with a prefix of a set, own.
+// finish decides about the groups that a prefix of the set own has counted.
 func (x *Index) finish(p *Prober, own []uint32, prefix int) []GroupMatch {
 	for _, other := range p.touched {
 		seen := p.count[other]
@@ -204,7 +204,7 @@ func (x *Index) finish(p *Prober, own []uint32, prefix int) []GroupMatch {
 		if seen == refused {
 			continue
 		}
-		alone := 0 // tokens that no other group holds, which are not in own
+		alone := 0 // tokens that no other group holds; they are not in own
 		if len(p.owners) > 0 {
 			alone = lowerBound(p.owners, other+1) - lowerBound(p.owners, other)
 		}
@@ -218,12 +218,12 @@ func (x *Index) finish(p *Prober, own []uint32, prefix int) []GroupMatch {
 	return p.matches
 }
 
-// complete finishes the count of common tokens of two sets, of which it is known
-// that the first prefixA and prefixB tokens share count.
+// complete finishes the count of common tokens of two sets whose first prefixA and prefixB
+// tokens share count.
 //
-// Let the first prefix end at the lower token. Then its tokens are all counted:
-// whatever they share with the other set lies in the other's prefix. In the other
-// set count tokens are known to be used up, so it goes on behind as many.
+// Take the set whose prefix ends at the lower token. All tokens of this prefix are counted:
+// any that the other set has are in the other's prefix. The other set has used up at least
+// count tokens, so the merge continues there after count tokens.
 func complete(a []uint32, prefixA int, b []uint32, prefixB, count, need int) (int, bool) {
 	if prefixA == 0 || prefixB == 0 {
 		return overlap(a, b, need)
@@ -237,7 +237,7 @@ func complete(a []uint32, prefixA int, b []uint32, prefixB, count, need int) (in
 	return count + n, ok
 }
 
-// prepare makes the scratch memory of probes fit the index.
+// prepare makes the scratch memory of p large enough for the index.
 func (p *Prober) prepare(x *Index) {
 	p.of(x)
 	if len(p.count) < x.Len() {
@@ -248,7 +248,7 @@ func (p *Prober) prepare(x *Index) {
 	}
 }
 
-// of makes p forget what it knows of any other index.
+// of drops everything that p caches of another index.
 func (p *Prober) of(x *Index) {
 	if p.index != x {
 		p.index, p.cursor = x, nil
@@ -262,8 +262,8 @@ func (p *Prober) of(x *Index) {
 // classesHeld is a power of two.
 const classesHeld = 1 << 12
 
-// class returns the class of a set of the probe's size and the groups whose size has a
-// place in the index's sizes.
+// class returns the class of the probe's size and the size at the given place of the index's
+// sizes.
 func (p *Prober) class(place uint32) *class { return p.classOf(p.size, place) }
 
 func (p *Prober) classOf(size, place uint32) *class {
@@ -274,7 +274,7 @@ func (p *Prober) classOf(size, place uint32) *class {
 	return c
 }
 
-// meet makes the class of two sizes.
+// meet computes the class of two sizes.
 func (x *Index) meet(c *class, of, place uint32) {
 	a, b := uint64(of), uint64(x.sizes[place])
 	need := x.filter.MinOverlap(a, b)
@@ -282,7 +282,7 @@ func (x *Index) meet(c *class, of, place uint32) {
 	*c = class{of, place, x.sizeEnds[place], uint32(min(need, math.MaxUint32)), uint32(min(differ, math.MaxUint32))}
 }
 
-// firstFrom returns the place of the first posting of a group not before from.
+// firstFrom returns the place of the first posting of a group ≥ from.
 func firstFrom(list []posting, from uint32) int {
 	low, n := 0, len(list)
 	for n > 0 {

@@ -9,10 +9,9 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// SearchIndex is an Index that can also be searched with sets that are not in it:
-// for the join of two collections, or of one that is indexed part by part because
-// its sets do not fit in memory at once. It needs more memory than an Index, and
-// its own Pairs goes through longer lists.
+// SearchIndex is an Index that can also be searched with sets that are not in it. Use it to join two collections, or
+// one collection that is indexed part by part because its sets do not fit in memory at once. It needs more memory than
+// an Index, and its own Pairs reads longer lists.
 type SearchIndex struct {
 	Index
 	tokens directory
@@ -21,9 +20,9 @@ type SearchIndex struct {
 // NewSearchIndex builds the index of sets as NewIndex does. There must be fewer than
 // 2³¹ sets and fewer than 2³¹−1 tokens that sets share.
 //
-// Memory: that of an Index, with postings for about (1−t) in place of (1−t)/(1+t) of
-// the tokens at a Jaccard threshold t, for all of them at one of containment, and 18 bytes for every distinct token, also those that one group holds
-// alone. See SearchIndexBytes for the peak while it is built.
+// Memory: that of an Index, with postings for about (1−t) instead of (1−t)/(1+t) of the tokens at a Jaccard threshold
+// t, for all of them at a containment threshold, and 18 bytes for every distinct token, also for those in one group
+// only. See SearchIndexBytes for the peak while it is built.
 func NewSearchIndex(sets [][]uint64, t measure.Threshold) *SearchIndex {
 	x := &SearchIndex{Index: *newIndex(t)}
 	first, group := x.group(sets)
@@ -33,15 +32,14 @@ func NewSearchIndex(sets [][]uint64, t measure.Threshold) *SearchIndex {
 	return x
 }
 
-// IndexBytes estimates, from above, the memory that NewIndex needs at its peak for so
-// many sets with so many tokens in all, repeats included, at any threshold: 22 bytes a
-// token, 112 a set and a little more. Where most tokens are in one set only it is about
-// 15 bytes a token. The sets themselves are not counted, nor what the garbage collector
-// leaves lying, which is little where it is told a limit.
+// IndexBytes returns an upper estimate of the peak memory of NewIndex for the given numbers of sets and of tokens,
+// repeats included, at any threshold: 22 bytes a token, 112 a set and a little more. Where most tokens are in one set
+// only it is about 15 bytes a token. It does not count the sets themselves, nor the garbage, which is small if the
+// collector has a memory limit.
 func IndexBytes(sets, tokens int) int64 { return peak(22, sets, tokens) }
 
-// SearchIndexBytes is IndexBytes for NewSearchIndex: 32 bytes a token, and not much
-// less where most tokens are in one set only.
+// SearchIndexBytes is IndexBytes for NewSearchIndex: 32 bytes a token, and not much less if most tokens are in one set
+// only.
 func SearchIndexBytes(sets, tokens int) int64 { return peak(32, sets, tokens) }
 
 func peak(perToken int64, sets, tokens int) int64 {
@@ -49,15 +47,13 @@ func peak(perToken int64, sets, tokens int) int64 {
 	return scratch + perSet*int64(sets) + perToken*int64(tokens)
 }
 
-// Search returns the groups whose sets reach the threshold with a set that need not
-// be in the index, if it is directed in one direction at least, in a fixed order. If its
-// equal is there, that group is among them. The slice belongs to p and holds until p's
-// next use. It does not allocate once p is warm.
+// Search returns the groups whose sets reach the threshold with the given set, in at least one direction if the measure
+// is directed, in a fixed order. The set need not be in the index. If an equal set is there, its group is among the
+// results. The slice belongs to p and is valid until p's next use. It does not allocate once p is warm.
 //
-// It looks up every token of the set, in memory that is larger than caches, and then
-// costs what Matches does. If the index knows too few of them, a part is enough:
-// 1−t of all at Jaccard threshold t if it knows none. A set that no group of the index
-// can reach by size costs nothing.
+// Search looks up every token of the set, in memory that is larger than caches, and then costs as much as Matches. If
+// the index knows too few of the tokens, a part of them is enough: 1−t of all at Jaccard threshold t if it knows none.
+// A set that no group of the index can reach by size costs nothing.
 func (x *SearchIndex) Search(p *Prober, set []uint64) []GroupMatch {
 	p.matches = p.matches[:0]
 	size := uint64(len(set))
@@ -69,8 +65,8 @@ func (x *SearchIndex) Search(p *Prober, set []uint64) []GroupMatch {
 	p.prepare(&x.Index)
 	p.size = uint32(size)
 	b := bitmapOf(set)
-	// Groups that are not smaller are met by the shorter prefix too. A second walk pays
-	// where that is much shorter, as for containment, and never is for Jaccard.
+	// The shorter prefix also finds groups that are not smaller. A second walk pays if that prefix is much shorter, as it
+	// is for containment and never for Jaccard.
 	if middle := x.groupsBelow(size); 2*short < long && middle < to {
 		x.walk(p, len(set), int(short), b, max(from, middle), to)
 		to = middle
@@ -79,14 +75,13 @@ func (x *SearchIndex) Search(p *Prober, set []uint64) []GroupMatch {
 	return p.matches
 }
 
-// walk finds the matches among the groups from one up to another, with a prefix of a
-// set that has been looked up.
+// walk finds the matches among the groups from … to−1, with a prefix of a set that has been looked up.
 func (x *SearchIndex) walk(p *Prober, size, prefix int, b bitmap, from, to int) {
 	if from >= to {
 		return
 	}
-	// In the order of the tokens those that the index does not know come first, and
-	// then those that one group holds alone, which are all part of the prefixes.
+	// In token order the tokens that the index does not know come first, then those that one group holds alone; all of
+	// these are part of the prefixes.
 	unknown := size - len(p.owners) - len(p.ranks)
 	prefix = min(max(prefix-unknown-len(p.owners), 0), len(p.ranks))
 	left := uint32(len(p.owners) + len(p.ranks))
@@ -100,15 +95,14 @@ func (x *SearchIndex) walk(p *Prober, size, prefix int, b bitmap, from, to int) 
 	x.finish(p, p.ranks, prefix)
 }
 
-// lookBatch is how many tokens are looked up at once.
+// lookBatch is how many tokens one batch looks up.
 const lookBatch = 16
 
-// look looks up the tokens of a set and fills p.owners and p.ranks, ascending. It
-// gives up when the index does not know more than spare of them.
+// look looks up the tokens of a set and fills p.owners and p.ranks, ascending. It gives up when the index does not know
+// more than spare of them.
 //
-// The first slots of a batch of tokens are read in a loop of their own, where the
-// processor waits for all of them together and not for one after the other. That
-// takes a third off a search in an index that is larger than caches
+// A loop of its own reads the first slots of a batch of tokens, so that the processor waits for all of them together
+// and not for one after the other. That takes a third off a search in an index that is larger than caches
 // (BenchmarkSearch, MostlyUnique).
 func (p *Prober) look(x *SearchIndex, set []uint64, spare int) bool {
 	p.owners, p.ranks = p.owners[:0], p.ranks[:0]
@@ -139,18 +133,16 @@ func (p *Prober) look(x *SearchIndex, set []uint64, spare int) bool {
 	return true
 }
 
-// directory says of mixed tokens what the index knows about them: the group that
-// holds the token alone, with aloneBit; else its rank plus one; else unknownToken.
-// It is cut by the tokens' top bits into the parts in which they were counted, each
-// of which is a table with its entries in no more than two slots of three: at
-// least 18 bytes a token. A lookup that finds nothing reads a few slots, mostly of
-// one or two cache lines.
+// directory says what the index knows about a mixed token: the group that holds the token alone, with aloneBit; or its
+// rank plus one; or unknownToken. It is cut by the tokens' top bits into the parts in which they were counted. Each
+// part is a table with at most two of three slots in use: at least 18 bytes a token. A lookup that finds nothing reads
+// a few slots, mostly of one or two cache lines.
 type directory struct {
 	width int // bits that choose the part
 	parts [][]directorySlot
 }
 
-// directorySlot holds a token in two halves, so that it has 12 bytes and not 16.
+// directorySlot holds a token in two halves, so that it takes 12 bytes and not 16.
 type directorySlot struct{ low, high, entry uint32 }
 
 const (
@@ -158,8 +150,7 @@ const (
 	aloneBit     = 1 << 31
 )
 
-// fill puts in all tokens of the groups, those that several hold by number in place
-// of rank, and returns what shared returns.
+// fill inserts all tokens of the groups, shared ones by number instead of rank, and returns the results of shared.
 func (d *directory) fill(sets [][]uint64, first, group []uint32) (holders, count []uint32) {
 	how := cutFor(tokensOf(sets, first))
 	d.width = how.width
@@ -191,8 +182,7 @@ func (d *directory) fill(sets [][]uint64, first, group []uint32) (holders, count
 	return holders, c.shared
 }
 
-// rank replaces the numbers of shared tokens, given in the order of their ranks, by
-// their ranks.
+// rank replaces the numbers of shared tokens by their ranks. order lists the numbers by rank.
 func (d *directory) rank(order []uint32) {
 	rankOf := make([]uint32, len(order))
 	for rank, number := range order {
@@ -223,7 +213,7 @@ func insert(slots []directorySlot, token uint64, entry uint32) {
 	slots[at] = directorySlot{uint32(token), uint32(token >> 32), entry}
 }
 
-// directoryPlace is a place in a part with the slot that is there.
+// directoryPlace is a place in a part and the slot there.
 type directoryPlace struct {
 	slots []directorySlot
 	at    int
@@ -237,8 +227,7 @@ func (d *directory) first(token uint64) directoryPlace {
 	return directoryPlace{slots, at, slots[at]}
 }
 
-// find returns what the directory says of the token for which the place is the
-// first.
+// find returns the entry of the token, unknownToken if there is none; p must be the place that first returned for it.
 func (p *directoryPlace) find(token uint64) uint32 {
 	s, at := p.slot, p.at
 	for s.entry != unknownToken && (s.low != uint32(token) || s.high != uint32(token>>32)) {

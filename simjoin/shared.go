@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// partLength is about how many tokens a part has, if that makes no more than
-	// mostParts. A part, its filter and its dictionary then lie in a second-level
-	// cache of 1 MiB up to 10 million tokens, and the filter up to 50 million.
+	// partLength is about how many tokens a part has, as long as there are at most mostParts. A
+	// part, its filter and its dictionary then lie in a second-level cache of 1 MiB up to 10
+	// million tokens, and the filter up to 50 million.
 	partLength = 1 << 14
-	// mostParts bounds the places that split writes to in turn. Four times as many
-	// no longer lie in the first-level cache, which costs 7 ns a token.
+	// mostParts bounds the number of places to which split writes alternately. Four times as
+	// many no longer fit in the first-level cache, which costs 7 ns a token.
 	mostParts = 1 << 8
-	// passLength is about how many tokens are in parts at once, for 12 bytes each. All sets are
-	// gone through once more for each pass.
+	// passLength is about how many tokens are in parts at once, for 12 bytes each. Each pass
+	// reads all sets again.
 	passLength = 1 << 23
 )
 
-// shared finds the tokens that two groups or more hold; set first[k] is of group
-// group[k]. It returns the holders of one such token after the other, and how many
-// each of them has.
+// shared finds the tokens that at least two groups hold; set first[k] is of group group[k].
+// It returns the holders of one such token after the other, and how many holders each token
+// has.
 //
-// Numbering every token in one large table spends nine tenths of an index's time
-// on cache misses, although of the shingles of texts few occur twice. Therefore:
+// Numbering every token in one large table spends nine tenths of an index's time on cache
+// misses, although few of the shingles of texts occur twice. Therefore:
 //
 //		cut (token, group) by the top bits of the mixed token into parts
 //		for each part:
@@ -35,17 +35,17 @@ const (
 //		    list the groups of those counted twice or more, by number
 //
 //	 1. A part lies in the cache, and cutting reads and writes in sequence. All of
-//	    NewIndex takes 24 ns a token for the 2.8 million shingles of a newswire,
-//	    91 with one table, and 18 for 10 million of which most are unique, where it
-//	    was 121 (BenchmarkNewIndexReuters, BenchmarkNewIndexMostlyUnique).
+//	    NewIndex takes 24 ns a token for the 2.8 million shingles of a newswire, 91 with
+//	    one table, and 18 for 10 million that are mostly unique, where it was 121
+//	    (BenchmarkNewIndexReuters, BenchmarkNewIndexMostlyUnique).
 //	 2. The filter has no branch that depends on the data, and lets through only 12
-//	    to 22 of 100 unique tokens. It spares both benchmarks 7 ns a token; where
+//	    to 22 of 100 unique tokens. It saves 7 ns a token in both benchmarks; if
 //	    no token is unique it costs 1.
-//	 3. Mixing is a bijection: mixed tokens stand for the tokens, are spread evenly
-//	    even where those are small integers, and have bits for every purpose.
-//	 4. The lists overwrite the groups that were read before. Of several passes they are
-//	    joined: mixed tokens are spread evenly, so the first pass tells how long they get.
-//	 5. Where distinct tokens are so few that one table of them lies in the cache, as
+//	 3. Mixing is a bijection: mixed tokens can replace the tokens, are spread evenly
+//	    even if those are small integers, and have bits for every purpose.
+//	 4. The lists overwrite the groups that were read before. The lists of several passes
+//	    are joined: mixed tokens are spread evenly, so the first pass tells their length.
+//	 5. If distinct tokens are so few that one table of them lies in the cache, as
 //	    items of a shop do, there is one part and no filter: NewIndex of market
 //	    baskets takes two thirds of the time (BenchmarkNewIndexRetail).
 func shared(sets [][]uint64, first, group []uint32) (holders, count []uint32) {
@@ -61,7 +61,7 @@ func shared(sets [][]uint64, first, group []uint32) (holders, count []uint32) {
 	return holders, c.shared
 }
 
-// cut says how tokens are cut into parts: by so many bits, and in how many passes.
+// cut says how tokens are cut into parts: by width top bits, in so many passes.
 type cut struct{ width, passes int }
 
 func cutFor(tokens int) cut {
@@ -69,10 +69,10 @@ func cutFor(tokens int) cut {
 	return cut{bits.Len(uint(min(tokens/partLength, mostParts*passes-1))), passes}
 }
 
-// listParts cuts the mixed tokens, with the groups that hold them, into parts by their
-// top bits. Of each part in turn list is told, writes what it likes to dst, which
-// may be where the groups are, and returns how much. listParts returns what all have
-// written.
+// listParts cuts the mixed tokens, with the groups that hold them, into parts by their top
+// bits. It calls list for each part in turn; list writes its results to dst, which may
+// overlap the groups, and returns how many it wrote. listParts returns the results of all
+// calls.
 func listParts(sets [][]uint64, first, group []uint32, how cut,
 	list func(part int, tokens []uint64, groups, dst []uint32) int) (all []uint32) {
 	sizes := make([]int, 1<<how.width)
@@ -111,9 +111,9 @@ func listParts(sets [][]uint64, first, group []uint32, how cut,
 	return all
 }
 
-// fillParts puts mixed tokens and their groups into the parts from one on, whose sizes are
-// given, one part behind the other. It leaves out those of other parts first, without a
-// branch.
+// fillParts puts mixed tokens and their groups into the parts from the given one on, one
+// part after the other; sizes are the parts' sizes. It first leaves out the tokens of other
+// parts, without a branch.
 func fillParts(sets [][]uint64, first, group []uint32, width, from int, sizes []int, tokens []uint64, groups []uint32) {
 	mask := uint64(1)<<width - 1
 	ends := make([]int, len(sizes))
@@ -148,10 +148,10 @@ func tokensOf(sets [][]uint64, first []uint32) (total int) {
 	return total
 }
 
-// fewDistinct reports whether the sets, of total tokens in all, seem to have about
-// 2¹⁵ distinct tokens or fewer, so that a table of them takes half a MiB to one: of
-// places that tokens fall on by 16 bits at most 0.4 are then taken (linear
-// counting). It looks at a tenth of a million tokens or two.
+// fewDistinct reports whether the sets, of total tokens in all, seem to have at most about
+// 2¹⁵ distinct tokens, so that a table of them takes half a MiB to one. It hashes a sample
+// of 100,000 to 200,000 tokens to 2¹⁶ places: with so few distinct tokens at most 0.4 of the
+// places are taken (linear counting).
 func fewDistinct(sets [][]uint64, first []uint32, total int) bool {
 	const places = 1 << 16
 	const most, sample = places * 2 / 5, 2 * places
@@ -174,17 +174,17 @@ func fewDistinct(sets [][]uint64, first []uint32, total int) bool {
 
 // counter finds the shared tokens part by part.
 type counter struct {
-	seen   []uint8  // by low bits: as many ones as occurrences, up to eight
-	tokens []uint64 // that passed the filter
-	groups []uint32 // that hold them
-	number []uint32 // of them in table
+	seen   []uint8  // by low bits: as many one bits as occurrences, up to eight
+	tokens []uint64 // tokens that passed the filter
+	groups []uint32 // the groups that hold them
+	number []uint32 // their numbers in table
 	table  dictionary
 	place  []int    // by number: where in the list the next group goes, or none
 	shared []uint32 // how many groups hold each shared token, of all parts so far
 }
 
-// filter sets c.tokens and c.groups to those of a part without most of the tokens
-// that occur in it once.
+// filter sets c.tokens and c.groups to those of a part, without most of the tokens that
+// occur only once in it.
 func (c *counter) filter(tokens []uint64, groups []uint32) {
 	size := 1 << bits.Len(uint(4*len(tokens)))
 	if len(c.seen) < size {
@@ -209,8 +209,8 @@ func (c *counter) filter(tokens []uint64, groups []uint32) {
 	c.tokens, c.groups = toTokens[:n], toGroups[:n]
 }
 
-// take sets c.tokens and c.groups to a part as it is. The groups are copied because
-// list overwrites them.
+// take sets c.tokens and c.groups to the whole part. It copies the groups because list
+// overwrites them.
 func (c *counter) take(tokens []uint64, groups []uint32) {
 	c.tokens, c.groups = tokens, append(c.groups[:0], groups...)
 }
@@ -218,9 +218,8 @@ func (c *counter) take(tokens []uint64, groups []uint32) {
 // none is the place of tokens that one group holds alone.
 const none = -1
 
-// list writes the groups of every token that passed the filter and occurs twice or
-// more to dst, token after token. It appends how many each has to c.shared and
-// returns the sum.
+// list writes the groups of every token that passed the filter and occurs at least twice to
+// dst, token after token. It appends how many each has to c.shared and returns the sum.
 func (c *counter) list(dst []uint32) int {
 	c.table.reset()
 	c.number = slices.Grow(c.number[:0], len(c.tokens))
@@ -237,8 +236,8 @@ func (c *counter) list(dst []uint32) int {
 	return sum
 }
 
-// places fills c.place for the tokens of the table, appends to c.shared and returns
-// how many holders there are.
+// places fills c.place for the tokens of the table, appends their counts to c.shared and
+// returns the number of holders.
 func (c *counter) places() int {
 	c.place = slices.Grow(c.place[:0], len(c.table.count))
 	sum := 0
@@ -254,8 +253,8 @@ func (c *counter) places() int {
 	return sum
 }
 
-// listFew is what filter and list do, for tokens of which few are distinct and one
-// table lies in the cache: they are neither cut into parts nor filtered.
+// listFew does the work of filter and list for tokens with few distinct values, whose table
+// fits in the cache: it neither cuts them into parts nor filters them.
 func (c *counter) listFew(sets [][]uint64, first, group []uint32, total int) (holders []uint32) {
 	c.table.reset()
 	numbers := make([]uint32, 0, total)

@@ -31,8 +31,9 @@ func (d *dictionary) reset() {
 	d.count = d.count[:0]
 }
 
-// spread, 2⁶⁴ over the golden ratio, makes high bits of all bits of a mixed token. Its
-// own top bits are those of its part, and its low ones those of the filter.
+// spread, 2⁶⁴ over the golden ratio, makes the high bits depend on all bits of a mixed
+// token. The token's own top bits are equal within its part, and the filter uses its low
+// ones.
 const spread = 0x9e3779b97f4a7c15
 
 // home is the slot where the search for a token starts.
@@ -75,11 +76,11 @@ func (d *dictionary) grow() {
 	}
 }
 
-// groups numbers equal sets alike: it returns the group of every set, and the
-// first set and the bitmap of every group, groups in order of first appearance. Empty
-// sets are in no group. 4 bytes a set, and 40 to 59 a group.
+// groups gives equal sets the same number: it returns the group of every set, and the
+// first set and the bitmap of every group, with groups in order of first appearance.
+// Empty sets are in no group. It takes 4 bytes a set, and 40 to 59 a group.
 func groups(sets [][]uint64) (groupOf, first []uint32, bitmaps []bitmap) {
-	type hashed struct{ check, group uint32 } // group plus one; zero is free
+	type hashed struct{ check, group uint32 } // group is the group's number plus one; 0 marks a free slot
 	size := firstSlots
 	for size < len(sets)+len(sets)/2 {
 		size *= 2
@@ -111,8 +112,8 @@ func groups(sets [][]uint64) (groupOf, first []uint32, bitmaps []bitmap) {
 // noGroup is the group of the empty sets.
 const noGroup = ^uint32(0)
 
-// hashSet returns a hash of a set and its bitmap, which costs little while the
-// multiplications wait for each other.
+// hashSet returns a hash of a set and its bitmap, which costs little extra because the
+// multiplications of the hash leave the processor idle.
 func hashSet(set []uint64) (h uint64, b bitmap) {
 	h = uint64(len(set))
 	for _, token := range set {

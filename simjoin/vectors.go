@@ -13,9 +13,9 @@ import (
 // exact for them: 1000 features may weigh up to 2²⁶ each, and a million 2²¹.
 const MaxSquare = 1 << 62
 
-// Vector is a weighted set of a collection with a dictionary of its own: features are
-// small numbers, ascending without repeats, each with its weight, from 1 on. See Weighted
-// for sets of hashes.
+// Vector is a weighted set of a collection with its own dictionary: features are small
+// numbers, ascending without repeats, each with its weight, at least 1. See Weighted for
+// sets of hashes.
 type Vector struct{ Features, Weights []uint32 }
 
 // Sum returns the sum of the weights, the size of a set for every measure but Cosine.
@@ -42,9 +42,9 @@ func (v Vector) Size(m measure.Measure) uint64 {
 	return v.Sum()
 }
 
-// Overlap returns what two vectors have in common: the sum of the products of weights
-// for Cosine, and of the lesser weights for all other measures. With the vectors' sizes
-// it is what a measure.Threshold decides about. O(features), without allocation.
+// Overlap returns the overlap of two vectors: the sum of the products of weights for
+// Cosine, and of the smaller weights for all other measures. A measure.Threshold decides
+// by it and the vectors' sizes. O(features), without allocation.
 func Overlap(a, b Vector, m measure.Measure) uint64 {
 	if m == measure.Cosine {
 		return dot(a, b)
@@ -53,7 +53,7 @@ func Overlap(a, b Vector, m measure.Measure) uint64 {
 	return n
 }
 
-// dot is the merge of overlap with products in place of counts.
+// dot is the merge of overlap that sums products instead of counting.
 func dot(a, b Vector) (sum uint64) {
 	fa, fb := a.Features, b.Features
 	wa, wb := a.Weights[:len(fa)], b.Weights[:len(fb)]
@@ -67,11 +67,11 @@ func dot(a, b Vector) (sum uint64) {
 	return sum
 }
 
-// Vectors is a collection of vectors, one behind the other: 8 bytes a feature and 8 a
+// Vectors is a collection of vectors, one after the other: 8 bytes a feature and 8 a
 // vector. The zero value is an empty collection. Any number of goroutines may read it
 // while none appends.
 //
-// Feature numbers index arrays in what is made of a collection: number the features of a
+// Users of a collection index arrays by feature numbers: number the features of a
 // dictionary from 0 on. Collections that are joined share one dictionary.
 type Vectors struct {
 	ends     []int // of each vector
@@ -79,9 +79,9 @@ type Vectors struct {
 	weights  []uint32
 }
 
-// Append adds a vector, which is copied. It fails, and adds nothing, if the slices differ
-// in length, features do not ascend, a weight is 0, or the sum of the squared weights
-// exceeds MaxSquare. A vector without features is similar to nothing.
+// Append copies a vector to the collection. It fails, and adds nothing, if the slices
+// differ in length, features do not ascend, a weight is 0, or the sum of the squared
+// weights exceeds MaxSquare. A vector without features is similar to nothing.
 func (v *Vectors) Append(features, weights []uint32) error {
 	if err := checkVector(features, weights); err != nil {
 		return err
@@ -103,7 +103,7 @@ func checkVector(features, weights []uint32) error {
 			return fmt.Errorf("simjoin: feature %d has weight 0: leave it out", f)
 		}
 		if i > 0 && f <= features[i-1] {
-			return fmt.Errorf("simjoin: feature %d behind %d: features must ascend", f, features[i-1])
+			return fmt.Errorf("simjoin: feature %d after %d: features must ascend", f, features[i-1])
 		}
 		sum, carry := bits.Add64(square, w*w, 0)
 		if carry != 0 || sum > MaxSquare {
@@ -120,7 +120,7 @@ func (v *Vectors) Len() int { return len(v.ends) }
 // Features returns the number of features of all vectors together.
 func (v *Vectors) Features() int { return len(v.features) }
 
-// At returns vector i. It holds until Reset, and the caller must not change it.
+// At returns vector i. It is valid until Reset, and the caller must not change it.
 func (v *Vectors) At(i int) Vector {
 	start, end := 0, v.ends[i]
 	if i > 0 {
@@ -130,7 +130,7 @@ func (v *Vectors) At(i int) Vector {
 }
 
 // Slice returns vectors from … to−1 as a collection that shares their memory: 8 bytes a
-// vector. Neither may be appended to while the other is in use.
+// vector. Do not append to either while the other is in use.
 func (v *Vectors) Slice(from, to int) *Vectors {
 	start, end := 0, 0
 	if from > 0 {
@@ -151,7 +151,7 @@ func (v *Vectors) Reset() {
 	v.ends, v.features, v.weights = v.ends[:0], v.features[:0], v.weights[:0]
 }
 
-// Grow makes room for so many vectors more, with so many features in all.
+// Grow makes room for the given numbers of further vectors and of their features.
 func (v *Vectors) Grow(vectors, features int) {
 	v.ends = slices.Grow(v.ends, vectors)
 	v.features = slices.Grow(v.features, features)

@@ -7,7 +7,7 @@ import (
 	"hash/crc32"
 )
 
-// Stored vectors, little endian, for files of one process and its successors:
+// Stored vectors, little endian, for files that one process and its successors read:
 //
 //	 0  "ALIKEVEC"   magic
 //	 8  1            version, 4 bytes
@@ -26,7 +26,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrCorrupt says that bytes are not what Vectors.AppendBinary has written.
+// ErrCorrupt means that Vectors.AppendBinary has not written these bytes.
 var ErrCorrupt = errors.New("corrupt vectors")
 
 // AppendBinary implements encoding.BinaryAppender: 28 bytes, 4 a vector and 8 a feature.
@@ -51,8 +51,8 @@ func (v *Vectors) AppendBinary(b []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
 }
 
-// UnmarshalBinary implements encoding.BinaryUnmarshaler, in the memory that v has. It
-// checks all that Append does; where it fails, with ErrCorrupt, v is empty.
+// UnmarshalBinary implements encoding.BinaryUnmarshaler and reuses the memory of v. It
+// makes all checks of Append; if one fails, it returns ErrCorrupt and v is empty.
 func (v *Vectors) UnmarshalBinary(b []byte) error {
 	v.Reset()
 	if err := v.unmarshal(b); err != nil {
@@ -84,7 +84,7 @@ func (v *Vectors) unmarshal(b []byte) error {
 	for i := range count {
 		start := end
 		if end += uint64(binary.LittleEndian.Uint32(lengths[4*i:])); end > total {
-			return fmt.Errorf("vector %d ends behind all features", i)
+			return fmt.Errorf("vector %d ends after the last feature", i)
 		}
 		if err := checkVector(v.features[start:end], v.weights[start:end]); err != nil {
 			return err
@@ -92,7 +92,7 @@ func (v *Vectors) unmarshal(b []byte) error {
 		v.ends = append(v.ends, int(end))
 	}
 	if end != total {
-		return fmt.Errorf("%d of %d features are of no vector", total-end, total)
+		return fmt.Errorf("%d of %d features belong to no vector", total-end, total)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Weighted is a set whose features have integer weights: features ascending without
-// repeats, each with its weight, from 1 on, and the sum of the weights, below 2⁴⁸. Make
+// repeats, each with its weight, at least 1, and the sum of the weights, below 2⁴⁸. Make
 // one with NewWeighted.
 type Weighted struct {
 	Features []uint64
@@ -15,8 +15,8 @@ type Weighted struct {
 	Size     uint64
 }
 
-// NewWeighted returns the weighted set of features and as many weights, which it keeps.
-// O(len(weights)).
+// NewWeighted returns the weighted set of the given features and weights, which must have
+// equal lengths. It keeps both slices. O(len(weights)).
 func NewWeighted(features []uint64, weights []uint32) Weighted {
 	size := uint64(0)
 	for _, w := range weights {
@@ -25,18 +25,18 @@ func NewWeighted(features []uint64, weights []uint32) Weighted {
 	return Weighted{features, weights, size}
 }
 
-// IntersectionWeighted returns the sum of the lesser weights of the features that two
-// weighted sets share. O(len(a.Features) + len(b.Features)). It does not allocate.
+// IntersectionWeighted returns the sum, over the features that two weighted sets share,
+// of the smaller weight. O(len(a.Features) + len(b.Features)). It does not allocate.
 func IntersectionWeighted(a, b Weighted) uint64 {
 	n, _ := overlapWeighted(a.Features, a.Weights, b.Features, b.Weights, noSpare, noSpare)
 	return n
 }
 
-// VerifyWeighted decides whether two weighted sets reach t, for every measure: with the
-// sums of weights for sizes WeightedJaccard and Jaccard are Σmin/Σmax. Where t is
-// directed, it is whether a reaches it in b. When ok, inter is the exact
-// IntersectionWeighted; otherwise it is only a lower bound, because VerifyWeighted stops
-// as soon as either set has more weight without a partner than the threshold allows it.
+// VerifyWeighted decides whether two weighted sets reach t, for every measure; sizes are
+// sums of weights, so WeightedJaccard and Jaccard are both Σmin/Σmax. If t is directed,
+// it decides whether a reaches it in b. When ok, inter is the exact IntersectionWeighted;
+// otherwise it is only a lower bound, because VerifyWeighted stops as soon as either set
+// has more weight without a partner than the threshold allows.
 func VerifyWeighted(a, b Weighted, t measure.Threshold) (inter uint64, ok bool) {
 	need := t.MinOverlap(a.Size, b.Size)
 	if need > a.Size || need > b.Size {
@@ -46,7 +46,7 @@ func VerifyWeighted(a, b Weighted, t measure.Threshold) (inter uint64, ok bool) 
 	return inter, ok && inter >= need
 }
 
-// noSpare is as much weight as no set can have.
+// noSpare is more weight than any set can have.
 const noSpare = math.MaxUint64
 
 // overlapWeighted is overlap for weighted sets: the merge without branches that depend
@@ -58,8 +58,8 @@ const noSpare = math.MaxUint64
 //	    passedA += x ≤ y ? v : 0;  passedB += y ≤ x ? w : 0
 //	    i += x ≤ y;  j += y ≤ x
 //
-// What of a is passed without a partner is passedA − common, of b passedB − common. It
-// gives up, and says so, when that is more than spareA or spareB.
+// The weight of a passed without a partner is passedA − common, that of b passedB −
+// common. It gives up and returns false when one exceeds spareA or spareB.
 func overlapWeighted[T uint32 | uint64](fa []T, wa []uint32, fb []T, wb []uint32, spareA, spareB uint64) (uint64, bool) {
 	wa, wb = wa[:len(fa)], wb[:len(fb)]
 	var common, passedA, passedB uint64

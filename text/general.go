@@ -8,14 +8,14 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// The general path brings the whole document to normal form and cuts that into
-// tokens. It serves what scan cannot: tokenisers with boundary rules of their
-// own, filters that look at a token's bytes, and the places of tokens.
+// The general path brings the whole document to normal form and cuts that into tokens. It
+// does what scan cannot do: tokenisers with boundary rules of their own, filters that
+// look at a token's bytes, and the places of tokens.
 
-// A piece says which bytes of the document bytes of the normal form come from.
+// A piece maps a span of the normal form to the span of the document that it comes from.
 type piece struct {
 	normal, doc span
-	verbatim    bool // the two are the same bytes
+	verbatim    bool // the two spans hold the same bytes
 }
 
 type span struct{ start, end int }
@@ -53,10 +53,10 @@ func (p *piece) docEnd(normal int) int {
 	return p.doc.end
 }
 
-// AppendNormal appends the normal form of doc: what the first four steps make of
-// it, without its invalid bytes where the tokeniser is Chars or Graphemes. With
-// others an invalid byte becomes a separator, and of separators only that they are
-// some is certain. It costs O(len(doc)).
+// AppendNormal appends the normal form of doc: the result of the first four steps. Chars
+// and Graphemes leave out invalid bytes; the other tokenisers replace each by a
+// separator. Only the presence of separators is certain, not which they are. It costs
+// O(len(doc)).
 func (t *Tokenizer) AppendNormal(dst, doc []byte) []byte {
 	t.normalForm(doc, false)
 	return append(dst, t.normal...)
@@ -68,10 +68,10 @@ func (t *Tokenizer) appendGeneral(dst []uint64, doc []byte) []uint64 {
 	return dst
 }
 
-// normalForm sets t.normal to the normal form of doc, and t.pieces to where it
-// comes from if places are wanted. An invalid byte becomes a separator, or
-// nothing for the tokenisers that drop it. A separator that becomes other
-// separators may stand as it is.
+// normalForm sets t.normal to the normal form of doc and, if the caller wants places,
+// t.pieces to where it comes from. An invalid byte becomes a separator, or nothing for
+// the tokenisers that drop it. A separator that the pipeline would replace by other
+// separators may stay unchanged.
 func (t *Tokenizer) normalForm(doc []byte, places bool) {
 	t.normal, t.pieces = t.normal[:0], t.pieces[:0]
 	if t.options.Tokens == ASCII {
@@ -104,8 +104,8 @@ func (t *Tokenizer) visibleForm(doc []byte, places bool) {
 	}
 }
 
-// verbatimEnd returns the end of the stretch of doc from i on that is in normal
-// form as it stands.
+// verbatimEnd returns the end of the stretch of doc from i on that is in normal form
+// already.
 func (t *Tokenizer) verbatimEnd(doc []byte, i int) int {
 	e, w := t.table.lookup(doc, i)
 	for w > 0 && e&(replaced|attach|glue|invalid) == 0 {
@@ -119,9 +119,9 @@ func (t *Tokenizer) verbatimEnd(doc []byte, i int) int {
 	return i
 }
 
-// appendUnit appends the normal form of the code point at doc[i], which is not
-// verbatim, and of those behind it that may combine with it, to t.normal. It
-// returns their end.
+// appendUnit appends to t.normal the normal form of the code point at doc[i], which is
+// not verbatim, together with the following ones that may combine with it. It returns the
+// end of these.
 func (t *Tokenizer) appendUnit(doc []byte, i int, drop bool) int {
 	e, w := t.table.lookup(doc, i)
 	end := i + w
@@ -185,7 +185,7 @@ func hasLength(token []byte, min int) bool {
 	return min <= 0
 }
 
-// eachRun cuts by the actions of the code points.
+// eachRun cuts t.normal by the actions of its code points.
 func (t *Tokenizer) eachRun(emit func(hash uint64, token span)) {
 	start, solo := -1, false
 	for i := 0; i < len(t.normal); {
@@ -205,7 +205,7 @@ func (t *Tokenizer) eachRun(emit func(hash uint64, token span)) {
 	}
 }
 
-// eachWordSegment cuts between invalid bytes by UAX 29, and keeps the segments
+// eachWordSegment cuts the text between invalid bytes by UAX 29, and keeps the segments
 // that hold a letter or a number.
 func (t *Tokenizer) eachWordSegment(emit func(hash uint64, token span)) {
 	for from := 0; from < len(t.normal); from++ {

@@ -6,24 +6,24 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// A memo remembers what becomes of short sequences of code points: a text has few of those
-// that combine, and takes each through all steps of the pipeline many times (Bengali 120,
-// 300 MB/s; Yoruba with its tones apart 480, 660). Entries that share a place displace each
-// other.
+// A memo remembers the normal forms of short sequences of code points. A text has few
+// different sequences that combine, but without the memo each goes through all steps of the
+// pipeline many times (Bengali 120, 300 MB/s; Yoruba with decomposed tones 480, 660).
+// Entries in the same slot displace each other.
 type memo struct {
 	pipe    pipeline
-	entries []memoEntry // nil until one is needed
+	entries []memoEntry // nil until first needed
 }
 
 type memoEntry struct {
 	in        [2]uint64 // the sequence, padded with zeros
-	n, length uint8     // bytes of it, and of out
+	n, length uint8     // the lengths of in and out in bytes
 	out       [30]byte
 }
 
-const memoBits = 9 // of the number of entries, of 48 bytes
+const memoBits = 9 // 1<<memoBits entries of 48 bytes
 
-// apply is pipeline.apply. What it returns holds until the next call.
+// apply is pipeline.apply. Its result is valid until the next call.
 func (m *memo) apply(piece []byte) []byte {
 	var padded [16]byte
 	if len(piece) == 0 || len(piece) > len(padded) {

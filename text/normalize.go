@@ -9,13 +9,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Normalisation of sequences of any length. x/text/unicode/norm, whose tables are
-// used here, follows the stream-safe format of UAX 15: it puts U+034F behind 30
-// combining marks and orders marks on either side of it only. Texts that are
-// canonically equivalent then get different forms.
+// Normalisation of sequences of any length. x/text/unicode/norm, whose tables are used here, follows the
+// stream-safe format of UAX 15: it inserts U+034F after 30 combining marks and orders the marks on each
+// side of it separately. Canonically equivalent texts then get different forms.
 
-// A scalar is a code point with its canonical combining class. A byte that is not
-// UTF-8 is a scalar too, with its negative in the place of the code point.
+// A scalar is a code point with its canonical combining class. A byte that is not UTF-8 is also a scalar,
+// whose r is the negative of the byte.
 type scalar struct {
 	r     rune
 	class uint8
@@ -46,8 +45,8 @@ func appendBytes(dst []byte, s []scalar) []byte {
 	return dst
 }
 
-// decompose appends what becomes of s under NFD, or under NFKD, where form is NFC or
-// NFKC. It costs O(n log n) in the length of the longest sequence of marks.
+// decompose appends the decomposition of s: NFD if form is NFC, NFKD if it is NFKC. It costs O(n log n)
+// in the length of the longest sequence of marks.
 func decompose(dst, s []scalar, form norm.Form) []scalar {
 	begin := len(dst)
 	var buf [utf8.UTFMax]byte
@@ -79,8 +78,8 @@ func appendDecomposition(dst []scalar, r rune, p norm.Properties) []scalar {
 	return dst
 }
 
-// sortMarks puts every sequence of marks into canonical order: by class, and within
-// a class as they stand.
+// sortMarks puts every sequence of marks into canonical order: by class, with marks of one class in their
+// old order.
 func sortMarks(s []scalar) {
 	for i := 0; i < len(s); i++ {
 		start, sorted := i, true
@@ -94,13 +93,13 @@ func sortMarks(s []scalar) {
 	}
 }
 
-// compose replaces every pair of a starter and what combines with it by their
-// composite, in place. s is decomposed and in canonical order.
+// compose replaces every starter and a mark that combines with it by their composite, in place. s is
+// decomposed and in canonical order.
 func compose(s []scalar) []scalar {
-	starter, n := -1, 0 // of s[:n], which is done
+	starter, n := -1, 0 // s[:n] is composed
 	for _, m := range s {
-		// What stands between a starter and a mark keeps them apart, unless its class
-		// is below that of the mark.
+		// Whatever stands between a starter and a mark blocks them from combining, unless its class is below
+		// that of the mark.
 		if starter >= 0 && (n == starter+1 || s[n-1].class < m.class) {
 			if c := composite(s[starter].r, m.r); c != 0 {
 				s[starter].r = c
@@ -116,7 +115,7 @@ func compose(s []scalar) []scalar {
 	return s[:n]
 }
 
-// composite returns the code point that two compose to, or 0.
+// composite returns the code point that a and b compose to, or 0.
 func composite(a, b rune) rune {
 	switch {
 	case a < minFirst || b < minSecond:
@@ -128,18 +127,18 @@ func composite(a, b rune) rune {
 		return c
 	}
 	if norm.NFC.QuickSpanString(string(b)) > 0 {
-		return 0 // b combines with nothing before it, such as the slash of a fraction
+		return 0 // b combines with nothing before it, such as the fraction slash
 	}
 	return otherComposites()[pair(a, b)]
 }
 
-// minFirst is the first code point that composes with one behind it, minSecond the first
-// that composes with one before it.
+// minFirst is the smallest code point that composes with a following one, minSecond the smallest that
+// composes with a preceding one.
 const minFirst, minSecond = '<', 0x300
 
-// The pairs of code points that compose, but for the Hangul syllables. They are found by a
-// look at every code point of ranges that hold all composites. The first one, which is all
-// that texts in the languages of Western Europe need, takes a hundredth of a millisecond, the others one.
+// The pairs of code points that compose, except the Hangul syllables. They are found by looking at every
+// code point of the ranges that hold all composites. The first range is enough for texts in the languages
+// of Western Europe and takes 0.01 ms; the others take 1 ms.
 var (
 	latinComposites = sync.OnceValue(func() map[uint64]rune { return compositesIn(codeRange{0xc0, 0x180}) })
 	otherComposites = sync.OnceValue(func() map[uint64]rune {
@@ -147,10 +146,11 @@ var (
 	})
 )
 
-// codeRange is the code points from a first one up to, but not including, a last one.
+// codeRange is the code points from ≤ r < to.
 type codeRange struct{ from, to rune }
 
-// compositesIn returns the composites in ranges by the pairs that compose to them.
+// compositesIn maps the pairs of code points that compose to their composites, for all composites in
+// ranges.
 func compositesIn(ranges ...codeRange) map[uint64]rune {
 	pairs := make(map[uint64]rune)
 	for _, within := range ranges {
@@ -165,8 +165,7 @@ func compositesIn(ranges ...codeRange) map[uint64]rune {
 	return pairs
 }
 
-// decompositionOfComposite returns what a code point decomposes to, or nil if nothing
-// composes to it.
+// decompositionOfComposite returns the decomposition of a code point, or nil if no pair composes to it.
 func decompositionOfComposite(r rune) []byte {
 	var buf [utf8.UTFMax]byte
 	b := buf[:utf8.EncodeRune(buf[:], r)]

@@ -12,23 +12,22 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// Version names the pipeline. There is a new one when the hashes of any text change for
-// a reason that the rest of the line does not tell.
+// Version names the pipeline. It changes when the hashes of any text change for a reason that
+// the rest of the line does not show.
 type Version string
 
 // The versions. The empty value stands for V2.
 const (
-	// V2 is what the package comment describes.
+	// V2 is the pipeline that the package comment describes.
 	V2 Version = "text/v2"
-	// V1 is for comparison with what was stored by it. To it soft hyphens, zero-width
-	// characters and tatweel are characters like others, the two cases of Cherokee
-	// differ, and so may canonically equivalent texts that have more than 30 combining
-	// marks in a row.
+	// V1 serves comparison with stored results of V1. It treats soft hyphens, zero-width
+	// characters and tatweel as ordinary characters. The two cases of Cherokee differ, and so
+	// may canonically equivalent texts that have more than 30 combining marks in a row.
 	V1 Version = "text/v1"
 )
 
-// segmentationVersion is the Unicode version of the tables of clipperhouse/uax29,
-// which differs from that of the standard library.
+// segmentationVersion is the Unicode version of the tables of clipperhouse/uax29, which is
+// not that of the standard library.
 const segmentationVersion = "17.0.0"
 
 // Normalization is a Unicode normalisation form.
@@ -37,11 +36,11 @@ type Normalization string
 // The normalisation forms. The empty value stands for NFKC.
 const (
 	NFKC Normalization = "nfkc" // canonical and compatibility: Ａ is A, ½ is 1⁄2
-	NFC  Normalization = "nfc"  // canonical: é is one code point, however written
-	None Normalization = "none" // as it stands
+	NFC  Normalization = "nfc"  // canonical: é is one code point, whichever way it is written
+	None Normalization = "none" // unchanged
 )
 
-// form returns the form that composes, NFC for None too.
+// form returns the form that composes; for None it is NFC.
 func (n Normalization) form() norm.Form {
 	if n == NFKC {
 		return norm.NFKC
@@ -74,23 +73,23 @@ type Options struct {
 	Version         Version       // empty: V2
 	Normalize       Normalization // empty: NFKC
 	NoFold          bool          // keep upper and lower case apart
-	StripDiacritics bool          // é is e; after the steps before
+	StripDiacritics bool          // é becomes e, after the steps above
 	Tokens          Tokens        // empty: Words
 
-	// StopWords are dropped. They go through the first four steps of the
-	// pipeline themselves; empty ones have no effect.
+	// StopWords are dropped. They go through the first four steps of the pipeline too; empty
+	// ones have no effect.
 	StopWords []string
-	// MinLength is the least number of code points of a token that is kept;
-	// 0 and 1 keep all.
+	// MinLength is the least number of code points of a token; shorter ones are dropped. 0 and 1
+	// keep all.
 	MinLength int
-	// Filter says whether a token (normalised, folded, stripped) is kept; nil
-	// keeps all. It must depend on the token only, and not hold on to it.
+	// Filter reports whether to keep a token (normalised, folded, stripped); nil keeps all. It
+	// must depend on the token only, and must not keep a reference to it.
 	Filter func(token []byte) bool
 	// FilterName stands for Filter in the canonical line.
 	FilterName string
 }
 
-// withDefaults fills in what the zero value stands for.
+// withDefaults fills in the defaults.
 func (o Options) withDefaults() Options {
 	if o.Version == "" {
 		o.Version = V2
@@ -107,13 +106,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// ignores reports whether ignorable code points are left out before anything is cut.
-// (Graphemes are made of them too, and ASCII has none.)
+// ignores reports whether ignorable code points are left out before cutting. (Graphemes need
+// them, and ASCII has none.)
 func (o Options) ignores() bool {
 	return o.Version != V1 && o.Tokens != Graphemes && o.Tokens != ASCII
 }
 
-// Validate reports the first option that is out of range, with what is allowed.
+// Validate reports the first option that is out of range, with the allowed values.
 func (o Options) Validate() error {
 	if o.Version != "" && !slices.Contains(versions, o.Version) {
 		return fmt.Errorf("text: unknown version %q of the pipeline: use one of %s", o.Version, list(versions))
@@ -130,12 +129,12 @@ func (o Options) Validate() error {
 	case o.Filter == nil && o.FilterName != "":
 		return fmt.Errorf("text: filter %q has a name but no function", o.FilterName)
 	case o.Filter != nil && !isName(o.FilterName):
-		return fmt.Errorf("text: filter name %q: a filter needs a name without spaces, which stands for it in stored files", o.FilterName)
+		return fmt.Errorf("text: filter name %q: a filter needs a name without spaces, by which stored files refer to it", o.FilterName)
 	}
 	return nil
 }
 
-// isName reports whether s can stand in a line of words.
+// isName reports whether s is one word without spaces.
 func isName(s string) bool {
 	return s != "" && len(strings.Fields(s)) == 1 && strings.TrimSpace(s) == s
 }
@@ -153,7 +152,7 @@ func list[T ~string](values []T) string {
 //	text/v2 nfkc fold words unicode=15.0.0
 //	text/v2 none nofold uax29 strip stop=6f7a… min=3 filter=name segments=17.0.0 unicode=15.0.0
 //
-// Stop words appear as a hash of the set of them.
+// Stop words appear as a hash of their set.
 func (o Options) String() string {
 	o = o.withDefaults()
 	line := []string{string(o.Version), string(o.Normalize), "fold", string(o.Tokens)}
@@ -202,10 +201,10 @@ func hashOfHashes(set []uint64) uint64 {
 	return hashing.Bytes(b)
 }
 
-// ParseOptions reads a line as String prints it, or a part of one: words may be
-// left out, and stand in any order. Stop words and filters cannot be had from
-// the line, which holds only a hash or a name: there the error says to set them
-// apart. Another version of the pipeline or of Unicode is an error too.
+// ParseOptions reads a line that String has printed, or a part of one: words may be missing
+// and may stand in any order. The line holds only a hash of the stop words and the name of a
+// filter; for those, ParseOptions returns an error that says to set them in Options. Another
+// version of the pipeline or of Unicode is an error too.
 func ParseOptions(line string) (Options, error) {
 	var o Options
 	for _, word := range strings.Fields(line) {

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A pipeline does the first four steps (normalise, fold, ignore, strip) for a piece
-// of text. It owns scratch memory and belongs to one goroutine.
+// A pipeline does the first four steps (normalise, fold, ignore, strip) for a piece of
+// text. It owns scratch memory and belongs to one goroutine.
 //
-// Applied to a whole text it gives the text's normal form. Applied to the pieces
-// of a text, cut before code points without the glue and attach flags of the
-// code point table, it gives the pieces of the normal form.
+// Applied to a whole text it returns the text's normal form. Applied to the pieces of a
+// text, cut before code points without the glue and attach flags of the code point table,
+// it returns the pieces of the normal form.
 type pipeline interface {
 	// apply returns the normal form of piece, which holds until the next call.
 	apply(piece []byte) []byte
@@ -35,7 +35,7 @@ func newPipeline(o Options) pipeline {
 	}
 }
 
-// steps is the pipeline of text/v2. It folds what is decomposed, as Unicode's caseless
+// steps is the pipeline of text/v2. It folds decomposed text, as Unicode's caseless
 // matching does (The Unicode Standard, D145 and D146), and composes last.
 type steps struct {
 	form        norm.Form
@@ -43,13 +43,14 @@ type steps struct {
 	fold        bool
 	ignore      bool
 	strip       bool
-	front, back []scalar // the piece in hand, and where the next step writes it
+	front, back []scalar // the current piece, and where the next step writes it
 	out         []byte
 
 	caser  cases.Caser
 	letter []byte   // one code point for caser
-	folded [16]byte // what caser makes of it
-	// stays[r % len(stays)] is the last such code point that steps leave as it is.
+	folded [16]byte // what caser makes of letter
+	// stays[r % len(stays)] is the last code point with this remainder that steps leaves
+	// unchanged.
 	stays [512]rune
 }
 
@@ -78,8 +79,8 @@ func (p *steps) decompose(form norm.Form) {
 	p.front, p.back = p.back, p.front
 }
 
-// foldAndIgnore does the second and the third step, and tells whether they changed
-// anything. What it puts in has no class.
+// foldAndIgnore does the second and the third step, and reports whether they changed
+// anything. The code points that it inserts have no class yet.
 func (p *steps) foldAndIgnore() (changed bool) {
 	p.back = p.back[:0]
 	for _, s := range p.front {
@@ -105,13 +106,13 @@ func (p *steps) foldAndIgnore() (changed bool) {
 // iotaSubscript is a mark that folds to a letter.
 const iotaSubscript = 0x345
 
-// appendFolded appends what s becomes by full case folding to p.back.
+// appendFolded appends the full case folding of s to p.back.
 func (p *steps) appendFolded(s scalar) {
 	switch {
 	case !p.fold:
 		p.back = append(p.back, s)
 	case unicode.Is(unicode.Cherokee, s.r):
-		// These letters alone fold to capitals, since the small ones came later.
+		// Only these letters fold to capitals, since their small forms were added later.
 		// (x/text/cases exchanges the two.)
 		p.back = append(p.back, scalar{r: unicode.ToUpper(s.r)})
 	default:

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// pipelineV1 is the pipeline of text/v1. It differs from steps in that case folding
-// comes after composing and is that of x/text/cases, which exchanges the cases of
-// Cherokee; in that normalisation is that of x/text, which takes more than 30 marks
-// apart; and in that nothing is ignored.
+// pipelineV1 is the pipeline of text/v1. It differs from steps in three ways: it folds
+// after composing, with x/text/cases, which exchanges the cases of Cherokee; it
+// normalises with x/text, which breaks up more than 30 marks in a row; and it ignores
+// nothing.
 type pipelineV1 struct {
 	form        norm.Form
 	normalise   bool
@@ -19,7 +19,7 @@ type pipelineV1 struct {
 	strip       bool
 	folder      cases.Caser
 	segments    norm.Iter
-	front, back []byte // the piece in hand, and where the next step writes it
+	front, back []byte // the current piece, and where the next step writes it
 }
 
 func newPipelineV1(o Options) *pipelineV1 {
@@ -57,8 +57,8 @@ func (p *pipelineV1) renormalise(f norm.Form) {
 	p.front, p.back = p.back, p.front
 }
 
-// maxFoldGrowth bounds how many bytes folding makes of one: ΐ, two bytes,
-// becomes three code points of two bytes each.
+// maxFoldGrowth bounds by how much folding makes a text longer: ΐ, two bytes, becomes
+// three code points of two bytes each.
 const maxFoldGrowth = 3
 
 func (p *pipelineV1) foldCase() {

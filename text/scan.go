@@ -7,29 +7,29 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// scan tokenises doc from i on, where a token may begin, whatever code points
-// follow. It returns between two tokens: at the end of doc, soon after limit, or
-// where a long stretch of ASCII begins for which there is a faster path. It
-// always gets past the code point at i.
+// scan tokenises doc from i on, where a token may begin, whatever code points follow. It
+// returns between two tokens: at the end of doc, soon after limit, or where a long
+// stretch of ASCII begins for which there is a faster path. It always gets past the code
+// point at i.
 //
-//	e = entry of the code point in hand, f = entry of the one behind it
+//	e = entry of the current code point, f = entry of the next one
 //	plain (e is not changed, f does not combine with it): act on e
-//	else: hand it, with all that may combine, to unit
-//	the code point behind becomes the one in hand
+//	else: give it, with all that may combine, to unit
+//	the next code point becomes the current one
 //
 // Tricks:
 //
 //  1. Each code point is decoded and looked up once, as f, and without a branch
-//     on its width, which would be a coin's toss in many languages (MB/s without
+//     on its width, which would be unpredictable in many languages (MB/s without
 //     and with: ja 276, 371; ko 227, 283; vi 138, 148).
-//  2. The token in hand is t.token followed by doc[start:i]: a run of plain code
+//  2. The current token is t.token followed by doc[start:i]: a run of plain code
 //     points costs no copying, and t.token is mostly empty.
-//  3. One test of the flags of both tells the plain case.
+//  3. One test of the flags of both recognises the plain case.
 //  4. A solo token is hashed from a register, a short one without a branch on its
-//     length; a capital of ASCII does not go through unit (with the two latter
+//     length; an ASCII capital does not go through unit (with these two
 //     ko 265, 310; vi 147, 170).
 //
-// long: the loop is kept in one function for its local variables' sake.
+// long: one function, so that the loop's state stays in local variables.
 func (t *Tokenizer) scan(dst []uint64, doc []byte, i, limit int) ([]uint64, int) {
 	const (
 		changed  = replaced | attach | glue | invalid
@@ -78,11 +78,11 @@ func (t *Tokenizer) scan(dst []uint64, doc []byte, i, limit int) ([]uint64, int)
 				i, e, w = j, f, fw
 				continue
 			case e&changed == 0 && f&combines == joins && !solo:
-				// A mark that changes nothing, nor is there anything to join.
+				// A mark that changes nothing, and there is nothing to join.
 			case e&(changed|unstable) == 0 && f&glue == 0 && !(solo && f&joins != 0) && !t.mayCombine(doc, j+fw):
-				f &^= attach // it stays as and where it is
+				f &^= attach // f stays unchanged in its place
 			case e&ignored == ignored && f&combines == 0:
-				// Nothing becomes of it.
+				// The code point is ignored.
 				if start >= 0 {
 					t.token = append(t.token, doc[start:i]...)
 					start = -1
@@ -90,7 +90,7 @@ func (t *Tokenizer) scan(dst []uint64, doc []byte, i, limit int) ([]uint64, int)
 				i, e, w = j, f, fw
 				continue
 			case e&changed == 0 && f&ignored == ignored && !t.combinesAt(doc, j+fw):
-				// As if the one behind were not there.
+				// Act as if the next code point were not there.
 				if action := e.action(); action == actionRun || action == actionJoin {
 					if start < 0 {
 						start = i
@@ -142,10 +142,10 @@ func (t *Tokenizer) scan(dst []uint64, doc []byte, i, limit int) ([]uint64, int)
 	return dst, i
 }
 
-// leads says by the first byte of a code point of up to three bytes how to decode
-// it from four bytes x, read as a little-endian word: it is valid if x&mask ==
-// want, and its number is what is left of the bits of all three bytes, strung
-// together, when those behind the code point's own are shifted out.
+// leads says, by the first byte of a code point of up to three bytes, how to decode it
+// from four bytes x, read as a little-endian word. The code point is valid if x&mask ==
+// want. Its number is the payload bits of all three bytes strung together, with the bytes
+// that follow the code point shifted out.
 var leads = func() (t [256]struct {
 	mask, want, bits uint32
 	shift, width     uint8
@@ -157,9 +157,9 @@ var leads = func() (t [256]struct {
 			l.bits, l.shift, l.width = 0x7f, 12, 1
 		case c >= 0xc2 && c < 0xe0:
 			l.mask, l.want, l.bits, l.shift, l.width = 0xc000, 0x8000, 0x1f, 6, 2
-		case c == 0xe0: // the second byte is at least 0xa0, else it were too long
+		case c == 0xe0: // the second byte is at least 0xa0, or the form would be overlong
 			l.mask, l.want, l.bits, l.width = 0xc0e000, 0x80a000, 0x0f, 3
-		case c == 0xed: // the second byte is below 0xa0, else it were a surrogate
+		case c == 0xed: // the second byte is below 0xa0, or it would be a surrogate
 			l.mask, l.want, l.bits, l.width = 0xc0e000, 0x808000, 0x0f, 3
 		case c > 0xe0 && c < 0xf0:
 			l.mask, l.want, l.bits, l.width = 0xc0c000, 0x808000, 0x0f, 3
@@ -170,8 +170,8 @@ var leads = func() (t [256]struct {
 	return t
 }()
 
-// combinesAt reports whether what becomes of the code point at doc[i] may depend on
-// what precedes it, or what precedes it on it.
+// combinesAt reports whether the code point at doc[i] may affect the normal form of the
+// code points before it, or they its own.
 func (t *Tokenizer) combinesAt(doc []byte, i int) bool {
 	e, _ := t.table.lookup(doc, i)
 	return e&(attach|glue|joins) != 0
@@ -184,8 +184,8 @@ func (t *Tokenizer) mayCombine(doc []byte, i int) bool {
 	return e&(attach|glue) != 0
 }
 
-// asciiAhead is how many bytes of ASCII must lie ahead for scan to hand back to
-// the fast path. Shorter stretches are done here sooner than over there.
+// asciiAhead is how many bytes of ASCII must follow before scan returns to the fast path.
+// Scan itself is faster on shorter stretches.
 const asciiAhead = 32
 
 // isASCIIAhead reports whether the next asciiAhead bytes are all ASCII.
@@ -208,8 +208,8 @@ func hashCodePoint(doc []byte, i, w int) uint64 {
 	return hashing.Fold(v^hashing.Key0, hashing.Key1^uint64(w)<<56)
 }
 
-// endToken hashes the token in hand, t.token followed by doc[start:end], where
-// start < 0 stands for nothing. It must not be empty.
+// endToken hashes the current token, t.token followed by doc[start:end], or t.token alone
+// if start < 0. The token must not be empty.
 func (t *Tokenizer) endToken(dst []uint64, doc []byte, start, end int) []uint64 {
 	if len(t.token) == 0 {
 		if n := end - start; n <= 16 && len(doc)-start >= 16 {
@@ -228,9 +228,9 @@ func (t *Tokenizer) endToken(dst []uint64, doc []byte, start, end int) []uint64 
 	return dst
 }
 
-// tokenMasks[n] keeps the first n of 16 bytes, two little-endian words, and holds
-// the second key of hashing.Bytes for a token of n bytes: so a short token is
-// hashed without a branch on its length.
+// tokenMasks[n] keeps the first n of 16 bytes, two little-endian words, and holds the
+// second key of hashing.Bytes for a token of n bytes. With it a short token is hashed
+// without a branch on its length.
 var tokenMasks = func() (t [17]struct{ lo, hi, key uint64 }) {
 	for n := range uint(17) {
 		t[n].lo = 1<<(8*min(n, 8)) - 1
@@ -240,8 +240,8 @@ var tokenMasks = func() (t [17]struct{ lo, hi, key uint64 }) {
 	return t
 }()
 
-// unit does the code point at doc[i] together with those behind it that may
-// combine with it or join it, and returns where it stopped. The token in hand is
+// unit processes the code point at doc[i] together with the following ones that may
+// combine with it or join it, and returns where it stopped. The current token is in
 // t.token, before and after.
 func (t *Tokenizer) unit(dst []uint64, doc []byte, i int) ([]uint64, int) {
 	e, w := t.table.lookup(doc, i)
@@ -262,11 +262,11 @@ func (t *Tokenizer) unit(dst []uint64, doc []byte, i int) ([]uint64, int) {
 	return t.feed(dst, t.pipe.apply(doc[i:end])), end
 }
 
-// separator is a byte that is in no code point, and so separates tokens.
+// separator is a byte that is part of no code point, and so separates tokens.
 var separator = []byte{0xff}
 
-// feed acts on every code point of a piece of normal form, of which no solo token
-// is joined by what follows.
+// feed acts on every code point of a piece of normal form. The text after the piece does
+// not join its solo tokens.
 func (t *Tokenizer) feed(dst []uint64, normal []byte) []uint64 {
 	solo := false // t.token is a solo token that may be joined
 	for i := 0; i < len(normal); {

@@ -11,12 +11,12 @@ import (
 )
 
 // The fast path of UAX29. Most word segments are runs of letters and numbers, as simd.Cut
-// finds them, or one code point of a script without spaces. What else there is goes to the
-// general path, in pieces that no rule reaches beyond: words with something in their
-// middle (don't, 1.5, a_b), katakana beside other letters, whatever stops Cut.
+// finds them, or one code point of a script without spaces. All other segments go to the
+// general path: words with something in their middle (don't, 1.5, a_b), katakana next to other
+// letters, whatever stops Cut. The pieces for it are cut where no rule reaches across.
 //
-// Which code points are so simple is not read from a table, but found by cutting: the
-// segments of a few texts around a code point tell its property from the others.
+// No table tells which code points are simple: the segments of a few short texts around a code
+// point tell its property.
 
 // appendSegments does the whole document.
 func (t *Tokenizer) appendSegments(dst []uint64, doc []byte) []uint64 {
@@ -46,9 +46,9 @@ func (t *Tokenizer) appendSegments(dst []uint64, doc []byte) []uint64 {
 	return dst
 }
 
-// appendSimpleSegments appends the tokens of a stretch cut, doc[at:end], and by the general
-// path the pieces around those that are only a part of a segment. It returns where it has
-// got, which may be behind end.
+// appendSimpleSegments appends the tokens of doc[at:end], which simd.Cut has cut. Where a
+// token is only part of a segment, the general path does the piece around it. It returns where
+// it stopped, which may be after end.
 func (t *Tokenizer) appendSimpleSegments(dst []uint64, doc []byte, at, end int) ([]uint64, int) {
 	starts, ends := t.wide.cuts.Tokens()
 	from := 0
@@ -75,7 +75,8 @@ func (t *Tokenizer) appendSimpleSegments(dst []uint64, doc []byte, at, end int) 
 	return t.wide.cuts.AppendHashes(dst, from, len(starts)), end
 }
 
-// isMixed reports whether a run has katakana and other letters, which are not of one segment.
+// isMixed reports whether a run has katakana and other letters, which belong to different
+// segments.
 func isMixed(run []byte) bool {
 	first := startsKatakana(run)
 	for i := 1; i < len(run); i++ {
@@ -86,15 +87,15 @@ func isMixed(run []byte) bool {
 	return false
 }
 
-// Katakana, as far as cutting knows about it, and the first of its bytes.
+// The range of katakana that matters for cutting, and its first byte in UTF-8.
 const firstKatakana, lastKatakana, katakanaLead = '\u30a1', '\u30fc', 0xe3
 
 func startsKatakana(b []byte) bool {
 	return len(b) >= 3 && b[0] == katakanaLead && (b[1] == 0x82 && b[2] >= 0xa1 || b[1] == 0x83 && b[2] <= 0xbc)
 }
 
-// beforeUnderscores returns where the underscores in front of doc[i] begin. They are no token,
-// but may be a part of the one that begins at i.
+// beforeUnderscores returns where the underscores before doc[i] begin. They are no token, but
+// may be a part of the one that begins at i.
 func beforeUnderscores(doc []byte, i int) int {
 	for i > 0 && doc[i-1] == '_' {
 		i--
@@ -102,8 +103,8 @@ func beforeUnderscores(doc []byte, i int) int {
 	return i
 }
 
-// partOfSegment reports whether the token doc[start:end], behind which the next one, or what
-// is not cut yet, begins at next, may be a part of a segment only.
+// partOfSegment reports whether the token doc[start:end] may be only a part of a segment. next
+// is where the next token begins, or the text that is not cut yet.
 func (t *Tokenizer) partOfSegment(doc []byte, start, end, next int) bool {
 	if start > 0 && doc[start-1] == '_' {
 		return true
@@ -122,12 +123,12 @@ func (t *Tokenizer) partOfSegment(doc []byte, start, end, next int) bool {
 	return false
 }
 
-// isMiddle are the characters of ASCII that do not end a word between letters, or a number
+// isMiddle marks the ASCII characters that do not end a word between letters, or a number
 // between digits.
 var isMiddle = [utf8.RuneSelf]bool{'\'': true, '"': true, '.': true, ',': true, ':': true, ';': true}
 
-// The first byte of the wide forms of ASCII, some of which become such characters, and how
-// many bytes they have.
+// The first byte of the wide forms of ASCII, some of which normalise to such characters, and
+// their length in bytes.
 const wideFormLead, wideFormWidth = 0xef, 3
 
 // segmentsEnd returns the first place from i on, between two code points, at which the
@@ -172,7 +173,7 @@ func (t *Tokenizer) segmentClassAt(doc []byte, i int) (uint8, int) {
 
 // isWideMiddle reports whether r is the wide form of a character that is in isMiddle.
 func isWideMiddle(r rune) bool {
-	const wideForms = 0xff00 // of the character that is 0x20
+	const wideForms = 0xff00 // wideForms + n is the wide form of the character 0x20 + n
 	return r > wideForms && r-wideForms+' ' < utf8.RuneSelf && isMiddle[r-wideForms+' ']
 }
 
@@ -197,12 +198,12 @@ func (t *table) segmentClass(r rune, e entry, width int, out []byte) uint8 {
 	return c
 }
 
-// segmentSwapClass returns the class of what out replaces, of so many bytes.
+// segmentSwapClass returns the class of a code point of width bytes that out replaces.
 func (t *table) segmentSwapClass(out []byte, width int) uint8 {
 	for i := 0; i < len(out); {
 		r, w := utf8.DecodeRune(out[i:])
 		e, _ := t.describe(r)
-		// isMixed sees the text as it was, where katakana may look otherwise.
+		// isMixed looks at the unnormalised text, in which katakana may have other code points.
 		if isKatakana := r >= firstKatakana && r <= lastKatakana; e != actionSolo || isKatakana || segmentClassOf(r) != simd.ClassRun {
 			return simd.ClassStop
 		}
@@ -214,8 +215,8 @@ func (t *table) segmentSwapClass(out []byte, width int) uint8 {
 	return simd.ClassRun | simd.ClassSwap
 }
 
-// separates reports whether what becomes of r separates segments, or is what partOfSegment
-// looks for.
+// separates reports whether the replacement of r separates segments, or r is a character that
+// partOfSegment looks for.
 func (t *table) separates(r rune, out []byte) bool {
 	if isWideMiddle(r) {
 		return true
@@ -230,8 +231,9 @@ func (t *table) separates(r rune, out []byte) bool {
 	return len(out) > 0
 }
 
-// segmentClassOf tells what a code point is to UAX 29 by the number of segments that texts
-// with it have. Katakana and an underscore join what little else does.
+// segmentClassOf finds out how UAX 29 treats a code point by counting the segments of short
+// texts that contain it. Katakana and underscores tell apart classes that few other characters
+// do.
 func segmentClassOf(r rune) uint8 {
 	const katakana, alef = "\u30a2", "\u05d0"
 	around := func(before, after string) int { return segments(before + string(r) + after) }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// builtinStopWords holds the commonest function words (articles, pronouns,
+// builtinStopWords holds the most common function words (articles, pronouns,
 // prepositions, conjunctions, auxiliary verbs) of a few languages.
 var builtinStopWords = map[string]string{
 	"en": `a about after all also an and any are as at be because been but by can could did do does for from had
@@ -44,8 +44,8 @@ var builtinStopWords = map[string]string{
 		эти это этот я`,
 }
 
-// BuiltinStopWords returns the commonest function words of a language, named by
-// its two-letter code: de, en, es, fr, it, nl, pt or ru.
+// BuiltinStopWords returns the most common function words of a language, named by its
+// two-letter code: de, en, es, fr, it, nl, pt or ru.
 func BuiltinStopWords(lang string) ([]string, error) {
 	words, ok := builtinStopWords[lang]
 	if !ok {

@@ -8,34 +8,33 @@ import (
 	"unicode/utf8"
 )
 
-// An entry says all that the loops need to know about a code point, under one
-// set of options.
+// An entry tells the loops all about a code point under one set of options.
 type entry uint8
 
 const (
 	// The low two bits are the action: what the code point does to the tokens
 	// when it comes out of the pipeline.
-	actionSeparate entry = 0 // ends the token in hand
-	actionRun      entry = 1 // extends it, or begins one
+	actionSeparate entry = 0 // ends the current token
+	actionRun      entry = 1 // extends the current token, or begins one
 	actionSolo     entry = 2 // is a token
-	actionJoin     entry = 3 // joins a solo token before it, else like a run
+	actionJoin     entry = 3 // joins a solo token before it, otherwise as actionRun
 	actionMask     entry = 3
 
 	// The other bits say what the pipeline does to the code point on its way in.
 
-	// replaced: standing alone, it becomes what page.replacement holds.
+	// replaced: if it stands alone, page.replacement takes its place.
 	replaced entry = 1 << 2
-	// unstable: normalisation changes it, so that what follows it has to be
-	// normalised with it if it is glue or attaches.
+	// unstable: normalisation changes it, so a following code point that is glue or attaches
+	// must be normalised together with it.
 	unstable entry = 1 << 3
-	// attach: not a starter, but composes with nothing. After a single stable
-	// starter it stays as and where it is.
+	// attach: not a starter, but composes with nothing. After a single stable starter it
+	// stays unchanged in its place.
 	attach entry = 1 << 4
-	// glue: may compose with what precedes it.
+	// glue: may compose with a preceding code point.
 	glue entry = 1 << 5
-	// joins: what becomes of it begins with an actionJoin.
+	// joins: its replacement begins with an actionJoin.
 	joins entry = 1 << 6
-	// ignored: both, which says that nothing becomes of it.
+	// ignored: both flags mean that the pipeline removes it.
 	ignored = attach | glue
 	// invalid: a byte that is not UTF-8. It separates, and nothing combines
 	// across it.
@@ -57,9 +56,9 @@ type page struct {
 	class       [pageSize]uint8   // for simd.Cut
 }
 
-// A table has an entry for every code point. Its pages are made when they are
-// first asked for, some tens of microseconds each, and shared by all
-// tokenizers of the same options.
+// A table has an entry for every code point. It makes each page when the page is first
+// needed, which takes some tens of microseconds. All tokenizers of the same options share
+// the pages.
 type table struct {
 	pages [maxPages]atomic.Pointer[page]
 	ascii *page
@@ -87,8 +86,8 @@ func tableFor(o Options) *table {
 	o = o.withDefaults()
 	key := tableKey{o.Version, o.Normalize, o.NoFold, o.ignores(), o.StripDiacritics, o.Tokens}
 	if o.Tokens == Graphemes || o.Tokens == ASCII {
-		// They have boundaries of their own, or none; any action will do that is
-		// never actionSeparate, for which text is not kept.
+		// They have boundaries of their own, or none. They accept any action except
+		// actionSeparate, whose text is not kept.
 		key.tokens = Chars
 	}
 	tablesMu.Lock()
@@ -102,7 +101,7 @@ func tableFor(o Options) *table {
 	return t
 }
 
-// newTable returns the table of options, which cut as tokens does.
+// newTable returns the table of options, with the actions of tokens.
 func newTable(o Options, tokens Tokens) *table {
 	return &table{options: o, pipeline: newPipeline(o), action: actionOf(tokens)}
 }
@@ -115,8 +114,8 @@ func (t *table) page(r rune) *page {
 	return t.makePage(r >> pageBits)
 }
 
-// lookup returns the entry and the width of the code point at b[i]. Past the
-// end it is a separator of width 0.
+// lookup returns the entry and the width of the code point at b[i]. Past the end it
+// returns a separator of width 0.
 func (t *table) lookup(b []byte, i int) (entry, int) {
 	if i >= len(b) {
 		return actionSeparate, 0
@@ -131,13 +130,14 @@ func (t *table) lookup(b []byte, i int) (entry, int) {
 	return t.page(r).entry[r%pageSize], w
 }
 
-// replacement returns what becomes of the code point at b[i], which stands alone.
+// replacement returns what replaces the code point at b[i] when it stands alone.
 func (t *table) replacement(b []byte, i int) []byte {
 	r, _ := utf8.DecodeRune(b[i:])
 	return t.page(r).replacement[r%pageSize]
 }
 
-// replacementOf returns what replaces the i-th code point, nil if nothing does.
+// replacementOf returns what replaces the i-th code point of the page, nil if nothing
+// does.
 func (p *page) replacementOf(i rune) []byte {
 	if p.replacement == nil {
 		return nil
@@ -171,7 +171,7 @@ func (t *table) makePage(number rune) *page {
 	return p
 }
 
-// describe works out an entry and, for a replaced code point, what becomes of it.
+// describe computes the entry of a code point and its replacement, if it has one.
 func (t *table) describe(r rune) (entry, []byte) {
 	var buf [utf8.UTFMax]byte
 	in := buf[:utf8.EncodeRune(buf[:], r)]
@@ -204,8 +204,8 @@ func (t *table) combining(r rune, in, out []byte) entry {
 	composes := form.QuickSpan(in) < len(in) // "no" or "maybe" in Unicode's quick check
 	switch props := form.Properties(in); {
 	case strip:
-		// What strip removes may let its neighbours compose; what it leaves may
-		// compose too, though normalisation itself did not run.
+		// Removing a mark may let its neighbours compose. What strip leaves may compose too,
+		// though normalisation itself did not run.
 		if !props.BoundaryBefore() || unicode.Is(unicode.Mn, r) || !form.Properties(out).BoundaryBefore() {
 			e |= glue
 		}
@@ -232,13 +232,13 @@ func (t *table) allSeparate(b []byte) bool {
 	return true
 }
 
-// spaceless are the scripts in which words has one token a code point.
+// spaceless lists the scripts in which Words makes each code point a token.
 var spaceless = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// isSpaceless reports whether r belongs to one of those scripts. The two signs
-// that lengthen a vowel of kana count as common to several scripts in Unicode.
+// isSpaceless reports whether r belongs to one of those scripts. Unicode counts the two
+// signs that lengthen a kana vowel as common to several scripts.
 func isSpaceless(r rune) bool {
 	const prolonged, halfWidthProlonged = 0x30fc, 0xff70
 	return r == prolonged || r == halfWidthProlonged || unicode.In(r, spaceless...)

@@ -10,17 +10,17 @@ import (
 	"github.com/alike-dev/alike/internal/simd"
 )
 
-// A Token is a token with its place: doc[Start:End], in bytes of the document as
-// it was given. Normalisation may make several tokens of one place (½ is 1 and
-// 2), or one of a place that holds more than the token.
+// A Token is a token with its place: doc[Start:End], in bytes of the original document.
+// Normalisation may make several tokens of one place (½ is 1 and 2), or a token of a
+// place that holds more than the token.
 type Token struct {
 	Hash       uint64
 	Start, End int
 }
 
-// A Tokenizer turns documents into tokens. It owns scratch memory that grows to
-// what the longest document needs, allocates nothing once warm, and belongs to
-// one goroutine; make one for each.
+// A Tokenizer turns documents into tokens. It owns scratch memory that grows to the needs
+// of the longest document, allocates nothing once warm, and belongs to one goroutine;
+// make one for each.
 type Tokenizer struct {
 	options Options
 	table   *table
@@ -28,10 +28,10 @@ type Tokenizer struct {
 	fast    fastPath
 	stop    map[uint64]struct{}
 
-	wide       *wide       // of the path for all scripts, nil until it is first taken
+	wide       *wide       // state of the fast path for all scripts, nil until first used
 	asciiChars [128]uint64 // hashes of the ASCII code points, for fastChars and fastASCII
-	visible    []byte      // of a block, for fastASCII
-	token      []byte      // what scan has of the token in hand, see there
+	visible    []byte      // visible characters of a block, for fastASCII
+	token      []byte      // the copied part of the current token, see scan
 
 	// Scratch of the general path, see general.go.
 	normal   []byte
@@ -40,16 +40,16 @@ type Tokenizer struct {
 	clusters *graphemes.Iterator[[]byte]
 }
 
-// A fastPath is what may be done with a stretch of ASCII.
+// A fastPath says how to process a stretch of ASCII.
 type fastPath uint8
 
 const (
 	fastNone     fastPath = iota // scan does ASCII as well
 	fastWords                    // words of letters and digits: the vector kernel
 	fastChars                    // a table of 128 hashes
-	fastASCII                    // what is not visible ASCII is dropped first; no scan at all
-	fastSegments                 // runs of letters and numbers, else the general path; no scan at all
-	generalOnly                  // tokens are needed as bytes, or whole texts: no scan at all
+	fastASCII                    // drops everything but visible ASCII first; no scan at all
+	fastSegments                 // runs of letters and numbers, otherwise the general path; no scan at all
+	generalOnly                  // filters need the tokens' bytes, or the tokeniser needs whole texts: no scan at all
 )
 
 // New returns a tokenizer, or the error of o.Validate.
@@ -88,7 +88,7 @@ func New(o Options) (*Tokenizer, error) {
 	return t, nil
 }
 
-// Options returns what the tokenizer was made with, defaults filled in.
+// Options returns the options of the tokenizer, with defaults filled in.
 func (t *Tokenizer) Options() Options { return t.options }
 
 // AppendHashes appends the hash of every token of doc, in document order. It
@@ -100,17 +100,18 @@ func (t *Tokenizer) AppendHashes(dst []uint64, doc []byte) []uint64 {
 	return dst
 }
 
-// blockSize is about how many bytes AppendHashesFrom does: the tokens of a block
-// should fit the first-level cache beside it, even one for every byte.
+// blockSize is about how many bytes AppendHashesFrom processes: the tokens of a block
+// should fit in the first-level cache together with the block, even if every byte is a
+// token.
 const blockSize = 4 << 10
 
-// AppendHashesFrom does one block of doc: it appends the hashes of the tokens
-// from doc[from:] on, and returns where the next block begins, len(doc) at last.
-// A block is a few kilobytes and ends between two tokens; with UAX29, Graphemes,
-// MinLength or a Filter it is the whole document. from must be 0 or what the
-// call before returned for the same document.
+// AppendHashesFrom processes one block of doc: it appends the hashes of the tokens from
+// doc[from:] on, and returns where the next block begins, which is len(doc) after the
+// last one. A block is a few kilobytes and ends between two tokens; with UAX29,
+// Graphemes, MinLength or a Filter it is the whole document. from must be 0 or the result
+// of the previous call for the same document.
 //
-// It lets a caller use up the hashes while they are in the cache.
+// It lets a caller use the hashes while they are in the cache.
 func (t *Tokenizer) AppendHashesFrom(dst []uint64, doc []byte, from int) ([]uint64, int) {
 	kept := len(dst)
 	next := len(doc)
@@ -130,8 +131,8 @@ func (t *Tokenizer) AppendHashesFrom(dst []uint64, doc []byte, from int) ([]uint
 	return dst, next
 }
 
-// appendBlock goes to and fro between the fast path for ASCII, that for all scripts, and
-// scan.
+// appendBlock alternates between the fast path for ASCII, the fast path for all scripts,
+// and scan.
 func (t *Tokenizer) appendBlock(dst []uint64, doc []byte, at int) ([]uint64, int) {
 	limit := min(at+blockSize, len(doc))
 	for at < limit {
@@ -150,8 +151,8 @@ func (t *Tokenizer) appendBlock(dst []uint64, doc []byte, at int) ([]uint64, int
 		}
 		few := at-begin < fewASCII
 		if t.fast == fastWords && at > begin {
-			// Byte at-1 is a separator. If byte at begins a combining mark the two
-			// may compose: < and U+0338 are ≮.
+			// Byte at-1 is a separator. If a combining mark begins at byte at, the two may
+			// compose: < and U+0338 are ≮.
 			at--
 		}
 		if few {
@@ -162,9 +163,9 @@ func (t *Tokenizer) appendBlock(dst []uint64, doc []byte, at int) ([]uint64, int
 	return dst, at
 }
 
-// asciiWordEnd returns the least end ≥ limit at which doc[:end] can be given to
-// the kernel: no word of ASCII crosses it, and if a non-ASCII byte follows, it
-// is within, so that the kernel stops in front of the word that touches it.
+// asciiWordEnd returns the least end ≥ limit for which the kernel may be given doc[:end]:
+// no ASCII word crosses it, and a non-ASCII byte that follows is included, so that the
+// kernel stops before the word that touches it.
 func asciiWordEnd(doc []byte, limit int) int {
 	for limit < len(doc) {
 		c := doc[limit]
@@ -179,8 +180,8 @@ func asciiWordEnd(doc []byte, limit int) int {
 	return limit
 }
 
-// appendASCIIChars does doc[at:limit] up to the first code point that is not
-// ASCII, without the one before that, with which it may compose.
+// appendASCIIChars processes doc[at:limit] up to the first code point that is not ASCII,
+// and leaves out the character before it, which may compose with it.
 func (t *Tokenizer) appendASCIIChars(dst []uint64, doc []byte, at, limit int) ([]uint64, int) {
 	dst = slices.Grow(dst, limit-at)
 	out := dst[len(dst) : len(dst)+limit-at]
@@ -200,7 +201,7 @@ func (t *Tokenizer) appendASCIIChars(dst []uint64, doc []byte, at, limit int) ([
 	return dst[:len(dst)+n], at + n
 }
 
-// appendVisible does a block for fastASCII.
+// appendVisible processes a block for fastASCII.
 func (t *Tokenizer) appendVisible(dst []uint64, doc []byte, from int) ([]uint64, int) {
 	next := min(from+blockSize, len(doc))
 	t.visible = AppendASCII(t.visible[:0], doc[from:next], !t.options.NoFold)
@@ -212,17 +213,17 @@ func (t *Tokenizer) appendVisible(dst []uint64, doc []byte, from int) ([]uint64,
 	return dst[:len(dst)+len(out)], next
 }
 
-// AppendASCII appends the characters of doc that the tokeniser ASCII makes tokens
-// of: those of ASCII that are no white space (space and U+0009 to U+000D), letters
-// in lower case if fold. It costs O(len(doc)).
+// AppendASCII appends the characters of doc of which the tokeniser ASCII makes tokens:
+// all of ASCII except white space (space and U+0009 to U+000D), letters in lower case if
+// fold. It costs O(len(doc)).
 func AppendASCII(dst, doc []byte, fold bool) []byte {
 	dst = slices.Grow(dst, len(doc)+simd.VisibleSlack)
 	n := simd.Visible(dst[len(dst):cap(dst)], doc, fold)
 	return dst[:len(dst)+n]
 }
 
-// dropStopWords removes the stop words from hashes[from:]. Two tokens of one
-// hash are one token to all that follows, so that comparing hashes is exact.
+// dropStopWords removes the stop words from hashes[from:]. All later steps know tokens by
+// their hashes only, so comparing hashes is exact.
 func (t *Tokenizer) dropStopWords(hashes []uint64, from int) []uint64 {
 	kept := hashes[:from]
 	for _, h := range hashes[from:] {

@@ -7,24 +7,24 @@ import (
 )
 
 // The fast path for all scripts: simd.Cut finds the tokens of a stretch by the classes of
-// its code points, and hashes them. What it cannot deal with goes to scan.
+// its code points, and hashes them. Scan does what simd.Cut cannot.
 
-// wide is what this path has of a tokenizer.
+// wide is a tokenizer's state of this path.
 type wide struct {
 	classes *simd.Classes
-	known   [1 << 16 / pageSize]bool // whose pages classes has
+	known   [1 << 16 / pageSize]bool // the pages that classes has
 	cuts    simd.Cuts
 }
 
-// fewASCII is how many bytes of ASCII the path of ASCII alone must get through at once to be
-// tried again within a block. (With 64, 128 and 256 English and German take the same time.)
+// fewASCII is how many bytes of ASCII the ASCII path must process in one go to be tried
+// again within a block. (With 64, 128 and 256 English and German take the same time.)
 const fewASCII = 64
 
-// maxPatience is how many bytes scan does behind what stopped simd.Cut, at most: twice as
-// many each time that it was stopped after a short way, as texts are that need scan often.
+// maxPatience is the most bytes that scan processes after simd.Cut has stopped. Scan's share
+// doubles each time Cut stops soon, as it does in texts that often need scan.
 const maxPatience = 1 << 10
 
-// newWide returns the classes of no page.
+// newWide returns the state of the path, with no page known yet.
 func (t *Tokenizer) newWide() *wide {
 	rule := simd.ASCIIWords
 	switch t.options.Tokens {
@@ -36,7 +36,7 @@ func (t *Tokenizer) newWide() *wide {
 	return &wide{classes: simd.NewClasses(rule, !t.options.NoFold)}
 }
 
-// appendWide does doc[at:], where a token may begin, to limit or some bytes more.
+// appendWide processes doc[at:], where a token may begin, up to limit or a few bytes more.
 func (t *Tokenizer) appendWide(dst []uint64, doc []byte, at, limit int) ([]uint64, int) {
 	if t.wide == nil {
 		t.wide = t.newWide()
@@ -64,8 +64,8 @@ func (t *Tokenizer) appendWide(dst []uint64, doc []byte, at, limit int) ([]uint6
 	return dst, at
 }
 
-// learn looks up the classes of the code points around the one at doc[i] if they are not
-// known yet.
+// learn looks up the page of the code point at doc[i] unless it is known already, and
+// reports whether it did.
 func (t *Tokenizer) learn(doc []byte, i int) bool {
 	r, w := utf8.DecodeRune(doc[i:])
 	if r < utf8.RuneSelf || w > 3 || r == utf8.RuneError && w == 1 || t.wide.known[r/pageSize] {
@@ -76,16 +76,16 @@ func (t *Tokenizer) learn(doc []byte, i int) bool {
 	return true
 }
 
-// swap replaces the code point at the beginning of b by what becomes of it.
+// swap replaces the code point at the beginning of b by its replacement.
 func (t *Tokenizer) swap(_ int, b []byte) { copy(b, t.table.replacement(b, 0)) }
 
-// actionClasses are the classes of code points that only act.
+// actionClasses are the classes of code points that have an action and no flags.
 var actionClasses = [...]uint8{
 	actionSeparate: 0, actionRun: simd.ClassRun, actionSolo: simd.ClassSolo, actionJoin: simd.ClassRun,
 }
 
-// class returns the class of a code point of the given entry, which out replaces if anything
-// does.
+// class returns the class of a code point with the given entry, which out replaces if it is
+// not nil.
 func (t *table) class(r rune, e entry, out []byte) uint8 {
 	width := utf8.RuneLen(r)
 	if t.options.Tokens == UAX29 {
@@ -108,7 +108,7 @@ func (t *table) class(r rune, e entry, out []byte) uint8 {
 	return c
 }
 
-// swapClass returns the class of what out replaces: a run, or one token.
+// swapClass returns the class of a code point that out replaces: a run, or one token.
 func (t *table) swapClass(out []byte) uint8 {
 	c := uint8(simd.ClassSwap)
 	for i := 0; i < len(out); {

@@ -12,27 +12,25 @@ import (
 // Index is an inverted index over a collection. It is immutable and safe for concurrent
 // searches, each with a Searcher of its own.
 //
-// Features are ordered by the number of vectors that hold them, rarest first. The tail of
-// a vector at one of its features is that feature with all that follow it in this order,
-// and its share is what part of the vector's size that is: of cosine |tail| / |vector|, of
-// Jaccard the ratio of the sums. Two vectors meet first at their rarest common feature, and
-// all that they have in common is in both tails there. So
+// Features are ordered by the number of vectors that have them, rarest first. The tail of a vector
+// at one of its features is this feature and all later ones of the vector in this order. The share
+// of a tail is its part of the vector's size: for cosine |tail| / |vector|, for Jaccard the ratio
+// of the sums. At the rarest common feature of two vectors, everything that they have in common is
+// in both tails. So
 //
 //	cosine ≤ share · share'              (Cauchy-Schwarz)
 //	1/share + 1/share' ≤ (a + b)/i       (i, in common, is at most either tail's sum)
 //
-// A feature's list holds the vectors by falling share. A search goes through its features,
-// rarest first, and in each list only as far as the shares allow for what it has found so
-// far: lists of frequent features, whose shares are small, are hardly touched. With a least
-// similarity the entries that no query can need are not in the lists at all, which is the
-// prefix filter.
+// A feature's list holds the vectors by falling share. A search goes through the query's features,
+// rarest first, and in each list only as far as the shares allow given the matches found so far: it
+// hardly reads the lists of frequent features, whose shares are small. With a least similarity the
+// lists leave out entries that no query can need; this is the prefix filter.
 //
-// Lists of some length have a sieve, which leaves few vectors to be compared.
+// Long lists have a sieve, which leaves few vectors to be compared.
 //
-// Memory: 8 bytes a feature of the vectors, 5 for each that is in a list, and 16 (32 where
-// vectors have more than 24 features) for each in a list of 16 vectors and more, up to four
-// times as much below 64; 16 for each feature number and 12 a vector. While it is built it
-// is 8 a feature more.
+// Memory: 8 bytes a feature of the vectors, 5 for each that is in a list, and 16 (32 if vectors
+// have more than 24 features) for each in a list of 16 vectors and more, up to four times as much
+// below 64; 16 for each feature number and 12 a vector. Building takes 8 bytes a feature more.
 type Index struct {
 	rule
 	ends    []uint32 // of each vector's entries
@@ -53,12 +51,11 @@ type entry struct{ rank, weight uint32 }
 const (
 	absent     = math.MaxUint32
 	shareUnits = math.MaxUint8
-	// below makes a float that was computed in a few steps certainly less than what it
-	// stands for.
+	// below makes a float from a few operations certainly less than the exact value.
 	below = 1 - 1e-9
 )
 
-// NewIndex builds the index of vectors, which it does not keep. There may be up to 2³²−2
+// NewIndex builds the index of vectors, and keeps no reference to them. There may be up to 2³²−2
 // features in all. O(features).
 func NewIndex(vectors *simjoin.Vectors, o Options) (*Index, error) {
 	r, err := o.rule()
@@ -75,10 +72,9 @@ func NewIndex(vectors *simjoin.Vectors, o Options) (*Index, error) {
 	return x, nil
 }
 
-// IndexBytes estimates, from above for vectors of some ten features, the memory that
-// NewIndex needs at its peak, without the vectors themselves, for so many of them with so
-// many features in all, numbered below dictionary. It is about half of that where a least
-// similarity leaves half of the features out of the lists.
+// IndexBytes estimates the peak memory of NewIndex, without the vectors themselves, for features in
+// all numbered below dictionary. It is an upper estimate for vectors of about ten features; if a
+// least similarity leaves half of the features out of the lists, NewIndex takes about half of it.
 func IndexBytes(vectors int, features int64, dictionary int) int64 {
 	const perVector, perFeature, perNumber, fixed = 24, 56, 4, 1 << 20
 	return fixed + perVector*int64(vectors) + perFeature*features + perNumber*int64(dictionary)
@@ -133,8 +129,7 @@ func (x *Index) order(vectors *simjoin.Vectors) {
 	}
 }
 
-// store copies the vectors' features by rank, and notes their sizes and the features'
-// largest weights.
+// store copies the vectors' features by rank, with their sizes and the features' largest weights.
 func (x *Index) store(vectors *simjoin.Vectors) {
 	x.entries = make([]entry, 0, vectors.Features())
 	x.ends, x.sizes = make([]uint32, vectors.Len()), make([]uint64, vectors.Len())
@@ -151,7 +146,7 @@ func (x *Index) store(vectors *simjoin.Vectors) {
 	}
 }
 
-// known appends the features of a vector that the index knows, by rank. keys is scratch.
+// known appends the features of a vector that the index has, by rank. keys is scratch.
 func (x *Index) known(dst []entry, keys []uint64, v simjoin.Vector) ([]entry, []uint64) {
 	for i, f := range v.Features {
 		if int(f) < len(x.rank) && x.rank[f] != absent {
@@ -165,7 +160,7 @@ func (x *Index) known(dst []entry, keys []uint64, v simjoin.Vector) ([]entry, []
 	return dst, keys
 }
 
-// size is what a weight adds to the size of a vector.
+// size returns the part of a weight in the size of a vector.
 func (r *rule) size(weight uint32) uint64 {
 	if r.measure == measure.Cosine {
 		return uint64(weight) * uint64(weight)
@@ -182,8 +177,8 @@ func (r *rule) share(tail, size uint64) float64 {
 	return s
 }
 
-// post fills the lists. Entries are put in order of the shares first and of ranks then,
-// both times by counting, which keeps the order of before where those are equal.
+// post fills the lists. It sorts the entries by share, then by rank, both by counting. This sort is
+// stable, so entries of a list stay ordered by share.
 func (x *Index) post() {
 	var byShare [shareUnits + 2]uint32
 	var shares []uint8
@@ -221,7 +216,7 @@ func (x *Index) post() {
 			at := next[p.rank]
 			x.ids[at], x.shares[at] = p.id, uint8(shareUnits-c)
 			next[p.rank]++
-			p.id = at // which the sieve asks for
+			p.id = at // the sieve needs it
 		}
 	}
 	x.sieve.prepare(x)
@@ -241,8 +236,8 @@ func (x *Index) post() {
 	x.sieve.transpose()
 }
 
-// tails appends the shares of the tails of vector i, which fall, from the first on down to
-// the least that lists have.
+// tails appends the shares of the tails of vector i, which fall, as long as they are at least the
+// least share of the lists.
 func (x *Index) tails(dst []uint8, i, least int) []uint8 {
 	size := x.sizes[i]
 	tail := size // all features are known
@@ -257,9 +252,9 @@ func (x *Index) tails(dst []uint8, i, least int) []uint8 {
 	return dst
 }
 
-// needed returns the share that the tail of a vector must have to reach a similarity with
-// a query whose tail has the given one, and more than 1 if none is enough. For Jaccard the
-// similarity is i/(a+b).
+// needed returns the share that the tail of a vector needs to reach a similarity with a query whose
+// tail has the given share, and more than 1 if no share is enough. For Jaccard the similarity is
+// i/(a+b).
 func (r *rule) needed(share, similarity float64) float64 {
 	switch {
 	case similarity == 0:
@@ -272,6 +267,5 @@ func (r *rule) needed(share, similarity float64) float64 {
 	return 1 / (1/similarity - 1/share)
 }
 
-// classOf returns the least share, in shareUnits, that a list has for one of at least
-// share.
+// classOf returns the least share in shareUnits, as lists have it, of tails with at least share.
 func (r *rule) classOf(share float64) int { return int(math.Ceil(min(share, 2) * shareUnits * below)) }

@@ -10,37 +10,37 @@ import (
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// Searcher is the scratch memory of searches: a bit for each vector of the index, and
-// what a query and its matches take. It belongs to one goroutine.
+// Searcher is the scratch memory of searches: a bit for each vector of the index, and the state of
+// a query and its matches. It belongs to one goroutine.
 type Searcher struct {
-	// AtLeast is the least Score of what the next searches return, beside what the options
-	// say: what is known of a query's best, as from another part of a collection.
+	// AtLeast is the least Score that the next searches return, in addition to the options. A
+	// caller sets it if it knows better matches of the query, as from another part of a collection.
 	AtLeast uint64
 
 	x       *Index
 	seen    []uint64  // a bit for each vector
-	touched []uint32  // those with a bit
-	pending []pending // to be compared, all at once
-	touch   uint64    // keeps the loads of compare
+	touched []uint32  // vectors whose bit is set
+	pending []pending // to be compared together
+	touch   uint64    // keeps the loads of compare from being optimised away
 	query   prepared
 	found   matches
 	guess   float64 // see rounds
 	work    Work
 }
 
-// pending is a vector with the most that it may have in common with the query.
+// pending is a vector with the most that it can have in common with the query.
 type pending struct {
 	id   uint32
 	most float64
 }
 
-// Work is what searches have done.
+// Work counts the work of searches.
 type Work struct {
-	Entries  int // of lists that were looked at
+	Entries  int // list entries that were read
 	Compared int // vectors that were compared in full
 }
 
-// Work returns what all searches of s have done.
+// Work returns the work of all searches of s.
 func (s *Searcher) Work() Work { return s.work }
 
 // NewSearcher returns a searcher.
@@ -48,22 +48,22 @@ func (x *Index) NewSearcher() *Searcher {
 	return &Searcher{x: x, seen: make([]uint64, (x.Len()+63)/64)}
 }
 
-// Search appends the vectors of the index that are most alike to a query, the best first.
-// The query's features are of the dictionary of the index; it may have some that no vector
-// of the index has. It does not allocate once the searcher is warm and dst long enough.
+// Search appends the vectors of the index that are most similar to query, best first. The query's
+// features use the numbering of the index; features that no vector has are allowed. It does not
+// allocate once the searcher is warm and dst is long enough.
 func (s *Searcher) Search(dst []Match, query simjoin.Vector) []Match {
 	q := &s.query
 	q.known, q.keys = s.x.known(q.known[:0], q.keys[:0], query)
 	return s.search(dst, q.known, query.Size(s.x.measure))
 }
 
-// Others is Search with vector i of the index, which is left out itself.
+// Others searches with vector i of the index as the query, and leaves out i itself.
 func (s *Searcher) Others(dst []Match, i int) []Match {
 	s.mark(uint32(i))
 	return s.search(dst, s.x.at(i), s.x.sizes[i])
 }
 
-// search finds the best for a query of known entries.
+// search finds the best matches of a query given by its known entries.
 func (s *Searcher) search(dst []Match, entries []entry, size uint64) []Match {
 	s.query.prepare(s.x, entries, size)
 	s.found.reset(&s.x.rule, size, s.AtLeast)
@@ -76,13 +76,13 @@ func (s *Searcher) search(dst []Match, entries []entry, size uint64) []Match {
 	return s.found.appendTo(dst)
 }
 
-// rounds goes through the lists until the best are certain.
+// rounds goes through the lists until the best matches are certain.
 //
-// The first k vectors that come along are far from the best k, and until there are some of
-// these nearly everything must be compared. So a round looks only for what is at least as
-// similar as a guess, a little below the k-th best of the last queries. If the k-th best is
-// then below the guess, there is another round with what is certain now, or half the guess.
-// A round compares nothing that was compared before.
+// The first k vectors found are far less similar than the best k, and until better ones are found
+// nearly everything must be compared. So a round looks only for vectors at least as similar as a
+// guess, a little below the k-th best of the last queries. If the k-th best is then below the
+// guess, another round uses the similarity that is certain by now, or half the guess. No round
+// compares a vector again.
 func (s *Searcher) rounds() {
 	if s.x.k == 0 {
 		s.round(0)
@@ -104,11 +104,11 @@ func (s *Searcher) rounds() {
 	s.guess += (s.found.least()*0.8 - s.guess) / 4
 }
 
-// leastGuess is the guess below which none is worth a round.
+// leastGuess: a lower guess is not worth a round.
 const leastGuess = 1. / 64
 
-// round goes through the lists as far as vectors of a similarity of at least guess, and
-// what was found before, need it.
+// round goes through the lists as far as needed to find vectors with a similarity of at least guess
+// and of the matches found before.
 func (s *Searcher) round(guess float64) {
 	s.found.guess = guess
 	for i, e := range s.query.entries {
@@ -123,7 +123,7 @@ func (s *Searcher) round(guess float64) {
 	}
 }
 
-// mark notes a vector as seen and reports whether it was not before.
+// mark marks a vector as seen and reports whether it was unseen.
 func (s *Searcher) mark(id uint32) bool {
 	word, bit := &s.seen[id>>6], uint64(1)<<(id&63)
 	if *word&bit != 0 {
@@ -134,14 +134,12 @@ func (s *Searcher) mark(id uint32) bool {
 	return true
 }
 
-// class is the least share of the vectors in the list of feature i that may be among the
-// best.
+// class returns the least share of vectors in the list of feature i that may be among the best.
 func (s *Searcher) class(i int) int {
 	return s.x.classOf(s.x.needed(s.query.shares[i], s.found.wanted()))
 }
 
-// list compares the query with the vectors in the list of feature i whose share is large
-// enough.
+// list compares the query with the vectors in the list of feature i whose share is large enough.
 func (s *Searcher) list(i int) {
 	rank, class := s.query.entries[i].rank, s.class(i)
 	from, to := s.x.starts[rank], s.x.starts[rank+1]
@@ -156,7 +154,7 @@ func (s *Searcher) list(i int) {
 	s.compare()
 }
 
-// sieved is list with blocks from first on.
+// sieved does the same as list for a list with blocks, from block first on.
 func (s *Searcher) sieved(i, first int) {
 	rank, class := s.query.entries[i].rank, s.class(i)
 	from, to := s.x.starts[rank], s.x.starts[rank+1]
@@ -182,12 +180,12 @@ func (s *Searcher) sieved(i, first int) {
 	s.compare()
 }
 
-// batch is how many vectors are worth to be compared together.
+// batch is the number of vectors from which comparing them together pays.
 const batch = 16
 
-// compare compares the query with the pending vectors. They lie anywhere in a memory
-// larger than caches: all sizes, and then all vectors, are touched first, for the processor
-// to wait for all of them together.
+// compare compares the query with the pending vectors. They are scattered over memory larger than
+// the caches, so it touches all sizes, then all vectors, first: the processor then waits for all of
+// them together.
 func (s *Searcher) compare() {
 	touch := uint64(0)
 	for _, p := range s.pending {
@@ -213,7 +211,7 @@ func (s *Searcher) compare() {
 	s.pending = s.pending[:0]
 }
 
-// need is a little less than what the query must have in common with a vector of a size.
+// need is slightly below the overlap that the query needs with a vector of a size.
 func (s *Searcher) need(size float64) float64 {
 	if s.x.measure == measure.Cosine {
 		return s.found.wanted() * s.query.root * math.Sqrt(size) * below
@@ -221,24 +219,27 @@ func (s *Searcher) need(size float64) float64 {
 	return s.found.wanted() * (float64(s.query.size) + size) * below
 }
 
-// prepared is a query with what the search asks of it.
+// prepared is a query with the values that the search needs of it.
 type prepared struct {
 	size    uint64
 	root    float64   // of it
 	entries []entry   // its features that the index knows, by rank
-	known   []entry   // those of a query from outside
+	known   []entry   // entries of a query that is not in the index
 	keys    []uint64  // scratch
-	shares  []float64 // of its tails there
-	most    []float64 // what each of its entries may have in common with a vector
-	rest    []uint64  // the sum of that and of all entries behind it
+	shares  []float64 // of its tails at these entries
+	most    []float64 // the most that each entry can have in common with a vector
+	rest    []uint64  // the sum of most from each entry on
 	bits    []uint16  // of its entries in the sieve
 
-	// slots holds the entries at places that no two of them share, where they are few;
-	// the others are free and have a rank and weight of 0.
+	// slots holds the entries at distinct places, if they are few; free slots have rank and weight
+	// 0.
 	slots      []entry
 	shift      int
 	multiplier uint32
 	places     []uint32
+	// weights holds those of the entries by rank where they are many; the others are 0. It takes 4 bytes a
+	// feature of the index from the first such query on.
+	weights []uint32
 }
 
 func (q *prepared) prepare(x *Index, entries []entry, size uint64) {
@@ -261,19 +262,26 @@ func (q *prepared) prepare(x *Index, entries []entry, size uint64) {
 		q.bits = append(q.bits, x.sieve.bit(e.rank))
 	}
 	q.places = q.places[:0]
-	q.spread()
+	if q.spread(); len(q.places) == 0 && len(entries) > 0 {
+		if q.weights == nil {
+			q.weights = make([]uint32, len(x.starts)-1)
+		}
+		for _, e := range entries {
+			q.weights[e.rank] = e.weight
+		}
+	}
 }
 
 const (
-	// mostSpread is the most features for which places of their own are looked for, in
-	// as many slots as their square, and most of these: 128 KiB.
+	// mostSpread is the most features for which spread looks for separate slots; there are as many
+	// slots as the square of their number, at most 128 KiB.
 	mostSpread    = 128
 	mostSlotsBits = 14
 	spreadTries   = 16
 )
 
-// spread gives every feature a slot of its own, if that is found soon: of slots for the
-// square of their number, two in five choices of the multiplier succeed.
+// spread gives every feature a slot of its own, if it soon finds a multiplier that does: with as
+// many slots as the square of their number, two in five multipliers succeed.
 func (q *prepared) spread() {
 	n := len(q.entries)
 	if n > mostSpread {
@@ -289,7 +297,7 @@ func (q *prepared) spread() {
 	}
 }
 
-// fill puts the entries into the slots; none if two meet.
+// fill puts the entries into the slots; it fails if two share a slot.
 func (q *prepared) fill() bool {
 	for _, e := range q.entries {
 		at := e.rank * q.multiplier >> q.shift
@@ -303,19 +311,32 @@ func (q *prepared) fill() bool {
 	return true
 }
 
-// release frees the slots.
+// release frees the slots and the weights.
 func (q *prepared) release() {
+	if len(q.places) == 0 && q.weights != nil {
+		for _, e := range q.entries {
+			q.weights[e.rank] = 0
+		}
+	}
 	for _, at := range q.places {
 		q.slots[at] = entry{}
 	}
 	q.places = q.places[:0]
 }
 
-// overlap is simjoin.Overlap of the query and a vector. With the query spread out it costs
-// a step for each entry of the vector, and no step waits for the one before.
+// overlap is simjoin.Overlap of the query and a vector. It costs a step for each entry of the vector, and
+// no step waits for the one before. Merging two vectors of 700 entries cost half of the time of joining discs by
+// the 3-grams of their tracks: which one goes on cannot be predicted.
 func (q *prepared) overlap(v []entry, m measure.Measure) (sum uint64) {
 	if len(q.places) == 0 {
-		return overlap(q.entries, v, m)
+		for _, e := range v {
+			if w := uint64(q.weights[e.rank]); m == measure.Cosine {
+				sum += w * uint64(e.weight)
+			} else {
+				sum += min(w, uint64(e.weight))
+			}
+		}
+		return sum
 	}
 	slots := q.slots
 	for _, e := range v {
@@ -333,34 +354,14 @@ func (q *prepared) overlap(v []entry, m measure.Measure) (sum uint64) {
 	return sum
 }
 
-// overlap merges two vectors.
-func overlap(a, b []entry, m measure.Measure) (sum uint64) {
-	for len(a) > 0 && len(b) > 0 {
-		switch v, w := a[0], b[0]; {
-		case v.rank < w.rank:
-			a = a[1:]
-		case w.rank < v.rank:
-			b = b[1:]
-		default:
-			if m == measure.Cosine {
-				sum += uint64(v.weight) * uint64(w.weight)
-			} else {
-				sum += uint64(min(v.weight, w.weight))
-			}
-			a, b = a[1:], b[1:]
-		}
-	}
-	return sum
-}
-
-// matches keeps the best of what is offered.
+// matches keeps the best of the matches offered.
 type matches struct {
 	rule  *rule
 	size  uint64  // of the query
 	near  float64 // see least
 	guess float64 // see Searcher.rounds
 	floor uint64  // the least score
-	heap  []Match // when k are there, the worst first
+	heap  []Match // once it has k matches, the worst first
 }
 
 func (m *matches) reset(r *rule, size, floor uint64) {
@@ -368,11 +369,11 @@ func (m *matches) reset(r *rule, size, floor uint64) {
 	m.near = max(r.leastNear, r.near(float64(floor)/measure.ScoreOne)*below)
 }
 
-// least is a little less than the similarity that another match must have, 0 if any will
-// do. For Jaccard it is i/(a+b).
+// least is slightly below the similarity that another match needs, 0 if any is enough. For Jaccard
+// it is i/(a+b).
 func (m *matches) least() float64 { return m.near }
 
-// wanted is least, or what the round looks for.
+// wanted is the larger one of least and the guess of the round.
 func (m *matches) wanted() float64 { return max(m.near, m.guess) }
 
 func (m *matches) full() bool { return len(m.heap) == m.rule.k }
@@ -382,10 +383,10 @@ func better(a, b Match) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Index, b.Index))
 }
 
-// beyond reports that no vector within a bound, which has at most this much in common with
-// the query, is among the best. Whole numbers decide, so that it is also true where what is
-// left can only be as good as the worst of the best, and comes behind that by its number:
-// among equal vectors a search ends as soon as it has k.
+// beyond reports that no vector within a bound, with at most this much in common with the query, is
+// among the best. It decides on whole numbers, so it is exact for vectors that can only equal the
+// worst of the best and come behind it by number: among equal vectors a search ends as soon as it
+// has k.
 func (m *matches) beyond(most uint64, b bound) bool {
 	worst := Match{Score: m.floor, Index: absent}
 	if m.full() && len(m.heap) > 0 {
@@ -397,8 +398,8 @@ func (m *matches) beyond(most uint64, b bound) bool {
 	return better(Match{Score: m.rule.mostScore(most, m.size, b.size), Index: b.id}, worst) > 0
 }
 
-// mostScore returns the most that the Score of a vector of size a can be with those of size
-// b and more that have at most this much in common.
+// mostScore returns the largest Score of a vector of size a with vectors of size b or more that
+// have at most this much in common.
 func (r *rule) mostScore(inter, a, b uint64) uint64 {
 	if r.measure != measure.Cosine {
 		inter = min(inter, a)
@@ -423,7 +424,7 @@ func (m *matches) offer(c Match) {
 		if len(m.heap) != k {
 			return
 		}
-		slices.SortFunc(m.heap, func(a, b Match) int { return better(b, a) }) // which is a heap
+		slices.SortFunc(m.heap, func(a, b Match) int { return better(b, a) }) // sorted from the worst on: a heap
 	case better(c, m.heap[0]) < 0:
 		m.heap[0] = c
 		m.sink()
@@ -433,7 +434,7 @@ func (m *matches) offer(c Match) {
 	m.near = max(m.near, m.rule.near(float64(m.heap[0].Score)/measure.ScoreOne)*below)
 }
 
-// sink moves the first match down to where it belongs.
+// sink moves the first match down to its place in the heap.
 func (m *matches) sink() {
 	h := m.heap
 	for i := 0; ; {

@@ -7,7 +7,7 @@ import (
 
 // sieve tells, for 64 vectors of a list at once, which of them may have enough in common
 // with a query. Most vectors of a list share little more with the query than the list's
-// feature, and to look at each of them costs a cache miss or two.
+// feature, and reading each of them costs a cache miss or two.
 //
 // A vector's tail behind the list's feature has a signature of 64·words bits, one for each
 // feature (by hash, so that several share a bit). The signatures of 64 vectors make a
@@ -15,28 +15,28 @@ import (
 //
 //	for each feature of the query's tail, the most it may have in common with a vector:
 //	    add that to the counters of those vectors that have its bit
-//	what reaches the need in all, passes
+//	a vector passes if its counter reaches the need
 //
 // The counters are bit slices: word s of the sum has bit s of all 64 counters, and adding
 // is five steps of a ripple-carry adder in words, for 64 vectors together.
 //
-//  1. Of the 2600 vectors that lists hold for a person of 12 words among a million, where
-//     10 are wanted, 281 pass, and 120 when each of these is then asked with its own size
-//     and not the least of its block. To compare one is several cache misses.
-//  2. Vectors and sizes are cache misses. Those of a batch are touched in a loop of their
-//     own, see Searcher.compare, which takes a fifth off (BenchmarkOthers).
-//  3. A tail has no features before the list's own: two vectors that share one of those
-//     have met in its list.
+//  1. The lists hold 2600 vectors for a person of 12 words among a million. If 10 are wanted,
+//     281 pass, and 120 after each of these is tested with its own size instead of the least
+//     size of its block. Comparing one vector costs several cache misses.
+//  2. Vectors and sizes are cache misses. A loop of its own touches those of a batch first, see
+//     Searcher.compare; this takes a fifth off (BenchmarkOthers).
+//  3. A tail has no features before the list's own: if two vectors share such a feature, its
+//     list has already found them.
 //  4. A score for every vector, to which all lists of the query add, takes 20 times as
 //     long (BenchmarkAccumulate).
-//  5. No gain that could be measured: going through queries in an order in which
-//     neighbours share lists; a byte for the size beside each entry of a list.
+//  5. Two attempts brought no measurable gain: an order of queries in which neighbours share
+//     lists; a byte for the size next to each entry of a list.
 type sieve struct {
 	words  int      // 64 bits each of a signature
 	first  []uint32 // of each rank: its first block, absent if its list has none
 	blocks []uint64 // words·64 words each
 	least  []uint64 // of each block: the least size of its vectors
-	behind []bound  // of each block: of all vectors of its list from there on
+	behind []bound  // of each block: the bound of all vectors of its list from this block on
 }
 
 // bound is the least size and the least number of some vectors.
@@ -47,7 +47,7 @@ type bound struct {
 
 const (
 	blockLength = 64
-	// leastSieved is the length from which on a list has blocks.
+	// leastSieved is the length from which a list has blocks.
 	leastSieved = 16
 	mostWords   = 4
 )
@@ -78,8 +78,8 @@ func (s *sieve) bit(rank uint32) uint16 {
 	return uint16(uint64(rank*0x9e3779b1) * uint64(s.words*64) >> 32)
 }
 
-// put notes the signatures of the first entries of vector i, whose places in the lists are
-// given, by vectors for the time being.
+// put stores the signatures of the first entries of vector i, given their places in the lists;
+// transpose turns them later.
 func (s *sieve) put(x *Index, i int, places []uint32) {
 	var signature [mostWords]uint64
 	entries, size := x.at(i), x.sizes[i]
@@ -96,7 +96,7 @@ func (s *sieve) put(x *Index, i int, places []uint32) {
 	}
 }
 
-// bounds notes what lies behind each block.
+// bounds sets the bound of the vectors from each block on.
 func (s *sieve) bounds(x *Index) {
 	for r, first := range s.first {
 		if first == absent {
