@@ -7,19 +7,17 @@ import (
 	"github.com/alike-dev/alike/corpus/internal/lines"
 )
 
-// A Block is a run of whole records of one file, with the buffer that holds
-// them. The zero value is ready. Its contents stand until it is given to Next
-// again.
+// A Block is a run of whole records of one file, with the buffer that holds them. The
+// zero value is ready to use. Its contents are valid until it is given to Next again.
 type Block struct {
 	Seq    int64 // 0, 1, 2, … in the order of the file, without gaps
-	Offset int64 // of its first byte in the decoded stream; of Parquet invented: unique and ascending
-	Lines  int64 // lines that it owns: the line of a record in the file is the sum over earlier blocks + Record.Line
+	Offset int64 // of its first byte in the decoded stream; for Parquet an artificial number: unique and ascending
+	Lines  int64 // lines in it: the line of a record in the file is the sum over earlier blocks + Record.Line
 
 	data      []byte // whole records
 	firstLine int64  // Line of the first record: the lines of the header before it
 	whole     bool   // one record, however many lines, even an empty one (text)
-	// tail: after data one more record starts that is over MaxRecord and was
-	// not kept.
+	// tail: after data one more record begins that is over MaxRecord and was dropped.
 	tail bool
 
 	release func() // of Options.Admit; nil: nothing to release
@@ -27,16 +25,14 @@ type Block struct {
 	scratch []byte // memory of compressed units, and of the search for the end of a long record
 }
 
-// Data returns the whole records of the block as they stand in the decoded
-// stream from Offset on, so that a record seen before is found by its own offset.
-// It stands as long as the block does.
+// Data returns the whole records of the block as in the decoded stream from Offset on, so
+// that a record's offset leads to its bytes. It is valid as long as the block.
 func (b *Block) Data() []byte { return b.data }
 
-// reset empties the block and gives back memory beyond keep, which an uncommonly
-// long record or another file has left: it shall not stay for the life of the
-// worker.
+// reset empties the block and frees memory beyond keep that an unusually long record or
+// another file has needed, so that it does not stay for the life of the worker.
 func (b *Block) reset(keep int) {
-	if b.release != nil { // as large as a block gets
+	if b.release != nil { // such a block is as large as blocks get
 		b.buf = nil
 		b.release()
 		b.release = nil
@@ -51,7 +47,7 @@ func (b *Block) reset(keep int) {
 	b.data, b.firstLine, b.whole, b.tail = nil, 0, false, false
 }
 
-// Release gives the memory of the block back, and what Options.Admit has given. The
+// Release frees the memory of the block, and calls the release of Options.Admit. The
 // block can be given to Next again.
 func (b *Block) Release() { b.reset(0) }
 
@@ -63,7 +59,7 @@ func (b *Block) admit(ctx context.Context, o *Options, bytes int) (err error) {
 	return err
 }
 
-// room returns the block's buffer with length n; what it held is lost.
+// room returns the block's buffer with length n; its old content is lost.
 func (b *Block) room(n int) []byte {
 	if cap(b.buf) < n {
 		b.buf = make([]byte, n)
@@ -71,8 +67,7 @@ func (b *Block) room(n int) []byte {
 	return b.buf[:n]
 }
 
-// extend returns buf with length n, keeping what it holds. buf is the block's
-// own buffer.
+// extend returns buf with length n and its old content. buf is the block's own buffer.
 func (b *Block) extend(buf []byte, n int) []byte {
 	if cap(buf) >= n {
 		return buf[:n]
@@ -83,7 +78,7 @@ func (b *Block) extend(buf []byte, n int) []byte {
 	return bigger
 }
 
-// setLines counts the lines that the block owns.
+// setLines counts the lines of the block.
 func (b *Block) setLines() {
 	b.Lines = b.firstLine + int64(bytes.Count(b.data, lines.End))
 	if n := len(b.data); n > 0 && b.data[n-1] != '\n' {

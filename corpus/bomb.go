@@ -6,26 +6,25 @@ import (
 )
 
 const (
-	// bombRecords is how many times MaxRecord a compressed file may go on without a
-	// record. The most that deflate makes of a byte is about a thousand, zstd and
-	// bzip2 make tens of thousands: a small file may have no end that anyone would
-	// see.
+	// bombRecords is how many times MaxRecord a compressed file may decode to without a
+	// record. Deflate makes at most about a thousand bytes of one, zstd and bzip2 tens of
+	// thousands: a small file may seem endless.
 	bombRecords = 16
-	// recordCost is what a record counts for beside its bytes: about what is kept of
-	// it in a run, and far more than `{}` has.
+	// recordCost is what a record counts for in addition to its bytes: about the memory that
+	// a run keeps of it, and far more than `{}` has.
 	recordCost = 256
-	// bombRatio is how many times the size of its file what is read may cost, beyond
-	// bombAnyway. Logs that compress 200 to 1 come to a fifth of it.
+	// bombRatio is the limit of the cost of a file's records, beyond bombAnyway, as a
+	// multiple of the file's size. Logs that compress 200 to 1 come to a fifth of it.
 	bombRatio  = 4096
 	bombAnyway = 1 << 30
 )
 
-// expansion counts what is made of the bytes of a file, in compressed files and in
-// Parquet files, whose dictionaries repeat a value for a few bits. All of it depends
-// on the file and the options alone, so that the file ends at the same record for any
-// number of workers.
+// expansion counts how many bytes and records come out of a compressed file, or of a
+// Parquet file, whose dictionaries repeat a value for a few bits. The counts depend on
+// the file and the options alone, so that the file ends at the same record for any number
+// of workers.
 type expansion struct {
-	idle    int64 // bytes decoded without a record: blank lines, or of one over MaxRecord
+	idle    int64 // bytes decoded without a record: blank lines, or a record over MaxRecord
 	bytes   int64 // decoded, in records
 	records int64
 }
@@ -36,8 +35,8 @@ func (e *expansion) add(records, bytes int64) {
 	e.bytes += bytes
 }
 
-// problem tells what of a file seems to be made to have no end, nil if nothing does.
-// maxRecord is Options.MaxRecord, size that of the file.
+// problem returns an error if the file seems to be made to expand without end, otherwise
+// nil. maxRecord is Options.MaxRecord, size that of the file.
 func (e *expansion) problem(maxRecord, size int64) error {
 	if e.idle/bombRecords > maxRecord {
 		return fault.Because(ErrBomb, "expands to more than %d bytes without a record; %s", bombRecords*maxRecord, bombRemedy)

@@ -14,23 +14,21 @@ import (
 // RowCopy says how [CopyRows] works. The zero value means the defaults.
 type RowCopy struct {
 	Threads    int   // 0 = GOMAXPROCS
-	PageMemory int64 // about how many bytes of pages are in hand at once, if none is larger; 0 = 48 MiB a thread
+	PageMemory int64 // about how many bytes of pages are in memory at once, unless one page is larger; 0 = 48 MiB a thread
 }
 
-// CopyRows writes a Parquet file without some of its rows. keep is asked once for each
+// CopyRows writes a Parquet file without some of its rows. It calls keep once for each
 // row, in ascending order; row is 0-based and counts over the file.
 //
-// Schema, key/value metadata, codecs and encodings stay as they are, row groups
-// stay row groups (those without rows are left out), and a file of which all
-// rows are kept is copied byte for byte. Statistics are made anew for what has
-// lost rows, and values that only lost rows had are no longer in dictionaries.
-// The bytes do not depend on threads.
+// Schema, key/value metadata, codecs and encodings do not change, row groups stay row
+// groups (empty ones are left out), and a file of which all rows are kept is copied byte
+// for byte. Statistics are computed again for parts that lose rows, and dictionaries lose
+// the values that only dropped rows had. The bytes do not depend on threads.
 //
-// It reads page by page, with RowCopy.PageMemory of them in memory unless a page
-// is larger, and in a row group nothing behind the last row that is kept. Damage in a
-// column of which rows are kept is a *Problem, also where the column is not one
-// that Next reads; how many rows can be copied, WholeRows tells. An error of
-// writing is that of to.
+// It reads page by page, with RowCopy.PageMemory of them in memory unless a page is
+// larger, and in a row group nothing after the last kept row. Damage in a column of kept
+// rows is a *Problem, even if Next does not read the column; WholeRows tells how many
+// rows can be copied. An error of writing is that of to.
 func CopyRows(ctx context.Context, to io.Writer, s Source, o Options, c RowCopy, keep func(row int64) bool) error {
 	f, err := openRows(ctx, s, o)
 	if err != nil {
@@ -55,9 +53,9 @@ func CopyRows(ctx context.Context, to io.Writer, s Source, o Options, c RowCopy,
 	return err
 }
 
-// WholeRows returns how many rows from the start of a Parquet file CopyRows can
-// copy, whichever of them are kept, and the damage behind them, nil if there is none.
-// Every page of every column up to there is read and decoded, by one goroutine.
+// WholeRows returns how many rows from the start of a Parquet file CopyRows can copy,
+// whichever of them are kept, and the damage after them, nil if there is none. One
+// goroutine reads and decodes every page of every column up to there.
 func WholeRows(ctx context.Context, s Source, o Options) (rows int64, damage *Problem, err error) {
 	f, err := openRows(ctx, s, o)
 	if err != nil {
@@ -90,8 +88,8 @@ func openRows(ctx context.Context, s Source, o Options) (*File, error) {
 	return f, nil
 }
 
-// isParquetProblem tells whether an error is one of what a Parquet file holds or of
-// reading it, and not one of writing.
+// isParquetProblem reports whether an error is about the content or the reading of a
+// Parquet file, and not about writing.
 func isParquetProblem(err error) bool {
 	var unread *fault.Unread
 	return parquetfile.IsDamage(err) || errors.As(err, &unread)

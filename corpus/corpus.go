@@ -2,11 +2,11 @@
 // them into blocks that workers take in parallel, parses their records, and
 // writes kept records back byte for byte.
 //
-// Use it when several goroutines shall read one large file, or many files, and
-// every skipped record must be accounted for. For one small file encoding/json
-// or encoding/csv with a bufio.Scanner is simpler.
+// Use it when several goroutines should read one large file, or many files, and every skipped record
+// must be accounted for. For one small file encoding/json or encoding/csv with a bufio.Scanner is
+// simpler.
 //
-// The way of the data:
+// The flow of the data:
 //
 //	Find  inputs (files, folders, globs, URLs, "-")  → []Source, what was skipped
 //	Open  a Source                                     → *File
@@ -17,56 +17,51 @@
 // # Formats
 //
 //   - jsonl: one JSON object a line (RFC 8259, the whole line is checked). Blank
-//     lines are not records. Only fields of the outermost object are seen; of
-//     a repeated key the last one counts. Bytes that are not UTF-8 are
-//     accepted inside strings and handed on as they are; a lone surrogate
+//     lines are not records. Only fields of the outermost object are read; if
+//     a key repeats, the last one counts. Bytes that are not UTF-8 are
+//     accepted inside strings and passed on unchanged; a lone surrogate
 //     escape becomes U+FFFD; an unescaped control character is malformed.
 //   - csv: RFC 4180 with a header line. Quoted fields may hold line ends. Blank
-//     lines are not records. Of repeated column names the first one counts. Where the
-//     header has no comma, but semicolons, tabs or vertical bars, one kind of them, and
+//     lines are not records. If column names repeat, the first one counts. If the
+//     header has no comma, but one kind of semicolons, tabs or vertical bars, and
 //     the first record has as many cells by these, they separate the columns.
 //   - tsv: tab-separated with a header line, no quoting. Blank lines are not
 //     records.
 //   - parquet: every row is a record. Columns are named by their path, with dots
 //     (meta.id). The text is a column of strings or of byte arrays without
 //     another meaning; ids and fields may be of any type with one value a row,
-//     and are read in a text form: numbers in digits, times after RFC 3339. All
+//     and are read in text form: numbers in digits, times after RFC 3339. All
 //     encodings and the codecs SNAPPY, GZIP, ZSTD, BROTLI and LZ4_RAW are read.
 //     A row whose text is null is skipped as a record with a missing field.
-//   - lines: every line is a document, an empty one too.
+//   - lines: every line is a document, also an empty one.
 //   - text: the whole file is one document.
 //
-// Lines end with LF or CRLF, the last one may lack its end. A byte order mark
-// at the start is not part of a text, but stays in Record.Raw. Any format but
-// parquet may be compressed: .gz (several members too), .zst (several frames
-// too), .bz2 and .xz (several streams too).
+// Lines end with LF or CRLF; the end of the last one may be missing. A byte order mark at the start is
+// not part of a text, but stays in Record.Raw. Any format but parquet may be compressed: .gz (also with
+// several members), .zst (also with several frames), .bz2 and .xz (also with several streams).
 //
 // # Parallel reading
 //
-// Any number of goroutines may read one file. Plain jsonl, tsv and lines are
-// read without a lock; csv is cut under one, which is quick; zstd files of
-// several frames of at most 8 MiB (what a Writer makes, and pzstd) and bzip2 files
-// are decoded in parallel; gzip, xz, and a zstd file that is one large piece, are
-// decoded by one goroutine at a time, while others parse. Of a parquet file only the wanted columns are
-// read; their pages are decoded in parallel, in memory of a few pages a
-// goroutine however large the row groups are.
+// Any number of goroutines may read one file. Plain jsonl, tsv and lines are read without a lock; csv
+// is cut under one, which is quick. zstd files of several frames of at most 8 MiB (as a Writer and
+// pzstd make them) and bzip2 files are decoded in parallel. gzip, xz, and a zstd file that is one large
+// frame are decoded by one goroutine at a time, while others parse. Only the wanted columns of a
+// parquet file are read; their pages are decoded in parallel, in memory of a few pages a goroutine
+// however large the row groups are.
 //
 // # Memory
 //
-// A file can be made to need more than it looks. A zstd stream asks for the
-// memory of its window, 8 MiB for most and 128 MiB at most here, and so does an
-// xz stream. What is decoded is counted (see expansion): a compressed or Parquet file that
-// becomes far more than its size, or goes on for 16 times MaxRecord without a record, ends
-// there, with ErrBomb. See File.Next for what is held
-// otherwise.
+// A file can be made to need more memory than its size suggests. A zstd stream asks for the memory of
+// its window, usually 8 MiB and here at most 128 MiB, and so does an xz stream. Decoded bytes are
+// counted (see expansion): a compressed or Parquet file that expands to far more than its size, or to
+// 16 times MaxRecord without a record, ends there, with ErrBomb. File.Next describes the other memory.
 //
 // # Object storage
 //
-// With Options.Buckets, inputs may be URLs: s3://bucket/prefix. An object is read
-// front to back as a compressed file is: fetched a few ranges ahead by
-// goroutines of its own, decoded by one worker at a time, parsed by all. It must
-// be the version that Find has seen. The Writer of an object is NewWriter for what
-// BucketWriter.Create returns.
+// With Options.Buckets, inputs may be URLs: s3://bucket/prefix. An object is read front to back like a
+// compressed file: goroutines of its own fetch a few ranges ahead, one worker at a time decodes, all
+// parse. It must be the version that Find has seen. To write an object, call NewWriter with the result
+// of BucketWriter.Create.
 //
 // # Accounting
 //
@@ -75,10 +70,9 @@
 // that counts each as one record read and skipped can state that read = kept
 // + removed + skipped.
 //
-// Formats, their rules above, and the bytes that a Writer and CopyRows make for
-// given content (for one version of the compression libraries) stay
-// compatible; the sizes of blocks do not, nor what Record.Raw of a parquet file
-// holds.
+// Formats, their rules above, and the bytes that a Writer and CopyRows make for given content (for one
+// version of the compression libraries) stay compatible; the sizes of blocks and the contents of
+// Record.Raw of a parquet file do not.
 package corpus
 
 import (
@@ -93,8 +87,7 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// Format says how a file is divided into records. The zero value means: by the
-// file's name.
+// Format says how a file is divided into records. The zero value chooses by the file's name.
 type Format string
 
 // The formats.
@@ -120,10 +113,9 @@ const (
 	Xz    Compression = Compression(codec.Xz)
 )
 
-// Memory returns about how many bytes it takes to read a file of this compression
-// from front to back, its block included, and each part that a [Writer] of it has
-// under way (0 for Plain). What a file asks for itself, a larger zstd window or xz
-// dictionary than usual, comes on top.
+// Memory returns about how many bytes it takes to read a file of this compression from front to back,
+// including its block, and for each part that a [Writer] is compressing (0 for Plain). A file that asks
+// for a larger zstd window or xz dictionary than usual needs that in addition.
 func (c Compression) Memory() (reading, part int64) {
 	if z, err := codec.CompressorOf(codec.Name(c)); err == nil && z != nil {
 		part = z.Memory
@@ -131,7 +123,7 @@ func (c Compression) Memory() (reading, part int64) {
 	return codec.ReadingMemory(codec.Name(c)), part
 }
 
-// NoID as Options.IDField says that records have no id of their own.
+// NoID as Options.IDField means that records have no id of their own.
 const NoID = "-"
 
 const (
@@ -140,12 +132,12 @@ const (
 	defaultMaxRecord = 64 << 20
 )
 
-// DefaultBlockSize is the block size in bytes where Options leave it out.
+// DefaultBlockSize is the block size in bytes if Options do not set one.
 const DefaultBlockSize = 1 << 20
 
 // Options say what to read from files. The zero value means the defaults.
 type Options struct {
-	Format    Format    // ByName: by the file's name; else for every file, whatever its name
+	Format    Format    // ByName: by the file's name; any other: for every file, whatever its name
 	TextField string    // field or column with the text; "" = "text". Not used by lines and text
 	NoText    bool      // records have no text, only Fields: Record.Text is nil, and no record lacks one
 	IDField   string    // field or column with the id; "" = "id"; NoID = none
@@ -155,30 +147,27 @@ type Options struct {
 	Stdin     io.Reader // what "-" reads; nil = os.Stdin
 	Lookups   int       // goroutines in which Find looks up the files of a large folder; 0 = 1
 
-	// Visit, when set, is shown every file and folder that Find comes to, in the order
-	// in which it does: the path as the user knows it, and what the system says of it,
-	// links followed. Streams and objects are not shown, save standard input that is a
-	// file, as "-". Its error ends Find, which returns it.
+	// Visit, if set, is called for every file and folder that Find reaches, in that order, with the path
+	// as the user knows it and the system's information, links followed. It is not called for streams and
+	// objects, except for standard input that is a file, as "-". If it returns an error, Find ends and
+	// returns that error.
 	Visit func(path string, info fs.FileInfo) error
 
-	// Buckets opens the bucket of a URL without its key, such as
-	// s3://bucket?region=eu-west-1; package corpus/objects has one. It may be asked
-	// for the same bucket again. nil: URLs are refused.
+	// Buckets opens the bucket of a URL without its key, such as s3://bucket?region=eu-west-1; package
+	// corpus/objects has one. It may be called for the same bucket again. nil: URLs are refused.
 	Buckets func(ctx context.Context, url string) (Bucket, error)
-	// ReadAhead is how many bytes of an open object are fetched before they are
-	// asked for; 0 = 8 MiB.
+	// ReadAhead is how many bytes of an open object are fetched in advance; 0 = 8 MiB.
 	ReadAhead int
-	// AtOnce ends a block of a stream where no more bytes are there yet, so that records
-	// are delivered as they come.
+	// AtOnce ends a block of a stream when no more bytes have arrived yet, so that records are delivered
+	// as they arrive.
 	AtOnce bool
-	// Admit, if set, is asked by File.Next before a Block grows to so many bytes, so
-	// that a caller can bound how many long records are in memory at once: it may wait.
-	// release, if not nil, is called when the block is given to Next again, or released;
-	// until then nothing more is asked for it.
+	// Admit, if set, is called by File.Next before a Block grows to so many bytes. It may wait, so that a
+	// caller can bound how many long records are in memory at once. release, if not nil, is called when
+	// the block is given to Next again, or released; until then Admit is not called for that block again.
 	Admit func(ctx context.Context, bytes int) (release func(), err error)
 }
 
-// Validate tells what in o is not usable.
+// Validate returns an error for the first unusable option.
 func (o Options) Validate() error {
 	switch o.Format {
 	case ByName, JSONL, CSV, TSV, Parquet, Lines, Text:
@@ -219,10 +208,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// NameFormat tells the format and compression that a file's name stands for,
-// and whether the name is that of a record file (jsonl, ndjson, csv, tsv,
-// parquet, the last one without compression). Upper and lower case are the
-// same. Every other name is a text.
+// NameFormat returns the format and compression for a file name, and whether the name is that of a
+// record file (jsonl, ndjson, csv, tsv, parquet, the last one without compression). Case does not
+// matter. Every other name is a text.
 func NameFormat(name string) (f Format, c Compression, record bool) {
 	name, c = cutCompression(name)
 	for _, s := range [...]struct {
@@ -236,8 +224,7 @@ func NameFormat(name string) (f Format, c Compression, record bool) {
 	return Text, c, false
 }
 
-// cutCompression returns a name in lower case without the ending of its
-// compression.
+// cutCompression returns a name in lower case without the ending of its compression.
 func cutCompression(name string) (base string, c Compression) {
 	name = strings.ToLower(name)
 	for _, s := range [...]struct {
@@ -253,8 +240,7 @@ func cutCompression(name string) (base string, c Compression) {
 
 var errPacked = fault.Because(ErrUnsupported, "a compressed Parquet file; decompress it: Parquet compresses inside of its files")
 
-// isPackedParquet tells by its name whether a file is a compressed Parquet
-// file.
+// isPackedParquet reports whether a file's name is that of a compressed Parquet file.
 func isPackedParquet(path string) bool {
 	base, c := cutCompression(filepath.Base(path))
 	return c != Plain && strings.HasSuffix(base, ".parquet")

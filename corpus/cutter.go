@@ -13,37 +13,38 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// A cutter divides a decoded stream into blocks of whole records. What follows
-// the last whole record of a block is carried to the next one:
+// A cutter divides a decoded stream into blocks of whole records. The bytes after the
+// last whole record of a block are carried to the next one:
 //
 //	carry │ fresh bytes …………………………………… │
 //	└──────── block ─────────────┘ └ carry ┘
 //
-// The beginning of a record that is much longer than a block is held in front of
+// The beginning of a record that is much longer than a block is held in addition, before
 // the carry.
 //
-// It belongs to whoever has the File's lock, or the turn among units.
+// The goroutine that has the File's lock, or whose turn it is among units, owns the
+// cutter.
 type cutter struct {
 	f        *File
 	held     held.Bytes
 	carry    []byte
-	offset   int64 // of what is held and of the carry in the decoded stream
-	lines    int64 // before that
+	offset   int64 // of the held bytes and the carry in the decoded stream
+	lines    int64 // before offset
 	seq      int64 // of the next block
-	searched int   // carry[:searched] has no line end
-	tried    int   // carry[:tried] does not have a whole CSV record
-	drop     int   // bytes to drop: the header, which was read apart
+	searched int   // there is no line end in carry[:searched]
+	tried    int   // carry[:tried] does not hold a whole CSV record
+	drop     int   // bytes to drop: the header, which was read separately
 	skipping bool  // inside a record over MaxRecord, until its line ends
 	expanded expansion
-	begun    bool  // a first block was made (it owns the header's lines)
+	begun    bool  // the first block was made (it counts the header's lines)
 	eof      bool  // the stream has ended
-	done     bool  // nothing more comes
-	err      error // to be returned next, once
+	done     bool  // nothing more follows
+	err      error // to be returned once by the next call
 }
 
 func (c *cutter) init(f *File) { c.f = f }
 
-// finish is the result of Next when nothing is left.
+// finish returns the result of Next when nothing is left.
 func (c *cutter) finish() error {
 	c.done = true
 	c.held.Drop()
@@ -54,14 +55,14 @@ func (c *cutter) finish() error {
 	return io.EOF
 }
 
-// damage makes the error for a stream that cannot be read on. The carry, a
+// damage makes the error for a stream that cannot be read any further. The carry, a
 // record without its end, is lost.
 func (c *cutter) damage(cause error) error {
 	text, remedy, kind := codec.Damage(codec.Name(c.f.src.Compression), cause)
 	if errors.Is(cause, ErrChanged) {
 		text, remedy, kind = cause.Error(), "run again when nothing writes to it", ErrChanged
 	} else if c.f.src.Compression == Plain {
-		text, kind = fmt.Sprintf("cannot read on (%v)", cause), ErrCorrupt
+		text, kind = fmt.Sprintf("cannot read any further (%v)", cause), ErrCorrupt
 	}
 	where := "in line 1, none of its records is read"
 	if c.lines > 0 {
@@ -74,26 +75,24 @@ func (c *cutter) damage(cause error) error {
 		text += ","
 	}
 	var unread *fault.Unread
-	if errors.As(cause, &unread) { // its text has a remedy
+	if errors.As(cause, &unread) { // its text has a remedy already
 		return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: fault.Because(unread, "%v (%s)", unread, where)}
 	}
-	if cause == io.EOF { // to a caller that would be the regular end
+	if cause == io.EOF { // a caller would take io.EOF as the regular end
 		cause = io.ErrUnexpectedEOF
 	}
 	return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: fault.Caused(kind, cause, "%s %s; %s", text, where, remedy)}
 }
 
-// unchecked reports whether damage was found by a check sum of all that was
-// read, so that its place is not known, or after bytes that no check sum
-// covers.
+// unchecked reports whether the place of the damage is unknown: a checksum of all bytes
+// read has found it, or it comes after bytes that no checksum covers.
 func (c *cutter) unchecked(damage error) bool {
 	unchecked, summed := codec.IsUnchecked(damage)
-	return unchecked || summed && c.f.stream != nil // among units a damaged one is not used
+	return unchecked || summed && c.f.stream != nil // a damaged unit is not used
 }
 
-// boundary returns the length of the whole records at the start of buf.
-// from: buf[:from] has no record end. long: what follows them is a record over
-// MaxRecord.
+// boundary returns the length of the whole records at the start of buf. from: buf[:from]
+// has no record end. long: a record over MaxRecord follows them.
 func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 	limit := c.f.o.MaxRecord
 	if c.held.Size > 0 {
@@ -131,7 +130,7 @@ func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 	return n, int64(len(buf)-n) > limit
 }
 
-// lineLength returns the length of the line at the start of buf, all of buf if it
+// lineLength returns the length of the line at the start of buf, or of buf if the line
 // does not end there.
 func (c *cutter) lineLength(buf []byte) int {
 	if c.f.src.Format != Text {
@@ -142,12 +141,12 @@ func (c *cutter) lineLength(buf []byte) int {
 	return len(buf)
 }
 
-// holdFrom is the length from which the beginning of a record is held.
+// holdFrom is the least length of a record's beginning that is held.
 func (c *cutter) holdFrom() int { return 4 * c.f.o.BlockSize }
 
-// hold holds buf, the beginning of a record or what follows on that, if it is
-// long enough for that; then it returns true. A CSV record of several lines is
-// not held, as it may turn out to be malformed, and its lines records.
+// hold holds buf, the beginning of a record or its continuation, and returns true if buf
+// is long enough to be held. A CSV record of several lines is not held, because it may
+// turn out to be malformed, which would make each of its lines a record.
 func (c *cutter) hold(buf []byte) bool {
 	if len(buf) < c.holdFrom() || c.f.src.Format == CSV && bytes.IndexByte(buf, '\n') >= 0 {
 		return false
@@ -156,9 +155,9 @@ func (c *cutter) hold(buf []byte) bool {
 	return true
 }
 
-// join returns what is held together with buf if the line that is held ends in
-// buf and is not over MaxRecord; else buf itself. The memory belongs to b. The
-// error is that of a context that has ended before it was b's turn.
+// join returns the held bytes together with buf if the held line ends in buf and is not
+// over MaxRecord; otherwise buf itself. The memory belongs to b. It returns the error of
+// the context if that ends while join waits for b's admission.
 func (c *cutter) join(b *Block, buf []byte, eof bool) ([]byte, error) {
 	line := c.lineLength(buf)
 	ends := eof || line > 0 && buf[line-1] == '\n' && c.f.src.Format != Text
@@ -173,7 +172,7 @@ func (c *cutter) join(b *Block, buf []byte, eof bool) ([]byte, error) {
 	return b.buf, nil
 }
 
-// number makes b the next block, of no records so far.
+// number makes b the next block, without records so far.
 func (c *cutter) number(b *Block) {
 	b.Seq, b.Offset = c.seq, c.offset
 	c.seq++
@@ -183,8 +182,8 @@ func (c *cutter) number(b *Block) {
 	}
 }
 
-// take makes buf[:n] the records of b and the rest the carry. buf belongs to b.
-// long: what is held and the rest begin with a record over MaxRecord.
+// take makes buf[:n] the records of b and the rest the carry. buf belongs to b. long: the
+// held bytes and the rest begin a record over MaxRecord.
 func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
 	c.number(b)
 	b.data, b.tail = buf[:n], long
@@ -216,7 +215,7 @@ func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
 	}
 }
 
-// skip drops bytes of a record over MaxRecord and returns what follows it.
+// skip drops bytes of a record over MaxRecord and returns the bytes after it.
 func (c *cutter) skip(buf []byte) []byte {
 	i := bytes.IndexByte(buf, '\n')
 	c.skipping = i < 0
@@ -230,8 +229,8 @@ func (c *cutter) skip(buf []byte) []byte {
 	return buf[i+1:]
 }
 
-// dropped cuts off fresh bytes what was read before (the header) or belongs to
-// a record over MaxRecord.
+// dropped removes from fresh the bytes that were read before (the header) or belong to a
+// record over MaxRecord.
 func (c *cutter) dropped(fresh []byte) []byte {
 	n := min(c.drop, len(fresh))
 	c.drop -= n
@@ -242,7 +241,7 @@ func (c *cutter) dropped(fresh []byte) []byte {
 	return fresh
 }
 
-// tally counts data, whole lines of a block, as idle if all of them are blank.
+// tally counts data, the whole lines of a block, as idle if all of them are blank.
 func (c *cutter) tally(data []byte) {
 	blanks := ""
 	switch c.f.src.Format {
@@ -263,8 +262,8 @@ func (c *cutter) tally(data []byte) {
 	c.expanded.idle += int64(len(data))
 }
 
-// bomb reports whether the file seems to be made to have no end; then it also ends
-// it.
+// bomb reports whether the file seems to be made to expand without end; if so, it also
+// ends the file.
 func (c *cutter) bomb() bool {
 	f := c.f
 	if f.src.Compression == Plain && f.src.Format != Parquet {

@@ -13,17 +13,16 @@ import (
 	"github.com/alike-dev/alike/corpus/internal/units"
 )
 
-// A File is an open source. Next may be called by many goroutines at once;
-// Close when all of them have returned.
+// A File is an open source. Many goroutines may call Next at once; call Close when all of them have returned.
 type File struct {
 	ctx  context.Context // of Open
 	src  Source
 	o    Options
-	file RandomAccess // nil for a reader that is no regular file
+	file RandomAccess // nil for a source that is no regular file
 	size int64        // of a regular file or an object; -1 for a stream
-	// stream closes what is read front to back: an object, a FIFO; nil: nothing.
+	// closer closes what is read front to back, such as an object or a FIFO; nil: nothing.
 	closer io.Closer
-	remote bool // an object is read
+	remote bool // the source is an object
 	skip   func(seq int64) bool
 
 	header      []byte
@@ -42,19 +41,18 @@ type File struct {
 
 	// Everything else: see stream.go and units.go.
 	mu      sync.Mutex                  // held while a unit is claimed, or a stream is read
-	stream  codec.Reader                // what is read now; nil: claim units
+	stream  codec.Reader                // the stream that is read now; nil: claim units
 	units   units.Reader                // nil: no independent units
 	unitSeq int64                       // of the next unit to claim
 	turn    turnstile                   // orders the cutting of units
 	serial  atomic.Pointer[units.Place] // from here on units are too large
 	cut     cutter
-	read    atomic.Int64 // bytes of the file that were taken
+	read    atomic.Int64 // bytes of the file read so far
 }
 
-// Open opens a source. It reads the header of a table. ctx holds until the file is
-// closed: it ends requests to object stores, and what waits for Options.Admit; reading
-// files does not look at it. The error is a *Problem that says what to do: unreadable
-// file, header without the column of the text.
+// Open opens a source. It reads the header of a table. ctx must stay valid until the file is closed: when it ends, so
+// do requests to object stores and waits in Options.Admit; reading files ignores it. The error is a *Problem that says
+// what to do: unreadable file, header without the column of the text.
 func Open(ctx context.Context, s Source, o Options) (*File, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -78,7 +76,7 @@ func Open(ctx context.Context, s Source, o Options) (*File, error) {
 	return f, nil
 }
 
-// openBytes opens the bytes of the source, and returns them front to back.
+// openBytes opens the bytes of the source and returns a reader for them, front to back.
 func (f *File) openBytes() (io.Reader, error) {
 	if f.src.Stream || f.src.object != nil {
 		if f.size, f.remote = -1, f.src.object != nil; f.remote {
@@ -133,7 +131,7 @@ func (f *File) startStream(r io.Reader) (err error) {
 		f.stream, small = units.Small(f.file, f.size, &f.read)
 	}
 	switch r = units.Counted(r, &f.read); {
-	case small: // all of it is there
+	case small: // the whole file is decoded already
 	case f.remote:
 		f.stream = &codec.Lazy{From: r, Name: name}
 	default:
@@ -145,7 +143,7 @@ func (f *File) startStream(r io.Reader) (err error) {
 	return nil
 }
 
-// Close closes the file. No Next may be under way.
+// Close closes the file. No Next may be in progress.
 func (f *File) Close() error {
 	if f.stream != nil {
 		f.stream.Release()
@@ -164,25 +162,23 @@ func (f *File) Close() error {
 	return err
 }
 
-// Source returns what was opened.
+// Source returns the source of the file.
 func (f *File) Source() Source { return f.src }
 
-// Header returns the header of a CSV or TSV file as it stands there, with byte
-// order mark and line end; nil for other formats and an empty file. A header
-// that is the last line of its file may lack its line end.
+// Header returns the header of a CSV or TSV file unchanged, with byte order mark and line end; nil for other formats
+// and an empty file. A header that is the last line of its file may lack its line end.
 func (f *File) Header() []byte { return f.header }
 
-// Columns returns the names in the header, of a Parquet file those of all its
-// columns; nil if there are none.
+// Columns returns the names in the header, for a Parquet file those of all its columns; nil if there are none.
 func (f *File) Columns() []string { return f.columns.Names }
 
-// Layout returns what a record of the file is parsed by apart from the file.
+// Layout returns what is needed to parse a record of the file without the file.
 func (f *File) Layout() Layout { return Layout{f.src.Format, f.columns} }
 
-// BytesRead returns how many bytes of the file, compressed as they stand, were
-// taken so far: for progress, against Source.Size.
+// BytesRead returns how many stored bytes of the file, compressed ones as they are, were read so far: for progress,
+// compared with Source.Size.
 func (f *File) BytesRead() int64 {
-	if f.parquet != nil { // as if what is not read were passed over on the way
+	if f.parquet != nil { // counts skipped parts as read
 		return int64(f.parquet.r.Progress() * float64(f.size))
 	}
 	if f.plain {
@@ -191,9 +187,8 @@ func (f *File) BytesRead() int64 {
 	return f.read.Load()
 }
 
-// ReaderAt gives random access to the bytes of a plain regular file, whose
-// records lie at Record.Offset; nil for streams, compressed files and Parquet
-// files.
+// ReaderAt gives random access to the bytes of a plain regular file, whose records are at Record.Offset; nil for
+// streams, compressed files and Parquet files.
 func (f *File) ReaderAt() io.ReaderAt {
 	if f.file == nil || f.src.Compression != Plain {
 		return nil
@@ -201,31 +196,26 @@ func (f *File) ReaderAt() io.ReaderAt {
 	return f.file
 }
 
-// Problem places an error in the file. line is 0-based from the start of the
-// file, -1 if unknown.
+// Problem adds the place in the file to an error. line is 0-based from the start of the file, -1 if unknown.
 func (f *File) Problem(line, offset int64, err error) *Problem {
 	return &Problem{Path: f.src.Label(), Line: line + 1, Offset: offset, Err: err}
 }
 
-// Next fills b with the next block of records. Blocks are numbered without gaps
-// (Block.Seq) but may be handed out in another order, and may hold no record.
-// At the end it returns io.EOF. Any other error, a *Problem, ends the file: it
-// is returned once, after all whole records before the damage, and every
-// further call returns io.EOF. It tells of records that are lost in unknown
-// number and counts as one.
+// Next fills b with the next block of records. Blocks are numbered without gaps (Block.Seq) but may be returned in
+// another order, and may hold no record. At the end it returns io.EOF. Any other error, a *Problem, ends the file: it
+// is returned once, after all whole records before the damage, and every further call returns io.EOF. It stands for an
+// unknown number of lost records and counts as one.
 //
 // Next is safe for concurrent use, with a Block for each goroutine. A second
 // File of the same source and options gives the same blocks and records.
 //
-// Memory: about BlockSize a goroutine, or a record where that is larger; for
-// zstd files of several frames and for bzip2 at most 8 MiB of decoded bytes and
-// what they are decoded from. A file holds what its decoder does (a zstd stream
-// the window that it asks for). Of a record in a compressed file or a CSV file
-// whose end has not come yet, what was read is held, compressed and up to
-// MaxRecord: a line of any length costs no more. A quoted CSV field that has
-// line ends is held as it is. With Options.Admit, Next waits until a long record
-// may be in memory; if the context of Open ends before, its error is returned. Of a Parquet file a page of each column is held: most
-// writers make them of about 1 MiB; at most 256 MiB, or MaxRecord if that is more.
+// Memory: about BlockSize a goroutine, or a record if that is larger; for zstd files of several frames and for bzip2 at
+// most 8 MiB of decoded bytes and their compressed form. A file holds the memory of its decoder (for a zstd stream, the
+// window that it asks for). While the end of a record in a compressed file or a CSV file has not been found, its
+// beginning is held, compressed and up to MaxRecord: a line of any length costs no more. A quoted CSV field with line
+// ends is held uncompressed. With Options.Admit, Next waits until a long record may be in memory; if the context of
+// Open ends before, its error is returned. For a Parquet file a page of each column is held: most writers make pages of
+// about 1 MiB; at most 256 MiB, or MaxRecord if that is more.
 func (f *File) Next(b *Block) error {
 	for {
 		if err := f.next(b); err == errAgain {
@@ -236,14 +226,12 @@ func (f *File) Next(b *Block) error {
 	}
 }
 
-// Skip makes Next leave out the blocks whose numbers done says yes to, for
-// example those that an interrupted run has finished. Blocks are numbered as
-// without it. Of plain files of lines what is left out is not read; elsewhere
-// it saves the parsing only. Skip is to be called before the first Next, and
-// done must be safe for concurrent use.
+// Skip makes Next leave out the blocks for whose numbers done returns true, for example those that an interrupted run
+// has finished. Blocks have the same numbers as without Skip. In plain files of lines skipped blocks are not read;
+// elsewhere Skip saves only the parsing. Call Skip before the first Next; done must be safe for concurrent use.
 func (f *File) Skip(done func(seq int64) bool) { f.skip = done }
 
-// next is Next without regard to Skip, save where that saves reading.
+// next is Next without Skip, except where Skip saves reading.
 func (f *File) next(b *Block) error {
 	keep := 4*f.o.BlockSize + 1<<20
 	if f.units != nil {
@@ -263,7 +251,7 @@ func (f *File) next(b *Block) error {
 	return f.nextStream(b)
 }
 
-// readHeader reads the header, and leaves what follows it for Next.
+// readHeader reads the header, and leaves the rest for Next.
 func (f *File) readHeader() error {
 	c := &f.cut
 	if f.units != nil { // apart from the units
@@ -288,7 +276,7 @@ func (f *File) readHeader() error {
 		f.headerLines++
 	}
 	if len(bytes.Trim(bytes.TrimPrefix(header, lines.ByteOrderMark), "\r\n")) == 0 {
-		return nil // blank lines only: as an empty file
+		return nil // only blank lines: treated as an empty file
 	}
 	id := f.o.IDField
 	if id == NoID {

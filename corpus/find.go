@@ -19,27 +19,26 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// Find finds the files of the inputs. An input is a file, a folder (with all
-// below it), a glob that matches files or folders, the URL of an object, of a
-// prefix (as of a folder), or a glob in the key of a URL, or "-" for standard
-// input. URLs need Options.Buckets, but for file://, which names a path.
-// In a folder *.jsonl, *.ndjson, *.csv, *.tsv (also with .gz, .zst, .bz2, .xz) and
-// *.parquet are files of records, and every other file is one document;
-// Options.Format overrides that.
+// Find finds the files of the inputs. An input is a file, a folder (with everything below
+// it), a glob that matches files or folders, the URL of an object or of a prefix (treated
+// as a folder), a URL with a glob in its key, or "-" for standard input. URLs need
+// Options.Buckets, except file://, which names a path. In a folder *.jsonl, *.ndjson,
+// *.csv, *.tsv (also with .gz, .zst, .bz2, .xz) and *.parquet are files of records, and
+// every other file is one document; Options.Format overrides that.
 //
-// Sources are in the order of the inputs, inside a folder in byte order of
-// their paths. A file that is reached twice, because inputs overlap or through
-// a symbolic link, is read once, silently, at the first place that is no link;
-// a hard link is a file of its own. Links are followed, into folders too.
+// Sources are in the order of the inputs, and within a folder in byte order of their
+// paths. A file that is reached twice, because inputs overlap or through a symbolic link,
+// is read once, silently, at the first place that is no link; a hard link is a file of
+// its own. Links are followed, also into folders.
 //
-// In a folder, what cannot be read (FIFO, socket, device, dangling link, link
-// to a folder above, folder without permission, format that is not supported)
-// is not opened and becomes a Problem. A FIFO that is named itself is read as a
-// stream, JSONL unless its name says otherwise.
+// In a folder, entries that cannot be read (FIFO, socket, device, dangling link, link to
+// a folder above, folder without permission, unsupported format) are not opened and
+// become Problems. A FIFO that is itself an input is read as a stream, JSONL unless its
+// name says otherwise.
 //
-// The error is a *Problem for an input that does not exist (fs.ErrNotExist), a
-// folder with nothing in it (ErrNoFiles), or a socket or device that is named
-// itself (ErrNotRegular), save terminals and the null device; or that of ctx.
+// The error is that of ctx, or a *Problem for an input that does not exist
+// (fs.ErrNotExist), a folder with nothing in it (ErrNoFiles), or an input that is a
+// socket or device (ErrNotRegular), except terminals and the null device.
 func Find(ctx context.Context, inputs []string, o Options) (sources []Source, skipped []Problem, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, nil, err
@@ -68,7 +67,7 @@ func Find(ctx context.Context, inputs []string, o Options) (sources []Source, sk
 	return w.result(), w.problems(), nil
 }
 
-// walk collects what Find finds.
+// walk is the state of Find.
 type walk struct {
 	ctx   context.Context
 	o     Options
@@ -77,11 +76,11 @@ type walk struct {
 	links []link
 	wrong []wrong
 	roots []root
-	files map[int]int // by input: files in it, also those another input has reached first
+	files map[int]int // by input: files in it, also those that another input has reached first
 	stdin bool
-	// stopped is the error of Options.Visit or the context: nothing more is found.
+	// stopped is the error of Options.Visit or the context: the walk ends.
 	stopped error
-	// seen has the real path of every file and folder that was reached.
+	// seen has the real path of every file and folder reached so far.
 	seen map[string]bool
 }
 
@@ -101,10 +100,10 @@ type root struct {
 	path  string
 }
 
-// link is a symbolic link, followed when all that is no link was seen.
+// link is a symbolic link. Links are followed after everything that is no link.
 type link struct {
 	input      int
-	path, real string // real: of the folder that it is in, and its name
+	path, real string // real: the real path of its folder, joined with its name
 }
 
 func (w *walk) add(input string) error {
@@ -143,7 +142,7 @@ func (w *walk) add(input string) error {
 	return nil
 }
 
-// addNamed adds a file or folder that was named itself.
+// addNamed adds a file or folder that is itself an input.
 func (w *walk) addNamed(path string) error {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -177,8 +176,8 @@ func (w *walk) addNamed(path string) error {
 	return nil
 }
 
-// isStandard reports whether a device is one that ends: the null device, or what
-// may be a terminal. Others, such as disks and /dev/zero, are no inputs.
+// isStandard reports whether a device is one that ends: the null device, or one that may
+// be a terminal. Others, such as disks and /dev/zero, cannot be inputs.
 func isStandard(path string) bool {
 	switch path {
 	case os.DevNull, "/dev/stdin", "/dev/tty":
@@ -205,7 +204,7 @@ func (w *walk) once(real string) bool {
 	return true
 }
 
-// visit shows a file or folder to Options.Visit and reports whether to go on.
+// visit calls Options.Visit for a file or folder and reports whether to continue.
 func (w *walk) visit(path string, st fs.FileInfo) bool {
 	if w.stopped == nil {
 		w.stopped = w.ctx.Err()
@@ -258,13 +257,13 @@ func (w *walk) problem(path string, err error) {
 	w.wrong = append(w.wrong, wrong{w.input, *p})
 }
 
-// folder adds what is in a folder; symbolic links are left for later.
+// folder adds the contents of a folder; symbolic links are left for later.
 func (w *walk) folder(path, real string, st fs.FileInfo) {
 	if !w.visit(path, st) {
 		return
 	}
 	if !w.once(real) {
-		w.files[w.input]++ // another input has it
+		w.files[w.input]++ // another input has reached it
 		return
 	}
 	entries, err := os.ReadDir(path)
@@ -304,12 +303,12 @@ type lookup struct {
 }
 
 const (
-	lookupRound = 1 << 14 // entries of a folder that are looked up before the next ones
-	lookupShare = 1 << 8  // entries for which a goroutine is worth its begin
+	lookupRound = 1 << 14 // entries of a folder that are looked up together
+	lookupShare = 1 << 8  // entries for which starting a goroutine pays
 )
 
-// lookUp looks up the regular files among entries. It is most of what finding the
-// files of a large folder takes, and where the disk has to be asked, nearly all.
+// lookUp looks up the regular files among entries. This is most of the time of finding
+// the files of a large folder, and nearly all of it if the disk has to be read.
 func (w *walk) lookUp(entries []fs.DirEntry) []lookup {
 	all := make([]lookup, len(entries))
 	share := max((len(entries)-1)/max(w.o.Lookups, 1)+1, lookupShare)
@@ -339,8 +338,8 @@ func notRegular(t fs.FileMode) error {
 	return fault.Because(ErrNotRegular, "%s, not a file; leave it out", what)
 }
 
-// followLinks follows the symbolic links, in the order in which they were
-// found, also those found on the way.
+// followLinks follows the symbolic links in the order in which they were found, including
+// those found on the way.
 func (w *walk) followLinks() {
 	for i := 0; i < len(w.links) && w.stopped == nil; i++ {
 		l := w.links[i]
@@ -387,7 +386,7 @@ func linkError(path string, err error) error {
 	return openError(path, err)
 }
 
-// checkEmpty finds an input of folders without any file.
+// checkEmpty returns an error for an input of folders without any file.
 func (w *walk) checkEmpty() error {
 	for _, p := range w.wrong {
 		w.files[p.input]++
@@ -413,7 +412,7 @@ func (w *walk) result() []Source {
 	for i, f := range w.found {
 		sources[i] = f.s
 	}
-	w.found, w.seen = nil, nil // their memory can go
+	w.found, w.seen = nil, nil // release their memory
 	w.name(sources)
 	return sources
 }
@@ -433,8 +432,8 @@ func (w *walk) problems() []Problem {
 	return ps
 }
 
-// name sets the Name of every source: its path relative to the deepest folder
-// that holds all inputs (of a file: the folder that it is in), made unique.
+// name sets the Name of every source: its path relative to the deepest folder that holds
+// all inputs (for an input file: its folder), made unique.
 func (w *walk) name(sources []Source) {
 	var parent []string
 	first := true
@@ -461,7 +460,7 @@ func (w *walk) name(sources []Source) {
 		}
 	}
 	used := map[string]bool{}
-	folder, below := "", "" // the one before and its name, since each look-up asks the system where we are
+	folder, below := "", "" // the previous folder and its name, since each look-up asks the system for the current folder
 	for i := range sources {
 		s := &sources[i]
 		var name string
@@ -479,7 +478,7 @@ func (w *walk) name(sources []Source) {
 				folder, below = dir, strings.Join(append(pathParts(dir)[len(parent):], ""), "/")
 			}
 			name = below + filepath.Base(s.Path)
-			if strings.HasSuffix(s.Path, name) { // the same memory: there may be millions
+			if strings.HasSuffix(s.Path, name) { // share the memory: there may be millions
 				name = s.Path[len(s.Path)-len(name):]
 			}
 		}
@@ -487,7 +486,7 @@ func (w *walk) name(sources []Source) {
 	}
 }
 
-// parentOf returns the folder that a path or URL lies in, itself at the top.
+// parentOf returns the folder of a path or URL; at the top it returns name.
 func parentOf(name string) string {
 	at, ok := bucketurl.Parse(name)
 	if !ok {
@@ -510,8 +509,8 @@ func underRoot(path string, isRoot map[string]bool) bool {
 	}
 }
 
-// pathParts returns the names on the absolute path, a volume's first, and of a
-// URL its scheme and bucket.
+// pathParts returns the names on the absolute path, beginning with the volume; for a URL,
+// beginning with scheme and bucket.
 func pathParts(path string) []string {
 	if at, ok := bucketurl.Parse(path); ok {
 		return at.NameParts()
@@ -531,7 +530,7 @@ func pathParts(path string) []string {
 	return parts
 }
 
-// streamName is the name of a file that the records of a stream are kept in.
+// streamName is the name of a file that holds the records of a stream.
 func streamName(s Source) string {
 	name := "stdin"
 	if s.Path != "-" {
@@ -547,12 +546,12 @@ func streamName(s Source) string {
 	return name + "." + ext
 }
 
-// foldNames says that file systems take names that differ by case only as one,
-// by default.
+// foldNames is set where file systems by default treat names that differ only in case as
+// equal.
 var foldNames = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
-// stdinName returns the name of standard input. Its records are named by it, and those
-// of files by their paths, so it is none of these.
+// stdinName returns the name of standard input. It identifies its records, as paths
+// identify those of files, so it differs from all paths.
 func stdinName(s Source, sources []Source, used map[string]bool) string {
 	taken := maps.Clone(used)
 	for i := range sources {
@@ -563,7 +562,7 @@ func stdinName(s Source, sources []Source, used map[string]bool) string {
 	return name
 }
 
-// nameKey is equal for names that file systems take as one, by default.
+// nameKey is equal for names that file systems by default treat as equal.
 func nameKey(name string) string {
 	if foldNames {
 		return strings.ToLower(name)
@@ -571,7 +570,7 @@ func nameKey(name string) string {
 	return name
 }
 
-// unique adds a number to a name that is taken.
+// unique adds a number to a name that is already used.
 func unique(name string, used map[string]bool) string {
 	for n, candidate := 1, name; ; n++ {
 		key := nameKey(candidate)

@@ -9,8 +9,9 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// addURL adds what a URL of an object store names: the object of that very key,
-// or else every object below it as in a folder, or what matches it as a glob.
+// addURL adds what the URL of an object store names: the object with exactly that key, or
+// otherwise every object below it as in a folder, or every object that matches it as a
+// glob.
 func (w *walk) addURL(at bucketurl.URL) error {
 	problem := func(err error) error { return &Problem{Path: at.String(), Err: err} }
 	bucket, err := bucketurl.Open(w.ctx, at, w.o.Buckets)
@@ -24,7 +25,7 @@ func (w *walk) addURL(at bucketurl.URL) error {
 		case err == nil:
 			w.addObject(at, bucket, o)
 			return nil
-		case errors.Is(err, fs.ErrPermission): // the answer, too, where there is none and listing is not allowed
+		case errors.Is(err, fs.ErrPermission): // also the answer for a missing object if listing is not allowed
 			denied = err
 		case !errors.Is(err, fs.ErrNotExist):
 			return problem(err)
@@ -33,7 +34,7 @@ func (w *walk) addURL(at bucketurl.URL) error {
 	found := false
 	err = bucket.List(w.ctx, at.ListPrefix(), func(o Object) error {
 		root, ok := at.Match(o.Key)
-		if !ok || strings.HasSuffix(o.Key, "/") && o.Size == 0 { // a console's mark of a folder
+		if !ok || strings.HasSuffix(o.Key, "/") && o.Size == 0 { // the folder marker of a web console
 			return nil
 		}
 		found = true
@@ -60,7 +61,7 @@ func (w *walk) addURL(at bucketurl.URL) error {
 	return problem(fault.Because(fs.ErrNotExist, "no such object, and none below it; check the name"))
 }
 
-// addRoot notes a folder that was named itself.
+// addRoot records a folder that is itself an input.
 func (w *walk) addRoot(path string) {
 	for _, r := range w.roots {
 		if r.path == path && r.input == w.input {

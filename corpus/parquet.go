@@ -12,11 +12,11 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// Parquet files keep the values of a column together, so a record has no bytes of its
-// own in the file: its Raw is a frame (package rowframe). A block is the frames of some
-// thousand rows, at the invented offset Seq<<offsetBits. Pages are decoded and framed in
-// parallel, and blocks handed out as those of compressed units are (see units.go), so
-// that damage ends the file at the same row for any number of workers.
+// Parquet files keep the values of a column together, so a record has no bytes of its own
+// in the file: its Raw is a frame (package rowframe). A block is the frames of some
+// thousand rows, at the artificial offset Seq<<offsetBits. Pages are decoded and framed
+// in parallel, and blocks are returned in the order of compressed units (see units.go),
+// so that damage ends the file at the same row for any number of workers.
 const offsetBits = 36
 
 // parquetRows are the rows of one file.
@@ -27,7 +27,7 @@ type parquetRows struct {
 	rowframe.Columns
 }
 
-// openParquet reads the description at the end of the file.
+// openParquet reads the metadata at the end of the file.
 func (f *File) openParquet() error {
 	f.cut.init(f)
 	f.turn.init()
@@ -77,14 +77,14 @@ func (f *File) openParquet() error {
 	return nil
 }
 
-// parquetBytes opens the bytes of a Parquet file and reads its description. They
-// are closed with f.
+// parquetBytes opens the bytes of a Parquet file and reads its metadata. They are closed
+// with f.
 func (f *File) parquetBytes() (*parquetRows, error) {
 	switch {
 	case f.src.Compression != Plain:
 		return nil, &Problem{Path: f.src.Label(), Err: errPacked}
 	case f.src.Stream:
-		return nil, &Problem{Path: f.src.Label(), Err: fault.Because(ErrUnsupported, "a Parquet file cannot be read from a stream, its description stands at its end; copy it to a file")}
+		return nil, &Problem{Path: f.src.Label(), Err: fault.Because(ErrUnsupported, "a Parquet file cannot be read from a stream, its metadata is at its end; copy it to a file")}
 	}
 	at, err := f.src.OpenAt(f.ctx, f.o)
 	if err != nil {
@@ -132,8 +132,8 @@ func (f *File) checkColumn(pf *parquetfile.File, name string, at int, text bool)
 	return nil
 }
 
-// parquetProblem words an error of package parquetfile. row is the first that is
-// lost, -1 where all are.
+// parquetProblem turns an error of package parquetfile into a Problem. row is the first
+// lost row, -1 if all are lost.
 func (f *File) parquetProblem(err error, row int64) *Problem {
 	kind, remedy := ErrCorrupt, setting.Textf("get a whole copy of the file")
 	switch {
@@ -144,7 +144,7 @@ func (f *File) parquetProblem(err error, row int64) *Problem {
 	case errors.Is(err, parquetfile.ErrEncrypted):
 		kind, remedy = ErrUnsupported, setting.Textf("decrypt it")
 	case errors.Is(err, parquetfile.ErrUnsupported):
-		kind, remedy = ErrUnsupported, setting.Textf("write it anew with other settings, or convert it to JSONL")
+		kind, remedy = ErrUnsupported, setting.Textf("write it again with other settings, or convert it to JSONL")
 	case errors.Is(err, parquetfile.ErrChanged):
 		kind, remedy = ErrChanged, setting.Textf("run again when nothing writes to it")
 	}
@@ -157,7 +157,7 @@ func (f *File) parquetProblem(err error, row int64) *Problem {
 	var text setting.Text
 	var unread *fault.Unread
 	switch isUnread := errors.As(err, &unread); {
-	case isUnread: // its text has a remedy
+	case isUnread: // the text already has a remedy
 		kind, text = unread, setting.Textf("%v", unread)
 		if lost != "" {
 			text = setting.Textf("%v (%s)", unread, lost)
@@ -176,7 +176,7 @@ func (f *File) nextParquet(b *Block) error {
 	c := &f.cut
 	if f.failed.Load() {
 		defer f.mu.Unlock()
-		f.turn.wait(f.unitSeq) // who has the lock and waits for all turns has the cutter
+		f.turn.wait(f.unitSeq) // a call that has the lock and has waited for all turns owns the cutter
 		return c.finish()
 	}
 	piece, err := f.parquet.r.Next()
@@ -195,7 +195,7 @@ func (f *File) nextParquet(b *Block) error {
 	defer piece.Release()
 	rows, err := piece.Load()
 	var frames []byte
-	if f.skip == nil || !f.skip(seq) { // damage and bytes count in any case
+	if f.skip == nil || !f.skip(seq) { // damage and bytes count even in skipped blocks
 		frames = f.parquet.Append(b.buf[:0], piece, rows, f.o.MaxRecord)
 		b.buf = frames
 	}
@@ -203,7 +203,7 @@ func (f *File) nextParquet(b *Block) error {
 	f.turn.wait(seq)
 	defer f.turn.leave()
 	if f.failed.Load() {
-		return io.EOF // behind the damage that another call has told, or will tell
+		return io.EOF // after damage that another call reports
 	}
 	if c.bomb() {
 		return c.finish()

@@ -11,16 +11,16 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// A Record is one record of a file. Its slices are views that stand until the
-// next call of the parser.
+// A Record is one record of a file. Its slices are views that are valid until the next
+// call of the parser.
 type Record struct {
-	Raw    []byte   // as it stands in the file, with its line end; nil if over MaxRecord. Of Parquet: the row's values in a form for ParseRaw
+	Raw    []byte   // unchanged, with its line end; nil if over MaxRecord. For Parquet: the row's values in a form for ParseRaw
 	Offset int64    // of Raw in the decoded stream
 	Line   int64    // 0-based, within the block (see Block.Lines)
 	Text   []byte   // unescaped; UTF-8 if the file is
-	ID     []byte   // nil if it has none of its own: absent, null, empty or not asked for
-	Fields [][]byte // of Options.Fields, unescaped; nil = absent or null; JSON values other than strings as JSON text, those of Parquet see the package comment
-	Err    error    // not nil: the record is to be skipped, and why; Text, ID and Fields mean nothing
+	ID     []byte   // nil if it has none of its own: absent, null, empty or not wanted
+	Fields [][]byte // of Options.Fields, unescaped; nil = absent or null; JSON values other than strings as JSON text, Parquet values as in the package comment
+	Err    error    // not nil: why the record must be skipped; Text, ID and Fields are undefined
 }
 
 // A Parser parses the records of blocks. It owns scratch memory and belongs to
@@ -33,7 +33,7 @@ type Parser struct {
 	data    []byte // of the block
 	pos     int    // in data
 	line    int64
-	done    bool // the tail of the block, or its only record, was delivered
+	done    bool // the tail of the block, or its only record, was returned
 
 	json    jsonline.Scanner
 	names   [][]byte         // wanted fields of JSON, each once; the text is the first
@@ -60,12 +60,12 @@ func NewParser(o Options) *Parser {
 	return p
 }
 
-// Overwrite allows the parser to unescape a long text where it stands, in the memory
-// of Block or ParseRaw, so that it is not there twice: Record.Raw then has its length
-// only, and is not to be parsed again.
+// Overwrite allows the parser to unescape a long text in place, in the memory of Block or
+// ParseRaw, to avoid a second copy. Record.Raw then has only its length left, and must
+// not be parsed again.
 func (p *Parser) Overwrite(allowed bool) { p.vals[0].Over = allowed }
 
-// want adds a field to the wanted ones and returns its place.
+// want adds a field to the wanted ones and returns its index.
 func (p *Parser) want(name string) int {
 	for i := range p.names {
 		if string(p.names[i]) == name {
@@ -76,14 +76,14 @@ func (p *Parser) want(name string) int {
 	return len(p.names) - 1
 }
 
-// Start makes the records of b, a block of f, the next ones.
+// Start sets b, a block of f, as the source of the next records.
 func (p *Parser) Start(f *File, b *Block) {
 	p.format, p.columns, p.block = f.src.Format, f.columns, b
 	p.data, p.pos, p.line, p.done = b.data, 0, b.firstLine, false
 }
 
-// Trim ends the parsing of a block or record and gives back scratch memory that an
-// uncommonly long one has left. Without it they stay in memory as long as the parser.
+// Trim ends the parsing of a block or record and frees scratch memory that an unusually
+// long one has needed. Without it that memory stays as long as the parser.
 func (p *Parser) Trim() {
 	p.block, p.data = nil, nil
 	for i := range p.vals {
@@ -92,7 +92,7 @@ func (p *Parser) Trim() {
 	p.row.Trim(scratchMax)
 }
 
-// scratchMax is the scratch memory of each kind that a parser keeps.
+// scratchMax is the most scratch memory of each kind that Trim keeps.
 const scratchMax = 1 << 20
 
 // Next parses the next record of the block into r and reports whether there
@@ -107,25 +107,24 @@ func (p *Parser) Next(r *Record) bool {
 	return true
 }
 
-// NextRaw is Next without parsing: it delivers the same records with Raw,
-// Offset and Line only. r.Err tells of a record over MaxRecord only.
+// NextRaw is Next without parsing: it returns the same records with Raw, Offset and Line
+// only. r.Err is set only for a record over MaxRecord.
 func (p *Parser) NextRaw(r *Record) bool { return p.next(r) }
 
-// A Layout says how the records of a file are to be parsed: its format and, of a
-// table, its columns. It stands when the file is closed, and may be shared by
-// goroutines.
+// A Layout says how to parse the records of a file: its format and, for a table, its
+// columns. It remains valid after the file is closed, and goroutines may share it.
 type Layout struct {
 	format  Format
 	columns *table.Columns
 }
 
-// Equal tells whether records are parsed alike by both.
+// Equal reports whether both parse records in the same way.
 func (l Layout) Equal(other Layout) bool {
 	return l.format == other.format && l.columns.Equal(other.columns)
 }
 
-// ParseRaw parses one record of a file again from its raw bytes, as Next has
-// delivered them. r.Offset and r.Line are left alone.
+// ParseRaw parses one record of a file again from the raw bytes that Next returned. It
+// does not change r.Offset and r.Line.
 func (p *Parser) ParseRaw(l Layout, raw []byte, r *Record) {
 	p.format, p.columns = l.format, l.columns
 	r.Raw, r.Err = raw, nil
@@ -146,7 +145,7 @@ func (p *Parser) next(r *Record) bool {
 		return true
 	}
 	for p.pos < len(p.data) {
-		if p.data[p.pos] == '\n' && p.format != Lines { // there may be a great many blank ones
+		if p.data[p.pos] == '\n' && p.format != Lines { // there may be very many blank ones
 			p.pos++
 			p.line++
 			continue
@@ -170,7 +169,7 @@ func (p *Parser) next(r *Record) bool {
 	return false
 }
 
-// length of the record at pos, and how many lines it has.
+// length returns the length of the record at pos, and the number of its lines.
 func (p *Parser) length() (n int, count int64) {
 	rest := p.data[p.pos:]
 	if p.format == CSV {
@@ -212,7 +211,7 @@ func (p *Parser) parse(r *Record) {
 	}
 }
 
-// noFields returns Fields of a format that has none.
+// noFields returns Fields for a format without fields.
 func (p *Parser) noFields() [][]byte {
 	clear(p.fields)
 	return p.fields
@@ -250,7 +249,7 @@ func (p *Parser) parseJSON(r *Record) {
 	}
 }
 
-// jsonText puts the text of an object into r, or else why there is none.
+// jsonText puts the text of an object into r, or the reason why there is none.
 func (p *Parser) jsonText(r *Record, line []byte) bool {
 	switch text := &p.vals[0]; text.Kind {
 	case jsonline.KindString:
@@ -272,7 +271,7 @@ func (p *Parser) value(at int) []byte {
 	return nil
 }
 
-// missingText tells which fields the object has instead of the text.
+// missingText returns an error that lists the fields of the object instead of the text.
 func (p *Parser) missingText(line []byte, k jsonline.Kind) error {
 	if k == jsonline.KindNull {
 		return fault.Because(ErrMissingField, "field %q is null; give it a text or remove the record", p.o.TextField)
@@ -280,8 +279,8 @@ func (p *Parser) missingText(line []byte, k jsonline.Kind) error {
 	return missingField(p.o.TextField, p.json.Keys(line))
 }
 
-// isBlank tells whether a line is no record: in jsonl one of white space, in
-// tables one of nothing.
+// isBlank reports whether a line is no record: in jsonl a line of white space, in tables
+// an empty line.
 func (p *Parser) isBlank(line []byte) bool {
 	switch p.format {
 	case JSONL:
@@ -319,7 +318,7 @@ func (p *Parser) parseFrame(r *Record) {
 	value := func() (v []byte) {
 		var ok bool
 		if v, rest, ok = rowframe.Next(rest); !ok {
-			r.Err = fault.Because(ErrMalformed, "no record of a Parquet file")
+			r.Err = fault.Because(ErrMalformed, "not a record of a Parquet file")
 		}
 		return v
 	}

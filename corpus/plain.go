@@ -14,16 +14,16 @@ import (
 //	… r e c 1 \n r e c 2 \n | r e c 3 \n r e c | 4 \n …
 //	                        lo                 hi
 //
-// The owner reads from lo−1 (a line starts at lo iff the byte before it is a
-// line end) to a little beyond hi, so that the record that crosses hi is
-// mostly there already. If it is not, its end is looked for first, and read
-// only if the record is within MaxRecord: a line of any length costs no memory.
+// The owner reads from lo−1 (a line starts at lo iff the byte before it is a line end) to
+// a little beyond hi, so that the record that crosses hi is usually complete already. If
+// it is not, its end is located first, and the record is read only if it is within
+// MaxRecord: a line of any length costs no memory.
 
-// slackSize is how far beyond its range a block reads at once: a few thousand
-// bytes hold the rest of most records, and the cost stays below 2 %.
+// slackSize is how far beyond its range a block reads at once: a few thousand bytes hold
+// the rest of most records, and the cost stays below 2 %.
 func slackSize(blockSize int) int64 { return int64(max(blockSize/64, 512)) }
 
-// searchChunk is what is read at once when looking for the end of a record.
+// searchChunk is how many bytes are read at once when looking for the end of a record.
 const searchChunk = 256 << 10
 
 func (f *File) nextPlain(b *Block) error {
@@ -66,9 +66,9 @@ func (f *File) nextPlain(b *Block) error {
 	return nil
 }
 
-// recordEnd returns the index in buf after the last record that starts before
-// hi, reading on if need be. When that record is over MaxRecord, the end is
-// before it and b.tail is set.
+// recordEnd returns the index in buf after the last record that starts before hi; it
+// reads more bytes if necessary. If that record is over MaxRecord, the end is before it
+// and b.tail is set.
 func (f *File) recordEnd(b *Block, buf *[]byte, from int64, begin int, hi int64) (int, error) {
 	if hi == f.size {
 		return len(*buf), nil
@@ -120,8 +120,8 @@ func (f *File) findLineEnd(b *Block, pos, limit int64) (int64, error) {
 	return pos, nil
 }
 
-// readAt fills p from the place off of the file. An error ends the file for
-// all workers.
+// readAt fills p with the bytes of the file at off. An error ends the file for all
+// workers.
 func (f *File) readAt(p []byte, off int64) error {
 	n, err := f.file.ReadAt(p, off)
 	if n == len(p) {
@@ -134,7 +134,7 @@ func (f *File) readAt(p []byte, off int64) error {
 	if err == io.EOF {
 		err = fault.Because(ErrChanged, "the file became shorter while it was read (no byte %d), some of its records are lost; run again when nothing writes to it", off)
 	} else {
-		err = fault.Caused(ErrCorrupt, err, "cannot read on at byte %d: %v; some of its records are lost", off, err)
+		err = fault.Caused(ErrCorrupt, err, "cannot read any further at byte %d: %v; some of its records are lost", off, err)
 	}
 	return &Problem{Path: f.src.Label(), Offset: off, Err: err}
 }

@@ -7,33 +7,33 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// What can be wrong, for errors.Is.
+// The kinds of problems, for errors.Is.
 var (
-	ErrMalformed    = fault.ErrMalformed    // a record that its format does not allow
+	ErrMalformed    = fault.ErrMalformed    // a record that is invalid in its format
 	ErrMissingField = fault.ErrMissingField // no field or column of the text
 	ErrNotString    = fault.ErrNotString    // the text is not a string
 	ErrTooLong      = fault.ErrTooLong      // a record over Options.MaxRecord
 	ErrFieldCount   = fault.ErrFieldCount   // a row with more or fewer fields than the header
 	ErrTruncated    = fault.ErrTruncated    // a compressed or Parquet file that ends too soon
-	ErrCorrupt      = fault.ErrCorrupt      // damage, or a file that cannot be read on
-	ErrChanged      = fault.ErrChanged      // the file is another one than Find has seen
+	ErrCorrupt      = fault.ErrCorrupt      // damage, or a file that cannot be read any further
+	ErrChanged      = fault.ErrChanged      // the file is not the one that Find has seen
 	ErrNoFiles      = fault.ErrNoFiles      // no input, or a folder with nothing in it
 	ErrLoop         = fault.ErrLoop         // a symbolic link that leads back to itself
 	ErrNotRegular   = fault.ErrNotRegular   // a FIFO, socket or device
 	ErrUnsupported  = fault.ErrUnsupported  // a format or feature that is not read here
 	ErrBomb         = fault.ErrBomb         // a small file that expands without an end
 
-	// ErrUnavailable tells, as an error of Open or Next, of the way to an object store
-	// and not of what lies there: it is out of reach, or access or the context has
-	// ended. The records that are missing are there for another run, so that it is
-	// better to fail than to count them as skipped.
+	// ErrUnavailable, as an error of Open or Next, means that the object store is out of
+	// reach, or that access or the context has ended; nothing is wrong with the object.
+	// Another run can read the missing records, so it is better to fail than to count them
+	// as skipped.
 	ErrUnavailable = fault.ErrUnavailable
 )
 
-// A Problem is something that was not read, with its place. Each counts as one
+// A Problem is something that could not be read, with its place. Each counts as one
 // record read and skipped.
 type Problem struct {
-	Path   string // as the user knows it; of standard input its Name
+	Path   string // as the user knows it; for standard input its Name
 	Line   int64  // 1-based; 0 = unknown
 	Offset int64  // in the decoded stream; 0 = start or unknown
 	Err    error
@@ -52,7 +52,7 @@ func (p *Problem) Error() string {
 // Unwrap returns the reason.
 func (p *Problem) Unwrap() error { return p.Err }
 
-// openError is the Problem of a file that the system does not open.
+// openError is the Problem of a file that the system cannot open.
 func openError(path string, err error) error { return &Problem{Path: path, Err: fault.File(err)} }
 
 func tooLong(limit int64) error {

@@ -24,60 +24,59 @@ type Source struct {
 	Compression Compression
 	Size        int64     // bytes of the file; -1 for a stream
 	ModTime     time.Time // zero for a stream
-	Version     string    // of an object: another one after every change; of a copied stream as WithCopy was told; "" for a file
-	Query       string    // of an object: that of the URL which named it, with settings for who opens its bucket
-	Stream      bool      // standard input, FIFO or device: can be read once only (see WithCopy)
+	Version     string    // of an object: changes with every change of it; of a copied stream as given to WithCopy; "" for a file
+	Query       string    // of an object: the query of its URL, with settings for the client that opens the bucket
+	Stream      bool      // standard input, FIFO or device: can be read only once (see WithCopy)
 
-	// Of a file, where the system has them: its number, and when the system has last
-	// changed anything of it, in nanoseconds since 1970. 0: not known.
+	// Of a file, where the system has them: its inode number, and the time of its last
+	// status change, in nanoseconds since 1970. 0: not known.
 	inode   uint64
 	changed int64
 
-	copied *copied // of a stream: the copy of its bytes; nil: there is none
+	copied *copied // of a stream: the copy of its bytes; nil: not copied
 
-	object *object // where the bytes are in an object store; nil: elsewhere
+	object *object // nil if the source is not in an object store
 }
 
-// object is where the bytes of a source are when that is an object store.
+// object is the object that holds the bytes of a source.
 type object struct {
 	bucket Bucket
 	Object
 }
 
-// bytes are the object's to be read.
+// bytes returns the object in the form that package ranges reads.
 func (o *object) bytes() ranges.Object {
 	return ranges.Object{Size: o.Size, Open: func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
 		return o.bucket.Read(ctx, o.Object, offset, length)
 	}}
 }
 
-// InPlace tells whether records can be read again at their Record.Offset, by
-// File.ReaderAt: in plain files. Streams, compressed files, Parquet files and
-// objects of an object store are read again from front to back, or see ByRange.
+// InPlace reports whether records can be read again at their Record.Offset, by
+// File.ReaderAt: in plain files. Streams, compressed files, Parquet files and objects of
+// an object store must be read again from front to back, or see ByRange.
 func (s Source) InPlace() bool {
 	return !s.Stream && s.Compression == Plain && s.Format != Parquet && s.object == nil
 }
 
-// Layout returns the layout of the source's records if that can be told without
-// reading it: not of a table.
+// Layout returns the layout of the source's records if it is known without reading the
+// source: not for a table.
 func (s Source) Layout() (l Layout, ok bool) {
 	return Layout{format: s.Format}, s.Format != CSV && s.Format != TSV
 }
 
-// Remote tells whether the bytes are in an object store, so that each reading of
-// them is a request.
+// Remote reports whether the bytes are in an object store, so that every read of them is
+// a request.
 func (s Source) Remote() bool { return s.object != nil }
 
-// ByRange tells whether records can be read again at their Record.Offset by
-// ReadRange: in plain objects.
+// ByRange reports whether records can be read again at their Record.Offset by ReadRange:
+// in plain objects.
 func (s Source) ByRange() bool {
 	return s.object != nil && s.Compression == Plain && s.Format != Parquet
 }
 
-// ReadRange fills p with the bytes of an object from off on, by one request, or
-// more when the network breaks. It is safe for concurrent use. The error is a
-// *Problem: of an object that is not the one that Find has found any more it is
-// ErrChanged.
+// ReadRange fills p with the bytes of an object from off on, by one request, or more when
+// the network breaks. It is safe for concurrent use. The error is a *Problem: ErrChanged
+// if the object is no longer the one that Find has found.
 func (s Source) ReadRange(ctx context.Context, p []byte, off int64) error {
 	var err error
 	switch {
@@ -95,9 +94,9 @@ func (s Source) ReadRange(ctx context.Context, p []byte, off int64) error {
 	return nil
 }
 
-// State tells one state of the source's bytes from another: size, time of change,
-// version and, where the system has them, the file's number and the time of the last
-// change of anything that the system knows of it. Of a stream nothing is known.
+// State identifies one state of the source's bytes: size, modification time, version and,
+// where the system has them, the file's inode number and the time of its last status
+// change. For a stream nothing is known.
 func (s Source) State() string {
 	if s.Stream {
 		return "stream"
@@ -112,9 +111,9 @@ func (s Source) State() string {
 	return state
 }
 
-// AppendID appends the id of a record that has none of its own: the path of a
-// text, else path:line. line is 0-based and counts from the start of the file
-// (the Lines of all earlier blocks + Record.Line); the id's line is 1-based.
+// AppendID appends the id of a record that has none of its own: the path of a text,
+// otherwise path:line. line is 0-based and counts from the start of the file (the Lines
+// of all earlier blocks + Record.Line); the id's line is 1-based.
 func (s Source) AppendID(dst []byte, line int64) []byte {
 	dst = append(dst, s.Label()...)
 	if s.Format == Text {
@@ -124,7 +123,7 @@ func (s Source) AppendID(dst []byte, line int64) []byte {
 	return strconv.AppendInt(dst, line+1, 10)
 }
 
-// Label is the source as ids and messages name it.
+// Label is the name of the source in ids and messages.
 func (s Source) Label() string {
 	switch {
 	case s.Path == "-":
@@ -143,9 +142,9 @@ func (s Source) Input() string {
 	return s.Path
 }
 
-// WithCopy returns the source of a stream whose bytes were copied: from now on they are
-// read from what open returns, any number of times, with path, name and ids unchanged.
-// version tells them from those of other streams, "" if nobody asks.
+// WithCopy returns the source of a stream whose bytes were copied: from now on open gives
+// them, any number of times; path, name and ids stay the same. version identifies the
+// bytes among those of other streams; it may be "" if no one needs it.
 func (s Source) WithCopy(size int64, version string, open func() (RandomAccess, error)) Source {
 	s.copied, s.Size, s.Stream, s.Version = &copied{open}, size, false, version
 	return s
@@ -156,8 +155,8 @@ type copied struct {
 	open func() (RandomAccess, error)
 }
 
-// RandomAccess is the bytes of a source, as they are stored, in any order. It
-// is safe for concurrent use. No ReadAt may be under way in Close.
+// RandomAccess gives the stored bytes of a source, in any order. It is safe for
+// concurrent use. No ReadAt may be in progress during Close.
 type RandomAccess interface {
 	io.ReaderAt
 	io.Closer
@@ -165,8 +164,8 @@ type RandomAccess interface {
 	Size() int64
 }
 
-// OpenBytes opens the bytes of a source, as they are stored, front to back. An object
-// is read ahead (Options.ReadAhead) until ctx ends. The error is a *Problem.
+// OpenBytes opens the stored bytes of a source, front to back. An object is read ahead
+// (Options.ReadAhead) until ctx ends. The error is a *Problem.
 func (s Source) OpenBytes(ctx context.Context, o Options) (io.ReadCloser, error) {
 	switch {
 	case s.object != nil:
@@ -192,15 +191,15 @@ func (s Source) OpenBytes(ctx context.Context, o Options) (io.ReadCloser, error)
 	return f, nil
 }
 
-// OpenAt opens a source that is no stream for random access to its bytes,
-// compressed ones as they are. An object of an object store is read, until ctx ends, in
-// pages of 1 MiB, of which the last 8 are kept; a read of 2 MiB or more is one
-// request of its own. Its ReadAt fails with ErrChanged when the object is not
-// the one that Find has found any more. The error is a *Problem.
+// OpenAt opens a source that is no stream for random access to its stored bytes. An
+// object of an object store is read, until ctx ends, in pages of 1 MiB, the last 8 of
+// which are kept; a read of 2 MiB or more is one request of its own. Its ReadAt fails
+// with ErrChanged when the object is no longer the one that Find has found. The error is
+// a *Problem.
 func (s Source) OpenAt(ctx context.Context, _ Options) (RandomAccess, error) {
 	switch {
 	case s.Stream:
-		return nil, &Problem{Path: s.Label(), Err: fault.Because(ErrUnsupported, "a stream cannot be read at any place; copy it to a file")}
+		return nil, &Problem{Path: s.Label(), Err: fault.Because(ErrUnsupported, "a stream does not allow random access; copy it to a file")}
 	case s.object != nil:
 		return ranges.NewPages(ctx, s.object.bytes()), nil
 	case s.copied != nil:
@@ -211,7 +210,7 @@ func (s Source) OpenAt(ctx context.Context, _ Options) (RandomAccess, error) {
 
 // openFile opens a regular file.
 func (s Source) openFile() (RandomAccess, error) {
-	// What has become a FIFO since Find would wait for a writer.
+	// A file that has become a FIFO since Find would wait for a writer.
 	if st, err := os.Stat(s.Path); err == nil && !st.Mode().IsRegular() {
 		return nil, &Problem{Path: s.Label(), Err: fault.Because(ErrNotRegular, "not a regular file any more; leave it out")}
 	}
@@ -223,8 +222,8 @@ func (s Source) openFile() (RandomAccess, error) {
 	if err != nil {
 		return nil, errors.Join(openError(s.Label(), err), f.Close())
 	}
-	// What was counted, numbered or copied of another version must not be mixed
-	// with this one. New links and permissions leave a file the same during a run.
+	// Counts, numbers and copies of another version must not be mixed with this one. New
+	// links and permissions do not change a file during a run.
 	now := durable.StateOf(st)
 	if !s.ModTime.IsZero() && (st.Size() != s.Size || !st.ModTime().Equal(s.ModTime) || s.inode != 0 && now.Inode != s.inode) {
 		changed := fault.Because(ErrChanged, "the file has changed since it was looked up; run again when nothing writes to it")

@@ -71,10 +71,9 @@ func (f *File) nextStream(b *Block) error {
 	}
 }
 
-// larger returns the next size of a buffer in which a record does not end: twice
-// as large, but no larger than it takes to see that the record is over MaxRecord.
-// A large one gets all of that at once: memory that is not written to costs
-// nothing, while growing on holds the old and the new buffer.
+// larger returns the next size of a buffer that does not hold a whole record: twice as large, but no larger than
+// needed to see that the record is over MaxRecord. A large buffer gets all of that at once: memory that is not
+// written to costs nothing, while growing holds the old and the new buffer.
 func (c *cutter) larger(size int) int {
 	enough := int(c.f.o.MaxRecord) + c.f.o.BlockSize
 	switch {
@@ -86,8 +85,8 @@ func (c *cutter) larger(size int) int {
 	return min(2*size, enough)
 }
 
-// firstRead is how much to read before looking for records: one more than a
-// document has, so that its end is seen at once.
+// firstRead is how much to read before looking for records: one byte more than a document has, so that its end is
+// found at once.
 func (c *cutter) firstRead() int {
 	if f := c.f; f.src.Format == Text && f.size > 0 && f.src.Compression == Plain {
 		return int(min(f.size, f.o.MaxRecord)) + 1
@@ -95,7 +94,8 @@ func (c *cutter) firstRead() int {
 	return c.f.o.BlockSize
 }
 
-// fill reads until p is full or, with AtOnce, something has come. err is io.EOF where the stream ends as it should.
+// fill reads until p is full or, with AtOnce, some bytes have arrived. err is io.EOF at the regular end of the
+// stream.
 func (c *cutter) fill(p []byte) (n int, err error) {
 	if c.eof {
 		return 0, io.EOF
@@ -116,8 +116,8 @@ func (c *cutter) fill(p []byte) (n int, err error) {
 	return n, err
 }
 
-// header reads the header of a table: the blank lines at the start and the
-// record after them. What was read beyond it becomes the carry.
+// header reads the header of a table: the blank lines at the start and the record after them. Bytes read beyond it
+// become the carry.
 func (c *cutter) header() ([]byte, error) {
 	buf := make([]byte, 0, min(c.f.o.BlockSize, 64<<10))
 	for {
@@ -141,8 +141,7 @@ func (c *cutter) header() ([]byte, error) {
 	}
 }
 
-// headerLength returns the length of the header at the start of buf, 0 if it
-// does not end there.
+// headerLength returns the length of the header at the start of buf, 0 if it does not end there.
 func (c *cutter) headerLength(buf []byte) int {
 	pos := 0
 	if bytes.HasPrefix(buf, lines.ByteOrderMark) {

@@ -10,10 +10,10 @@ import (
 )
 
 // Columns returns the names of the columns of a table, in its order, without repeats: those
-// of the header of csv and tsv, of Parquet the columns with one value a row, and of jsonl
-// the fields of the records in the first block, in the order in which they turn up. Other
-// formats have none. The source is opened, and of a stream the beginning is lost. The errors
-// are those of Open and File.Next.
+// of the header of csv and tsv, for Parquet the columns with one value a row, and for jsonl
+// the fields of the records in the first block, in order of appearance. Other formats have
+// none. It opens the source; of a stream the beginning is lost. The errors are those of Open
+// and File.Next.
 func Columns(ctx context.Context, s Source, o Options) (names []string, err error) {
 	o.NoText, o.IDField, o.Fields = true, NoID, nil
 	f, err := Open(ctx, s, o)

@@ -15,20 +15,20 @@ import (
 //	claim   under the lock: read the next unit's compressed bytes
 //	decode  outside it, in parallel
 //	cut     when its turn comes, in the order of the file: put the carry of
-//	        the unit before in front, cut at the last record end
+//	        the previous unit in front, cut at the last record end
 //
-// Nobody can be stuck: who waits for a turn waits for calls that have claimed
-// before, and these wait for no lock. After an error the rest of the units are
-// let through without being used.
+// This cannot deadlock: a call that waits for its turn waits only for calls with earlier
+// claims, and those wait for no lock. After an error the remaining units pass through
+// without being used.
 //
-// Where a file is not divided into units, or one is larger than units.Max, all
-// from there on is decoded in one stream. So a worker holds units.Max of decoded
-// bytes at most, whatever the file.
+// If a file is not divided into units, or a unit is larger than units.Max, the rest of
+// the file is decoded in one stream. So a worker holds at most units.Max of decoded
+// bytes, whatever the file.
 
-// unitRoom is left free in front of a decoded unit for the carry.
+// unitRoom is left free before a decoded unit, for the carry.
 const unitRoom = 64 << 10
 
-// errAgain says that the way of reading has changed.
+// errAgain means that the way of reading has changed.
 var errAgain = errors.New("to be read in another way")
 
 // A turnstile lets numbered calls through in order.
@@ -40,7 +40,7 @@ type turnstile struct {
 
 func (t *turnstile) init() { t.cond.L = &t.mu }
 
-// wait returns when all numbers before n have left.
+// wait returns when all calls with numbers below n have left.
 func (t *turnstile) wait(n int64) {
 	t.mu.Lock()
 	for t.next != n {
@@ -96,8 +96,8 @@ func (f *File) nextUnit(b *Block) error {
 	return f.cutUnit(b, buf, err)
 }
 
-// cutUnit makes the decoded unit buf[unitRoom:], with the carry, a block. damage is
-// the error of its decoder.
+// cutUnit makes a block of the carry and the decoded unit buf[unitRoom:]. damage is the
+// error of its decoder.
 func (f *File) cutUnit(b *Block, buf []byte, damage error) error {
 	c := &f.cut
 	if c.done || c.err != nil {
@@ -149,9 +149,9 @@ func (f *File) cutUnit(b *Block, buf []byte, damage error) error {
 	return c.finish()
 }
 
-// waits reports whether fresh bytes only make the carry longer, so that neither
-// needs to be copied or looked at again: a file of tiny units would else cost
-// the square of the length of a record.
+// waits reports whether fresh bytes only extend the carry, so that it need not be copied
+// or searched again: otherwise a file of tiny units would cost the square of the length
+// of a record.
 func (c *cutter) waits(fresh []byte) bool {
 	if c.held.Size+int64(len(c.carry)+len(fresh)) > c.f.o.MaxRecord {
 		return false
@@ -162,8 +162,8 @@ func (c *cutter) waits(fresh []byte) bool {
 	return bytes.IndexByte(fresh, '\n') < 0
 }
 
-// endUnits ends the file, or goes over to one stream, from the place on where
-// claiming has ended. The caller has the lock, and all claimed units were cut.
+// endUnits ends the file, or continues with one stream, from the place where claiming has
+// ended. The caller has the lock, and all claimed units were cut.
 func (f *File) endUnits(b *Block, at units.Place, err error) error {
 	c := &f.cut
 	if from := f.serial.Load(); from != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// A Writer writes one file under a temporary name beside the target, and gives
-// it its name when it is whole:
+// A Writer writes one file under a temporary name next to the target, and renames it when
+// it is whole:
 //
 //	w, err := corpus.Create(path, corpus.Zstd, threads)
 //	if err != nil { … }
@@ -21,19 +21,19 @@ import (
 //	w.Write(record) …
 //	err = w.Commit()
 //
-// Compressed output is cut every 4 MiB of input into gzip members, zstd frames
-// or bzip2 or xz streams of their own. So they are compressed in parallel, the bytes
-// do not depend on the number of threads, and the file, unless it is xz, can be
-// read in parallel again. A Writer belongs to one goroutine.
+// Every 4 MiB of input become a gzip member, a zstd frame, or a bzip2 or xz stream of
+// their own. So they are compressed in parallel, the bytes do not depend on the number of
+// threads, and the file, unless it is xz, can be read in parallel again. A Writer belongs
+// to one goroutine.
 type Writer struct {
 	to       Destination
 	compress *codec.Compressor // nil: plain
 	partSize int
 	part     *part         // being filled
 	parts    int           // sent
-	queue    chan *part    // in order, to the goroutine that writes
-	free     chan *part    // parts that can be filled; as many as may be under way
-	written  chan struct{} // closed when that goroutine has ended
+	queue    chan *part    // in order, to the writing goroutine
+	free     chan *part    // parts that can be filled; its capacity bounds the parts in use
+	written  chan struct{} // closed when the writing goroutine has ended
 
 	failed atomic.Pointer[error]
 	ended  bool
@@ -42,19 +42,19 @@ type Writer struct {
 // plainSize is how much of a plain file is written at once.
 const plainSize = 1 << 20
 
-// part is one piece of the output on its way: filled by Write, compressed by a
-// goroutine of its own, written in order.
+// part is one piece of the output: filled by Write, compressed by a goroutine of its own,
+// written in order.
 type part struct {
 	in, out []byte
 	err     error
 	ready   sync.WaitGroup
 }
 
-// Create begins to write the file path, and makes its folder if need be. threads bounds
-// how many parts are compressed at once (0 = GOMAXPROCS). There are threads+1 of them,
-// unless Limit says less, and each takes about 10 MiB (gzip), 16 MiB (zstd) or 28 MiB
-// (bzip2, xz) with its compressor. Nothing stands under the name path until Commit; what
-// stood there before stays until then.
+// Create begins to write the file path, and makes its folder if necessary. threads bounds
+// how many parts are compressed at once (0 = GOMAXPROCS). There are threads+1 parts,
+// unless Limit allows fewer, and each takes about 10 MiB (gzip), 16 MiB (zstd) or 28 MiB
+// (bzip2, xz) with its compressor. Until Commit, path is not touched: an existing file
+// stays.
 func Create(path string, c Compression, threads int) (*Writer, error) {
 	if _, err := codec.CompressorOf(codec.Name(c)); err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func Create(path string, c Compression, threads int) (*Writer, error) {
 	return NewWriter(to, c, threads)
 }
 
-// NewWriter is Create for any output, such as an object of a [BucketWriter]: the same
-// bytes. The Writer commits or aborts it.
+// NewWriter is Create for any output, such as an object of a [BucketWriter], with the
+// same bytes. The Writer commits or aborts it.
 func NewWriter(to Destination, c Compression, threads int) (*Writer, error) {
 	compress, err := codec.CompressorOf(codec.Name(c))
 	if err != nil {
@@ -95,9 +95,9 @@ func newWriter(to Destination, compress *codec.Compressor, threads, partSize int
 	return w
 }
 
-// Limit bounds the memory of a compressed file to about so many bytes, at the
-// cost of parallelism and never below one part. It is to be called before the
-// first Write. The bytes of the file do not depend on it.
+// Limit bounds the memory of a compressed file to about so many bytes, at the cost of
+// parallelism and never below one part. Call it before the first Write. The bytes of the
+// file do not depend on it.
 func (w *Writer) Limit(memory int64) {
 	if w.compress == nil {
 		return
@@ -107,8 +107,8 @@ func (w *Writer) Limit(memory int64) {
 	}
 }
 
-// Write appends p to the file. An error, of this or an earlier write, stays
-// until Abort.
+// Write appends p to the file. After an error of this or an earlier write, all further
+// calls return it.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.ended {
 		return 0, fs.ErrClosed
@@ -132,7 +132,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// send hands the part on. At most as many parts exist as free had at first, so
+// send passes the part on. The number of parts is fixed by the initial length of free, so
 // neither the queue nor the number of goroutines grows beyond that.
 func (w *Writer) send() {
 	if w.compress == nil {
@@ -147,8 +147,8 @@ func (w *Writer) send() {
 	w.queue <- p
 }
 
-// writeParts writes compressed parts in order until the queue is closed. After
-// an error it only lets them pass.
+// writeParts writes compressed parts in order until the queue is closed. After an error
+// it only recycles them.
 func (w *Writer) writeParts() {
 	defer close(w.written)
 	for p := range w.queue {
@@ -171,17 +171,16 @@ func (w *Writer) writeOut(data []byte, err error) {
 	}
 }
 
-// Commit writes what is left, makes it durable, and gives the file its name.
-// After an error the temporary file is gone, and nothing has the name that had
-// not had it before; but if the folder cannot be synced, the file has its name
-// already.
+// Commit writes the rest, makes the file durable, and renames it to its path. After an
+// error the temporary file is gone and path is unchanged; but if only syncing the folder
+// fails, the file already has its name.
 func (w *Writer) Commit() (err error) {
 	if w.ended {
 		return fs.ErrClosed
 	}
 	defer w.Abort()
-	// A compressed file of nothing has one part too: a file without a byte would
-	// be a truncated one.
+	// Even an empty compressed file has one part: a file without a byte would be a truncated
+	// one.
 	if w.part == nil && w.parts == 0 {
 		w.part = <-w.free
 		w.part.in = w.part.in[:0]
@@ -196,8 +195,7 @@ func (w *Writer) Commit() (err error) {
 	return w.to.Commit()
 }
 
-// Abort ends the writing and removes the temporary file. After Commit it does
-// nothing.
+// Abort ends the writing and removes the temporary file. After Commit it does nothing.
 func (w *Writer) Abort() {
 	if w.ended {
 		return
@@ -207,7 +205,7 @@ func (w *Writer) Abort() {
 	w.to.Abort()
 }
 
-// drain waits until all parts sent were written, and ends the goroutine.
+// drain waits until all sent parts are written, and ends the goroutine.
 func (w *Writer) drain() {
 	if w.queue != nil {
 		close(w.queue)

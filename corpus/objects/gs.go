@@ -21,9 +21,9 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// Google Cloud Storage is spoken to in its JSON API, version 1: four requests
-// and an upload protocol. The client library of Google brings gRPC and
-// OpenTelemetry with it, three times the size of the whole program.
+// Google Cloud Storage is accessed by its JSON API, version 1: four requests and an
+// upload protocol. Google's client library needs gRPC and OpenTelemetry, three times the
+// size of the whole program.
 //
 //	GET    /storage/v1/b/BUCKET/o?prefix=…           list
 //	GET    /storage/v1/b/BUCKET/o/KEY                metadata
@@ -69,7 +69,7 @@ func openGS(ctx context.Context, u *url.URL) (*gsBucket, error) {
 	if anonymous {
 		return b, nil
 	}
-	// Tokens are fetched long after this call: not with its context.
+	// Tokens are fetched long after this call, so not with its context.
 	credentials, err := google.FindDefaultCredentials(context.WithoutCancel(ctx), gsScope)
 	if err != nil {
 		return nil, fault.Caused(fs.ErrPermission, err,
@@ -93,7 +93,7 @@ func (o gsObject) object() corpus.Object {
 
 const gsFields = "name,size,updated,generation"
 
-// url returns the address of the bucket's objects, or of one.
+// url returns the address of the object of a key, or of the bucket's objects.
 func (b *gsBucket) url(key string, query url.Values) string {
 	u := b.server + "/storage/v1/b/" + url.PathEscape(b.name) + "/o"
 	if key != "" {
@@ -142,8 +142,8 @@ func (b *gsBucket) Remove(ctx context.Context, key string) error {
 	return err
 }
 
-// call makes a request that may be repeated, and decodes its answer into answer
-// unless that is nil.
+// call makes a request that may be repeated, and decodes its answer into answer unless
+// answer is nil.
 func (b *gsBucket) call(ctx context.Context, method, url string, answer any) error {
 	return b.retry(ctx, requestTimeout, func(ctx context.Context) error {
 		r, err := b.do(ctx, method, url, nil, nil)
@@ -165,26 +165,26 @@ func (b *gsBucket) Read(ctx context.Context, o corpus.Object, offset, length int
 	query := url.Values{"alt": {"media"}, "ifGenerationMatch": {o.Version}}
 	r, err := b.do(ctx, http.MethodGet, b.url(o.Key, query), http.Header{
 		"Range": {fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)},
-		// As it is stored: else what is stored with Content-Encoding: gzip would be
-		// decompressed on the way, and a range of it not be what was asked for.
+		// As stored: otherwise objects stored with Content-Encoding: gzip would be decompressed
+		// on the way, and a range would not hold the requested bytes.
 		"Accept-Encoding": {"gzip"},
 	}, nil)
 	if err != nil {
 		return nil, err
 	}
 	if generation := r.Header.Get("X-Goog-Generation"); generation != "" && generation != o.Version {
-		_ = r.Body.Close() // nothing of it is wanted
+		_ = r.Body.Close() // none of its bytes are wanted
 		return nil, errChanged(nil)
 	}
 	if r.StatusCode != http.StatusPartialContent && offset > 0 {
 		_ = r.Body.Close()
-		return nil, fault.Caused(fs.ErrInvalid, nil, "the server does not give the range of bytes that it was asked for; copy the data to a folder")
+		return nil, fault.Caused(fs.ErrInvalid, nil, "the server does not return the requested range of bytes; copy the data to a folder")
 	}
 	return r.Body, nil
 }
 
-// do makes one request. The caller closes the answer's body. An answer other
-// than of success is an error; 308 of the upload protocol is none.
+// do makes one request. The caller closes the answer's body. An answer without success is
+// an error, except 308 of the upload protocol.
 func (b *gsBucket) do(ctx context.Context, method, url string, header http.Header, body io.Reader) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
@@ -194,7 +194,7 @@ func (b *gsBucket) do(ctx context.Context, method, url string, header http.Heade
 		request.Header[name] = values
 	}
 	if length := request.Header.Get("Content-Length"); length != "" {
-		request.ContentLength, _ = strconv.ParseInt(length, 10, 64) // our own number
+		request.ContentLength, _ = strconv.ParseInt(length, 10, 64) // do's callers have set it
 	}
 	r, err := b.client.Do(request)
 	if err != nil {
@@ -221,13 +221,13 @@ func explainGS(r *http.Response) error {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	_ = json.NewDecoder(io.LimitReader(r.Body, 64<<10)).Decode(&told) // not every answer has one
+	_ = json.NewDecoder(io.LimitReader(r.Body, 64<<10)).Decode(&told) // not every answer has an error message
 	cause := fmt.Errorf("status %d %s", r.StatusCode, told.Error.Message)
 	switch r.StatusCode {
 	case http.StatusNotFound, http.StatusGone:
 		return fault.Caused(fs.ErrNotExist, cause, "no such object; check the name")
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fault.Caused(fs.ErrPermission, cause, "access denied; check the Google credentials and what they are allowed to, or add ?anonymous=true for a public bucket")
+		return fault.Caused(fs.ErrPermission, cause, "access denied; check the Google credentials and their permissions, or add ?anonymous=true for a public bucket")
 	case http.StatusPreconditionFailed:
 		return errChanged(cause)
 	}

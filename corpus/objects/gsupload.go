@@ -16,16 +16,16 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// Google Cloud Storage takes an object in a resumable upload: a POST begins it
-// and answers with an address, to which PUTs send the bytes in order. When one
-// breaks off, the server is asked how far it has come, and the next one goes on
-// from there. There is no object until the last byte is there; what is begun
-// and not finished vanishes after a week, or by a DELETE.
+// Google Cloud Storage takes an object in a resumable upload: a POST begins it and
+// answers with an address, to which PUTs send the bytes in order. When a PUT breaks off,
+// the server is asked how much it has, and the next PUT continues from there. The object
+// does not exist until the last byte has arrived; an unfinished upload disappears after a
+// week, or by a DELETE.
 
-// gsChunk is how much of a stream is sent at once, a multiple of 256 KiB.
+// gsChunk is how much of a stream one PUT sends, a multiple of 256 KiB.
 const gsChunk = 8 << 20
 
-// gsPutTries is how often in a row a PUT may fail without a byte getting through.
+// gsPutTries is how many PUTs in a row may fail without delivering a byte.
 const gsPutTries = 6
 
 // gsUpload is one resumable upload.
@@ -51,13 +51,13 @@ func (b *gsBucket) begin(ctx context.Context, key string) (*gsUpload, error) {
 		err = fault.Caused(fs.ErrNotExist, err, "no such bucket; check its name")
 	}
 	if err == nil && u.session == "" {
-		err = fault.Caused(corpus.ErrUnavailable, nil, "the server begins no upload; check STORAGE_EMULATOR_HOST")
+		err = fault.Caused(corpus.ErrUnavailable, nil, "the server does not begin the upload; check STORAGE_EMULATOR_HOST")
 	}
 	return u, err
 }
 
-// send sends the bytes from u.at to end that r has there. total is the size of
-// the object, or -1 when it is not known yet.
+// send sends the bytes of r from u.at to end. total is the size of the object, or -1 when
+// it is not known yet.
 func (u *gsUpload) send(ctx context.Context, r io.ReaderAt, end, total int64) error {
 	var last error
 	for failed := 0; failed < gsPutTries; failed++ {
@@ -83,12 +83,12 @@ func (u *gsUpload) send(ctx context.Context, r io.ReaderAt, end, total int64) er
 		}
 	}
 	if last == nil {
-		last = fault.Caused(corpus.ErrUnavailable, nil, "the server takes no more bytes; try again later")
+		last = fault.Caused(corpus.ErrUnavailable, nil, "the server accepts no more bytes; try again later")
 	}
 	return last
 }
 
-// put makes one PUT. done: the object is there.
+// put makes one PUT. done: the object is complete.
 func (u *gsUpload) put(ctx context.Context, body *io.SectionReader, end, total int64) (done bool, err error) {
 	size := "*"
 	if total >= 0 {
@@ -103,7 +103,7 @@ func (u *gsUpload) put(ctx context.Context, body *io.SectionReader, end, total i
 	return u.request(ctx, header, io.NopCloser(body))
 }
 
-// ask asks how far the server has come.
+// ask asks how many bytes the server has.
 func (u *gsUpload) ask(ctx context.Context, total int64) (done bool, err error) {
 	size := "*"
 	if total >= 0 {
@@ -117,8 +117,8 @@ func (u *gsUpload) ask(ctx context.Context, total int64) (done bool, err error) 
 	return done, err
 }
 
-// request makes a PUT and notes how far the server has come: it answers 308 with
-// the range that it has until the object is whole.
+// request makes a PUT and records how many bytes the server has: until the object is
+// whole it answers 308 with the range that it has.
 func (u *gsUpload) request(ctx context.Context, header http.Header, body io.Reader) (done bool, err error) {
 	r, err := u.b.do(ctx, http.MethodPut, u.session, header, body)
 	if err != nil {
@@ -132,24 +132,24 @@ func (u *gsUpload) request(ctx context.Context, header http.Header, body io.Read
 	if _, last, ok := strings.Cut(r.Header.Get("Range"), "-"); ok {
 		n, err := strconv.ParseInt(last, 10, 64)
 		if err != nil {
-			return false, fault.Caused(corpus.ErrUnavailable, err, "the server says nonsense (Range: %s); try again later", r.Header.Get("Range"))
+			return false, fault.Caused(corpus.ErrUnavailable, err, "the server sends an invalid Range header (%s); try again later", r.Header.Get("Range"))
 		}
 		u.at = n + 1
 	}
 	return false, nil
 }
 
-// abort forgets what was sent, also when ctx has ended.
+// abort discards what was sent, even if ctx has ended.
 func (u *gsUpload) abort(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
 	defer cancel()
-	// The error that led here says more; success is answered with status 499.
+	// The caller reports the error that led here; success is answered with status 499.
 	if r, err := u.b.do(ctx, http.MethodDelete, u.session, http.Header{"Content-Length": {"0"}}, nil); err == nil {
 		_ = r.Body.Close()
 	}
 }
 
-// Upload makes an object of what lies at r, read where it lies.
+// Upload makes an object of the bytes of r, sent directly from r.
 func (b *gsBucket) Upload(ctx context.Context, key string, r io.ReaderAt, size int64) error {
 	u, err := b.begin(ctx, key)
 	if err != nil {
@@ -171,7 +171,7 @@ func (b *gsBucket) Create(ctx context.Context, key string) (corpus.Destination, 
 	return &gsWriter{ctx: ctx, u: u}, nil
 }
 
-// gsWriter sends chunks as they fill.
+// gsWriter sends each chunk when it is full.
 type gsWriter struct {
 	ctx   context.Context
 	u     *gsUpload

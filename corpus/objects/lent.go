@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// lent is memory that a request may read until it is taken back. The client of HTTP may
-// still read a body when the answer is there, since a server may answer before it has
-// read all.
+// lent is memory that a request may read until takeBack. The HTTP client may still read a
+// body when the answer has arrived, since a server may answer before it has read
+// everything.
 type lent struct {
 	mu   sync.RWMutex
 	from io.ReaderAt
 }
 
-// ReadAt reads what was lent; it is an error once that was taken back.
+// ReadAt reads the lent memory; after takeBack it returns an error.
 func (l *lent) ReadAt(p []byte, off int64) (int, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -24,8 +24,8 @@ func (l *lent) ReadAt(p []byte, off int64) (int, error) {
 	return l.from.ReadAt(p, off)
 }
 
-// takeBack waits for a read that is under way and lets none follow: the memory may be
-// written to.
+// takeBack waits for a read in progress and prevents further ones: then the memory may be
+// overwritten.
 func (l *lent) takeBack() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

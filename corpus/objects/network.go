@@ -12,22 +12,22 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// Times after which a server counts as not there.
+// Times after which a server counts as unreachable.
 const (
 	dialTimeout       = 10 * time.Second
-	writeTimeout      = time.Minute     // without the other side taking a byte
+	writeTimeout      = time.Minute     // without the server accepting a byte
 	answerTimeout     = 2 * time.Minute // from the end of a request to the header of its answer
 	requestTimeout    = time.Minute     // of a request that moves little data
 	credentialTimeout = 20 * time.Second
 )
 
-// connections is how many connections to a server stay open between requests: as
-// many requests as a run has under way. With fewer, each request for one of many
-// small objects would begin with a handshake.
+// connections is how many connections to a server stay open between requests: as many as
+// a run has requests in flight. With fewer, each request for one of many small objects
+// would begin with a handshake.
 const connections = 64
 
-// setUp makes a transport keep its connections, and give up a server that does not
-// answer. Waiting for the bytes of an answer is bounded by package corpus.
+// setUp makes a transport keep its connections, and give up on a server that does not
+// answer. Package corpus bounds the wait for the bytes of an answer.
 func setUp(t *http.Transport) {
 	dialer := net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -41,7 +41,7 @@ func setUp(t *http.Transport) {
 	t.MaxIdleConnsPerHost = connections
 }
 
-// watchedConn fails when the other side does not take what is written.
+// watchedConn fails when the server stops accepting written bytes.
 type watchedConn struct{ net.Conn }
 
 func (c watchedConn) Write(p []byte) (int, error) {
@@ -51,7 +51,8 @@ func (c watchedConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// unreachable explains an error of the network. setting is what names the server.
+// unreachable explains an error of the network. setting is the setting that names the
+// server.
 func unreachable(err error, setting string) error {
 	cause := err
 	var dns *net.DNSError

@@ -1,32 +1,31 @@
-// Package objects opens the buckets of object stores for package corpus: Amazon
-// S3 and what speaks its protocol, and Google Cloud Storage.
+// Package objects opens the buckets of object stores for package corpus: Amazon S3 and
+// compatible servers, and Google Cloud Storage.
 //
 //	var store objects.Store
 //	defer store.Close()
 //	options.Buckets = store.Bucket
 //	sources, skipped, err := corpus.Find([]string{"s3://bucket/prefix"}, options)
 //
-// Use it when texts lie in a bucket and should be read, or results written,
-// without a copy on disk. Package corpus does not import it, so that programs
-// that only read files need not link the clients of the stores.
+// Use it when texts are in a bucket and should be read, or results written, without a copy
+// on disk. Package corpus does not import it, so that programs that only read files need not
+// link the clients of the stores.
 //
 // # s3://bucket
 //
-// Credentials, region and endpoint come from where all AWS tools take them:
-// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE and the files in
-// ~/.aws, single sign-on, or the role of the machine; AWS_REGION (us-east-1 if
-// there is none); AWS_ENDPOINT_URL for another server, which is then asked in
-// path style and without checksums that only AWS knows. The query of the URL may
-// say otherwise: region=, profile=, role= (an ARN, to be assumed), endpoint=, anonymous=true
-// (public buckets), use_path_style=, dualstack=, fips=, request_checksum_calculation= and
+// Credentials, region and endpoint come from the usual places of AWS tools:
+// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE and the files in ~/.aws, single
+// sign-on, or the role of the machine; AWS_REGION (us-east-1 if it is not set);
+// AWS_ENDPOINT_URL for another server, which is then used in path style and without
+// checksums that only AWS knows. The query of the URL can override this: region=, profile=,
+// role= (an ARN, to be assumed), endpoint=, anonymous=true (public buckets),
+// use_path_style=, dualstack=, fips=, request_checksum_calculation= and
 // response_checksum_validation= (when_supported or when_required).
 //
 // # gs://bucket
 //
-// Application default credentials: GOOGLE_APPLICATION_CREDENTIALS, what gcloud
-// auth application-default login has left, or the account of the machine;
-// anonymous=true in the query for public buckets. STORAGE_EMULATOR_HOST names
-// another server.
+// Application default credentials: GOOGLE_APPLICATION_CREDENTIALS, the credentials stored by
+// gcloud auth application-default login, or the account of the machine; anonymous=true in
+// the query for public buckets. STORAGE_EMULATOR_HOST names another server.
 //
 // # Other stores
 //
@@ -46,7 +45,7 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// A Store opens buckets, each one once. The zero value is ready. It is safe for
+// A Store opens buckets, each one once. The zero value is ready to use. It is safe for
 // concurrent use.
 type Store struct {
 	mu      sync.Mutex
@@ -60,9 +59,8 @@ type openBucket interface {
 }
 
 // Bucket opens the bucket of a URL such as s3://bucket?region=eu-west-1, for
-// corpus.Options.Buckets. It looks for credentials, which may take some
-// seconds, but does not ask whether there is such a bucket. The Bucket stands
-// until the Store is closed.
+// corpus.Options.Buckets. It looks for credentials, which may take some seconds, but does
+// not check whether the bucket exists. The Bucket is valid until the Store is closed.
 func (s *Store) Bucket(ctx context.Context, bucketURL string) (corpus.Bucket, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +107,7 @@ func (s *Store) Close() error {
 // contentType is that of all outputs.
 const contentType = "application/octet-stream"
 
-// errChanged is what reading an object gives that is not the one found before.
+// errChanged is the error of reading an object that is not the one found before.
 func errChanged(cause error) error {
 	return fault.Caused(corpus.ErrChanged, cause, "the object was changed after it was found; run again when nothing writes to it")
 }

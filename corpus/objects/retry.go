@@ -12,12 +12,12 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// What fails with corpus.ErrUnavailable is tried again by alike, not by the
-// clients, so that all stores are treated alike. Requests for the bytes of an
-// object are the exception: package corpus repeats those, from where they broke.
+// alike itself, not the clients, retries requests that fail with corpus.ErrUnavailable,
+// so that all stores are treated in the same way. Requests for the bytes of an object are
+// the exception: package corpus repeats those from where they broke.
 
-// patience is how often a request is made, and how long is waited before the
-// second time, doubling up to longest.
+// patience is how often a request is made, and the pause before the second try, which
+// doubles up to longest.
 type patience struct {
 	tries          int
 	pause, longest time.Duration
@@ -25,8 +25,8 @@ type patience struct {
 
 var usualPatience = patience{tries: 5, pause: 500 * time.Millisecond, longest: 5 * time.Second}
 
-// retry makes a request until it succeeds, fails for good or was tried often
-// enough. limit is how long one try may take, 0 for any time.
+// retry makes a request until it succeeds, fails for good or has been tried often enough.
+// limit bounds the time of one try; 0: no limit.
 func (p patience) retry(ctx context.Context, limit time.Duration, request func(context.Context) error) error {
 	for try := 1; ; try++ {
 		err := once(ctx, limit, request)
@@ -53,10 +53,9 @@ func once(ctx context.Context, limit time.Duration, request func(context.Context
 	return request(ctx)
 }
 
-// wait waits after the failure err of a try, which counts from 1: for as long as
-// the server asks for, or else a random time about the pause, so that many
-// clients do not come back at once. It returns the error of the context when that
-// ends before.
+// wait waits after the failure err of a try, which counts from 1: as long as the server
+// asks for, or otherwise a random time around the pause, so that many clients do not
+// return at once. It returns the error of the context if that ends earlier.
 func (p patience) wait(ctx context.Context, try int, err error) error {
 	pause := p.longest
 	if try < 16 {
@@ -75,17 +74,16 @@ func (p patience) wait(ctx context.Context, try int, err error) error {
 	}
 }
 
-// isPassing reports whether a status tells of a state of the server that may
-// pass.
+// isPassing reports whether a status stands for a temporary state of the server.
 func isPassing(status int) bool {
 	return status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500
 }
 
-// longestAfter is the most that is waited because a server asks for it.
+// longestAfter bounds the wait that a server can ask for.
 const longestAfter = time.Minute
 
-// retryAfter returns how long a server asks to wait before the next try, in
-// seconds or until a date; 0: it does not say.
+// retryAfter returns how long a server asks to wait before the next try, given in seconds
+// or as a date; 0: it does not say.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -97,14 +95,14 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// refused is the error of an answer that tells of a state that may pass.
+// refused is the error of an answer that reports a temporary state.
 func refused(cause error, why string, h http.Header) error {
 	err := fault.Caused(corpus.ErrUnavailable, cause, "the server refuses (%s); try again later", why)
 	return &postponed{err, retryAfter(h, time.Now())}
 }
 
-// postponed is an error with how long the server asks to wait before the next try; 0: it
-// does not say.
+// postponed is an error with the time that the server asks to wait before the next try;
+// 0: it does not say.
 type postponed struct {
 	error
 	after time.Duration

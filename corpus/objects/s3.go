@@ -91,7 +91,7 @@ func takeS3Settings(q url.Values) (s s3Settings, err error) {
 			}
 			s.check(name, value == "when_required")
 		case "awssdk", "hostname_immutable", "rate_limiter_capacity":
-			// They were settings of a library that URLs went through once, without an effect here.
+			// A library that URLs once went through had these settings; they have no effect here.
 		default:
 			return s, fault.Caused(fs.ErrInvalid, nil, "unknown setting %q in the URL; there are region, profile, role, endpoint, anonymous, use_path_style, "+
 				"dualstack, fips, request_checksum_calculation and response_checksum_validation", name)
@@ -100,7 +100,7 @@ func takeS3Settings(q url.Values) (s s3Settings, err error) {
 	return s, nil
 }
 
-// turn sets what is on or off.
+// turn handles a setting that is on or off.
 func (s *s3Settings) turn(name string, on, given bool) {
 	switch {
 	case name == "use_path_style" && given:
@@ -115,7 +115,7 @@ func (s *s3Settings) turn(name string, on, given bool) {
 	}
 }
 
-// check sets when checksums are made or looked at.
+// check sets when checksums are made or verified.
 func (s *s3Settings) check(name string, required bool) {
 	switch {
 	case name == "request_checksum_calculation" && required:
@@ -136,14 +136,14 @@ func (s *s3Settings) load(ctx context.Context) (aws.Config, error) {
 		return loaded, err
 	}
 	if !strings.HasPrefix(s.role, "arn:") {
-		return loaded, fmt.Errorf("role is %q: take a name that begins with arn: as those of roles do", s.role)
+		return loaded, fmt.Errorf("role is %q: give the ARN of a role, such as arn:aws:iam::123456789012:role/reader", s.role)
 	}
 	loaded.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(loaded), s.role))
 	return loaded, nil
 }
 
-// apply sets what is different for servers other than AWS: few know buckets as
-// names of hosts, and the checksums that newer clients send.
+// apply sets what differs for servers other than AWS: few of them know buckets as host
+// names, or the checksums that newer clients send.
 func (s s3Settings) apply(o *s3.Options) {
 	if s.endpoint != "" {
 		o.BaseEndpoint = &s.endpoint
@@ -161,8 +161,8 @@ func (s s3Settings) apply(o *s3.Options) {
 	o.Retryer = aws.NopRetryer{} // see retry.go
 }
 
-// checkCredentials looks for credentials, so that their absence is told before
-// anything else goes wrong.
+// checkCredentials looks for credentials, so that the user learns of missing ones before
+// any other error.
 func checkCredentials(ctx context.Context, config aws.Config) error {
 	if aws.IsCredentialsProvider(config.Credentials, aws.AnonymousCredentials{}) {
 		return nil
@@ -177,7 +177,7 @@ func checkCredentials(ctx context.Context, config aws.Config) error {
 		"no AWS credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or add ?anonymous=true for a public bucket")
 }
 
-// explainS3 gives the errors of S3 their remedy.
+// explainS3 adds remedies to the errors of S3.
 func explainS3(err error) error {
 	var api smithy.APIError
 	var response *awshttp.ResponseError
@@ -215,7 +215,7 @@ func explainS3(err error) error {
 	case status == http.StatusPreconditionFailed:
 		return errChanged(err)
 	case status == http.StatusForbidden || status == http.StatusUnauthorized:
-		return fault.Caused(fs.ErrPermission, err, "access denied; check the AWS credentials and what they are allowed to, or add ?anonymous=true for a public bucket")
+		return fault.Caused(fs.ErrPermission, err, "access denied; check the AWS credentials and their permissions, or add ?anonymous=true for a public bucket")
 	case status == http.StatusNotFound:
 		return fault.Caused(fs.ErrNotExist, err, "no such object; check the name")
 	case api != nil:

@@ -65,26 +65,26 @@ func (b *s3Bucket) Read(ctx context.Context, o corpus.Object, offset, length int
 		return nil, b.failed(ctx, err)
 	}
 	if err := checkAnswer(out, o, offset); err != nil {
-		_ = out.Body.Close() // nothing of it is wanted
+		_ = out.Body.Close() // none of its bytes are wanted
 		return nil, err
 	}
 	return out.Body, nil
 }
 
-// checkAnswer does not trust a server to know conditions and ranges.
+// checkAnswer checks the answer, because not every server supports conditions and ranges.
 func checkAnswer(out *s3.GetObjectOutput, o corpus.Object, offset int64) error {
 	if etag := aws.ToString(out.ETag); o.Version != "" && etag != "" && etag != o.Version {
 		return errChanged(nil)
 	}
 	answered := aws.ToString(out.ContentRange) // bytes FIRST-LAST/SIZE
 	if offset > 0 && !strings.HasPrefix(answered, fmt.Sprintf("bytes %d-", offset)) {
-		return fault.Caused(fs.ErrInvalid, nil, "the server does not give the range of bytes that it was asked for; copy the data to a folder")
+		return fault.Caused(fs.ErrInvalid, nil, "the server does not return the requested range of bytes; copy the data to a folder")
 	}
-	size := aws.ToInt64(out.ContentLength) // of the whole object, where there is no range
+	size := aws.ToInt64(out.ContentLength) // of the whole object, if the answer has no range
 	if _, of, ranged := strings.Cut(answered, "/"); ranged {
 		var err error
 		if size, err = strconv.ParseInt(of, 10, 64); err != nil {
-			size = o.Size // the server does not know it
+			size = o.Size // the server does not report it
 		}
 	}
 	if size != o.Size || o.Version == "" && !aws.ToTime(out.LastModified).Equal(o.ModTime) {
@@ -103,7 +103,7 @@ func (b *s3Bucket) Remove(ctx context.Context, key string) error {
 	})
 }
 
-// failed gives an error a remedy, unless the caller has ended the request.
+// failed adds a remedy to an error, unless the caller has ended the request.
 func (b *s3Bucket) failed(ctx context.Context, err error) error {
 	switch {
 	case err == nil:

@@ -23,21 +23,20 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// S3 takes an object in one request, or in up to 10 000 parts of at least 5 MiB
-// each, which become an object when it is told that they are all there. Parts
-// of an upload that is given up are removed: they would be stored, unseen, and
-// paid for.
+// S3 takes an object in one request, or in up to 10 000 parts of at least 5 MiB each,
+// which become an object when a last request completes the upload. The parts of an
+// abandoned upload are removed: they would stay stored, invisible, and be charged.
 const (
 	s3MaxParts   = 10_000
-	s3FilePart   = 16 << 20 // of a file: parts are read where they lie and take no memory
-	s3StreamPart = 5 << 20  // of a stream
-	s3Parallel   = 4        // parts of a file under way
-	s3Sending    = 2        // parts of a stream under way; one more is being filled
+	s3FilePart   = 16 << 20 // for files, whose parts are read directly and take no memory
+	s3StreamPart = 5 << 20  // for streams
+	s3Parallel   = 4        // parts of a file in flight
+	s3Sending    = 2        // parts of a stream in flight; one more is being filled
 	abortTimeout = 30 * time.Second
 )
 
-// Upload makes an object of what lies at r. It takes no memory beyond that of
-// the connections: 4 parts at a time are sent from where they lie.
+// Upload makes an object of the bytes of r. It sends 4 parts at a time directly from r,
+// and takes no memory beyond that of the connections.
 func (b *s3Bucket) Upload(ctx context.Context, key string, r io.ReaderAt, size int64) error {
 	if size <= int64(b.filePart) {
 		return b.put(ctx, key, r, size)
@@ -80,7 +79,7 @@ type s3Parts struct {
 	checksum types.ChecksumAlgorithm // "": none
 
 	mu    sync.Mutex
-	size  int64 // of the parts that are there
+	size  int64 // of the parts sent so far
 	parts []types.CompletedPart
 }
 
@@ -102,7 +101,7 @@ func (b *s3Bucket) begin(ctx context.Context, key string) (*s3Parts, error) {
 	return m, err
 }
 
-// send sends the part of a number, which counts from 1. Safe for concurrent use.
+// send sends one part; numbers start at 1. Safe for concurrent use.
 func (m *s3Parts) send(ctx context.Context, number int32, r io.ReaderAt, start, size int64) error {
 	var out *s3.UploadPartOutput
 	err := m.b.retry(ctx, 0, func(ctx context.Context) (err error) {
@@ -122,7 +121,7 @@ func (m *s3Parts) send(ctx context.Context, number int32, r io.ReaderAt, start, 
 	return nil
 }
 
-// complete makes the parts an object, or removes them.
+// complete turns the parts into an object, or removes them.
 func (m *s3Parts) complete(ctx context.Context) error {
 	slices.SortFunc(m.parts, func(a, b types.CompletedPart) int { return cmp.Compare(*a.PartNumber, *b.PartNumber) })
 	tries := 0
@@ -143,25 +142,25 @@ func (m *s3Parts) complete(ctx context.Context) error {
 	return err
 }
 
-// isThere reports whether the object is one of as many bytes, and parts, as were
-// sent. With AWS the ETag ends in the number of parts; not all servers tell it.
+// isThere reports whether the object has as many bytes, and parts, as were sent. With AWS
+// the ETag ends in the number of parts; not all servers report it.
 func (m *s3Parts) isThere(ctx context.Context) bool {
 	o, err := m.b.Stat(ctx, m.key)
 	_, parts, told := strings.Cut(strings.Trim(o.Version, `"`), "-")
 	return err == nil && o.Size == m.size && (!told || parts == strconv.Itoa(len(m.parts)))
 }
 
-// abort removes the parts, also when ctx has ended.
+// abort removes the parts, even if ctx has ended.
 func (m *s3Parts) abort(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
 	defer cancel()
-	_, _ = m.b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{ // the error that led here says more
+	_, _ = m.b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{ // the caller reports the error that led here
 		Bucket: &m.b.name, Key: &m.key, UploadId: m.id,
 	})
 }
 
-// Create begins an object of unknown size, of at most 50 GiB. It takes up to 15
-// MiB of memory, as far as there is as much to write.
+// Create begins an object of unknown size, at most 50 GiB. It takes up to 15 MiB of
+// memory, but not more than is written.
 func (b *s3Bucket) Create(ctx context.Context, key string) (corpus.Destination, error) {
 	w := &s3Writer{b: b, key: key, ctx: ctx}
 	w.within, w.cancel = context.WithCancelCause(ctx)
@@ -182,8 +181,8 @@ type s3Writer struct {
 	cancel context.CancelCauseFunc
 
 	buf   []byte
-	parts *s3Parts // nil: none was sent yet
-	next  int32    // number of the part before the next one
+	parts *s3Parts // nil: nothing sent yet
+	next  int32    // number of the last part
 	free  chan []byte
 	wg    sync.WaitGroup
 	ended bool
@@ -214,7 +213,7 @@ func (w *s3Writer) err() error {
 	return context.Cause(w.within)
 }
 
-// flush sends the buffer as a part, as soon as there is a place for it.
+// flush sends the buffer as a part, once fewer than s3Sending are in flight.
 func (w *s3Writer) flush() (err error) {
 	if w.parts == nil {
 		if w.parts, err = w.b.begin(w.within, w.key); err != nil {
@@ -247,7 +246,7 @@ func (w *s3Writer) flush() (err error) {
 	return nil
 }
 
-// Commit sends what is left. After an error there is nothing.
+// Commit sends the rest. After an error there is no object.
 func (w *s3Writer) Commit() error {
 	if w.ended {
 		return fs.ErrClosed
@@ -271,7 +270,7 @@ func (w *s3Writer) Commit() error {
 	return parts.complete(w.ctx)
 }
 
-// Abort ends what is under way and removes the parts.
+// Abort cancels requests in flight and removes the parts.
 func (w *s3Writer) Abort() {
 	w.ended = true
 	w.cancel(nil)

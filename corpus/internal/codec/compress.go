@@ -13,8 +13,8 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// PartSize is how much of an output becomes one member, frame or stream of its own. It
-// is part of what makes the bytes of an output.
+// PartSize is how much of an output becomes one member, frame or stream. The bytes of an
+// output depend on it.
 const PartSize = 4 << 20
 
 // A Compressor makes the parts of a compressed file.
@@ -22,15 +22,15 @@ type Compressor struct {
 	// Part appends src, compressed as a member, frame or stream of its own, to
 	// dst. It may be called by many goroutines at once.
 	Part func(dst, src []byte) ([]byte, error)
-	// Memory is about what a part takes while it is made, in bytes: itself, the
-	// result if it did not shrink, and what the compressor holds.
+	// Memory is about how many bytes a part needs while it is made: the input, the result if
+	// it does not shrink, and the compressor.
 	Memory int64
 }
 
 // ReadingMemory is about how many bytes it takes to read a file front to back.
 func ReadingMemory(c Name) int64 {
 	switch c {
-	case Zstd, Xz: // a unit and what it is decoded from, or a window of 8 MiB
+	case Zstd, Xz: // a unit and its compressed bytes, or a window of 8 MiB
 		return 16 << 20
 	case Bzip2:
 		return 8 << 20
@@ -38,7 +38,7 @@ func ReadingMemory(c Name) int64 {
 	return 2 << 20
 }
 
-// CompressorOf returns the compressor of a compression; nil for none.
+// CompressorOf returns the compressor of a compression; nil for no compression.
 func CompressorOf(c Name) (*Compressor, error) {
 	switch c {
 	case Plain:
@@ -97,8 +97,8 @@ func bzip2Part(dst, src []byte) ([]byte, error) {
 	return writePart(z, out, src)
 }
 
-// xzPart makes a stream with a dictionary of 1 MiB at most. A larger one makes
-// prose a hundredth smaller and takes twice the memory.
+// xzPart makes a stream with a dictionary of at most 1 MiB. A larger one makes prose one
+// percent smaller and takes twice the memory.
 func xzPart(dst, src []byte) ([]byte, error) {
 	out := bytes.NewBuffer(dst)
 	z, err := xz.WriterConfig{DictCap: min(max(len(src), lzma.MinDictCap), 1<<20)}.NewWriter(out)

@@ -29,8 +29,8 @@ const (
 	Xz    Name = "xz"
 )
 
-// A Reader is a decoded stream. Read returns io.EOF only where the data ends
-// as its format wants it. Release gives back what it holds.
+// A Reader is a decoded stream. Read returns io.EOF only at the regular end of the
+// format. Release returns the decoder to its pool.
 type Reader interface {
 	io.Reader
 	Release()
@@ -89,14 +89,13 @@ func (d *gzipDecoder) Release() {
 // ZstdDecoder decodes on the goroutine that calls it.
 type ZstdDecoder struct{ *zstd.Decoder }
 
-// MaxZstdWindow is the memory a zstd stream may ask for, the limit of the zstd
-// program too (without --long=31).
+// MaxZstdWindow is the most memory that a zstd stream may ask for, also the limit of the
+// zstd program (without --long=31).
 const MaxZstdWindow = 128 << 20
 
 var zstdPool sync.Pool
 
-// nonEmpty makes a stream of no bytes, which the zstd decoder accepts, a
-// truncated one.
+// nonEmpty makes a stream of no bytes, which the zstd decoder accepts, a truncated one.
 type nonEmpty struct {
 	r     io.Reader
 	begun bool
@@ -114,7 +113,7 @@ func (e *nonEmpty) Read(p []byte) (int, error) {
 
 var errNoBytes = fault.Because(fault.ErrTruncated, "the file has no bytes")
 
-// GetZstd returns a pooled decoder, to be given back by Release.
+// GetZstd returns a pooled decoder. Release returns it to the pool.
 func GetZstd() (*ZstdDecoder, error) {
 	if d, ok := zstdPool.Get().(*ZstdDecoder); ok {
 		return d, nil
@@ -133,7 +132,7 @@ func (d *ZstdDecoder) Release() {
 	}
 }
 
-// Damage names the kind of damage that a decoder has found, and what to do.
+// Damage returns the kind of damage that a decoder has found, and a remedy.
 func Damage(c Name, err error) (text, remedy string, kind error) {
 	remedy = "get a whole copy of the file"
 	switch {
@@ -152,8 +151,9 @@ func Damage(c Name, err error) (text, remedy string, kind error) {
 	return fmt.Sprintf("corrupt %s data (%v)", c, err), remedy, fault.ErrCorrupt
 }
 
-// IsUnchecked reports whether damage was found after bytes that no check sum covers;
-// summed, whether by a check sum of all that was read, so that its place is not known.
+// IsUnchecked reports whether damage was found after bytes that no checksum covers;
+// summed reports whether a checksum of all bytes has found it, so that its place is not
+// known.
 func IsUnchecked(damage error) (unchecked, summed bool) {
 	var corrupt flate.CorruptInputError
 	if errors.Is(damage, gzip.ErrChecksum) || errors.As(damage, &corrupt) {
@@ -167,8 +167,8 @@ func IsUnchecked(damage error) (unchecked, summed bool) {
 	return false, false
 }
 
-// Lazy makes its decoder when it is read first: decoders read the start of their stream
-// at once, and opening a source shall not wait for a network.
+// Lazy makes its decoder at the first read: decoders read the start of their stream at
+// once, and opening a source should not wait for a network.
 type Lazy struct {
 	From io.Reader
 	Name Name
@@ -187,7 +187,7 @@ func (l *Lazy) Read(p []byte) (int, error) {
 	return l.decoder.Read(p)
 }
 
-// Release gives back what the decoder holds.
+// Release releases the decoder, if there is one.
 func (l *Lazy) Release() {
 	if l.decoder != nil {
 		l.decoder.Release()

@@ -11,7 +11,7 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// MaxXzDictionary is the memory an xz stream may ask for, twice that of xz -9.
+// MaxXzDictionary is the most memory that an xz stream may ask for, twice that of xz -9.
 const MaxXzDictionary = 128 << 20
 
 // xzDecoder is a pooled decoder. It keeps its dictionary.
@@ -25,7 +25,7 @@ func (d *xzDecoder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-var errXzEnd = fault.Because(fault.ErrTruncated, "the data end in the middle")
+var errXzEnd = fault.Because(fault.ErrTruncated, "the data end too early")
 
 var xzPool sync.Pool
 
@@ -50,6 +50,6 @@ func getXz(r io.Reader) (*xzDecoder, error) {
 }
 
 func (d *xzDecoder) Release() {
-	_ = d.Reset(bytes.NewReader(nil)) // the end of no data is what is expected
+	_ = d.Reset(bytes.NewReader(nil)) // the error of an empty input is expected
 	xzPool.Put(d)
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// Bytes keep the beginning of a long record until its end is seen, or until it
-// proves to be over MaxRecord. A stream cannot be read twice, so all of a
-// record that may yet be legitimate must be kept; it is kept compressed, as
-// whole files of one line tend to be very repetitive. The code is S2, which
-// costs less than the decoders of the formats here.
+// Bytes hold the beginning of a long record until its end is found, or until it proves to
+// be over MaxRecord. A stream cannot be read twice, so all of a record that may still be
+// valid must be held. It is held compressed, because whole files of one line tend to be
+// very repetitive. The code is S2, which costs less than the decoders of the formats
+// here.
 type Bytes struct {
 	pieces  [][]byte
 	Size    int64 // uncompressed
 	scratch []byte
 }
 
-// Add keeps a copy of p behind what is kept already.
+// Add appends a copy of p to the held bytes.
 func (h *Bytes) Add(p []byte) {
 	if len(p) == 0 {
 		return
@@ -28,7 +28,7 @@ func (h *Bytes) Add(p []byte) {
 	h.Size += int64(len(p))
 }
 
-// AppendTo appends all that is kept to dst and forgets it, piece by piece.
+// AppendTo appends all held bytes to dst and drops them, piece by piece.
 func (h *Bytes) AppendTo(dst []byte) []byte {
 	for i, piece := range h.pieces {
 		n, err := s2.DecodedLen(piece)
@@ -46,5 +46,5 @@ func (h *Bytes) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Drop forgets what is kept.
+// Drop drops the held bytes.
 func (h *Bytes) Drop() { *h = Bytes{} }

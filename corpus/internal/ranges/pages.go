@@ -11,12 +11,12 @@ import (
 const (
 	pageSize    = 1 << 20
 	pagesCached = 8
-	directRead  = 2 * pageSize // reads of so many bytes go past the cache
+	directRead  = 2 * pageSize // reads of at least so many bytes bypass the cache
 )
 
-// Pages read an object in any order: in pages, of which the last ones are kept. When
-// pages are read in order, the next one is fetched beforehand. They are safe for
-// concurrent use, but no ReadAt may be under way in Close.
+// Pages read an object in any order: in pages, of which the most recent are kept. When
+// pages are read in order, the next one is fetched in advance. They are safe for
+// concurrent use, but no ReadAt may be in progress during Close.
 type Pages struct {
 	object Object
 	ctx    context.Context
@@ -76,7 +76,7 @@ func (r *Pages) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, atEnd
 }
 
-// page returns a page, which stays as it is.
+// page returns the data of a page, which does not change.
 func (r *Pages) page(number int64) ([]byte, error) {
 	r.mu.Lock()
 	page := r.ask(number)
@@ -95,7 +95,7 @@ func (r *Pages) page(number int64) ([]byte, error) {
 	return page.data, page.err
 }
 
-// ask returns a page that is here or under way. The caller has the lock.
+// ask returns a page that is present or being fetched. The caller has the lock.
 func (r *Pages) ask(number int64) *page {
 	r.clock++
 	if page := r.pages[number]; page != nil {
@@ -109,7 +109,7 @@ func (r *Pages) ask(number int64) *page {
 				oldest = n
 			}
 		}
-		delete(r.pages, oldest) // who reads it still has it
+		delete(r.pages, oldest) // its readers still have it
 	}
 	start := number * pageSize
 	page := &page{data: make([]byte, min(pageSize, r.object.Size-start)), ready: make(chan struct{}), used: r.clock}

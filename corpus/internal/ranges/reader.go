@@ -13,22 +13,20 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// An object is read front to back by requests for ranges, of which several are
-// under way at once, because one connection rarely carries what the network
-// can:
+// An object is read front to back by requests for ranges. Several are in flight at once,
+// because one connection rarely uses the whole bandwidth of the network:
 //
 //	object  ├─1─┼──2──┼────3────┼────4────┼─ …
-//	         read  ready  …coming  …coming   not asked for yet
+//	         read  ready  …coming  …coming   not requested yet
 //
-// An object of up to a quarter of the read-ahead is one range. Those of a larger
-// one begin small and few, so that reading just a header costs little, and
-// double up to that size, four at a time. Memory of an open
-// object: at most the read-ahead (8 MiB by default). A range that breaks off
-// is continued where it broke, by another request for the rest, for as long as
+// An object of up to a quarter of the read-ahead is one range. The ranges of a larger one
+// begin small and few, so that reading just a header costs little, and double up to that
+// size, four at a time. Memory of an open object: at most the read-ahead (8 MiB by
+// default). If a range breaks off, another request continues it there, for as long as
 // requests bring bytes.
 //
-// Each range is fetched by a goroutine of its own, which the reader's context
-// ends; Close waits for them.
+// Each range is fetched by a goroutine of its own, which ends with the reader's context;
+// Close waits for them.
 
 const (
 	defaultReadAhead = 8 << 20
@@ -36,17 +34,17 @@ const (
 	firstRange       = 256 << 10
 )
 
-// Patience is how long a request is waited for, and how often it is repeated.
+// Patience is how long to wait for a request, and how often to repeat it.
 type Patience struct {
-	Tries          int           // in a row without a byte
+	Tries          int           // requests in a row without a byte
 	Pause, Longest time.Duration // before the second try, doubling up to Longest
-	Idle           time.Duration // without a byte, until a request is given up
+	Idle           time.Duration // time without a byte after which a request is given up
 }
 
-// Usual is the patience with all objects.
+// Usual is the patience for all objects.
 var Usual = Patience{Tries: 8, Pause: 200 * time.Millisecond, Longest: 5 * time.Second, Idle: 30 * time.Second}
 
-// An Object is what is read. It is safe for concurrent use if its function is.
+// An Object is the object to read. It is safe for concurrent use if its function is.
 type Object struct {
 	Size int64
 	// Open opens length > 0 bytes from an offset on. An error that errors.Is ErrNotExist,
@@ -57,7 +55,7 @@ type Object struct {
 
 var errIdle = errors.New("no data for too long")
 
-// Fetch fills buf with the bytes from offset on. What breaks off is continued, as Usual
+// Fetch fills buf with the bytes from offset on. It continues broken requests as Usual
 // says. The error is a *fault.Unread.
 func (f *Object) Fetch(ctx context.Context, offset int64, buf []byte) error {
 	have, pause, p := 0, Usual.Pause, Usual
@@ -71,7 +69,7 @@ func (f *Object) Fetch(ctx context.Context, offset int64, buf []byte) error {
 			return &fault.Unread{Err: ctx.Err()}
 		case isFinal(err):
 			return &fault.Unread{Err: err}
-		case n > 0: // it goes on
+		case n > 0: // progress was made
 			try, pause = 1, p.Pause
 		case try == p.Tries:
 			return &fault.Unread{Err: fault.Caused(fault.ErrUnavailable, err,
@@ -95,14 +93,14 @@ func askedPause(err error) time.Duration {
 	return 0
 }
 
-// isFinal reports whether another try would give the same error.
+// isFinal reports whether another try would return the same error.
 func isFinal(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrInvalid) ||
 		errors.Is(err, fault.ErrChanged)
 }
 
-// request makes one request and returns how many bytes of buf it has filled. It
-// gives up when no byte comes for a while.
+// request makes one request and returns how many bytes of buf it has filled. It gives up
+// when no byte arrives for Idle.
 func (f *Object) request(ctx context.Context, offset int64, buf []byte) (have int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -137,13 +135,13 @@ type Reader struct {
 	wg     sync.WaitGroup // of the goroutines that fetch
 
 	queue []*piece // in the order of the object; the first is being read
-	pos   int      // read of the first
-	asked int64    // bytes of the object that ranges were made for
+	pos   int      // bytes of the first piece already read
+	asked int64    // bytes of the object that have been requested
 	size  int      // of the next range
 	most  int      // bytes of a range
-	ahead int      // ranges that may be in the queue
-	free  [][]byte // buffers of ranges that were read
-	err   error    // of all further calls
+	ahead int      // most ranges in the queue
+	free  [][]byte // buffers of ranges already read
+	err   error    // returned by all further calls
 }
 
 type piece struct {
@@ -160,14 +158,14 @@ func NewReader(ctx context.Context, o Object, readAhead int) *Reader {
 	r := &Reader{object: o, most: max(readAhead/rangesAhead, 1), ahead: 1}
 	r.size = min(firstRange, r.most)
 	if o.Size <= int64(r.most) {
-		r.size = r.most // one request is all that it takes
+		r.size = r.most // one request is enough
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.ask()
 	return r
 }
 
-// ask begins to fetch as many ranges as may be under way.
+// ask starts fetching as many ranges as may be in flight.
 func (r *Reader) ask() {
 	for len(r.queue) < r.ahead && r.asked < r.object.Size {
 		offset := r.asked
@@ -186,7 +184,7 @@ func (r *Reader) buffer(n int) []byte {
 			return b[:n]
 		}
 	}
-	r.free = nil // too small for what comes now
+	r.free = nil // too small for the next ranges
 	return make([]byte, n)
 }
 

@@ -1,7 +1,7 @@
 // Package rowframe puts the wanted values of a row of a Parquet file into one run of
 // bytes, a frame, and takes them out again:
 //
-//	frame  size of what follows, 4 bytes little-endian │ id │ fields … │ text
+//	frame  size of the rest, 4 bytes little-endian │ id │ fields … │ text
 //	value  uvarint(0) for null, else uvarint(1 + length) and the bytes
 //
 // A frame of size 0 is a row with a value over the limit.
@@ -28,8 +28,8 @@ type cellValue struct {
 	ok bool
 }
 
-// Append appends the frames of the first rows of a piece. The text is as it is, other
-// values have their canonical text form; limit is the most that one may have.
+// Append appends the frames of the first rows of a piece. The text is unchanged, other
+// values have their canonical text form; limit is the most bytes of one value.
 func (c *Columns) Append(buf []byte, piece *parquetfile.Piece, rows int, limit int64) []byte {
 	cells := make([]parquetfile.Cells, 0, 2+len(c.Fields))
 	order := make([]int, 0, cap(cells)) // of the values in a frame: places in cells, -1 = null
@@ -97,8 +97,8 @@ func appendValue(buf []byte, leaf *parquetfile.Leaf, v []byte, text bool, limit 
 	return append(buf, shown...), false
 }
 
-// Cut returns the frame at the start of data, whose length is 0 if nothing is there;
-// long says that a value of its row is over the limit.
+// Cut returns the frame at the start of data, whose length is 0 if there is none; long
+// reports whether a value of its row is over the limit.
 func Cut(data []byte) (frame []byte, long bool) {
 	if len(data) < headSize {
 		return nil, false
@@ -108,10 +108,11 @@ func Cut(data []byte) (frame []byte, long bool) {
 	return data[:n:n], size == 0
 }
 
-// Values returns the values of a frame, to be taken by Next.
+// Values returns the values of a frame, to be read by Next.
 func Values(frame []byte) []byte { return frame[min(headSize, len(frame)):] }
 
-// Next takes the first of values, nil for null; ok is false if they are no frame's.
+// Next returns the first of values, nil for null; ok is false if values are not those of
+// a frame.
 func Next(values []byte) (v, rest []byte, ok bool) {
 	size, n := binary.Uvarint(values)
 	if n <= 0 || size > uint64(len(values)-n)+1 {

@@ -1,5 +1,5 @@
-// Package table cuts tables of separated values into records, and records into cells: CSV, whose
-// columns commas separate, or what Delimiter finds in place of them, and TSV.
+// Package table cuts tables of separated values into records, and records into cells: CSV, whose columns are separated
+// by commas or by the character that Delimiter finds, and TSV.
 package table
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// State is what CSVRecord has found.
+// State is the result of CSVRecord.
 type State uint8
 
 const (
@@ -22,13 +22,11 @@ const (
 	Long       // the line on which it starts is over the limit
 )
 
-// CSVRecord finds the end of the CSV record at the start of s, whose cells end at comma. n is its length
-// with its line end; of a malformed or too long one that of its first line; 0
-// with More. With eof the data ends with s.
+// CSVRecord finds the end of the CSV record at the start of s, whose cells end at comma. n is its length with its line
+// end; for a malformed or too long record that of its first line; 0 with More. With eof the data ends with s.
 //
-// A record that does not end within limit bytes is malformed if it has several
-// lines: an unclosed quote is far more likely than a field of that size, and
-// so it costs one line instead of all that follow.
+// A record that does not end within limit bytes is malformed if it has several lines: an unclosed quote is far more
+// likely than a field of that size. So an unclosed quote costs one line instead of all that follow.
 func CSVRecord(s []byte, comma byte, limit int64, eof bool) (n int, state State) {
 	line := bytes.IndexByte(s, '\n') + 1
 	if line == 0 {
@@ -43,7 +41,7 @@ func CSVRecord(s []byte, comma byte, limit int64, eof bool) (n int, state State)
 	if bytes.IndexByte(s[:line], '"') < 0 {
 		return line, OK
 	}
-	// open is what it means when the data ends before the record does.
+	// open is the result if the data ends before the record does.
 	open, end := More, eof
 	if int64(len(s)) > limit {
 		s, open, end = s[:limit], Bad, false
@@ -80,7 +78,7 @@ func CSVRecord(s []byte, comma byte, limit int64, eof bool) (n int, state State)
 	}
 }
 
-// cost is the result for a record that does not end in the data.
+// cost returns the result for a record that does not end in the data.
 func cost(open State, line int) (int, State) {
 	if open == More {
 		line = 0
@@ -113,8 +111,7 @@ func cellEnd(s []byte, i int, comma byte) int {
 	return i
 }
 
-// cell is the place of one field of a record: of a quoted one the content
-// between the quotes.
+// cell is the place of one field in a record; for a quoted field, of the content between the quotes.
 type cell struct {
 	from, to int
 	doubled  bool // has doubled quotes
@@ -164,15 +161,14 @@ func splitTSV(dst []cell, raw []byte) []cell {
 	}
 }
 
-// Comma separates the columns of CSV, unless Delimiter finds something else.
+// Comma separates the columns of CSV, unless Delimiter finds another character.
 const Comma = ','
 
-// Delimiter returns what separates the columns of CSV by its beginning s, which is not blank: of a semicolon, a
-// tab and a vertical bar the one that the header has outside of quotes; a comma, if the
-// header has one, or not exactly one of these. So a table with commas is never read otherwise.
-// But a table of one column may have a name such as "a;b": the first record must have as many
-// cells as the header. Records that do not end within limit bytes and firstRecord are
-// not looked at. more says that s is too short to tell; with eof the data ends with it.
+// Delimiter returns the character that separates the columns of CSV, given its beginning s, which is not blank. It is
+// the semicolon, tab or vertical bar in the header outside of quotes; or a comma, if the header has a comma, or not
+// exactly one kind of the three. So a table with commas is never read otherwise. But a table of one column may have a
+// name such as "a;b": the first record must have as many cells as the header. Records that do not end within limit
+// bytes and firstRecord are not considered. more reports that s is too short to tell; with eof the data ends with it.
 func Delimiter(s []byte, limit int64, eof bool) (by byte, more bool) {
 	limit = min(limit, firstRecord)
 	by = Comma
@@ -205,16 +201,15 @@ func Delimiter(s []byte, limit int64, eof bool) (by byte, more bool) {
 	return by, state == More
 }
 
-// firstRecord is how many bytes Delimiter looks at, at most.
+// firstRecord is the most bytes that Delimiter reads.
 const firstRecord = 1 << 20
 
-// headerLine returns a header without what may stand before it.
+// headerLine returns a header without the byte order mark and blank lines before it.
 func headerLine(raw []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(raw, lines.ByteOrderMark), "\r\n")
 }
 
-// Columns are the header of a table and where the wanted columns are; -1 = not
-// there.
+// Columns are the header of a table and the places of the wanted columns; -1 = absent.
 type Columns struct {
 	Names    []string
 	comma    byte // separates the columns; 0: tabs, without quotes
@@ -222,8 +217,9 @@ type Columns struct {
 	fields   []int
 }
 
-// Header parses the header line, whose names end at comma, or at tabs without quotes if that is 0.
-// A byte order mark and blank lines may stand before it. text, id and fields name the wanted columns; text nil and id "" are none.
+// Header parses the header line, whose names end at comma, or at tabs without quotes if that is 0. A byte order mark
+// and blank lines may precede it. text, id and fields name the wanted columns; with text nil and id "" these are not
+// wanted.
 func Header(raw []byte, comma byte, text *string, id string, fields []string) (*Columns, error) {
 	c := &Columns{comma: comma}
 	line := headerLine(raw)
@@ -259,10 +255,10 @@ func Header(raw []byte, comma byte, text *string, id string, fields []string) (*
 	return c, nil
 }
 
-// Comma returns what separates the columns; 0: tabs, without quotes.
+// Comma returns the character that separates the columns; 0: tabs, without quotes.
 func (c *Columns) Comma() byte { return c.comma }
 
-// Equal tells whether records are parsed alike by both, which may be nil.
+// Equal reports whether both, which may be nil, parse records in the same way.
 func (c *Columns) Equal(other *Columns) bool {
 	if c == nil || other == nil {
 		return c == other
@@ -270,8 +266,8 @@ func (c *Columns) Equal(other *Columns) bool {
 	return c == other || c.comma == other.comma && slices.Equal(c.Names, other.Names) && c.text == other.text && c.id == other.id && slices.Equal(c.fields, other.fields)
 }
 
-// separator tells what seems to separate the columns of a table in which TSV sees one, with the
-// remedy; ok is false if that is not to be seen.
+// separator returns what seems to separate the columns of a table that has one column as TSV, with the remedy; ok is
+// false if it finds nothing.
 func separator(names []string) (by setting.Text, ok bool) {
 	if len(names) != 1 {
 		return by, false
@@ -284,9 +280,8 @@ func separator(names []string) (by setting.Text, ok bool) {
 	return by, false
 }
 
-// longCell is the length from which on a cell with doubled quotes does not go into
-// scratch memory that grows step by step: of one of 60 MiB that would be three times as
-// much.
+// longCell is the length from which a cell with doubled quotes does not go into scratch memory that grows step by step:
+// for a cell of 60 MiB that would take three times as much.
 const longCell = 256 << 10
 
 // value returns the content of a cell, a view of raw or of buf.
@@ -317,9 +312,8 @@ type Row struct {
 	unquoted []byte // scratch for cells with doubled quotes
 }
 
-// Parse returns the wanted cells of a record, views of raw or of the Row's memory: the
-// id is nil if it is empty or there is none, and so is a field that is not there, of
-// which fields has as many as were wanted.
+// Parse returns the wanted cells of a record, views of raw or of the Row's memory. The id is nil if it is empty or not
+// wanted. fields has as many entries as were wanted, nil for absent ones.
 func (r *Row) Parse(c *Columns, raw []byte, fields [][]byte) (text, id []byte, err error) {
 	ok := true
 	if c.comma == 0 {
@@ -352,7 +346,7 @@ func (r *Row) Parse(c *Columns, raw []byte, fields [][]byte) (text, id []byte, e
 	return text, id, nil
 }
 
-// Trim gives back scratch memory of more than most bytes.
+// Trim frees scratch memory of more than most bytes.
 func (r *Row) Trim(most int) {
 	if cap(r.unquoted) > most {
 		r.unquoted = nil

@@ -15,20 +15,20 @@ import (
 //
 //	"BZh" level │ { block magic 48 bits │ CRC 32 │ block }… │ end magic 48 │ CRC 32 │ pad to a byte
 //
-// and blocks start at any bit, so the next magic number is searched at all eight
-// shifts. A unit is the block made a stream of its own, with a header in front
-// and an end behind. The blocks' check sums are combined into that of the stream
-// while claiming. (A magic number stands inside a block by chance once in 2⁴⁸
-// bits; that block is then reported as corrupt.)
+// and blocks start at any bit, so the search for the next magic number covers all eight shifts. A
+// unit is the block turned into a stream of its own, with a header before it and an end after it.
+// While claiming, the checksums of the blocks are combined into that of the stream. (A magic
+// number occurs inside a block by chance once in 2⁴⁸ bits; that block is then reported as
+// corrupt.)
 type bzip2Units struct {
 	file
 	buf      []byte // of the file
-	base     int64  // of buf in the file
+	base     int64  // place of buf in the file
 	chunk    int    // bytes to read at once
-	bit      int    // place in buf, in bits
+	bit      int    // current place in buf, in bits
 	level    byte   // '1'…'9'; 0 outside a stream
-	combined uint32 // check sum of the stream's blocks
-	begun    bool   // one stream has begun
+	combined uint32 // checksum of the stream's blocks
+	begun    bool   // at least one stream has begun
 }
 
 const (
@@ -36,8 +36,8 @@ const (
 	endMagic   = 0x177245385090
 	magicBits  = 48
 	magicMask  = 1<<magicBits - 1
-	// maxBlockBytes bounds the compressed size of a block: 900 000 bytes that do not
-	// compress take about 1 % more.
+	// maxBlockBytes bounds the compressed size of a block: 900 000 incompressible bytes take about 1
+	// % more.
 	maxBlockBytes = 2 << 20
 )
 
@@ -45,17 +45,15 @@ func (z *bzip2Units) Place() Place {
 	return Place{z.base*8 + int64(z.bit), z.level, z.combined}
 }
 
-// stream goes on with the same blocks, one after the other and each piece by
-// piece.
+// stream continues with the same blocks, one after the other and piece by piece.
 func (z *bzip2Units) Stream(from Place) (codec.Reader, error) {
 	z.buf, z.base, z.bit = z.buf[:0], from.Bit/8, int(from.Bit%8)
 	z.level, z.combined = from.level, from.combined
 	return &bzip2Stream{z: z}, nil
 }
 
-// bzip2Stream decodes blocks in order. A block with a check sum that does not
-// match is not used, so each is decoded twice: this is the way for blocks that
-// are too large to be kept.
+// bzip2Stream decodes blocks in order. A block with a wrong checksum is not used, so each block
+// is decoded twice. It is for blocks that are too large to be kept.
 type bzip2Stream struct {
 	z       *bzip2Units
 	scratch []byte
@@ -111,7 +109,7 @@ func (z *bzip2Units) Claim(scratch *[]byte) ([]byte, error) {
 			return unit, nil
 		case endMagic:
 			if sum != z.combined {
-				return nil, fault.Because(fault.ErrCorrupt, "check sum of a stream does not match")
+				return nil, fault.Because(fault.ErrCorrupt, "checksum of a stream does not match")
 			}
 			z.bit = (z.bit + magicBits + 32 + 7) &^ 7
 			z.level, z.combined = 0, 0
@@ -138,7 +136,7 @@ func (z *bzip2Units) streamHeader() error {
 	return nil
 }
 
-// need reads on until n bits from the place on are in the buffer.
+// need reads until the buffer holds n bits from the current place on.
 func (z *bzip2Units) need(n int) error {
 	for z.bit+n > len(z.buf)*8 {
 		if err := z.fill(); err != nil {
@@ -148,8 +146,8 @@ func (z *bzip2Units) need(n int) error {
 	return nil
 }
 
-// fill reads more of the file into the buffer and forgets what lies behind the
-// place. At the end of the file it returns io.ErrUnexpectedEOF.
+// fill reads more of the file into the buffer and drops the bytes before the current place. At
+// the end of the file it returns io.ErrUnexpectedEOF.
 func (z *bzip2Units) fill() error {
 	if done := z.bit >> 3; done > 0 {
 		z.buf = z.buf[:copy(z.buf, z.buf[done:])]
@@ -170,7 +168,7 @@ func (z *bzip2Units) fill() error {
 	return nil
 }
 
-// bits returns n ≤ 48 bits from a place in the buffer on, which must be there.
+// bits returns the n ≤ 48 bits at a place of the buffer, which must hold them.
 func (z *bzip2Units) bits(at, n int) uint64 {
 	var w [8]byte
 	copy(w[:], z.buf[at>>3:])
@@ -197,8 +195,8 @@ func (z *bzip2Units) nextMagic(at int) (int, error) {
 	}
 }
 
-// magicByte marks the values of the third of the bytes that wholly lie inside a
-// magic number, at any shift.
+// magicByte marks the values that the third byte wholly inside a magic number can have, at any
+// shift.
 var magicByte = func() (t [256]bool) {
 	for shift := range 8 {
 		for _, m := range [...]uint64{blockMagic, endMagic} {
@@ -211,8 +209,8 @@ var magicByte = func() (t [256]bool) {
 // findMagic returns the place in bits of the first magic number at or after the
 // bit at of buf, or -1.
 //
-// A magic number that starts in byte i at bit s covers bits s…s+47, and byte i+3
-// wholly for every s: only its 16 possible values are looked at closer.
+// A magic number that starts in byte i at bit s covers bits s…s+47, and byte i+3 wholly for every
+// s: only its 16 possible values need a closer look.
 func findMagic(buf []byte, at int) int {
 	for i := at >> 3; i+6 <= len(buf); i++ {
 		if !magicByte[buf[i+3]] {
@@ -230,7 +228,7 @@ func findMagic(buf []byte, at int) int {
 	return -1
 }
 
-// asStream appends the block between the place and end as a stream of its own.
+// asStream appends the block from the current place to end as a stream of its own.
 func (z *bzip2Units) asStream(dst []byte, end int, sum uint32) []byte {
 	dst = append(dst, 'B', 'Z', 'h', z.level)
 	from, shift := z.bit>>3, z.bit&7
@@ -258,8 +256,8 @@ func (z *bzip2Units) asStream(dst []byte, end int, sum uint32) []byte {
 	return dst
 }
 
-// Decode decodes one block. Of a damaged one nothing is used. The run lengths
-// of the format let a block of a few dozen bytes become 46 MB.
+// Decode decodes one block. Nothing of a damaged block is used. The run lengths of the format let
+// a block of a few dozen bytes become 46 MB.
 func (z *bzip2Units) Decode(dst, unit []byte) ([]byte, error) {
 	have := len(dst)
 	out, err := readOn(dst, io.LimitReader(bzip2.NewReader(bytes.NewReader(unit)), Max+1))

@@ -13,20 +13,20 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// zstdUnits takes the frames of a zstd file as units: each begins with a header and
-// can be walked over without decoding it. Small ones that follow each other are one
-// unit. One that decodes to more than Max, or anything odd, is left to the stream
-// decoder, which says exactly what is wrong.
+// zstdUnits takes the frames of a zstd file as units: each begins with a header and can
+// be walked over without decoding it. Consecutive small frames are one unit. A frame that
+// decodes to more than Max, or anything unusual, is left to the stream decoder, which
+// says exactly what is wrong.
 type zstdUnits struct {
 	file
 	pos   int64 // of the next frame
 	guess int   // compressed bytes to read at first
 }
 
-// frame is what lookZstd finds.
+// frame is the result of lookZstd.
 type frame struct {
-	length  int64 // compressed; if that is more than is there, up to where more must be read to know
-	decoded int   // no more than so many bytes
+	length  int64 // compressed; if more than the data, how much must be read to find it
+	decoded int   // upper bound of the decoded size
 	skip    bool  // nothing to decode
 }
 
@@ -79,8 +79,8 @@ func (z *zstdUnits) Claim(scratch *[]byte) ([]byte, error) {
 	}
 }
 
-// small returns the length of the frames at the start of data that stand
-// there as a whole and decode to no more than most.
+// small returns the length of the frames at the start of data that are complete and
+// decode to at most most bytes.
 func (z *zstdUnits) small(data []byte, most int) (n int64) {
 	for {
 		fr, err := lookZstd(data[n:])
@@ -92,7 +92,7 @@ func (z *zstdUnits) small(data []byte, most int) (n int64) {
 	}
 }
 
-// shortFile is the error for a file that has fewer bytes than it had.
+// shortFile is the error for a file that has become shorter.
 func shortFile(err error) error {
 	if err == io.EOF {
 		return fault.Because(fault.ErrChanged, "the file became shorter while it was read")
@@ -120,8 +120,8 @@ func (z *zstdUnits) Decode(dst, unit []byte) ([]byte, error) {
 	return dst, err
 }
 
-// Small decodes a short zstd file at once, which takes no more memory than it needs,
-// whatever its frames ask for; ok is false if it is not that, or is damaged.
+// Small decodes a short zstd file at once, in no more memory than it needs, whatever its
+// frames ask for; ok is false if the file is not short, or is damaged.
 func Small(at io.ReaderAt, size int64, read *atomic.Int64) (r codec.Reader, ok bool) {
 	if size == 0 || size > Max/4 {
 		return nil, false
@@ -139,7 +139,7 @@ func Small(at io.ReaderAt, size int64, read *atomic.Int64) (r codec.Reader, ok b
 	return codec.Stored{Reader: bytes.NewReader(out)}, true
 }
 
-// readOn appends what r gives to dst; the error is nil at io.EOF.
+// readOn appends the bytes of r to dst; at io.EOF the error is nil.
 func readOn(dst []byte, r io.Reader) ([]byte, error) {
 	for {
 		dst = slices.Grow(dst, 64<<10)
@@ -159,8 +159,8 @@ const (
 	zstdHeaderMax = 18
 )
 
-// lookZstd finds the end of the frame at the start of data, by walking the headers of
-// its blocks (RFC 8878, section 3.1.1). ErrSerial: it is no unit.
+// lookZstd finds the end of the frame at the start of data, by walking the headers of its
+// blocks (RFC 8878, section 3.1.1). ErrSerial: the frame cannot be a unit.
 //
 //	magic 4 │ frame header 2–14 │ { block header 3 │ block }… │ [checksum 4]
 func lookZstd(data []byte) (frame, error) {
@@ -209,7 +209,7 @@ func lookZstd(data []byte) (frame, error) {
 	}
 }
 
-// decodeZstd appends a decoded unit to dst, or gives dst with an error.
+// decodeZstd appends the decoded unit to dst; with an error it returns dst unchanged.
 func decodeZstd(dst, unit []byte) ([]byte, error) {
 	d, err := codec.GetZstd()
 	if err != nil {
@@ -223,8 +223,8 @@ func decodeZstd(dst, unit []byte) ([]byte, error) {
 	return out, nil
 }
 
-// salvageZstd decodes a damaged frame as a stream, which gives what stands before
-// the damage. But if only the check sum is wrong, the damage may be anywhere.
+// salvageZstd decodes a damaged frame as a stream, which gives the bytes before the
+// damage. But if only the checksum is wrong, the damage may be anywhere.
 func salvageZstd(dst, unit []byte, damage error) ([]byte, error) {
 	if errors.Is(damage, zstd.ErrCRCMismatch) {
 		return dst, damage

@@ -4,8 +4,8 @@
 //	bucket, err := blob.OpenBucket(ctx, "azblob://container")
 //	options.Buckets = func(context.Context, string) (corpus.Bucket, error) { return cloudblob.New(bucket), nil }
 //
-// It is a package of its own because gocloud.dev/blob brings gRPC and OpenTelemetry with
-// it, which every program that linked it would pay for at its start.
+// It is a package of its own because gocloud.dev/blob needs gRPC and OpenTelemetry, which slow the start of
+// every program that links them.
 package cloudblob
 
 import (
@@ -25,15 +25,13 @@ import (
 // requestTimeout is for a request that moves little data.
 const requestTimeout = time.Minute
 
-// contentType is that of all outputs; without one, drivers would look at the
-// bytes and guess.
+// contentType is that of all outputs; without it, drivers would guess from the bytes.
 const contentType = "application/octet-stream"
 
 type bucket struct{ *blob.Bucket }
 
-// New makes a Bucket of any bucket of gocloud.dev/blob, whose driver need not be known
-// here. An object counts as changed when its size or time of change is another. What
-// fails is not tried again but by the driver. The caller closes b.
+// New makes a Bucket of any bucket of gocloud.dev/blob, with any driver. An object counts as changed when its
+// size or modification time differs. Only the driver retries failed requests. The caller closes b.
 func New(b *blob.Bucket) corpus.BucketWriter { return bucket{b} }
 
 func (b bucket) List(ctx context.Context, prefix string, each func(corpus.Object) error) error {
@@ -70,7 +68,7 @@ func (b bucket) Read(ctx context.Context, o corpus.Object, offset, length int64)
 		return nil, failed(ctx, err)
 	}
 	if r.Size() != o.Size || !r.ModTime().Equal(o.ModTime) {
-		_ = r.Close() // nothing of it is wanted
+		_ = r.Close() // none of its bytes are wanted
 		return nil, changed(nil)
 	}
 	return r, nil
@@ -108,8 +106,7 @@ func (b bucket) Remove(ctx context.Context, key string) error {
 	return failed(ctx, err)
 }
 
-// destination is an object that is there when its writer is closed with its
-// context still standing.
+// destination is an object that appears when its writer is closed before its context ends.
 type destination struct {
 	ctx    context.Context
 	w      *blob.Writer
@@ -132,12 +129,12 @@ func (d *destination) Abort() {
 	if !d.ended {
 		d.ended = true
 		d.cancel()
-		_ = d.w.Close() // fails, as is wanted
+		_ = d.w.Close() // it fails, as intended
 	}
 }
 
-// failed gives an error a remedy, by the codes that all drivers have, unless the caller
-// has ended the request.
+// failed adds a remedy to an error, by the codes that all drivers have, unless the caller has ended the
+// request.
 func failed(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -151,14 +148,14 @@ func failed(ctx context.Context, err error) error {
 	case gcerrors.NotFound:
 		return fault.Caused(fs.ErrNotExist, err, "no such bucket or object; check the name")
 	case gcerrors.PermissionDenied:
-		return fault.Caused(fs.ErrPermission, err, "access denied; check the credentials and what they are allowed to")
+		return fault.Caused(fs.ErrPermission, err, "access denied; check the credentials and their permissions")
 	case gcerrors.FailedPrecondition:
 		return changed(err)
 	}
 	return err
 }
 
-// changed is what reading an object gives that is not the one found before.
+// changed is the error of reading an object that is not the one found before.
 func changed(cause error) error {
 	return fault.Caused(corpus.ErrChanged, cause, "the object was changed after it was found; run again when nothing writes to it")
 }
