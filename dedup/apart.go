@@ -16,13 +16,12 @@ import (
 	"github.com/alike-dev/alike/internal/resume"
 )
 
-// outputs are all files and folders that a run writes. None of them may be an
-// input, another file that was read, or a part of another output, by whatever name:
-// paths, links and letter case are seen through by asking the system whether two
-// files are the same.
+// outputs are all files and folders that a run writes. None of them may be an input, another file
+// that was read, or a part of another output. Other names do not hide this: whether two paths,
+// links or spellings are the same file is asked of the system.
 type outputs struct {
 	all    []output
-	folder string          // whose ancestors were looked at last
+	folder string          // whose parents were checked last
 	clear  map[string]bool // real paths of folders that no output owns
 }
 
@@ -30,12 +29,12 @@ type outputs struct {
 type output struct {
 	what   string // "output", "output folder", "work folder"
 	name   string // as the user knows it; "" for standard output
-	kind   string // "file", "folder" or "place": another one is the remedy
+	kind   string // "file", "folder" or "place": the remedy is to name another one
 	path   string // resolved; "-" for standard output, a place's URL
 	at     fs.FileInfo
-	parent fs.FileInfo   // the nearest folder that it lies in and that is there
-	owned  []string      // what the run writes: path, or the names in a folder that are the run's; of a place, URLs
-	taken  []fs.FileInfo // of what is owned, what is there
+	parent fs.FileInfo   // the nearest existing folder that it lies in
+	owned  []string      // what the run writes: path, or the run's names in a folder; of a place, URLs
+	taken  []fs.FileInfo // existing files among those of owned
 }
 
 // An apartError says that an output is an input or another output. It is ErrUsage.
@@ -53,9 +52,9 @@ func (o *output) String() string {
 	return o.what + " " + fault.Shown(o.name)
 }
 
-// newOutputs returns the outputs of a run, or an error if two of them meet, or one of
-// them is among Config.Reads or, in an object store, among the inputs. Other inputs
-// are checked when they are found; see check.
+// newOutputs returns the outputs of a run, or an error if two of them overlap, or one of them is
+// among Config.Reads or, in an object store, among the inputs. Other inputs are checked when they
+// are found; see check.
 func newOutputs(c *Config) (*outputs, error) {
 	o := &outputs{clear: map[string]bool{}}
 	err := errors.Join(
@@ -86,7 +85,7 @@ func newOutputs(c *Config) (*outputs, error) {
 		}
 	}
 	for _, name := range c.Reads {
-		if info, err := os.Stat(name); err == nil { // else whoever reads it tells
+		if info, err := os.Stat(name); err == nil { // otherwise reading it reports the error
 			if err := o.check(name, info); err != nil {
 				return nil, err
 			}
@@ -95,8 +94,8 @@ func newOutputs(c *Config) (*outputs, error) {
 	return o, nil
 }
 
-// Apart returns an ErrUsage if one of the files that are written ("-": standard output) is
-// another of them, or one that is read, by whatever name. Empty names are none.
+// Apart returns an ErrUsage if one of the written files ("-": standard output) is, by whatever
+// name, another written file or one that is read. Empty names are ignored.
 func Apart(written, read []string) error {
 	named := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
@@ -105,8 +104,8 @@ func Apart(written, read []string) error {
 	return err
 }
 
-// addFolder adds the folder or place of a URL in which a run makes files of the given
-// names; "" is none.
+// addFolder adds the folder or place of a URL in which a run makes files of the given names; "" is
+// none.
 func (o *outputs) addFolder(what, name string, names []string) error {
 	if name == "" {
 		return nil
@@ -130,8 +129,8 @@ func (o *outputs) addFolder(what, name string, names []string) error {
 	return nil
 }
 
-// addFile adds a file, the object of a URL, or standard output for "-". Devices and
-// pipes keep nothing, and a folder is refused when it is opened.
+// addFile adds a file, the object of a URL, or standard output for "-". Devices and pipes keep
+// nothing, and a folder is refused when it is opened.
 func (o *outputs) addFile(name string) error {
 	out := output{what: "output", name: name, kind: "file", path: bucketurl.LocalPath(name)}
 	switch {
@@ -155,7 +154,7 @@ func (o *outputs) addFile(name string) error {
 	return nil
 }
 
-// look resolves the path and sees what is there.
+// look resolves the path and finds out what exists there.
 func (out *output) look() error {
 	path, err := resolved(out.path)
 	if err != nil {
@@ -182,7 +181,7 @@ func (out *output) own(path string) {
 	}
 }
 
-// checkOther refuses an output that meets an earlier one.
+// checkOther refuses an output that overlaps an earlier one.
 func (out *output) checkOther(other *output) error {
 	if same(out.path, other.path) || out.at != nil && other.at != nil && os.SameFile(out.at, other.at) {
 		return apartf("%s and %s are the same: name another %s", other, out, out.kind)
@@ -205,8 +204,8 @@ func (out *output) checkOther(other *output) error {
 	return nil
 }
 
-// same tells whether two resolved paths, or URLs, are one. Names that differ by case
-// only are one file on some systems, and nobody needs two such outputs.
+// same tells whether two resolved paths, or URLs, are equal. Names that differ only by case are one
+// file on some systems, and nobody needs two such outputs.
 func same(a, b string) bool {
 	if bucketurl.Is(a) || bucketurl.Is(b) {
 		return a == b
@@ -214,7 +213,7 @@ func same(a, b string) bool {
 	return a == b || filepath.Dir(a) == filepath.Dir(b) && strings.EqualFold(filepath.Base(a), filepath.Base(b))
 }
 
-// below tells whether a path is one in the folder, at any depth, or the folder.
+// below tells whether a path is the folder or lies in it, at any depth.
 func below(path, folder string) bool {
 	if bucketurl.Is(path) || bucketurl.Is(folder) {
 		return bucketurl.Inside(path, folder)
@@ -229,8 +228,7 @@ func below(path, folder string) bool {
 	return true
 }
 
-// checkURL refuses a place in an object store that is or holds an input, or lies
-// inside one.
+// checkURL refuses a place in an object store that is or holds an input, or lies inside one.
 func (out *output) checkURL(input string) error {
 	if out.kind != "place" {
 		return nil
@@ -246,8 +244,8 @@ func (out *output) checkURL(input string) error {
 	return nil
 }
 
-// check refuses outputs that are a file or folder that is read, lie inside one, or
-// hold it. It is corpus.Options.Visit.
+// check refuses outputs that are a file or folder that is read, lie inside one, or hold it. It is
+// corpus.Options.Visit.
 func (o *outputs) check(path string, info fs.FileInfo) error {
 	for i := range o.all {
 		out := &o.all[i]
@@ -278,7 +276,7 @@ func (o *outputs) checkAbove(path, folder string) error {
 	}
 	at, err := resolved(folder)
 	if err != nil {
-		return nil // told when the input is read
+		return nil // reported when the input is read
 	}
 	for !o.clear[at] {
 		info, err := os.Stat(at)
@@ -296,8 +294,8 @@ func (o *outputs) checkAbove(path, folder string) error {
 	return nil
 }
 
-// resolved returns the absolute path without symbolic links; parts that do not
-// exist yet are taken as they are.
+// resolved returns the absolute path without symbolic links; parts that do not exist yet are kept
+// unchanged.
 func resolved(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -10,23 +10,23 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// exactMost is the number of features up to which a run that may choose considers an
-// exact join (its index takes some 30 bytes each): with little memory it is made by
-// chunks, and every chunk costs a pass over all features.
+// exactMost is the number of features up to which a run that may choose considers an exact join
+// (its index takes some 30 bytes each): with little memory the join is made by chunks, and every
+// chunk costs a pass over all features.
 const exactMost = 8 << 20
 
-// An exact join misses nothing, so where the sets are there it may cost a little more:
-// so much for each nanosecond of bands, and a two-hundredth of a second. Where they are not it
-// must cost half as much, since little memory makes it dearer than the forecast says.
+// An exact join misses nothing, so with all sets in memory it may cost a little more than bands:
+// exactMargin times as much, and a two-hundredth of a second. Without them it must cost half as
+// much, since little memory makes it more expensive than the forecast says.
 const (
 	exactMargin = 1.2
 	exactSpare  = 5e6
 	exactAgain  = 0.5
 )
 
-// chooseExact decides between exact and lsh candidates. Under CandidatesAuto it takes
-// what costs less by a forecast. The choice depends on the corpus and the settings
-// alone, never on threads or memory, so that every way of running gives the same pairs.
+// chooseExact decides between exact and lsh candidates. Under CandidatesAuto it takes the cheaper
+// way according to a forecast. The choice depends only on the corpus and the settings, never on
+// threads or memory, so that every run gives the same pairs.
 func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 	c, t := &r.config, r.table
 	switch {
@@ -34,7 +34,7 @@ func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 		return true, nil
 	case c.Candidates == CandidatesLSH || !r.recipe.BySets():
 		return false, nil
-	case r.recipe.Sample().Size > 0: // an index of all features takes many times the memory, and longer
+	case r.recipe.Sample().Size > 0: // an index of all features takes many times the memory, and more time
 		return t.HasSets, nil
 	case !t.HasSets && t.Features > c.limits.exact && r.recipe.Banding().Rows > 1:
 		return false, nil
@@ -51,7 +51,7 @@ func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 	return f.Exact(false) <= exactAgain*bands, nil
 }
 
-// setsAgain tells how often pairs that bands find have their sets made again.
+// setsAgain tells how often the sets of candidate pairs of bands are made again.
 func (r *run) setsAgain() forecast.Again {
 	switch {
 	case r.table.HasSets:
@@ -63,9 +63,9 @@ func (r *run) setsAgain() forecast.Again {
 	}
 }
 
-// A join that was not asked for is given up when it has found more edges than edgesEach
-// for each document, and some, and for a list of pairs than edgesOver times those of the
-// forecast: a large cluster can be known without finding all its pairs.
+// A join that was not asked for is given up when it has found more edges than edgesMore plus
+// edgesEach for each document and, for a list of pairs, edgesOver times the edges of the forecast:
+// a large cluster can be known without finding all its pairs.
 const (
 	edgesEach = 32
 	edgesMore = 1 << 20
@@ -73,26 +73,31 @@ const (
 )
 
 // Sets of up to shortMost features are short: hashed to 32 bits they take no more room than the
-// keys of 16 bands, and no signature is made. Where sets that can be like them have more than
-// nearMost features there are none.
+// keys of 16 bands, and no signature is made. The limit is lower if sets that can be similar to short
+// ones would have more than nearMost features: at low thresholds most texts could be similar to a
+// short one, and all of them would have keys of both kinds. (Reuters' stories at 0.3: three times the
+// time of bands alone.)
 const (
 	shortMost = 32
-	nearMost  = 256
+	nearMost  = 40
 )
 
-// shortSets says which sets are found by their rarest features, exactly, whatever finds the others:
-// those few that the prefix filter is good for. Whoever asks for bands gets nothing else.
+// shortSets reports which sets the prefix filter finds exactly, by their rarest features; LSH or
+// the exact join finds the rest. Callers that ask for bands get only bands.
 func (r *run) shortSets() recipe.ShortSets {
 	c := &r.config
-	near := r.threshold.MaxSize(shortMost)
-	if c.Candidates != CandidatesAuto || !r.recipe.BySets() || c.Shared || c.Known != nil || r.recipe.Keys() == 0 ||
-		r.recipe.MinKeys() > 1 || r.recipe.Sample().Size > 0 || r.recipe.Banding().Rows <= 1 || near > nearMost {
+	most := uint64(shortMost)
+	for most > 0 && r.threshold.MaxSize(most) > nearMost {
+		most--
+	}
+	if most == 0 || c.Candidates != CandidatesAuto || !r.recipe.BySets() || c.Shared || c.Known != nil || r.recipe.Keys() == 0 ||
+		r.recipe.MinKeys() > 1 || r.recipe.Sample().Size > 0 || r.recipe.Banding().Rows <= 1 {
 		return recipe.ShortSets{}
 	}
-	return recipe.ShortSets{Most: shortMost, Near: int(near)}
+	return recipe.ShortSets{Most: int(most), Near: int(r.threshold.MaxSize(most))}
 }
 
-// joinAll is the join of all representatives.
+// joinAll is the query for a join of all representatives.
 func (r *run) joinAll(sparse bool) exact.Query {
 	what := exact.Query{Docs: r.classes.Representatives, Kind: "joined"}
 	if r.config.Candidates == CandidatesAuto && r.recipe.Banding().Rows > 1 {

@@ -27,17 +27,17 @@ import (
 	"github.com/alike-dev/alike/shingle"
 )
 
-// Candidates says how pairs worth verifying are found.
+// Candidates says how candidate pairs are found.
 type Candidates string
 
 // The ways of finding candidates.
 const (
 	CandidatesAuto  Candidates = "auto"  // lsh or exact, whichever costs less (see chooseExact)
 	CandidatesLSH   Candidates = "lsh"   // banded signatures; misses at most 1−recall at the threshold
-	CandidatesExact Candidates = "exact" // prefix filter; misses nothing, holds all feature sets in memory
+	CandidatesExact Candidates = "exact" // prefix filter; misses nothing, holds all feature sets in memory or reads them again
 )
 
-// Verify says how a candidate's similarity is established.
+// Verify says how a candidate's similarity is determined.
 type Verify = recipe.Verify
 
 // The ways of verifying.
@@ -47,12 +47,12 @@ const (
 	VerifyNone   = recipe.None
 )
 
-// OnError says what a record that cannot be read leads to.
+// OnError says what happens to a record that cannot be read.
 type OnError string
 
 // The ways of treating bad input.
 const (
-	OnErrorSkip OnError = "skip" // leave the record out, count and name it, go on
+	OnErrorSkip OnError = "skip" // leave the record out, count and name it, continue
 	OnErrorFail OnError = "fail" // stop with the first bad record's error
 )
 
@@ -63,120 +63,118 @@ const (
 	DefaultBucketCap = 1000
 )
 
-// AgainstPrefix begins the name of a reference whose id, or path and line, is the name
-// of an input as well. Its path, and line where there are several, follow. No path or
-// URL of an input begins like this.
+// AgainstPrefix is the prefix in the name of a reference whose id, or path and line, is also the
+// name of an input. The path of the reference follows, and the line if its file has several. No
+// path or URL of an input begins like this.
 const AgainstPrefix = table.AgainstPrefix
 
-// MaxBucketCap is the largest Config.BucketCap: a bucket with more members is seen
-// piece by piece.
+// MaxBucketCap is the largest Config.BucketCap: a bucket with more members is processed piece by
+// piece.
 const MaxBucketCap = extsort.PartMax
 
-// Config is everything a run depends on. Its zero value, with Inputs, means the
-// defaults.
+// Config holds everything that a run depends on. Its zero value, with Inputs, means the defaults.
 type Config struct {
 	Inputs  []string // files, folders, globs, "-" for standard input
-	Against []string // reference documents: whatever is like one of them is removed
-	// With are the right of two collections, of which Inputs are the left: Pairs lists
-	// pairs of a document of Inputs with one of With only, the first of them as Pair.A.
-	// No other call knows it, and it excludes Against.
+	Against []string // reference documents: documents similar to one of them are removed
+	// With are the inputs of the right of two collections, Inputs those of the left: Pairs lists
+	// only pairs of a document of Inputs, as Pair.A, with one of With. No other call uses it, and
+	// it excludes Against.
 	With   []string
 	Output string // folder that Run fills; must not exist or be empty
-	// IDsOnly has Run write the ids of what is kept, to KeptIDsFile, in place of the records:
+	// IDsOnly makes Run write the ids of kept documents, to KeptIDsFile, instead of the records:
 	// for callers that hold the records themselves.
 	IDsOnly bool
-	// Outputs are other files that the caller writes ("-": standard output), Reads other
-	// files that it has read. As Output and Work, none of the first may be an input, be
-	// in an input folder, be one of the second, or be a file of another output; a run of
-	// which one is ends with ErrUsage before it opens or makes anything.
+	// Outputs are other files that the caller writes ("-": standard output), Reads other files that
+	// it has read. Like Output and Work, no file of Outputs may be an input, lie in an input
+	// folder, be one of Reads, or be a file of another output; otherwise the run ends with ErrUsage
+	// before it opens or makes anything.
 	Outputs, Reads []string
 
 	Corpus   corpus.Options
 	Features shingle.Options
 	Sketch   recipe.Scheme // nil: minhash.Default()
-	// Texts, when set, makes signatures straight from texts, and Features and Sketch count
-	// for nothing.
+	// Texts, when set, makes signatures directly from texts; Features and Sketch are then ignored.
 	Texts recipe.TextScheme
 
-	// Fingerprints says that the inputs of all sides are what Sketch has made (see
-	// SchemeField …), with the signatures of Features and Sketch, or of Texts, in place of
-	// texts. Pairs are those that Verify sketch, the default here, or Distance would find
-	// among the texts. See Fingerprinted.
+	// Fingerprints says that the inputs of all sides are the output of Sketch (see SchemeField …),
+	// with the signatures of Features and Sketch, or of Texts, instead of texts. Pairs are those
+	// that Verify sketch, the default here, or Distance would find among the texts. See
+	// Fingerprinted.
 	Fingerprints bool
 
-	// Distance, if set, asks for the pairs whose signatures differ in at most so many bits,
-	// from 0 on, in place of those at a threshold: new(3). Signatures must be of SimHash or of
-	// texts (see recipe.Hamming), and Threshold, Recall, Banding, Candidates, Verify and Shared
-	// must be left at zero. No pair is missed but where a notice says so.
+	// Distance, if set, asks for the pairs whose signatures differ in at most that many bits, from
+	// 0 on, instead of those at a threshold: new(3). Signatures must be of SimHash or of texts (see
+	// recipe.Hamming), and Threshold, Recall, Banding, Candidates, Verify and Shared must be left
+	// at zero. Pairs are missed only where a notice says so.
 	Distance *int
 
-	// Measure is what similarity means; the zero value is Jaccard. WeightedJaccard sets
-	// Features.Multiset. By Containment and MaxContainment Run removes what is inside
-	// another document, never a document in favour of a part of it; by Overlap it does not
-	// run.
+	// Measure is the measure of similarity; the zero value is Jaccard. WeightedJaccard sets
+	// Features.Multiset. With Containment and MaxContainment Run removes documents that are inside
+	// another one, never a document in favour of a part of it; with Overlap it does not run.
 	Measure measure.Measure
-	// Threshold is the least similarity of a pair: in (0,1], where 0 means
-	// DefaultThreshold; by Overlap a whole number from 1 on, without a default.
+	// Threshold is the least similarity of a pair: in (0,1], where 0 means DefaultThreshold; with
+	// Overlap a whole number from 1 on, without a default.
 	Threshold  float64
 	Recall     float64    // asked for at the threshold, in (0,1); 0: DefaultRecall
-	Banding    lsh.Params // zero: tuned; else candidates are by lsh unless exact is asked for
+	Banding    lsh.Params // zero: tuned; otherwise candidates are by lsh unless exact is asked for
 	Candidates Candidates
 	Verify     Verify
 	Shared     bool // Pairs counts the components in which signatures agree
 	BucketCap  int  // members up to which a bucket emits all its pairs; 0: DefaultBucketCap
 
-	// Link, when set, says which records of the only input belong together, in place of texts
-	// that are alike: it is called once, after it is clear that the output can be written and
-	// before the input is read. Records then need no text, see corpus.Options.NoText, and for
-	// the keep rules longest and shortest count the bytes of all values of Corpus.Fields. What
-	// is about texts, sketches and thresholds counts for nothing.
+	// Link, when set, says which records of the only input belong together, instead of similar
+	// texts: it is called once, after it is clear that the output can be written and before the
+	// input is read. Records then need no text, see corpus.Options.NoText, and for the keep rules
+	// longest and shortest count the bytes of all values of Corpus.Fields. Settings of texts,
+	// sketches and thresholds are ignored.
 	Link func(context.Context) (*Links, error)
 
-	// Known, if set, is a collection that stands before the inputs: Run removes documents that are
-	// like one of it, and of the others as with Star and Keep first, and adds what it keeps. What is
-	// kept is as if all had been there at once. It asks for Candidates lsh, which is the default then.
+	// Known, if set, is a collection of documents that come before the inputs: Run removes documents
+	// similar to one of them, treats the others as with Star and Keep first, and adds those that it
+	// keeps. The result is the same as if all had been inputs of one run. It requires Candidates lsh,
+	// which is then the default.
 	Known Known
 
-	// Report, if set, writes what Run has come to as a page, to ReportFile. An error ends the run.
+	// Report, if set, writes a page about the result of Run, to ReportFile. An error ends the run.
 	Report func(io.Writer, *Report) error
 
 	Keep cluster.Keep
-	Star bool // remove only what is similar to the kept document itself; always by a containment
+	Star bool // remove only documents similar to the kept document itself; always with a containment
 
 	Threads int   // 0: all processors
-	Memory  int64 // resident bytes of the process; 0: no ceiling. What does not fit goes to disk; see docs/architecture.md.
-	Timings bool  // Summary.Stages say what each stage's workers have spent
-	// Work is a folder for what goes to disk. A run that ends before it has
-	// succeeded leaves there what it has done, and the same run goes on from it.
-	// "": a folder for temporary files, and nothing is left.
+	Memory  int64 // resident bytes of the process; 0: no ceiling. More data go to disk; see docs/architecture.md.
+	Timings bool  // Summary.Stages say how much time each stage's workers have spent
+	// Work is a folder for data that go to disk. A run that ends before it has succeeded leaves its
+	// finished work there, and the same run continues from it. "": a folder for temporary files,
+	// and nothing is left.
 	Work string
-	// NoSync does not wait until outputs are on disk. Run ends sooner, and a failure of the
-	// power within some seconds may damage or lose what it has written, without a sign. Not with Work.
+	// NoSync does not wait until outputs are on disk. Run ends sooner, and a power failure within some
+	// seconds may damage or lose the output, without a sign. Not with Work.
 	NoSync  bool
 	Fresh   bool // start over, whatever Work holds
 	OnError OnError
 
-	// OnSkip, when set, is told of every bad record, in input order.
+	// OnSkip, when set, is called for every bad record, in input order.
 	OnSkip func(*corpus.Problem)
-	// OnNotice, when set, is told what a user should know of a run that goes on.
+	// OnNotice, when set, is called with messages that are not errors.
 	OnNotice func(Notice)
-	// Begin, when set, is called by Pairs and Sketch when all inputs are found and no
-	// output is one of them, before anything is read: it can open what Commit completes.
+	// Begin, when set, is called by Pairs and Sketch when all inputs are found and no output is one
+	// of them, before anything is read: it can open what Commit completes.
 	Begin func() error
-	// Commit, when set, is called by Pairs and Sketch when all was emitted, before they
-	// empty Work. Who makes there safe what was emitted loses nothing at any moment.
+	// Commit, when set, is called by Pairs and Sketch when everything was emitted, before they empty
+	// Work. It must make the emitted results durable: if it returns nil, a crash loses none of them.
 	Commit func() error
-	// Progress, when set, is told what is going on, from several goroutines.
+	// Progress, when set, is called with the progress of the run, from several goroutines.
 	Progress Progress
 
-	fs     vfs.FS // of Work and Output; nil: that of the system
-	limits limits // zero but in tests
+	fs     vfs.FS // of Work and Output; nil: the operating system's
+	limits limits // zero except in tests
 }
 
-// limits let tests meet with little data what large runs meet. What is zero stays
-// as it is without them.
+// limits let tests meet with small data the conditions of large runs. A zero field keeps the normal
+// limit.
 type limits struct {
-	memory   int64       // for data; see workspace
+	memory   int64       // for data; see newSpace
 	segment  int64       // see segmentBytes
 	retain   int64       // see retain
 	exact    int64       // see exactMost
@@ -187,13 +185,13 @@ type limits struct {
 	hot      float64     // see hotBudget
 	output   int64       // see noteBytes
 	text     int         // see recipe.LongText
-	record   int         // see largeFrom
+	record   int         // see scratch.Options.Record
 	due      func() bool // it is time for a note; see noteInterval
 }
 
-// segmentBytes is what a segment of the table holds before the next one is begun, within a
-// block if need be: a MiB of lines of three words makes 20 MiB of documents. It is
-// so much that files of one document each do not make a segment each.
+// segmentBytes is the size of a segment of the table at which the next one is begun, even within a
+// block: a MiB of lines of three words makes 20 MiB of documents. It is large enough that files of
+// one document each do not make a segment each.
 const segmentBytes = 256 << 10
 
 // withDefaults returns c with every zero field replaced by its default.
@@ -242,7 +240,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// setSearchDefaults is withDefaults for what a threshold decides with.
+// setSearchDefaults is withDefaults for the settings of a search by threshold.
 func (c *Config) setSearchDefaults() {
 	if c.Measure != measure.Overlap {
 		setDefault(&c.Threshold, DefaultThreshold)
@@ -259,7 +257,7 @@ func (c *Config) setSearchDefaults() {
 	switch {
 	case c.Candidates != CandidatesAuto:
 	case c.Banding != (lsh.Params{}):
-		c.Candidates = CandidatesLSH // whoever sets bands wants them used
+		c.Candidates = CandidatesLSH // a caller that sets bands wants them used
 	case !hasBands(c.Sketch) && !c.Fingerprints:
 		c.Candidates = CandidatesExact
 	}
@@ -272,8 +270,8 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// A Notice is a message that is no error. It may name settings: String returns it as Go
-// names them, Explain as a program does.
+// A Notice is a message that is not an error. It may name settings: String uses their names in Go,
+// Explain those of a program.
 type Notice = setting.Text
 
 // ErrUsage marks an error of the configuration, not of the data.
@@ -303,15 +301,15 @@ func (c *Config) validate() error {
 	return asUsage(errors.Join(checks...))
 }
 
-// validateNoSync refuses to go on some day from what may not be there.
+// validateNoSync refuses NoSync for runs that another process may continue.
 func (c *Config) validateNoSync() error {
 	if c.NoSync && (c.Work != "" || c.Known != nil) {
-		return setting.Errorf("%s leaves nothing that a killed run could go on from: leave %s and an index out, or sync", setting.NoSync, setting.Work)
+		return setting.Errorf("%s leaves nothing from which a killed run could continue: leave %s and an index out, or sync", setting.NoSync, setting.Work)
 	}
 	return nil
 }
 
-// validateThreshold checks what a threshold decides with.
+// validateThreshold checks the settings of a search by threshold.
 func (c *Config) validateThreshold() error {
 	checks := []error{
 		c.checkMeasure(),
@@ -334,7 +332,7 @@ func (c *Config) validateThreshold() error {
 	return errors.Join(checks...)
 }
 
-// validateReading checks what all calls depend on, of a configuration with its defaults.
+// validateReading checks the settings that all calls use, of a configuration with its defaults.
 func (c *Config) validateReading() error {
 	checks := []error{
 		c.Features.Validate(),
@@ -369,7 +367,7 @@ func asUsage(err error) error {
 	return fmt.Errorf("%w: %w", ErrUsage, err)
 }
 
-// Recipe returns what decides about pairs. Its errors wrap ErrUsage.
+// Recipe returns the settings that decide about pairs. Its errors wrap ErrUsage.
 func (c Config) Recipe() (recipe.Recipe, error) {
 	c = c.withDefaults()
 	return c.recipe()
@@ -393,7 +391,8 @@ func (c *Config) recipe() (recipe.Recipe, error) {
 	return r, asUsage(err)
 }
 
-// SketchRecipe returns what the signatures of Sketch depend on. Its errors wrap ErrUsage.
+// SketchRecipe returns the settings that the signatures of Sketch depend on. Its errors wrap
+// ErrUsage.
 func (c Config) SketchRecipe() (recipe.Recipe, error) {
 	r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts})
 	return r, asUsage(err)
@@ -415,7 +414,7 @@ func among[T ~string](option setting.Name, value T, allowed ...T) error {
 	return setting.Errorf("%s is %q: choose one of %s", option, value, strings.Join(names, ", "))
 }
 
-// Names of what a run leaves in its output folder.
+// Names of files in the output folder of a run.
 const (
 	KeptFolder   = write.KeptFolder
 	KeptList     = write.KeptList

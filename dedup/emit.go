@@ -14,7 +14,7 @@ func (r *run) emitPairs(ctx context.Context, emit func(Pair) error) (items, byte
 	o := expand.Options{
 		Graph: r.graph(), Table: r.table, Sides: &r.sides, Measure: r.threshold.Measure(), Held: r.config.limits.members, Classes: r.classes.Members,
 	}
-	if r.config.Candidates != CandidatesExact { // who asks for exact wants every pair
+	if r.config.Candidates != CandidatesExact { // a caller that asks for exact wants every pair
 		o.Cap = r.config.BucketCap
 	}
 	pairs, crowds, err := expand.Pairs(ctx, o, r.edges)
@@ -29,7 +29,7 @@ func (r *run) emitPairs(ctx context.Context, emit func(Pair) error) (items, byte
 	return items, 0, errors.Join(err, r.work.Release(pairs))
 }
 
-// tellCrowds tells of classes with crowds.
+// tellCrowds reports classes with crowds.
 func (r *run) tellCrowds(limit int, crowds int64) {
 	if crowds == 0 {
 		return

@@ -1,7 +1,7 @@
 // Package dedup is the batch engine: it finds the near-duplicates of a corpus
 // and, if asked to, writes the corpus without them.
 //
-// A run is a row of stages, each a function of the one before:
+// A run is a sequence of stages, each a function of the one before:
 //
 //	read     records → table of documents (digest, band keys; signature or set where needed)
 //	group    equal digests → classes; equal band keys → candidate pairs
@@ -40,10 +40,10 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// Run removes the near-duplicates of config.Inputs and writes the rest, with
-// an account of what was removed, to config.Output. The folder holds a
-// summary.json if and only if the run succeeded; after an error it is as before,
-// unless config.Work is set: then the same call goes on from there.
+// Run removes the near-duplicates of config.Inputs and writes the rest, with an account of the
+// removed documents, to config.Output. The folder holds a summary.json if and only if the run
+// succeeded; after an error it is as before, unless config.Work is set: then the same call
+// continues from there.
 func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if config.Output == "" {
 		return nil, fmt.Errorf("%w: no output folder", ErrUsage)
@@ -82,7 +82,7 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 		err = r.dedup(ctx, out)
 	}
 	if err == nil && r.log != nil {
-		out.Settle() // the journal goes next
+		out.Settle() // the journal is removed next
 	}
 	if err != nil && !r.log.Keeps() {
 		err = errors.Join(err, out.Discard(context.WithoutCancel(ctx)))
@@ -93,11 +93,11 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	return r.summary, nil
 }
 
-// Pairs calls emit for every pair of documents at or above the threshold, in
-// the order of the input: by the first document, then the second. The first comes
-// before the second or, by a directed measure, is the one that is inside the other: a
-// pair that reaches the threshold in both directions is emitted twice. With config.With
-// it looks for pairs of a document of Inputs with one of With only, the former first.
+// Pairs calls emit for every pair of documents at or above the threshold, in the order of the
+// input: by the first document, then the second. The first comes before the second or, with a
+// directed measure, is the one that is inside the other: a pair that reaches the threshold in both
+// directions is emitted twice. With config.With it finds only pairs of a document of Inputs, the
+// first one, with one of With.
 func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *Summary, err error) {
 	r, err := newRun(config)
 	if err != nil {
@@ -128,7 +128,7 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 	return r.summary, nil
 }
 
-// Pair is two similar documents. The slices hold during the call only.
+// Pair is two similar documents. The slices are valid only during the call.
 type Pair struct {
 	A, B       []byte  // ids; A comes first in the input or, by Containment, is inside B
 	Similarity float64 // exact, unless the run was told to estimate
@@ -140,25 +140,25 @@ type run struct {
 	config       Config
 	recipe       recipe.Recipe
 	threshold    measure.Threshold // of the recipe; when parts are removed, of containment
-	removesParts bool              // removes what is inside other documents; see partEdge
+	removesParts bool              // removes documents that are inside others; see graph.Edges
 	summary      *Summary
 	clock        *clock
 	work         *scratch.Space
 	log          *resume.Log // nil: nothing is kept for another process
 
 	knownState string     // of Config.Known when the run began
-	removed    bitset.Set // with Config.Known: documents removed in favour of another one of the run
+	removed    bitset.Set // with Config.Known: documents removed in favour of another one of this run
 	refSources int
-	leftFiles  int // sources of Inputs, where With is given
+	leftFiles  int // number of sources of Inputs, with With
 	sources    []corpus.Source
 	sides      sides.Policy
 	layouts    feed.Layouts
 	table      *table.Table
 	classes    *copies.Classes
-	kept       *reread.Kept          // what was read, to verify by; nil: it is not needed
-	records    *reread.Store         // to verify by
-	sizes      *extsort.Sorted       // of sets, where they are asked for and the table has none
-	edges      *extsort.Sorted       // similar representatives; see verifier
+	kept       *reread.Kept          // records that were read, kept for verification; nil: not needed
+	records    *reread.Store         // records for verification
+	sizes      *extsort.Sorted       // of sets, if they are needed and the table has none
+	edges      *extsort.Sorted       // between similar representatives; see graph.Edges
 	links      *Links                // of Config.Link
 	page       func(io.Writer) error // writes the report; nil: there is none
 
@@ -169,7 +169,7 @@ func (r *run) storeOptions() reread.Options {
 	return reread.Options{Table: r.table, Recipe: r.recipe, Corpus: r.config.Corpus, Layouts: &r.layouts, Space: r.work, Kept: r.kept}
 }
 
-// graph is for pairs of the run's documents.
+// graph is the vertex set of pairs of the run's documents.
 func (r *run) graph() graph.Graph { return graph.Graph{Space: r.work, Docs: r.table.Docs} }
 
 // newRun returns the run of a search for pairs.
@@ -209,21 +209,19 @@ func newRunOf(config Config, recipe recipe.Recipe) *run {
 	return r
 }
 
-// newSpace takes the line of how signatures are made, which parts begin with.
+// newSpace returns the run's memory and folder. scheme is the line on how signatures are made, with
+// which the table's parts begin.
 func newSpace(c *Config, scheme string) *scratch.Space {
 	return scratch.New(scratch.Options{
 		FS: c.fs, Threads: c.Threads, Ceiling: c.Memory, Scheme: scheme, Memory: c.limits.memory, Record: c.limits.record,
 	})
 }
 
-// begin finds the inputs, sees that no output is one of them, calls Config.Begin,
-// and opens the work folder. Streams are not read yet.
+// begin finds the inputs, checks that no output is one of them, calls Config.Begin, and opens the
+// work folder. Streams are not read yet.
 func (r *run) begin(ctx context.Context, command string) (err error) {
 	if len(r.config.With) > 0 && command != "pairs" {
 		return fmt.Errorf("%w: only Pairs takes a second collection: Run removes what is like references (Against)", ErrUsage)
-	}
-	if r.work.Turn != nil {
-		r.config.Corpus.Admit = r.work.Turn.Take
 	}
 	if err := r.findSources(ctx); err != nil {
 		return err
@@ -234,6 +232,9 @@ func (r *run) begin(ctx context.Context, command string) (err error) {
 	if err := r.beginKnown(); err != nil {
 		return err
 	}
+	if r.work.Turn != nil {
+		r.config.Corpus.Admit = r.work.Turn.Take
+	}
 	if r.config.Work == "" {
 		return nil
 	}
@@ -241,13 +242,13 @@ func (r *run) begin(ctx context.Context, command string) (err error) {
 		Folder: r.config.Work, Fresh: r.config.Fresh, Settings: r.settings(command), Due: r.config.limits.due,
 	})
 	if r.log.Resumed() {
-		r.config.OnNotice(setting.Textf("going on with the run that %s holds", r.config.Work))
+		r.config.OnNotice(setting.Textf("continuing the run in %s", r.config.Work))
 	}
 	return err
 }
 
-// close releases what the run holds outside memory. When it has succeeded, or
-// nobody can go on with it, its files go.
+// close releases the run's files. They are removed if the run has succeeded, or no other process
+// can continue it.
 func (r *run) close(succeeded bool) error {
 	if r.records != nil {
 		r.records.Close()
@@ -260,15 +261,14 @@ func (r *run) close(succeeded bool) error {
 		err = errors.Join(err, r.work.ReleaseAll(r.classes.Members))
 	}
 	err = errors.Join(err, r.work.Close(), r.log.Close(succeeded))
-	if succeeded && err != nil { // the results are there
+	if succeeded && err != nil { // the results are complete
 		r.config.OnNotice(setting.Textf("the work folder is not empty: %v; remove it", err))
 		return nil
 	}
 	return err
 }
 
-// emitted ends a run whose results were emitted: from here on its files are of no
-// use.
+// emitted ends a run whose results were emitted: from here on its files are no longer needed.
 func (r *run) emitted() error {
 	if err := r.config.Commit(); err != nil {
 		return err
@@ -276,14 +276,14 @@ func (r *run) emitted() error {
 	return r.log.Note(resume.Finished, true)
 }
 
-// finish completes the account of the run.
+// finish completes the run's summary.
 func (r *run) finish() {
 	r.summary.SpilledBytes = r.work.SpilledBytes()
 	r.clock.stop()
 }
 
-// dedup finds the edges, clusters them and writes the output. It does so once more
-// where rows cannot be copied.
+// dedup finds the edges, clusters them and writes the output. If rows cannot be copied, it does all
+// this once more.
 func (r *run) dedup(ctx context.Context, out *write.Folder) error {
 	if r.config.Link != nil {
 		if err := r.link(ctx); err != nil {
@@ -324,8 +324,8 @@ func (r *run) dedup(ctx context.Context, out *write.Folder) error {
 	return out.Publish(ctx)
 }
 
-// round does all between reading and the summary. It returns the rows that could not
-// be copied.
+// round does everything between reading and the summary. It returns the rows that could not be
+// copied.
 func (r *run) round(ctx context.Context, out *write.Folder) (lost []write.LostRows, err error) {
 	if err := r.find(ctx, !r.config.Star); err != nil {
 		return nil, err
@@ -361,15 +361,14 @@ func (r *run) round(ctx context.Context, out *write.Folder) (lost []write.LostRo
 	return lost, errors.Join(err, found.Release())
 }
 
-// write writes everything but the summary. It returns the rows that could not be
-// copied.
+// write writes everything except the summary. It returns the rows that could not be copied.
 func (r *run) write(ctx context.Context, out *write.Folder, c *clusters.Result) (lost []write.LostRows, err error) {
 	report, err := r.report(c)
 	if err != nil {
 		return nil, err
 	}
 	defer report.close()
-	r.records.Close() // their memory is the compressors' now
+	r.records.Close() // the compressors need their memory now
 	o := write.Options{
 		Table: r.table, Clusters: c, Corpus: r.config.Corpus, IDsOnly: r.config.IDsOnly, Wanted: report.decoded, Want: report.put, Space: r.work, Log: r.log,
 		NoteBytes: r.config.limits.output, Progress: r.config.Progress,

@@ -20,8 +20,8 @@ import (
 	"github.com/alike-dev/alike/lsh"
 )
 
-// find runs the stages from grouping up to verified edges. It finds all of them or, if
-// sparse, enough to connect the same documents.
+// find runs the stages from grouping to verified edges. It finds all edges or, if sparse, enough of
+// them to connect the same documents.
 func (r *run) find(ctx context.Context, sparse bool) error {
 	if r.links != nil {
 		return r.takeLinks(ctx)
@@ -44,7 +44,7 @@ func (r *run) find(ctx context.Context, sparse bool) error {
 	}
 	r.describe(join)
 	switch _, hamming := r.recipe.Distance(); {
-	case hamming: // all pairs, even for clusters: of buckets over the cap, pairs of hubs would not do
+	case hamming: // all pairs, even for clusters: in buckets over the cap, pairs with hubs would not suffice
 		err = r.findAll(ctx)
 	case join:
 		err = r.findExact(ctx, sparse)
@@ -61,9 +61,9 @@ func (r *run) find(ctx context.Context, sparse bool) error {
 	return err
 }
 
-// findByBands finds what bands find.
+// findByBands finds candidates by bands and verifies them.
 func (r *run) findByBands(ctx context.Context, sparse bool) error {
-	if sparse && r.recipe.MinKeys() == 1 { // else the votes of rims count too
+	if sparse && r.recipe.MinKeys() == 1 { // otherwise the votes of rims count too
 		return r.findSparse(ctx)
 	}
 	return r.findAll(ctx)
@@ -87,8 +87,8 @@ func (r *run) findExact(ctx context.Context, sparse bool) error {
 	})
 }
 
-// findAll groups band keys and verifies all pairs that meet in buckets. Of those that
-// are too large for that, it joins the documents.
+// findAll groups band keys and verifies all pairs that share a bucket. It joins the documents of
+// buckets that are too large for that.
 func (r *run) findAll(ctx context.Context) (err error) {
 	met, err := r.meet(ctx, false)
 	if err != nil {
@@ -117,8 +117,8 @@ func (r *run) findAll(ctx context.Context) (err error) {
 	return errors.Join(err, r.work.ReleaseAll(joined.Edges))
 }
 
-// findSparse verifies spokes, and then those other pairs that cross between the
-// clusters that spokes make.
+// findSparse verifies spokes, and then only those other pairs that connect different clusters of
+// the spokes.
 func (r *run) findSparse(ctx context.Context) (err error) {
 	met, err := r.meet(ctx, true)
 	if err != nil {
@@ -150,7 +150,7 @@ func (r *run) findSparse(ctx context.Context) (err error) {
 	return errors.Join(err, r.work.Release(more))
 }
 
-// meet returns the pairs that meet in buckets or, by containment, of which one document has
+// meet returns the pairs that share buckets or, with containment, those where one document has
 // enough of the other one's sample.
 func (r *run) meet(ctx context.Context, sparse bool) (met *group.Met, err error) {
 	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
@@ -185,8 +185,8 @@ func (r *run) groupOptions() group.Options {
 	}
 }
 
-// verify returns the edges among pairs and counts both. Pairs of two documents of
-// which all such pairs are known are passed over.
+// verify returns the edges among pairs, and counts both. It skips pairs whose documents are both in
+// known: all edges of such pairs are known.
 func (r *run) verify(ctx context.Context, kind string, pairs *extsort.Sorted, known bitset.Set) (edges *extsort.Sorted, err error) {
 	err = r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
 		found, n, err := r.log.Step(ctx, kind, func() ([]*extsort.Sorted, int64, error) {
@@ -221,7 +221,7 @@ func (r *run) verifyOptions() verify.Options {
 	return verify.Options{Graph: r.graph(), Records: r.records, Edges: r.edgeRule(), Log: r.log, Progress: r.config.Progress, Meter: r.clock.meter}
 }
 
-// describe notes in the summary how candidates are found.
+// describe records in the summary how candidates are found.
 func (r *run) describe(exact bool) {
 	s := r.summary
 	if exact {
@@ -243,7 +243,7 @@ func (r *run) describe(exact bool) {
 	s.ExpectedRecall = banding.Probability(r.recipe.Agreement(least))
 }
 
-// count fills in the pairs. A copy is a candidate that is verified by its digest.
+// count fills in the numbers of pairs. A copy is a candidate that is verified by its digest.
 func (r *run) count() {
 	s := r.summary
 	s.Candidates += r.classes.Copies
@@ -251,8 +251,8 @@ func (r *run) count() {
 	s.Rejected = s.Candidates - s.Verified
 }
 
-// withHotPairs returns the pairs that met, with those within the distance that only buckets
-// over the cap have. It tells of how many documents pairs may be missing.
+// withHotPairs returns the candidate pairs, and the pairs within the distance that only buckets
+// over the cap have. It reports for how many documents pairs may be missing.
 func (r *run) withHotPairs(ctx context.Context, met *group.Met) (pairs *extsort.Sorted, err error) {
 	missed := int64(0)
 	err = r.clock.stage("join", 0, func() (items, bytes int64, err error) {
@@ -268,8 +268,8 @@ func (r *run) withHotPairs(ctx context.Context, met *group.Met) (pairs *extsort.
 	return pairs, err
 }
 
-// joinHot joins the documents in buckets over the cap, of members, as far as that is worth
-// it. It tells of how many documents pairs may be missing.
+// joinHot joins the documents in buckets over the cap, given by members, as far as that is worth
+// its cost. It reports for how many documents pairs may be missing.
 func (r *run) joinHot(ctx context.Context, members *extsort.Sorted) (h hot.Joined, err error) {
 	if members.Len() == 0 {
 		return h, nil

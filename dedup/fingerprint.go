@@ -12,13 +12,13 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// engineVersion changes with what a work folder holds: a run of another version is
-// refused by it.
-const engineVersion = "4"
+// engineVersion changes with the content of a work folder: a run of another version refuses the
+// folder.
+const engineVersion = "5"
 
-// settings are all that the result of a run depends on: what is compared and how, and
-// the state of every input. TestEveryFieldOfConfigIsInTheFingerprint holds that no field
-// of Config is forgotten.
+// settings are everything that the result of a run depends on: what is compared and how, and the
+// state of every input. TestEveryFieldOfConfigIsInTheFingerprint checks that no field of Config is
+// forgotten.
 func (r *run) settings(command string) iter.Seq[journal.Setting] {
 	c := &r.config
 	return func(yield func(journal.Setting) bool) {
@@ -58,7 +58,7 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 				return
 			}
 		}
-		// The same file may be known by another name where other inputs are given.
+		// With other inputs, the same file may have another name.
 		names := uint64(0)
 		for _, s := range r.sources {
 			names = hashing.Bytes(append(binary.LittleEndian.AppendUint64(nil, names), s.Name...))
@@ -67,7 +67,7 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 	}
 }
 
-// withSetting says which of the inputs stand before --with.
+// withSetting says how many of the inputs come before --with.
 func withSetting(c *Config, leftFiles int) string {
 	if len(c.With) == 0 {
 		return "no"

@@ -23,8 +23,8 @@ import (
 	"github.com/alike-dev/alike/internal/streams"
 )
 
-// findSources looks up the inputs, references first or the left before the right, and
-// sees that no output is one of them.
+// findSources looks up the inputs, references first or the left before the right, and checks that
+// no output is one of them.
 func (r *run) findSources(ctx context.Context) error {
 	c := &r.config
 	out, err := newOutputs(c)
@@ -72,24 +72,24 @@ func (r *run) findSources(ctx context.Context) error {
 		c.OnSkip(&p)
 	}
 	if len(c.With) > 0 {
-		twice.tell(setting.Textf("on both sides of %s: each of its documents is like itself", setting.With),
-			setting.Textf("on both sides of %s: each of their documents is like itself", setting.With), c.OnNotice)
+		twice.tell(setting.Textf("on both sides of %s: each of its documents is paired with itself", setting.With),
+			setting.Textf("on both sides of %s: each of their documents is paired with itself", setting.With), c.OnNotice)
 	} else {
-		twice.tell(setting.Textf("an input and a reference: what it holds is like itself and removed"),
-			setting.Textf("inputs and references: what they hold is like itself and removed"), c.OnNotice)
+		twice.tell(setting.Textf("both an input and a reference: all its documents are removed"),
+			setting.Textf("both inputs and references: all their documents are removed"), c.OnNotice)
 	}
 	return nil
 }
 
-// seenTwice counts the files that are references and inputs, or left and right, by
+// seenTwice counts the files that are both references and inputs, or both left and right, by
 // whatever names.
 type seenTwice struct {
-	leading map[fileKey][]fs.FileInfo // those that come first
+	leading map[fileKey][]fs.FileInfo // references, or those of the left
 	first   string
 	n       int64
 }
 
-// fileKey is what equal files have in common.
+// fileKey is equal for equal files.
 type fileKey struct{ size, changed int64 }
 
 func keyOf(info fs.FileInfo) fileKey { return fileKey{info.Size(), info.ModTime().UnixNano()} }
@@ -111,7 +111,7 @@ func (s *seenTwice) follow(path string, info fs.FileInfo) {
 	}
 }
 
-// objects is lead and follow for what is in object stores.
+// objects is lead and follow for objects of object stores.
 func (s *seenTwice) objects(leading, following []corpus.Source) {
 	urls := map[string]bool{}
 	for i := range leading {
@@ -132,7 +132,7 @@ func (s *seenTwice) add(name string) {
 	}
 }
 
-// tell says what one file is, or several are.
+// tell reports one file with the text one, several files with the text several.
 func (s *seenTwice) tell(one, several setting.Text, notice func(Notice)) {
 	switch {
 	case s.n == 1:
@@ -142,17 +142,16 @@ func (s *seenTwice) tell(one, several setting.Text, notice func(Notice)) {
 	}
 }
 
-// spooled is a note of a stream of which there is a copy.
+// spooled is the note of a stream that was copied.
 type spooled struct {
 	Source  int // its number
 	Name    string
 	Version string // of its bytes
 }
 
-// spoolStreams copies the streams among the sources to the work folder, since
-// they are read more than once. A run that goes on reads again those that an earlier
-// process has copied: it goes on only if they are the same, since it cannot know what a
-// stream is before it was read.
+// spoolStreams copies the streams among the sources to the work folder, since they are read more
+// than once. A resumed run reads the streams again that an earlier process has copied: it continues
+// only if they are the same, which it cannot know before it has read them.
 func (r *run) spoolStreams(ctx context.Context) error {
 	before := map[int]spooled{}
 	for s, err := range resume.All[spooled](r.log, resume.Spooled) {
@@ -194,8 +193,8 @@ func (r *run) spoolStreams(ctx context.Context) error {
 	return nil
 }
 
-// uninterrupted reads a stream. Its other end may neither write nor close it, so an
-// interrupted run does not wait.
+// uninterrupted reads a stream. The other end of the stream may neither write nor close it, so an
+// interrupted run does not wait for it.
 func uninterrupted(ctx context.Context, read func() (corpus.Source, error)) (corpus.Source, error) {
 	type result struct {
 		source corpus.Source
@@ -235,7 +234,7 @@ func (r *run) readOptions() read.Options {
 	if !r.recipe.BySets() || c.Shared { // needed after grouping
 		o.Table.Words = r.recipe.Words()
 	}
-	if r.kept != nil { // in an eighth of the memory, which the table does without
+	if r.kept != nil { // in an eighth of the memory, which is taken from the table's share
 		o.Keep, o.Table.Memory = r.kept.Add, r.work.Share(2)-r.work.Share(8)
 	}
 	if r.recipe.BySets() {
@@ -244,18 +243,18 @@ func (r *run) readOptions() read.Options {
 	return o
 }
 
-// The numbers of features up to which a run keeps all feature sets unasked. A collection of
-// retainMost is joined exactly before bands have begun; to keep more would take memory and time that
-// bands do not need. It is worth it for sets of single tokens, which are smaller than their texts and
-// share so much that they are often joined, and where containment is found by samples, for which
-// texts would be read again (32 MiB).
+// Numbers of features up to which a run keeps all feature sets although it was not asked to. A
+// collection of up to retainMost features is joined exactly before bands would have begun; keeping
+// more would take memory and time that bands do not need. That is worth it for sets of single tokens,
+// which are smaller than their texts and have so much in common that they are often joined, and where
+// containment is found by samples, for which texts would be read again (32 MiB).
 const (
 	retainMost    = 64 << 10
 	retainTokens  = 2 << 20
 	retainSampled = 4 << 20
 )
 
-// retain returns up to how many features all sets are kept.
+// retain returns the number of features up to which all sets are kept.
 func (r *run) retain() int64 {
 	switch {
 	case r.recipe.Keys() == 0: // they will be joined
@@ -270,11 +269,11 @@ func (r *run) retain() int64 {
 	return retainMost
 }
 
-// partShare is the share of the input that one part is made of; with it goes what
-// is lost when the run is killed.
+// partShare sets the size of a part: 1/partShare of the input. A killed run loses about as much
+// work.
 const partShare = 64
 
-// minPart and maxPart are limits of that, in bytes.
+// minPart and maxPart limit the size of a part, in bytes.
 const (
 	minPart = 8 << 20
 	maxPart = 1 << 30
@@ -287,12 +286,12 @@ func (r *run) partBytes() int64 {
 	return min(max(r.inputBytes()/partShare, minPart), maxPart)
 }
 
-// rereads tells whether any source must be decoded once more for its records to be read again.
+// rereads tells whether a source must be decoded once more to read its records again.
 func (r *run) rereads() bool {
 	return slices.ContainsFunc(r.sources, func(s corpus.Source) bool { return !s.InPlace() && !s.ByRange() })
 }
 
-// read runs the first stage and accounts for what could not be used.
+// read runs the first stage and records which input could not be used.
 func (r *run) read(ctx context.Context) error {
 	c := &r.config
 	err := r.clock.stage("read", r.inputBytes(), func() (items, bytes int64, err error) {
@@ -324,14 +323,14 @@ func (r *run) read(ctx context.Context) error {
 	return errors.Join(r.account(ctx, repeated), r.work.Release(repeated))
 }
 
-// account reports what could not be used, in input order, and counts documents.
+// account reports input that could not be used, in input order, and counts documents.
 func (r *run) account(ctx context.Context, repeated *extsort.Sorted) error {
 	t := r.table
 	report := r.newReporter(repeated)
 	defer report.close()
 	err := t.EachProblem(func(file int, line int64, p *corpus.Problem) error {
 		if line < 0 {
-			line = math.MaxInt64 // of a whole file: after all its records
+			line = math.MaxInt64 // problems of a whole file come after those of its records
 		}
 		return report.record(file, line, p)
 	})
@@ -352,8 +351,8 @@ func (r *run) account(ctx context.Context, repeated *extsort.Sorted) error {
 	return nil
 }
 
-// reporter reports problems of records and repeated ids, both of which come in
-// order, as one.
+// reporter merges the problems of records and the repeated ids, both of which come in order, and
+// reports them.
 type reporter struct {
 	r        *run
 	repeated *extsort.Reader
@@ -378,7 +377,7 @@ func (p *reporter) record(file int, line int64, problem *corpus.Problem) error {
 	return p.report(file, problem)
 }
 
-// rest reports the repeated ids that are left.
+// rest reports the remaining repeated ids.
 func (p *reporter) rest() error { return p.until(func(uint32) bool { return false }) }
 
 func (p *reporter) until(behind func(doc uint32) bool) error {
@@ -416,7 +415,8 @@ func (p *reporter) report(file int, problem *corpus.Problem) error {
 	return nil
 }
 
-// countDocuments fills in what was read, and tells what it has in the keep rule's field.
+// countDocuments counts the documents that were read, and the kinds of values in the keep rule's
+// field.
 func (r *run) countDocuments() (fields fieldCount, err error) {
 	s, t := r.summary, r.table
 	usable, left := int64(0), int64(0)
@@ -446,7 +446,7 @@ func (r *run) countDocuments() (fields fieldCount, err error) {
 	return fields, c.Err
 }
 
-// fieldCount counts what documents have in the field of a keep rule.
+// fieldCount counts the documents by their value of the keep rule's field.
 type fieldCount struct{ numbers, texts int64 }
 
 func (f *fieldCount) add(m cluster.Meta) {
@@ -458,8 +458,8 @@ func (f *fieldCount) add(m cluster.Meta) {
 	}
 }
 
-// tell says where the rule has less to go by than its user may think. Texts alone are
-// fine: dates are.
+// tell reports if the rule has less to decide by than its user may think. If all values are texts,
+// nothing is reported: dates are texts.
 func (f fieldCount) tell(keep cluster.Keep, documents int64, notice func(Notice)) {
 	missing := documents - f.numbers - f.texts
 	switch field := keep.Field(); {
@@ -474,7 +474,7 @@ func (f fieldCount) tell(keep cluster.Keep, documents int64, notice func(Notice)
 	}
 }
 
-// notice tells what is no error but may surprise.
+// notice reports what is not an error but may surprise.
 func (r *run) notice(fields fieldCount) {
 	s, c := r.summary, &r.config
 	fields.tell(c.Keep, s.Read-s.Skipped, c.OnNotice)
@@ -494,8 +494,8 @@ func (r *run) notice(fields fieldCount) {
 	}
 }
 
-// Sources finds the inputs of a run, and sees that no output is one of them, as Run and Pairs
-// do before anything is read. It tells config.OnSkip of what cannot be used and counts it.
+// Sources finds the inputs of a run, and checks that no output is one of them, as Run and Pairs do
+// before anything is read. It calls config.OnSkip for inputs that cannot be used and counts them.
 func Sources(ctx context.Context, config Config) (sources []corpus.Source, skipped int64, err error) {
 	r, err := newRun(config)
 	if err == nil {

@@ -20,44 +20,47 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// Known is a collection of documents that is there before the run and grows by what the run
-// keeps. See Config.Known; package index/grow has one.
+// Known is a collection of documents that exists before the run, and to which the run adds the
+// documents that it keeps. See Config.Known; package index/grow has one.
 type Known interface {
-	// Recipe says what is alike in the collection. It must be that of the run.
+	// Recipe says what counts as similar in the collection. It must be that of the run.
 	Recipe() recipe.Recipe
-	// Folder returns the folder that the collection is in and the names of what it has there; "":
-	// it is in none. No input, and no other output, may lie among these.
+	// Folder returns the folder of the collection and the collection's names in it; "" if it has no
+	// folder. No input, and no other output, may lie among these names.
 	Folder() (path string, names []string)
-	// Begin is called once, when the inputs are found and before they are read. run tells the
-	// run from all others. If the collection has a part of what this run keeps already, it
-	// answers from here on as it was before that. state tells which state that is.
+	// Begin is called once, when the inputs are found and before they are read. run identifies the
+	// run. If the collection already has some of the documents that this run keeps, it answers from
+	// here on as before they were added. state identifies the state that it answers from.
 	Begin(run string) (state string, err error)
-	// NewLooker returns what looks documents up, for one goroutine.
+	// Memory returns how many bytes of Config.Memory the collection takes from Begin until Keep. The
+	// run has the rest.
+	Memory() int64
+	// NewLooker returns a Looker for one goroutine.
 	NewLooker() Looker
 	// Has tells whether a document of the collection has the name. Any number of goroutines
 	// call it.
 	Has(name []byte) (bool, error)
-	// Keep adds what the run keeps, all of it or, if another process has begun with it, the
-	// rest. It is called when all output is on disk, but not in its place yet; what it has
-	// added must survive when it returns.
+	// Keep adds the documents that the run keeps: all of them or, if another process has begun with
+	// it, the rest. It is called when all output is on disk, but not in its place yet; the added
+	// documents must survive from its return on.
 	Keep(ctx context.Context, kept *Kept) error
 }
 
 // A Looker looks for documents of a collection. It belongs to one goroutine.
 type Looker interface {
-	// Look looks for the document that a text is like, of several for the first one. m has
-	// made the text last. The name holds until the next call.
+	// Look looks for the document that a text is like; of several it returns the first one. m has
+	// processed the text last. The name is valid until the next call.
 	Look(m *recipe.Maker, made recipe.Made, text []byte) (name []byte, similarity float64, found bool, err error)
 }
 
-// validateKnown checks what Config.Known asks of the rest.
+// validateKnown checks what Config.Known requires of the other settings.
 func (c *Config) validateKnown() error {
 	if c.Known == nil {
 		return nil
 	}
 	var checks []error
 	if c.Keep.String() != "first" {
-		checks = append(checks, setting.Errorf("%s %s: the documents of an index were there before and stay, so that it can only be first: leave it out", setting.Keep, c.Keep))
+		checks = append(checks, setting.Errorf("%s %s: the documents of an index come first and stay, so it can only be first: leave it out", setting.Keep, c.Keep))
 	}
 	if c.Candidates == CandidatesExact {
 		checks = append(checks, setting.Errorf("%s exact: an index finds documents by the bands of their signatures: leave it out", setting.Candidates))
@@ -77,7 +80,7 @@ func (c *Config) validateKnown() error {
 	return errors.Join(checks...)
 }
 
-// beginKnown tells the collection which run begins.
+// beginKnown tells the collection that the run begins.
 func (r *run) beginKnown() (err error) {
 	known := r.config.Known
 	if known == nil {
@@ -90,11 +93,14 @@ func (r *run) beginKnown() (err error) {
 	for s := range r.settings("dedup") {
 		fmt.Fprintln(sum, s)
 	}
-	r.knownState, err = known.Begin(hex.EncodeToString(sum.Sum(nil)[:16]))
-	return err
+	if r.knownState, err = known.Begin(hex.EncodeToString(sum.Sum(nil)[:16])); err != nil {
+		return err
+	}
+	r.work.Leave(known.Memory())
+	return nil
 }
 
-// look returns what the read stage asks about each document of the inputs; nil: nothing.
+// look returns the look-ups of the read stage for each document of the inputs; nil: none.
 func (r *run) look() func() read.Look {
 	if r.config.Known == nil {
 		return nil
@@ -114,8 +120,8 @@ func (r *run) look() func() read.Look {
 	}
 }
 
-// markKnown marks documents that are like one of the collection, and skips those of the
-// others whose name a document of the collection has.
+// markKnown marks documents that are like one of the collection, and skips others whose name a
+// document of the collection has.
 func (r *run) markKnown(ctx context.Context) error {
 	known, t := r.config.Known, r.table
 	if known == nil {
@@ -181,20 +187,30 @@ func (r *run) skipTaken(taken bitset.Set) error {
 	return nil
 }
 
-// countKnown counts what is removed since it is like a document of the collection.
+// countKnown counts the documents removed because they are like a document of the collection.
 func (r *run) countKnown() {
 	r.summary.Known = int64(r.table.Known.Len())
 	r.summary.Removed += r.summary.Known
 }
 
-// addKept has the collection grow by what is kept.
+// tableMemory returns how many bytes of memory the table takes at most.
+func (r *run) tableMemory() int64 {
+	const row = 80 // of a document: its columns without keys, and an id
+	n := int64(r.table.Docs) * int64(row+8*r.recipe.Keys())
+	if share := r.work.Share(2); share > 0 {
+		n = min(n, share)
+	}
+	return n
+}
+
+// addKept adds the kept documents to the collection.
 func (r *run) addKept(ctx context.Context) error {
 	known := r.config.Known
 	if known == nil {
 		return nil
 	}
 	return r.clock.stage("index", r.inputBytes(), func() (int64, int64, error) {
-		kept := &Kept{Documents: r.summary.Kept, Corpus: r.config.Corpus, table: r.table, removed: r.removed}
+		kept := &Kept{Documents: r.summary.Kept, Memory: r.tableMemory(), Corpus: r.config.Corpus, table: r.table, removed: r.removed}
 		kept.Sources, kept.Corpus.Admit = r.sources[r.refSources:], nil
 		return kept.Documents, 0, known.Keep(ctx, kept)
 	})
@@ -210,9 +226,10 @@ func removedSet(t *table.Table, c *clusters.Result) (bitset.Set, error) {
 	return removed, err
 }
 
-// Kept tells, of the records of a run's inputs, which are kept and what their names are.
+// Kept tells which records of a run's inputs are kept, and their names.
 type Kept struct {
 	Documents int64
+	Memory    int64           // bytes that the run still needs, at most
 	Sources   []corpus.Source // of the inputs, in order
 	Corpus    corpus.Options  // how they are read
 	table     *table.Table
@@ -222,7 +239,7 @@ type Kept struct {
 // NewReader returns a reader for one goroutine.
 func (k *Kept) NewReader() *KeptReader { return &KeptReader{k: k, c: k.table.Scanner()} }
 
-// A KeptReader tells of the records of one block after the other.
+// A KeptReader reads the kept records block by block.
 type KeptReader struct {
 	k        *Kept
 	c        *table.Cursor
@@ -230,13 +247,13 @@ type KeptReader struct {
 	name     []byte
 }
 
-// Block goes to a block of the source of that number.
+// Block goes to a block of the source with that number.
 func (r *KeptReader) Block(source int, seq int64) {
 	r.doc, r.end = r.k.table.DocsOfBlock(r.k.table.ReferenceFiles+source, seq)
 }
 
-// Record tells whether the record at an offset of the source is kept. Offsets must ascend
-// within a block. The name holds until the next call.
+// Record tells whether the record at an offset of the source is kept. Offsets must ascend within a
+// block. The name is valid until the next call.
 func (r *KeptReader) Record(offset int64) (name []byte, kept bool, err error) {
 	for r.doc < r.end && r.c.Doc(r.doc).Offset() < offset {
 		r.doc++

@@ -16,23 +16,23 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// Links are the pairs of records that belong together, as somebody else has decided (see
-// Config.Link). Records have the numbers of those that can be read, in input order, from 0.
+// Links are the pairs of records that belong together, decided outside the run (see Config.Link).
+// Records are numbered from 0 in input order, without those that cannot be read.
 type Links struct {
-	Records int // that could be read
+	Records int // number of records that could be read
 	// All ranges over the links, each once and in any order.
 	All iter.Seq[Link]
-	// Similarity tells that of any two records: of those that are in one cluster by way of
-	// others.
+	// Similarity returns the similarity of any two records: it is used for those that are in one
+	// cluster only through others.
 	Similarity func(a, b uint32) float64
-	// ID tells the id of a record that has one. It is there to see that the table is still the
+	// ID returns the id of a record that has one. It serves to check that the table is still the
 	// one that was linked.
 	ID func(record uint32) []byte
 
 	Threshold      float64 // least similarity, for Summary; 0: another rule decided
-	By             string  // how was decided, for Summary.Decision
-	Candidates     int64   // pairs that were looked at
-	ExpectedRecall float64 // share of the true links that are there, as far as that is known
+	By             string  // how the links were decided, for Summary.Decision
+	Candidates     int64   // pairs that were examined
+	ExpectedRecall float64 // share of the true links that were found, as far as that is known
 }
 
 // Link is two records that belong together, A before B.
@@ -45,7 +45,7 @@ type Link struct {
 // they were decided.
 const Linked = "records"
 
-// validateLink checks what Config.Link asks of the rest.
+// validateLink checks what Config.Link requires of the other settings.
 func (c *Config) validateLink() error {
 	switch {
 	case c.Link == nil:
@@ -53,7 +53,7 @@ func (c *Config) validateLink() error {
 	case len(c.Against) > 0 || len(c.With) > 0:
 		return errors.New("links are those within one table: leave references and a second side out")
 	case c.Work != "":
-		return setting.Errorf("links are found in memory, and cannot be gone on with: leave %s out", setting.Work)
+		return setting.Errorf("links are found in memory, and a killed run cannot continue: leave %s out", setting.Work)
 	case c.Fingerprints || c.Distance != nil:
 		return errors.New("links decide by themselves: leave fingerprints and distance out")
 	}
@@ -70,8 +70,8 @@ func (r *run) link(ctx context.Context) error {
 	})
 }
 
-// takeLinks makes edges of the links. Nothing else connects records: not even equal ones are
-// a class.
+// takeLinks makes edges of the links. Nothing else connects records: not even equal ones form a
+// class.
 func (r *run) takeLinks(ctx context.Context) (err error) {
 	if r.table.Docs != r.links.Records {
 		return r.changed(fmt.Sprintf("it had %d records when they were linked, and has %d now", r.links.Records, r.table.Docs))

@@ -11,18 +11,17 @@ import (
 	"github.com/alike-dev/alike/internal/resume"
 )
 
-// Of a Parquet file the first pass reads the columns that it needs, and the last
-// one copies all of them: only then damage in the others is met. The rows before it
-// are whole; the others cannot be kept, and so no document may be removed in favour
-// of one of them. They are taken for skipped, and what follows the first pass is
-// done once more without them: another round.
+// The first pass reads only some columns of a Parquet file, and the last one copies all of them:
+// only then damage in the others is found. The rows before it are whole; the others cannot be kept,
+// and so no document may be removed in favour of one of them. They are treated as skipped, and
+// everything after the first pass is done once more without them: another round.
 
 // mayLoseRows tells whether another round may be needed.
 func (r *run) mayLoseRows() bool {
 	return !r.config.IDsOnly && slices.ContainsFunc(r.sources[r.refSources:], func(s corpus.Source) bool { return s.Format == corpus.Parquet })
 }
 
-// restoreLost leaves out what earlier processes have found to be lost.
+// restoreLost leaves out the rows that earlier processes have found to be lost.
 func (r *run) restoreLost() error {
 	for lost, err := range resume.All[[]write.LostRows](r.log, resume.Lost) {
 		if err != nil {
@@ -36,7 +35,7 @@ func (r *run) restoreLost() error {
 	return nil
 }
 
-// anotherRound makes ready for a round without rows that are lost.
+// anotherRound prepares a round without the lost rows.
 func (r *run) anotherRound(lost []write.LostRows) error {
 	slices.SortFunc(lost, func(a, b write.LostRows) int { return cmp.Compare(a.File, b.File) })
 	if r.config.OnError == OnErrorFail {
@@ -54,8 +53,7 @@ func (r *run) anotherRound(lost []write.LostRows) error {
 	return errors.Join(err, r.leaveOut(lost))
 }
 
-// leaveOut marks the documents of lost rows as skipped, tells of each file, and
-// counts again.
+// leaveOut marks the documents of lost rows as skipped, reports each file, and counts again.
 func (r *run) leaveOut(lost []write.LostRows) error {
 	t := r.table
 	c := t.Scanner()

@@ -8,11 +8,11 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// byParts tells whether m says how much of one document is in another. By such a
-// measure Run removes what is inside a document that it keeps, largest set first.
+// byParts tells whether m says how much of one document is in another. With such a measure Run
+// removes documents that are inside one that it keeps, largest set first.
 func byParts(m measure.Measure) bool { return m == measure.Containment || m == measure.MaxContainment }
 
-// checkMeasure checks what the measure asks of the rest of the configuration.
+// checkMeasure checks what the measure requires of the rest of the configuration.
 func (c *Config) checkMeasure() error {
 	t, err := c.threshold()
 	if err != nil {
@@ -39,11 +39,11 @@ func (c *Config) threshold() (measure.Threshold, error) {
 	return measure.NewThreshold(c.Measure, c.Threshold)
 }
 
-// errRemovalByOverlap says why nothing is removed by Overlap.
+// errRemovalByOverlap says why no documents are removed by Overlap.
 var errRemovalByOverlap = fmt.Errorf("%w: a number of common features does not say that a document can be done without: "+
 	"remove by measure jaccard or containment, or list pairs by overlap", ErrUsage)
 
-// removal makes a run one that removes documents.
+// removal sets the run up to remove documents.
 func (r *run) removal() (err error) {
 	if r.config.Measure == measure.Overlap {
 		return errRemovalByOverlap

@@ -13,12 +13,12 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// Plan is what a run will take, judged by a sample of its input.
+// Plan is the estimated cost of a run, from a sample of its input.
 type Plan struct {
 	Files         int     `json:"files"`
-	InputBytes    int64   `json:"input_bytes"` // of the files as they stand, references too
+	InputBytes    int64   `json:"input_bytes"` // of the files in their stored form, with references
 	Documents     int64   `json:"documents"`
-	Known         int64   `json:"known,omitempty"` // of them, those like one of Config.Known
+	Known         int64   `json:"known,omitempty"` // of the documents, those like one of Config.Known
 	MemoryBytes   int64   `json:"memory_bytes"`    // resident, at most
 	CeilingBytes  int64   `json:"ceiling_bytes"`   // Config.Memory
 	WorkBytes     int64   `json:"work_bytes"`      // on disk while it runs
@@ -28,33 +28,32 @@ type Plan struct {
 	SampleSeconds float64 `json:"sample_seconds"`
 }
 
-// What an estimate looks at: at most so many files, so many blocks of each, and no
-// longer than that.
+// Limits of the sample: the number of files, the number of blocks of each, and the time it takes.
 const (
 	sampleFiles  = 64
 	sampleBlocks = 8
 	sampleTime   = 2 * time.Second
 )
 
-// restShare is what the stages after reading take of its time: about half as long,
-// and half of that again for what goes to disk on the way (docs/benchmarks.md).
+// restShare is the time of the stages after reading as a share of its time: about half, and half of
+// that again if data go to disk on the way (docs/benchmarks.md).
 const (
 	restShare  = 0.5
 	spillShare = 0.25
 )
 
-// sample is what was found in the blocks looked at.
+// sample is the content of the blocks that were read.
 type sample struct {
 	taken     int64 // bytes of files
-	decoded   int64 // of them, decoded
+	decoded   int64 // bytes of these blocks, decoded
 	documents int64
 	known     int64
 	columns   int64 // bytes of the table
 	seconds   float64
 }
 
-// MakePlan estimates what Run would take. It makes nothing. It reads a sample for up
-// to two seconds, from the front of compressed files and from all over plain ones.
+// MakePlan estimates the cost of Run. It makes nothing. It reads a sample for up to two seconds,
+// from the front of compressed files and from all parts of plain ones.
 func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 	r, err := newRun(config)
 	if err == nil {
@@ -92,8 +91,7 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 	return r.estimate(&s), ctx.Err()
 }
 
-// sample looks at some blocks of a file. What cannot be read has no part in it:
-// the run will tell.
+// sample reads some blocks of a file. It ignores what cannot be read: the run will report that.
 func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) error {
 	source := r.sources[i]
 	file, err := corpus.Open(ctx, source, r.config.Corpus)
@@ -154,13 +152,15 @@ func (r *run) estimate(s *sample) *Plan {
 	scaled := func(n int64) int64 { return int64(math.Round(float64(n) * scale)) }
 	e.Documents, e.Known = scaled(s.documents), scaled(s.known)
 	table := scaled(s.columns)
-	// A band's keys are sorted, then votes and rims; each entry is there twice while
-	// it is sorted.
+	// A band's keys are sorted, then votes and rims; each entry exists twice while it is sorted.
 	const entry = 16
 	sorting := e.Documents * entry * 3
 	threads := float64(r.config.Threads)
 	e.Seconds = s.seconds * scale / threads * (1 + restShare)
 	e.MemoryBytes = scratch.ProgramBytes + int64(r.config.Threads)*scratch.WorkerBytes + table + sorting
+	if r.config.Known != nil {
+		e.MemoryBytes += r.config.Known.Memory()
+	}
 	if limit := r.work.Share(2); limit > 0 && table > limit {
 		e.MemoryBytes = min(e.MemoryBytes, r.config.Memory)
 		e.WorkBytes = table + sorting

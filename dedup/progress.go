@@ -1,13 +1,12 @@
 package dedup
 
-// Progress is told what a run is doing. Its methods are called from several
-// goroutines and must be quick.
+// Progress receives the progress of a run. Its methods are called from several goroutines and must
+// be quick.
 type Progress interface {
-	// Stage begins a stage; total is the size of the files that it goes through
-	// (0: unknown).
+	// Stage begins a stage; total is the size of the files that it reads (0: unknown).
 	Stage(name string, total int64)
-	// Advance adds what has been done since the last call: items, and bytes of
-	// the files as they stand, compressed or not.
+	// Advance adds the work done since the last call: items, and bytes of the files in their stored
+	// form, compressed or not.
 	Advance(items, bytes int64)
 }
 

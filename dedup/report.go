@@ -13,11 +13,11 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/reread"
 )
 
-// Report is what Run has come to, for people to look at. It is the same for any number of
-// threads and any amount of memory, and for a run that was killed and went on.
+// Report is the outcome of Run, for people to look at. It is the same for any number of threads and
+// any amount of memory, and for a run that was killed and resumed.
 type Report struct {
 	overview.Overview
-	Summary Summary // but for Stages and what the run has cost
+	Summary Summary // without Stages and the cost of the run
 	// Recall has, for similarities from 0 to 1 in equal steps, the probability that a pair is
 	// found; nil where bands do not decide.
 	Recall []float64
@@ -31,24 +31,24 @@ type (
 	ReportInput   = overview.Input
 )
 
-// pageMaker gathers a report while the output is written, so that no input is read once more
+// pageMaker gathers a report while the output is written, so that no input must be read once more
 // for it. Its zero value gathers nothing.
 type pageMaker struct {
 	r       *run
 	page    *Report
-	docs    []uint32      // whose texts are shown
-	decoded bitset.Set    // of them, those that come by when their files are decoded to be copied
-	records *reread.Store // has those, and reads the others in place
+	docs    []uint32      // documents whose texts are shown
+	decoded bitset.Set    // those of them whose files are decoded anyway to be copied
+	records *reread.Store // has these, and reads the others in place
 }
 
-// report begins the report; nil: nobody asked for one.
+// report begins the report; nil: none is wanted.
 func (r *run) report(c *clusters.Result) (*pageMaker, error) {
 	if r.config.Report == nil {
 		return &pageMaker{}, nil
 	}
 	o := overview.Options{Table: r.table, Clusters: c}
 	if r.links == nil {
-		o.Shown = r.classes.Representatives // of equal documents one will do
+		o.Shown = r.classes.Representatives // one of several equal documents is enough
 	}
 	found, err := overview.Find(o)
 	if err != nil {
@@ -77,16 +77,16 @@ func (r *run) report(c *clusters.Result) (*pageMaker, error) {
 	return p, nil
 }
 
-// put takes the record of a document in decoded.
+// put stores the record of a document in decoded.
 func (p *pageMaker) put(doc uint32, raw []byte) error { return p.records.Put(doc, raw) }
 
-// finish reads the texts and returns what writes the page; nil: there is none.
+// finish reads the texts and returns the function that writes the page; nil: there is no report.
 func (p *pageMaker) finish(ctx context.Context) (func(io.Writer) error, error) {
 	if p.page == nil {
 		return nil, nil
 	}
-	// Of a run that was killed and has gone on, files may have been copied before: they are
-	// decoded once more.
+	// If the run was killed and resumed, files may have been copied before: they are decoded once
+	// more.
 	if err := p.records.PrepareAll(ctx, slices.Clone(p.decoded)); err != nil {
 		return nil, err
 	}

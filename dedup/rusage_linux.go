@@ -6,9 +6,8 @@ import (
 	"strconv"
 )
 
-// peakMemory returns the largest resident size of the process so far, in bytes.
-// What getrusage tells is no less than the size of the process that has started
-// this one.
+// peakMemory returns the largest resident size of the process so far, in bytes. getrusage is not
+// used: its value is at least the size of the process that has started this one.
 func peakMemory() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

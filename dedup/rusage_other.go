@@ -2,5 +2,5 @@
 
 package dedup
 
-// peakMemory is not known on this system.
+// peakMemory returns 0: it is not known on this system.
 func peakMemory() int64 { return 0 }

@@ -9,12 +9,12 @@ import (
 type Fingerprint struct {
 	ID        []byte
 	Signature []uint32 // of an empty document: all ones; nil under Config.Texts
-	Packed    []byte   // the signature as the scheme writes it down
+	Packed    []byte   // the signature in the form that the scheme stores
 	Features  int      // with repeats; 0: an empty document
 }
 
-// Sketch calls emit for every document of config.Inputs in input order. What does not
-// fit in Config.Memory goes to disk.
+// Sketch calls emit for every document of config.Inputs in input order. Data that do not fit in
+// Config.Memory go to disk.
 func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (summary *Summary, err error) {
 	recipe, err := config.SketchRecipe()
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// Fingerprints that were stored are records with these fields, or columns.
+// Stored fingerprints are records with these fields, or columns.
 const (
 	SchemeField    = read.SchemeField    // recipe.Recipe.Signature
-	SignatureField = read.SignatureField // what the scheme writes down, in base64 or hexadecimal
+	SignatureField = read.SignatureField // the signature in the form that the scheme stores, in base64 or hexadecimal
 	IDBytesField   = read.IDBytesField   // of an id that is not UTF-8, in base64
 )
 
-// ErrScheme ends a run by fingerprints of another scheme than its own.
+// ErrScheme ends a run when fingerprints have another scheme than the run.
 var ErrScheme = table.ErrScheme
 
-// asStored returns the options by which fingerprints are read.
+// asStored returns the options for reading fingerprints.
 func asStored(o corpus.Options) corpus.Options {
 	if o.TextField == "" {
 		o.TextField = SignatureField
@@ -34,7 +34,7 @@ func asStored(o corpus.Options) corpus.Options {
 	return o
 }
 
-// validateStored checks what Config.Fingerprints asks of the rest.
+// validateStored checks what Config.Fingerprints requires of the other settings.
 func (c *Config) validateStored() error {
 	if !c.Fingerprints {
 		return nil
@@ -42,7 +42,7 @@ func (c *Config) validateStored() error {
 	var checks []error
 	if c.Distance == nil {
 		if c.Verify == VerifyExact || c.Candidates == CandidatesExact {
-			checks = append(checks, setting.Errorf("fingerprints come without the texts to be exact by: leave %s and %s out; similarities are estimated", setting.Verify, setting.Candidates))
+			checks = append(checks, setting.Errorf("fingerprints come without texts for exact similarities: leave %s and %s out; similarities are estimated", setting.Verify, setting.Candidates))
 		}
 		if c.Texts != nil || !hasBands(c.Sketch) {
 			checks = append(checks, setting.Errorf("these fingerprints have no components to cut into bands or to estimate a similarity by: "+
@@ -56,8 +56,8 @@ func (c *Config) validateStored() error {
 	return errors.Join(checks...)
 }
 
-// noticeStored says once that similarities are estimates, where nobody has asked for
-// that.
+// noticeStored says once that similarities are estimates, unless the caller has asked for
+// estimates.
 func (r *run) noticeStored(asked Verify) {
 	_, hamming := r.recipe.Distance()
 	if !r.config.Fingerprints || hamming || asked != "" {
@@ -73,11 +73,11 @@ func (r *run) noticeStored(asked Verify) {
 // peekBytes is how much of an input is read at most to see what it holds.
 const peekBytes = 1 << 20
 
-// Fingerprinted looks at the first record of the inputs: if it is a fingerprint, with a
-// signature and a scheme and no text, ok is true and line is its scheme, for recipe.Parse.
-// Only a first input that is a file, a glob of files, or standard input is looked at, or
-// with Config.Fingerprints any; of a FIFO, which can be read but once, nothing is known.
-// config.Corpus may be changed so that what was read of standard input is read again.
+// Fingerprinted examines the first record of the inputs: if it is a fingerprint, with a signature
+// and a scheme and no text, ok is true and line is its scheme, for recipe.Parse. The first input
+// must be a file, a glob of files, or standard input or, with Config.Fingerprints, anything; a FIFO
+// is not examined, because it can be read only once. config.Corpus may be changed so that what was
+// read of standard input is read again.
 func Fingerprinted(ctx context.Context, config *Config) (line string, ok bool, err error) {
 	o := &config.Corpus
 	if len(config.Inputs) == 0 || o.TextField != "" && !config.Fingerprints {
@@ -97,7 +97,7 @@ func Fingerprinted(ctx context.Context, config *Config) (line string, ok bool, e
 	find.Visit = nil
 	sources, _, err := corpus.Find(ctx, []string{input}, find)
 	if err != nil || len(sources) == 0 || sources[0].Stream {
-		return "", false, nil // the run will tell what is wrong
+		return "", false, nil // the run will report the error
 	}
 	line, ok = peek(ctx, sources[0], find)
 	return line, ok, ctx.Err()
@@ -134,8 +134,8 @@ func fieldOf(r *corpus.Record, at int) []byte {
 	return nil
 }
 
-// peekStdin is peek for standard input. A file is looked at where it stands; of a pipe the
-// first line is read, and put before the rest.
+// peekStdin is peek for standard input. A file is read without moving its offset; of a pipe the
+// first line is read, and put back before the rest.
 func peekStdin(ctx context.Context, o *corpus.Options) (line string, ok bool, err error) {
 	from := o.Stdin
 	if from == nil {
@@ -171,9 +171,9 @@ func peekStdin(ctx context.Context, o *corpus.Options) (line string, ok bool, er
 	return line, ok, nil
 }
 
-// firstLine reads a stream to the end of its first line that is not blank, or as far as
-// is looked. Its other end may neither write nor close it, so an interrupted run does not
-// wait.
+// firstLine reads a stream to the end of its first line that is not blank, or up to peekBytes. The
+// other end of the stream may neither write nor close it, so an interrupted run does not wait for
+// it.
 func firstLine(ctx context.Context, from io.Reader) ([]byte, error) {
 	read := make(chan []byte, 1)
 	go func() {
@@ -183,7 +183,7 @@ func firstLine(ctx context.Context, from io.Reader) ([]byte, error) {
 			n, err := from.Read(buf)
 			head = append(head, buf[:n]...)
 			if err != nil || bytes.IndexByte(bytes.TrimLeft(head, " \t\r\n"), '\n') >= 0 {
-				break // an error comes again, when the rest is read
+				break // an error comes again when the rest is read
 			}
 		}
 		read <- head

@@ -7,16 +7,16 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/meter"
 )
 
-// Summary is what a run reports. read = kept + removed + skipped, always.
+// Summary is the report of a run. read = kept + removed + skipped, always.
 type Summary struct {
-	Read    int64 `json:"read"`            // records of the inputs, skipped ones too
-	Kept    int64 `json:"kept"`            // among them documents without any text
+	Read    int64 `json:"read"`            // records of the inputs, including skipped ones
+	Kept    int64 `json:"kept"`            // including documents without any text
 	Removed int64 `json:"removed"`         // near-duplicates of a kept document
-	Known   int64 `json:"known,omitempty"` // of them, those of a document of Config.Known
-	Skipped int64 `json:"skipped"`         // could not be used; each was named
-	Empty   int64 `json:"empty"`           // kept documents without features: like nothing
+	Known   int64 `json:"known,omitempty"` // of them, those like a document of Config.Known
+	Skipped int64 `json:"skipped"`         // could not be used; each was reported
+	Empty   int64 `json:"empty"`           // kept documents without features, which are similar to nothing
 
-	// Usable documents of Inputs and of With, for which Read and Skipped count together.
+	// Usable documents of Inputs and of With; Read and Skipped count both together.
 	Left  int64 `json:"left,omitempty"`
 	Right int64 `json:"right,omitempty"`
 
@@ -32,23 +32,23 @@ type Summary struct {
 
 	Threshold       float64 `json:"threshold"`
 	Measure         string  `json:"measure,omitempty"`  // missing: jaccard
-	Decision        string  `json:"decision,omitempty"` // by Hamming distance, in place of threshold: hamming<=3
+	Decision        string  `json:"decision,omitempty"` // with a Hamming distance, instead of threshold: hamming<=3
 	CandidateMethod string  `json:"candidate_method"`   // exact or lsh; blocks with a distance
 	Verify          string  `json:"verify"`
 	TextScheme      string  `json:"text_scheme"`
 	SketchScheme    string  `json:"sketch_scheme"`
 	Bands           int     `json:"bands"` // 0 with exact candidates; blocks: keys
 	Rows            int     `json:"rows"`
-	Sample          int     `json:"sample,omitempty"` // features of each document that are looked for in others, by containment
+	Sample          int     `json:"sample,omitempty"` // with containment, features of each document that are looked for in others
 	ExpectedRecall  float64 `json:"expected_recall"`  // at the threshold
 
 	Stages          []Stage `json:"stages"`
 	Seconds         float64 `json:"seconds"`
-	PeakMemoryBytes int64   `json:"peak_memory_bytes"` // resident; 0 where the system does not tell
+	PeakMemoryBytes int64   `json:"peak_memory_bytes"` // resident; 0 where the system does not report it
 	SpilledBytes    int64   `json:"spilled_bytes"`
 }
 
-// Stage is the account of one stage of a run.
+// Stage describes one stage of a run.
 type Stage struct {
 	Name    string  `json:"name"`
 	Seconds float64 `json:"seconds"`
@@ -57,7 +57,7 @@ type Stage struct {
 	Steps   []Step  `json:"steps,omitempty"` // with Config.Timings; the first is the stage itself
 }
 
-// Step is a part of a stage, or all of it, as its workers have spent their time.
+// Step is the time that workers have spent on a part of a stage, or on all of it.
 type Step struct {
 	Name    string  `json:"name"`
 	Slowest float64 `json:"slowest_thread_seconds"` // of the worker that took longest
@@ -76,8 +76,8 @@ func startClock(s *Summary, config *Config) *clock {
 	return &clock{summary: s, config: config, begin: time.Now(), meter: meter.New(config.Timings)}
 }
 
-// stage runs f as a stage, or as one more part of it; f returns how many items
-// and bytes it went through.
+// stage runs f as a stage, or as one more part of it; f returns how many items and bytes it has
+// processed.
 func (c *clock) stage(name string, total int64, f func() (items, bytes int64, err error)) error {
 	c.config.Progress.Stage(name, total)
 	start := time.Now()
@@ -98,7 +98,7 @@ func (c *clock) stage(name string, total int64, f func() (items, bytes int64, er
 	return err
 }
 
-// stop fills in what the whole run took.
+// stop fills in the cost of the whole run.
 func (c *clock) stop() {
 	c.summary.Seconds = time.Since(c.begin).Seconds()
 	c.summary.PeakMemoryBytes = peakMemory()

@@ -22,18 +22,18 @@ var dedupPage = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("dedup").Funcs(template.FuncMap{"comma": humanize.Comma, "share": share}).Parse(dedupHTML))
 })
 
-// removal is what the page of a removal shows.
+// removal is the data of the page of a removal.
 type removal struct {
 	*dedup.Report
 	Decided  string
 	Bars     []bar // of similarities
 	Sizes    []sizeRow
 	Curve    string // points of a polyline in a square of 100 by 100; "": none
-	Mark     string // where the threshold is, across that square
+	Mark     string // position of the threshold across that square
 	Examples []example
 }
 
-// bar is one of a histogram, in a square of 100 by 100.
+// bar is a bar of a histogram, in a square of 100 by 100.
 type bar struct {
 	X, Y, Width, Height string
 	Title               string
@@ -45,15 +45,15 @@ type sizeRow struct {
 	Percent  string // of the most frequent size
 }
 
-// example is two texts side by side.
+// example is two texts that are shown side by side.
 type example struct {
 	dedup.ReportExample
 	RemovedParts, KeptParts []part
 }
 
-// Dedup writes a page that shows what was removed and why: counts, similarities, cluster sizes,
-// and removed texts beside those that were kept, with what only one of them has marked. It
-// serves as dedup.Config.Report. O(report), whose size does not grow with the corpus.
+// Dedup writes a page that shows what was removed and why: counts, similarities, cluster sizes, and
+// removed texts next to the kept ones, with the parts marked that only one of them has. It can be
+// dedup.Config.Report. O(report), whose size does not grow with the corpus.
 func Dedup(w io.Writer, r *dedup.Report) error {
 	p := removal{Report: r, Decided: decided(&r.Summary), Bars: bars(r), Sizes: sizeRows(r.Overview.Sizes)}
 	if len(r.Recall) > 0 {
@@ -81,7 +81,7 @@ func share(part, whole int64) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
 
-// decided says in a sentence when documents count as alike.
+// decided says in a sentence when documents count as similar.
 func decided(s *dedup.Summary) string {
 	switch {
 	case s.CandidateMethod == dedup.Linked:
@@ -103,7 +103,7 @@ func decided(s *dedup.Summary) string {
 	return fmt.Sprintf("%s; at the threshold %.2f %% of the pairs are found.", how, 100*s.ExpectedRecall)
 }
 
-// bars draws how many removed documents there are by similarity, from the least one on.
+// bars returns the histogram of removed documents by similarity, from the least one on.
 func bars(r *dedup.Report) (all []bar) {
 	counts := r.Similarities[:]
 	most := int64(0)
@@ -153,18 +153,18 @@ func sizeRows(sizes []dedup.ReportSizes) (rows []sizeRow) {
 type part struct {
 	Text  string
 	Alone bool // the other text does not have it
-	Left  int  // characters that are left out, in place of Text
+	Left  int  // characters that are left out; Text is empty then
 }
 
 const (
 	leastShared = 3    // tokens of a passage that both texts have; of short texts 1
 	shortText   = 200  // bytes
-	mostShared  = 240  // characters of one that are shown
+	mostShared  = 240  // characters of a shared passage that are shown
 	mostShown   = 2400 // characters of a text
 	mostLooked  = 64 << 10
 )
 
-// differences cuts two texts into what both have and what only one has. O(n log n) in their
+// differences cuts two texts into shared parts and parts that only one has. O(n log n) in their
 // lengths, up to 64 KiB of each.
 func differences(t *text.Tokenizer, a, b []byte) (partsA, partsB []part) {
 	a, b = a[:min(len(a), mostLooked)], b[:min(len(b), mostLooked)]
@@ -186,8 +186,8 @@ func mark(places []bool) {
 	}
 }
 
-// parts cuts a text where it begins or ends to be shared. Between two shared passages,
-// space and signs are nobody's alone.
+// parts cuts a text where shared passages begin and end. White space and punctuation between two
+// shared passages are not marked as belonging to one text only.
 func parts(doc []byte, shared []bool) (all []part) {
 	room := mostShown
 	for start := 0; start < len(doc); {
@@ -211,7 +211,7 @@ func parts(doc []byte, shared []bool) (all []part) {
 	return shorten(all)
 }
 
-// shorten leaves out the middle of what is long.
+// shorten leaves out the middle of long parts.
 func shorten(all []part) (short []part) {
 	room := mostShown
 	for _, p := range all {

@@ -1,6 +1,6 @@
-// Package report writes what was found as a page for people to read: one HTML file that
-// needs no other, asks nothing of any server, and opens from a disk. Dedup shows what was
-// removed from a corpus, Pairs why records of tables were linked.
+// Package report writes results as a page for people to read: one HTML file that needs no other
+// file, makes no requests, and opens from a disk. Dedup shows what was removed from a corpus, Pairs
+// why records of tables were linked.
 package report
 
 import (
@@ -27,16 +27,16 @@ var pairsHTML string
 // pairsPage is parsed when a page is written: most runs of a program write none.
 var pairsPage = sync.OnceValue(func() *template.Template { return template.Must(template.New("pairs").Parse(pairsHTML)) })
 
-// Bounds of what is shown of one pair, so that a page stays small whatever the tables hold.
+// Limits of what is shown of a pair, so that a page stays small whatever the tables hold.
 const (
 	mostRunes    = 600 // of a value
 	mostOthers   = 30  // columns that were not compared
 	mostFeatures = 8   // that labels have changed
 )
 
-// page is what the script of the page gets.
+// page is the data of the page's script.
 type page struct {
-	Key       string   `json:"key"` // of the verdicts that a browser keeps: another one for other pairs
+	Key       string   `json:"key"` // under which a browser keeps verdicts: other pairs have another key
 	Tables    []string `json:"tables"`
 	Header    string   `json:"header"` // first row of the labels
 	Total     int      `json:"total"`
@@ -62,11 +62,11 @@ type pair struct {
 type step struct {
 	Name  string   `json:"name"`
 	Adds  float64  `json:"adds"`
-	Parts []step   `json:"parts,omitempty"` // of which it is the sum
+	Parts []step   `json:"parts,omitempty"` // the bar is their sum
 	Notes []string `json:"notes,omitempty"`
 }
 
-// values are those of a column in both records.
+// values are the values of a column in both records.
 type values struct {
 	Name       string  `json:"name"`
 	A          []Word  `json:"a"`
@@ -76,9 +76,9 @@ type values struct {
 }
 
 // Pairs writes a page that shows the evidence of a join: how the score of each pair comes about,
-// column by column and word by word, and both records side by side. Verdicts given there by
-// the keys y, n and u are saved as labels, a CSV file in the form that alike.ReadVerdicts reads,
-// with these names in its first row. tables are the names of the joined files. O(evidence).
+// column by column and word by word, and both records side by side. Verdicts given there with the
+// keys y, n and u are saved as labels, a CSV file in the form that alike.ReadVerdicts reads, with
+// the names in header as its first row. tables are the names of the joined files. O(evidence).
 func Pairs(w io.Writer, r *linkage.Result, tables, header []string) error {
 	v := &r.Evidence
 	head, err := csvRow(header...)
@@ -134,7 +134,7 @@ func side(v *linkage.Values, compared bool) values {
 	return s
 }
 
-// shown is the beginning of a value, as far as it is UTF-8.
+// shown is the beginning of a value, with U+FFFD for bytes that are not UTF-8.
 func shown(s string) string {
 	end, n := len(s), 0
 	for i := range s {
@@ -196,7 +196,7 @@ func steps(e *linkage.Explained) (bars []step) {
 	return slices.Insert(bars, at, labels)
 }
 
-// largest returns the features that say most, and the others as one.
+// largest returns the features that contribute most, and the sum of the others as one.
 func largest(features []step) []step {
 	features = slices.Clone(features)
 	slices.SortStableFunc(features, func(a, b step) int { return cmp.Compare(math.Abs(b.Adds), math.Abs(a.Adds)) })
@@ -210,7 +210,7 @@ func largest(features []step) []step {
 	return append(features[:mostFeatures:mostFeatures], others)
 }
 
-// columnStep is the bar of a column, of which the words in common are parts.
+// columnStep is the bar of a column; its parts are the common words.
 func columnStep(c *linkage.ColumnEvidence, adds float64) step {
 	bar := step{Name: fmt.Sprintf("%s, similarity %.2f", shown(c.Left), c.Similarity), Adds: adds}
 	bar.Parts = []step{{Name: "without a word in common", Adds: c.Apart}}

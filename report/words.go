@@ -5,14 +5,14 @@ import (
 	"unicode"
 )
 
-// A Word is a word of a value as it stands there, between white space.
+// A Word is a word of a value between white space, unchanged.
 type Word struct {
 	Text  string `json:"t"`
-	Alone bool   `json:"m,omitempty"` // the other value is there and does not have it
+	Alone bool   `json:"m,omitempty"` // the other value exists and does not have it
 }
 
-// Words returns the words of a value, and which of them another one has not, whatever their case
-// and the signs around them. O(len(value) + len(other)).
+// Words returns the words of a value, and marks those that other does not have, ignoring case and
+// punctuation around them. O(len(value) + len(other)).
 func Words(value, other string) []Word {
 	has := map[string]bool{}
 	others := strings.Fields(other)
@@ -27,7 +27,7 @@ func Words(value, other string) []Word {
 	return words
 }
 
-// plain is a word without case and what stands around it.
+// plain is a word without case and surrounding punctuation.
 func plain(w string) string {
 	return strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }))
 }

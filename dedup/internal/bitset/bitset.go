@@ -1,4 +1,4 @@
-// Package bitset is for sets of documents: a bit for each.
+// Package bitset holds sets of documents, a bit for each.
 package bitset
 
 import (

@@ -17,21 +17,20 @@ import (
 	"github.com/alike-dev/alike/internal/sides"
 )
 
-// Options say what becomes of documents that are alike.
+// Options say how similar documents are clustered.
 type Options struct {
 	Graph  graph.Graph
 	Table  *table.Table
 	Sides  *sides.Policy
 	Keep   cluster.Keep
-	Star   bool                      // nobody is removed but in favour of a document that is alike itself
+	Star   bool                      // a document is removed only in favour of one that is similar to it
 	Parts  bool                      // stars are made with the largest set first: edges are by containment
 	Sizes  *extsort.Sorted           // of the sets of representatives, for Parts; nil: the table has the sets
-	Verify verify.Options            // for similarities that no edge tells
-	Rate   func(a, b uint32) float64 // for them in place of Verify; nil: none
+	Verify verify.Options            // for similarities that no edge gives
+	Rate   func(a, b uint32) float64 // for these similarities, instead of Verify; nil: none
 }
 
-// Result says what becomes of the documents that are not alone. All of its
-// entries have documents as keys.
+// Result is the clusters and the documents kept and removed. All entries have documents as keys.
 type Result struct {
 	Labels       *extsort.Sorted // members of clusters of two or more; Value: the smallest document of the cluster
 	Removed      *extsort.Sorted // Value: the document kept instead
@@ -48,17 +47,17 @@ type Cluster struct {
 	Size  int    // members
 }
 
-// Release gives back what holds it.
+// Release frees the entries.
 func (c *Result) Release() error {
 	return c.space.ReleaseAll(c.Labels, c.Removed, c.Similarities)
 }
 
-// LargestMax is how many clusters are told of one by one.
+// LargestMax is how many clusters are listed.
 const LargestMax = 10
 
-// Find groups the documents: edges connect representatives, and a representative
-// stands for its class, whose members are given as copies.Classes has them and within which
-// every similarity is 1. The caller releases the result.
+// Find groups the documents: edges connect representatives, and a representative stands for its
+// class, whose members are given as in copies.Classes and within which every similarity is 1. The
+// caller releases the result.
 func Find(ctx context.Context, o Options, classes, edges *extsort.Sorted) (*Result, error) {
 	f := &finder{o, classes, edges}
 	members, err := f.groups(ctx)
@@ -78,18 +77,18 @@ func Find(ctx context.Context, o Options, classes, edges *extsort.Sorted) (*Resu
 	return c, nil
 }
 
-// finder is what findClusters works on.
+// finder is the state of Find.
 type finder struct {
 	Options
 	classes *extsort.Sorted
 	edges   *extsort.Sorted
 }
 
-// groups returns who gives way to the same document: Key is group<<32|document,
-// Value the document's representative. A group is named by a representative: of a
-// component its smallest document, of a star its centre. Every reference's class
-// is a group of its own, since references are kept, each for itself; the other
-// documents of a component that holds references give way to the first of them.
+// groups returns the members of all groups; one document of each group is kept. Key is
+// group<<32|document, Value the document's representative. A group is named by a representative: of
+// a component its smallest document, of a star its centre. Every reference's class is a group of its own, since every
+// reference is kept; the other documents of a component that holds references are removed in favour
+// of the first of them.
 func (f *finder) groups(ctx context.Context) (*extsort.Sorted, error) {
 	var of *extsort.Sorted // group of each representative with an edge
 	var err error
@@ -141,8 +140,8 @@ func (f *finder) groups(ctx context.Context) (*extsort.Sorted, error) {
 	return groups, errors.Join(err, f.Graph.Space.Release(of))
 }
 
-// decider goes through the groups twice at once: ahead finds out whom a group
-// keeps, then behind says so of each of its members.
+// decider goes through the groups with two readers: ahead finds out which document a group keeps,
+// then behind records it for each member.
 type decider struct {
 	f             *finder
 	c             *Result
@@ -153,8 +152,8 @@ type decider struct {
 	labels, removed, queries *extsort.Appender
 }
 
-// decide fills in c but for the similarities. It returns those that are asked
-// for: Key is a pair of representatives, Value the removed document.
+// decide fills in c except the similarities. It returns queries for these: Key is a pair of
+// representatives, Value the removed document.
 func (f *finder) decide(ctx context.Context, c *Result, members *extsort.Sorted) (queries *extsort.Sorted, err error) {
 	docs := f.Table.Cursor()
 	d := &decider{f: f, c: c, docs: docs, prefer: f.Keep.Order(docs.Meta), ahead: members.Reader(), behind: members.Reader()}
@@ -192,7 +191,7 @@ func (d *decider) run(ctx context.Context) error {
 	}
 }
 
-// group decides about the group that begins with an entry's key.
+// group decides about the group of the given key.
 func (d *decider) group(first uint64) error {
 	group := uint32(first >> 32)
 	kept, keptRep, size := d.choose(group)
@@ -224,8 +223,8 @@ func (d *decider) group(first uint64) error {
 	return errors.Join(d.behind.Err(), d.docs.Err)
 }
 
-// choose returns whom a group keeps: its reference, or else the member that the
-// keep rule prefers, of a star among the centre's own class.
+// choose returns the document that a group keeps: its reference, or otherwise the member that the
+// keep rule prefers; in a star only the centre's own class is considered.
 func (d *decider) choose(group uint32) (kept, rep uint32, size int) {
 	chosen := false
 	for e, ok := d.ahead.Peek(); ok && uint32(e.Key>>32) == group; e, ok = d.ahead.Peek() {
@@ -246,7 +245,7 @@ func (d *decider) choose(group uint32) (kept, rep uint32, size int) {
 	return kept, rep, size
 }
 
-// count notes a cluster. Of equally large ones the first are told of.
+// count counts a cluster. Of equally large ones the first are listed.
 func (c *Result) count(found Cluster) {
 	c.Clusters++
 	c.BySize[bits.Len32(uint32(found.Size))-1]++
@@ -254,7 +253,7 @@ func (c *Result) count(found Cluster) {
 		c.Largest = append(c.Largest, found)
 		return
 	}
-	last := 0 // in their order
+	last := 0 // index of the last one
 	for i := range c.Largest {
 		if largestFirst(c.Largest[i], c.Largest[last]) > 0 {
 			last = i
@@ -269,8 +268,8 @@ func largestFirst(a, b Cluster) int {
 	return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.First, b.First))
 }
 
-// similarities answers queries: from the edges or, where a chain led from one
-// document to the other, by comparing them now.
+// similarities answers queries: from the edges or, where documents are connected only through
+// others, by comparing them now.
 func (f *finder) similarities(ctx context.Context, queries *extsort.Sorted) (*extsort.Sorted, error) {
 	unknown := f.Graph.Sorting("unknown", 8)
 	unknown.Sum = true

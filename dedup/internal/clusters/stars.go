@@ -52,9 +52,9 @@ func (f *finder) stars(ctx context.Context) (centres *extsort.Sorted, err error)
 	})
 }
 
-// bests returns by what each representative with an edge is judged: Key is
-// label<<32|representative, Value the size of its set, if that counts, <<32|the member of its
-// class that the keep rule prefers.
+// bests returns the order in which representatives with an edge become centres: Key is
+// label<<32|representative, Value the size of its set, if that counts, <<32|the member of its class
+// that the keep rule prefers.
 func (f *finder) bests(ctx context.Context, labels *extsort.Sorted) (*extsort.Sorted, error) {
 	return f.Graph.Space.Sorted(ctx, f.Graph.Sorting("bests", 8), func(to *extsort.Appender) error {
 		c := f.Table.Cursor()
@@ -122,7 +122,7 @@ type star struct {
 	bests  *extsort.Reader
 	edges  []cluster.Edge
 	docs   []uint32
-	best   []uint64 // by which each of docs is judged, as bests has it
+	best   []uint64 // order of each of docs, as from bests
 }
 
 // end adds the centres of the component in edges, and empties it.
@@ -150,8 +150,8 @@ func (s *star) end(label uint64) error {
 	return errors.Join(s.c.Err, s.bests.Err())
 }
 
-// before tells which of two documents becomes a centre first: that with the larger set, so
-// that no document is removed in favour of a part of it, then by the keep rule.
+// before tells which of two documents becomes a centre first: the one with the larger set, so that
+// no document is removed in favour of a part of it; then by the keep rule.
 func (s *star) before(a, b uint64) bool {
 	if x, y := a>>32, b>>32; x != y {
 		return x > y

@@ -2,11 +2,11 @@
 // of the other one's features, and may have many more.
 //
 //	the samples of all documents   → a filter of their keys
-//	the sets of all documents      → (key, document) for keys that pass; the document's own sample has votes
+//	the sets of all documents      → (key, document) for keys that pass; a document's own sample has votes
 //	equal keys                     → votes for each pair of a document that samples the key and one that has it
 //
-// See lsh.Sample for what is found. What is sorted is a few entries for each document,
-// however large it is: those of its sample, and those that others sample and it has too.
+// See lsh.Sample for the pairs that are found. Only a few entries are sorted for each document,
+// however large it is: those of its sample, and those that it shares with samples of others.
 package contain
 
 import (
@@ -32,30 +32,30 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// Options say which pairs to find, and among what.
+// Options say which pairs to find.
 type Options struct {
 	Graph     graph.Graph
-	Records   *reread.Store // of the documents, in whose table are the keys of samples
+	Records   *reread.Store // of the documents; their table has the keys of samples
 	Docs      bitset.Set    // representatives
 	Sides     *sides.Policy
 	Threshold measure.Threshold // of Containment or MaxContainment
 	Sample    lsh.Sample
-	// Cap is the number of documents in which all may sample a key. Of a key with more pairs
-	// than that, its first lsh.Hubs documents are paired with all.
+	// Cap limits the work of a key: if it has more pairs than Cap documents that all sample it would have,
+	// only its first lsh.Hubs documents are paired with all.
 	Cap      int
 	Sizes    bool        // whether the sizes of sets are wanted
 	Log      *resume.Log // nil: nothing is noted
 	Progress meter.Progress
 }
 
-// Found are pairs as package group has them, with as many votes as Sample.Agree; those of
-// keys over the cap are hot.
+// Found are pairs in the form of package group, with at least Sample.Agree votes; documents of keys over
+// the cap are hot.
 type Found struct {
 	group.Met
 	Sizes *extsort.Sorted // Key: a document, Value: the size of its set; nil unless wanted
 }
 
-// Release gives back what holds the pairs.
+// Release frees the pairs and sizes.
 func (f *Found) Release() error { return errors.Join(f.Met.Release(), f.Space.ReleaseAll(f.Sizes)) }
 
 // Candidates returns the candidate pairs of representatives. The caller releases them.
@@ -105,7 +105,7 @@ func (o *Options) find(ctx context.Context) (found []*extsort.Sorted, capped int
 	return found, capped, nil
 }
 
-// inside tells whether pairs are wanted in which a document is the one inside the other.
+// inside tells whether pairs are wanted in which the document is inside the other one.
 func (o *Options) inside(doc uint32) bool {
 	directed := o.Sides.Apart() && !o.Threshold.Measure().Symmetric() // from left to right
 	return !o.Sides.Reference(doc) && (!directed || o.Sides.Left(doc))
@@ -131,8 +131,7 @@ func (o *Options) filter(ctx context.Context) (*bloom.Filter, error) {
 	return filter, err
 }
 
-// keys returns the keys that documents have, of those in the filter; see value. It goes
-// through all sets.
+// keys returns, for all documents, their keys that are in the filter; see value. It goes through all sets.
 func (o *Options) keys(ctx context.Context, filter *bloom.Filter) (keys, sizes *extsort.Sorted, err error) {
 	if err := o.Records.PrepareSets(ctx, o.Docs); err != nil {
 		return nil, nil, err
@@ -156,7 +155,7 @@ func (o *Options) keys(ctx context.Context, filter *bloom.Filter) (keys, sizes *
 	return keys, sizes, err
 }
 
-// lookAtAll has all workers look at the sets of the documents, block after block.
+// lookAtAll makes all workers process the sets of the documents, block by block.
 func (o *Options) lookAtAll(ctx context.Context, newLooker func() *looker) error {
 	blocks := o.Records.Table.Blocks
 	var next atomic.Int64
@@ -181,7 +180,7 @@ func (o *Options) lookAtAll(ctx context.Context, newLooker func() *looker) error
 	return workers.Wait()
 }
 
-// looker looks at sets for one goroutine.
+// looker processes sets for one goroutine.
 type looker struct {
 	o       *Options
 	filter  *bloom.Filter
@@ -233,8 +232,8 @@ func (l *looker) look(doc uint32, set []uint64) error {
 	return nil
 }
 
-// lastOfSample returns the largest key of the sample of a set: of one with fewer features
-// than a sample all are in it.
+// lastOfSample returns the largest key of the sample of a set; a set with fewer features than a sample is
+// its own sample.
 func (l *looker) lastOfSample(set []uint64) uint64 {
 	l.sampler.Reset()
 	l.sampler.Add(set)

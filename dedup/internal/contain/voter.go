@@ -10,8 +10,8 @@ import (
 	"github.com/alike-dev/alike/lsh"
 )
 
-// The value of an entry of a key is the document and, above it, how many votes are lacking:
-// none but sampled documents have any, and so they come first.
+// value returns the value of an entry: the document and, above it, how many of the possible votes
+// are missing. Only sampled documents have votes, so they come first.
 func (o *Options) value(doc uint32, votes int) uint64 {
 	return uint64(o.Sample.Agree-votes)<<32 | uint64(doc)
 }
@@ -19,23 +19,23 @@ func (o *Options) value(doc uint32, votes int) uint64 {
 // votes returns how many votes an entry has, 0 for a document that does not sample the key.
 func (o *Options) votes(e extsort.Entry) uint64 { return uint64(o.Sample.Agree) - e.Value>>32 }
 
-// capped tells whether a key of so many documents, of which some sample it, has more pairs
-// than a bucket of as many documents as the cap.
+// capped tells whether a key has more pairs than a bucket with Cap documents; sampled of its
+// documents have it in their samples.
 func (o *Options) capped(sampled, documents int) bool { return 2*sampled*documents > o.Cap*o.Cap }
 
-// voter takes the documents of each key for one goroutine.
+// voter adds votes for the pairs of each key's documents, for one goroutine.
 type voter struct {
 	o      *Options
 	to     *extsort.Appender
 	hot    *extsort.Appender
 	capped int64
 
-	begun bool            // a key of which more is to come
+	begun bool            // the current key continues in the next part
 	hubs  []extsort.Entry // its first documents
 }
 
-// take votes for the pairs of several keys, or of a piece of one that has too many
-// documents for one call.
+// take votes for the pairs of several keys, or of a piece of one key with too many documents for
+// one call.
 func (v *voter) take(part []extsort.Entry, more bool) error {
 	if more || v.begun {
 		v.begun = more
@@ -60,10 +60,10 @@ func (v *voter) take(part []extsort.Entry, more bool) error {
 	})
 }
 
-// over takes a piece of a key over the cap. It votes for the pairs of its hubs with all, and
-// notes all.
+// over processes a piece of a key over the cap. It votes for the pairs of its hubs with all
+// documents, and records all of them as hot.
 func (v *voter) over(piece []extsort.Entry, more bool) error {
-	if len(v.hubs) == 0 && v.o.votes(piece[0]) == 0 { // no sample has the key: it has passed by chance
+	if len(v.hubs) == 0 && v.o.votes(piece[0]) == 0 { // no sample has the key: it is a false positive of the filter
 		return nil
 	}
 	for _, e := range piece {
@@ -86,8 +86,8 @@ func (v *voter) over(piece []extsort.Entry, more bool) error {
 	return nil
 }
 
-// vote adds the votes for a pair, if the documents may meet: those of the sample of the
-// first document in the lower half, those of the second's in the upper one.
+// vote adds the votes for a pair, if the documents may be compared: those of the first document's
+// sample in the lower half, those of the second's in the upper half.
 func (v *voter) vote(a, b extsort.Entry) error {
 	if uint32(a.Value) > uint32(b.Value) {
 		a, b = b, a
@@ -100,8 +100,8 @@ func (v *voter) vote(a, b extsort.Entry) error {
 	return v.to.Add(graph.Key(x, y), votes)
 }
 
-// vote returns the votes for pairs (see voter.vote) and the documents of keys over the cap,
-// and counts those.
+// vote returns the votes for pairs (see voter.vote) and the documents of keys over the cap, and
+// counts these keys.
 func (o *Options) vote(ctx context.Context, keys *extsort.Sorted) (votes, hot *extsort.Sorted, capped int64, err error) {
 	space, sum := o.Graph.Space, o.pairSorting()
 	sum.Sum = true

@@ -14,49 +14,50 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// Classes groups documents with equal features. Only the first of a class, its
-// representative, goes into bands and verification: copies cost one comparison
-// of digests, however many there are.
+// Classes groups documents with equal features. Only the first document of a class, its
+// representative, goes into bands and verification: copies cost one comparison of digests, however
+// many there are.
 type Classes struct {
 	Both            bitset.Set      // of two collections, the representatives on the left whose classes have members on the right
-	Representatives bitset.Set      // the documents to compare: with features, not skipped or known, first of their class
+	Representatives bitset.Set      // the documents to compare: with features, not skipped, not removed as known, first of their class
 	Members         *extsort.Sorted // Key: representative, Value: member; classes of two or more, the representative too
-	Copies          int64           // documents that are not the first of their class; of two collections, those of the other one than the first
+	Copies          int64           // documents that are not the first of their class; with two collections, those in the other collection than the first
 }
 
-// Options say what is equal.
+// Options say which documents count as equal.
 type Options struct {
 	Space *scratch.Space
 	Table *table.Table
 	Sides *sides.Policy
-	// BySet compares feature sets in place of features. Two documents whose texts repeat
-	// features differently have equal sets, which matters where all sets are compared.
+	// BySet compares feature sets instead of features. Two documents whose texts repeat features
+	// differently have equal sets, which matters where all sets are compared.
 	BySet     bool
-	Threshold measure.Threshold // what does not reach it with itself is in no class; used BySet
+	Threshold measure.Threshold // a document that does not reach it with itself is in no class; used BySet
 }
 
-// Find finds the documents with equal digests, of the features or of the feature sets.
-// The caller releases the members.
+// Find finds the documents with equal digests, of the features or of the feature sets. The caller
+// releases the members.
 func Find(ctx context.Context, o Options) (*Classes, error) {
 	t, w := o.Table, o.Space
 	c := &Classes{Representatives: bitset.New(t.Docs), Both: bitset.New(t.Left)}
+	again, err := o.findRepeats(ctx)
+	if err != nil {
+		return nil, err
+	}
 	sorter, err := extsort.New(w.Sorting("digests", 2, 64))
 	if err != nil {
 		return nil, err
 	}
-	again, err := o.findRepeats(ctx)
 	to := sorter.Appenders(w.Threads)
-	if err == nil {
-		err = t.EachSegment(ctx, w.Threads, func(worker int, s *table.Scan) error {
-			return o.eachDigest(s, func(doc uint32, sum uint64, check uint32) error {
-				if !again.Has(sum) {
-					c.Representatives.AddShared(doc)
-					return nil
-				}
-				return to[worker].Add(sum, uint64(check)<<32|uint64(doc))
-			})
+	err = t.EachSegment(ctx, w.Threads, func(worker int, s *table.Scan) error {
+		return o.eachDigest(s, func(doc uint32, sum uint64, check uint32) error {
+			if !again.Has(sum) {
+				c.Representatives.AddShared(doc)
+				return nil
+			}
+			return to[worker].Add(sum, uint64(check)<<32|uint64(doc))
 		})
-	}
+	})
 	digests, err := w.Ended(ctx, sorter, extsort.Flush(to, err))
 	if err != nil {
 		return nil, err
@@ -65,11 +66,14 @@ func Find(ctx context.Context, o Options) (*Classes, error) {
 	return c, errors.Join(err, w.Release(digests))
 }
 
-// findRepeats looks for digests that more than one document may have. Digests of sets, which are
-// made for it, are sorted all.
+// findRepeats returns the digests that more than one document may have. It returns nil, which means
+// all, where a filter would cost more than sorting all: digests of sets would be made twice.
 func (o *Options) findRepeats(ctx context.Context) (*bitset.Repeats, error) {
+	if o.BySet {
+		return nil, nil
+	}
 	again := bitset.NewRepeats(o.Table.Docs, o.Space.Share(16))
-	if o.BySet || again == nil {
+	if again == nil {
 		return nil, nil
 	}
 	err := o.Table.EachSegment(ctx, o.Space.Threads, func(_ int, s *table.Scan) error {
@@ -81,8 +85,8 @@ func (o *Options) findRepeats(ctx context.Context) (*bitset.Repeats, error) {
 	return again, err
 }
 
-// eachDigest calls visit for every document of a segment that is to be compared, with its
-// digest. By Overlap, documents with fewer features than asked for match nothing, not even their copies.
+// eachDigest calls visit for every document of a segment that must be compared, with its digest. With
+// Overlap, documents with fewer features than the threshold match nothing, not even their copies.
 func (o *Options) eachDigest(s *table.Scan, visit func(doc uint32, sum uint64, check uint32) error) error {
 	docs, err := s.Documents()
 	if err != nil {
@@ -116,7 +120,7 @@ func (o *Options) eachDigest(s *table.Scan, visit func(doc uint32, sum uint64, c
 	})
 }
 
-// group makes classes of equal digests.
+// group makes classes of documents with equal digests.
 func (c *Classes) group(ctx context.Context, digests *extsort.Sorted, o Options) error {
 	sorter, err := extsort.New(o.Space.Sorting("classes", 4, graph.Bits(o.Table.Docs)))
 	if err != nil {
@@ -147,11 +151,11 @@ type classWorker struct {
 	key    uint64 // the digest of the last entry
 	check  uint64
 	rep    uint32
-	begun  bool // rep is there
+	begun  bool // rep is set
 	alone  bool // rep has no copy yet
 }
 
-// group goes on with entries that follow those seen before, or have other keys.
+// group processes entries that continue those before, or have other keys.
 func (w *classWorker) group(part []extsort.Entry) error {
 	for _, e := range part {
 		doc, check := uint32(e.Value), e.Value>>32

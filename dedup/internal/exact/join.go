@@ -30,14 +30,14 @@ type chunk struct {
 	docs  []uint32
 	sets  [][]uint64
 	index *simjoin.Index
-	whole *simjoin.SearchIndex // index is a part of it; nil: there is nothing behind the chunk
+	whole *simjoin.SearchIndex // index is a part of it; nil: no documents follow the chunk
 	next  uint32               // first document behind it
 }
 
-// Query is what is to be joined.
+// Query says which documents to join.
 type Query struct {
 	Docs  bitset.Set // representatives
-	Kind  string     // of the notes of how far it is
+	Kind  string     // of the notes on progress
 	Limit int64      // of edges; 0: any number
 }
 
@@ -45,40 +45,38 @@ type Query struct {
 type Options struct {
 	Graph     graph.Graph
 	Records   *reread.Store // of the documents, whose sets are compared
-	Edges     graph.Edges   // that are made of pairs
-	IndexMost int           // features that the index of a chunk can number; 0: IndexMost
+	Edges     graph.Edges   // which edges pairs make
+	IndexMost int           // features that the index of a chunk can number; 0: indexMost
 	Log       *resume.Log   // nil: nothing is noted
 	Progress  meter.Progress
 }
 
-// joiner finds all pairs of documents at or above the threshold with a
-// prefix-filter index over the feature sets. Where not all sets fit in memory
-// they are joined by chunks: each with itself, and with all sets behind it. That
-// reads the sets once for each chunk; the pairs are the same.
+// joiner finds all pairs of documents at or above the threshold with a prefix-filter index over the
+// feature sets. If not all sets fit in memory they are joined by chunks: each with itself, and with
+// all later sets. That reads the sets once for each chunk; the pairs are the same.
 //
-// Of two collections the smaller one is indexed, by chunks as well, and each chunk is
-// searched for all sets of the other one.
+// With two collections the smaller one is indexed, also by chunks, and every set of the other one
+// is searched in each chunk.
 type joiner struct {
 	Query
 	Options
-	index side // of two collections, the one that is indexed; the other one is searched for
+	index side // with two collections, the one that is indexed; the sets of the other one are searched
 	edges *extsort.Sorter
 	to    []*extsort.Appender
 	count atomic.Int64 // edges so far
 }
 
-// ErrManyEdges says that a join has gone over its limit. Whether it does depends on
-// the corpus alone.
+// ErrManyEdges says that a join has exceeded its limit. Whether it does depends only on the corpus.
 var ErrManyEdges = errors.New("more similar pairs than an exact join is good for")
 
-// joined is a note of how far a join is.
+// joined is a note on the progress of a join.
 type joined struct {
 	resume.Stored        // edges
 	Next          uint32 // first document of the next chunk
 }
 
-// Join returns the edges among documents. The error is errManyEdges if there are more
-// than the limit. The caller releases them.
+// Join returns the edges among documents. The error is ErrManyEdges if there are more than the
+// limit. The caller releases them.
 func Join(ctx context.Context, o Options, what Query) (*extsort.Sorted, error) {
 	sorting := o.Graph.Sorting("edges", 8)
 	var before joined
@@ -138,8 +136,7 @@ func (j *joiner) join(ctx context.Context, next uint32) error {
 	return nil
 }
 
-// load reads sets from a document on, as many as may be in memory, and indexes
-// them.
+// load reads as many sets as may be in memory, from a document on, and indexes them.
 func (j *joiner) load(ctx context.Context, next uint32) (*chunk, error) {
 	limit := j.Graph.Space.Share(2)
 	c := &chunk{}
@@ -177,12 +174,12 @@ func (j *joiner) load(ctx context.Context, next uint32) (*chunk, error) {
 	return c, nil
 }
 
-// within joins a chunk with itself: equal sets, and then those of different groups.
+// within joins a chunk with itself: first equal sets, then those of different groups.
 func (j *joiner) within(ctx context.Context, c *chunk) error {
 	x := c.index
 	err := j.parallel(ctx, x.Len(), groupsAtOnce, func(to *extsort.Appender, _ *simjoin.Prober, g int) error {
 		own, size := x.Members(g), uint32(x.Size(g))
-		for i := range own { // sets may be equal although features are not repeated alike
+		for i := range own { // sets may be equal although their features are repeated differently
 			if err := j.addAll(to, c, own[i], own[i+1:], size, simjoin.GroupMatch{Intersection: size, Size: size}); err != nil {
 				return err
 			}
@@ -207,8 +204,8 @@ func (j *joiner) within(ctx context.Context, c *chunk) error {
 	})
 }
 
-// addAll adds the edges between a document, whose set has so many features, and others of
-// a chunk, by their places.
+// addAll adds the edges between a document, whose set has size features, and others of a chunk,
+// given by their places.
 func (j *joiner) addAll(to *extsort.Appender, c *chunk, x uint32, others []uint32, size uint32, m simjoin.GroupMatch) error {
 	for _, y := range others {
 		if err := j.add(to, c.docs[x], c.docs[y], size, m); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/alike-dev/alike/internal/sides"
 )
 
-// side is one of two collections; of one collection all are on oneSide.
+// side is one of two collections; if there is only one, all documents are on oneSide.
 type side int
 
 const (
@@ -36,7 +36,7 @@ func (s side) other() side {
 	return oneSide
 }
 
-// smallerSide returns the side on which some representatives have fewer features.
+// smallerSide returns the side on which the given representatives have fewer features.
 func smallerSide(t *table.Table, policy *sides.Policy, docs bitset.Set) (side, error) {
 	if !policy.Apart() {
 		return oneSide, nil
@@ -54,8 +54,8 @@ func smallerSide(t *table.Table, policy *sides.Policy, docs bitset.Set) (side, e
 	return rightSide, c.Err
 }
 
-// metBefore tells whether a pair is found another time: two classes that are on both
-// sides are indexed and searched for each. A class does not meet itself here.
+// metBefore tells whether a pair is found a second time: two classes that are on both sides are
+// both indexed and searched. A class is not compared with itself here.
 func (j *joiner) metBefore(searched, indexed uint32) bool {
 	return j.index != oneSide && searched <= indexed && j.Edges.Sides.Both(searched) && j.Edges.Sides.Both(indexed)
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// expander turns edges between representatives into pairs of documents: each
-// member of one class with each of the other, and the members of a class with
-// each other, as far as they may meet.
+// expander turns edges between representatives into pairs of documents: each member of one class
+// with each of the other, and the members of a class with each other, as far as they may be
+// compared.
 //
-// Of a class over the cap all but the first few members of each side are a crowd: pairs
-// of two of a crowd, or of two crowds, are not listed, as those of a hot bucket are not
+// In a class over the cap all members of a side but the first few are a crowd: pairs of two
+// documents of a crowd, or of two crowds, are not listed, just as those of a hot bucket are not
 // compared.
 type expander struct {
 	*Options
@@ -33,15 +33,15 @@ type expander struct {
 
 // sideMembers are the members of a class in one collection.
 type sideMembers struct {
-	first []uint32 // at most limits.members
+	first []uint32 // at most Options.Held
 	size  int
 }
 
 // membersMax is how many members of a class and side are in memory.
 const membersMax = 1 << 18
 
-// crowded marks a similarity, as the bits of a float, of a document in a crowd.
-// It is the sign, which similarities do not need.
+// crowded marks the similarity, as the bits of a float, of a document in a crowd. It is the sign
+// bit, which similarities do not need.
 const crowded = 1 << 63
 
 // Options say which pairs of documents are listed.
@@ -55,9 +55,9 @@ type Options struct {
 	Classes *extsort.Sorted // as copies.Classes has the members
 }
 
-// Pairs returns the pairs of documents that are similar by edges between representatives, and
-// those within classes: Key is the pair, Value the bits of its similarity. It counts the
-// classes of which pairs are left out. The caller releases the pairs.
+// Pairs returns the pairs of documents that are similar by edges between representatives, and those
+// within classes: Key is the pair, Value the bits of its similarity. It counts the classes some of
+// whose pairs are left out. The caller releases the pairs.
 func Pairs(ctx context.Context, o Options, edges *extsort.Sorted) (pairs *extsort.Sorted, crowds int64, err error) {
 	if o.Held == 0 {
 		o.Held = membersMax
@@ -106,9 +106,9 @@ func (o *Options) newExpander(to *extsort.Appender) *expander {
 
 func (x *expander) close() error { return errors.Join(x.classes.Err(), x.classes.Close()) }
 
-// eachMember visits the members of a representative's class that are among some
-// documents, and tells whether they belong to a crowd; those of a crowd not at all if
-// hubs. Representatives must not descend from call to call.
+// eachMember visits the members of a representative's class that are in the range among, and tells
+// whether they belong to a crowd; with hubs it leaves out those of a crowd. Representatives must
+// not descend from call to call.
 func (x *expander) eachMember(rep uint32, among sides.Range, hubs bool, visit func(doc uint32, crowd bool) error) error {
 	if x.rep != uint64(rep) {
 		x.load(rep)
@@ -138,7 +138,7 @@ func (x *expander) eachMember(rep uint32, among sides.Range, hubs bool, visit fu
 	return x.eachOther(rep, among, func(doc uint32) error { return visit(doc, crowd) })
 }
 
-// eachOther visits the members among some documents that are not in memory.
+// eachOther visits the members in the range among that are not in memory.
 func (x *expander) eachOther(rep uint32, among sides.Range, visit func(doc uint32) error) error {
 	in := x.Classes.ReaderFrom(uint64(rep))
 	for e, ok := in.Next(); ok && e.Key == uint64(rep); e, ok = in.Next() {
@@ -162,12 +162,11 @@ func (x *expander) hides() bool {
 	return x.crowd() && (!x.Sides.Apart() || min(x.sides[0].size, x.sides[1].size) > lsh.Hubs)
 }
 
-// hidesFrom tells whether pairs of a document in the crowd of another class with members
-// of this one are left out, and the class does not hide pairs of its own, which are
-// counted already.
+// hidesFrom tells whether pairs of a document in the crowd of another class with members of this
+// one are left out. It is false if this class hides pairs of its own: then it is counted already.
 func (x *expander) hidesFrom(rep, doc uint32) bool {
 	if !x.Sides.Apart() {
-		return false // it hides some of its own then
+		return false // then it hides some of its own
 	}
 	if x.rep != uint64(rep) {
 		x.load(rep)
@@ -176,7 +175,7 @@ func (x *expander) hidesFrom(rep, doc uint32) bool {
 	return x.crowd() && x.sides[across].size > lsh.Hubs && !x.hides()
 }
 
-// load reads the class of a representative, itself alone if it has none.
+// load reads the class of a representative; without entries that is the representative alone.
 func (x *expander) load(rep uint32) {
 	x.rep = uint64(rep)
 	for i := range x.sides {
@@ -195,21 +194,21 @@ func (x *expander) load(rep uint32) {
 	}
 }
 
-// addPair adds a pair of documents, a from the class of an edge's first representative
-// and b from that of its second: in input order or, by a directed measure, as it is, and
-// of two collections only if a is of the left.
+// addPair adds a pair of documents, a from the class of an edge's first representative and b from
+// that of its second: in input order or, with a directed measure, unchanged; with two collections
+// only if a is on the left.
 func (o *Options) addPair(to *extsort.Appender, a, b uint32, similarity uint64) error {
 	switch {
 	case o.Measure.Symmetric():
 		a, b = min(a, b), max(a, b)
 	case o.Sides.Apart() && o.Sides.Side(a) != 0:
-		return nil // only what is inside documents of the right is asked for
+		return nil // only documents inside those of the right are wanted
 	}
 	return to.Add(graph.Key(a, b), similarity)
 }
 
-// addCopies adds the pair of two documents of a class, a before b: by a directed measure
-// in both directions, unless they are of two collections.
+// addCopies adds the pair of two documents of a class, a before b: with a directed measure in both
+// directions, unless they are of two collections.
 func (o *Options) addCopies(to *extsort.Appender, a, b uint32, similarity uint64) error {
 	err := to.Add(graph.Key(a, b), similarity)
 	if err != nil || o.Measure.Symmetric() || o.Sides.Apart() {
@@ -218,8 +217,8 @@ func (o *Options) addCopies(to *extsort.Appender, a, b uint32, similarity uint64
 	return to.Add(graph.Key(b, a), similarity)
 }
 
-// copiesSimilarity returns the similarity of the documents of a class, as bits: 1 or, by
-// Overlap, how many features their set has.
+// copiesSimilarity returns the similarity of the documents of a class, as bits: 1 or, with Overlap,
+// the number of features of their set.
 func (o *Options) copiesSimilarity(c *table.Cursor, rep uint32) uint64 {
 	size := uint64(1)
 	if o.Measure == measure.Overlap {
@@ -236,7 +235,7 @@ func (x *expander) add(doc uint32) {
 	}
 }
 
-// expandClasses adds the pairs within classes, and counts those of which some are left
+// expandClasses adds the pairs within classes, and counts the classes some of whose pairs are left
 // out.
 func (o *Options) expandClasses(to *extsort.Appender) (crowds int64, err error) {
 	x := o.newExpander(to)

@@ -56,10 +56,9 @@ func NewFeeder(
 	return f
 }
 
-// Take fills b with a block, of file current where that has one left, and
-// returns its file. At the end of all files it returns io.EOF. Another error
-// belongs to the returned file, which yields nothing more, errFileEnd if it is
-// whole; the caller goes on with take(nil, b).
+// Take fills b with a block, of file current if that has one left, and returns its file. At the end
+// of all files it returns io.EOF. Any other error belongs to the returned file, which yields no
+// more blocks; it is ErrFileEnd if the file is whole. The caller continues with Take(nil, b).
 func (f *Feeder) Take(current *OpenFile, b *corpus.Block) (*OpenFile, error) {
 	for {
 		if current == nil {
@@ -74,7 +73,7 @@ func (f *Feeder) Take(current *OpenFile, b *corpus.Block) (*OpenFile, error) {
 			return current, nil
 		}
 		last := f.leave(current, err)
-		if err != io.EOF { // exactly: damage may wrap one
+		if err != io.EOF { // compared directly: an error of damage may wrap one
 			return current, err
 		}
 		if last {
@@ -84,9 +83,8 @@ func (f *Feeder) Take(current *OpenFile, b *corpus.Block) (*OpenFile, error) {
 	}
 }
 
-// join opens the next file or, when all are open, joins the one with the fewest
-// workers. Files are opened outside of the lock: of many small ones that is a good
-// part of the work.
+// join opens the next file or, when all are open, joins the one with the fewest workers. Files are
+// opened outside the lock, because with many small ones that is a good part of the work.
 func (f *Feeder) join() (*OpenFile, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,8 +137,8 @@ func (f *Feeder) openNext(index int) (*OpenFile, error) {
 	return opened, nil
 }
 
-// leave marks o as ended, by err, and closes it when its last worker has left. It
-// tells whether this was the last one of a file that has not failed.
+// leave marks o as ended, by err, and closes it when its last worker has left. It tells whether
+// this was the last worker of a file without error.
 func (f *Feeder) leave(o *OpenFile, err error) (last bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -154,7 +152,7 @@ func (f *Feeder) leave(o *OpenFile, err error) (last bool) {
 	return !o.failed
 }
 
-// drop closes o. Reading is over, so an error of closing tells nothing.
+// drop closes o. Reading is over, so an error of closing does not matter.
 func (f *Feeder) drop(o *OpenFile) {
 	_ = o.Close()
 	for i, other := range f.open {
@@ -165,7 +163,7 @@ func (f *Feeder) drop(o *OpenFile) {
 	}
 }
 
-// Close closes what workers left open when they stopped before the end.
+// Close closes files that are still open because workers stopped before the end.
 func (f *Feeder) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -175,7 +173,7 @@ func (f *Feeder) Close() {
 	f.opener.Close()
 }
 
-// Stop keeps files after index from being opened.
+// Stop prevents files after index from being opened.
 func (f *Feeder) Stop(index int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,15 +7,15 @@ import (
 	"github.com/alike-dev/alike/corpus"
 )
 
-// Layouts keeps the layouts of those tables whose records are parsed again apart
-// from their file, so that it is not opened just for its header.
+// Layouts keeps the layouts of tables whose records are parsed again apart from their file, so that
+// a file need not be opened again for its header.
 type Layouts struct {
 	mu   sync.Mutex
 	of   map[int]corpus.Layout // by source
-	last corpus.Layout         // kept once for all tables in a row that have it
+	last corpus.Layout         // stored once for consecutive tables with the same layout
 }
 
-// keep keeps the layout of an open table that is not read in place.
+// keep keeps the layout of an open table that cannot be read in place.
 func (l *Layouts) keep(index int, file *corpus.File) {
 	source := file.Source()
 	if _, known := source.Layout(); known || source.InPlace() {
@@ -32,8 +32,7 @@ func (l *Layouts) keep(index int, file *corpus.File) {
 	l.of[index] = l.last
 }
 
-// Find returns the layout of a source, for which that is opened if need be: when
-// another process has read it.
+// Find returns the layout of a source. It opens the source if another process has read it.
 func (l *Layouts) Find(ctx context.Context, index int, source corpus.Source, o corpus.Options) (corpus.Layout, error) {
 	if layout, ok := source.Layout(); ok {
 		return layout, nil

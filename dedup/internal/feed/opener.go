@@ -8,47 +8,45 @@ import (
 )
 
 // Opener opens sources in their order. Opening an object sends its first
-// request, so the objects behind the one that is asked for are opened too: many
-// small ones then cost the time of their bytes, not that of one answer of the
-// network each.
+// request, so the following objects are opened too: then many small objects
+// cost the time of their bytes, not a network round trip each.
 //
-//	asked for  │ under way or open, up to aheadFiles and their room  │ not begun
-//	─ ─ 4 ─ 5 ─┼─ 6 ─ 7 ─ 8 ─ 9 ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ┼─ ─ ─ ─ ─
+//	asked for  │ being opened or open, up to aheadFiles and their memory │ not begun
+//	─ ─ 4 ─ 5 ─┼─ 6 ─ 7 ─ 8 ─ 9 ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─┼─ ─ ─ ─ ─
 //
 // It is safe for concurrent use; each source may be opened once.
 type Opener struct {
 	ctx     context.Context // of the files, until they are closed
 	sources []corpus.Source
 	options corpus.Options
-	room    int64               // bytes that those opened ahead may hold
+	room    int64               // bytes that objects opened ahead may hold
 	wanted  func(file int) bool // nil: all
 
 	mu    sync.Mutex
 	ahead map[int]*opening
-	bytes int64 // that those ahead may hold
-	next  int   // first source that was neither asked for nor begun
-	end   int   // none is begun from there on
+	bytes int64 // that objects opened ahead may hold
+	next  int   // first source that was neither asked for nor opened ahead
+	end   int   // no source from there on is opened ahead
 	wg    sync.WaitGroup
 }
 
-// opening is a source that is being opened; done is closed when it is.
+// opening is a source that is being opened; done is closed when it is open.
 type opening struct {
 	file *corpus.File
 	err  error
 	done chan struct{}
 }
 
-// Objects are opened ahead while they are fewer than aheadFiles and their first
-// requests ask for no more than openBytes together: what one object holds that
-// is being read.
+// Objects are opened ahead while they are fewer than aheadFiles and their first requests ask for no
+// more than openBytes together: as much as one object holds while it is read.
 const (
 	aheadFiles = 32
 	openBytes  = 8 << 20
 	firstBytes = 2 << 20 // of the first request for an object, at most
 )
 
-// NewOpener returns an opener for the wanted sources. What it opens ahead holds no
-// more than limit bytes of memory, if that is not 0.
+// NewOpener returns an opener for the wanted sources. Objects that it opens ahead hold no more than
+// limit bytes of memory, if that is not 0.
 func NewOpener(ctx context.Context, sources []corpus.Source, options corpus.Options, limit int64, wanted func(file int) bool) *Opener {
 	room := int64(openBytes)
 	if limit > 0 {
@@ -76,8 +74,7 @@ func (o *Opener) Open(file int) (*corpus.File, error) {
 	return asked.file, asked.err
 }
 
-// goAhead begins to open as many of the next objects as may be under way. o.mu is
-// held.
+// goAhead begins to open as many of the next objects as the limits allow. o.mu is held.
 func (o *Opener) goAhead() {
 	for ; o.next < o.end && len(o.ahead) < aheadFiles; o.next++ {
 		if !o.sources[o.next].Remote() || o.wanted != nil && !o.wanted(o.next) {
@@ -105,14 +102,14 @@ func (o *Opener) begin(file int) *opening {
 // holds returns how many bytes an object holds that is open and not read yet.
 func (o *Opener) holds(file int) int64 { return min(o.sources[file].Size, firstBytes) }
 
-// stop keeps files behind one from being opened ahead.
+// stop prevents files behind after from being opened ahead.
 func (o *Opener) stop(after int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.end = min(o.end, after+1)
 }
 
-// Close closes what was opened ahead and not asked for. No open may be under way.
+// Close closes sources that were opened ahead and not asked for. No Open may be under way.
 func (o *Opener) Close() {
 	o.wg.Wait()
 	for _, begun := range o.ahead {

@@ -8,19 +8,19 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// Edges says which edges there are between two documents whose sets were compared.
+// Edges says which edges two documents get after their sets were compared.
 type Edges struct {
 	Threshold measure.Threshold
 	Sides     *sides.Policy
-	// RemovesParts has one edge for what can be removed and what would be kept for it, in
-	// place of one for each direction of a directed measure: how much of a document is in a
-	// reference, or of the smaller document in the larger.
+	// RemovesParts makes one edge between the document that can be removed and the one that would
+	// be kept for it, instead of one for each direction of a directed measure. Its similarity is
+	// how much of a document is in a reference, or of the smaller document in the larger.
 	RemovesParts bool
 }
 
-// Add adds the edges between two documents whose sets have the counts of m, with m.A < m.B,
-// and reach the threshold in one direction at least. By a directed measure they are one for
-// each direction that reaches it; its Key is the document inside, then the other.
+// Add adds the edges between two documents whose sets have the counts of m, with m.A < m.B, and
+// reach the threshold in at least one direction. With a directed measure there is one edge for each
+// direction that reaches it; its Key is the document inside, then the other.
 func (o *Edges) Add(to *extsort.Appender, m measure.Match) error {
 	of := o.Threshold.Measure()
 	switch {
@@ -39,7 +39,7 @@ func (o *Edges) Add(to *extsort.Appender, m measure.Match) error {
 	return nil
 }
 
-// addPart adds the edge between what can be removed and what would be kept for it.
+// addPart adds the edge between the document that can be removed and the one kept for it.
 func (o *Edges) addPart(to *extsort.Appender, m measure.Match) error {
 	if !o.Sides.Reference(uint32(m.A)) {
 		return addEdge(to, m, m.Similarity(measure.MaxContainment))

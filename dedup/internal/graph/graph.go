@@ -1,5 +1,5 @@
-// Package graph is for pairs of documents as sorted entries, which need not fit in
-// memory: candidates, edges, and what they connect.
+// Package graph represents pairs of documents as sorted entries, which need not fit in memory:
+// candidates, edges, and connected components.
 //
 // A pair is the Key of an entry, a<<32|b. As a candidate its Value counts votes. An edge
 // is a pair that was found similar, with the bits of its similarity, a float64, as Value.
@@ -14,7 +14,7 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// Pair is two documents worth comparing, A < B but for edges of directed measures.
+// Pair is two documents to compare, A < B except in edges of directed measures.
 type Pair struct{ A, B uint32 }
 
 // Key returns a pair as the key of an entry.
@@ -54,19 +54,19 @@ func (g Graph) ByDoc(name string, n int64) extsort.Options {
 	return g.Space.Sorting(name, n, Bits(g.Docs))
 }
 
-// Components labels every document of a pair with the smallest one that pairs lead to
-// from there: Key is the document, Value the label. The caller releases it.
+// Components labels every document of a pair with the smallest document of its connected component:
+// Key is the document, Value the label. The caller releases it.
 func (g Graph) Components(ctx context.Context, pairs *extsort.Sorted) (*extsort.Sorted, error) {
 	share := int64(4)
-	if g.Space.SpilledBytes() > 0 { // the table has left its half
+	if g.Space.SpilledBytes() > 0 { // then the table has left its half
 		share = 2
 	}
 	return components.Components(ctx, pairs, g.Docs, g.Space.Sorting("components", share, 0))
 }
 
-// ByLabel returns pairs by the label of their component: Key is label<<32|b, Value the
-// lower half of what it was above a. Ordered by b, since where a few documents are compared
-// with very many they are the a's: so each b is read once. The caller releases it.
+// ByLabel returns pairs by the label of their component: Key is label<<32|b, Value the lower half
+// of the old value above a. They are ordered by b, so that each b is read once: where a few
+// documents are compared with very many, the few are the a's. The caller releases it.
 func (g Graph) ByLabel(ctx context.Context, pairs, labels *extsort.Sorted) (*extsort.Sorted, error) {
 	return g.Space.Sorted(ctx, g.Sorting("labelled", 8), func(to *extsort.Appender) error {
 		by := extsort.NewLookup(labels)
@@ -87,8 +87,7 @@ func (g Graph) Merge(ctx context.Context, a, b *extsort.Sorted) (*extsort.Sorted
 	})
 }
 
-// Without returns the entries of a whose keys are not among those of b. The caller
-// releases it.
+// Without returns the entries of a whose keys are not keys of b. The caller releases it.
 func (g Graph) Without(ctx context.Context, a, b *extsort.Sorted) (*extsort.Sorted, error) {
 	return g.Space.Sorted(ctx, g.Sorting("fresh", 8), func(to *extsort.Appender) error {
 		known := extsort.NewLookup(b)
@@ -105,10 +104,10 @@ func (g Graph) Without(ctx context.Context, a, b *extsort.Sorted) (*extsort.Sort
 // Labels finds the labels of ascending documents among those of Components.
 type Labels struct{ extsort.Lookup }
 
-// NewLabels returns the labels. Its caller closes it, and asks for Err before.
+// NewLabels returns the labels. Its caller checks Err and then closes it.
 func NewLabels(labels *extsort.Sorted) Labels { return Labels{extsort.NewLookup(labels)} }
 
-// Of returns the label of a document: its own number if no pair has it.
+// Of returns the label of a document: its own number if it is in no pair.
 func (l Labels) Of(doc uint32) uint32 {
 	if label, ok := l.Find(uint64(doc)); ok {
 		return uint32(label)

@@ -23,40 +23,37 @@ type Options struct {
 	Table *table.Table
 	Docs  bitset.Set // representatives
 	Sides *sides.Policy
-	Keys  int // of a document whose set is not short
-	// Threshold is that of the sets, by which short ones are found.
+	Keys  int // number of keys of a document whose set is not short
+	// Threshold is the threshold of the sets, for finding short ones.
 	Threshold measure.Threshold
 	Cap       int // members up to which a bucket votes for all its pairs
-	// Together is how many keys are sorted at once where one band has fewer; see
-	// TogetherKeys.
+	// Together is how many keys are sorted at once if one band has fewer; see TogetherKeys.
 	Together int
-	Log      *resume.Log // nil: nothing is noted
+	Log      *resume.Log // nil: no notes are written
 	Progress meter.Progress
 	Meter    *meter.Meter // nil: nothing is measured
 }
 
-// grouper finds candidate pairs of representatives: those that agree in at least
-// Recipe.MinKeys bands. Bands are gone through one after the other, each
-// grouped by all workers, so that only one band's keys are sorted at a time.
+// grouper finds candidate pairs of representatives: those that agree in at least Recipe.MinKeys
+// bands. Bands are processed one after the other, each grouped by all workers, so that only one
+// band's keys are sorted at a time.
 //
-// Every bucket votes for its pairs, and a pair with enough votes is a candidate.
-// A bucket over the cap votes only for the pairs of its smallest members (see
-// lsh.EachPair), so that a pair which also shares an ordinary bucket is still
-// found.
+// Every bucket votes for its pairs, and a pair with enough votes is a candidate. A bucket over the
+// cap votes only for the pairs of its smallest members (see lsh.EachPair); a pair that also shares
+// an ordinary bucket is still found.
 //
-// Who wants all pairs takes all of them, and notes the members of buckets over the
-// cap, whose other pairs are found in another way (see joinHot). Who wants clusters
-// only would compare
-// far too much that way, since a family of n near-copies makes n²/2 pairs, or 8n
-// over the cap. It takes spokes first: in every bucket, the pairs of the smallest
-// member. Those verified join most families already. Then it takes what crosses:
-// the other pairs, but only those that are not in one cluster yet. The clusters
-// are the same, for a pair within a cluster cannot change it.
+// A run that needs all pairs takes all of these, and records the members of buckets over the cap,
+// whose other pairs are found in another way (see package hot). For a run that needs only clusters
+// that would be far too many comparisons, since a family of n near-copies makes n²/2 pairs, or 8n
+// over the cap. It first takes spokes: in every bucket, the pairs of the smallest member. The
+// verified spokes already join most families. Then it takes the crossing pairs: those of the other
+// pairs whose documents are not in one cluster yet. The clusters are the same, because a pair
+// within a cluster cannot change it.
 //
-// For what crosses, the other members of a bucket are noted: its rim. Of a bucket
-// over the cap, only hubs are, and the members are looked for again in the table of
-// keys (see hotBuckets): noting and sorting a million of them for every band costs
-// more than all the rest.
+// To find crossing pairs, the other members of a bucket are recorded: its rim. Of a bucket over the
+// cap only the hubs are recorded, and its members are looked up again in the table of keys (see
+// hotBuckets): recording and sorting a million of them for every band would cost more than all the
+// rest.
 type grouper struct {
 	Options
 	sparse bool
@@ -65,11 +62,11 @@ type grouper struct {
 	next   atomic.Uint64
 
 	votes *extsort.Sorter // Key: a pair
-	rims  *extsort.Sorter // of sparse: Key: a document, Value: the number of a bucket on whose rim it lies
-	hubs  *extsort.Sorter // of buckets over the cap: Key: that of the bucket, Value: of sparse band<<32|a hub but the smallest, else a member
+	rims  *extsort.Sorter // if sparse: Key: a document, Value: the number of a bucket on whose rim it lies
+	hubs  *extsort.Sorter // of buckets over the cap: Key: the bucket's key, Value: if sparse band<<32|a hub but the smallest, otherwise a member
 }
 
-// bucketVoter takes the buckets of a band for one goroutine.
+// bucketVoter processes the buckets of a band for one goroutine.
 type bucketVoter struct {
 	g       *grouper
 	band    int
@@ -79,7 +76,7 @@ type bucketVoter struct {
 	hubs    *extsort.Appender
 	members []uint32
 	huge    []uint32      // the hubs of a bucket too large for one call
-	present sides.Present // who it has had so far
+	present sides.Present // sides of its documents so far
 	err     error
 }
 
@@ -91,34 +88,34 @@ func (v *bucketVoter) flush() error {
 	return errors.Join(v.votes.Flush(), v.rims.Flush(), v.hubs.Flush())
 }
 
-// voted is a note of how far a grouper is.
+// voted is a note on the progress of a grouper.
 type voted struct {
 	resume.Stored        // votes, rims, hubs; Count: buckets over the cap
 	Bands         int    // that have voted
 	Next          uint64 // number of buckets with rims
 }
 
-// VotedKind is the kind of those notes.
+// VotedKind is the kind of these notes.
 const VotedKind = "voted"
 
-// Met are pairs that meet in buckets. The caller releases them.
+// Met are pairs that share buckets. The caller releases them.
 type Met struct {
 	Space *scratch.Space
 
-	Pairs *extsort.Sorted // Value: votes; spokes alone if sparse
-	// Rims is of sparse: Key is a document, Value the number of a bucket on whose rim it lies.
+	Pairs *extsort.Sorted // Value: votes; only spokes if sparse
+	// Rims is set if sparse: Key is a document, Value the number of a bucket on whose rim it lies.
 	Rims *extsort.Sorted
-	// Hot is of buckets over the cap: Key is that of the bucket, Value a member or, if sparse,
+	// Hot has the buckets over the cap: Key is the bucket's key, Value a member or, if sparse,
 	// band<<32|a hub but the smallest.
 	Hot    *extsort.Sorted
 	Capped int64 // buckets over the cap
 }
 
-// Release gives back what holds the pairs.
+// Release frees the entries.
 func (m *Met) Release() error { return m.Space.ReleaseAll(m.Pairs, m.Rims, m.Hot) }
 
-// Candidates returns the candidate pairs of representatives: spokes alone if sparse, and what
-// crossing needs besides. It goes on where an earlier process was.
+// Candidates returns the candidate pairs of representatives: if sparse only spokes, and what
+// Crossing needs. It continues where an earlier process stopped.
 func Candidates(ctx context.Context, o Options, sparse bool) (*Met, error) {
 	g := &grouper{Options: o, sparse: sparse}
 	made, capped, err := o.Log.Step(ctx, "candidates", func() ([]*extsort.Sorted, int64, error) {
@@ -131,7 +128,7 @@ func Candidates(ctx context.Context, o Options, sparse bool) (*Met, error) {
 	return &Met{o.Graph.Space, made[0], made[1], made[2], capped}, nil
 }
 
-// sorting are the options of the sorters of votes, rims and hubs.
+// sorting returns the options of the sorters of votes, rims and hubs.
 func (g *grouper) sorting() []extsort.Options {
 	votes := g.Graph.Sorting("votes", 8)
 	votes.Sum = true
@@ -185,7 +182,7 @@ func (g *grouper) release() (err error) {
 	return err
 }
 
-// bands goes through the bands from the first one that has not voted.
+// bands processes the bands from the first one that has not voted.
 func (g *grouper) bands(ctx context.Context, first int) error {
 	keys, err := extsort.New(g.Graph.Space.Sorting("keys", 4, 64))
 	if err != nil {
@@ -217,13 +214,12 @@ func (g *grouper) bands(ctx context.Context, first int) error {
 	return g.Graph.Space.Release(keys)
 }
 
-// TogetherKeys is how many keys are sorted at once where one band has fewer: many
-// bands of few documents would cost more to begin and end than to group.
+// TogetherKeys is how many keys are sorted at once if one band has fewer: with few documents,
+// beginning and ending each of many bands would cost more than grouping.
 const TogetherKeys = 1 << 16
 
-// together returns how many bands are grouped at once. Keys of different bands never
-// meet (see lsh.Params.AppendKeys), but what is noted of a hot bucket for crossing is
-// of one band.
+// together returns how many bands are grouped at once. Keys of different bands are never equal (see
+// lsh.Params.AppendKeys), but the records of a hot bucket for crossing pairs are of one band.
 func (g *grouper) together() int {
 	if g.sparse {
 		return 1
@@ -231,7 +227,7 @@ func (g *grouper) together() int {
 	return max(g.Together/max(g.Table.Docs, 1), 1)
 }
 
-// note keeps what the bands so far have voted.
+// note records the votes of the bands so far.
 func (g *grouper) note(ctx context.Context, bands int) error {
 	v := voted{resume.Stored{Count: g.capped.Load()}, bands, g.next.Load()}
 	for _, s := range g.sorters() {
@@ -275,15 +271,15 @@ func (g *grouper) group(ctx context.Context, first, next int, keys *extsort.Sort
 	return errors.Join(err, g.Graph.Space.Release(sorted), keys.Reset())
 }
 
-// addKeys adds the keys that a segment has for a band.
+// addKeys adds a segment's keys of a band.
 func (g *grouper) addKeys(s *table.Scan, band int, to *extsort.Appender) error {
 	return g.eachKey(s, band, g.short, 0, uint32(g.Table.Docs), func(doc uint32, key uint64) error {
 		return to.Add(key, uint64(doc))
 	})
 }
 
-// eachKey calls visit for every key that representatives of a segment, from first up to end, have
-// for a band. short is for the last band, if that is the one of short sets.
+// eachKey calls visit for every key of a band that representatives of a segment, from first up to
+// end, have. short is for the last band, if that is the one of short sets.
 func (o *Options) eachKey(s *table.Scan, band int, short *prefixes, first, end uint32, visit func(doc uint32, key uint64) error) error {
 	if band < o.Keys {
 		return s.EachKey(band, first, end, func(doc uint32, key uint64) error {
@@ -305,8 +301,8 @@ func (o *Options) eachKey(s *table.Scan, band int, short *prefixes, first, end u
 	})
 }
 
-// take votes for the pairs of the buckets in a part: several whole ones, or a
-// piece of one that is too large.
+// take votes for the pairs of the buckets in a part: several whole ones, or a piece of one that is
+// too large.
 func (v *bucketVoter) take(part []extsort.Entry, more bool) error {
 	if more || len(v.huge) > 0 {
 		v.takePiece(part)
@@ -326,8 +322,8 @@ func (v *bucketVoter) take(part []extsort.Entry, more bool) error {
 	})
 }
 
-// takePiece pairs the documents of a piece with the bucket's hubs, which the first
-// piece begins with.
+// takePiece pairs the documents of a piece with the bucket's hubs, the first documents of the first
+// piece.
 func (v *bucketVoter) takePiece(part []extsort.Entry) {
 	for _, e := range part {
 		doc := uint32(e.Value)
@@ -351,7 +347,7 @@ func (v *bucketVoter) takePiece(part []extsort.Entry) {
 	}
 }
 
-// hot notes members of a bucket over the cap.
+// hot records members of a bucket over the cap.
 func (v *bucketVoter) hot(part []extsort.Entry) {
 	for _, e := range part {
 		v.check(v.hubs.Add(e.Key, e.Value))
@@ -382,8 +378,7 @@ func (v *bucketVoter) bucket(run []extsort.Entry) {
 	lsh.EachPair(v.members, limit, v.vote)
 }
 
-// spokes votes for the pairs of the smallest member, and notes who else shares
-// the bucket.
+// spokes votes for the pairs of the smallest member, and records the other members of the bucket.
 func (v *bucketVoter) spokes(run []extsort.Entry, over bool) {
 	for _, e := range run[1:] {
 		v.vote(uint32(run[0].Value), uint32(e.Value))
@@ -401,14 +396,14 @@ func (v *bucketVoter) spokes(run []extsort.Entry, over bool) {
 	}
 }
 
-// hub notes a hub of a bucket over the cap: its i-th smallest member.
+// hub records a hub of a bucket over the cap: its i-th smallest member.
 func (v *bucketVoter) hub(e extsort.Entry, i int) {
 	if i > 0 {
 		v.check(v.hubs.Add(e.Key, uint64(v.band)<<32|e.Value))
 	}
 }
 
-// vote counts that a and b share a bucket, if they may meet.
+// vote counts that a and b share a bucket, if they may be compared.
 func (v *bucketVoter) vote(a, b uint32) {
 	if v.sides.Meet(a, b) {
 		v.check(v.votes.Add(graph.Key(a, b), 1))
@@ -421,9 +416,9 @@ func (v *bucketVoter) check(err error) {
 	}
 }
 
-// across votes for the pairs of a bucket that go from one side to the other. The bucket
-// is over the cap if they are more than all pairs of limit documents: few on one side may
-// well be compared with very many on the other.
+// across votes for the pairs of a bucket that go from one side to the other. The bucket is over the
+// cap if these are more than all pairs of limit documents: comparing a few documents of one side
+// with very many of the other is cheap enough.
 func (v *bucketVoter) across(run []extsort.Entry, limit int) {
 	v.members = v.members[:0]
 	left, both := 0, 0
@@ -449,8 +444,8 @@ func (v *bucketVoter) across(run []extsort.Entry, limit int) {
 	}
 }
 
-// eachAcross votes for the pairs between those on the left, some of which may be on both
-// sides, and those on the right only.
+// eachAcross votes for the pairs between the documents on the left, some of which may be on both
+// sides, and those only on the right.
 func (v *bucketVoter) eachAcross(left, right []uint32) {
 	for _, a := range left {
 		for _, b := range right {

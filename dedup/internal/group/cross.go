@@ -9,10 +9,9 @@ import (
 	"github.com/alike-dev/alike/internal/sides"
 )
 
-// Crossing returns the pairs of the rims, and of hubs with the members of their
-// buckets, whose documents have different labels and that are not among the spokes.
-// labels has those documents that an edge joins to others; the label of any other is
-// its own. The caller releases them.
+// Crossing returns the pairs of the rims, and of hubs with the members of their buckets, whose
+// documents have different labels and that are not spokes. labels has the documents that edges join
+// to others; every other document is its own label. The caller releases them.
 func Crossing(ctx context.Context, o Options, met *Met, labels *extsort.Sorted) (*extsort.Sorted, error) {
 	// Key: bucket, Value: label<<32|document.
 	space := o.Graph.Space
@@ -34,8 +33,8 @@ func Crossing(ctx context.Context, o Options, met *Met, labels *extsort.Sorted) 
 
 func labelledDoc(label, doc uint32) uint64 { return uint64(label)<<32 | uint64(doc) }
 
-// cross returns the pairs of different labels: Sum, since several buckets may have
-// the same.
+// cross returns the pairs with different labels. Sum is set, since several buckets may have the
+// same pair.
 func (o *Options) cross(ctx context.Context, buckets, hubs, labels *extsort.Sorted) (*extsort.Sorted, error) {
 	space, crossed := o.Graph.Space, o.Graph.Sorting("crossing", 8)
 	crossed.Sum = true
@@ -59,18 +58,18 @@ func (o *Options) cross(ctx context.Context, buckets, hubs, labels *extsort.Sort
 	return space.Ended(ctx, sorter, err)
 }
 
-// crosser collects pairs of different labels for one goroutine. A document is a word
-// here: label<<32|document.
+// crosser collects pairs with different labels for one goroutine. A document is a word here:
+// label<<32|document.
 type crosser struct {
 	sides *sides.Policy
 	to    *extsort.Appender
 }
 
-// bucket adds the pairs of a bucket. It has at most as many members as the cap, so a
-// part of the buckets holds all of it.
+// bucket adds the pairs of a bucket. It has at most as many members as the cap, so one part of the
+// sorted entries holds all of it.
 func (c *crosser) bucket(bucket []extsort.Entry) error {
 	if bucket[0].Value>>32 == bucket[len(bucket)-1].Value>>32 {
-		return nil // sorted by label: there is one
+		return nil // sorted by label: all have the same
 	}
 	for i, x := range bucket {
 		for _, y := range bucket[i+1:] {
@@ -82,7 +81,7 @@ func (c *crosser) bucket(bucket []extsort.Entry) error {
 	return nil
 }
 
-// add adds a pair if the labels differ and the documents may meet.
+// add adds a pair if the labels differ and the documents may be compared.
 func (c *crosser) add(x, y uint64) error {
 	a, b := uint32(x), uint32(y)
 	if x>>32 == y>>32 || !c.sides.Meet(a, b) {

@@ -11,20 +11,19 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
-// hotBuckets are the buckets over the cap, by band and key, with their hubs but the
-// smallest. A band has fewer than documents/BucketCap of them, so memory holds them:
-// a few bytes a document at the default cap.
+// hotBuckets are the buckets over the cap, by band and key, with their hubs but the smallest. A
+// band has fewer than documents/BucketCap of them, so they fit in memory: a few bytes a document at
+// the default cap.
 type hotBuckets []map[uint64]*hotBucket
 
 // hotBucket has its hubs as words: label<<32|document.
 type hotBucket struct {
 	hubs     []uint64
-	oneLabel bool // of all hubs
+	oneLabel bool // all hubs have the same label
 }
 
-// crossHot adds the pairs of hubs with the members of their buckets. For those it
-// goes once more through the keys of all documents, as many of which at a time as
-// the labels have room for.
+// crossHot adds the pairs of hubs with the members of their buckets. For that it goes once more
+// through the keys of all documents, in ranges of as many documents as there is memory for labels.
 func (o *Options) crossHot(ctx context.Context, hubs, labels *extsort.Sorted, crossers []crosser) error {
 	if hubs.Len() == 0 {
 		return nil
@@ -55,7 +54,7 @@ func (o *Options) crossHot(ctx context.Context, hubs, labels *extsort.Sorted, cr
 	return errors.Join(err, known.Err(), known.Close())
 }
 
-// hotBuckets gives the hubs their labels.
+// hotBuckets returns the buckets of the hubs, with the labels of the hubs.
 func (o *Options) hotBuckets(hubs, labels *extsort.Sorted) (hotBuckets, error) {
 	all := make([]extsort.Entry, 0, hubs.Len())
 	err := hubs.Visit(func(e extsort.Entry) error {
@@ -91,7 +90,7 @@ type labelRange struct {
 	labels []uint32
 }
 
-// fill takes the labels of n documents from known, which has come to the first.
+// fill takes the labels of n documents from known, which must be at first.
 func (l *labelRange) fill(known graph.Labels, first uint32, n int) {
 	l.first, l.labels = first, l.labels[:n]
 	for i := range l.labels {
@@ -99,7 +98,7 @@ func (l *labelRange) fill(known graph.Labels, first uint32, n int) {
 	}
 }
 
-// scanHot adds the pairs of the documents of a segment that have labels here.
+// scanHot adds the pairs of those documents of a segment whose labels are in the range.
 func (o *Options) scanHot(s *table.Scan, hot hotBuckets, short *prefixes, of *labelRange, to *crosser) error {
 	end := of.first + uint32(len(of.labels))
 	if !s.Overlaps(of.first, end) {

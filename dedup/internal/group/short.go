@@ -13,22 +13,22 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// Short sets have no band keys. They are found by the prefix filter (Chaudhuri, Ganti, Kaushik,
-// "A Primitive Operator for Similarity Joins", ICDE 2006; Bayardo, Ma, Srikant, "Scaling Up All
-// Pairs Similarity Search", WWW 2007), which misses no pair: of two sets that reach the threshold,
-// the first few features have one in common, in any order that is the same for all sets. The order
-// is that of how many documents hold a feature, the rarest first, so that hardly anybody meets
-// there who is not alike; a feature that nobody else holds is no key at all. Sets that are nearly
-// short, which have band keys to find each other, have these keys too, to be found by short ones.
+// Short sets have no band keys. They are found by the prefix filter (Chaudhuri, Ganti, Kaushik, "A Primitive
+// Operator for Similarity Joins", ICDE 2006; Bayardo, Ma, Srikant, "Scaling Up All Pairs Similarity Search",
+// WWW 2007), which misses no pair: if two sets reach the threshold, their first few features have one in
+// common, in any order that is the same for all sets. The order is by how many documents hold a feature, the
+// rarest first, so that few pairs that are not similar share a key; a feature of only one document is no key
+// at all. Sets that are nearly short have band keys to find each other, and also these keys, so that short
+// sets find them.
 //
-// Where even rare features are frequent, as words of titles are, a key is a pair of features: of two
-// sets that share enough, the first few and one more have two in common (the prefixes of Wang, Li,
-// Feng, "Can We Beat the Prefix Filtering?", SIGMOD 2012). That makes more keys, and few meet.
+// Where even rare features are frequent, such as words of titles, a key is a pair of features: if two sets
+// share enough, their first few features and one more have two in common (the prefixes of Wang, Li, Feng, "Can
+// We Beat the Prefix Filtering?", SIGMOD 2012). That makes more keys, and few pairs share one.
 //
-// Features are told apart by 32 bits. Two that share them are a key in common where there is none,
-// and never hide one: a set keeps as many hashes as it has features.
+// Features are identified by 32 bits. Two features with the same bits only make a false common key, and never
+// hide one: a set keeps as many hashes as it has features.
 //
-// All of this is one more band, the last one: a document has several keys there.
+// All of this is one more band, the last one, in which a document has several keys.
 
 // prefixes tell which features of short sets are keys. They are immutable and safe for concurrent use.
 type prefixes struct {
@@ -37,7 +37,7 @@ type prefixes struct {
 	paired    bool // keys are pairs of features
 }
 
-// allBands returns how many bands there are, with that of short sets.
+// allBands returns the number of bands, including that of short sets.
 func (o *Options) allBands() int {
 	if o.Table.Hashes() > 0 {
 		return o.Keys + 1
@@ -45,8 +45,8 @@ func (o *Options) allBands() int {
 	return o.Keys
 }
 
-// prefixes looks at the features of short sets. It depends on those alone, so that buckets over the
-// cap are the same for any memory.
+// prefixes examines the features of short sets. The result depends only on these, so that buckets over the cap
+// are the same for any memory.
 func (o *Options) prefixes(ctx context.Context) (p *prefixes, err error) {
 	p = &prefixes{threshold: o.Threshold}
 	if p.counts, err = o.counts(ctx); err == nil {
@@ -76,12 +76,12 @@ func (o *Options) counts(ctx context.Context) (*counts, error) {
 	return c, err
 }
 
-// meetMost is how many others a set may meet, as its features tell. Each costs a vote and a comparison,
-// and eight of them more than the keys that pairs of features make besides.
+// meetMost is how many other sets a set may share keys with, on average. Each costs a vote and a comparison,
+// and more than eight cost more than the additional keys of pairs of features.
 const meetMost = 8
 
-// manyMeet tells whether sets would meet too many others by single features, judged by one of
-// sampled sets, whatever their numbers are.
+// manyMeet tells whether sets would share single features with too many others, estimated from one in sampled
+// sets, independent of their numbers.
 func (o *Options) manyMeet(ctx context.Context, p *prefixes) (bool, error) {
 	const sampled = 16
 	var sets, met atomic.Int64
@@ -95,7 +95,7 @@ func (o *Options) manyMeet(ctx context.Context, p *prefixes) (bool, error) {
 	return met.Load() > meetMost*sets.Load(), err
 }
 
-// shortQuery says which short sets are wanted: of representatives from first up to end, one of sampled.
+// shortQuery says which short sets are wanted: of representatives from first up to end, one in sampled.
 type shortQuery struct {
 	counts     *counts
 	first, end uint32
@@ -105,12 +105,12 @@ type shortQuery struct {
 // lookedUp is how many features are looked up at once.
 const lookedUp = 1 << 8
 
-// eachShort calls visit for every set of a segment that is wanted, with its features as counts.look
-// gives them, which visit may overwrite.
+// eachShort calls visit for every wanted set of a segment, with its features as counts.look returns them; visit
+// may overwrite them.
 //
-// Counters lie anywhere in some MiB, and what is done with a set branches by what they say. So those of
-// many sets are looked up before anything is done with the first of them: the processor then waits for several
-// at once (pairs of 2 million titles: 2.12 processor seconds set by set, 2.00 so; huge pages under the counters
+// Counters are spread over some MiB, and the processing of a set branches on their values. So the counters of
+// many sets are looked up before the first of them is processed: the processor then waits for several at once
+// (pairs of 2 million titles: 2.12 processor seconds set by set, 2.00 this way; huge pages for the counters
 // changed nothing).
 func (o *Options) eachShort(s *table.Scan, q shortQuery, visit func(doc uint32, features []uint64) error) error {
 	var docs []uint32
@@ -144,11 +144,11 @@ func (o *Options) eachShort(s *table.Scan, q shortQuery, visit func(doc uint32, 
 	return visitAll()
 }
 
-// rank orders the features of a set, and returns how many of them nobody else holds: they come
-// first. Where they fill the prefix there is nothing to order.
+// rank orders the features of a set, and returns how many of them no other set holds: these come first. If
+// they fill the prefix nothing needs to be ordered.
 func (p *prefixes) rank(features []uint64, prefix int) (alone int) {
 	for _, v := range features {
-		alone += int(^v >> 33 & 1) // of 1, 2 and 3 only 1 has no bit there
+		alone += int(^v >> 33 & 1) // among 1, 2 and 3 only 1 has no bit there
 	}
 	if alone >= prefix {
 		return alone
@@ -162,12 +162,12 @@ func (p *prefixes) rank(features []uint64, prefix int) (alone int) {
 	return alone
 }
 
-// appendKeys appends the keys of a set: of its first features or, where sets are to share two, of
-// pairs of the first and one more. A set that can be like one with which it shares a single
-// feature has both. It orders the features.
+// appendKeys appends the keys of a set: of its first features or, where similar sets must share two, of pairs
+// of the first features and one more. A set that may be similar to one with which it shares only one feature
+// has both kinds. It orders the features.
 func (p *prefixes) appendKeys(dst, features []uint64) []uint64 {
 	size := len(features)
-	shared := int(p.threshold.MinSize(uint64(size))) // with whom it is like, at least
+	shared := int(p.threshold.MinSize(uint64(size))) // number of features shared with a similar set, at least
 	single, pairs := size-shared+1, 0
 	if p.paired {
 		pairs = size - max(shared, 2) + 2
@@ -193,7 +193,7 @@ func (p *prefixes) appendKeys(dst, features []uint64) []uint64 {
 	return dst
 }
 
-// met returns how many sets one would meet by single features, at most.
+// met returns an upper bound of how many sets share a single feature with the set.
 func (p *prefixes) met(features []uint64, limit int) (n int64) {
 	prefix := int(p.threshold.Prefix(uint64(len(features))))
 	for i := p.rank(features, prefix); i < prefix; i++ {
@@ -202,14 +202,14 @@ func (p *prefixes) met(features []uint64, limit int) (n int64) {
 	return n
 }
 
-// counts say how often hashes were added, at least: several may share a counter. A counter has two
-// bits, so that many fit in a cache. What goes beyond is counted by fewer and larger ones, in which
-// those meet that are frequent anyway. Counts do not depend on the order of adding.
+// counts are lower bounds of how often hashes were added: several hashes may share a counter. A counter has
+// two bits, so that many fit in a cache. Larger counts go on in fewer and larger counters, which are shared
+// only by hashes that are frequent anyway. Counts do not depend on the order of adding.
 type counts struct {
 	small []uint64 // counters of two bits, 32 a word, by the top bits of a hash
-	large []uint32 // what goes beyond them, by fewer bits
-	shift uint     // of a hash, to the number of its small counter
-	over  uint     // to that of its large one
+	large []uint32 // counts beyond these, by fewer bits of a hash
+	shift uint     // turns a hash into the number of its small counter
+	over  uint     // turns a hash into the number of its large counter
 	locks [countRanges]sync.Mutex
 }
 
@@ -220,20 +220,20 @@ const (
 	leastBits   = 12 // of the number of small counters
 	mostBits    = 26 // 16 MiB
 	overBits    = 20 // of the number of large counters, at most
-	// countChunk is how many hashes of one range are counted at once: adding them one by one
-	// would take the lock, and miss the cache, for each (14 million: 0.5 s; 0.11 s with chunks of 256, 0.09 with 1024, 0.16 with 4096).
+	// countChunk is how many hashes of one range are counted at once: one by one each would take the lock, and miss the cache (14
+	// million: 0.5 s; 0.11 s with chunks of 256, 0.09 with 1024, 0.16 with 4096).
 	countChunk = 1 << 10
 )
 
-// newCounts returns counts for so many hashes.
+// newCounts returns counts for n hashes.
 func newCounts(n int64) *counts {
 	small := min(max(bits.Len64(uint64(n)), leastBits), mostBits)
 	large := min(overBits, small)
 	return &counts{small: make([]uint64, 1<<(small-5)), large: make([]uint32, 1<<large), shift: uint(32 - small), over: uint(32 - large)}
 }
 
-// look appends the hashes of a set with how often each was added, at least, up to smallMost:
-// count<<32 | hash.
+// look appends count<<32 | hash for the hashes of a set; count is how often the hash was added, at least, up
+// to smallMost.
 func (c *counts) look(dst []uint64, hashes []uint32) []uint64 {
 	for _, h := range hashes {
 		at := h >> c.shift
@@ -242,7 +242,7 @@ func (c *counts) look(dst []uint64, hashes []uint32) []uint64 {
 	return dst
 }
 
-// many returns what is to be added to that.
+// many returns the part of the count beyond that.
 func (c *counts) many(h uint32) uint32 { return c.large[h>>c.over] }
 
 // counter adds hashes for one goroutine.
@@ -263,7 +263,7 @@ func (w *counter) add(hashes []uint32) {
 	}
 }
 
-// flush counts what was added so far.
+// flush counts the hashes added so far.
 func (w *counter) flush() {
 	for i := range w.chunks {
 		w.count(i)

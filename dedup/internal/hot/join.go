@@ -14,30 +14,30 @@ import (
 	"github.com/alike-dev/alike/internal/sides"
 )
 
-// Joined is what was found among the documents of hot buckets, those over the cap,
-// beside the pairs that they vote for.
+// Joined are the edges among the documents of hot buckets, those over the cap, in addition to the
+// pairs that the buckets vote for.
 type Joined struct {
-	Docs   bitset.Set      // documents of which all similar pairs are among Edges; nil: none
+	Docs   bitset.Set      // documents all of whose similar pairs are among Edges; nil: none
 	Edges  *extsort.Sorted // of them; the caller releases it
-	Missed int64           // documents of which pairs may be missing
+	Missed int64           // documents for which pairs may be missing
 }
 
-// Options say what hot buckets are.
+// Options say which buckets are hot, and how their documents are joined.
 type Options struct {
 	Graph graph.Graph
 	Sides *sides.Policy
 	Cap   int // members from which on a bucket is hot
 	Log   *resume.Log
-	// Join says how documents are joined, and Forecast what that will cost.
+	// Join says how documents are joined, and Forecast how the cost of that is estimated.
 	Join     exact.Options
 	Forecast forecast.Options
-	// Budget is what comparing signatures may cost, in nanoseconds; 0: so much for each
-	// document, and some.
+	// Budget is the most that comparing signatures may cost, in nanoseconds; 0: forecast.HotBudget
+	// of the number of documents.
 	Budget float64
 }
 
-// Levels returns the documents of hot buckets: Key is the document, Value the level
-// of the smallest one that it lies in.
+// Levels returns the documents of hot buckets: Key is the document, Value the level of its smallest
+// hot bucket.
 func Levels(ctx context.Context, o Options, members *extsort.Sorted) (*extsort.Sorted, error) {
 	all, err := o.Graph.Space.Sorted(ctx, o.Graph.Space.Sorting("memberships", 8, graph.Bits(o.Graph.Docs)), func(to *extsort.Appender) error {
 		behind := members.Reader()
@@ -72,7 +72,7 @@ func Levels(ctx context.Context, o Options, members *extsort.Sorted) (*extsort.S
 	return levels, errors.Join(err, o.Graph.Space.Release(all))
 }
 
-// noDoc is no document.
+// noDoc is larger than the number of any document.
 const noDoc = 1 << 32
 
 // bucketSize counts the classes in a bucket.
@@ -97,13 +97,13 @@ func (b *bucketSize) add(policy *sides.Policy, rep uint32) {
 	}
 }
 
-// meet tells whether any of them may meet, and pairs how many pairs do.
+// meet tells whether any of its classes may be compared; pairs returns how many pairs of them may.
 func (b *bucketSize) meet() bool { return b.present.Meet() }
 func (b *bucketSize) pairs() float64 {
 	return sides.Pairs(float64(b.left), float64(b.right), float64(b.both))
 }
 
-// eachBucket visits buckets by their members.
+// eachBucket visits buckets, given by their members.
 func eachBucket(members *extsort.Sorted, policy *sides.Policy, visit func(b *bucketSize) error) error {
 	key := uint64(0)
 	var b bucketSize
@@ -137,11 +137,11 @@ func docsBelow(levels *extsort.Sorted, end uint64, visit func(doc uint32)) (othe
 	return others, err
 }
 
-// Join joins the documents that lie in hot buckets with each other: all of them or,
-// where a forecast says that this would take too long, those of the smaller ones.
+// Join joins the documents that lie in hot buckets with each other: all of them or, if a forecast
+// says that this would take too long, those of the smaller ones.
 //
-// A join goes by rare features, so that documents which meet in hot buckets and are not
-// alike cost little. Documents that really are alike cost what their pairs do.
+// A join uses rare features, so documents that share hot buckets without being similar cost little.
+// Documents that really are similar cost as much as their pairs.
 func Join(ctx context.Context, o Options, levels *extsort.Sorted) (h Joined, err error) {
 	found, end, err := o.Log.Step(ctx, "hot-edges", func() ([]*extsort.Sorted, int64, error) {
 		edges, end, err := o.joinLevels(ctx, levels)
@@ -166,7 +166,7 @@ func (o *Options) joinLevels(ctx context.Context, levels *extsort.Sorted) (edges
 	if err != nil {
 		return nil, 0, err
 	}
-	var docs bitset.Set // those that were judged
+	var docs bitset.Set // those of the last estimate
 	judge := func(end int) (forecast.Forecast, error) {
 		docs = bitset.New(o.Graph.Docs)
 		if _, err := docsBelow(levels, uint64(end), docs.Add); err != nil {

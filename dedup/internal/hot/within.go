@@ -14,31 +14,31 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// hotBucketSignatures is a hot bucket whose members are compared by their signatures, all
-// with all, until it has found as many pairs as it may.
+// hotBucketSignatures is a hot bucket whose members are compared by their signatures, each with all
+// others, until the largest allowed number of pairs is found.
 type hotBucketSignatures struct {
 	docs []uint32 // ascending
 	most int64    // pairs
 }
 
-// hotBudget is what comparing the members of hot buckets may cost, linear in documents; see
+// hotBudget limits the cost of comparing the members of hot buckets; it is linear in documents, see
 // forecast.HotBudget.
 type hotBudget struct {
 	levels int     // buckets of levels from here on are left out
-	pairs  float64 // that may be found for each member of the buckets that are not
+	pairs  float64 // that may be found for each member of the other buckets
 }
 
-// costLook is what looking at a pair costs, in nanoseconds, costWord what comparing a word of
-// two signatures that may meet does, and costNear what a pair that is found does.
+// Costs in nanoseconds: costLook of looking at a pair, costWord of comparing a word of two
+// signatures that may be compared, and costNear of a pair that is found.
 const (
 	costLook = 2
 	costWord = 0.5
 	costNear = 50
 )
 
-// Within returns the pairs that met, and besides those within the distance that only
-// buckets over the cap, of members, have. It counts the documents of which pairs may be
-// missing. The caller releases the pairs.
+// Within returns the pairs in met, and in addition the pairs within the distance that share only
+// buckets over the cap, given by members. It counts the documents for which pairs may be missing.
+// The caller releases the pairs.
 func Within(ctx context.Context, o Options, met, members *extsort.Sorted) (pairs *extsort.Sorted, missed int64, err error) {
 	within := o.Graph.Sorting("within", 8)
 	within.Sum = true // several buckets may have the same pair
@@ -62,8 +62,8 @@ func Within(ctx context.Context, o Options, met, members *extsort.Sorted) (pairs
 	return made[0], missed, nil
 }
 
-// compareHot adds the pairs of hot buckets within the distance, and counts the documents of
-// buckets that are not compared all with all.
+// compareHot adds the pairs of hot buckets within the distance, and counts the documents of buckets
+// in which not all pairs are compared.
 func (o *Options) compareHot(ctx context.Context, members *extsort.Sorted, to []*extsort.Appender) (missed int64, err error) {
 	budget, err := o.hotBudget(members)
 	if err != nil {
@@ -91,7 +91,7 @@ func (o *Options) compareHot(ctx context.Context, members *extsort.Sorted, to []
 	return int64(left.Len()), err
 }
 
-// hotBudget takes as many levels of buckets, the smaller ones first, as can be afforded.
+// hotBudget admits as many levels of buckets, the smaller ones first, as it can afford.
 func (o *Options) hotBudget(members *extsort.Sorted) (b hotBudget, err error) {
 	words := costWord * float64(o.Join.Records.Recipe.Words())
 	var cost, sizes [forecast.HotLevels]float64
@@ -115,7 +115,7 @@ func (o *Options) hotBudget(members *extsort.Sorted) (b hotBudget, err error) {
 	return b, err
 }
 
-// eachHot sends the buckets within the budget, and notes the members of the others.
+// eachHot sends the buckets within the budget, and records the members of the others in left.
 func (o *Options) eachHot(ctx context.Context, members *extsort.Sorted, budget hotBudget, left bitset.Set, to chan<- hotBucketSignatures) error {
 	behind := members.Reader()
 	err := eachBucket(members, o.Sides, func(b *bucketSize) error {
@@ -154,7 +154,7 @@ type hotComparer struct {
 	signatures []uint32 // of a bucket's members, one after the other
 }
 
-// compare adds the pairs of a bucket whose documents may meet.
+// compare adds the pairs of a bucket whose documents may be compared.
 func (w *hotComparer) compare(ctx context.Context, b hotBucketSignatures, left bitset.Set) error {
 	words := w.o.Join.Records.Recipe.Words()
 	w.signatures = w.signatures[:0]

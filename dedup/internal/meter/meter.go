@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// step is a part of a stage, or all of it, as its workers have spent their time.
+// step is the time that workers have spent on a part of a stage, or on all of it.
 type step struct {
 	Name    string
 	Slowest float64 // of the worker that took longest
 	Total   float64 // of all workers together
 }
 
-// Meter adds up what workers spend. A nil meter measures nothing.
+// Meter adds up the time that workers spend. A nil meter measures nothing.
 type Meter struct {
 	mu    sync.Mutex
-	names []string // in the order in which they came up
+	names []string // in the order of their first use
 	spent map[string][]time.Duration
 }
 
@@ -27,7 +27,7 @@ func New(on bool) *Meter {
 	return &Meter{spent: map[string][]time.Duration{}}
 }
 
-// Spend adds what a worker has spent, with the stage's name or, for a step of it,
+// Spend adds time that a worker has spent, under the stage's name or, for a step of it,
 // "stage/step".
 func (m *Meter) Spend(name string, worker int, d time.Duration) {
 	if m == nil {
@@ -54,14 +54,14 @@ func (m *Meter) Now() (t time.Time) {
 	return t
 }
 
-// Since adds what a worker has spent since start, which was now.
+// Since adds the time that a worker has spent since start, which Now returned.
 func (m *Meter) Since(name string, worker int, start time.Time) {
 	if m != nil {
 		m.Spend(name, worker, time.Since(start))
 	}
 }
 
-// Steps returns what was spent on a stage, the whole of it first.
+// Steps returns the times of a stage, the whole of it first.
 func (m *Meter) Steps(stage string) []step {
 	if m == nil {
 		return nil
@@ -83,6 +83,6 @@ func (m *Meter) Steps(stage string) []step {
 	return steps
 }
 
-// Progress is told what has been done since the last call: items, and bytes of the files as
-// they stand. Several goroutines call it.
+// Progress receives the work done since the last call: items, and bytes of the files in their
+// stored form. Several goroutines call it.
 type Progress interface{ Advance(items, bytes int64) }

@@ -18,15 +18,15 @@ import (
 	"github.com/alike-dev/alike/internal/sides"
 )
 
-// Outputs name a document by its id or, if it has none, by its path and line (a text
-// by its path alone). A name must mean one document:
+// Outputs name a document by its id or, if it has none, by its path and line (a text by its path
+// alone). A name must mean one document:
 //
-//   - Of inputs with one name the first is used and the others are skipped, as of
-//     references among themselves. A name that was made of a place stays with the
-//     document at that place, though: who has it as an id is skipped.
-//   - A reference may have the name of an input. It is named by AgainstPrefix and its
-//     place then.
-//   - Names of two collections are told apart by their columns.
+//   - Of inputs with one name the first is used and the others are skipped; likewise
+//     among references. But a name that was made from a place stays with the
+//     document at that place: a document that has it as an id is skipped.
+//   - A reference may have the name of an input. It is then named by AgainstPrefix and
+//     its place.
+//   - Names of two collections are distinguished by their columns.
 
 // search looks for equal names.
 type search struct {
@@ -35,13 +35,12 @@ type search struct {
 	sides *sides.Policy
 }
 
-// Unique sees that names differ. It marks documents as skipped and returns them: Key is
-// such a document, Value the one that has its name. References that have the name of an
-// input are counted, and named otherwise from here on. The caller releases what is returned.
+// Unique makes names unique. It marks documents as skipped and returns them: Key is such a
+// document, Value the one that has its name. References that have the name of an input are counted,
+// and get another name. The caller releases the result.
 //
-// Names are compared where their hashes are equal. Names of places are not even made
-// unless they could meet others: where some documents have ids and some have not, or
-// by the names of files.
+// Names are compared if their hashes are equal. Names of places are made only if they could be
+// equal to others: if some documents have ids and some have none, or because of the names of files.
 func Unique(ctx context.Context, space *scratch.Space, t *table.Table, policy *sides.Policy) (skipped *extsort.Sorted, references int, err error) {
 	s := &search{space, t, policy}
 	repeated, err := extsort.New(space.Sorting("repeated", 8, graph.Bits(t.Docs)))
@@ -58,7 +57,7 @@ func Unique(ctx context.Context, space *scratch.Space, t *table.Table, policy *s
 	return skipped, references, err
 }
 
-// nameHashes sorts the hashes of names that others may have (Value: the document).
+// nameHashes sorts the hashes of names that other documents may have (Value: the document).
 func (s *search) nameHashes(ctx context.Context, places bool) (*extsort.Sorted, error) {
 	again := bitset.NewRepeats(s.table.Docs, s.space.Share(16))
 	if again != nil {
@@ -84,8 +83,8 @@ func (s *search) nameHashes(ctx context.Context, places bool) (*extsort.Sorted, 
 	return s.space.Ended(ctx, sorter, extsort.Flush(to, err))
 }
 
-// eachName visits the hashes of all ids with those of the names of places that might be among
-// them: of documents without an id or, if not places, of the references in table.byPlace.
+// eachName visits the hashes of all ids and of the names of places that might be equal to them: of
+// documents without an id or, if not places, of the references in table.byPlace.
 func (s *search) eachName(ctx context.Context, places bool, visit func(worker int, hash uint64, doc uint32) error) error {
 	t, w := s.table, s.space
 	with, without := make([]bool, w.Threads), make([]bool, w.Threads) // some document has an id, or none
@@ -124,8 +123,8 @@ func anyOf(flags []bool) bool {
 	return false
 }
 
-// placesMeet tells whether names of places may be equal: a file is a reference and an
-// input, or a text has the name of a line.
+// placesMeet tells whether names of places may be equal: a file is both a reference and an input,
+// or a text has the name of a line.
 func placesMeet(t *table.Table) bool {
 	refs := make(map[string]bool, t.ReferenceFiles)
 	for i := range t.Sources {
@@ -143,9 +142,8 @@ func placesMeet(t *table.Table) bool {
 	return false
 }
 
-// compareNames compares the names whose hashes nameHashes gives. It skips documents and
-// adds them to repeated, and returns the references that have names of inputs; nil is
-// none.
+// compareNames compares the names whose hashes nameHashes returns. It skips documents and adds them
+// to repeated, and returns the references that have names of inputs; nil means none.
 func (s *search) compareNames(ctx context.Context, places bool, repeated *extsort.Sorter) (bitset.Set, error) {
 	t, w := s.table, s.space
 	hashes, err := s.nameHashes(ctx, places)
@@ -178,7 +176,7 @@ type nameWorker struct {
 	to     *extsort.Appender
 	names  *table.Cursor
 	shared bitset.Set // references that have names of inputs
-	found  bool       // there is one
+	found  bool       // there is such a reference
 
 	hash  uint64
 	first []uint32 // documents with names of this hash that are no repeats, nearly always one
@@ -186,7 +184,7 @@ type nameWorker struct {
 	other []byte
 }
 
-// compare goes on with entries that follow those seen before, or have other keys.
+// compare processes entries that continue those before, or have other keys.
 func (w *nameWorker) compare(part []extsort.Entry) error {
 	for _, e := range part {
 		doc := uint32(e.Value)

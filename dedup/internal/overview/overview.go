@@ -1,6 +1,6 @@
-// Package overview gathers what a report tells of the outcome of a run: how many documents
-// were removed and from where, how alike they were, how large the clusters are, and some of the
-// removed documents beside what was kept in their place, to be looked at.
+// Package overview gathers the content of a report on the outcome of a run: how many documents were
+// removed and from where, how similar they were, how large the clusters are, and some of the
+// removed documents next to the ones that were kept in their place.
 package overview
 
 import (
@@ -16,28 +16,28 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
-// Bounds of what is told, so that a report stays small whatever the corpus is.
+// Limits that keep a report small whatever the corpus is.
 const (
 	mostInputs  = 20
-	mostMembers = 5 // named of a cluster
+	mostMembers = 5 // listed of a cluster
 	mostNearest = 12
 	mostOthers  = 12
-	mostText    = 1 << 20 // bytes of a record that is looked at
+	mostText    = 1 << 20 // bytes of a record that is shown
 )
 
-// Bins is how many equal parts the similarities from 0 to 1 are counted by.
+// Bins is the number of equal parts of the similarities from 0 to 1 in the histogram.
 const Bins = 50
 
-// Overview is what became of the documents. It is the same for any number of threads and
-// any amount of memory.
+// Overview is the outcome of a run. It is the same for any number of threads and any amount of
+// memory.
 type Overview struct {
 	Copies       int64       // removed with a similarity of 1 by their digests
-	Similarities [Bins]int64 // of the other removed documents to what was kept; the last part holds 1 too
+	Similarities [Bins]int64 // of the other removed documents to the kept ones; the last part includes 1
 	Sizes        []Sizes     // of the clusters, ascending
 	Largest      []Cluster   // largest first, at most 10
 	Examples     []Example   // by similarity, ascending
-	Inputs       []Input     // with records, those from which most was removed first
-	OtherInputs  int         // with records, that are not among Inputs
+	Inputs       []Input     // with records, those from which most records were removed first
+	OtherInputs  int         // with records, not listed in Inputs
 }
 
 // Sizes counts the clusters of Least to Most members.
@@ -46,7 +46,7 @@ type Sizes struct {
 	Clusters    int64
 }
 
-// Cluster is a large one.
+// Cluster is a large cluster.
 type Cluster struct {
 	Size    int
 	Members []string // names of the first few
@@ -56,7 +56,7 @@ type Cluster struct {
 type Example struct {
 	Removed, Kept         string // names
 	Similarity            float64
-	RemovedText, KeptText []byte // nil: too long, or not at hand
+	RemovedText, KeptText []byte // nil: too long, or not available
 	removed, kept         uint32
 }
 
@@ -66,15 +66,15 @@ type Input struct {
 	Documents, Removed int64
 }
 
-// Options say what a run has come to.
+// Options are the results of a run.
 type Options struct {
 	Table    *table.Table
 	Clusters *clusters.Result
 	Shown    bitset.Set // the documents that may be examples; nil: all
 }
 
-// Find gathers the overview, without the texts of examples. It goes through what is removed and
-// the clusters' members once each.
+// Find gathers the overview, without the texts of examples. It goes once through the removed
+// documents and once through the members of clusters.
 func Find(o Options) (*Overview, error) {
 	v := &Overview{Sizes: sizes(o.Clusters)}
 	examples, err := v.rate(o)
@@ -102,7 +102,7 @@ func sizes(c *clusters.Result) (of []Sizes) {
 	return of
 }
 
-// rate counts the similarities, and chooses examples: those that are least alike, where errors
+// rate counts the similarities, and chooses examples: those that are least similar, where errors
 // show first, and as many others, at random but always the same.
 func (v *Overview) rate(o Options) ([]example, error) {
 	nearest := chosen{most: mostNearest, before: func(a, b example) int {
@@ -131,7 +131,7 @@ func (v *Overview) rate(o Options) ([]example, error) {
 	return all, err
 }
 
-// countInputs tells from which files how much was removed.
+// countInputs counts the removed records of each file.
 func (v *Overview) countInputs(o Options) error {
 	t := o.Table
 	removed := make([]int64, len(t.Sources))
@@ -180,7 +180,7 @@ func (v *Overview) nameClusters(o Options) error {
 	})
 }
 
-// name names the examples, and those that were kept in their place.
+// name names the examples, and the documents kept in their place.
 func (v *Overview) name(o Options, examples []example) error {
 	ordered := slices.SortedFunc(slices.Values(examples), func(a, b example) int { return cmp.Compare(a.doc, b.doc) })
 	kept := map[uint32]uint32{}
@@ -198,7 +198,7 @@ func (v *Overview) name(o Options, examples []example) error {
 	return errors.Join(removed.Err(), removed.Close(), docs.Err)
 }
 
-// Documents returns those whose texts the examples would show, ascending.
+// Documents returns the documents whose texts the examples show, ascending.
 func (v *Overview) Documents(t *table.Table) (docs []uint32, err error) {
 	c := t.Cursor()
 	for _, e := range v.Examples {
@@ -212,7 +212,7 @@ func (v *Overview) Documents(t *table.Table) (docs []uint32, err error) {
 	return slices.Compact(docs), c.Err
 }
 
-// Show gives the examples the texts of documents, as far as they are there.
+// Show gives the examples the texts of documents, as far as they are available.
 func (v *Overview) Show(texts map[uint32][]byte) {
 	for i := range v.Examples {
 		e := &v.Examples[i]

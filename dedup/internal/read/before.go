@@ -9,7 +9,7 @@ import (
 // before is what an earlier process has read of each file; nil: nothing.
 type before struct {
 	blocks map[int]*seqSet // by file
-	whole  map[int]bool    // files of which nothing is left to read
+	whole  map[int]bool    // files that are read completely
 }
 
 // seqSet is a set of the numbers of blocks.
@@ -33,7 +33,7 @@ func (s *seqSet) has(seq int64) bool {
 	return seq/64 < int64(len(s.bits)) && s.bits[seq/64]&(1<<(seq%64)) != 0
 }
 
-// wanted tells whether something of a file is left to read.
+// wanted tells whether some of a file is left to read.
 func (p *before) wanted(file int) bool { return p == nil || !p.whole[file] }
 
 // done returns the blocks of a file that need not be read.
@@ -87,7 +87,7 @@ func (r *reader) restore() error {
 			continue // some of the file's blocks were lost, and are read again with its end
 		}
 		if p.whole[file] {
-			continue // that was read again
+			continue // because it was read again
 		}
 		p.whole[file] = true
 		r.table.AddBlocks(end)

@@ -17,7 +17,7 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// Options say what is read, and what is made of it.
+// Options say what to read, and what to make of it.
 type Options struct {
 	Recipe   recipe.Recipe
 	Corpus   corpus.Options
@@ -25,32 +25,32 @@ type Options struct {
 	LongText int           // see recipe.MakerOptions.Long
 	Short    recipe.ShortSets
 	Stored   bool // records are fingerprints, whose fields are StoredFields
-	// FirstProblem ends the reading behind the first record that cannot be used. All before
-	// it is read, so that the problem is the first one for any number of threads.
+	// FirstProblem ends the reading behind the first record that cannot be used. All records before
+	// it are read, so that the problem is the first one for any number of threads.
 	FirstProblem bool
 	Layouts      *feed.Layouts
-	// Keep, if set, is shown each block of the sources that cannot be read in place, before it
-	// is parsed. It is called by several goroutines.
+	// Keep, if set, is called with each block of the sources that cannot be read in place, before
+	// it is parsed. It is called by several goroutines.
 	Keep func(file int, b *corpus.Block)
-	// Look, if set, makes for each worker what is asked about each document of the inputs.
+	// Look, if set, makes a Look for each worker, which is called for each document of the inputs.
 	Look     func() Look
 	Progress meter.Progress
 	Meter    *meter.Meter // nil: nothing is measured
 }
 
-// A Look returns what is known of the text that m has made last, nil if nothing: it becomes the
-// document's value in the table, and holds until the next call. An error ends the reading.
+// A Look returns what is known of the text that m has processed last, nil if nothing. It becomes
+// the document's value in the table, and is valid until the next call. An error ends the reading.
 type Look func(m *recipe.Maker, made recipe.Made, text []byte) ([]byte, error)
 
-// Counts are what was read.
+// Counts are the numbers of what was read.
 type Counts struct {
 	Documents int64
 	Bytes     int64 // of their records
 }
 
-// read is the first stage: it makes every record of all sources a document with a digest,
-// band keys and, where wanted, signature and feature set. It goes on behind what an earlier
-// process has read. The caller closes the table.
+// Records is the first stage: it makes every record of all sources a document with a digest, band
+// keys and, if wanted, signature and feature set. It continues behind what an earlier process has
+// read. The caller closes the table.
 func Records(ctx context.Context, o Options) (*table.Table, Counts, error) {
 	r := newReader(o)
 	t, err := r.read(ctx)
@@ -61,7 +61,7 @@ func Records(ctx context.Context, o Options) (*table.Table, Counts, error) {
 	return t, r.counts(), nil
 }
 
-// reader is what the workers of a readAll share.
+// reader is the state that the workers of Records share.
 type reader struct {
 	Options
 	table  *table.Builder
@@ -71,7 +71,7 @@ type reader struct {
 	bytes  atomic.Int64
 
 	mu     sync.Mutex
-	cutoff table.Position // with FirstProblem: nothing behind it is worth reading
+	cutoff table.Position // with FirstProblem: nothing behind it needs to be read
 }
 
 func newReader(o Options) *reader {
@@ -116,8 +116,8 @@ type worker struct {
 	parser *corpus.Parser
 	maker  *recipe.Maker
 	stored *storedReader // nil: records have texts
-	look   Look          // nil: nothing is asked
-	known  int64         // documents of which it knew something
+	look   Look          // nil: nothing is looked up
+	known  int64         // documents for which it returned something
 	other  bool          // a fingerprint since the last piece of a block was of another scheme
 	rows   *table.Filler
 	watch  stopwatch
@@ -126,7 +126,7 @@ type worker struct {
 
 func (r *reader) newWorker() *worker {
 	w := &worker{reader: r, parser: corpus.NewParser(r.Corpus), rows: r.table.NewFiller()}
-	w.parser.Overwrite(true) // of a record only what it is made into is used
+	w.parser.Overwrite(true) // of a record only what is made from it is used
 	o := recipe.MakerOptions{Signature: r.Table.Words > 0, Long: r.LongText, Short: r.Short, Whole: r.table.KeepsSet}
 	if r.Meter != nil {
 		o.Lap = func(step recipe.Step) { w.watch.lap(stepOf[step]) }
@@ -156,7 +156,7 @@ func (w *worker) read(ctx context.Context) error {
 		if err := ctx.Err(); err != nil { // perhaps while it waited for its turn
 			return err
 		}
-		if errors.Is(err, corpus.ErrUnavailable) { // not a property of the file: nothing of it may be taken for its end
+		if errors.Is(err, corpus.ErrUnavailable) { // not a property of the file: must not be taken for its end
 			return err
 		}
 		var goOn bool
@@ -183,8 +183,8 @@ func (w *worker) read(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// problemLine returns the line to keep of an error that has a place of its own:
-// negative, to tell it from a line within a block.
+// problemLine returns the line to record for an error with a line of its own: negative, to
+// distinguish it from a line within a block.
 func problemLine(err error) int64 {
 	var p *corpus.Problem
 	if errors.As(err, &p) {
@@ -201,8 +201,8 @@ func problemCause(err error) error {
 	return err
 }
 
-// readBlock turns a block into documents. Memory is allocated for a segment of the table,
-// not for each document.
+// readBlock turns a block into documents. Memory is allocated for each segment of the table, not
+// for each document.
 func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err error) {
 	var record corpus.Record
 	piece := w.rows.Begin(file.Index, b.Seq, 0)
@@ -249,7 +249,7 @@ func (w *worker) endPiece(piece *table.Block) (goOn bool, err error) {
 	return goOn, err
 }
 
-// make makes of a record's text, or of its stored signature, what a document has.
+// make makes the data of a document from a record's text, or from its stored signature.
 func (w *worker) make(record *corpus.Record) (recipe.Made, error) {
 	w.watch.lap(stepParse)
 	if w.stored == nil {
@@ -302,8 +302,8 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 	return nil
 }
 
-// textSize returns the length that a keep rule goes by: of the text or, where records have
-// none, of all values that were asked for.
+// textSize returns the length for a keep rule: of the text or, if records have none, of all values
+// that were asked for.
 func (w *worker) textSize(record *corpus.Record) uint32 {
 	n := len(record.Text)
 	if w.Corpus.NoText {
@@ -314,13 +314,13 @@ func (w *worker) textSize(record *corpus.Record) uint32 {
 	return uint32(n)
 }
 
-// trim gives back the memory that an uncommonly long text has left.
+// trim gives back the memory that an unusually long text has left.
 func (w *worker) trim() {
 	w.parser.Trim()
 	w.maker.Trim()
 }
 
-// keep takes a block into the table. It reports whether the worker should go on.
+// keep adds a block to the table. It reports whether the worker should continue.
 func (w *worker) keep(b *table.Block) (goOn bool, err error) {
 	w.mu.Lock()
 	beyond := b.Position().Compare(w.cutoff) > 0
@@ -336,23 +336,23 @@ func (w *worker) keep(b *table.Block) (goOn bool, err error) {
 	return true, w.rows.Keep(b)
 }
 
-// Sampled is what some blocks of a file hold.
+// Sampled are the sums over some blocks of a file.
 type Sampled struct {
 	Documents int64
-	Known     int64 // of them, those of which Options.Look knew something
+	Known     int64 // of these documents, those for which Options.Look returned something
 	Columns   int64 // bytes of the table
 	Decoded   int64 // bytes of the blocks
 }
 
-// Sample reads blocks of a file as long as there are more, and keeps nothing. ok is false
-// where the file cannot be read.
+// Sample reads blocks of a file as long as more returns true, and keeps nothing. ok is false if the
+// file cannot be read.
 func Sample(ctx context.Context, o Options, index int, file *corpus.File, more func() bool) (s Sampled, ok bool, err error) {
-	o.Table.SegmentBytes = math.MaxInt64 // one holds the sample
+	o.Table.SegmentBytes = math.MaxInt64 // one segment holds the sample
 	w := newReader(o).newWorker()
 	var b corpus.Block
 	opened := &feed.OpenFile{File: file, Index: index}
 	for ctx.Err() == nil && more() {
-		if err := file.Next(&b); err == io.EOF { // exactly: damage may wrap one
+		if err := file.Next(&b); err == io.EOF { // compared directly: an error of damage may wrap one
 			break
 		} else if err != nil {
 			return s, false, nil

@@ -11,14 +11,14 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// Fields, or columns, of stored fingerprints, beside the id.
+// Fields, or columns, of stored fingerprints, besides the id.
 const (
 	SchemeField    = "scheme"    // recipe.Recipe.Signature
-	SignatureField = "signature" // what the scheme writes down, in base64 or hexadecimal
+	SignatureField = "signature" // the packed signature, in base64 or hexadecimal
 	IDBytesField   = "id_bytes"  // of an id that is not UTF-8, in base64
 )
 
-// StoredFields are the last of Options.Corpus.Fields where records are stored fingerprints.
+// StoredFields are the last of Options.Corpus.Fields if records are stored fingerprints.
 var StoredFields = []string{SchemeField, IDBytesField}
 
 // storedReader reads the signatures of records. It has scratch memory and belongs to one
@@ -37,16 +37,16 @@ func newStoredReader(r recipe.Recipe, o *corpus.Options) *storedReader {
 	}
 }
 
-// open returns the signature of a record, and makes the record one of a document with its
-// id and fields. The slices hold until the next call.
+// open returns the signature of a record, and turns the record into one of a document with its id
+// and fields. The slices are valid until the next call.
 func (s *storedReader) open(record *corpus.Record) (packed []byte, err error) {
 	scheme, id := record.Fields[s.at], record.Fields[s.at+1]
 	record.Fields = record.Fields[:s.at]
 	if scheme == nil {
-		return nil, fault.Because(corpus.ErrMissingField, "no field %q, which says how the signature was made; take what alike sketch writes", SchemeField)
+		return nil, fault.Because(corpus.ErrMissingField, "no field %q, which says how the signature was made; use the output of alike sketch", SchemeField)
 	}
 	if !bytes.Equal(scheme, s.line) {
-		return nil, fault.Because(table.ErrScheme, "its scheme is %q, and that of the run %q: fingerprints can be compared if they were made in the same way only", scheme, s.line)
+		return nil, fault.Because(table.ErrScheme, "its scheme is %q, and that of the run %q: fingerprints can be compared only if they were made in the same way", scheme, s.line)
 	}
 	if id != nil {
 		if s.id, err = base64.StdEncoding.AppendDecode(s.id[:0], id); err != nil {

@@ -16,7 +16,7 @@ const (
 	stepCount
 )
 
-// stepOf are the steps of a recipe.Maker.
+// stepOf maps the steps of a recipe.Maker to these.
 var stepOf = [...]int{recipe.StepFeatures: stepFeatures, recipe.StepSketch: stepSketch}
 
 var stepNames = [stepCount]string{"read/files", "read/parse", "read/features", "read/sketch"}
@@ -38,7 +38,7 @@ func startWatch(m *meter.Meter) stopwatch {
 	return w
 }
 
-// lap says that the time since the last lap went into a step.
+// lap adds the time since the last lap to a step.
 func (w *stopwatch) lap(step int) {
 	if w.on {
 		now := time.Now()
@@ -47,7 +47,7 @@ func (w *stopwatch) lap(step int) {
 	}
 }
 
-// stop hands over what the worker has spent.
+// stop passes the worker's times to m.
 func (w *stopwatch) stop(m *meter.Meter, worker int) {
 	if !w.on {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/alike-dev/alike/internal/forecast"
 )
 
-// Judged returns representatives as forecasts see them.
+// Judged returns representatives in the form that forecasts take.
 func (s *Store) Judged(ctx context.Context, docs bitset.Set) forecast.Documents {
 	return judged{ctx, s, docs}
 }

@@ -8,25 +8,25 @@ import (
 	"github.com/alike-dev/alike/corpus"
 )
 
-// Kept holds what the first pass has decoded, as far as memory goes, so that records
-// of compressed files need not be decoded a second time: that takes longer than all else
-// that is done with a gzip file. What does not fit is read once more.
+// Kept holds what the first pass has decoded, as far as memory permits, so that records of
+// compressed files need not be decoded a second time: decoding a gzip file takes longer than all
+// other work on it. Records that do not fit are read once more.
 type Kept struct {
-	Memory int64 // in bytes; 0: any
+	Memory int64 // in bytes; 0: no limit
 
 	mu    sync.Mutex
 	size  int64
 	files map[int][]keptBlock
-	full  bool // nothing more is taken
+	full  bool // nothing more is added
 }
 
-// keptBlock is a block's bytes and where they begin in the decoded file.
+// keptBlock is a block's bytes and their offset in the decoded file.
 type keptBlock struct {
 	offset int64
 	data   []byte
 }
 
-// keptOverhead is what a block costs besides its bytes.
+// keptOverhead is the memory of a block in addition to its bytes.
 const keptOverhead = 64
 
 // Add keeps a copy of a block, which must not have been parsed yet: parsers overwrite what
@@ -62,8 +62,8 @@ func (k *Kept) Seal() {
 // Release gives all memory back.
 func (k *Kept) Release() { k.files, k.full = nil, true }
 
-// Record returns the bytes of a record that begins at an offset of the decoded file, which
-// must stay as they are; nil if they were not kept.
+// Record returns the bytes of a record that begins at an offset of the decoded file, nil if they
+// were not kept. They must not be changed.
 func (k *Kept) Record(file int, offset int64, length uint32) []byte {
 	if k == nil {
 		return nil

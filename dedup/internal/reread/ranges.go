@@ -14,9 +14,8 @@ import (
 //	object   ├──w──w─────w┬─────────────────────w─w──┬──────w─┤    w: wanted
 //	request      ╰───────╯                      ╰─╯         ╰╯
 //
-// A gap that is smaller than gapBytes is fetched along: it takes less time than
-// the answer to one more request. A run ends when it has runBytes, so that
-// others are under way meanwhile.
+// A gap that is smaller than gapBytes is fetched too: it takes less time than the answer to one
+// more request. A run ends when it has runBytes, so that other runs are fetched at the same time.
 const (
 	gapBytes    = 256 << 10
 	runBytes    = 2 << 20
@@ -24,7 +23,7 @@ const (
 	rangesBytes = 8 << 20 // under way for each worker, as many as a worker's open object holds
 )
 
-// recordRun is what one request fetches.
+// recordRun is the range of one request.
 type recordRun struct {
 	file       int
 	start, end int64 // in the object
@@ -38,7 +37,7 @@ type placedRecord struct {
 	offset int64
 }
 
-// add takes a document into the run, and reports whether it belongs there.
+// add adds a document to the run, and reports whether it belongs there.
 func (r *recordRun) add(file int, at placedRecord) bool {
 	end := at.offset + int64(at.length)
 	if len(r.docs) > 0 && (file != r.file || at.offset-r.end > gapBytes || end-r.start > runBytes) {
@@ -73,7 +72,7 @@ func (s *Store) fetchRanges(ctx context.Context, wanted bitset.Set) error {
 		return nil
 	})
 	if failed := group.Wait(); failed != nil {
-		return failed // err is but its consequence
+		return failed // err only follows from it
 	}
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// Sets gives the feature sets of documents to one goroutine: from the table
-// where it keeps them, else made again from the records.
+// Sets returns the feature sets of documents to one goroutine: from the table if it keeps them,
+// otherwise made again from the records.
 type Sets struct {
 	rows  *table.Cursor
 	fetch *Fetcher // nil: the table has the sets
@@ -16,8 +16,8 @@ type Sets struct {
 	made  []uint64
 }
 
-// NewSets returns a reader for ascending documents, of which prepareSets has been
-// told. The caller closes it.
+// NewSets returns a reader for ascending documents, for which PrepareSets was called. The caller
+// closes it.
 func (s *Store) NewSets(ctx context.Context) *Sets {
 	sets := &Sets{rows: s.Table.Scanner()}
 	if !s.Table.HasSets {
@@ -32,7 +32,7 @@ func (s *Sets) Close() {
 	}
 }
 
-// Of returns a document's feature set, which holds until the next call.
+// Of returns a document's feature set, which is valid until the next call.
 func (s *Sets) Of(doc uint32) ([]uint64, error) {
 	if s.fetch == nil {
 		set := s.rows.Set(doc)
@@ -46,7 +46,7 @@ func (s *Sets) Of(doc uint32) ([]uint64, error) {
 	return s.made, nil
 }
 
-// ShareOf is Of, but of a set that is made again it returns no more than keep wants.
+// ShareOf is Of, but if a set is made again it returns only the features that keep accepts.
 func (s *Sets) ShareOf(doc uint32, keep func(feature uint64) bool) ([]uint64, error) {
 	if s.fetch == nil {
 		return s.Of(doc)
@@ -59,5 +59,5 @@ func (s *Sets) ShareOf(doc uint32, keep func(feature uint64) bool) ([]uint64, er
 	return s.made, nil
 }
 
-// Lasting tells whether the last set holds for good.
+// Lasting tells whether the last set stays valid.
 func (s *Sets) Lasting() bool { return s.fetch == nil && s.rows.Resident() }

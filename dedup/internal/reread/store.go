@@ -23,16 +23,15 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// Store gives single records again after the first pass. Plain files are
-// read in place, and what the first pass has kept is there. Other records that are wanted are spooled beforehand, in
-// memory or, when that is full, in a file of the work folder: those of plain
-// objects by requests for where they lie, those of compressed files, which have
-// no place to read from, in one more pass over them.
+// Store returns single records after the first pass. Plain files are read in place, and so are records that the
+// first pass has kept. Other wanted records are spooled beforehand, in memory or, when that is full, in a file of
+// the work folder: those of plain objects by range requests, those of compressed files, which cannot be read at an
+// offset, in one more pass over them.
 type Store struct {
 	Options
 	mu      sync.Mutex
 	held    map[uint32][]byte // documents in memory
-	size    int64             // of those
+	size    int64             // size of held
 	have    bitset.Set        // documents in memory or on disk; nil: none
 	onDisk  spool
 	inPlace []bool // of sources
@@ -46,10 +45,10 @@ type Options struct {
 	Layouts *feed.Layouts
 	Space   *scratch.Space
 	Memory  int64 // of records, in bytes; 0: a share of that of Space
-	Kept    *Kept // of the first pass; nil: nothing
+	Kept    *Kept // by the first pass; nil: nothing
 }
 
-// heldOverhead is what a record in memory costs besides its bytes.
+// heldOverhead is the memory of a record in addition to its bytes.
 const heldOverhead = 64
 
 // New returns a store, which the caller closes.
@@ -130,10 +129,10 @@ func (s *Store) PrepareAll(ctx context.Context, wanted bitset.Set) error {
 	return s.spoolRecords(ctx, func(file int) bool { return files[file] }, wanted)
 }
 
-// InPlace tells whether the record of a document is read where it lies.
+// InPlace tells whether the record of a document is read from its file.
 func (s *Store) InPlace(doc uint32) bool { return s.inPlace[s.Table.FileOf(doc)] }
 
-// PrepareSets makes the sets of documents available to setReaders.
+// PrepareSets makes the sets of documents available to Sets.
 func (s *Store) PrepareSets(ctx context.Context, docs bitset.Set) error {
 	if s.Table.HasSets {
 		return nil
@@ -191,7 +190,7 @@ func (s *Store) spoolBlock(file int, b *corpus.Block, c *table.Cursor, wanted bi
 	return nil
 }
 
-// Put keeps a copy of a record, if it has none yet.
+// Put stores a copy of a record, unless there is one.
 func (s *Store) Put(doc uint32, raw []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,8 +206,8 @@ func (s *Store) Put(doc uint32, raw []byte) error {
 	return s.onDisk.put(doc, raw)
 }
 
-// get returns a record that was put: one that is in memory, which must stay as it
-// is, or one read into dst.
+// get returns a stored record: either the one in memory, which must not be changed, or one read
+// into dst.
 func (s *Store) get(dst []byte, doc uint32) (raw []byte, inMemory bool, err error) {
 	s.mu.Lock()
 	raw, ok := s.held[doc]
@@ -223,8 +222,8 @@ func (s *Store) get(dst []byte, doc uint32) (raw []byte, inMemory bool, err erro
 // has tells whether a record was put.
 func (s *Store) has(doc uint32) bool { return s.have != nil && s.have.Has(doc) }
 
-// spool keeps records in a file of the work folder. An index file says where: 16
-// bytes a document at its number, mostly a hole.
+// spool stores records in a file of the work folder. An index file gives their places: 16 bytes for
+// each document at its number, mostly a hole.
 type spool struct {
 	space   *scratch.Space
 	data    vfs.File
@@ -284,7 +283,7 @@ func (s *spool) get(dst []byte, doc uint32) ([]byte, error) {
 	return dst, nil
 }
 
-// close closes the files, of which nothing is needed any more.
+// close closes the files, which are no longer needed.
 func (s *spool) close() {
 	for _, f := range []vfs.File{s.data, s.index} {
 		if f != nil {
@@ -302,20 +301,19 @@ type Fetcher struct {
 	parser *corpus.Parser
 	record corpus.Record
 	raw    []byte
-	file   int // that is open; -1 when none
+	file   int // the open file; -1: none
 	open   *corpus.File
 
-	window   []byte // of a plain file, with the last record
+	window   []byte // bytes of a plain file, with the last record
 	windowAt int64
 	lastEnd  int64 // of that record
 	ahead    int   // bytes to read at once
 
-	Longest int // of the records that will be asked for, if that is known
+	Longest int // of the records that will be asked for, if known
 }
 
-// Records that lie closer together than nearBytes are read together, more and
-// more of them up to aheadBytes: a call of the system for each would cost as much
-// as all else that is done with a short record.
+// Records that are closer together than nearBytes are read together, more and more of them up to
+// aheadBytes: a system call for each would cost as much as all other work on a short record.
 const (
 	nearBytes  = 4 << 10
 	aheadBytes = 128 << 10
@@ -332,8 +330,8 @@ func (f *Fetcher) Close() {
 	}
 }
 
-// Text returns the text of a document, valid until the next call. Calls with
-// ascending documents open every file that is read in place once, and no other.
+// Text returns the text of a document, valid until the next call. Calls with ascending documents
+// open every file that is read in place once, and no other.
 func (f *Fetcher) Text(doc uint32) ([]byte, error) {
 	raw, layout, own, err := f.read(doc)
 	if err != nil {
@@ -347,13 +345,13 @@ func (f *Fetcher) Text(doc uint32) ([]byte, error) {
 	return f.record.Text, nil
 }
 
-// Raw returns the record of a document as it stands in its file, as Text does its text.
+// Raw returns the record of a document unchanged from its file, valid as for Text.
 func (f *Fetcher) Raw(doc uint32) ([]byte, error) {
 	raw, _, _, err := f.read(doc)
 	return raw, err
 }
 
-// read returns a record, how it is to be parsed, and whether it may be overwritten.
+// read returns a record, how it must be parsed, and whether it may be overwritten.
 func (f *Fetcher) read(doc uint32) (raw []byte, layout corpus.Layout, own bool, err error) {
 	d := *f.c.Doc(doc)
 	if f.c.Err != nil {
@@ -367,12 +365,11 @@ func (f *Fetcher) read(doc uint32) (raw []byte, layout corpus.Layout, own bool, 
 	return f.readSpooled(file, doc, &d)
 }
 
-// readSpooled returns a record of a source that is not read in place, which was kept or
-// spooled.
+// readSpooled returns a record of a source that cannot be read in place; it was kept or spooled.
 func (f *Fetcher) readSpooled(file int, doc uint32, d *table.Document) (raw []byte, l corpus.Layout, own bool, err error) {
 	kept := f.s.Kept.Record(file, d.Offset(), d.Length)
 	if kept == nil && !f.s.has(doc) {
-		return nil, l, false, table.Changed(f.s.Table.Sources[file].Label()) // its spooling has met an earlier end
+		return nil, l, false, table.Changed(f.s.Table.Sources[file].Label()) // spooling has found an earlier end of the file
 	}
 	if l, err = f.s.Layouts.Find(f.ctx, file, f.s.Table.Sources[file], f.s.Corpus); err != nil || kept != nil {
 		return kept, l, false, err
@@ -397,11 +394,11 @@ func (f *Fetcher) readInPlace(file int, d *table.Document) (raw []byte, l corpus
 	return raw, f.open.Layout(), own, err
 }
 
-// readWindow returns a record of the open file by way of the window, and whether it may
-// be overwritten.
+// readWindow returns a record of the open file through the window, and whether it may be
+// overwritten.
 func (f *Fetcher) readWindow(at io.ReaderAt, d *table.Document) (raw []byte, own bool, err error) {
 	if at == nil {
-		return nil, false, table.Changed(f.open.Source().Label()) // it is no regular file any more
+		return nil, false, table.Changed(f.open.Source().Label()) // it is no longer a regular file
 	}
 	start, end := d.Offset(), d.Offset()+int64(d.Length)
 	if start < f.windowAt || end > f.windowAt+int64(len(f.window)) {
@@ -428,8 +425,8 @@ func (f *Fetcher) readWindow(at io.ReaderAt, d *table.Document) (raw []byte, own
 	return raw, own, nil
 }
 
-// room returns buf, or another one, with length n. One for a long record has room
-// for the longest, so that it is made once.
+// room returns buf, or another one, with length n. A buffer for a long record has room for the
+// longest, so that it is made only once.
 func (f *Fetcher) room(buf []byte, n int) []byte {
 	if n > max(aheadBytes, cap(buf)) {
 		return make([]byte, n, max(n, f.Longest))
@@ -437,14 +434,14 @@ func (f *Fetcher) room(buf []byte, n int) []byte {
 	return scratch.Buffer(buf, n)
 }
 
-// Trim gives back the memory that an uncommonly long record has left, and that
-// which the next one, of so many bytes, does not fit in: not both are to be there.
+// Trim gives back the memory that an unusually long record has left, and the memory that is too
+// small for the next record, of next bytes: they must not both exist.
 func (f *Fetcher) Trim(next int) {
 	for _, buf := range []*[]byte{&f.window, &f.raw} {
 		if cap(*buf) > 8*aheadBytes && (next <= aheadBytes || next > cap(*buf)) {
 			*buf = nil
 		}
 	}
-	f.record = corpus.Record{} // views of them
+	f.record = corpus.Record{} // it refers to them
 	f.parser.Trim()
 }

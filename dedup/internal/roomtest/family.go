@@ -11,7 +11,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
-// Family is documents in classes, and edges between the first ones of those.
+// Family is documents in classes, and edges between the first documents of classes.
 type Family struct {
 	Docs, References int
 	First            []uint32 // of the document's class
@@ -68,7 +68,7 @@ func (g *Family) Members(t T) *extsort.Sorted {
 	return Sorted(t, members)
 }
 
-// Edges returns what is similar.
+// Edges returns the similar pairs.
 func (g *Family) Edges(t T) *extsort.Sorted {
 	var edges []extsort.Entry
 	for p, similarity := range g.Similar {

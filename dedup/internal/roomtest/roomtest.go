@@ -1,5 +1,5 @@
-// Package roomtest helps the tests of the engine's rooms: entries by hand in, entries to
-// compare out.
+// Package roomtest helps the tests of the engine's packages: it takes entries made by hand, and
+// returns entries to compare.
 package roomtest
 
 import (

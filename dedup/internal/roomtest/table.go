@@ -22,7 +22,7 @@ type Doc struct {
 	Set       []uint64
 }
 
-// Table returns a table in memory of documents, of which the first are references. All have
+// Table returns a table in memory of documents; the first ones are references. All have
 // as many keys, and as long signatures, as the first one. It has feature sets if sets says
 // so.
 func Table(t T, references int, sets bool, docs []Doc) *table.Table {
@@ -96,7 +96,7 @@ func Sets(rng *rand.Rand, n, most, vocabulary int) (docs []Doc) {
 	return docs
 }
 
-// Progress is told and forgets.
+// Progress ignores all progress.
 type Progress struct{}
 
 // Advance does nothing.

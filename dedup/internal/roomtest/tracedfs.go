@@ -17,7 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Operation is one thing that is done to a file system.
+// Operation is one operation on a file system.
 type Operation struct {
 	n     int    // 1, 2, … since the beginning
 	Kind  string // "write", "sync", …
@@ -28,7 +28,7 @@ type Operation struct {
 func (o Operation) String() string { return fmt.Sprintf("operation %d, %s %s", o.n, o.Kind, o.Path) }
 
 // TracedFS is a file system that asks before every operation whether it may be
-// done, and knows which files are open. It takes the paths of any system.
+// done, and knows which files are open. It accepts the paths of any system.
 type TracedFS struct {
 	vfs.FS
 	// may returns the error that an operation fails with. A write that fails may
@@ -65,7 +65,7 @@ func (t *TracedFS) Left() []string {
 	return slices.Sorted(maps.Values(t.Files))
 }
 
-// CloseAll closes what a failed run has left open, so that its locks are free as
+// CloseAll closes the files that a failed run has left open, so that its locks are free as
 // after the end of a process.
 func (t *TracedFS) CloseAll() {
 	t.mu.Lock()
@@ -100,7 +100,7 @@ func (t *TracedFS) opened(kind, name string, write bool, open func(name string) 
 func (t *TracedFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	return t.opened("create", name, true, func(name string) (vfs.File, error) {
 		if dir := path.Dir(name); strings.HasPrefix(dir, filepath.ToSlash(os.TempDir())) {
-			if err := t.FS.MkdirAll(dir, 0o755); err != nil { // made beside this file system
+			if err := t.FS.MkdirAll(dir, 0o755); err != nil { // made outside this file system
 				return nil, err
 			}
 		}
@@ -179,7 +179,7 @@ func (t *TracedFS) Lock(name string) (io.Closer, error) {
 	return l, nil
 }
 
-// Close gives the lock back, whatever may says: the kernel does.
+// Close releases the lock, whatever may returns: the kernel releases it too.
 func (l *tracedLock) Close() error {
 	l.fs.mu.Lock()
 	delete(l.fs.Files, l)

@@ -11,8 +11,8 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// Cursor reads rows of the table for one goroutine. Its slices stand until the
-// next call. After an error it returns zero values; see err.
+// Cursor reads rows of the table for one goroutine. Its slices are valid until the next call. After
+// an error it returns zero values; see Err.
 type Cursor struct {
 	t   *Table
 	Err error
@@ -21,10 +21,10 @@ type Cursor struct {
 	block      *Block
 	segment    *segment
 
-	near    []storedDocument // rows read from disk at once, from nearAt
+	near    []storedDocument // rows read from disk together, from nearAt
 	nearAt  uint32           // document
 	prior   storedDocument   // the row before them in the segment; zero if there is none
-	sizes   int              // rows to read at once
+	sizes   int              // number of rows to read together
 	raw     []byte
 	ids     []byte // of the rows near, once one was asked for
 	ahead   []byte // of the current segment's part, from aheadAt, when scanning
@@ -67,11 +67,11 @@ func (c *Cursor) Doc(doc uint32) *Document {
 	return &c.fetch(doc, row).Document
 }
 
-// Resident tells whether what the last call has returned holds for good.
+// Resident tells whether the result of the last call stays valid.
 func (c *Cursor) Resident() bool { return c.segment.resident }
 
-// fetch reads rows from a part: the document's own, the one before it and, when
-// scanning, some of those behind it in its block too.
+// fetch reads rows from a part: the document's own, the one before it and, when scanning, also some
+// behind it in its block.
 func (c *Cursor) fetch(doc uint32, row int) *storedDocument {
 	n, lead := min(max(c.sizes, 1), int(c.end-doc)), min(row, 1)
 	c.raw = scratch.Buffer(c.raw, (lead+n)*documentSize)
@@ -96,8 +96,8 @@ func (c *Cursor) fetch(doc uint32, row int) *storedDocument {
 	return &c.near[0]
 }
 
-// before returns the row before a document's in its segment, whose ends are where
-// the document's data begin. The document was read last, from a part.
+// before returns the row before a document's in its segment; its ends are the offsets at which the
+// document's data begin. The document was read last, from a part.
 func (c *Cursor) before(doc uint32, row int) *storedDocument {
 	switch i := doc - c.nearAt; {
 	case row == 0 || c.Err != nil:
@@ -160,7 +160,7 @@ func (c *Cursor) readIDs() bool {
 	return c.read(c.ids, c.segment.layout.idsAt()+int64(start))
 }
 
-// HashID returns what tells ids apart, save for rare collisions.
+// HashID returns a hash that identifies an id, except for rare collisions.
 func HashID(id []byte) uint64 {
 	if len(id) == 0 {
 		return 0
@@ -168,9 +168,9 @@ func HashID(id []byte) uint64 {
 	return max(hashing.Bytes(id), 1)
 }
 
-// AgainstPrefix begins the name of a reference whose id, or path and line, is the name
-// of an input as well. Its path, and line where there are several, follow. No path or
-// URL of an input begins like this.
+// AgainstPrefix is the prefix in the name of a reference whose id, or path and line, is also the
+// name of an input. The path of the reference follows, and the line if its file has several. No
+// path or URL of an input begins like this.
 const AgainstPrefix = "against://"
 
 // AppendID appends the name of a document in the outputs.
@@ -184,7 +184,7 @@ func (c *Cursor) AppendID(dst []byte, doc uint32) []byte {
 	return c.appendPlace(dst, doc)
 }
 
-// appendPlace appends the name that a document without an id has.
+// appendPlace appends the name of a document without an id.
 func (c *Cursor) appendPlace(dst []byte, doc uint32) []byte {
 	d := c.Doc(doc)
 	return c.t.AppendPlace(dst, c.block, d)
@@ -192,8 +192,8 @@ func (c *Cursor) appendPlace(dst []byte, doc uint32) []byte {
 
 func (c *Cursor) ID(doc uint32) string { return string(c.AppendID(nil, doc)) }
 
-// Namer gives the names of documents that are asked for many times in a row, as
-// the first one of a large cluster is.
+// Namer returns the names of documents that are asked for many times in a row, such as the first
+// one of a large cluster.
 type Namer struct {
 	*Cursor
 	known bool
@@ -255,7 +255,7 @@ func (c *Cursor) SetSize(doc uint32) int {
 	return int(to.set - from.set)
 }
 
-// ends returns where the value and the set of a document begin and end.
+// ends returns the offsets at which the value and the set of a document begin and end.
 func (c *Cursor) ends(doc uint32, row int) (from, to ends) {
 	if s := c.segment; s.resident {
 		return s.endsOf(row - 1), s.endsOf(row)
@@ -267,7 +267,7 @@ func (c *Cursor) ends(doc uint32, row int) (from, to ends) {
 	return c.before(doc, row).ends, c.near[doc-c.nearAt].ends
 }
 
-// Value returns what was added beside a document, see Filler.Add; empty if there is nothing.
+// Value returns the value that was added with a document, see Filler.Add; empty if there is none.
 func (c *Cursor) Value(doc uint32) []byte {
 	row := c.seek(doc)
 	if s := c.segment; s.resident {
@@ -279,7 +279,7 @@ func (c *Cursor) Value(doc uint32) []byte {
 	return c.checked(c.segment.layout.valuesAt()+int64(start)+int64(row)*crcSize, int64(end-start))
 }
 
-// checked reads a row that a checksum follows.
+// checked reads a row that is followed by its checksum.
 func (c *Cursor) checked(offset, length int64) []byte {
 	if c.Err != nil {
 		return nil
@@ -300,12 +300,12 @@ func (c *Cursor) checked(offset, length int64) []byte {
 	return b
 }
 
-// columnBytes is how much a cursor that scans reads at once of feature sets,
-// signatures or values.
+// columnBytes is how many bytes of feature sets, signatures or values a cursor that scans reads at
+// once.
 const columnBytes = 64 << 10
 
-// readAhead reports whether so many bytes from offset on are in memory. They are read
-// with those behind them unless they are many.
+// readAhead reports whether length bytes from offset on are in memory. It reads them together with
+// the bytes behind them, unless they are many.
 func (c *Cursor) readAhead(offset, length int64) bool {
 	if offset >= c.aheadAt && offset+length <= c.aheadAt+int64(len(c.ahead)) {
 		return true
@@ -323,7 +323,7 @@ func (c *Cursor) readAhead(offset, length int64) bool {
 	return true
 }
 
-// Meta returns what a keep rule may ask of a document.
+// Meta returns the data of a document that keep rules use.
 func (c *Cursor) Meta(doc uint32) cluster.Meta {
 	d := *c.Doc(doc)
 	m := cluster.Meta{Length: int64(d.TextSize), HasValue: d.HasValue()}

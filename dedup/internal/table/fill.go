@@ -17,23 +17,23 @@ type Options struct {
 	Sources    []corpus.Source
 	References int // leading sources that are references
 	Left       int // leading sources of the left of two collections
-	Keys       int // of a document
-	Words      int // of a signature that is kept; 0: none is
-	// MostSetFeatures is how many features all documents may have, with repeats, for their
-	// feature sets to be kept; 0: they are not.
+	Keys       int // number of keys of a document
+	Words      int // words of a signature that is kept; 0: none is kept
+	// MostSetFeatures is how many features all documents together may have, with repeats, for their
+	// feature sets to be kept; 0: they are not kept.
 	MostSetFeatures int64
 
 	Space        *scratch.Space
 	Memory       int64 // of segments, in bytes; 0: half of that of Space
-	SegmentBytes int64 // what a segment holds before the next one is begun
-	// Log is told of parts of PartBytes of input, or more; nil: parts are made where memory
-	// does not suffice.
+	SegmentBytes int64 // size of a segment at which the next one is begun
+	// Log receives notes of parts of PartBytes of input, or more; nil: parts are made only if
+	// memory does not suffice.
 	Log       *resume.Log
 	PartBytes int64
 }
 
-// Builder makes a table of what several workers read at the same time. Segments stay in
-// memory until they have their share of it; then all go to disk.
+// Builder makes a table of the documents that several workers read at the same time. Segments stay
+// in memory until they fill their share of it; then all go to disk.
 type Builder struct {
 	o        Options
 	keepSets atomic.Bool
@@ -42,7 +42,7 @@ type Builder struct {
 	mu       sync.Mutex
 	t        *Table
 	held     int64 // bytes of the segments in memory
-	spilling bool  // memory is full: segments go to disk at once
+	spilling bool  // memory is full: segments go directly to disk
 }
 
 func NewBuilder(o Options) *Builder {
@@ -51,11 +51,11 @@ func NewBuilder(o Options) *Builder {
 	return b
 }
 
-// KeepsSets tells whether feature sets are kept, as far as it is known.
+// KeepsSets tells whether feature sets are kept, as far as is known yet.
 func (b *Builder) KeepsSets() bool { return b.keepSets.Load() }
 
-// KeepsSet tells whether the set of a text with so many features is kept as a whole. If
-// not, no sets are.
+// KeepsSet tells whether the set of a text with that many features is kept. If not, no sets are
+// kept.
 func (b *Builder) KeepsSet(features int) bool {
 	if int64(features) > b.o.MostSetFeatures {
 		b.keepSets.Store(false)
@@ -70,8 +70,8 @@ func (b *Builder) count(features int64) {
 	}
 }
 
-// AddPart takes the segments of a part that an earlier process has made. It returns the
-// blocks of the part, which AddBlocks takes if they are wanted.
+// AddPart adds the segments of a part that an earlier process has made. It returns the blocks of
+// the part, which AddBlocks adds if they are wanted.
 func (b *Builder) AddPart(name PartName) ([]Block, error) {
 	p, index, err := openPart(b.o.Space, name)
 	if err != nil {
@@ -101,11 +101,11 @@ func (b *Builder) Table() (*Table, error) {
 	return b.t, b.t.number()
 }
 
-// Close closes the parts of a table that is not wanted.
+// Close closes the parts of a table that is not needed.
 func (b *Builder) Close() { b.t.Close() }
 
-// admit tells whether a segment of a size has no room in memory any more, and
-// whether it is the first one. Once one goes to disk alone, all do.
+// admit tells whether there is no room in memory for a segment of a size, and whether it is the
+// first such segment. After that all segments go to disk.
 func (b *Builder) admit(size int64) (full, first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -117,8 +117,8 @@ func (b *Builder) admit(size int64) (full, first bool) {
 	return b.spilling, first
 }
 
-// keep puts a segment and its blocks into the table. Its columns leave memory
-// when that is full: then they are in a part.
+// keep adds a segment and its blocks to the table. If memory is full, its columns are in a part and
+// leave memory.
 func (b *Builder) keep(s *segment, blocks []Block, full bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -161,8 +161,8 @@ func (b *Builder) NewFiller() *Filler {
 	return f
 }
 
-// newSegment begins a segment with room for as much as the last one held, so
-// that its slices are not grown step by step.
+// newSegment begins a segment with the capacity that the last one needed, so that its slices need
+// not grow step by step.
 func (f *Filler) newSegment() {
 	room := func(n int) int { return n + n/8 }
 	f.segment = &segment{
@@ -182,9 +182,9 @@ func (f *Filler) newSegment() {
 // before it is added.
 func (f *Filler) Columns() *columns { return &f.segment.columns }
 
-// Add adds a document, with its own id and its value, nil if it has none: the keep rule's
-// field or, where documents are looked up, what was found. A document has keys, or hashes of
-// fewer than 2¹⁴ features, if any were appended since the one before it.
+// Add adds a document, with its own id and its value, nil if it has none: the keep rule's field or,
+// where documents are looked up, the result of that. A document has keys, or hashes of fewer than
+// 2¹⁴ features, if any were appended since the last call.
 func (f *Filler) Add(d Document, id, value []byte) {
 	s := f.segment
 	s.ids = append(s.ids, id...)
@@ -193,7 +193,7 @@ func (f *Filler) Add(d Document, id, value []byte) {
 	s.add(d, value != nil, f.b.t.bands)
 }
 
-// Begin returns a block whose documents are those that are added next, or a piece of one.
+// Begin returns a block, or a piece of one, to which the next documents are added.
 func (f *Filler) Begin(file int, seq int64, piece int32) Block {
 	return Block{File: int32(file), Seq: seq, Piece: piece, row: uint32(len(f.segment.docs))}
 }
@@ -212,7 +212,7 @@ func (f *Filler) End(b *Block) (bytes int64) {
 	return bytes
 }
 
-// Keep takes a block that has ended into the table.
+// Keep adds a finished block to the table.
 func (f *Filler) Keep(b *Block) error {
 	f.blocks = append(f.blocks, *b)
 	f.problems += int64(len(b.problems))
@@ -222,35 +222,35 @@ func (f *Filler) Keep(b *Block) error {
 	return f.seal()
 }
 
-// Drop gives up the documents of a block.
+// Drop removes the documents of a block.
 func (f *Filler) Drop(b *Block) {
 	if !b.IsEnd() {
 		f.segment.cut(int(b.row), f.b.t.bands, f.b.t.k)
 	}
 }
 
-// Full tells whether there is no room for more of a block: it goes on as another piece.
+// Full tells whether the segment is full: the block then continues as another piece.
 func (f *Filler) Full(b *Block) bool { return f.full(int64(len(b.problems))) }
 
-// full tells whether the segment holds enough, with so many bytes of problems that
-// are not its blocks' yet.
+// full tells whether the segment is full, with problems more bytes of problems that do not belong
+// to its blocks yet.
 func (f *Filler) full(problems int64) bool {
 	return f.segment.filled()+f.problems+problems >= f.b.o.SegmentBytes
 }
 
-// Filled returns how many documents the segment has, and what they take in bytes.
+// Filled returns the number of documents in the segment, and their size in bytes.
 func (f *Filler) Filled() (documents int, bytes int64) {
 	return len(f.segment.docs), f.segment.filled()
 }
 
-// seal hands the segment over to the table, and writes it to the worker's part
-// when memory is full or finished parts are to survive.
+// seal passes the segment to the table, and writes it to the worker's part if memory is full or
+// finished parts must survive.
 func (f *Filler) seal() error {
 	if len(f.blocks) == 0 {
 		return nil
 	}
 	b, s := f.b, f.segment
-	f.last = &segment{columns: columns{docs: s.docs, ends: s.ends, ids: s.ids, Keys: s.Keys, Hashes: s.Hashes}} // for its sizes
+	f.last = &segment{columns: columns{docs: s.docs, ends: s.ends, ids: s.ids, Keys: s.Keys, Hashes: s.Hashes}} // for its capacities
 	s.seal(b.t.bands)
 	full, first := b.admit(s.size() + f.problems)
 	if first {
@@ -268,7 +268,7 @@ func (f *Filler) seal() error {
 	return nil
 }
 
-// evict takes the segments in memory out of it.
+// evict moves the segments in memory to disk.
 func (f *Filler) evict() error {
 	b := f.b
 	b.mu.Lock()
@@ -297,8 +297,8 @@ func (f *Filler) evict() error {
 	return nil
 }
 
-// store writes a segment to the worker's part and notes where it and the
-// problems of its blocks lie.
+// store writes a segment to the worker's part and records the places of the segment and of the
+// problems of its blocks.
 func (f *Filler) store(s *segment, blocks []Block) error {
 	b := f.b
 	if f.part == nil {
@@ -320,8 +320,8 @@ func (f *Filler) store(s *segment, blocks []Block) error {
 	return nil
 }
 
-// Rest ends the worker's part if that is of so many bytes of input, and tells whether. It
-// comes between blocks: what a part names of a block is all of it.
+// Rest ends the worker's part if it covers enough bytes of input, and tells whether it did. It is
+// called between blocks: a part that names a block has all of it.
 func (f *Filler) Rest(taken int64) (ended bool, err error) {
 	if f.b.o.Log == nil || taken < f.b.o.PartBytes {
 		return false, nil
@@ -329,7 +329,7 @@ func (f *Filler) Rest(taken int64) (ended bool, err error) {
 	return true, f.Finish()
 }
 
-// Finish hands over what there is, and notes the worker's part, so that it is not made
+// Finish passes on what is left, and writes a note of the worker's part, so that it is not made
 // again.
 func (f *Filler) Finish() error {
 	if err := f.seal(); err != nil || f.b.o.Log == nil || f.part == nil {
@@ -343,7 +343,7 @@ func (f *Filler) Finish() error {
 	return f.b.o.Log.Note(resume.Part, part.part.PartName)
 }
 
-// Close ends the writing of a part that nobody goes on with.
+// Close ends the writing of a part that nobody will continue.
 func (f *Filler) Close() error {
 	if f.part == nil {
 		return nil

@@ -15,22 +15,22 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// A part is a file of the work folder with segments that one worker has filled,
-// one after the other. docs/formats.md describes it:
+// A part is a file of the work folder with segments that one worker has filled, one after the
+// other. docs/formats.md describes it:
 //
-//	"alikepart 3 ", the number of the part in hexadecimal, '\n', the scheme line, '\n'
+//	"alikepart 4 ", the number of the part in hexadecimal, '\n', the scheme line, '\n'
 //	columns of the segments
 //	index: words, then a CRC-32C
 //	trailer: offset and length of the index, partMagic
 //
-// Without a whole trailer a part does not count: its worker was killed.
+// Without a complete trailer a part does not count: its worker was killed.
 const (
 	partHeader  = "alikepart 4 %016x\n%s\n"
 	partMagic   = 0x616c696b65706133 // "alikepa3"
 	trailerSize = 24
 )
 
-// part is a part to read.
+// part is a part that is open for reading.
 type part struct {
 	PartName
 	file extsort.RunFile
@@ -39,13 +39,13 @@ type part struct {
 // PartName names a part in the journal.
 type PartName struct {
 	Name string
-	ID   uint64 // stands in the part too: no other one passes for it
+	ID   uint64 // as in the part: no other part is mistaken for it
 }
 
 // partWriter fills a part. It belongs to one goroutine.
 type partWriter struct {
 	part     part
-	file     vfs.File // to be closed; nil: closed
+	file     vfs.File // nil: closed
 	at       int64    // bytes written
 	features int64    // of its documents, with repeats
 	segments []layout
@@ -72,7 +72,7 @@ func newPartWriter(space *scratch.Space) (*partWriter, error) {
 	return p, nil
 }
 
-// close ends the writing, of which a second time does nothing.
+// close ends the writing. A second call does nothing.
 func (p *partWriter) close() error {
 	if p.file == nil {
 		return nil
@@ -91,8 +91,8 @@ func (p *partWriter) write(b []byte) error {
 	return nil
 }
 
-// add writes a segment and the problems of its blocks, and notes in both where
-// they lie. What is in memory stays there.
+// add writes a segment and the problems of its blocks, and records their places in both. Data in
+// memory stay there.
 func (p *partWriter) add(s *segment, blocks []Block, bands, k int, hasSets bool) error {
 	p.buf = s.appendTo(p.buf[:0], &p.part, p.at, bands, k, hasSets)
 	for i := range blocks {
@@ -147,7 +147,7 @@ func (b *Block) appendTo(dst []uint64) []uint64 {
 
 const blockWords = 9
 
-// partIndex is what a finished part holds.
+// partIndex is the content of a finished part.
 type partIndex struct {
 	features int64
 	segments []layout
@@ -205,8 +205,8 @@ func (p *part) readIndex(scheme string) (*partIndex, error) {
 // widest is more bands and more components of a signature than there can be.
 const widest = 1 << 20
 
-// within tells whether the columns lie before end, which leaves room for sums and
-// products of their lengths.
+// within tells whether the columns lie before end, which is small enough that sums and products of
+// their lengths do not overflow.
 func (l *layout) within(end int64) bool {
 	for _, n := range []int64{l.offset, l.rows, l.ids, l.values, l.features, l.keyed, l.hashes} {
 		if n < 0 || n > end || end > 1<<40 {
@@ -219,7 +219,7 @@ func (l *layout) within(end int64) bool {
 	return l.end() <= end
 }
 
-// parsePartIndex takes the words of an index apart. Columns must lie before end.
+// parsePartIndex parses the words of an index. Columns must lie before end.
 func parsePartIndex(w []uint64, end int64) (*partIndex, error) {
 	index := &partIndex{features: int64(w[0])}
 	segments, blocks := w[1], w[2]
@@ -267,8 +267,8 @@ func (p *part) readProblems(b *Block) ([]byte, error) {
 	return problems, nil
 }
 
-// appendProblem appends a problem to those of a block: its line within the block
-// or, of a file that breaks off, -1.
+// appendProblem appends a problem to those of a block, with its line within the block or, for a
+// file that breaks off, a negative number.
 func appendProblem(dst []byte, line int64, err error) []byte {
 	start := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
@@ -279,7 +279,7 @@ func appendProblem(dst []byte, line int64, err error) []byte {
 	return dst
 }
 
-// nextProblem takes the first problem off b.
+// nextProblem returns the first problem of b, and the rest.
 func nextProblem(b []byte) (line int64, problem error, rest []byte, err error) {
 	if len(b) < 4 {
 		return 0, nil, nil, scratch.ErrDamaged

@@ -10,11 +10,11 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// ErrScheme is of a stored fingerprint that was made in another way than those of the run.
+// ErrScheme is the error of a stored fingerprint that was made differently from those of the run.
 var ErrScheme = errors.New("another scheme")
 
-// kinds are the reasons for which records and files are skipped. Their order is
-// part of the format of parts.
+// kinds are the reasons why records and files are skipped. Their order is part of the format of
+// parts.
 var kinds = [...]error{
 	nil, corpus.ErrMalformed, corpus.ErrMissingField, corpus.ErrNotString, corpus.ErrTooLong, corpus.ErrFieldCount,
 	corpus.ErrTruncated, corpus.ErrCorrupt, corpus.ErrChanged, corpus.ErrNoFiles, corpus.ErrLoop, corpus.ErrNotRegular,
@@ -22,7 +22,7 @@ var kinds = [...]error{
 	ErrScheme,
 }
 
-// KindOf returns the number of the first kind that an error is of, 0 if of none.
+// KindOf returns the number of the first kind that an error has, 0 if it has none.
 func KindOf(err error) byte {
 	for i, kind := range kinds[1:] {
 		if errors.Is(err, kind) {
@@ -32,7 +32,7 @@ func KindOf(err error) byte {
 	return 0
 }
 
-// restored is an error that reads as one met earlier and is of the same kind.
+// restored is an error with the text and the kind of an earlier one.
 type restored struct {
 	kind error
 	text setting.Text
@@ -40,12 +40,12 @@ type restored struct {
 
 func (r *restored) Error() string { return r.text.String() }
 
-// Explain returns the text with every setting as name says, see alike.Explain.
+// Explain returns the text with every setting named by name, see alike.Explain.
 func (r *restored) Explain(name func(field string) string) string { return r.text.Explain(name) }
 
 func (r *restored) Unwrap() error { return r.kind }
 
-// RestoredError returns the error of a kind that setting.Mark has given the text of.
+// RestoredError returns an error of a kind with a text that setting.Mark has returned.
 func RestoredError(kind byte, text string) error {
 	if int(kind) >= len(kinds) {
 		kind = 0
@@ -53,7 +53,7 @@ func RestoredError(kind byte, text string) error {
 	return &restored{kinds[kind], setting.Unmark(text)}
 }
 
-// Changed says that an input is not what it was when it was read.
+// Changed says that an input has changed since it was read.
 func Changed(path string) error {
 	return fmt.Errorf("%s: %w: leave the input alone during a run and start it again", fault.Shown(path), corpus.ErrChanged)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// Scan gives one worker the rows of segments.
+// Scan reads the rows of segments for one worker.
 type Scan struct {
 	t      *Table
 	s      *segment
@@ -90,7 +90,7 @@ func (r *Scan) Documents() ([]Document, error) {
 }
 
 // EachKey calls visit for every document of the segment from first up to end that has keys, with
-// its key of a band.
+// its key for a band.
 func (r *Scan) EachKey(band int, first, end uint32, visit func(doc uint32, key uint64) error) error {
 	if r.s.keyed == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (r *Scan) EachKey(band int, first, end uint32, visit func(doc uint32, key u
 			return err
 		}
 	}
-	at, done := 0, 0 // keys and rows that are behind
+	at, done := 0, 0 // keys and rows already passed
 	return r.EachBlock(func(b *Block, row, to int) error {
 		if docs == nil {
 			for doc := max(b.FirstDoc, first); doc < min(b.FirstDoc+b.Docs, end); doc++ {
@@ -115,7 +115,7 @@ func (r *Scan) EachKey(band int, first, end uint32, visit func(doc uint32, key u
 			}
 			return nil
 		}
-		if row < done { // its blocks are of several files, and not in the order of rows
+		if row < done { // the segment has blocks of several files, which are not in the order of rows
 			at, done = 0, 0
 		}
 		keyed, _ := count(docs[done:row])
@@ -152,7 +152,7 @@ func (r *Scan) keys(band int) ([]uint64, error) {
 }
 
 // EachHashes calls visit for every document of the segment from first up to end that has hashes of
-// its features, with those.
+// its features, with these hashes.
 func (r *Scan) EachHashes(first, end uint32, visit func(doc uint32, hashes []uint32) error) error {
 	column, err := r.hashes()
 	if err != nil || len(column) == 0 {
@@ -162,7 +162,7 @@ func (r *Scan) EachHashes(first, end uint32, visit func(doc uint32, hashes []uin
 	if err != nil {
 		return err
 	}
-	at, done := 0, 0 // hashes and rows that are behind
+	at, done := 0, 0 // hashes and rows already passed
 	return r.EachBlock(func(b *Block, row, to int) error {
 		if row < done { // see EachKey
 			at, done = 0, 0
@@ -201,7 +201,7 @@ func (r *Scan) hashes() ([]uint32, error) {
 	return r.halves, nil
 }
 
-// AppendPlace appends the name that a document of a block has without an id.
+// AppendPlace appends the name of a document of a block that has no id.
 func (t *Table) AppendPlace(dst []byte, b *Block, d *Document) []byte {
 	return t.Sources[b.File].AppendID(dst, b.firstLine+int64(d.Line))
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// Document is what the engine keeps of a document while it works: 48 bytes, apart from its
-// band keys or the hashes of its features. All stages go through millions of them again and again, so what
-// most runs have no use for lies elsewhere (segment.ends).
+// Document is the data of a document that the engine keeps while it works: 48 bytes, without its band keys
+// or the hashes of its features. All stages go through millions of them again and again, so data that few
+// runs need are elsewhere (segment.ends).
 type Document struct {
-	Digest   uint64 // of the features, with repeats and regardless of order: 64 bits of it, and those of Check
+	Digest   uint64 // of the features, with repeats and regardless of order: 64 bits of it; Check has more
 	IDHash   uint64 // of its own id; 0 when it has none
-	place    uint64 // offset of the record in the file's decoded stream << 16 | hasValue | keyed | number of hashes
+	place    uint64 // offset of the record in the file's decoded stream, below 2⁴⁸, << 16 | hasValue | keyed | number of hashes
 	Check    uint32 // see Check
 	idEnd    uint32 // end of its id in the segment's ids
 	Length   uint32 // bytes of the record
@@ -27,10 +27,9 @@ type Document struct {
 
 const (
 	placeShift = 16
-	hasValue   = 1 << 15   // it has one
+	hasValue   = 1 << 15   // it has a value
 	keyed      = 1 << 14   // it has band keys
 	mostHashes = 1<<14 - 1 // of features
-	maxOffset  = 1<<47 - 1 // 128 TiB
 	flagsMask  = 1<<placeShift - 1
 )
 
@@ -43,47 +42,47 @@ func (d Document) At(offset int64) Document {
 // Offset returns the offset of the record in the file's decoded stream.
 func (d *Document) Offset() int64 { return int64(d.place >> placeShift) }
 
-// HasValue tells whether something was added beside the document: see Filler.Add.
+// HasValue tells whether a value was added with the document: see Filler.Add.
 func (d *Document) HasValue() bool { return d.place&hasValue != 0 }
 
 func (d *Document) keyed() bool { return d.place&keyed != 0 }
 
-// hashes returns how many hashes of features it has.
+// hashes returns the number of hashes of its features.
 func (d *Document) hashes() int { return int(d.place & mostHashes) }
 
-// Check returns the part of a digest (recipe.Digest) that stands beside its first word.
+// Check returns the part of a digest (recipe.Digest) that is kept in addition to its first word.
 func Check(digest [2]uint64) uint32 { return uint32(hashing.Mix(digest[1]) >> 32) }
 
-// ends are where what few runs have of a document ends.
+// ends are the ends of a document's data that few runs have.
 type ends struct {
-	value uint32 // in the segment's values: the keep rule's field, or what it is like
+	value uint32 // in the segment's values: the keep rule's field, or the document that it is like
 	set   uint32 // in the segment's features
 }
 
-// segment holds the columns of some blocks' documents, as one worker has read
-// them: in memory, or in a part of the work folder.
+// segment holds the columns of some blocks' documents, as one worker has read them: in memory, or
+// in a part of the work folder.
 type segment struct {
 	rows   int
-	keyed  int     // of them, those with band keys
-	hashed int     // hashes of them, while it is filled
+	keyed  int     // documents with band keys
+	hashed int     // number of hashes, while it is filled
 	blocks []int32 // its blocks in table.blocks, in the order of their rows
 
 	columns
 
 	resident               bool  // the columns are in memory
-	part                   int32 // in table.parts; -1: in none
+	part                   int32 // index in table.parts; -1: none
 	layout                 layout
 	firstBlock, blockCount int // its blocks in table.blocks until these are ordered
 }
 
-// columns are what a segment has of its documents.
+// columns are the data of a segment's documents.
 type columns struct {
 	docs       []Document
-	ends       []ends // of those; empty while there are neither values nor feature sets
+	ends       []ends // for each of docs; empty if there are neither values nor feature sets
 	ids        []byte
 	values     []byte
-	Keys       []uint64 // of those that have any: while it is filled bands a document, later documents a band
-	Hashes     []uint32 // of features, one document's after the other's
+	Keys       []uint64 // of documents that have any: by document while the segment is filled, later by band
+	Hashes     []uint32 // of features, document by document
 	Signatures []uint32 // k a document
 	Features   []uint64 // feature sets, one after the other
 }
@@ -109,7 +108,7 @@ func (s *segment) add(d Document, value bool, bands int) {
 	s.docs = append(s.docs, d)
 }
 
-// endsOf returns the ends of a row; those of the row before the first are zero.
+// endsOf returns the ends of a row; before the first row they are zero.
 func (s *segment) endsOf(row int) ends {
 	if row < 0 || len(s.ends) == 0 {
 		return ends{}
@@ -117,7 +116,7 @@ func (s *segment) endsOf(row int) ends {
 	return s.ends[row]
 }
 
-// cut leaves the first rows, of a segment that is being filled.
+// cut keeps only the first rows of a segment that is being filled.
 func (s *segment) cut(rows, bands, k int) {
 	idEnd, last := uint32(0), s.endsOf(rows-1)
 	if rows > 0 {
@@ -132,7 +131,7 @@ func (s *segment) cut(rows, bands, k int) {
 	s.Signatures, s.Features = s.Signatures[:rows*k], s.Features[:last.set]
 }
 
-// count returns how many of documents have keys, and how many hashes they have.
+// count returns how many of the documents have keys, and the number of their hashes.
 func count(docs []Document) (keyed, hashes int) {
 	for i := range docs {
 		if docs[i].keyed() {
@@ -143,13 +142,12 @@ func count(docs []Document) (keyed, hashes int) {
 	return keyed, hashes
 }
 
-// layout says where the columns of a segment lie in its part.
+// layout gives the places of a segment's columns in its part.
 //
-// Every row of every column has a checksum of its own kind, so that single rows
-// can be read and trusted: a document's record ends with a CRC-32C, an id is
-// held against its hash, a value, a signature and a feature set are followed by a
-// CRC-32C, and so are the column of one band's keys and that of hashes. Every CRC-32C is that of the part
-// and the place too: see part.sum.
+// Every row of every column has a checksum of its own kind, so that single rows can be read and trusted:
+// a document's record ends with a CRC-32C, an id is compared with its hash, and a CRC-32C follows a
+// value, a signature and a feature set, and the columns of one band's keys and of hashes. Every CRC-32C
+// also depends on the part and the place: see part.sum.
 type layout struct {
 	offset                      int64 // of the first column
 	rows, ids, values, features int64 // documents; bytes of ids and values; elements of all sets
@@ -159,7 +157,7 @@ type layout struct {
 }
 
 const (
-	documentSize = 64
+	documentSize = 60
 	crcSize      = durable.ChecksumSize
 )
 
@@ -180,8 +178,7 @@ func (l *layout) signatureSize() int64 {
 }
 func (l *layout) featuresAt() int64 { return l.signaturesAt() + l.rows*l.signatureSize() }
 
-// setAt is the place of the set of a row that begins behind the given number of
-// elements.
+// setAt returns the offset of the set of a row that begins behind the given number of elements.
 func (l *layout) setAt(row int, elements uint32) int64 {
 	return l.featuresAt() + int64(elements)*8 + int64(row)*crcSize
 }
@@ -198,7 +195,7 @@ func (s *segment) size() int64 {
 	return columnBytesOf(cap(s.docs), cap(s.ends), cap(s.ids)+cap(s.values), cap(s.Keys)+cap(s.Features), cap(s.Signatures)+cap(s.Hashes))
 }
 
-// filled returns the bytes that the documents take, without room for more.
+// filled returns the bytes that the documents take, without spare capacity.
 func (s *segment) filled() int64 {
 	return columnBytesOf(len(s.docs), len(s.ends), len(s.ids)+len(s.values), len(s.Keys)+len(s.Features), len(s.Signatures)+len(s.Hashes))
 }
@@ -207,7 +204,7 @@ func columnBytesOf(docs, ends, bytes, words, components int) int64 {
 	return int64(docs)*48 + int64(ends)*8 + int64(bytes) + int64(words)*8 + int64(components)*4
 }
 
-// idSpan returns where the id of a row lies in the ids.
+// idSpan returns the range of a row's id in the ids.
 func (s *segment) idSpan(row int) (start, end uint32) {
 	if row > 0 {
 		start = s.docs[row-1].idEnd
@@ -224,8 +221,7 @@ func (s *segment) set(row int) []uint64 {
 	return s.Features[s.endsOf(row-1).set:end:end]
 }
 
-// seal ends the filling: keys are laid out by band, since that is how they are
-// read.
+// seal ends the filling: it reorders keys by band, since they are read in that order.
 func (s *segment) seal(bands int) {
 	s.rows = len(s.docs)
 	if s.keyed*bands == 0 {
@@ -240,8 +236,8 @@ func (s *segment) seal(bands int) {
 	s.Keys = byBand
 }
 
-// appendTo appends the columns as they stand in a part, and sets the layout for
-// a segment that begins at offset. dst is empty.
+// appendTo appends the columns in the form of a part, and sets the layout for a segment that begins
+// at offset. dst is empty.
 func (s *segment) appendTo(dst []byte, p *part, offset int64, bands, k int, hasSets bool) []byte {
 	sealed := func(fill func([]byte) []byte) {
 		dst = p.appendSealed(dst, offset+int64(len(dst)), fill)
@@ -296,15 +292,8 @@ func appendHalves(dst []byte, halves []uint32) []byte {
 }
 
 func appendDocument(dst []byte, d *Document, e ends) []byte {
-	flags := uint32(d.hashes()) << 16
-	if d.HasValue() {
-		flags |= 1
-	}
-	if d.keyed() {
-		flags |= 2
-	}
-	dst = appendWords(dst, []uint64{d.Digest, uint64(d.Offset()), d.IDHash})
-	return appendHalves(dst, []uint32{d.Check, d.idEnd, e.value, e.set, d.Length, d.TextSize, d.Features, d.Line, flags})
+	dst = appendWords(dst, []uint64{d.Digest, d.place, d.IDHash})
+	return appendHalves(dst, []uint32{d.Check, d.idEnd, e.value, e.set, d.Length, d.TextSize, d.Features, d.Line})
 }
 
 // storedDocument is a row of a part.
@@ -313,7 +302,7 @@ type storedDocument struct {
 	ends
 }
 
-// readDocument reads the document at the beginning of b, which stands at offset.
+// readDocument reads the document at the beginning of b, which is at offset in the part.
 func (p *part) readDocument(b []byte, offset int64, d *storedDocument) error {
 	b, err := p.checked(b[:documentSize], offset)
 	if err != nil {
@@ -321,38 +310,27 @@ func (p *part) readDocument(b []byte, offset int64, d *storedDocument) error {
 	}
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
 	half := func(i int) uint32 { return binary.LittleEndian.Uint32(b[24+4*i:]) }
-	flags := half(8)
-	if word(1) > maxOffset || flags>>16 > mostHashes {
-		return scratch.ErrDamaged
-	}
 	*d = storedDocument{
-		Document{Digest: word(0), IDHash: word(2), place: uint64(flags >> 16), Check: half(0), idEnd: half(1), Length: half(4), TextSize: half(5), Features: half(6), Line: half(7)},
+		Document{Digest: word(0), place: word(1), IDHash: word(2), Check: half(0), idEnd: half(1), Length: half(4), TextSize: half(5), Features: half(6), Line: half(7)},
 		ends{half(2), half(3)},
-	}
-	d.Document = d.At(int64(word(1)))
-	if flags&1 != 0 {
-		d.place |= hasValue
-	}
-	if flags&2 != 0 {
-		d.place |= keyed
 	}
 	return nil
 }
 
-// sum is the checksum of what stands at offset in a part. It is another one in every
-// other part, and in every other place: what was put there from elsewhere is damage.
+// sum is the checksum of bytes at offset in a part. It differs for every part and every offset, so
+// that bytes moved there from elsewhere count as damage.
 func (p *part) sum(b []byte, offset int64) uint32 {
 	return durable.Checksum(uint32(p.ID)+uint32(offset), b)
 }
 
-// appendSealed appends what fill appends at offset, and its checksum.
+// appendSealed appends the bytes that fill appends at offset, and their checksum.
 func (p *part) appendSealed(dst []byte, offset int64, fill func([]byte) []byte) []byte {
 	start := len(dst)
 	dst = fill(dst)
 	return binary.LittleEndian.AppendUint32(dst, p.sum(dst[start:], offset))
 }
 
-// checked returns b, which stands at offset, without the checksum at its end.
+// checked returns b, which is at offset, without the checksum at its end.
 func (p *part) checked(b []byte, offset int64) ([]byte, error) {
 	n := len(b) - crcSize
 	if p.sum(b[:n], offset) != binary.LittleEndian.Uint32(b[n:]) {
@@ -374,7 +352,7 @@ func (p *part) readChecked(buf []byte, offset, length int64) (data, read []byte,
 	return data, buf, err
 }
 
-// halves appends what appendHalves has written.
+// halves appends the words that appendHalves has written.
 func halves(dst []uint32, b []byte) []uint32 {
 	for ; len(b) >= 4; b = b[4:] {
 		dst = append(dst, binary.LittleEndian.Uint32(b))

@@ -10,8 +10,8 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 )
 
-// Block is a run of documents of one file, and what could not be read there: a
-// block of the input, or a piece of one whose documents fill several segments.
+// Block is a run of documents of one file, with the problems found there: a block of the input, or
+// a piece of one whose documents fill several segments.
 type Block struct {
 	File     int32
 	segment  int32 // that holds its documents
@@ -19,17 +19,17 @@ type Block struct {
 	Docs     uint32
 	FirstDoc uint32
 	Piece    int32
-	Seq      int64 // within the file; endOfFile for what comes after the last one
+	Seq      int64 // number in the file; endOfFile for problems behind the last one
 
-	Lines     int64 // 0 for a piece but the last one
+	Lines     int64 // 0 for every piece but the last one
 	firstLine int64 // of the file, from 0
 
-	problems                []byte // while it is in memory
+	problems                []byte // while they are in memory
 	problemsAt, problemsLen int64  // in the segment's part
 }
 
-// endOfFile is the number of a block that stands for the end of a file: whether
-// it breaks off. It has no documents, and its row is the number of blocks before it.
+// endOfFile is the number of a block that stands for the end of a file and says whether the file
+// breaks off. It has no documents, and its row is the number of blocks before it.
 const endOfFile = math.MaxInt64
 
 // Position orders blocks, and their pieces, as the input does.
@@ -45,36 +45,36 @@ func (p Position) Compare(q Position) int {
 
 var EndOfInput = Position{File: math.MaxInt}
 
-// EndBlock stands for the end of a file of so many blocks.
+// EndBlock returns the block for the end of a file with that many blocks.
 func EndBlock(file int, blocks int64) Block {
 	return Block{File: int32(file), Seq: endOfFile, row: uint32(blocks)}
 }
 
-// IsEnd tells whether it stands for the end of a file, and blocksBefore of how many blocks.
+// IsEnd tells whether it stands for the end of a file; blocksBefore returns how many blocks that
+// has.
 func (b *Block) IsEnd() bool         { return b.Seq == endOfFile }
 func (b *Block) BlocksBefore() int64 { return int64(b.row) }
 
-// AddProblem adds what could not be read: the line within the block or, of a file that
-// breaks off, the complement of the line in it.
+// AddProblem adds a problem: with the line within the block or, for a file that breaks off, the
+// complement of the line in the file.
 func (b *Block) AddProblem(line int64, err error) { b.problems = appendProblem(b.problems, line, err) }
 
 func (b *Block) HasProblems() bool { return len(b.problems) > 0 }
 
 func (b *Block) Position() Position { return Position{int(b.File), b.Seq, b.Piece} }
 
-// Table is all documents in input order: references first, then the inputs; or the
-// left of two collections first, then the right.
-// The order is that of the sources and, within a file, of the records, whatever
-// worker read them when.
+// Table is all documents in input order: references first, then the inputs; or the left of two
+// collections first, then the right. The order is that of the sources and, within a file, of the
+// records, whichever worker read them and when.
 //
-// A document's data lie in the row of a segment, in memory or in a part; only
-// blocks are in memory always, about 100 bytes for each MiB of input.
+// A document's data are in the row of a segment, in memory or in a part; only blocks are always in
+// memory, about 100 bytes for each MiB of input.
 type Table struct {
 	Sources        []corpus.Source
 	ReferenceFiles int   // leading sources that are references
 	References     int   // leading documents that are references
 	leftFiles      int   // leading sources of the left of two collections; see Config.With
-	Left           int   // leading documents of them
+	Left           int   // leading documents of these sources
 	Docs           int   // documents
 	Features       int64 // of all documents, with repeats
 	bands          int
@@ -86,19 +86,19 @@ type Table struct {
 	parts    []part
 	Blocks   []Block
 	Skipped  bitset.Set // documents found unusable after they were read
-	Known    bitset.Set // documents like one of a collection that was there; nil: none, and nobody asked
-	// ByPlace has the references that are named by their places, since inputs have
-	// their names; nil: none.
+	Known    bitset.Set // documents like one of Config.Known; nil: none, or Known is not set
+	// ByPlace has the references that are named by their places, because inputs have their names;
+	// nil: none.
 	ByPlace bitset.Set
 }
 
-// Counts tells whether a document is neither skipped nor known: it can be alike to others, or
-// kept.
+// Counts tells whether a document is neither skipped nor known: only then can it be similar to
+// others, or kept.
 func (t *Table) Counts(doc uint32) bool {
 	return !t.Skipped.Has(doc) && (t.Known == nil || !t.Known.Has(doc))
 }
 
-// number orders the blocks as the input is and numbers the documents.
+// number sorts the blocks into input order and numbers the documents.
 func (t *Table) number() error {
 	slices.SortFunc(t.Blocks, func(a, b Block) int { return a.Position().Compare(b.Position()) })
 	docs, line, file := int64(0), int64(0), int32(-1)
@@ -128,8 +128,8 @@ func (t *Table) number() error {
 	return nil
 }
 
-// MaxDocuments is how many documents a run can number; two numbers and a
-// similarity make an entry of the sorters.
+// MaxDocuments is how many documents a run can number; two numbers and a similarity make an entry
+// of the sorters.
 const MaxDocuments = 1<<32 - 2
 
 func CheckDocuments(n int64) error {
@@ -137,7 +137,7 @@ func CheckDocuments(n int64) error {
 		return nil
 	}
 	return fmt.Errorf("more than %d documents, references included, are more than one run can number: "+
-		"split the input and run each part for itself, then what they keep", int64(MaxDocuments))
+		"split the input and run each part separately, then the documents that they keep", int64(MaxDocuments))
 }
 
 // BlockOf returns the number of the block that holds a document.
@@ -173,8 +173,8 @@ func (t *Table) firstOf(at Position) uint32 {
 	return t.Blocks[i].FirstDoc
 }
 
-// EachProblem visits what could not be read, in input order, with its line in its file; of a
-// file that breaks off it is -1.
+// EachProblem visits the problems in input order, each with its line in its file; the line is -1
+// for a file that breaks off.
 func (t *Table) EachProblem(visit func(file int, line int64, p *corpus.Problem) error) error {
 	for i := range t.Blocks {
 		b := &t.Blocks[i]
@@ -225,7 +225,7 @@ func (t *Table) DropKeys() {
 	}
 }
 
-// Close closes the parts. They were only read, so an error tells nothing.
+// Close closes the parts. They were only read, so an error does not matter.
 func (t *Table) Close() {
 	for _, p := range t.parts {
 		_ = p.file.Close()

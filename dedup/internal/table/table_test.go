@@ -144,7 +144,7 @@ func someTables(t failer, rng *rand.Rand, size tableSize) (inMemory, inParts *Ta
 func someDocument(rng *rand.Rand, size tableSize, line int) plainDocument {
 	d := plainDocument{Document: Document{
 		Digest: rng.Uint64(), Check: rng.Uint32(), Length: rng.Uint32(), TextSize: rng.Uint32(), Features: rng.Uint32(), Line: uint32(2 * line),
-	}.At(rng.Int64N(maxOffset))}
+	}.At(rng.Int64N(1 << 48))}
 	if size.values && rng.IntN(2) == 0 {
 		d.place |= hasValue
 	}

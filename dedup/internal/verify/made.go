@@ -21,14 +21,14 @@ const (
 	madeHeader = 24 // of each document
 )
 
-// manyPairs tells whether making all sets pays: documents are in two pairs each, on average.
+// manyPairs tells whether making all sets pays off: documents are in two pairs each, on average.
 func (v *Options) manyPairs(pairs *extsort.Sorted) bool {
 	t, room := v.Records.Table, v.Graph.Space.Share(8)
 	return pairs.Len() >= int64(t.Docs) && SetsFit(t) && (room == 0 || sizeOfSets(t) <= room)
 }
 
-// SetsFit tells whether the sets of a table are made once, however many pairs documents are in, if the
-// memory for data has room for them.
+// SetsFit tells whether the sets of a table may be made once when documents are in many pairs: this
+// still requires that the memory for data has room for them.
 func SetsFit(t *table.Table) bool { return sizeOfSets(t) <= madeMost }
 
 func sizeOfSets(t *table.Table) int64 { return 8*t.Features + madeHeader*int64(t.Docs) }

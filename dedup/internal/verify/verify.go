@@ -20,53 +20,52 @@ import (
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// unitBytes is how much raw text a unit of verification re-reads: so little that
-// the feature sets, about 1.3 times as much, stay in the second-level cache. With
-// 8 MiB verifying takes a sixth longer, and the last units keep one worker waiting.
+// unitBytes is how much raw text a unit of verification reads again: so little that the feature
+// sets, about 1.3 times as much, stay in the second-level cache. With 8 MiB verifying takes a sixth
+// longer, and other workers wait for the last units.
 const unitBytes = 1 << 20
 
 // unitPairs is how many pairs a unit holds at most.
 const unitPairs = 1 << 13
 
-// Options say by what pairs are verified.
+// Options say how pairs are verified.
 type Options struct {
 	Graph    graph.Graph
 	Records  *reread.Store // of the documents
-	Edges    graph.Edges   // that are made of pairs of sets
+	Edges    graph.Edges   // which edges pairs of sets make
 	Log      *resume.Log   // nil: nothing is noted
 	Progress meter.Progress
 	Meter    *meter.Meter // nil: nothing is measured
 
-	made [][]uint64 // sets of documents, made once for all units; nil: they are not
+	made [][]uint64 // sets of documents, made once for all units; nil: not made
 }
 
-// fromRecords tells whether records are read again: the table has not what decides.
+// fromRecords tells whether records must be read again because the table lacks the sets.
 func (v *Options) fromRecords() bool {
 	return v.Records.Recipe.BySets() && !v.Records.Table.HasSets
 }
 
-// unit is a number of pairs that one worker verifies, and the documents that
-// they are of, ascending.
+// unit is a number of pairs that one worker verifies, with their documents, ascending.
 type unit struct {
 	pairs []graph.Pair
 	docs  []uint32
-	size  int64 // bytes of their records, as far as they are read
+	size  int64 // bytes of the records that are read
 }
 
-// Query is what is to be verified.
+// Query says what to verify.
 type Query struct {
 	Pairs *extsort.Sorted
 	Votes uint64     // that a pair needs
-	Known bitset.Set // of documents whose pairs among each other are known; nil: none
+	Known bitset.Set // documents all of whose pairs with each other are known; nil: none
 	Rate  bool       // every pair gets its similarity, not only those that reach the threshold
-	Kind  string     // of the notes of how far it is; "": none
+	Kind  string     // of the notes on progress; "": none
 }
 
-// Pairs establishes similarities of pairs of representatives. It returns the edges among
-// them, and how many pairs have enough votes. The caller releases the edges.
+// Pairs computes the similarities of pairs of representatives. It returns the edges among them, and
+// how many pairs have enough votes. The caller releases the edges.
 //
-// The feature sets come from the table where it keeps them, else from the records, read
-// again by the unit of pairs that needs them.
+// The feature sets come from the table if it keeps them, otherwise from the records, which each
+// unit of pairs reads again.
 func Pairs(ctx context.Context, v Options, what Query) (edges *extsort.Sorted, compared int64, err error) {
 	if v.Log == nil {
 		what.Kind = ""
@@ -107,7 +106,7 @@ func Pairs(ctx context.Context, v Options, what Query) (edges *extsort.Sorted, c
 	return edges, c.done, err
 }
 
-// rounds verifies until it is time for a note, again and again.
+// rounds repeats verifying until it is time for a note, and writing the note.
 func (v *Options) rounds(ctx context.Context, what Query, c *cutter, edges *extsort.Sorter) error {
 	to := edges.Appenders(v.Graph.Space.Threads)
 	for !c.ended {
@@ -129,7 +128,7 @@ func (v *Options) rounds(ctx context.Context, what Query, c *cutter, edges *exts
 	return nil
 }
 
-// round lets all workers verify units.
+// round makes all workers verify units.
 func (v *Options) round(ctx context.Context, rate bool, c *cutter, to []*extsort.Appender) error {
 	units := make(chan unit)
 	group, ctx := errgroup.WithContext(ctx)
@@ -154,8 +153,8 @@ func (v *Options) round(ctx context.Context, rate bool, c *cutter, to []*extsort
 	return group.Wait()
 }
 
-// byComponent orders pairs so that those connected with each other lie
-// together: a unit then meets each of its documents in many pairs.
+// byComponent orders pairs by connected component, so that a unit has each of its documents in many
+// pairs.
 func (v *Options) byComponent(ctx context.Context, pairs *extsort.Sorted) (*extsort.Sorted, error) {
 	labels, err := v.Graph.Components(ctx, pairs)
 	if err != nil {
@@ -172,19 +171,19 @@ type cutter struct {
 	votes uint64
 	known bitset.Set
 	docs  *table.Cursor
-	skip  int64 // pairs to pass over
-	done  int64 // pairs gone through
+	skip  int64 // pairs to skip
+	done  int64 // pairs processed
 	ended bool
-	noted bool // whether what is verified is noted now and then
+	noted bool // whether notes on progress are written
 
 	unit unit
 	seen map[uint32]bool
 }
 
-// cut sends pairs with enough votes in units, by the bytes of the distinct
-// records that a unit reads or, when nothing is read, by number alone. It returns
-// at the end, or when it is time for a note: not before there is something new to note,
-// as a note of fewer pairs than the last one would have their edges made again.
+// cut sends pairs with enough votes in units, by the bytes of the distinct records that a unit
+// reads or, when nothing is read, by number alone. It returns at the end, or when it is time for a
+// note: not before there are new pairs to record, since after a note of fewer pairs than the last
+// one their edges would be made again.
 func (c *cutter) cut(ctx context.Context, units chan<- unit) error {
 	log := c.v.Log
 	for added := false; !added || !c.noted || !log.Due(); {
@@ -274,8 +273,8 @@ func (w *worker) close() {
 	}
 }
 
-// verify adds the edges of one unit. One with a long record waits for its turn, and
-// gives its memory back.
+// verify adds the edges of one unit. A unit with a long record waits for its turn, and gives its
+// memory back.
 func (w *worker) verify(ctx context.Context, u unit) error {
 	release, err := w.v.Graph.Space.Turn.Take(ctx, int(u.size))
 	if err != nil {
@@ -298,7 +297,7 @@ func (w *worker) verify(ctx context.Context, u unit) error {
 	return nil
 }
 
-// compare adds the edges of a pair that is wanted.
+// compare adds the edges of a pair of the unit.
 func (w *worker) compare(p graph.Pair) error {
 	similarity, wanted := 0.0, true
 	switch {
@@ -315,7 +314,7 @@ func (w *worker) compare(p graph.Pair) error {
 	return w.edges.Add(p.Key(), math.Float64bits(similarity))
 }
 
-// compareSets adds the edges of a pair of which the sets reach the threshold.
+// compareSets adds the edges of a pair whose sets reach the threshold.
 func (w *worker) compareSets(p graph.Pair) error {
 	a, b := w.sets(p)
 	inter, ok := simjoin.Verify(a, b, w.v.Edges.Threshold.Undirected())
@@ -327,7 +326,7 @@ func (w *worker) compareSets(p graph.Pair) error {
 	})
 }
 
-// sets returns the sets of a pair: of the unit or, where nothing is read, of the table.
+// sets returns the sets of a pair: of the unit or, when nothing is read, of the table.
 func (w *worker) sets(p graph.Pair) (a, b []uint64) {
 	if w.fetch != nil {
 		return w.loaded(p.A), w.loaded(p.B)
@@ -348,11 +347,11 @@ func (w *worker) trim() {
 	}
 }
 
-// arenaMax is how many features' memory is kept from one unit to the next, 8 MiB.
+// arenaMax is the number of features whose memory is kept for the next unit, 8 MiB.
 const arenaMax = 1 << 20
 
-// makeRoom makes room for the features of documents, just as much as they take: an
-// arena that grows step by step is there twice or more.
+// makeRoom makes room for the features of documents, exactly as much as they take: an arena that
+// grows step by step would be in memory at least twice.
 func (w *worker) makeRoom(docs []uint32) error {
 	n := 0
 	w.fetch.Longest = 0

@@ -9,7 +9,7 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// stands tells whether what an earlier process has written of a file is still there.
+// stands tells whether the output of an earlier process for a file is still there.
 func (k *keptWriter) stands(w written) (bool, error) {
 	path := k.path(w.File)
 	if w.Whole && k.out.remote != nil {
@@ -39,7 +39,7 @@ func (k *keptWriter) stands(w written) (bool, error) {
 	return sum == w.Sum, nil
 }
 
-// sumOf goes on with a checksum over a range of a file.
+// sumOf continues a checksum over a range of a file.
 func sumOf(file io.ReaderAt, sum uint32, from, to int64) (uint32, error) {
 	buf := make([]byte, min(copyBytes, to-from))
 	for from < to {
@@ -53,8 +53,8 @@ func sumOf(file io.ReaderAt, sum uint32, from, to int64) (uint32, error) {
 	return sum, nil
 }
 
-// sweep removes what an earlier process has begun under another name, and links,
-// which none has made.
+// sweep removes files that an earlier process has begun under other names, and links, which no
+// process has made.
 func (k *keptWriter) sweep() error {
 	expected := map[string]bool{}
 	for i := k.Table.ReferenceFiles; i < len(k.Table.Sources); i++ {

@@ -26,7 +26,7 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// Names of what a run leaves in its output folder.
+// Names of a run's files in its output folder.
 const (
 	KeptFolder   = "kept"
 	KeptList     = "kept.txt"
@@ -37,32 +37,31 @@ const (
 	SummaryFile  = "summary.json"
 )
 
-// StagingFolder holds the output until it is whole; stagingLock is there while a run
-// works on it, or was killed.
+// StagingFolder holds the output until it is complete; StagingLock exists while a run works on it,
+// or after it was killed.
 const (
 	StagingFolder = ".partial"
 	StagingLock   = ".partial.lock"
 )
 
-// Folder is a run's output folder. Everything is written below a staging
-// folder and moved to its place when all of it is there, summary.json last.
+// Folder is a run's output folder. Everything is written below a staging folder and moved to its
+// place when it is complete, summary.json last.
 //
-// Where the output is a place in an object store, the staging folder is in the
-// work folder, and each file of records is uploaded and removed as soon as it is
-// whole, so that the disk need not hold all of them.
+// If the output is a place in an object store, the staging folder is in the work folder, and each
+// file of records is uploaded and removed as soon as it is complete, so that the disk need not hold
+// all of them.
 type Folder struct {
 	fs      vfs.FS
-	path    string         // that holds the staging folder
+	path    string         // the folder with the staging folder
 	remote  *remote.Prefix // nil: the output is path
-	created string         // the topmost folder that this run has made; "" if the output's was there
+	created string         // the topmost folder that this run has made; "" if the output's existed
 	lock    *filelock.Lock // nil: not taken
 
 	mu       sync.Mutex
 	uploaded []string
 }
 
-// Open returns the output of a run. Nothing is made yet: inputs that are globs
-// must not find it.
+// Open returns the output of a run. It makes nothing yet: inputs that are globs must not find it.
 func Open(ctx context.Context, fs vfs.FS, name string, c corpus.Options) (*Folder, error) {
 	o := &Folder{fs: fs, path: bucketurl.LocalPath(name)}
 	if !bucketurl.Is(name) {
@@ -73,8 +72,8 @@ func Open(ctx context.Context, fs vfs.FS, name string, c corpus.Options) (*Folde
 	return o, err
 }
 
-// CheckEmpty refuses a folder with anything but what a killed run has left. A run
-// that goes on may find some of its output in its place.
+// CheckEmpty refuses a folder with anything other than what a killed run has left. A resumed run
+// may find some of its output in its place.
 func (o *Folder) CheckEmpty(ctx context.Context, goesOn bool) error {
 	var names []string
 	if o.remote != nil {
@@ -109,17 +108,16 @@ func (o *Folder) name() string {
 	return o.path
 }
 
-// outputNames are what a run puts into its output folder, in the order in which it
-// does.
+// outputNames are the names that a run may put into its output folder, in this order.
 var outputNames = []string{KeptFolder, KeptList, KeptIDsFile, RemovedFile, ClustersFile, ReportFile, SummaryFile}
 
-// OwnedNames are all names of what a run makes in its output folder.
+// OwnedNames returns the names of everything that a run makes in its output folder.
 func OwnedNames() []string { return append(slices.Clone(outputNames), StagingFolder, StagingLock) }
 
-// Prepare makes the output folder, locks it, sees that it is empty, and makes a
-// staging folder in it, empty unless a run goes on that has begun to fill it. A run
-// that goes on when all was staged may find some of it in its place. sources are the
-// inputs, whose names must be possible here.
+// Prepare makes the output folder, locks it, checks that it is empty, and makes a staging folder in
+// it, which is empty unless a resumed run has begun to fill it. A run that is resumed after all was
+// staged may find some of the output in its place. sources are the inputs, whose names must be
+// possible here.
 func (o *Folder) Prepare(ctx context.Context, w *scratch.Space, log *resume.Log, published bool, sources []corpus.Source) error {
 	if o.remote != nil {
 		path, err := w.PathOf("output")
@@ -163,8 +161,8 @@ func (o *Folder) takeLock() (err error) {
 	return folderError(err)
 }
 
-// Unlock lets other runs in. An error leaves an empty file at worst, which the next
-// run takes for its own.
+// Unlock lets other runs in. After an error at worst an empty file stays, which the next run
+// accepts as its own.
 func (o *Folder) Unlock() {
 	if o.lock != nil {
 		_ = o.lock.Release()
@@ -177,7 +175,7 @@ func folderError(err error) error {
 	case err == nil:
 		return nil
 	case vfs.IsNoSpaceError(err):
-		return fmt.Errorf("output folder: %w", err) // the command tells what to do about full disks
+		return fmt.Errorf("output folder: %w", err) // the command adds the remedy for full disks
 	case errors.Is(err, durable.ErrForeign):
 		return fmt.Errorf("output folder: %w, or name another folder", err)
 	}
@@ -209,11 +207,11 @@ func (o *Folder) makeFolder() error {
 	return folderError(err)
 }
 
-// surelyFits is what any file system in use takes as a name, in bytes.
+// surelyFits is the length of a name, in bytes, that every file system in use accepts.
 const surelyFits = 128
 
-// checkNames refuses inputs whose output could not be given its name: an object's key
-// may be longer than a file's name, and so may the name on another file system.
+// checkNames refuses inputs whose output cannot have the input's name: an object's key may be
+// longer than a file's name, and so may a name on another file system.
 func (o *Folder) checkNames(sources []corpus.Source) error {
 	for i := range sources {
 		s := &sources[i]
@@ -236,8 +234,7 @@ func (o *Folder) checkNames(sources []corpus.Source) error {
 	return nil
 }
 
-// whole takes a staged file that no more is written to: it is durable and, if the
-// output is elsewhere, there.
+// whole makes a finished staged file durable and, if the output is elsewhere, uploads it.
 func (o *Folder) whole(ctx context.Context, name, path string) error {
 	if o.remote == nil {
 		if err := durable.SyncDir(o.fs, filepath.Dir(path)); err != nil {
@@ -266,12 +263,12 @@ func (o *Folder) staged(elem ...string) string {
 	return filepath.Join(append([]string{o.path, StagingFolder}, elem...)...)
 }
 
-// kept returns where a source's kept records are staged.
+// kept returns the staging path of a source's kept records.
 func (o *Folder) kept(s *corpus.Source) string {
 	return o.staged(KeptFolder, filepath.FromSlash(s.Name))
 }
 
-// SyncFolders makes the names of all that is staged durable.
+// SyncFolders makes the names of all staged files durable.
 func (o *Folder) SyncFolders(sources []corpus.Source) error {
 	folders := map[string]bool{o.path: true, o.staged(): true}
 	for i := range sources {
@@ -283,7 +280,7 @@ func (o *Folder) SyncFolders(sources []corpus.Source) error {
 		}
 	}
 	for path := range folders {
-		// Of a file that cannot be read there may be no folder.
+		// A file that cannot be read may have no folder.
 		if err := durable.SyncDir(o.fs, path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return outputError(err)
 		}
@@ -291,19 +288,19 @@ func (o *Folder) SyncFolders(sources []corpus.Source) error {
 	return nil
 }
 
-// Publish moves what is staged to its place, the summary last. It may go on where
-// an earlier process was killed. After an error no summary is in its place.
+// Publish moves the staged output to its place, the summary last. It may continue where an earlier
+// process was killed. After an error no summary is in its place.
 func (o *Folder) Publish(ctx context.Context) error {
 	if o.remote != nil {
 		if err := o.remote.UploadFolder(ctx, o.fs, o.staged(), SummaryFile); err != nil {
 			return outputError(err)
 		}
-		_ = o.fs.RemoveAll(o.path) // the next run in the work folder does
+		_ = o.fs.RemoveAll(o.path) // otherwise the next run in the work folder removes it
 		return nil
 	}
 	for _, name := range outputNames {
 		if name == SummaryFile {
-			// The others must be in their places before it is, whatever happens.
+			// The other files must be in their places before the summary, whatever happens.
 			if err := durable.SyncDir(o.fs, o.path); err != nil {
 				return outputError(err)
 			}
@@ -316,13 +313,12 @@ func (o *Folder) Publish(ctx context.Context) error {
 		back := o.fs.Rename(filepath.Join(o.path, SummaryFile), o.staged(SummaryFile))
 		return outputError(errors.Join(err, back))
 	}
-	// An empty folder that stays, or comes back when the power fails, is not worth an
-	// error.
+	// If an empty folder stays, or comes back after a power failure, that is not worth an error.
 	_ = o.fs.RemoveAll(o.staged())
 	return nil
 }
 
-// move moves what is staged under a name to its place, unless it is there already.
+// move moves a staged name to its place, unless it is already there.
 func (o *Folder) move(name string) error {
 	place := filepath.Join(o.path, name)
 	err := o.fs.Rename(o.staged(name), place)
@@ -338,15 +334,15 @@ func (o *Folder) move(name string) error {
 	return nil
 }
 
-// Settle makes durable that the staging folder is gone: if it came back without the journal of
-// the run, nobody would clear it.
+// Settle makes the removal of the staging folder durable: if it came back without the journal of
+// the run, no run would remove it.
 func (o *Folder) Settle() {
 	if o.remote == nil {
 		_ = durable.SyncDir(o.fs, o.path)
 	}
 }
 
-// Discard removes what a failed run has written.
+// Discard removes the output of a failed run.
 func (o *Folder) Discard(ctx context.Context) error {
 	var err error
 	for _, name := range o.uploaded {
@@ -366,8 +362,8 @@ func (o *Folder) Discard(ctx context.Context) error {
 	return err
 }
 
-// removeCreated removes the folders that this run has made, as far as nothing else
-// is in them: another run may have put its output there.
+// removeCreated removes the folders that this run has made, if nothing else is in them: another run
+// may have put its output there.
 func (o *Folder) removeCreated() {
 	if o.created == "" {
 		return

@@ -25,7 +25,7 @@ import (
 func (o *Folder) rows(name string, header []string, fill func(write func(row ...string)) error) error {
 	return o.writeFile(name, func(w io.Writer) error {
 		rows := csv.NewWriter(w)
-		_ = rows.Write(header) // Flush tells of errors
+		_ = rows.Write(header) // Flush returns its error
 		if err := fill(func(row ...string) { _ = rows.Write(row) }); err != nil {
 			return err
 		}
@@ -61,8 +61,8 @@ func (o *Folder) writeRemoved(ctx context.Context, t *table.Table, c *clusters.R
 	})
 }
 
-// knownRows writes the rows of documents that are like one of a collection that was there:
-// their values have the similarity, eight bytes, and its name.
+// knownRows writes the rows of documents that are like one of Config.Known: their values are the
+// similarity, eight bytes, and the name of that document.
 type knownRows struct {
 	t     *table.Table
 	c     *table.Cursor
@@ -70,7 +70,7 @@ type knownRows struct {
 	write func(row ...string)
 }
 
-// upTo writes those before a document.
+// upTo writes the rows before a document.
 func (k *knownRows) upTo(doc uint32) error {
 	if k.t.Known == nil {
 		return nil
@@ -104,8 +104,7 @@ func (o *Folder) writeClusters(ctx context.Context, t *table.Table, c *clusters.
 	})
 }
 
-// writeKeptList writes kept.txt: the paths of the kept documents that are
-// files of their own.
+// writeKeptList writes kept.txt: the paths of the kept documents that are files of their own.
 func (o *Folder) writeKeptList(ctx context.Context, k *keptWriter) error {
 	t := k.Table
 	return o.writeFile(KeptList, func(w io.Writer) error {
@@ -151,9 +150,9 @@ func (o *Folder) writeKeptIDs(ctx context.Context, k *keptWriter) error {
 	})
 }
 
-// appendLineName appends a name as a line of a list shows it: as it is, unless it holds
-// control characters or line separators or begins with a quotation mark. Then it is in
-// quotes and escaped as Go does, which strconv.Unquote undoes.
+// appendLineName appends a name in the form of a line of a list: unchanged, unless it holds control
+// characters or line separators or begins with a quotation mark. Then it is quoted as in Go, which
+// strconv.Unquote undoes.
 func appendLineName(dst, name []byte) []byte {
 	for i, r := range string(name) {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || i == 0 && r == '"' {
@@ -163,10 +162,9 @@ func appendLineName(dst, name []byte) []byte {
 	return append(dst, name...)
 }
 
-// WriteLast writes the account of the run, which comes last, and beside it what fills the
-// report; nil: there is none.
+// WriteLast writes the summary, and the report with the function report; nil: there is no report.
 func (o *Folder) WriteLast(summary any, report func(io.Writer) error) error {
-	var group errgroup.Group // waiting for the disk takes longer than all else
+	var group errgroup.Group // waiting for the disk takes most of the time
 	if report != nil {
 		group.Go(func() error { return o.writeFile(ReportFile, report) })
 	}

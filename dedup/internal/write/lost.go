@@ -11,30 +11,30 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// LostRows are the rows of a file from one on, which cannot be copied.
+// LostRows are the last rows of a file, which cannot be copied.
 type LostRows struct {
 	File int
-	Rows int64 // whole ones, before them
-	Line int64 // of the problem
+	Rows int64 // whole rows before them
+	Line int64 // line of the problem
 	Kind byte
 	Text string // by setting.Mark
 }
 
-// cannotCopy decides what becomes of a Parquet file whose rows could not be copied,
-// for a reason that lies in the file.
+// cannotCopy decides what happens to a Parquet file whose rows could not be copied, for a reason
+// that lies in the file.
 func (k *keptWriter) cannotCopy(ctx context.Context, file int, path string, reason *corpus.Problem) error {
 	if err := k.out.drop(ctx, KeptFolder+"/"+k.Table.Sources[file].Name, path); err != nil {
 		return err
 	}
 	most, err := k.rowBehind(file)
 	if err != nil || most == 0 {
-		return err // what is known of the file already is all that there is
+		return err // all problems of the file are known already
 	}
 	rows, damage, err := corpus.WholeRows(ctx, k.Table.Sources[file], k.Corpus)
 	if err != nil {
 		return err
 	}
-	if damage == nil || rows >= most { // no other rows would do
+	if damage == nil || rows >= most { // leaving out other rows would not help
 		rows, damage = 0, reason
 	}
 	k.mu.Lock()
@@ -57,8 +57,8 @@ func (k *keptWriter) rowBehind(file int) (int64, error) {
 	return 0, nil
 }
 
-// isLost tells whether an error of copying rows lies in the file, and stays there:
-// it is neither an outage nor a change.
+// isLost tells whether an error of copying rows is permanent and lies in the file: it is neither an
+// outage nor a change.
 func isLost(err error) bool {
 	return !errors.Is(err, corpus.ErrUnavailable) &&
 		(errors.Is(err, corpus.ErrCorrupt) || errors.Is(err, corpus.ErrTruncated) || errors.Is(err, corpus.ErrUnsupported))

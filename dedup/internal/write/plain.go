@@ -14,9 +14,9 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// copyBytes is how much of a plain file one job copies: what still lies in the
-// second-level cache when it is written. With 4 MiB, copying a gigabyte takes
-// twice the processor time.
+// copyBytes is how much of a plain file one job copies: so little that it is still in the
+// second-level cache when it is written. With 4 MiB, copying a gigabyte takes twice the processor
+// time.
 const copyBytes = 512 << 10
 
 // copyJob copies documents [first, end) of a plain file to the output at
@@ -38,16 +38,16 @@ type outputFile struct {
 	to     vfs.File
 
 	mu    sync.Mutex
-	left  int             // jobs under way, and one as long as more are planned
-	ended map[int]copyJob // jobs that have ended before one that comes earlier
+	left  int             // jobs under way, plus one while more are planned
+	ended map[int]copyJob // jobs that have ended before an earlier one
 	next  int             // job up to which all have ended
-	state written         // up to there
+	state written         // state up to that job
 	noted int64           // offset at the last note
-	sum   int64           // offset up to which state.Sum goes
+	sum   int64           // offset that state.Sum covers
 }
 
-// planCopies cuts a plain file into jobs. A file without documents gets one
-// job too: its output has the header, or is empty.
+// planCopies divides a plain file into jobs. A file without documents also gets one job: its output
+// has the header, or is empty.
 func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send func(copyJob) error) (err error) {
 	first, end := k.Table.DocsOfFile(file)
 	out, err := k.open(ctx, file, path, first, end)
@@ -78,8 +78,7 @@ func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send
 			start = d.Offset()
 		}
 		length := int64(d.Length)
-		// By place, not by length: between two documents may lie a skipped record
-		// of any size.
+		// By offset, not by length: a skipped record of any size may lie between two documents.
 		if d.Offset()+length-start > copyBytes && doc > job.first {
 			if err := cut(doc); err != nil {
 				return err
@@ -93,9 +92,8 @@ func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send
 	return cut(end)
 }
 
-// open opens a plain file and its output, behind what an earlier process has
-// written there. It returns nil for a file that cannot be read, if it had no
-// documents.
+// open opens a plain file and its output, behind what an earlier process has written there. It
+// returns nil for a file that cannot be read, if it had no documents.
 func (k *keptWriter) open(ctx context.Context, file int, path string, first, end uint32) (*outputFile, error) {
 	in, err := corpus.Open(ctx, k.Table.Sources[file], k.Corpus)
 	if err != nil {
@@ -124,8 +122,8 @@ func (k *keptWriter) open(ctx context.Context, file int, path string, first, end
 	return out, nil
 }
 
-// copy reads the range of a job's documents at once, closes the gaps of those
-// not kept, and writes what remains.
+// copy reads the range of a job's documents at once, closes the gaps of documents that are not
+// kept, and writes the rest.
 func (k *keptWriter) copy(ctx context.Context, job copyJob, buf *[]byte) (err error) {
 	f := job.file
 	defer func() { err = errors.Join(err, k.leave(ctx, f)) }()
@@ -176,7 +174,7 @@ func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 	return nil
 }
 
-// copyLong copies the one record of a job, which begins at start, piece by piece.
+// copyLong copies the only record of a job, which begins at start, piece by piece.
 func (k *keptWriter) copyLong(job copyJob, start, length int64, buf *[]byte) error {
 	items := int64(0)
 	if k.keeps(job.first) {
@@ -196,7 +194,7 @@ func (k *keptWriter) copyLong(job copyJob, start, length int64, buf *[]byte) err
 	return nil
 }
 
-// readAt fills p from the place start of the input.
+// readAt fills p from offset start of the input.
 func (f *outputFile) readAt(p []byte, start int64) error {
 	_, err := f.in.ReaderAt().ReadAt(p, start)
 	if errors.Is(err, io.EOF) {
@@ -205,7 +203,7 @@ func (f *outputFile) readAt(p []byte, start int64) error {
 	return err
 }
 
-// ended notes, now and then, up to where the output is whole.
+// ended records, now and then, up to where the output is complete.
 func (k *keptWriter) ended(job copyJob) error {
 	f := job.file
 	f.mu.Lock()
@@ -235,7 +233,7 @@ func (k *keptWriter) ended(job copyJob) error {
 	return l.Note(writtenKind, f.state)
 }
 
-// leave closes both files when no job of them is left.
+// leave closes both files when none of their jobs is left.
 func (k *keptWriter) leave(ctx context.Context, f *outputFile) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -22,14 +22,13 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// keptWriter is the last stage: it copies the kept records, byte for byte, to
-// files with the names, formats and compressions of the inputs.
+// keptWriter is the last stage: it copies the kept records, byte for byte, to files with the names,
+// formats and compressions of the inputs.
 //
-// A plain file is cut into jobs whose place in the output is known beforehand,
-// so that all workers write one file at once. Another file is one job: it is
-// decoded once more in order, and its writer compresses in parallel. What goes to
-// an object store is uploaded meanwhile, so that many small files do not cost an
-// answer of the network each.
+// A plain file is divided into jobs whose place in the output is known beforehand, so that all
+// workers write one file at once. Any other file is one job: it is decoded once more in order, and
+// its writer compresses in parallel. Files for an object store are uploaded at the same time, so
+// that many small files do not cost a network round trip each.
 type keptWriter struct {
 	Options
 	out     *Folder
@@ -46,51 +45,51 @@ type keptWriter struct {
 	lost []LostRows // of Parquet files
 }
 
-// writtenKind is the kind of the notes of how far a file is.
+// writtenKind is the kind of the notes on the progress of a file.
 const writtenKind = "written"
 
-// written is such a note.
+// written is one of these notes.
 type written struct {
 	File   int
-	Doc    uint32 // the first one that is not written
+	Doc    uint32 // the first document that is not written
 	Offset int64  // of it in the output
-	Sum    uint32 // checksum of what stands before Offset
+	Sum    uint32 // checksum of the output before Offset
 	Whole  bool
-	State  durable.State // of a whole file
+	State  durable.State // of a complete file
 }
 
-// noteBytes is how much of an output is written between two notes of it.
+// noteBytes is how much of an output is written between two notes on it.
 const noteBytes = 64 << 20
 
 func (k *keptWriter) keeps(doc uint32) bool {
 	return !k.removed.Has(doc) && k.Table.Counts(doc)
 }
 
-// Options say what is written.
+// Options say what to write.
 type Options struct {
 	Table    *table.Table
 	Clusters *clusters.Result
 	Corpus   corpus.Options
-	IDsOnly  bool                               // of what is kept only the ids are written
+	IDsOnly  bool                               // only the ids of kept documents are written
 	Wanted   bitset.Set                         // documents whose records Want gets, of files that are decoded for their copies; nil: none
 	Want     func(doc uint32, raw []byte) error // may be called by several goroutines at once
 	Space    *scratch.Space
 	Log      *resume.Log // nil: nothing is noted
-	// NoteBytes is how much of an output is written between two notes of it; 0: noteBytes.
+	// NoteBytes is how much of an output is written between two notes on it; 0: noteBytes.
 	NoteBytes int64
 	Progress  meter.Progress
 }
 
-// Counts say what writeAll has written.
+// Counts are the numbers of what All has written.
 type Counts struct {
 	Items int64 // records
 	Bytes int64 // of them
 	Lost  []LostRows
 }
 
-// All writes everything but the summary below the staging folder of an output. The lists
-// are small, but waiting for the disk to have them is not quick, so they are written beside
-// the records.
+// All writes everything but the summary below the staging folder of an output. The lists are small,
+// but waiting until they are on disk takes time, so they are written at the same time as the
+// records.
 func All(ctx context.Context, o Options, out *Folder) (n Counts, err error) {
 	k, err := newKeptWriter(o, out)
 	if err != nil {
@@ -111,7 +110,7 @@ func All(ctx context.Context, o Options, out *Folder) (n Counts, err error) {
 	return Counts{k.items.Load(), k.bytes.Load(), k.lost}, err
 }
 
-// inputs returns the sources that are no references.
+// inputs returns the sources that are not references.
 func (o *Options) inputs() []corpus.Source { return o.Table.Sources[o.Table.ReferenceFiles:] }
 
 // newKeptWriter prepares the writing of all documents but those removed.
@@ -144,14 +143,14 @@ func newKeptWriter(o Options, out *Folder) (*keptWriter, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !same { // who has removed or changed what was written has it written again
+		if !same { // somebody has removed or changed it: it is written again
 			delete(k.before, file)
 		}
 	}
 	return k, nil
 }
 
-// path returns where a source's output is staged.
+// path returns the staging path of a source's output.
 func (k *keptWriter) path(file int) string {
 	return k.out.kept(&k.Table.Sources[file])
 }
@@ -181,7 +180,7 @@ func (k *keptWriter) write(ctx context.Context) error {
 	return group.Wait()
 }
 
-// rewrites tells whether a file is to be written and cannot be read in place.
+// rewrites tells whether a file must be written and cannot be read in place.
 func (k *keptWriter) rewrites(file int) bool {
 	source := &k.Table.Sources[file]
 	return file >= k.Table.ReferenceFiles && source.Format != corpus.Text && source.Format != corpus.Parquet &&
@@ -224,25 +223,25 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 	return nil
 }
 
-// outputError says where something went wrong.
+// outputError adds to an error that it concerns the output.
 func outputError(err error) error { return fmt.Errorf("output: %w", err) }
 
-// count adds kept documents, and the bytes of the input gone through for them.
+// count adds kept documents, and the bytes of the input processed for them.
 func (k *keptWriter) count(items, bytes, taken int64) {
 	k.items.Add(items)
 	k.bytes.Add(bytes)
 	k.Progress.Advance(items, taken)
 }
 
-// uploadsAtOnce is how many files of records are uploaded at once. They are sent
-// from where they lie, and so take no memory.
+// uploadsAtOnce is how many files of records are uploaded at once. They are sent from disk, and so
+// take no memory.
 const uploadsAtOnce = 16
 
-// whole notes that a file is written, when it is uploaded if it is to be.
+// whole records that a file is written, after its upload if there is one.
 func (k *keptWriter) whole(ctx context.Context, file int, path string) error {
 	switch {
 	case k.out.remote == nil && k.Log == nil:
-		return nil // all names are made durable at once in the end
+		return nil // all names are made durable together at the end
 	case k.out.remote == nil:
 		return k.noteWhole(ctx, file, path)
 	}

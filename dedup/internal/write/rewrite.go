@@ -53,7 +53,7 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 	next, end := k.Table.DocsOfFile(file)
 	for ctx.Err() == nil {
 		if err := in.Next(&b); err != nil {
-			return unlessEmpty(next, end, err) // the end, or damage that the first pass has named
+			return unlessEmpty(next, end, err) // the end, or damage that the first pass has reported
 		}
 		doc, blockEnd := k.Table.DocsOfBlock(file, b.Seq)
 		next = max(next, blockEnd)
@@ -146,13 +146,13 @@ func createOn(on vfs.FS, path string, c corpus.Compression, threads int) (*corpu
 	return corpus.NewWriter(to, c, threads)
 }
 
-// unlessEmpty returns err if the first pass has found documents where reading
-// now fails: then it is a failure of this run, not the known state of a file.
+// unlessEmpty returns err if the first pass has found documents where reading now fails: then this
+// run has failed, and it is not the known state of a file.
 func unlessEmpty(first, end uint32, err error) error {
 	if first == end {
 		return nil
 	}
-	if err == io.EOF { // exactly: the error of a network may wrap one
+	if err == io.EOF { // compared directly: a network error may wrap one
 		return corpus.ErrChanged
 	}
 	return err

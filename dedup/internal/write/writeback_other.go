@@ -4,5 +4,5 @@ package write
 
 import "github.com/cockroachdb/pebble/v2/vfs"
 
-// startWriteback does nothing where the system has no such call.
+// startWriteback does nothing because the system has no such call.
 func startWriteback(vfs.File, int64, int64) {}
