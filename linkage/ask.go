@@ -2,8 +2,6 @@ package linkage
 
 import (
 	"cmp"
-	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
@@ -19,13 +17,6 @@ type Question struct {
 
 // mostAsked is the most candidates that questions are chosen from.
 const mostAsked = 20_000
-
-// pool is the candidates that questions are chosen from.
-type pool struct {
-	candidates []int
-	features   *logistic.Observations
-	links      []int // places in candidates of each other's first choices, by probability
-}
 
 // Ask returns the candidate of which a label would teach most, given the labels so far; ok is
 // false if there is none left. may, if it is not nil, tells which pairs may be asked. Every other question is
@@ -100,36 +91,6 @@ func (l *Learner) newPool() *pool {
 		return cmp.Compare(l.rank[p.candidates[b]], l.rank[p.candidates[a]])
 	})
 	return p
-}
-
-// along returns the place of a pair along the ranks of the likely links, the n-th of a
-// sequence that fills them evenly (van der Corput's); −1 if none is open.
-func (p *pool) along(n int, open func(candidate int) bool) int {
-	at := int(float64(bits.Reverse32(uint32(n+1))) / (1 << 32) * float64(len(p.links)))
-	for range p.links {
-		if place := p.links[at%len(p.links)]; open(p.candidates[place]) {
-			return place
-		}
-		at++
-	}
-	return -1
-}
-
-// leastSure returns the place of the candidate whose entropy times its worth is largest; −1
-// if none is worth anything.
-func (p *pool) leastSure(weights []float64, worth func(candidate int) float64) int {
-	best, most := -1, 0.0
-	for place, i := range p.candidates {
-		w := worth(i)
-		if w == 0 {
-			continue
-		}
-		z := logistic.Logit(weights, p.features.Row(place))
-		if unsure := w * math.Exp(-math.Abs(z)); unsure > most {
-			best, most = place, unsure
-		}
-	}
-	return best
 }
 
 // question returns what is to be shown of a candidate.

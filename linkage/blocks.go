@@ -1,10 +1,12 @@
 package linkage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -70,9 +72,18 @@ func (s *source) eachBlock(ctx context.Context, threads, file int, fields []stri
 	return end(f)
 }
 
-// changed is the error of a table that is not what it was.
+// blockProblem is a record that was skipped, by its place.
+type blockProblem struct {
+	block, line int64
+	offset      int64
+	err         error
+}
+
+// changed is the error of a table that has other rows than when they were counted. It wraps corpus.ErrChanged,
+// which opening a file that was written to in between returns too.
 func (s *source) changed() error {
-	return fmt.Errorf("%s has changed while it was read: join it again", fault.Shown(s.name))
+	return fmt.Errorf("%s: %w", fault.Shown(s.name),
+		fault.Because(corpus.ErrChanged, "the table has other rows than a moment ago; join it again when nothing writes to it"))
 }
 
 // rowIndex says which rows the blocks of a table have, by file and block. nil is that of a table of which
@@ -160,6 +171,23 @@ func (s *source) scan(ctx context.Context, threads int, x *rowIndex, fields []st
 	}
 	for _, end := range ends {
 		end()
+	}
+	return nil
+}
+
+// tell tells of the records of a file that were skipped, in its order; its blocks have so many lines.
+func tell(f *corpus.File, lines []int64, problems []blockProblem, onSkip func(*corpus.Problem) error) error {
+	slices.SortFunc(problems, func(x, y blockProblem) int {
+		return cmp.Or(cmp.Compare(x.block, y.block), cmp.Compare(x.offset, y.offset))
+	})
+	block, line := int64(0), int64(0)
+	for _, p := range problems {
+		for ; block < p.block; block++ {
+			line += lines[block]
+		}
+		if err := onSkip(f.Problem(line+p.line, p.offset, p.err)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

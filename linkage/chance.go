@@ -28,7 +28,7 @@ type chance struct {
 type sides struct{ left, right *odds }
 
 // sampledRecords is how many records of a table are looked up in it at most.
-const sampledRecords = 5000
+var sampledRecords = 5000 // tests take fewer
 
 // comparable is how many records must find a partner in the other table that is as good as
 // the twentieth best of those in their own, as a share of a twentieth. By chance alone it is
@@ -138,23 +138,6 @@ func (s *sides) bound(found *comparison, m *model, records [2]int, probability [
 
 // boundSteps are enough that the probabilities settle.
 const boundSteps = 50
-
-// bests are the best scores of records.
-type bests []float64
-
-func (b bests) reset() {
-	for i := range b {
-		b[i] = math.Inf(-1)
-	}
-}
-
-func (b bests) see(record int, z float64) { b[record] = max(b[record], z) }
-
-// sorted returns the scores ascending.
-func (b bests) sorted() bests {
-	slices.Sort(b)
-	return b
-}
 
 // comparable tells whether the best scores of records of a table among themselves can be those that chance
 // finds in another one, where they have the given ones, of so many records.

@@ -18,11 +18,14 @@ func Columns(ctx context.Context, table, id string, o corpus.Options) (columns [
 
 // Chosen is what a join compares, and by what records are named.
 type Chosen struct {
-	Fields          []Field // weight and tokens are settled
-	LeftID, RightID string  // columns; corpus.NoID: the number of the record
+	Fields          []Field  // weight and tokens are settled
+	LeftID, RightID string   // columns; corpus.NoID: the number of the record
+	With            []string // columns of either table that are handed on
+	Unused          []Unused
+	Notes           []string // what surprises in the beginnings of the tables
 }
 
-// Choose settles what a join of two tables would compare. It reads their beginnings.
+// Choose settles what a join would compare. It reads the beginnings of the tables, or of the one.
 func Choose(ctx context.Context, c Config) (*Chosen, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -32,11 +35,7 @@ func Choose(ctx context.Context, c Config) (*Chosen, error) {
 			return nil, err
 		}
 	}
-	left, err := find(ctx, c.Left, c.LeftID, c.Corpus)
-	if err != nil {
-		return nil, err
-	}
-	right, err := find(ctx, c.Right, c.RightID, c.Corpus)
+	left, right, err := findTables(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +43,7 @@ func Choose(ctx context.Context, c Config) (*Chosen, error) {
 	if err := t.choose(ctx, &c, left, right); err != nil {
 		return nil, err
 	}
-	chosen := &Chosen{LeftID: left.options.IDField, RightID: right.options.IDField}
+	chosen := &Chosen{LeftID: left.options.IDField, RightID: right.options.IDField, With: c.With, Unused: t.result.Unused, Notes: t.result.Notes}
 	for _, column := range t.result.Columns {
 		chosen.Fields = append(chosen.Fields, column.Field)
 	}

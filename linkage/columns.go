@@ -33,11 +33,11 @@ func profiles(columns []string, rows [][][]byte) []profile {
 		shapes := map[record.Kind]int{}
 		for _, row := range rows {
 			words, whole := cutter.Cut(nil, row[i], record.Words)
-			if whole == 0 {
+			if whole.Words == 0 {
 				continue
 			}
 			p.filled++
-			values[whole] = true
+			values[whole.Words] = true
 			for _, w := range words {
 				p.words[w]++
 				p.total++

@@ -10,45 +10,52 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// Config says what is linked and how. The zero value of all but Left means the default.
+// Config says what is linked and how. The zero value of every field except Left is the default.
 type Config struct {
 	Left, Right     string         // tables, see TableFiles; Right "": the pairs within Left
-	Corpus          corpus.Options // how they are read
-	LeftID, RightID string         // columns of the ids; "": id, else the first column; "-": the number of the row
-	Fields          []Field        // columns that are compared; none: all that correspond and tell records apart
+	Copies          [2]Original    // originals of Left and Right if these are copies; zero: they are not
+	Corpus          corpus.Options // how the tables are read
+	LeftID, RightID string         // columns of the ids; "": id, otherwise the first column; "-": the number of the row
+	Fields          []Field        // columns to compare; none: all that correspond and distinguish records
 
 	Threshold float64 // least similarity of a link; 0: decided by the data
-	Precision float64 // share of the links that shall be right, as far as the data tell; 0: what makes most of both, precision and recall
+	Precision float64 // wanted share of right links, as estimated; 0: the best balance of precision and recall
 	Match     Match
-	Model     *Model   // what Learner.Fit has learned; nil: the data decide without labels
-	Top       int      // most links of a left record, where the rule allows for several; 0: no bound
-	With      []string // columns of both tables that are handed on
-	WithAll   bool     // hand on all columns, those of Left, then the others of Right: they are put into With
+	Model     *Model   // learned by Learner.Fit; nil: learned from the tables without labels
+	Top       int      // most links of a left record, if the rule allows several; 0: no bound
+	With      []string // columns of both tables that are passed through
+	WithAll   bool     // pass all columns through, first Left's, then the others of Right: Join puts them into With
 	Threads   int      // 0: all processors
-	// Memory is a ceiling for the resident bytes of the process, 0: there is none. Keys and
-	// candidates are sorted in temporary files beyond it. The tables must fit: where they do not
-	// the join ends with an error that says what they take.
+	// Memory is a ceiling for the resident bytes of the process; 0: none. Beyond it keys and
+	// candidates are sorted in temporary files. The tables must fit: if they do not, the join ends
+	// with an error that says how much they take.
 	Memory int64
-	// Work is a folder for those files, and for what is done, so far as it takes long: a join
-	// that was killed goes on from there when it is begun again with the same settings and
-	// tables, whatever Threads and Memory. See Result.Finish. "": the folder of temporary files,
-	// and nothing is kept.
+	// Work is a folder for these files and for finished steps that take long. If a join was killed,
+	// another one with the same settings and tables continues from there, with any Threads and
+	// Memory. See Result.Finish. "": the folder of temporary files, and nothing is kept.
 	Work  string
-	Fresh bool // start over, whatever Work holds
-	// Known are links that are settled. They help to learn what a match looks like, as all
-	// candidates do, but are no links again; their records have a partner: by Mutual and
-	// OneToOne they get no other, by Best the left ones do not. By All they may, where Top has
-	// room beside the known links.
+	Fresh bool // start over, even if Work has finished steps
+	// Known are links that are settled. The model learns from them as from all candidates, but they
+	// are not listed again. Their records have a partner: with Mutual and OneToOne they get no
+	// other, with Best the left ones get none. With All they may, as far as Top leaves room.
 	Known []Known
 
 	Weighing
 	Searching
 
-	Considered bool // hand on what the rule has found before the decision too
-	Evidence   int  // hand on why so many of the candidates are links, or not; 0: of none
+	Considered bool // also return the pairs that the rule has found before the decision
+	Evidence   int  // number of candidates whose evidence is returned; 0: none
 	Fail       bool // the first record that cannot be read ends the join
 
-	OnSkip func(*corpus.Problem) // told of each record that was not read
+	OnSkip func(*corpus.Problem) // called for each record that was not read
+}
+
+// An Original is a table of which a part or another form is joined in its place. Messages name it,
+// and its size tells which of two tables is much larger. Choose reports what is unusual in its
+// first records.
+type Original struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes,omitempty"` // size of its files; 0: the size of the copy counts
 }
 
 // Validate returns an error that says what is wrong with the configuration.
@@ -84,15 +91,15 @@ func (c Config) Validate() error {
 	return errors.Join(err, c.Corpus.Validate())
 }
 
-// exclusive tells whether a record has at most one partner.
+// exclusive reports whether a record has at most one partner.
 func (c *Config) exclusive() bool { return c.Match == Mutual || c.Match == OneToOne }
 
-// bySimilarity tells whether candidates may be found by the threshold, and so by all tokens.
+// bySimilarity reports whether candidates may be found by the threshold, and so by all tokens.
 func (c *Config) bySimilarity() bool {
 	return c.Threshold > 0 && c.Candidates != "" && c.Candidates != TopK
 }
 
-// least is the probability above which pairs are links, if nothing else decides.
+// least is the probability above which pairs are links, if no other setting decides.
 func (c *Config) least() float64 {
 	if c.Model != nil {
 		return c.Model.Threshold
@@ -100,7 +107,8 @@ func (c *Config) least() float64 {
 	return 0.5
 }
 
-// useModel lets a model say what a configuration leaves open, and refuses what it cannot do.
+// useModel takes fields, weighing and an open rule from the model, and refuses uses that it was not
+// learned for.
 func (c *Config) useModel() error {
 	m := c.Model
 	if err := m.check(); err != nil {

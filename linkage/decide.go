@@ -12,6 +12,7 @@ import (
 func (t *tables) decide(e *examiner) error {
 	c, found, probability, rank := e.config, e.found, e.probability, e.rank
 	edges := t.allowed(e, probability, rank)
+	t.noteSeveral(e, edges)
 	r := t.result
 	tableB := t.other()
 	if c.Considered {
@@ -25,7 +26,7 @@ func (t *tables) decide(e *examiner) error {
 	if err != nil {
 		return err
 	}
-	edges = top(func(a uint32) int { return t.known.room(a, c.Top) }, edges, found.pairs, rank)
+	edges = top(func(a uint32) int { return e.known.room(a, c.Top) }, edges, found.pairs, rank)
 	r.Matches = sum(probability) + e.shed
 	right := 0.0
 	for _, i := range edges {
@@ -50,7 +51,7 @@ func (t *tables) decide(e *examiner) error {
 		}
 		r.PrecisionLeast = kept / max(1, float64(len(edges)))
 	}
-	r.Links = t.links(e, edges)
+	r.Links, r.Linked = t.links(e, edges), len(edges)
 	if c.Evidence > 0 {
 		r.Evidence = t.evidence(e, edges)
 	}

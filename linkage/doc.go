@@ -15,20 +15,21 @@
 //	            and maximisation among the candidates, with four additions
 //	decision    pairs that are more likely right than not, of those that the rule allows
 //
-// The additions. The record as a whole counts like a column, for what stands in another
-// column than it should; what all say together counts for 1/1.5 (redundancy), since it is
-// partly the same. Columns that always agree together, such as a town and its postcode, share what they
-// say (comparer.shares). Equal values count by their rarity. And where a record has one partner at most
-// a candidate is the less likely the more its rivals are: belief propagation over matchings
-// (exclusive) gives the probabilities, in every step.
+// Additions to the model. The record as a whole counts like a column, because values may stand in
+// the wrong column; the sum of all evidence is divided by 1.5 (redundancy), because columns partly
+// say the same. Columns that always agree together, such as a town and its postcode, share their
+// evidence (comparer.shares). Equal values count by their rarity. If a record has at most one
+// partner, stronger rivals make a candidate less likely: belief propagation over matchings
+// (exclusive) gives the probabilities in every step.
 //
-// The fit begins at pairs that are most similar to each other; where matches are few it begins
-// again at the clearest of them, and what tells matches from others best is taken.
+// The fit starts from the pairs most similar to each other. If matches are few it starts again from
+// the clearest of them, and the model that separates matches best is kept.
 //
-// Everything is the same for any number of threads: tokens have numbers in input order, sums
-// of weights are exact, and floats are added in the order of the candidates.
+// Results are the same for any number of threads: tokens are numbered in input order, sums of
+// weights are exact, and floats are added in the order of the candidates.
 //
-// What it cannot do: tables that have nothing in common still give a few links, since the
-// fit looks for the kind of pairs that agree most; and a probability is what the data say,
+// Limits: tables that have nothing in common still give a few links, since the fit looks for the
+// kind of pairs that agree most. A probability reflects only the data: it is too high if records
+// that agree in everything are different.
 // which is too high where records that agree in everything are not the same.
 package linkage

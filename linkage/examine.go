@@ -18,6 +18,7 @@ type examiner struct {
 	matchers []*matcher // one for each goroutine
 	shares   []float64
 	items    *vocabulary // of many records; nil: there are few
+	known    *known      // nil: no links are
 
 	model       *model
 	grown       func(*comparison) error // called when there are more candidates: they may be too many

@@ -117,30 +117,31 @@ func (t *tables) byKeys(c *Config, v *vocabulary) candidates.KeysConfig {
 	return candidates.KeysConfig{Items: v.count, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory, Keep: t.keeper.names()}
 }
 
-// sharing finds the pairs that share keys, of records of either side, none of the right one for one
-// table.
-func (t *tables) sharing(ctx context.Context, c *Config, v *vocabulary, left, right candidates.Items) (*candidates.Pairs, error) {
-	k := t.byKeys(c, v)
-	k.Frequencies = v.frequencies
-	t.result.Search = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.result.Left + t.result.Right)}
-	return candidates.Keys(ctx, k, left, right)
-}
-
-// sharingOnce is sharing of what is held, unless it was found already.
-func (t *tables) sharingOnce(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
-	if t.sieved != nil {
-		t.result.Search.Dropped = int64(t.result.Left + t.result.Right - t.left.Rows() - t.right.Rows())
-		pairs := t.sieved.pairs
-		t.sieved.pairs = nil
-		return pairs, nil
-	}
+// sharing finds the pairs that share keys, unless an earlier process has.
+func (t *tables) sharing(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
 	return t.findOnce(ctx, t.search(c, 0), "pairs-0", func() (*candidates.Pairs, error) {
+		k := t.byKeys(c, v)
+		k.Frequencies, k.Unfiltered = v.frequencies, c.Unfiltered
+		t.result.Search = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.result.Left + t.result.Right)}
 		var right candidates.Items
 		if t.right != nil {
-			right = &items{t.right, v}
+			right = t.ofSide(1, v)
 		}
-		return t.sharing(ctx, c, v, &items{t.left, v}, right)
+		return candidates.Keys(ctx, k, t.ofSide(0, v), right)
 	})
+}
+
+// sharingOnce is sharing, unless the pairs were found before the tables were held.
+func (t *tables) sharingOnce(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
+	if t.sieved == nil {
+		return t.sharing(ctx, c, v)
+	}
+	if !c.Unfiltered {
+		t.result.Search.Dropped = int64(t.result.Left + t.result.Right - t.left.Rows() - t.right.Rows())
+	}
+	pairs := t.sieved.pairs
+	t.sieved.pairs = nil
+	return pairs, nil
 }
 
 // manyShare is KeysConfig.Expected of the sample: so many that few records would be more similar.
@@ -152,19 +153,13 @@ const learnedFrom = sampled / firstK
 // someOf returns the numbers of about n records of a side, which a hash of these chooses.
 func (t *tables) someOf(side, n int) (numbers []uint32) {
 	records := t.counts()[side]
-	chosen := chosenOf(records, n)
+	part := uint64(records+n-1) / uint64(n)
 	for i := range uint32(records) {
-		if chosen(i) {
+		if hashing.Mix(uint64(i)+1)%part == 0 {
 			numbers = append(numbers, i)
 		}
 	}
 	return numbers
-}
-
-// chosenOf returns a function that chooses about n of so many records by a hash of their numbers.
-func chosenOf(records, n int) func(number uint32) bool {
-	part := uint64(records+n-1) / uint64(n)
-	return func(number uint32) bool { return hashing.Mix(uint64(number)+1)%part == 0 }
 }
 
 // closest returns candidates of a sample of the records: of each the few that share most
@@ -211,7 +206,7 @@ func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, number
 	k := t.byKeys(c, v)
 	k.Expected, k.Frequencies[1] = manyShare, v.frequencies[other]
 	if t.right != nil && side == other {
-		own := numberOwn(v, some, t.numbering.Hashes())
+		own := numberOwn(v.count, some, t.numbering.Hashes())
 		k.Items, k.Frequencies[1] = own.count, own.frequencies(k.Frequencies[1])
 		some, others = own.of(some), own.of(others)
 	}

@@ -12,10 +12,6 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// Known is a link that is settled: of the records with these ids, A of the left table and B of
-// the right one; of one table in any order.
-type Known struct{ A, B string }
-
 // ReadKnown reads the links that a join has written, or any other table of pairs of ids: by the
 // columns left_id and right_id, else a and b, else the first two.
 func ReadKnown(ctx context.Context, path string, o corpus.Options) (links []Known, err error) {

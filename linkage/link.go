@@ -94,9 +94,9 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	t.memory.held += bytesOf(e.found)
 	t.report(e.sample, e.sampled, e.model)
 	if len(c.Known) > 0 {
-		t.known = t.findKnown(c.Known)
-		r.Known = len(c.Known) - t.known.absent
-		e.found = t.known.free(e.found, c.Match)
+		e.known = t.findKnown(c.Known)
+		r.Known = len(c.Known) - e.known.absent
+		e.found = e.known.free(e.found, c.Match)
 	}
 	e.judge()
 	e.judged = e.rank

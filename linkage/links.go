@@ -6,13 +6,13 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// A Link is a pair of records that belong together, as far as the data tell.
+// A Link is a pair of records that belong together, according to the data.
 type Link struct {
 	A, B        []byte    // ids
-	RowA, RowB  int       // numbers of the records, of those that could be read, from 0
+	RowA, RowB  int       // numbers of the records, from 0 on, counting only those that could be read
 	Similarity  float64   // cosine of the records' tokens by inverse document frequency
 	Fields      []float64 // similarity of each column; −1 where either value is missing
-	Probability float64   // that it is right, as far as the data tell
+	Probability float64   // that the link is right, as estimated
 	WithA       [][]byte  // values of Config.With
 	WithB       [][]byte
 }
@@ -38,15 +38,15 @@ func (l *Link) AppendRow(dst []string, probability bool) []string {
 	return dst
 }
 
-// Links are the links that a join has found, sorted by left, then right record, in input order.
-// A link of a join is made of its tables when it is asked for: tables of ten million records
-// have millions of links. The zero value has none. They are for one goroutine at a time.
+// Links are the links that a join has found, sorted by left, then right record, in input order. A
+// link of a join is made from its tables when it is read: tables of ten million records have
+// millions of links. The zero value has none. One goroutine at a time may use them.
 type Links struct {
 	count int
 	some  func(from, to int) []Link // links from … to−1
 }
 
-// LinksOf returns links that there are already.
+// LinksOf returns the given links.
 func LinksOf(list ...Link) Links {
 	return Links{len(list), func(from, to int) []Link { return list[from:to] }}
 }

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// graph is the candidates as edges of records, for what looks at the rivals of a pair. In
-// one table right is 0, and both ends of an edge are records of the left one.
+// graph has the candidates as edges between records, to find the rivals of a pair. With one table
+// right is 0, and both ends of an edge are records of the left table.
 type graph struct {
 	pairs       []pair
 	left, right int
 }
 
-// exclusive returns how likely each candidate is a match where a record has at most one
-// partner, given its odds without regard to others. It is the marginal of a random matching
-// in which a set of edges has the product of their odds for its weight, by belief
-// propagation: exact on trees, and with one fixed point on every graph.
+// exclusive computes how likely each candidate is a match if a record has at most one partner,
+// given its odds without rivals. It is the marginal of a random matching in which a set of edges is
+// weighted by the product of their odds, computed by belief propagation: exact on trees, and with
+// one fixed point on every graph.
 //
 // (M. Bayati, D. Gamarnik, D. Katz, C. Nair, P. Tetali, "Simple deterministic approximation
 // algorithms for counting matchings", STOC 2007.)
@@ -38,8 +38,8 @@ func newExclusive(g graph) *exclusive {
 		back: slices.Repeat([]float64{1}, len(g.pairs)), sums: make([]float64, max(g.left, g.right))}
 }
 
-// marginals puts the probability of each edge into dst, and into rank, if there is one, the
-// logarithm of its odds with regard to rivals. odds returns the odds of an edge.
+// marginals puts the probability of each edge into dst, and the logarithm of its odds with rivals
+// into rank, unless that is nil. odds returns the odds of an edge.
 func (e *exclusive) marginals(dst, rank []float64, odds func(i int) float64) {
 	for range e.rounds {
 		e.send(e.out, e.back, odds, func(p pair) uint32 { return p.a })
@@ -55,8 +55,8 @@ func (e *exclusive) marginals(dst, rank []float64, odds func(i int) float64) {
 	}
 }
 
-// send sets the messages that each record sends along its edges: how likely it is free, as
-// far as its other edges say.
+// send sets the messages of each record along its edges: how likely it is free according to its
+// other edges.
 func (e *exclusive) send(to, from []float64, odds func(i int) float64, end func(pair) uint32) {
 	clear(e.sums)
 	for i, p := range e.pairs {
@@ -143,7 +143,7 @@ func sign(x float64) int {
 	return 0
 }
 
-// keepFirst returns, ascending, the edges that keep says yes to, asked in the given order.
+// keepFirst returns, ascending, the edges for which keep is true; it asks in the given order.
 func keepFirst(order []int, keep func(i int) bool) []int {
 	var kept []int
 	for _, i := range order {

@@ -58,38 +58,3 @@ func (m *memory) sorting() int64 {
 	}
 	return max(m.Share(1)-m.held, leastSorting)
 }
-
-// holdAll says how much the tables and what is known of their values take from now on.
-func (t *tables) holdAll() error {
-	rows := t.result.Left + t.result.Right
-	b := t.numbering.Bytes() + t.sieved.bytes() + perFound*int64(min(sampled, 2*firstK*rows)) // of what is learned from
-	for _, table := range t.all() {
-		b += table.Bytes() + 8*int64(table.Rows()) // the sizes of records
-	}
-	items := t.numbering.Tokens() // and values
-	for f := range t.left.Columns {
-		values, tokens := t.numbering.Column(f).Sizes()
-		b += 17*int64(values) + 2*int64(tokens) // sizes, rarity and words; weights
-		items += values
-	}
-	b += 8 * int64(t.numbering.Tokens()) // weights, and frequencies while weights are made of them
-	ofKeys := int64(items) * int64(2+4*len(t.all()))
-	if b += ofKeys; t.right == nil {
-		t.memory.keys = ofKeys
-	}
-	return t.memory.hold(b, "the tables take")
-}
-
-// perFound is what a candidate takes beside its levels: its records and similarity, and what
-// judging and deciding know of it.
-const perFound = 64
-
-func bytesOf(found *comparison) int64 {
-	return int64(cap(found.levels)) + perFound*int64(len(found.pairs))
-}
-
-// mayHold returns an error if likely candidates cannot be held too, while others are read from what
-// was sorted, which has up to a quarter of what there is for that. Keys are no longer needed then.
-func (t *tables) mayHold(found *comparison) error {
-	return t.memory.check(t.memory.held-t.memory.keys+t.memory.sorting()/4+bytesOf(found), "the tables and their likely matches take")
-}

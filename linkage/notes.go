@@ -5,25 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// checkEncoding refuses a table that is not in bytes that UTF-8 has.
-func (s *source) checkEncoding() error {
-	first := s.columns[0]
-	wide := strings.HasPrefix(first, "\xff\xfe") || strings.HasPrefix(first, "\xfe\xff")
-	if wide || slices.ContainsFunc(s.columns, func(name string) bool { return strings.Contains(name, "\x00") }) {
-		return fmt.Errorf("%s is not UTF-8, it looks like UTF-16: convert it first, as by iconv -f UTF-16 -t UTF-8", fault.Shown(s.name))
-	}
-	return nil
-}
-
 // note notes what may surprise in a table, of which there is a sample.
 func (s *source) note(ctx context.Context, sample [][][]byte, r *Result) error {
+	if s.of != (Original{}) { // told already
+		return nil
+	}
 	repeated, err := s.repeatedColumns(ctx)
 	if err != nil {
 		return err

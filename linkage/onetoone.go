@@ -6,8 +6,8 @@ import (
 	"github.com/alike-dev/alike/internal/assignment"
 )
 
-// Assignment says how the links of OneToOne were chosen: of how many groups of records that
-// hang together, and in how many of those greedily.
+// Assignment says how the links of OneToOne were chosen: the number of connected groups of records,
+// and how many of these were solved greedily.
 type Assignment = assignment.Summary
 
 const (

@@ -8,16 +8,16 @@ import (
 	"github.com/alike-dev/alike/candidates"
 )
 
-// own numbers the items of some records of a table in the order in which these have them. Which keys are
+// ownNumbers number the items of some records of a table in the order in which these have them. Which keys are
 // made of items that are equally rare then does not depend on what other records are held.
-type own struct {
+type ownNumbers struct {
 	numbers []uint32 // of each item of the vocabulary; count−1: none of the records has it
 	count   int
 }
 
-// numberOwn numbers the items of some records, which hashes tell apart by token.
-func numberOwn(v *vocabulary, some candidates.Items, hashes []uint64) *own {
-	o := &own{numbers: make([]uint32, v.count)}
+// numberOwn numbers those of so many items that some records have, which hashes tell apart by token.
+func numberOwn(count int, some candidates.Items, hashes []uint64) *ownNumbers {
+	o := &ownNumbers{numbers: make([]uint32, count)}
 	var of []uint32
 	for i := range some.Len() {
 		of = some.Append(of[:0], i)
@@ -45,7 +45,7 @@ func numberOwn(v *vocabulary, some candidates.Items, hashes []uint64) *own {
 }
 
 // frequencies returns those of the items by their numbers here.
-func (o *own) frequencies(of []uint32) []uint32 {
+func (o *ownNumbers) frequencies(of []uint32) []uint32 {
 	df := make([]uint32, o.count)
 	for x, n := range of {
 		df[o.numbers[x]] = n
@@ -55,14 +55,14 @@ func (o *own) frequencies(of []uint32) []uint32 {
 }
 
 // renumber puts the numbers here in place of items.
-func (o *own) renumber(items []uint32) {
+func (o *ownNumbers) renumber(items []uint32) {
 	for i, x := range items {
 		items[i] = o.numbers[x]
 	}
 }
 
 // of returns records with their items numbered here.
-func (o *own) of(records candidates.Items) candidates.Items {
+func (o *ownNumbers) of(records candidates.Items) candidates.Items {
 	if s, ok := records.(candidates.Streamed); ok {
 		return &renumberedStream{renumbered{records, o}, s}
 	}
@@ -72,7 +72,7 @@ func (o *own) of(records candidates.Items) candidates.Items {
 // renumbered are records with the items that some of them have.
 type renumbered struct {
 	candidates.Items
-	own *own
+	own *ownNumbers
 }
 
 func (r *renumbered) Append(dst []uint32, i int) []uint32 {

@@ -27,46 +27,6 @@ type reading struct {
 	before  int64 // bytes of the tables before the one that is read
 }
 
-// bytesIn returns the bytes of a table's files.
-func bytesIn(s *source) (n int64) {
-	for _, f := range s.files {
-		n += f.Size
-	}
-	return n
-}
-
-// read reads the table of a side: whole, or what matters of it.
-func (r *reading) read(ctx context.Context, side int) error {
-	s, skipped := r.sources[side], r.skipped
-	if r.maySieve(side) {
-		x, repeated, err := r.countRows(ctx, side)
-		if err != nil {
-			return err
-		}
-		if lopsided(int64(x.rows), int64(r.table(1-side).Rows())) && x.rows > manyRecords {
-			return r.sieve(ctx, side, x, repeated)
-		}
-		skipped = func(*corpus.Problem) error { return nil } // told already
-	}
-	table, err := r.rows(ctx, side, nil, nil, skipped)
-	if err != nil {
-		return err
-	}
-	r.setTable(side, table)
-	r.setRecords(side, table.Rows())
-	r.noteRepeated(s, table)
-	return nil
-}
-
-// maySieve tells whether a table seems so much larger than the other one, which is there, that only a
-// part of it is held.
-func (r *reading) maySieve(side int) bool {
-	c := r.config
-	small := r.table(1 - side)
-	return r.sieves && small != nil && small.Rows() > 0 && c.Candidates == "" && !c.Unfiltered && len(c.Known) == 0 &&
-		lopsided(bytesIn(r.sources[side]), bytesIn(r.sources[1-side]))
-}
-
 // table returns the table of a side, nil if it was not read yet.
 func (r *reading) table(side int) *record.Table { return []*record.Table{r.left, r.right}[side] }
 
@@ -107,6 +67,9 @@ func (r *reading) rows(ctx context.Context, side int, x *rowIndex, hold func(row
 	}
 	return of.table, nil
 }
+
+// toldAlready is told of what cannot be read of a table that was read before.
+func toldAlready(*corpus.Problem) error { return nil }
 
 // countRows counts the rows of a table, and returns the hash of an id that several of them have, 0 if none
 // is.

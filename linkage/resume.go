@@ -25,7 +25,7 @@ import (
 // stands for that kind only, so that a join goes on behind the last one of each.
 
 // joinVersion changes with what a work folder holds: a join of another version is refused by it.
-const joinVersion = "2"
+const joinVersion = "3"
 
 // Tests ask for a note of every batch, and end a join after some note.
 var (

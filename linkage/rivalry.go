@@ -1,6 +1,9 @@
 package linkage
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // rivalry is what a record finds in the other table: its three best scores, falling, −∞ where
 // there are fewer, and how likely it is that its best pair is a match.
@@ -56,4 +59,21 @@ func (r rivalries) expected() bests {
 		}
 	}
 	return scores.sorted()
+}
+
+// bests are the best scores of records.
+type bests []float64
+
+func (b bests) reset() {
+	for i := range b {
+		b[i] = math.Inf(-1)
+	}
+}
+
+func (b bests) see(record int, z float64) { b[record] = max(b[record], z) }
+
+// sorted returns the scores ascending.
+func (b bests) sorted() bests {
+	slices.Sort(b)
+	return b
 }

@@ -8,39 +8,42 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// Match says which of the pairs that reach the decision are links.
+// Match says which of the pairs before the decision may be links.
 type Match string
 
 // The rules. The zero value is Mutual for two tables and All for one.
 const (
 	Mutual   Match = "mutual"     // pairs that are each other's best
-	OneToOne Match = "one-to-one" // of each record one partner at most, so that most links are right: see Assignment
+	OneToOne Match = "one-to-one" // at most one partner of each record, so that most links are right: see Assignment
 	Best     Match = "best"       // the best partner of each left record
 	All      Match = "all"        // every pair
 )
 
-// Field is a column of either table that is compared with one of the other.
+// Field is a column of the left table and the column of the right table to compare it with.
 type Field struct {
 	Left   string      `json:"left"`
-	Right  string      `json:"right,omitempty"`  // "": as Left
-	Weight float64     `json:"weight,omitempty"` // of its tokens in the similarity of records, as against other columns'; 0: 1
-	Tokens record.Kind `json:"tokens,omitempty"` // "": by the column's values
+	Right  string      `json:"right,omitempty"`  // "": the same as Left
+	Weight float64     `json:"weight,omitempty"` // of its tokens in the similarity of records, relative to other columns; 0: 1
+	Tokens record.Kind `json:"tokens,omitempty"` // "": chosen by the column's values
 }
+
+// Known is a settled link between the records with the ids A, of the left table, and B, of the
+// right one; with one table in any order.
+type Known struct{ A, B string }
 
 // IDF says how tokens are weighted.
 type IDF string
 
 // The ways to weigh tokens. The zero value is IDFExact.
 const (
-	IDFExact IDF = "exact" // by how many records have them, log(N/df)
-	// IDFSketch takes the counts from a count-min sketch, which are never too low: as in a run
-	// that could not hold a count for each token.
+	IDFExact IDF = "exact" // by the number of records that have them, log(N/df)
+	// IDFSketch takes the counts from a count-min sketch; they are never too low. It gives the
+	// weights of a run that cannot hold a count for each token.
 	IDFSketch IDF = "sketch"
 	IDFNone   IDF = "none" // all the same
 )
 
-// Weighing is the part of Config that says what similarity is. The zero value means the
-// defaults.
+// Weighing is the part of Config that defines similarity. The zero value means the defaults.
 type Weighing struct {
 	IDF IDF `json:"idf,omitempty"`
 	// Epsilon and Delta are the error of IDFSketch, see countmin.Options; 0: its defaults. A
@@ -48,38 +51,37 @@ type Weighing struct {
 	// of at most Delta.
 	Epsilon float64 `json:"idf_epsilon,omitempty"`
 	Delta   float64 `json:"idf_delta,omitempty"`
-	// Measure is Cosine, which the zero value stands for too, or WeightedJaccard: of records
-	// and of each column, exact.
+	// Measure is Cosine, also for the zero value, or WeightedJaccard: for records and for each
+	// column, exact.
 	Measure measure.Measure `json:"measure,omitempty"`
-	// Repetitions counts a token that is in a value again as another one.
+	// Repetitions makes a repeated token of a value count as another token.
 	Repetitions bool `json:"repetitions,omitempty"`
 }
 
 // Candidates says how candidates are found: see the methods of package candidates.
 type Candidates string
 
-// The ways to find candidates. The zero value is TopK for up to 30,000 records, and for more of
-// them what shares a key with a record: see candidates.Keys.
+// The ways to find candidates. The zero value is TopK for up to 30,000 records, and for more
+// records the pairs that share a key: see candidates.Keys.
 const (
-	TopK  Candidates = "topk"  // the most similar ones of each record, whatever the threshold
-	LSH   Candidates = "lsh"   // what shares a band of weighted MinHash, by Config.Threshold and Recall
+	TopK  Candidates = "topk"  // the most similar records of each record, for any threshold
+	LSH   Candidates = "lsh"   // pairs that share a band of weighted MinHash, by Config.Threshold and Recall
 	Exact Candidates = "exact" // all pairs that reach Config.Threshold
-	Auto  Candidates = "auto"  // with a threshold LSH where it is estimated to cost half of a search or less; else TopK
+	Auto  Candidates = "auto"  // LSH if there is a threshold and its estimated cost is at most half of a search; otherwise TopK
 )
 
 // Searching is the part of Config that says how candidates are found. The zero value means the
 // defaults.
 type Searching struct {
 	Candidates Candidates `json:"candidates,omitempty"`
-	Recall     float64    `json:"recall,omitempty"` // of LSH at the threshold; 0: the default of package lsh
-	// Unfiltered holds both tables whole, also where one has fifty times as many records as the
-	// other, and has LSH of two tables sort all keys, and not only those that a Bloom filter of the
-	// smaller table's keys may have. Links are the same; similarities may differ by 0.0001 where
-	// values are written in two ways that count as one.
+	Recall     float64    `json:"recall,omitempty"` // recall of LSH at the threshold; 0: the default of package lsh
+	// Unfiltered sorts the keys of all records of two tables, not only the keys that pass a Bloom
+	// filter of the smaller table's. It costs time and disk space, and the links are the same
+	// bytes.
 	Unfiltered bool `json:"unfiltered,omitempty"`
 }
 
-// validate checks how tokens are weighted and records compared.
+// validate checks the settings of weights and comparisons.
 func (w *Weighing) validate() error {
 	switch w.IDF {
 	case "", IDFExact, IDFSketch, IDFNone:
@@ -100,7 +102,7 @@ func (w *Weighing) validate() error {
 	return nil
 }
 
-// validate checks how candidates are found by a threshold, 0: without one.
+// validate checks the settings for finding candidates; threshold 0: there is none.
 func (s *Searching) validate(threshold float64) error {
 	switch s.Candidates {
 	case "", TopK, Auto:
@@ -121,7 +123,7 @@ func (w *Weighing) sketch() countmin.Options {
 	return countmin.Options{Epsilon: w.Epsilon, Delta: w.Delta}
 }
 
-// weigh returns the weights of tokens of which so many of n values have each.
+// weigh returns the weights of tokens by df, the number of the n values that have each token.
 func (w *Weighing) weigh(df []uint32, n int) (record.Weights, error) {
 	switch w.IDF {
 	case IDFNone:
@@ -135,7 +137,7 @@ func (w *Weighing) weigh(df []uint32, n int) (record.Weights, error) {
 		if err != nil {
 			return nil, err
 		}
-		// A plain sketch does not depend on the order, or on how often it was added to.
+		// A plain sketch does not depend on the order or number of additions.
 		for token, count := range df {
 			s.Add(uint64(token), count)
 		}

@@ -27,29 +27,15 @@ import (
 //	hold    the rows that are in candidates, and those of pairs of strangers
 //	count   what the other rows have of the tokens and values that are held
 //
-// Of values that count as one, such as de-smith and de smith, the first that is held says how all are cut:
-// there the counts are those of other words than if all rows were held.
-//
 // Items are numbered in the order of the smaller table, which is read first in any case, so that which
 // keys are made of equally rare ones does not depend on what is held.
-
-// muchLarger is how many times as many records, and bytes, a table has of which only a part is held.
-var muchLarger int64 = 50 // tests take fewer
-
-func lopsided(large, small int64) bool { return large >= muchLarger*small }
 
 // rowSet is a set of rows.
 type rowSet []uint64
 
 func newRowSet(rows int) rowSet { return make(rowSet, rows/64+1) }
 
-func (s rowSet) add(row uint32) { s[row/64] |= 1 << (row % 64) }
-func (s rowSet) addAll(rows []uint32) {
-	for _, row := range rows {
-		s.add(row)
-	}
-}
-
+func (s rowSet) add(row uint32)      { s[row/64] |= 1 << (row % 64) }
 func (s rowSet) has(row uint32) bool { return s[row/64]>>(row%64)&1 != 0 }
 
 // sieve reads what matters of the larger table. repeated is the hash of an id that several of its records
@@ -58,7 +44,9 @@ func (r *reading) sieve(ctx context.Context, side int, x *rowIndex, repeated uin
 	small := r.table(1 - side)
 	of := newRowSet(x.rows)
 	r.setRecords(side, x.rows)
-	of.addAll(r.someOf(side, sampledRecords))
+	for _, row := range r.someOf(side, sampledRecords) {
+		of.add(row)
+	}
 	sample, err := r.held(ctx, side, x, of)
 	if err != nil {
 		return err
@@ -93,7 +81,7 @@ func (r *reading) sieve(ctx context.Context, side int, x *rowIndex, repeated uin
 
 // held reads the rows of a set.
 func (r *reading) held(ctx context.Context, side int, x *rowIndex, of rowSet) (*record.Table, error) {
-	return r.rows(ctx, side, x, of.has, func(*corpus.Problem) error { return nil }) // told already
+	return r.rows(ctx, side, x, of.has, toldAlready)
 }
 
 // sieve finds what matters of the larger table.
@@ -176,9 +164,7 @@ func (s *sieve) find(ctx context.Context, found *sieved) (rows rowSet, err error
 	if found.own, err = s.closestTo(ctx, c, v, s.someOf(side, sampledRecords), side, side); err != nil {
 		return nil, err
 	}
-	if found.pairs, err = s.findOnce(ctx, s.search(c, 0), "pairs-0", func() (*candidates.Pairs, error) {
-		return s.sharing(ctx, c, v, s.ofSide(0, v), s.ofSide(1, v))
-	}); err != nil {
+	if found.pairs, err = s.sharing(ctx, c, v); err != nil {
 		return nil, err
 	}
 	rows = newRowSet(s.index.rows)
@@ -204,26 +190,6 @@ func (s *sieve) find(ctx context.Context, found *sieved) (rows rowSet, err error
 // of returns the record of the left or the right side.
 func (p pair) of(side int) uint32 { return [2]uint32{p.a, p.b}[side] }
 
-// sieved is what was found of a table that is not held whole, by the numbers of records.
-type sieved struct {
-	side    int
-	pairs   *candidates.Pairs // that share keys; nil: somebody has them
-	closest []pair            // as closest returns them
-	own     []pair            // of the table's sample with the records of the table that are closest
-
-	// What is known of the rows that are not held.
-	survey
-}
-
-// survey is what is known of the rows of a table that are not held.
-type survey struct {
-	records []uint32   // of each token: how many rows have it
-	any     int        // rows that have any
-	columns [][]uint32 // of each column and token: how many rows have it in a value that has no number
-	values  []int      // of each column: how many rows have such a value
-	filled  []int      // of each column: how many rows have a value
-}
-
 // countRest counts what the rows that are not held have of the tokens and values that are.
 func (s *sieve) countRest(ctx context.Context, found *sieved, held *record.Table) error {
 	tokens, columns := s.numbering.Tokens(), len(s.kinds)
@@ -241,7 +207,7 @@ func (s *sieve) countRest(ctx context.Context, found *sieved, held *record.Table
 		there.add(uint32(held.Number(row)))
 	}
 	return s.sources[s.side].scan(ctx, s.config.Threads, s.index, s.fields(), func() (func(uint32, *corpus.Record), func()) {
-		c := newRest(v, &s.numbering)
+		c := newRestCounter(v, &s.numbering)
 		look := record.NewLookup(&s.numbering, s.kinds, s.config.Repetitions, false)
 		return func(row uint32, rec *corpus.Record) {
 			if !there.has(row) {
@@ -251,8 +217,8 @@ func (s *sieve) countRest(ctx context.Context, found *sieved, held *record.Table
 	})
 }
 
-// rest counts what rows have that are not held, on one goroutine.
-type rest struct {
+// restCounter counts what rows have that are not held, on one goroutine.
+type restCounter struct {
 	records        counter
 	columns, rows  []counter // of each column: tokens of values without a number; values
 	values, filled []int
@@ -261,8 +227,8 @@ type rest struct {
 	tokens         []uint32
 }
 
-func newRest(v *survey, n *record.Numbering) *rest {
-	c := &rest{records: newCounter(v.records), values: make([]int, len(v.values)), filled: make([]int, len(v.filled))}
+func newRestCounter(v *survey, n *record.Numbering) *restCounter {
+	c := &restCounter{records: newCounter(v.records), values: make([]int, len(v.values)), filled: make([]int, len(v.filled))}
 	for f, of := range v.columns {
 		c.columns = append(c.columns, newCounter(of))
 		c.rows = append(c.rows, newCounter(n.Column(f).Counts()))
@@ -271,7 +237,7 @@ func newRest(v *survey, n *record.Numbering) *rest {
 }
 
 // add counts a row.
-func (c *rest) add(look *record.Lookup, values [][]byte) {
+func (c *restCounter) add(look *record.Lookup, values [][]byte) {
 	c.tokens = c.tokens[:0]
 	any := false
 	for f := range c.columns {
@@ -304,7 +270,7 @@ func (c *rest) add(look *record.Lookup, values [][]byte) {
 }
 
 // end adds what was counted to the survey.
-func (c *rest) end(v *survey) {
+func (c *restCounter) end(v *survey) {
 	c.records.end()
 	for f := range c.columns {
 		c.columns[f].end()
@@ -313,38 +279,4 @@ func (c *rest) end(v *survey) {
 		v.filled[f] += c.filled[f]
 	}
 	v.any += c.any
-}
-
-// bytes returns what is taken.
-func (s *sieved) bytes() int64 {
-	if s == nil {
-		return 0
-	}
-	return int64(4*len(s.records)*(len(s.columns)+1) + 8*len(s.closest) + 8*len(s.own))
-}
-
-// ofRecords returns in how many rows that are not held each of so many tokens is, and how many of the rows
-// have any.
-func (s *sieved) ofRecords(tokens int) (df []uint32, any int) {
-	if s == nil {
-		return make([]uint32, tokens), 0
-	}
-	return slices.Clone(s.records), s.any
-}
-
-// ofColumn returns in how many values without a number each token of a column is, and how many such
-// values rows have.
-func (s *sieved) ofColumn(f, tokens int) (df []uint32, values int) {
-	if s == nil {
-		return make([]uint32, tokens), 0
-	}
-	return slices.Clone(s.columns[f]), s.values[f]
-}
-
-// filledOf returns how many rows of a side that are not held have a value in a column.
-func (s *sieved) filledOf(side, f int) int {
-	if s == nil || side != s.side {
-		return 0
-	}
-	return s.filled[f]
 }

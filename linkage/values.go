@@ -56,7 +56,8 @@ func (c *column) massOf(value, token uint32) uint64 {
 	return c.scale.Mass(c.weights[start+at])
 }
 
-// level returns that of two values with so much in common.
+// level returns that of two values with so much in common. The same words in the same order are equal, also
+// where signs tie some of them in one value only, which then has more tokens.
 func (c *column) level(a, b uint32, common uint64) level {
 	switch {
 	case a == b:
@@ -65,8 +66,8 @@ func (c *column) level(a, b uint32, common uint64) level {
 		return levelOf(0)
 	}
 	l := levelOf(c.scale.Similarity(common, c.sizes[a], c.sizes[b]))
-	if l == equal {
-		l += c.rarityOf(a, b)
+	if l == equal || c.Same(a, b) {
+		return equal + c.rarityOf(a, b)
 	}
 	return l
 }

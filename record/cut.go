@@ -16,21 +16,21 @@ type Kind string
 
 // The kinds. The zero value is Text.
 const (
-	Text   Kind = "text"   // words, and the 3-grams within words; words that - or / ties together also as one
-	Words  Kind = "words"  // words, tied ones also as one
-	Grams  Kind = "grams"  // the 3-grams within words, tied ones also as one
-	Code   Kind = "code"   // numbers and letters alone, as one word: its 3-grams and itself
-	Number Kind = "number" // a number, however it is written: $1,200.00 is 1200; text where it is none
-	Date   Kind = "date"   // year, month and day in any order, with or without separators; text where it is none
+	Text   Kind = "text"   // words, and the 3-grams within words; words joined by - or / also as one
+	Words  Kind = "words"  // words, joined ones also as one
+	Grams  Kind = "grams"  // the 3-grams within words, also of joined words as one
+	Code   Kind = "code"   // numbers and letters only, as one word: its 3-grams and itself
+	Number Kind = "number" // a number in any notation: $1,200.00 is 1200; text if the value is no number
+	Date   Kind = "date"   // year, month and day in any order, with or without separators; text if the value is no date
 	Value  Kind = "value"  // the whole value, one token
 )
 
-// OfWords tells whether values of the kind are told apart by their words, and not as a whole.
+// OfWords reports whether values of the kind differ by their words, and not only as a whole.
 func (k Kind) OfWords() bool { return k == "" || k == Text || k == Words || k == Grams }
 
 var kinds = []Kind{Text, Words, Grams, Code, Number, Date, Value}
 
-// ParseKind returns the kind of a name; the error lists the names.
+// ParseKind returns the kind with a name; the error lists the names.
 func ParseKind(name string) (Kind, error) {
 	if k := Kind(name); slices.Contains(kinds, k) {
 		return k, nil
@@ -42,8 +42,8 @@ func ParseKind(name string) (Kind, error) {
 	return "", fmt.Errorf("unknown tokens %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// maxTokens is how many tokens of one value are kept. It bounds what a cell of megabytes
-// costs; a value of so many tokens is told from others by far fewer.
+// maxTokens is the most tokens kept of one value. It bounds the cost of a cell of megabytes; far fewer
+// tokens are enough to distinguish a value from others.
 const maxTokens = 1 << 13
 
 // maxWord is how many code points of a word, less one, have grams.
@@ -57,9 +57,9 @@ type Cutter struct {
 	tied    []rune
 	joined  []byte
 	memory                                     // of the values of chunks
-	onWord  func(word []byte, tokens []uint64) // nil: nobody asks which word a token is of
-	// Repetitions counts a token that is in a value again as another one. Without it repeated
-	// tokens are the same.
+	onWord  func(word []byte, tokens []uint64) // called with each word and its tokens; nil: not called
+	// Repetitions makes a repeated token of a value count as another token. Without it, repeats are the
+	// same token.
 	Repetitions bool
 }
 
@@ -72,8 +72,8 @@ func NewCutter() *Cutter {
 	return &Cutter{general: t}
 }
 
-// normalise leaves the value in c.normal: NFKC, case folded, without diacritics, invalid bytes
-// as separators.
+// normalise puts the value into c.normal: NFKC, case folded, without diacritics, invalid bytes as
+// separators.
 func (c *Cutter) normalise(value []byte) {
 	c.normal = c.normal[:0]
 	for i, b := range value {
@@ -91,17 +91,30 @@ func (c *Cutter) normalise(value []byte) {
 	}
 }
 
-// Cut appends the hashes of the tokens of a value, of which some may repeat, and returns with
-// them a hash of the whole value that does not depend on case, diacritics and separators: 0
-// if the value is missing, and then there are no tokens. O(len(value)).
-func (c *Cutter) Cut(dst []uint64, value []byte, kind Kind) (tokens []uint64, whole uint64) {
+// A Whole identifies a value among others. The zero value is a missing value.
+type Whole struct {
+	Words uint64 // hash of the words in order: equal for values that differ only in case, diacritics and separators
+	Ties  uint64 // hash of which words are joined by signs in a text, and so also count as one word; 0: none
+}
+
+// hash returns a hash of both fields: values with equal hashes have equal tokens.
+func (w Whole) hash() uint64 {
+	if w.Ties == 0 {
+		return w.Words
+	}
+	return hashing.Mix(w.Words ^ w.Ties)
+}
+
+// Cut appends the hashes of the tokens of a value, possibly with repeats, and returns the Whole that
+// identifies the value. A missing value has no tokens. O(len(value)).
+func (c *Cutter) Cut(dst []uint64, value []byte, kind Kind) (tokens []uint64, whole Whole) {
 	if !c.read(value, kind) {
-		return dst, 0
+		return dst, Whole{}
 	}
 	start := len(dst)
 	dst, whole = c.cutWords(dst, kind)
-	if whole != 0 && kind == Value {
-		dst = append(dst[:start], hashing.Mix(whole^valueSalt)&^gramBit)
+	if whole.Words != 0 && kind == Value {
+		dst = append(dst[:start], hashing.Mix(whole.Words^valueSalt)&^gramBit)
 	}
 	if c.Repetitions {
 		tellApart(dst[start:])
@@ -109,15 +122,15 @@ func (c *Cutter) Cut(dst []uint64, value []byte, kind Kind) (tokens []uint64, wh
 	return dst, whole
 }
 
-// whole returns the hash of the whole value that Cut returns.
-func (c *Cutter) whole(value []byte, kind Kind) (whole uint64) {
+// whole returns what Cut returns of a value that is no text.
+func (c *Cutter) whole(value []byte, kind Kind) (whole Whole) {
 	if c.read(value, kind) {
 		_, whole = c.cutWords(nil, Value) // of which words have no tokens
 	}
 	return whole
 }
 
-// read leaves the value in c.normal, as it is compared, and tells whether there is one.
+// read puts the canonical form of the value into c.normal and reports whether there is a value.
 func (c *Cutter) read(value []byte, kind Kind) bool {
 	c.normalise(value)
 	if c.isMissing() {
@@ -141,15 +154,15 @@ func (c *Cutter) read(value []byte, kind Kind) bool {
 // gramBit is set in the hashes of grams, and not in those of words and values.
 const gramBit = 1
 
-// Salts keep tokens of different sorts apart.
+// Salts keep tokens of different kinds apart.
 const (
 	gramSalt  = 0x9fb21c651e98df25
 	valueSalt = 0x2545f4914f6cdd1d
 	againSalt = 0xd6e8feb86659fd93
 )
 
-// cutWords appends the tokens of c.normal, and returns the hash of its words in order.
-func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole uint64) {
+// cutWords appends the tokens of c.normal, and returns its Whole.
+func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole Whole) {
 	first, tied := len(dst), -1 // where words begin that signs tie to the next one
 	for i := 0; i < len(c.normal); {
 		start := i
@@ -160,7 +173,7 @@ func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole uint64) {
 			continue
 		}
 		h := hashing.Bytes(c.normal[start:i])
-		whole = hashing.Mix(whole ^ h)
+		whole.Words = hashing.Mix(whole.Words ^ h)
 		if len(dst)-first >= maxTokens {
 			continue
 		}
@@ -169,7 +182,11 @@ func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole uint64) {
 		if c.onWord != nil {
 			c.onWord(c.normal[start:i], dst[before:])
 		}
-		switch ties := c.ties(i); {
+		ties := kind.OfWords() && c.ties(i)
+		if ties { // the words up to here tell where it is
+			whole.Ties = hashing.Mix(whole.Ties ^ whole.Words)
+		}
+		switch {
 		case ties && tied < 0:
 			tied = start
 		case !ties && tied >= 0:
@@ -180,8 +197,7 @@ func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole uint64) {
 	return dst, whole
 }
 
-// readWord leaves the word that begins at i in c.word, with an edge before it, and returns
-// where it ends.
+// readWord puts the word that begins at i into c.word, after an edge, and returns its end.
 func (c *Cutter) readWord(i int) int {
 	c.word = append(c.word[:0], edge)
 	for i < len(c.normal) {
@@ -211,8 +227,8 @@ func appendWord(dst []uint64, h uint64, word []rune, kind Kind) []uint64 {
 	return dst
 }
 
-// ties tells whether at i a sign stands between two words that may also be written as one:
-// TS-MR1640 and TSMR1640, 404/231-1368 and 404-231-1368.
+// ties reports whether the sign at i is between two words that may also be written as one: TS-MR1640 and
+// TSMR1640, 404/231-1368 and 404-231-1368.
 func (c *Cutter) ties(i int) bool {
 	if i+1 >= len(c.normal) || c.normal[i] != '-' && c.normal[i] != '/' {
 		return false
@@ -221,7 +237,7 @@ func (c *Cutter) ties(i int) bool {
 	return isWord(r)
 }
 
-// appendTied appends the tokens of words that signs tie together, taken for one.
+// appendTied appends the tokens of words that signs join, treated as one word.
 func (c *Cutter) appendTied(dst []uint64, words []byte, kind Kind) []uint64 {
 	c.joined, c.tied = c.joined[:0], append(c.tied[:0], edge)
 	for i := 0; i < len(words); {
@@ -262,7 +278,7 @@ func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
 }
 
-// isMissing tells whether c.normal stands for no value.
+// isMissing reports whether c.normal means that there is no value.
 func (c *Cutter) isMissing() bool {
 	switch trimmed := strings.TrimSpace(string(c.normal[:min(len(c.normal), 8)])); trimmed {
 	case "", "null", "nan", "n/a", "none", `\n`:
@@ -280,7 +296,7 @@ func (c *Cutter) isMissing() bool {
 	return true
 }
 
-// join leaves of c.normal the letters and numbers.
+// join removes everything except letters and numbers from c.normal.
 func (c *Cutter) join() {
 	kept := c.normal[:0]
 	for i := 0; i < len(c.normal); {

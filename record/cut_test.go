@@ -48,7 +48,7 @@ func TestValuesAreCutAsTheirKindSays(t *testing.T) {
 		if got = slices.Compact(got); !slices.Equal(got, hashes(c.want...)) {
 			t.Errorf("%s: %q cut by %s has other tokens than %q", c.name, c.value, c.kind, c.want)
 		}
-		if whole == 0 {
+		if whole.Words == 0 {
 			t.Errorf("%s: %q is missing", c.name, c.value)
 		}
 	}
@@ -57,12 +57,12 @@ func TestValuesAreCutAsTheirKindSays(t *testing.T) {
 func TestValuesThatSayNothingAreMissing(t *testing.T) {
 	c := NewCutter()
 	for _, v := range []string{"", " ", "-", "NULL", "n/a", "NaN", `\N`, " none ", "?!", "\xff"} {
-		if tokens, whole := c.Cut(nil, []byte(v), Text); whole != 0 || len(tokens) > 0 {
+		if tokens, whole := c.Cut(nil, []byte(v), Text); whole != (Whole{}) || len(tokens) > 0 {
 			t.Errorf("%q is there", v)
 		}
 	}
 	for _, v := range []string{"0", "nullify", "none of them", "न"} {
-		if _, whole := c.Cut(nil, []byte(v), Text); whole == 0 {
+		if _, whole := c.Cut(nil, []byte(v), Text); whole.Words == 0 {
 			t.Errorf("%q is missing", v)
 		}
 	}
@@ -85,8 +85,8 @@ func TestWholeValuesAreEqualHoweverTheyAreWritten(t *testing.T) {
 	} {
 		_, a := NewCutter().Cut(nil, []byte(c.a), c.kind)
 		_, b := NewCutter().Cut(nil, []byte(c.b), c.kind)
-		if (a == b) != c.same {
-			t.Errorf("%s: %q and %q: same %v", c.kind, c.a, c.b, a == b)
+		if (a.Words == b.Words) != c.same {
+			t.Errorf("%s: %q and %q: same %v", c.kind, c.a, c.b, !c.same)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func TestColumnsLookLikeTheirKind(t *testing.T) {
 
 func TestALongCellCostsABoundedNumberOfTokens(t *testing.T) {
 	for _, v := range []string{strings.Repeat("x", 1<<20), strings.Repeat("ab ", 1<<20), strings.Repeat("é", 1<<18), strings.Repeat("a-b", 1<<18)} {
-		if tokens, whole := NewCutter().Cut(nil, []byte(v), Text); len(tokens) > maxTokens+2*(maxWord+1) || whole == 0 {
+		if tokens, whole := NewCutter().Cut(nil, []byte(v), Text); len(tokens) > maxTokens+2*(maxWord+1) || whole.Words == 0 {
 			t.Errorf("%d bytes have %d tokens", len(v), len(tokens))
 		}
 	}
@@ -123,8 +123,8 @@ func FuzzCut(f *testing.F) {
 		if whole != same || !slices.Equal(tokens, again) {
 			t.Fatal("a used cutter cuts otherwise than a new one")
 		}
-		if (whole == 0) != (len(tokens) == 0) {
-			t.Fatalf("%d tokens, whole %x", len(tokens), whole)
+		if (whole.Words == 0) != (len(tokens) == 0) || whole.Ties != 0 && !k.OfWords() {
+			t.Fatalf("%d tokens, %+v", len(tokens), whole)
 		}
 		Shape(value)
 	})
@@ -153,7 +153,7 @@ func TestDictionariesNumberHashesInOrder(t *testing.T) {
 
 // TestTablesHoldWhatWasPutIn holds tables made of chunks against the values cut one by one.
 func TestTablesHoldWhatWasPutIn(t *testing.T) {
-	word := rapid.SampledFrom([]string{"", "new york", "york", "boston ma", "x", "10"})
+	word := rapid.SampledFrom([]string{"", "new york", "New-York", "a-b c", "a b-c", "a b c", "york", "boston ma", "x", "10"})
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOf(rapid.SliceOfN(word, 2, 2)).Draw(t, "rows")
 		var n Numbering
@@ -171,6 +171,7 @@ func TestTablesHoldWhatWasPutIn(t *testing.T) {
 			for i, row := range rows[:size] {
 				check(t, table, from+i, &n, row)
 			}
+			checkSame(t, table, &n)
 			if rows = rows[size:]; len(rows) == 0 {
 				break
 			}
@@ -182,7 +183,7 @@ func check(t *rapid.T, table *Table, at int, n *Numbering, row []string) {
 	for f, kind := range []Kind{Text, Words} {
 		want, whole := NewCutter().Cut(nil, []byte(row[f]), kind)
 		cell := table.Cells(at)[f]
-		if (cell == 0) != (whole == 0) {
+		if (cell == 0) != (whole.Words == 0) {
 			t.Fatalf("column %d of %q: value %d", f, row, cell)
 		}
 		if cell == 0 {
@@ -202,6 +203,23 @@ func check(t *rapid.T, table *Table, at int, n *Numbering, row []string) {
 	}
 	if string(table.Kept(at, 0, 1)) != row[1] {
 		t.Fatalf("kept %q of %q", table.Kept(at, 0, 1), row)
+	}
+}
+
+// checkSame checks which values of the first column, which are the ids too, count as the same.
+func checkSame(t *rapid.T, table *Table, n *Numbering) {
+	for x := range table.Rows() {
+		for y := range table.Rows() {
+			a, b := table.Cells(x)[0], table.Cells(y)[0]
+			if a == 0 || b == 0 {
+				continue
+			}
+			_, of := NewCutter().Cut(nil, table.ID(x), Text)
+			_, other := NewCutter().Cut(nil, table.ID(y), Text)
+			if n.Column(0).Same(a-1, b-1) != (of.Words == other.Words) || (a == b) != (of == other) {
+				t.Fatalf("%q has number %d and %q %d; same %v", table.ID(x), a, table.ID(y), b, of.Words == other.Words)
+			}
+		}
 	}
 }
 

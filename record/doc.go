@@ -6,18 +6,17 @@
 //	chunk.Append(cutter, id, values)
 //	table.Add(chunk)                         // in the order of the rows
 //
-// A value is cut by its Kind. Text, which fits nearly everything, takes words together with
-// the 3-grams within words: a typing error changes a few grams of a word, a word that is left
-// out or moved costs no other, and a word in common counts more than its letters in any order.
-// Words that a hyphen or a slash ties together count once more as one word, since codes are
-// written either way: TS-MR1640 and TSMR1640.
+// A value is cut by its Kind. Text, which suits nearly all values, takes words together with the 3-grams
+// within words. A typing error changes a few grams of a word, a word that is left out or moved changes no
+// other word's tokens, and a common word counts more than its letters in any order. Words joined by a
+// hyphen or a slash also count as one word, since codes are written either way: TS-MR1640 and TSMR1640.
 //
-// Tokens are numbers of a Dictionary that all columns of both tables share, so that a word
-// is the same feature wherever it stands. Weights are inverse document frequencies in fixed
-// point (Weights): sums of them are exact, in any order.
+// Tokens are numbers of a Dictionary that all columns of both tables share, so that a word is the same
+// feature in any column. Weights are inverse document frequencies in fixed point (Weights): their sums are
+// exact in any order.
 //
-// A value is missing if it is empty, has neither letter nor number, or is one of null, nan,
-// n/a, none and \N. Invalid bytes of UTF-8 separate words, as in package text.
+// A value is missing if it is empty, has neither letter nor number, or is one of null, nan, n/a, none and
+// \N. Invalid UTF-8 bytes separate words, as in package text.
 //
 // Sources: K. Spärck Jones, "A statistical interpretation of term specificity and its
 // application in retrieval", Journal of Documentation 28, 1972; W. W. Cohen, P. Ravikumar,

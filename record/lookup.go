@@ -6,8 +6,8 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// A Lookup finds which of the values and tokens of a numbering are in rows that no table has. It
-// adds none. It belongs to one goroutine; the numbering must not grow meanwhile, nor be finished.
+// A Lookup finds which values and tokens of rows outside the tables have numbers. It adds no numbers. It
+// belongs to one goroutine; the numbering must neither grow nor be finished meanwhile.
 type Lookup struct {
 	numbering *Numbering
 	kinds     []Kind
@@ -18,17 +18,17 @@ type Lookup struct {
 	tokens    []uint64
 }
 
-// Found is what a numbering has of a value.
+// Found describes the numbers of a value and its tokens.
 type Found struct {
 	Missing bool     // there is no value
-	Value   uint32   // 1 + its number; 0: it has none
+	Value   uint32   // 1 + its number; 0: it has no number
 	Tokens  []uint32 // those of its tokens that have numbers, each once
-	Others  bool     // it has others
+	Others  bool     // it also has tokens without numbers
 
 	raw uint64
 }
 
-// looked is how many values a Lookup remembers, and looked·rememberedTokens the most tokens of them.
+// looked is the number of values that a Lookup remembers, looked·rememberedTokens the most tokens of them.
 const (
 	looked           = 1 << 15
 	rememberedTokens = 64
@@ -58,11 +58,11 @@ func (l *Lookup) Find(f int, value []byte) *Found {
 	if len(l.tokens) > rememberedTokens {
 		at = &l.large
 	}
-	*at = Found{Missing: whole == 0, Tokens: at.Tokens[:0], raw: raw}
+	*at = Found{Missing: whole.Words == 0, Tokens: at.Tokens[:0], raw: raw}
 	if at.Missing {
 		return at
 	}
-	if number, ok := l.numbering.columns[f].numbers.find(whole); ok {
+	if number, ok := l.numbering.columns[f].numbers.find(whole.hash()); ok {
 		at.Value = number + 1
 	}
 	slices.Sort(l.tokens)
@@ -84,9 +84,9 @@ func (l *Lookup) Find(f int, value []byte) *Found {
 // compatibility forms make six code points of a byte at most, and each of them adds four tokens at most.
 const shortValue = maxTokens / (4 * 6)
 
-// cut leaves the tokens that are looked for in l.tokens, and perhaps others, and returns the hash of
-// the whole value.
-func (l *Lookup) cut(value []byte, kind Kind) (whole uint64) {
+// cut leaves the tokens that are looked for in l.tokens, and perhaps others, and returns what tells the
+// value from others.
+func (l *Lookup) cut(value []byte, kind Kind) (whole Whole) {
 	l.tokens = l.tokens[:0]
 	switch {
 	case !l.words:

@@ -52,15 +52,15 @@ func TestALookupFindsWhatATableHas(t *testing.T) {
 						tokens = append(tokens, number)
 					}
 				}
-				number, _ := n.columns[f].numbers.find(whole)
-				has := slices.ContainsFunc(held, func(row [][]byte) bool { _, w := cutter.Cut(nil, row[f], kinds[f]); return w == whole && w != 0 })
+				number, _ := n.columns[f].numbers.find(whole.hash())
+				has := slices.ContainsFunc(held, func(row [][]byte) bool { _, w := cutter.Cut(nil, row[f], kinds[f]); return w == whole && w.Words != 0 })
 				for _, look := range []*Lookup{all, words} {
 					found := look.Find(f, v)
 					wantTokens, wantOthers := tokens, others
 					if look.words {
 						wantTokens, wantOthers = wanted, otherWords
 					}
-					if found.Missing != (whole == 0) || (found.Value > 0) != has || has && found.Value != number+1 || whole != 0 && (!slices.Equal(found.Tokens, wantTokens) || found.Others != wantOthers) {
+					if found.Missing != (whole.Words == 0) || (found.Value > 0) != has || has && found.Value != number+1 || whole.Words != 0 && (!slices.Equal(found.Tokens, wantTokens) || found.Others != wantOthers) {
 						t.Fatalf("%q of column %d, words %v: found %+v; want value %d (%v), tokens %v, others %v", v, f, look.words, *found, number+1, has, wantTokens, wantOthers)
 					}
 				}

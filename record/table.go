@@ -8,8 +8,8 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// A Dictionary numbers hashes from 0 on, in the order in which they come. The zero value is
-// empty. 12 to 24 bytes a hash.
+// A Dictionary numbers hashes from 0 on, in the order of their first use. The zero value is empty. 12 to 24
+// bytes a hash.
 type Dictionary struct {
 	slots  []uint32 // number + 1 of a hash; open addressing
 	hashes []uint64
@@ -18,7 +18,7 @@ type Dictionary struct {
 // Len returns how many hashes have numbers.
 func (d *Dictionary) Len() int { return len(d.hashes) }
 
-// Number returns the number of a hash, a new one where it has none.
+// Number returns the number of a hash; a new hash gets the next number.
 func (d *Dictionary) Number(hash uint64) uint32 {
 	if 2*len(d.hashes) >= len(d.slots) {
 		d.grow()
@@ -31,7 +31,7 @@ func (d *Dictionary) Number(hash uint64) uint32 {
 	return *slot - 1
 }
 
-// slot returns that of a hash, or the free one that it would take.
+// slot returns the slot of a hash, or the free one that it would take.
 func (d *Dictionary) slot(hash uint64) *uint32 {
 	mask := uint64(len(d.slots) - 1)
 	i := (hash ^ hash>>32) & mask
@@ -41,7 +41,7 @@ func (d *Dictionary) slot(hash uint64) *uint32 {
 	return &d.slots[i]
 }
 
-// find returns the number of a hash; ok is false where it has none.
+// find returns the number of a hash; ok is false if it has none.
 func (d *Dictionary) find(hash uint64) (number uint32, ok bool) {
 	if len(d.slots) == 0 {
 		return 0, false
@@ -76,8 +76,8 @@ func (d *Dictionary) clone() Dictionary {
 
 func (d *Dictionary) bytes() int64 { return int64(4*cap(d.slots) + 8*cap(d.hashes)) }
 
-// A Chunk is some rows of a table, in the order of the table, before they are added to it. Its
-// values have numbers of its own, and each is there once.
+// A Chunk is some rows of a table, in the order of the table, before they are added to it. It numbers its
+// values itself and holds each value once.
 type Chunk struct {
 	kinds  []Kind
 	seen   Dictionary // hashes of the bytes of values, mixed with their columns
@@ -87,30 +87,29 @@ type Chunk struct {
 	cells    []uint32 // of each value of each row 1 + its number in values; 0: missing
 	ids      []byte
 	idEnds   []uint32
-	kept     []byte // values to be handed on
+	kept     []byte // values to be passed through
 	keptEnds []int
-	numbers  []uint32 // of the rows, see Number; nil: nobody has said them
+	numbers  []uint32 // of the rows, see Number; nil: not set
 }
 
 // chunkValue is a distinct value of a chunk.
 type chunkValue struct {
-	whole  uint64 // as Cut returns it; 0: missing
+	whole  Whole // as Cut returns it
 	column uint32
 	tokens uint32 // how many there are; notCut: the cutter has cut it for an earlier chunk
 }
 
 const notCut = math.MaxUint32
 
-// NewChunk returns an empty chunk of a table whose columns are cut as kinds say.
+// NewChunk returns an empty chunk of a table whose columns have these kinds.
 func NewChunk(kinds []Kind) *Chunk { return &Chunk{kinds: kinds} }
 
 // Rows returns how many rows the chunk has.
 func (c *Chunk) Rows() int { return len(c.idEnds) }
 
-// Append adds a row: its id, the value of each column, and values to be handed on as they
-// are. All is copied. The chunks that one cutter fills must be of one table, and be added to
-// it in the order in which they were filled: a value is not cut again that the cutter has
-// met of late.
+// Append adds a copy of a row: its id, the value of each column, and values to be passed through unchanged.
+// The chunks that one cutter fills must be of one table, and must be added to it in the order in which they
+// were filled: the cutter does not cut again a value that it remembers.
 func (c *Chunk) Append(cutter *Cutter, id []byte, values [][]byte, keep ...[]byte) {
 	for f, value := range values {
 		if len(value) == 0 {
@@ -122,7 +121,7 @@ func (c *Chunk) Append(cutter *Cutter, id []byte, values [][]byte, keep ...[]byt
 		if int(number) == len(c.values) {
 			c.add(cutter, raw, value, f)
 		}
-		if c.values[number].whole == 0 {
+		if c.values[number].whole.Words == 0 {
 			c.cells = append(c.cells, 0)
 		} else {
 			c.cells = append(c.cells, number+1)
@@ -136,8 +135,8 @@ func (c *Chunk) Append(cutter *Cutter, id []byte, values [][]byte, keep ...[]byt
 	}
 }
 
-// Number says the number of the last row, of a table of which only some rows are held. It is to be
-// said of all rows of the table, or of none.
+// Number sets the number of the last row, for a table of which only some rows are held. Call it for all
+// rows of the table, or for none.
 func (c *Chunk) Number(row uint32) { c.numbers = append(c.numbers, row) }
 
 // add adds a value that the chunk does not have.
@@ -147,7 +146,7 @@ func (c *Chunk) add(cutter *Cutter, raw uint64, value []byte, column int) {
 		return
 	}
 	start := len(c.tokens)
-	var whole uint64
+	var whole Whole
 	c.tokens, whole = cutter.Cut(c.tokens, value, c.kinds[column])
 	slices.Sort(c.tokens[start:])
 	c.tokens = c.tokens[:start+len(slices.Compact(c.tokens[start:]))]
@@ -155,14 +154,17 @@ func (c *Chunk) add(cutter *Cutter, raw uint64, value []byte, column int) {
 	cutter.meet(raw, whole)
 }
 
-// A memory notes which values a cutter has met of late. The zero value is empty.
+// A memory remembers the values that a cutter has cut lately. The zero value is empty.
 type memory struct {
 	slots []metValue
 }
 
-type metValue struct{ raw, whole uint64 }
+type metValue struct {
+	raw   uint64
+	whole Whole
+}
 
-// remembered is how many values a cutter remembers, 16 bytes each.
+// remembered is how many values a cutter remembers, 24 bytes each.
 const remembered = 1 << 15
 
 func (m *memory) at(raw uint64) *metValue {
@@ -172,12 +174,12 @@ func (m *memory) at(raw uint64) *metValue {
 	return &m.slots[(raw^raw>>32)%remembered]
 }
 
-func (m *memory) met(raw uint64) (whole uint64, ok bool) {
+func (m *memory) met(raw uint64) (whole Whole, ok bool) {
 	v := m.at(raw)
 	return v.whole, v.raw == raw && raw != 0
 }
 
-func (m *memory) meet(raw, whole uint64) { *m.at(raw) = metValue{raw, whole} }
+func (m *memory) meet(raw uint64, whole Whole) { *m.at(raw) = metValue{raw, whole} }
 
 // NameRows gives rows without an id the name that name returns for their number, which is that of the
 // first one, and so on, unless Number has said others.
@@ -201,8 +203,8 @@ func (c *Chunk) NameRows(first int, name func(row int) string) {
 	c.ids = ids
 }
 
-// Numbering gives the tokens and values of all chunks of the joined tables their numbers. The
-// zero value is empty.
+// Numbering gives numbers to the tokens and values of all chunks of the joined tables. The zero value is
+// empty.
 type Numbering struct {
 	Names   bool // Hashes can be called after Finish, which keeps 8 bytes a token for that
 	Lookup  bool // Token can be called after Finish, which keeps 12 to 24 bytes a token for that
@@ -220,11 +222,11 @@ func (n *Numbering) Tokens() int {
 	return n.tokens.Len()
 }
 
-// Bytes returns what the numbers take in memory: of tokens, and of values with their tokens.
+// Bytes returns the memory of the numbers: of tokens, and of values with their tokens.
 func (n *Numbering) Bytes() int64 {
 	b := n.tokens.bytes() + int64(8*cap(n.grams))
 	for _, c := range n.columns {
-		b += c.numbers.bytes() + int64(8*cap(c.ends)+4*cap(c.tokens)+4*cap(c.counts))
+		b += c.numbers.bytes() + int64(8*cap(c.ends)+8*cap(c.words)+4*cap(c.tokens)+4*cap(c.counts))
 	}
 	return b
 }
@@ -232,7 +234,7 @@ func (n *Numbering) Bytes() int64 {
 // Column returns the values of column f, of both tables if there are two.
 func (n *Numbering) Column(f int) *Column { return n.columns[f] }
 
-// Finish frees what is needed to add chunks only. No chunk may be added afterwards.
+// Finish frees the memory that only adding chunks needs. No chunk may be added afterwards.
 func (n *Numbering) Finish() {
 	n.count = n.tokens.Len()
 	n.grams = make([]uint64, n.count/64+1)
@@ -267,8 +269,7 @@ func (n *Numbering) Token(hash uint64) (number uint32, ok bool) { return n.token
 // Hashes returns the hashes of the tokens by number; after Finish with Names or Lookup only.
 func (n *Numbering) Hashes() []uint64 { return n.tokens.hashes }
 
-// IsGram tells whether a token is a 3-gram of a word, and not a word or
-// a value.
+// IsGram reports whether a token is a 3-gram of a word, and not a word or a value.
 func (n *Numbering) IsGram(token uint32) bool {
 	if n.grams == nil {
 		return n.tokens.hashes[token]&gramBit != 0
@@ -294,19 +295,27 @@ func (n *Numbering) Recount(tables ...*Table) {
 }
 
 // A Column is the distinct values of a column of the joined tables, numbered in the order in
-// which they come. Values that differ in case, diacritics and separators only are the same.
+// which they come. Values that differ in case, diacritics and separators only have the same number, unless
+// they have other tokens: see Same.
 type Column struct {
-	numbers Dictionary // by the hash of the whole value
+	numbers Dictionary // by Whole.hash
+	words   []uint64   // Whole.Words of each value; nil: no value has words that are tied, all have numbers of their own
 	ends    []int      // of each value's tokens
 	tokens  []uint32
 	counts  []uint32
 }
 
-// Len returns how many distinct values there are.
+// Len returns the number of distinct values.
 func (c *Column) Len() int { return len(c.ends) }
 
 // Sizes returns how many distinct values there are, and how many tokens they have together.
 func (c *Column) Sizes() (values, tokens int) { return len(c.ends), len(c.tokens) }
+
+// Same tells whether two values have the same words in the same order. They may have different tokens: de-smith
+// counts as one word too, and de smith does not.
+func (c *Column) Same(a, b uint32) bool {
+	return a == b || c.words != nil && c.words[a] == c.words[b]
+}
 
 // Tokens returns the tokens of a value, ascending without repeats.
 func (c *Column) Tokens(value uint32) []uint32 {
@@ -326,9 +335,9 @@ func (c *Column) Bounds(value uint32) (start, end int) {
 	return start, c.ends[value]
 }
 
-// Touch reads of each of some values what it has at both ends, and returns the sum of it, which
-// means nothing. Values of different rows are all over the memory: in loops without anything else
-// the processor waits for many of them at once, and who looks at them next finds them near.
+// Touch reads both ends of the data of some values, and returns a sum without meaning. Values of different
+// rows are scattered over memory: in a loop that only reads them the processor waits for many of them
+// together, and the caller then finds them in the caches.
 func (n *Numbering) Touch(rows [][]uint32) (sum uint32) {
 	for _, cells := range rows {
 		for f, cell := range cells {
@@ -351,14 +360,14 @@ func (n *Numbering) Touch(rows [][]uint32) (sum uint32) {
 	return sum
 }
 
-// Count returns how many rows have a value.
+// Count returns the number of rows that have a value.
 func (c *Column) Count(value uint32) int { return int(c.counts[value]) }
 
-// Counts returns how many rows have each value. Who counts more rows adds them here.
+// Counts returns the number of rows that have each value. A caller that counts more rows adds them here.
 func (c *Column) Counts() []uint32 { return c.counts }
 
-// Frequencies adds to df how many of the rows' values have each token, and returns how many values
-// there are. O(distinct values and their tokens).
+// Frequencies adds to df the number of the rows' values that have each token, and returns the number of
+// values. O(distinct values and their tokens).
 func (c *Column) Frequencies(df []uint32) (n int) {
 	for v := range c.ends {
 		n += int(c.counts[v])
@@ -372,8 +381,14 @@ func (c *Column) Frequencies(df []uint32) (n int) {
 // value returns the number of a value, with its tokens if it is new.
 func (n *Numbering) value(v chunkValue, tokens []uint64) uint32 {
 	c := n.columns[v.column]
-	number := c.numbers.Number(v.whole)
+	number := c.numbers.Number(v.whole.hash())
 	if int(number) == len(c.ends) {
+		if v.whole.Ties != 0 && c.words == nil { // the values before have no ties: their words are all that is hashed
+			c.words = slices.Clone(c.numbers.hashes[:number])
+		}
+		if c.words != nil {
+			c.words = append(c.words, v.whole.Words)
+		}
 		start := len(c.tokens)
 		for _, hash := range tokens {
 			c.tokens = append(c.tokens, n.tokens.Number(hash))
@@ -384,8 +399,8 @@ func (n *Numbering) value(v chunkValue, tokens []uint64) uint32 {
 	return number
 }
 
-// A Table is the records of a table. It is read-only once all chunks are added, and then safe
-// for concurrent use. A row takes 4 bytes a column and 4 and its length for its id.
+// A Table holds the records of a table. After all chunks are added it is read-only, and safe for concurrent
+// use. A row takes 4 bytes a column, and 4 bytes plus its length for its id.
 type Table struct {
 	Columns   int
 	numbering *Numbering
@@ -403,11 +418,11 @@ const touched = 64
 // touchValues reads what value will look at first of the values of a chunk, see Touch.
 func (n *Numbering) touchValues(values []chunkValue) (sum uint64) {
 	for _, v := range values {
-		sum += uint64(n.columns[v.column].numbers.first(v.whole))
+		sum += uint64(n.columns[v.column].numbers.first(v.whole.hash()))
 	}
 	for _, v := range values {
 		d := &n.columns[v.column].numbers
-		if at := d.first(v.whole); at > 0 {
+		if at := d.first(v.whole.hash()); at > 0 {
 			sum += d.hashes[at-1]
 		}
 	}
@@ -424,8 +439,8 @@ func NewTable(columns int, n *Numbering) *Table {
 	return &Table{Columns: columns, numbering: n, first: []int{0}}
 }
 
-// Add appends the rows of a chunk, which belongs to the table from then on. O(cells, and
-// tokens of distinct values).
+// Add appends the rows of a chunk; the chunk then belongs to the table. O(cells, and tokens of distinct
+// values).
 func (t *Table) Add(c *Chunk) {
 	numbers := make([]uint32, len(c.values))
 	start := 0
@@ -437,7 +452,7 @@ func (t *Table) Add(c *Chunk) {
 		if v.tokens != notCut {
 			n = int(v.tokens)
 		}
-		if v.whole != 0 {
+		if v.whole.Words != 0 {
 			numbers[i] = t.numbering.value(v, c.tokens[start:start+n])
 		}
 		start += n
@@ -467,11 +482,11 @@ func (t *Table) Add(c *Chunk) {
 	t.first = append(t.first, t.Rows()+c.Rows())
 }
 
-// Bytes returns what the rows take in memory, without their values.
+// Bytes returns the memory of the rows, without their values.
 func (t *Table) Bytes() int64 { return t.bytes + int64(4*cap(t.numbers)) }
 
-// Number returns the number of a row, which is the row itself unless only some rows of a larger table
-// are held.
+// Number returns the number of a row. It is the row itself unless only some rows of a larger table are
+// held.
 func (t *Table) Number(row int) int {
 	if t.numbers == nil {
 		return row
@@ -488,13 +503,13 @@ func (t *Table) Row(number uint32) uint32 {
 	return uint32(row)
 }
 
-// exact returns a copy without room to grow.
+// exact returns a copy without spare capacity.
 func exact[E any](s []E) []E { return append(make([]E, 0, len(s)), s...) }
 
 // Rows returns how many rows the table has.
 func (t *Table) Rows() int { return t.first[len(t.first)-1] }
 
-// Cells returns for each column of a row 1 + the number of the value, 0 where it is missing.
+// Cells returns for each column of a row 1 + the number of the value, 0 if it is missing.
 func (t *Table) Cells(row int) []uint32 {
 	page := t.pages[row/pageRows]
 	start := row % pageRows * t.Columns
@@ -528,9 +543,8 @@ func (t *Table) Kept(row, i, of int) []byte {
 	return c.kept[start:c.keptEnds[at]]
 }
 
-// Weights are inverse document frequencies, log(N/df) in units of 1/WeightUnit, rounded, by
-// token; at least 1, so that what is everywhere still counts for something where nothing
-// else does.
+// Weights are inverse document frequencies, log(N/df) in units of 1/WeightUnit, rounded, by token. They are
+// at least 1, so that a token of all values still counts if there is no other.
 type Weights []uint16
 
 // WeightUnit is the weight of a token that 1 in e values has.

@@ -7,9 +7,8 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// A Word is a word of a value as it is compared: normalised, and of numbers, dates and codes
-// what they stand for. Words that signs tie together are there as one too; of Value there is
-// one word, the whole value.
+// A Word is a word of a value in the form that is compared: normalised; of numbers, dates and codes the
+// canonical form. Words joined by signs are also there as one word; a value of kind Value is one word.
 type Word struct {
 	Text   string
 	Tokens []uint64 // hashes; of several words that have one it is the first one's
@@ -37,14 +36,14 @@ func (c *Cutter) Words(value []byte, kind Kind) (words []Word) {
 	}
 	defer func() { c.onWord = nil }()
 	tokens, whole := c.Cut(nil, value, kind)
-	if kind == Value && whole != 0 {
+	if kind == Value && whole.Words != 0 {
 		add(bytes.TrimSpace(c.normal), tokens)
 	}
 	return words
 }
 
-// tellApart sorts hashes and makes others of those that are there again: of the second
-// occurrence, of the third, and so on. O(n log n).
+// tellApart sorts hashes and gives repeated hashes new ones: one for the second occurrence, one for the
+// third, and so on. O(n log n).
 func tellApart(hashes []uint64) {
 	slices.Sort(hashes)
 	first, nth := uint64(0), uint64(0)

@@ -1,0 +1,150 @@
+package linkage
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/record"
+)
+
+// open reads the tables.
+func open(ctx context.Context, c *Config, keep bool) (*tables, error) {
+	t := &tables{result: &Result{Report: Report{Match: c.Match, OneTable: c.Right == ""}}, memory: newMemory(c)}
+	left, right, err := findTables(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if keep {
+		if t.keeper, err = openKeeper(ctx, c, t.memory.Space, left, right); err != nil {
+			return nil, err
+		}
+		t.result.Resumed = t.keeper.log.Resumed()
+	}
+	if err := t.read(ctx, c, left, right, keep); err != nil {
+		return nil, errors.Join(err, t.memory.Close(), t.keeper.log.Close(false))
+	}
+	return t, nil
+}
+
+// findTables finds the tables, which are the same for one, and completes and checks Config.With.
+func findTables(ctx context.Context, c *Config) (left, right *source, err error) {
+	left, err = find(ctx, c.Left, c.LeftID, c.Corpus)
+	if err != nil {
+		return nil, nil, err
+	}
+	right = left
+	if c.Right != "" {
+		if right, err = find(ctx, c.Right, c.RightID, c.Corpus); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.WithAll {
+		c.With = withAll(nil, left.columns, right.columns)
+	}
+	for _, name := range c.With {
+		if !slices.Contains(left.columns, name) && !slices.Contains(right.columns, name) {
+			return nil, nil, setting.Errorf("no table has the column %q (%s), there are: %s", name, setting.With, fault.List(left.columns))
+		}
+	}
+	left.copied(c.Copies[0])
+	if right != left {
+		right.copied(c.Copies[1])
+	}
+	return left, right, nil
+}
+
+// read chooses what is compared, and reads the tables, of which the right one may be the left one.
+// sieves says that of a much larger one only what matters is held.
+func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieves bool) error {
+	if err := t.choose(ctx, c, left, right); err != nil {
+		return err
+	}
+	t.kept, t.idColumns = c.With, [2]string{left.id, right.id}
+	t.numbering.Names = c.bySimilarity() || c.Right != ""
+	if c.Evidence > 0 {
+		t.numbering.Lookup = true
+		t.kept = withAll(t.kept, left.columns, right.columns)
+	}
+	skipped := func(p *corpus.Problem) error {
+		t.result.Skipped++
+		if c.Fail {
+			return p
+		}
+		c.OnSkip(p)
+		return nil
+	}
+	var names [2][]string
+	var kinds []record.Kind
+	for _, f := range t.result.Columns {
+		names[0], names[1] = append(names[0], f.Left), append(names[1], f.Right)
+		kinds = append(kinds, f.Tokens)
+	}
+	r := &reading{tables: t, config: c, sources: [2]*source{left, right}, kinds: kinds, columns: names, skipped: skipped, sieves: sieves}
+	order := []int{0, 1}
+	switch {
+	case c.Right == "":
+		order = order[:1]
+	case c.Candidates == "" && lopsided(bytesIn(left), bytesIn(right)):
+		order = []int{1, 0} // items are numbered by the much smaller table, whatever is held of the other one
+	}
+	for _, side := range order {
+		if err := r.read(ctx, side); err != nil {
+			return err
+		}
+	}
+	t.noteEmpty(left, right)
+	return nil
+}
+
+// read reads the table of a side: whole, or what matters of it.
+func (r *reading) read(ctx context.Context, side int) error {
+	s, skipped := r.sources[side], r.skipped
+	if r.maySieve(side) {
+		x, repeated, err := r.countRows(ctx, side)
+		if err != nil {
+			return err
+		}
+		if lopsided(int64(x.rows), int64(r.table(1-side).Rows())) && x.rows > manyRecords {
+			return r.sieve(ctx, side, x, repeated)
+		}
+		skipped = toldAlready
+	}
+	table, err := r.rows(ctx, side, nil, nil, skipped)
+	if err != nil {
+		return err
+	}
+	r.setTable(side, table)
+	r.setRecords(side, table.Rows())
+	r.noteRepeated(s, table)
+	return nil
+}
+
+// maySieve tells whether a table seems so much larger than the other one, which is there, that only a
+// part of it is held.
+func (r *reading) maySieve(side int) bool {
+	c := r.config
+	small := r.table(1 - side)
+	return r.sieves && small != nil && small.Rows() > 0 && c.Candidates == "" && len(c.Known) == 0 &&
+		lopsided(bytesIn(r.sources[side]), bytesIn(r.sources[1-side]))
+}
+
+// bytesIn returns the bytes of a table's files.
+func bytesIn(s *source) (n int64) {
+	if s.of.Bytes > 0 {
+		return s.of.Bytes
+	}
+	for _, f := range s.files {
+		n += f.Size
+	}
+	return n
+}
+
+// muchLarger is how many times as many records, and bytes, a table has of which only a part is held.
+var muchLarger int64 = 50 // tests take fewer
+
+// lopsided tells whether the larger table has so much more, in records or bytes, that only a part of it is held.
+func lopsided(large, small int64) bool { return large >= muchLarger*small }

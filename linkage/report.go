@@ -1,0 +1,132 @@
+package linkage
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/alike-dev/alike/internal/fault"
+)
+
+// A Report describes a join and its estimated quality. It can be written as JSON.
+type Report struct {
+	Left       int        `json:"left"`                // records
+	Right      int        `json:"right"`               // 0: there is one table
+	OneTable   bool       `json:"one_table,omitempty"` // links are within the left table
+	Columns    []Column   `json:"columns"`             // that were compared
+	Unused     []Unused   `json:"unused,omitempty"`
+	Match      Match      `json:"match"`
+	Assignment Assignment `json:"assignment,omitzero"` // of OneToOne
+	Candidates int        `json:"candidates"`
+	Linked     int        `json:"linked"`             // links
+	Skipped    int        `json:"skipped,omitempty"`  // records that could not be read
+	Repeated   []string   `json:"repeated,omitempty"` // ids that several records of a table have, with the table; one of each table
+	Notes      []string   `json:"notes,omitempty"`    // other facts about the tables that a user should know
+	Known      int        `json:"known,omitempty"`    // links of Config.Known of which both records are there
+	Matches    float64    `json:"matches"`
+	Precision  float64    `json:"precision"` // estimated, of the links
+	Recall     float64    `json:"recall"`    // estimated, of the links
+	// RecallMost is what Recall would be if no pair that is more likely no match were a match. The
+	// sum of many improbable pairs is the least certain part of the model. In one table Recall is
+	// at most what it would be if all pairs that links connect through other records were matches
+	// too.
+	RecallMost float64 `json:"recall_most"`
+	// PrecisionLeast is less than Precision in one table where links contradict each other, because
+	// records that both are linked with another one are not linked. It is what Precision would be
+	// if as many links were wrong as that may mean.
+	PrecisionLeast float64 `json:"precision_least"`
+
+	Resumed bool `json:"resumed,omitempty"` // the join went on with what Config.Work held
+}
+
+// String describes in a few lines what was done, and the estimated quality.
+func (r *Report) String() string {
+	var w strings.Builder
+	if r.Resumed {
+		fmt.Fprintln(&w, "went on with the join that the work folder held")
+	}
+	among := humanize.Comma(int64(r.Left)) + " × " + counted(r.Right, "record")
+	if r.OneTable {
+		among = counted(r.Left, "record")
+	}
+	fmt.Fprintf(&w, "%s among %s, %s; %s considered\n", counted(r.Linked, "link"), among, r.Match, counted(r.Candidates, "candidate"))
+	if r.Match == OneToOne {
+		fmt.Fprintln(&w, describeAssignment(r.Assignment))
+	}
+	if estimates := r.Estimates(); estimates != "" {
+		fmt.Fprintln(&w, estimates)
+	}
+	r.describeColumns(&w)
+	for _, note := range r.Notes {
+		fmt.Fprintf(&w, "alike: %s\n", note)
+	}
+	for _, id := range r.Repeated {
+		fmt.Fprintf(&w, "alike: %s is there more than once: links do not tell which record is meant\n", id)
+	}
+	return w.String()
+}
+
+// describeColumns says which columns were compared, and why others were not.
+func (r *Report) describeColumns(w *strings.Builder) {
+	var used, unused, reasons []string
+	for _, c := range r.Columns {
+		name := c.Left
+		if c.Right != c.Left {
+			name += "=" + c.Right
+		}
+		used = append(used, name)
+	}
+	fmt.Fprintf(w, "compared: %s\n", strings.Join(used, ", "))
+	columns := map[string][]string{}
+	for _, u := range r.Unused {
+		if columns[u.Reason] == nil {
+			reasons = append(reasons, u.Reason)
+		}
+		columns[u.Reason] = append(columns[u.Reason], u.Name)
+	}
+	for _, reason := range reasons {
+		unused = append(unused, fmt.Sprintf("%s (%s)", fault.List(columns[reason]), reason))
+	}
+	if len(unused) > 0 {
+		fmt.Fprintf(w, "not compared: %s\n", strings.Join(unused, ", "))
+	}
+}
+
+// describeAssignment says to what extent one-to-one links are the best choice.
+func describeAssignment(a Assignment) string {
+	text := fmt.Sprintf("one-to-one: the best choice in %s of records that hang together", counted(a.Components-a.Greedy, "group"))
+	if a.Greedy > 0 {
+		text += fmt.Sprintf("; the best pair first in %s of more than %s records or with an odd circle",
+			counted(a.Greedy, "group"), humanize.Comma(Assigned))
+	}
+	return text
+}
+
+// counted returns a number with what it counts.
+func counted(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return humanize.Comma(int64(n)) + " " + word
+}
+
+// unsure is the difference from which two estimates are both printed.
+const unsure = 0.05
+
+// Estimates says in words which share of the links is right, and which share of the matches was
+// found, as far as that is known. It is empty where there are no links.
+func (r *Report) Estimates() string {
+	if r.Linked == 0 {
+		return ""
+	}
+	right := fmt.Sprintf("%.1f %% of the links", 100*r.Precision)
+	if r.Precision-r.PrecisionLeast >= unsure {
+		right = fmt.Sprintf("%.0f %% of the links or more (%.1f %% if those that contradict each other are right)", 100*r.PrecisionLeast, 100*r.Precision)
+	}
+	found := fmt.Sprintf("%.1f %%", 100*r.Recall)
+	if r.RecallMost-r.Recall >= unsure {
+		found = fmt.Sprintf("%.0f %% to %.0f %%", 100*r.Recall, 100*r.RecallMost)
+	}
+	return fmt.Sprintf("likely right: %s; likely found: %s of the matches", right, found)
+}

@@ -1,0 +1,62 @@
+package linkage
+
+import (
+	"fmt"
+	"slices"
+)
+
+// manyPassedOver: there is a note if one record is passed over for every ten pairs. Of eight pairs of
+// real tables that are one to one, Walmart-Amazon has one for 10.4 pairs, the others have one for 120 or
+// fewer; offers of which a product has up to three have one for 8.
+const manyPassedOver = 10
+
+// noteSeveral notes records that have no link only because theirs has a better one. If there are
+// many, a record may well have several partners.
+func (t *tables) noteSeveral(e *examiner, edges []int) {
+	if !e.config.exclusive() || t.right == nil {
+		return
+	}
+	pairs, left, right := e.passedOver(edges)
+	note := func(records int, side, other, remedy string) {
+		if records > 0 && records*manyPassedOver >= pairs {
+			t.result.Notes = append(t.result.Notes, fmt.Sprintf(
+				"%s of the %s table would be linked if a record of the %s table could have several partners, which is so if you %s",
+				counted(records, "record"), side, other, remedy))
+		}
+	}
+	note(left, "left", "right", "match by best")
+	note(right, "right", "left", "exchange the tables and match by best")
+}
+
+// passedOver counts the records of either table that are passed over: they are in none of the edges,
+// of which a record has at most one, though they score with a record that is in one as high
+// as half of the edges do. pairs is how many edges are more likely matches than not without regard
+// to rivals; the others count for nothing.
+func (e *examiner) passedOver(edges []int) (pairs, left, right int) {
+	score := func(i int) float64 { return e.model.score(e.found.of(i)) }
+	takenA, takenB := make([]bool, e.found.left), make([]bool, e.found.right)
+	var scores []float64
+	for _, i := range edges {
+		if z := score(i); z > 0 {
+			p := e.found.pairs[i]
+			takenA[p.a], takenB[p.b] = true, true
+			scores = append(scores, z)
+		}
+	}
+	if len(scores) == 0 {
+		return 0, 0, 0
+	}
+	slices.Sort(scores)
+	median := scores[len(scores)/2]
+	passedA, passedB := map[uint32]bool{}, map[uint32]bool{}
+	for i, p := range e.found.pairs {
+		switch {
+		case takenA[p.a] == takenB[p.b] || score(i) < median:
+		case takenB[p.b]:
+			passedA[p.a] = true
+		default:
+			passedB[p.b] = true
+		}
+	}
+	return len(scores), len(passedA), len(passedB)
+}

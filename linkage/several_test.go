@@ -1,0 +1,38 @@
+package linkage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestRecordsThatMayHaveSeveralPartnersAreNoted(t *testing.T) {
+	left, right := people(300, 0.7)
+	// Each left record once more, with one letter changed.
+	header, rows, _ := strings.Cut(strings.TrimSpace(left), "\n")
+	twice := left
+	for i, row := range strings.Split(rows, "\n") {
+		_, values, _ := strings.Cut(row, ",")
+		twice += fmt.Sprintf("again-%d,%s\n", i, strings.Replace(values, "a", "e", 1))
+	}
+	if !strings.HasPrefix(twice, header) {
+		t.Fatal("the tables have no header")
+	}
+	for _, test := range []struct {
+		name, left, right string
+		match             Match
+		want              string
+	}{
+		{"one partner each", left, right, Mutual, ""},
+		{"two left records of one right one", twice, right, Mutual, "of the left table would be linked"},
+		{"two right records of one left one", right, twice, OneToOne, "of the right table would be linked"},
+		{"a rule that allows several", twice, right, Best, ""},
+	} {
+		r := join(t, Config{Left: write(t, "l.csv", test.left), Right: write(t, "r.csv", test.right), Match: test.match})
+		noted := slices.ContainsFunc(r.Notes, func(note string) bool { return strings.Contains(note, "several partners") })
+		if noted != (test.want != "") || noted && !strings.Contains(strings.Join(r.Notes, "\n"), test.want) {
+			t.Errorf("%s: %q", test.name, r.Notes)
+		}
+	}
+}
