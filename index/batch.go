@@ -11,32 +11,32 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// A Document is what an index takes. Its slices are read by Batch.Add only.
+// A Document is the input of an index. Only Batch.Add reads its slices.
 type Document struct {
 	ID, Text []byte
-	// Time is that of the event, for windows with an age. The zero time stands for
-	// Window.Now or, if that is not set, for the newest time so far.
+	// Time is the time of the event, for windows with an age. The zero time stands for Window.Now
+	// or, if that is not set, for the newest time so far.
 	Time    time.Time
-	Columns [][]byte // values to keep beside it, nil for none
+	Columns [][]byte // values to store with it, nil for none
 }
 
-// A Verdict is what Check has found of a document.
+// A Verdict is the result of Check for one document.
 type Verdict struct {
 	New  bool   // it was added
-	Slot uint64 // its slot if it was added, else that of what it is like
-	// Of one that is not new: the id of what it is like, which holds until the batch is
-	// reset, and how like that is.
+	Slot uint64 // its slot if it was added, else the slot of the document that it is like
+	// For a document that is not new: the id of the document that it is like, valid until the batch
+	// is reset, and their similarity.
 	Of         []byte
-	Columns    [][]byte // of what it is like: Document.Columns of that; they hold as long as Of
+	Columns    [][]byte // Document.Columns of that document; valid as long as Of
 	Similarity float64
-	// Late tells that it came too late to be added: see Window.Late. It is new then, or
-	// like what is still there.
+	// Late tells that the document came too late to be added: see Window.Late. It is then either new
+	// or like a document that is still there.
 	Late bool
 }
 
-// A Batch makes documents ready to be checked or added, which is nearly all of the work, and
-// needs no lock: any number of batches may be filled at the same time. It owns scratch memory
-// and belongs to one goroutine.
+// A Batch prepares documents to be checked or added, which is nearly all of the work and needs no
+// lock: any number of batches may be filled at the same time. It owns scratch memory and belongs to
+// one goroutine.
 type Batch struct {
 	x        *Index
 	check    bool
@@ -45,11 +45,11 @@ type Batch struct {
 	keys     []uint64
 	words    []uint32
 	bytes    []byte
-	given    bool // the index keeps bytes
+	given    bool // the index has taken bytes over
 	note     func(first, next uint64) (name string, value []byte)
 	past     []uint64 // see Remember
 	verdicts []Verdict
-	err      error // of a document that could not be compared
+	err      error // of the first document that could not be compared
 
 	maker  *recipe.Maker
 	finder *finder
@@ -60,35 +60,35 @@ type Batch struct {
 	columns []byte
 }
 
-// prepared is a document of a batch. Ranges are places in the batch's memory.
+// prepared is a document of a batch. Its ranges are positions in the batch's memory.
 type prepared struct {
 	keys, record, words span
-	ways                int // keys before those of containment
+	ways                int // number of keys before the keys of containment
 	id                  span
 	digest              [2]uint64
-	sum                 uint32 // of the record
+	sum                 uint32 // checksum of the record
 	time                int64
 	timed               bool
 
-	found      bool // something like it, in the batch's view
+	found      bool // a similar document is in the batch's view
 	slot       uint64
 	similarity float64
 }
 
 type span struct{ from, to int }
 
-// Note has a note stored with the documents of the batch: both survive, or nothing of them. note
-// is called when the documents have their slots, those from first up to next, which is not
-// among them; it replaces the note that has the name.
+// Note stores a note with the documents of the batch: a crash keeps all of them or none. note is
+// called when the documents have their slots, first up to but not including next. The new note
+// replaces the note of the same name.
 func (b *Batch) Note(note func(first, next uint64) (name string, value []byte)) { b.note = note }
 
-// Remember appends to the history of an index in a folder, together with the documents of the batch:
-// see Index.History. Of a batch up to 65536 hashes are remembered.
+// Remember appends hashes to the history of an index in a folder, together with the documents of the
+// batch: see Index.History. A batch remembers up to 65536 hashes.
 func (b *Batch) Remember(hashes ...uint64) {
 	b.past = append(b.past, hashes[:min(len(hashes), mostPast-len(b.past))]...)
 }
 
-// Drop takes the first documents out of the batch.
+// Drop removes the first n documents from the batch.
 func (b *Batch) Drop(n int) { b.docs = b.docs[:copy(b.docs, b.docs[n:])] }
 
 func of[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
@@ -105,10 +105,10 @@ func (x *Index) newBatch(check bool) *Batch {
 // Len returns the number of documents in the batch.
 func (b *Batch) Len() int { return len(b.docs) }
 
-// Keys returns how many keys its documents have.
+// Keys returns the number of keys of all its documents.
 func (b *Batch) Keys() int { return len(b.keys) }
 
-// Size returns the bytes that the batch holds of its documents.
+// Size returns how many bytes of documents and keys the batch holds.
 func (b *Batch) Size() int { return len(b.bytes) + 8*len(b.keys) }
 
 // Reset empties the batch.
@@ -127,10 +127,10 @@ func (b *Batch) Reset() {
 	}
 }
 
-// mostScratch is how many bytes a batch keeps for the next documents.
+// mostScratch is how many bytes of memory a batch keeps when it is reset.
 const mostScratch = 8 << 20
 
-// Add makes a document ready. O(length), and for what is like something O(length) of that.
+// Add prepares a document. O(length), and O(length) of each document that it is compared with.
 func (b *Batch) Add(d Document) {
 	p := prepared{timed: !d.Time.IsZero()}
 	if p.timed {
@@ -158,7 +158,7 @@ func (b *Batch) Add(d Document) {
 	b.docs = append(b.docs, p)
 }
 
-// sets returns a function that returns the set of the text that the maker has made last.
+// sets returns a function that returns the set of the last text that the maker made.
 func (b *Batch) sets(text []byte) func() []uint64 {
 	if len(text) <= recipe.LongText {
 		return b.maker.Set
@@ -201,7 +201,7 @@ func (b *Batch) appendKeys(dst []byte, p *prepared) []byte {
 	return appendNumbers(binary.LittleEndian.AppendUint64(dst, uint64(len(keys))), keys)
 }
 
-// look looks for what the document is like, in the collection as it is now.
+// look looks for a document that this one is like, in the collection as it is now.
 func (b *Batch) look(p *prepared, set func() []uint64) {
 	if b.view == nil {
 		b.view = b.x.view.Load()
@@ -216,7 +216,7 @@ func (b *Batch) look(p *prepared, set func() []uint64) {
 	p.slot, p.similarity, p.found = slot, similarity, found
 }
 
-// query returns what to look for the document by.
+// query returns the query that finds documents like this one.
 func (b *Batch) query(p *prepared, set func() []uint64) *query {
 	return &query{keys: of(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: of(b.words, p.words), time: p.time, set: set}
 }
@@ -234,7 +234,7 @@ func appendScaled(dst []uint64, scheme minhash.Scaled, set []uint64) []uint64 {
 	return dst
 }
 
-// after returns the slots of a range that came after a view.
+// after returns the slots of a range that were added after a view was taken.
 func (v *view) after(now table.Range) table.Range {
 	return table.Range{First: max(v.Next, now.First), Next: now.Next}
 }

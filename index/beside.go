@@ -10,32 +10,33 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// snapshot is the store of an index as it was at one moment, for who reads it beside a process
-// that writes. It is a file system with copies of the small files of Pebble in memory, logs and
-// lists of tables, and with the tables, which never change, held open: removed by the
-// writer, they stay readable.
+// snapshot is the store of an index at one moment, for a process that reads it while another one
+// writes. It is a file system: small files of Pebble (logs and lists of tables) are copied into
+// memory, and tables, which never change, are held open, so that they stay readable when the
+// writer removes them.
 //
-// Files are not taken at the same moment, but in an order that makes one of it:
+// Files are not read at the same moment, but in an order that gives one consistent state:
 //
-//  1. The logs. A record that comes later is not seen.
-//  2. The list of tables. What has left a log before 1 was copied stands in a table of this list.
-//  3. The tables. One that was removed after 2 is missing, which Pebble says: then all is
-//     done once more.
+//  1. The logs. A record that is written later is not seen.
+//  2. The list of tables. Records that had left a log before step 1 are in a table of this list.
+//  3. The tables. If one was removed after step 2, Pebble reports that it is missing, and all
+//     steps are repeated.
 //
-// So what is seen is all up to some batch after the beginning of 1. A file that grows is read
-// from its end to its beginning: whatever is seen of it, all before that was written already.
+// So the snapshot has everything up to some batch after the beginning of step 1. A file that grows
+// is read from its end to its beginning: everything before a byte that was read had been written
+// already.
 type snapshot struct {
 	vfs.FS // in memory: the small files
 	held   map[string]vfs.File
 }
 
-// snapshotTries is how often the files are taken anew since the writer has changed them.
+// snapshotTries is how often the files are read again because the writer has changed them.
 const snapshotTries = 50
 
-// errChanging says that files have changed while they were taken.
+// errChanging says that the files changed while they were read.
 var errChanging = errors.New("the writer changes files faster than they can be taken: try again")
 
-// takeSnapshot returns the store in a folder as it is now. Close it.
+// takeSnapshot returns the store in a folder as it is now. The caller closes it.
 func takeSnapshot(from vfs.FS, dir string) (s *snapshot, err error) {
 	s = &snapshot{vfs.NewMem(), map[string]vfs.File{}}
 	defer func() {
@@ -80,8 +81,8 @@ func isTable(name string) bool {
 }
 func isList(name string) bool { return !isLog(name) && !isTable(name) && name != "LOCK" }
 
-// copyBlock is how much of a growing file is read at once: a page, of which a part that is
-// being written can only be at the end.
+// copyBlock is how much of a growing file is read at once: a page. Only the end of a page can be
+// missing while it is being written.
 const copyBlock = 4 << 10
 
 // copy copies a file into memory, from its end to its beginning.
@@ -111,7 +112,7 @@ func (s *snapshot) copy(from vfs.FS, path string) error {
 	return errors.Join(err, out.Close())
 }
 
-// same tells whether the folder has the files that were taken, and no others.
+// same tells whether the folder has exactly the files of the snapshot.
 func (s *snapshot) same(from vfs.FS, dir string) bool {
 	names, err := from.List(dir)
 	if err != nil {
@@ -124,7 +125,8 @@ func (s *snapshot) same(from vfs.FS, dir string) bool {
 	return slices.Equal(withoutLock(names), withoutLock(taken))
 }
 
-// withoutLock sorts names and leaves out that of Pebble's lock, which whoever opens a store makes.
+// withoutLock sorts names and leaves out Pebble's lock file, which every process that opens a
+// store makes.
 func withoutLock(names []string) []string {
 	slices.Sort(names)
 	return slices.DeleteFunc(names, func(name string) bool { return name == "LOCK" })
@@ -162,7 +164,7 @@ func (s *snapshot) List(dir string) ([]string, error) {
 	return names, err
 }
 
-// heldFile is an opened file that others use too.
+// heldFile is an opened file with several users.
 type heldFile struct{ vfs.File }
 
 func (*heldFile) Close() error { return nil }

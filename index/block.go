@@ -7,8 +7,8 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// A block is what memory holds of up to chunkDocs documents in a row, so that it can be made
-// again without reading any record:
+// A block stores what memory holds of up to chunkDocs consecutive documents, so that memory can
+// be filled again without reading any record:
 //
 //	┌───────────┬────────────────────┬────────────────┬──────────────────┐
 //	│ version 1 │ documents uvarint  │ words uvarint  │ of each document │ CRC-32C, first slot in
@@ -18,10 +18,10 @@ import (
 // Numbers are little-endian. These constants are part of the format.
 const (
 	blockVersion = 1
-	flagDead     = 1 // buried before the block was written: nothing else of it counts
+	flagDead     = 1 // deleted before the block was written: the rest of its entry has no meaning
 )
 
-// appendBlock appends the block of documents.
+// appendBlock appends the block of some documents.
 func appendBlock(dst []byte, words int, docs []arrival, dead func(i int) bool) []byte {
 	dst = append(dst, blockVersion)
 	dst = binary.AppendUvarint(dst, uint64(len(docs)))
@@ -44,7 +44,7 @@ func appendBlock(dst []byte, words int, docs []arrival, dead func(i int) bool) [
 	return dst
 }
 
-// inChunks calls what for documents from a slot on, those of a chunk together.
+// inChunks calls what for documents that begin at a slot, once for the documents of each chunk.
 func inChunks(docs []arrival, slot uint64, what func(slot uint64, docs []arrival) error) error {
 	for len(docs) > 0 {
 		n := min(len(docs), int(chunkDocs-slot%chunkDocs))
@@ -56,11 +56,11 @@ func inChunks(docs []arrival, slot uint64, what func(slot uint64, docs []arrival
 	return nil
 }
 
-// sealed appends the checksum of a value for a slot.
+// sealed appends the checksum of a value and a slot.
 func sealed(value []byte, slot uint64) []byte { return seal(value, durable.Checksum(0, value), slot) }
 
-// parseBlock calls each for the documents of a block, one after the other. Of the arrival only
-// keys, digest, words and time are set; its slices hold during the call.
+// parseBlock calls each for every document of a block, in order. Only keys, digest, words and
+// time of the arrival are set; its slices are valid during the call.
 func parseBlock(value []byte, words int, each func(i int, d *arrival, dead bool) error) (n int, err error) {
 	cut := fmt.Errorf("%w: block is cut", errDamaged)
 	if len(value) < 1 || value[0] != blockVersion {

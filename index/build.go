@@ -17,17 +17,17 @@ import (
 // BuildOptions say how an index is built in a folder.
 type BuildOptions struct {
 	Options // without a window
-	// Memory is how many bytes ids and keys may take on their way to the disk, beside batches and
-	// two bits of each document; 0: 256 MiB. What is stored does not depend on it.
+	// Memory is how many bytes ids and keys may take before they are written, in addition to batches and two
+	// bits for each document; 0: 256 MiB. The stored index does not depend on it.
 	Memory  int64
-	Threads int    // that sort keys and write them; 0: all processors
-	FS      vfs.FS // nil: that of the system
+	Threads int    // goroutines that sort and write keys; 0: all processors
+	FS      vfs.FS // nil: that of the operating system
 
-	tableBytes uint64 // of a table; 0 but in tests: recordFile, or tableFile
+	tableBytes uint64 // size of a table; 0 except in tests: recordFile, or tableFile
 }
 
-// A Builder makes an index in a folder of documents that are all there. Where Index.Add looks up
-// ids, finds copies and keeps a table of keys for every document, a Builder looks up nothing:
+// A Builder makes an index in a folder from a complete set of documents. Index.Add looks up ids, finds
+// copies and updates a table of keys for every document; a Builder looks up nothing:
 //
 //	Add     records and blocks (KeysOnDisk: records and facts)   are written in the order of slots
 //	        ids                                                  are sorted as many as memory holds
@@ -35,10 +35,9 @@ type BuildOptions struct {
 //	Finish  documents whose ids came again                       are removed
 //	        keys of the others                                   are written in their order
 //
-// Everything goes into tables that Pebble takes in as they are: there is no log, and nothing to
-// compact. The index is the one that Add would have made, and there when Finish has returned nil. A
-// process that ends before leaves a folder that is no index, in which NewBuilder or Create begin
-// anew.
+// Everything goes into tables that Pebble ingests unchanged: there is no log, and nothing to compact. The
+// index is the same that Add would have made, and exists when Finish has returned nil. A process that ends
+// earlier leaves a folder that is no index, in which NewBuilder or Create can begin again.
 //
 //	b, err := index.NewBuilder(dir, index.BuildOptions{Options: o})
 //	if err != nil { … }
@@ -48,14 +47,14 @@ type BuildOptions struct {
 //	err = b.Add(batch) …
 //	documents, err := b.Finish(ctx)
 //
-// Any number of goroutines may fill batches, each its own; the methods of the Builder are called by
-// one at a time.
+// Any number of goroutines may fill batches, each its own. Only one goroutine at a time may call methods of
+// the Builder.
 type Builder struct {
-	x       *Index // that batches are made for; nothing is in it
+	x       *Index // empty; batches are made for it
 	s       *disk
-	err     error // why it goes on no more
+	err     error // why the builder has stopped
 	next    uint64
-	given   int // keys of all documents; of a copy all of them too
+	given   int // keys of all documents, those of copies included
 	docs    []arrival
 	records tables
 	held    tables // blocks or, with KeysOnDisk, facts
@@ -65,13 +64,13 @@ type Builder struct {
 	value   []byte
 }
 
-// recordFile is how large a table gets of an index with keys in memory.
+// recordFile is the size of a table in an index with keys in memory.
 const recordFile = 32 << 20
 
 // defaultBuildMemory is BuildOptions.Memory.
 const defaultBuildMemory = 256 << 20
 
-// NewBuilder begins an index in a folder that is not there or empty, as Create does.
+// NewBuilder begins an index in a folder that does not exist or is empty, as Create does.
 func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 	if o.Window.Docs > 0 || o.Window.Age > 0 {
 		return nil, errors.New("index: a window is for documents that come one after the other: leave it out, or take Create")
@@ -113,11 +112,10 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 // NewBatch returns an empty batch for Add.
 func (b *Builder) NewBatch() *Batch { return b.x.NewBatch() }
 
-// Options returns what the index is made with, defaults filled in.
+// Options returns the options of the index, with defaults filled in.
 func (b *Builder) Options() Options { return b.x.options }
 
-// Add adds the documents of a batch. With Options.ByID a document takes the place of an earlier one
-// with the same id.
+// Add adds the documents of a batch. With Options.ByID a document replaces an earlier one with the same id.
 func (b *Builder) Add(batch *Batch) error {
 	if b.err == nil {
 		b.err = b.add(batch)
@@ -165,14 +163,14 @@ func (b *Builder) add(batch *Batch) error {
 	})
 }
 
-// put writes the value at hand.
+// put writes the current value.
 func (b *Builder) put(to *tables, kind byte, slot uint64) error {
 	b.key = slotKey(b.key[:0], kind, slot)
 	return to.put(b.key, b.value)
 }
 
-// Ceiling returns the OpenOptions.Memory with which the index of what was added can be opened, some more
-// if many documents are equal; with KeysOnDisk any will do, and it returns 0.
+// Ceiling returns the OpenOptions.Memory that suffices to open the index of the documents added so far; it
+// is too high if many documents are equal. With KeysOnDisk any value suffices, and it returns 0.
 func (b *Builder) Ceiling() int64 {
 	if b.keys != nil {
 		return 0
@@ -180,14 +178,14 @@ func (b *Builder) Ceiling() int64 {
 	return Ceiling(b.x.options, int64(b.next), int64(b.given))
 }
 
-// Ceiling returns the OpenOptions.Memory with which an index can be opened that has so many documents with so
-// many keys, in memory.
+// Ceiling returns the OpenOptions.Memory that suffices to open an index of so many documents with so many
+// keys in memory.
 func Ceiling(o Options, documents, keys int64) int64 {
 	return ceilingFor(table.ReservedBytes(int(keys)) + documents*slotSize(newJudge(o.Recipe).words))
 }
 
-// Finish makes the folder the index of what was added, which survives, and returns how many
-// documents it has. O(n log n) for the keys on disk of n documents, else O(n).
+// Finish turns the folder into the index of the documents that were added, durably, and returns how many
+// documents it has. O(n log n) for n documents with keys on disk, else O(n).
 func (b *Builder) Finish(ctx context.Context) (documents int64, err error) {
 	if b.err != nil {
 		return 0, b.err
@@ -221,7 +219,7 @@ func (b *Builder) finish(ctx context.Context) error {
 		return err
 	}
 	err = b.s.closeStore()
-	b.s.db = nil // it is closed even if that has failed, and Pebble panics when it is closed again
+	b.s.db = nil // closed even after an error, and Pebble panics when it is closed twice
 	if err != nil {
 		return err
 	}
@@ -231,7 +229,7 @@ func (b *Builder) finish(ctx context.Context) error {
 	return b.s.publish()
 }
 
-// replaced returns the slots of documents whose ids came again: those that no id leads to.
+// replaced returns the slots of documents whose ids came again: slots to which no id leads.
 func (b *Builder) replaced(ctx context.Context) (dead slotSet, err error) {
 	dead = newSlotSet(b.next)
 	if !b.x.options.ByID {
@@ -256,10 +254,10 @@ func (b *Builder) replaced(ctx context.Context) (dead slotSet, err error) {
 	return dead, errors.Join(asDamage(err), it.Close(), ctx.Err())
 }
 
-// removedAtOnce is how many documents a batch of Pebble removes.
+// removedAtOnce is how many documents one batch of Pebble removes.
 const removedAtOnce = 1 << 12
 
-// complete removes what is dead, and stores what there is one of.
+// complete removes dead documents, and stores the values that an index has once.
 func (b *Builder) complete(ctx context.Context, dead slotSet) error {
 	x, s := b.x, b.s
 	batch := s.db.NewBatch()
@@ -287,10 +285,10 @@ func (b *Builder) complete(ctx context.Context, dead slotSet) error {
 	if err := s.commit(batch); err != nil {
 		return err
 	}
-	return s.do(s.db.Flush) // there is no log that would have it
+	return s.do(s.db.Flush) // without a log, only this makes it durable
 }
 
-// Close gives up a build that was not finished: nothing is left of it. After Finish has returned nil it does
+// Close gives up a build that was not finished, and removes its files. After Finish has returned nil it does
 // nothing.
 func (b *Builder) Close() error {
 	if errors.Is(b.err, ErrClosed) {
@@ -298,7 +296,7 @@ func (b *Builder) Close() error {
 	}
 	b.err = ErrClosed
 	s := b.s
-	// What cannot be completed, since the disk is full perhaps, is removed all the same.
+	// Files that cannot be completed, perhaps because the disk is full, are removed anyway.
 	_ = errors.Join(b.records.end(), b.held.end(), b.ids.end())
 	if b.keys != nil {
 		_ = b.keys.close()
@@ -310,7 +308,7 @@ func (b *Builder) Close() error {
 	}
 	err = errors.Join(err, s.release())
 	for _, dir := range s.made {
-		_ = s.fs.Remove(dir) // unless somebody else has put something there
+		_ = s.fs.Remove(dir) // fails if another process has put something there
 	}
 	return err
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// mostIDs is how many bytes of ids are sorted at once: those of a million and more.
+// mostIDs is how many bytes of ids are sorted at once: the ids of a million documents or more.
 const mostIDs = 64 << 20
 
-// idSorter writes ids to the store, in order as many as memory holds. The store has the last slot of
-// an id, since what it takes in later counts more.
+// idSorter writes ids to the store, sorted in runs that fit in memory. If an id came more than once,
+// the store returns its last slot, since later runs override earlier ones.
 type idSorter struct {
 	tables
 	most  int64 // bytes of memory
@@ -48,7 +48,7 @@ func (s *idSorter) add(id []byte, slot uint64) error {
 	return s.flush()
 }
 
-// flush gives the store all that memory holds.
+// flush writes all ids in memory to the store.
 func (s *idSorter) flush() error {
 	id := func(a idAt) []byte { return s.bytes[a.from:a.to] }
 	slices.SortFunc(s.ids, func(a, b idAt) int {
@@ -72,13 +72,13 @@ func (s *idSorter) flush() error {
 	return s.handOver()
 }
 
-// keySorter sorts the keys of documents, and writes those that they get. Entries are
+// keySorter sorts the keys of documents, and writes the keys that documents get. Entries are
 //
 //	keys     print            slot<<1, or with 1 for the key of the digest
 //	digests  first 64 bits    32 more bits, slot in 32 bits
 //
-// Digests are of 128 bits, but 96 are enough here: two of a billion different documents
-// agree in them with a probability of 10⁻¹¹.
+// Digests have 128 bits, but 96 are enough here: the probability that two of a billion different
+// documents agree in them is 10⁻¹¹.
 type keySorter struct {
 	s             *disk
 	threads       int
@@ -125,8 +125,8 @@ func (k *keySorter) add(a *arrival, slot uint64) error {
 	return k.toDigests.Add(a.digest[0], a.digest[1]>>32<<32|slot)
 }
 
-// write writes the keys of documents that are not dead: of a bucket the first most. One that equals
-// an earlier document gets that of its digest only, see Index.keysOf.
+// write writes the keys of documents that are not dead: for each bucket the first most. A document
+// that equals an earlier one gets only the key of its digest, see Index.keysOf.
 func (k *keySorter) write(ctx context.Context, dead slotSet, next uint64, most int) (err error) {
 	defer func() { err = errors.Join(err, k.close()) }()
 	if err := errors.Join(k.toKeys.Flush(), k.toDigests.Flush()); err != nil {
@@ -140,7 +140,7 @@ func (k *keySorter) write(ctx context.Context, dead slotSet, next uint64, most i
 	if err != nil {
 		return err
 	}
-	// Each goroutine writes the keys from one print up to another.
+	// Each goroutine writes the keys of one range of prints.
 	readers := make([]*extsort.Reader, k.threads)
 	bound := func(i int) uint64 { return uint64(i) << table.PrintBits / uint64(k.threads) }
 	for i := range readers {
@@ -158,7 +158,7 @@ func (k *keySorter) write(ctx context.Context, dead slotSet, next uint64, most i
 	return errors.Join(append(errs, sorted.Close())...)
 }
 
-// copies returns the documents that equal an earlier one.
+// copies returns the documents that equal an earlier document.
 func (k *keySorter) copies(ctx context.Context, dead slotSet, next uint64) (copies slotSet, err error) {
 	sorted, err := k.digests.Sort(ctx)
 	if err != nil {
@@ -166,7 +166,7 @@ func (k *keySorter) copies(ctx context.Context, dead slotSet, next uint64) (copi
 	}
 	copies = newSlotSet(next)
 	r := sorted.Reader()
-	var last extsort.Entry // of a document that lives
+	var last extsort.Entry // of a living document
 	first := true
 	for e, ok := r.Next(); ok; e, ok = r.Next() {
 		slot := uint64(uint32(e.Value))
@@ -181,7 +181,7 @@ func (k *keySorter) copies(ctx context.Context, dead slotSet, next uint64) (copi
 	return copies, errors.Join(r.Err(), r.Close(), sorted.Close())
 }
 
-// close removes what was sorted outside of memory.
+// close removes the sorted files.
 func (k *keySorter) close() (err error) {
 	for _, sorter := range []*extsort.Sorter{k.keys, k.digests} {
 		if sorter != nil {
@@ -192,7 +192,7 @@ func (k *keySorter) close() (err error) {
 	return errors.Join(err, k.s.fs.RemoveAll(k.s.fs.PathJoin(k.s.dir, sortDir)))
 }
 
-// keyWriter writes keys of a range of prints.
+// keyWriter writes the keys of a range of prints.
 type keyWriter struct {
 	tables
 	dead, copies slotSet

@@ -11,19 +11,19 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// A folder becomes an index when its header gets its name, which is the last step:
+// A folder becomes an index when its header file gets its final name, which is the last step:
 //
 //	INDEX.new   the header, durable before anything else is made
-//	store, …    what a new index has
+//	store, …    the other files of a new index
 //	INDEX       INDEX.new, renamed
 //
-// So a folder without INDEX but with a valid INDEX.new is one that a process, or the power, has
-// left unfinished. Nothing in it was ever acknowledged, and the next one begins it anew. A folder
-// with anything else in it belongs to somebody, and is left alone.
+// So a folder with a valid INDEX.new but no INDEX was left unfinished by a process or a power
+// failure. Nothing in it was ever acknowledged, and the next process begins again. A folder with
+// any other content belongs to somebody else, and is not touched.
 const begunFile = headerFile + newSuffix
 
-// Create makes an index in a folder that is not there or empty, and opens it. A folder in which
-// making one was begun, and not finished, counts as empty.
+// Create makes an index in a folder that does not exist or is empty, and opens it. A folder with an
+// index that was begun but not finished counts as empty.
 func Create(dir string, o OpenOptions) (x *Index, err error) {
 	o.setDefaults()
 	s, err := begin(o.FS, dir, o.Options)
@@ -47,7 +47,7 @@ func Create(dir string, o OpenOptions) (x *Index, err error) {
 	return x, nil
 }
 
-// OpenOrCreate opens the index in a folder, or makes it if there is none.
+// OpenOrCreate opens the index in a folder, or creates it if there is none.
 func OpenOrCreate(dir string, o OpenOptions) (*Index, error) {
 	x, err := Open(dir, o)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +56,7 @@ func OpenOrCreate(dir string, o OpenOptions) (*Index, error) {
 	return x, err
 }
 
-// begin takes a folder and makes it ready for a new index. It is one when publish has returned.
+// begin takes a folder and prepares it for a new index. It is an index when publish has returned.
 func begin(fsys vfs.FS, dir string, o Options) (s *disk, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -90,18 +90,18 @@ func begin(fsys vfs.FS, dir string, o Options) (s *disk, err error) {
 	return s, nil
 }
 
-// clear removes what an earlier process has begun.
+// clear removes the files that an earlier process has begun.
 func (s *disk) clear() error {
 	names, err := unfinished(s.fs, s.dir) // again: before the lock was taken another process may have made an index
 	for _, name := range names {
-		if name != lockFile && name != begunFile { // that goes last
+		if name != lockFile && name != begunFile { // begunFile is removed last
 			err = errors.Join(err, s.fs.RemoveAll(s.fs.PathJoin(s.dir, name)))
 		}
 	}
 	return err
 }
 
-// publish makes the folder an index.
+// publish turns the folder into an index.
 func (s *disk) publish() error {
 	err := s.fs.Rename(s.fs.PathJoin(s.dir, begunFile), s.fs.PathJoin(s.dir, headerFile))
 	if err != nil {
@@ -110,8 +110,8 @@ func (s *disk) publish() error {
 	return durable.SyncDir(s.fs, s.dir)
 }
 
-// unfinished returns the names in a folder in which making an index was begun, or not even that. If
-// there is anything else the error is fs.ErrExist.
+// unfinished returns the names of the files in a folder that is empty or has an unfinished index.
+// If there is any other file, the error is fs.ErrExist.
 func unfinished(fsys vfs.FS, dir string) (names []string, err error) {
 	if names, err = fsys.List(dir); err != nil {
 		return nil, err
@@ -131,8 +131,8 @@ func unfinished(fsys vfs.FS, dir string) (names []string, err error) {
 	return names, nil
 }
 
-// mayBeLeft tells whether a process may leave a file of this name that has begun to make an
-// index, as far as making its header, or further.
+// mayBeLeft tells whether a file of this name may have been left by a process that was making an
+// index and had got as far as its header (begun) or not.
 func mayBeLeft(name string, begun bool) bool {
 	if name == lockFile || name == begunFile+newSuffix {
 		return true

@@ -20,37 +20,37 @@ import (
 	"github.com/alike-dev/alike/internal/filelock"
 )
 
-// disk keeps an index in a folder. In the store a key is a letter and what follows it:
+// disk stores an index in a folder. A key in the store is a letter and what follows it:
 //
 //	d slot   a record
 //	s slot   the block that begins with this slot
-//	x slot   the document is dead; until compact, which says so in the block
+//	x slot   the document is dead; compact removes this and marks it in the block
 //	i id     the slot of the document with the id, if Options.ByID
 //	w        the window: first slot, next slot, clock
-//	h place  what was remembered from this place on, see Index.History
-//	n name   a note of whoever uses the index, see Batch.Note
+//	h place  hashes of the history from this place on, see Index.History
+//	n name   a note of the program that uses the index, see Batch.Note
 //
-// and with KeysOnDisk what settle.go tells.
+// and, with KeysOnDisk, the keys that settle.go describes.
 //
-// Slots are big-endian, so that they are in order. Each value ends with a checksum of its own,
-// over it and its slot (of i: over the id and the slot; of n: over the name and the value).
+// Slots are big-endian, so that they sort by number. Each value ends with a checksum of its own, over the value
+// and its slot (i: over the id and the slot; n: over the name and the value).
 type disk struct {
 	fs       vfs.FS
 	dir      string
-	made     []string       // folders, by this process
-	lock     *filelock.Lock // nil: only read
-	snapshot *snapshot      // what is read then; else nil
+	made     []string       // folders that this process has made
+	lock     *filelock.Lock // nil: read-only
+	snapshot *snapshot      // read instead of the folder if read-only; else nil
 	db       *pebble.DB
 
-	failed  atomic.Pointer[error] // of Pebble, which does nothing more then
-	broken  chan struct{}         // closed then
+	failed  atomic.Pointer[error] // why Pebble has stopped for good
+	broken  chan struct{}         // closed when failed is set
 	applied atomic.Int64          // batches
 	synced  atomic.Int64
 	syncing sync.Mutex
-	trimmed uint64                       // documents before it are removed; the writer's
-	slots   uint64                       // given out; likewise
-	ids     *idLookup                    // nil: none was asked for in the batch at hand; likewise
-	past    struct{ first, next uint64 } // places of the history; likewise
+	trimmed uint64                       // documents before it are removed; used only by the writer
+	slots   uint64                       // slots given out; used only by the writer
+	ids     *idLookup                    // nil: the current batch has not asked for one; used only by the writer
+	past    struct{ first, next uint64 } // places of the history; used only by the writer
 	value   []byte
 
 	// With KeysOnDisk, see settle.go.
@@ -58,10 +58,10 @@ type disk struct {
 	options     *pebble.Options
 	cache       int64     // bytes
 	filterBytes int64     // of a document
-	tailKeys    int       // that memory holds
-	recent      int       // bytes applied since it was known last that Pebble keeps up; the writer's
-	ready       uint64    // documents before this slot have keys and facts on disk, settled or not; the writer's
-	settling    *settling // nil: no documents are being settled; likewise
+	tailKeys    int       // most keys that memory holds
+	recent      int       // bytes applied since Pebble was last known to keep up; used only by the writer
+	ready       uint64    // documents before this slot have keys and facts on disk, settled or not; used only by the writer
+	settling    *settling // nil: no documents are being settled; used only by the writer
 }
 
 const (
@@ -78,21 +78,21 @@ func slotKey(dst []byte, kind byte, slot uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, kind), slot)
 }
 
-// defaultCache is how many bytes of the store memory keeps, and keysCache with KeysOnDisk, where each
-// look-up goes there.
+// defaultCache is how many bytes of the store are cached in memory; keysCache is the same with KeysOnDisk,
+// where each look-up reads the store.
 const (
 	defaultCache = 64 << 20
 	keysCache    = 256 << 20
 )
 
-// memTableSize is how many bytes Pebble gathers in memory before it writes a table, and memTablesAtOnce how many of
-// these there are at most.
+// memTableSize is how many bytes Pebble collects in memory before it writes a table; memTablesAtOnce is how
+// many such tables may be in memory.
 const (
 	memTableSize    = 32 << 20
 	memTablesAtOnce = 4
 )
 
-// storeOptions are those of Pebble.
+// storeOptions returns the options for Pebble.
 func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 	if s.cache == 0 {
 		s.cache = defaultCache
@@ -104,11 +104,11 @@ func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 		FS: &guarded{s.fs, s.fail}, ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
 		CacheSize: s.cache, MemTableSize: memTable, MemTableStopWritesThreshold: memTablesAtOnce, L0StopWritesThreshold: 24,
 		Logger: (*diskLogger)(s),
-		// Whoever reads gets the error; without this Pebble would end the process.
+		// The reader gets the error; without this listener Pebble would end the process.
 		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
 	}
 	for i := range o.Levels {
-		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // ids are looked up that are not there
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // many ids that are looked up are not in the store
 		o.Levels[i].BlockSize = 16 << 10
 		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.FastestCompression }
 	}
@@ -116,7 +116,7 @@ func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 		o.Comparer = bucketOrder
 		for i := range o.TargetFileSizes {
 			o.TargetFileSizes[i] = tableFile
-			o.Levels[i].BlockSize = 4 << 10 // each key of a document that is there costs one
+			o.Levels[i].BlockSize = 4 << 10 // a look-up of a key that exists reads one block
 		}
 	}
 	o.EnsureDefaults()
@@ -124,27 +124,27 @@ func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 	return o
 }
 
-// fail takes down that Pebble cannot go on.
+// fail records why Pebble cannot go on.
 func (s *disk) fail(err error) {
 	if s.failed.CompareAndSwap(nil, &err) {
 		close(s.broken)
 	}
 }
 
-// diskLogger is a disk as Pebble tells it what happens.
+// diskLogger is a disk as Pebble's logger.
 type diskLogger disk
 
 func (*diskLogger) Infof(string, ...any)  {}
 func (*diskLogger) Errorf(string, ...any) {}
 
-// Fatalf is called where Pebble cannot go on, and must not return.
+// Pebble calls Fatalf when it cannot go on. It must not return.
 func (l *diskLogger) Fatalf(format string, args ...any) {
 	(*disk)(l).fail(fmt.Errorf(format, args...))
 	select {} // see guarded
 }
 
-// do calls a write of Pebble, and returns when that has, or when it has failed and never will:
-// see guarded.
+// do calls a write of Pebble. It returns when the write has returned, or when the write has failed and will
+// never return: see guarded.
 func (s *disk) do(write func() error) error {
 	if err := s.failed.Load(); err != nil {
 		return *err
@@ -187,7 +187,7 @@ func (s *disk) hasKey(key []byte) bool {
 	return err == nil && closer.Close() == nil
 }
 
-// asDamage marks what Pebble calls corrupt.
+// asDamage marks an error as damage if Pebble reports corruption.
 func asDamage(err error) error {
 	if err != nil && pebble.IsCorruptionError(err) {
 		return fmt.Errorf("%w: %w", errDamaged, err)
@@ -195,7 +195,7 @@ func asDamage(err error) error {
 	return err
 }
 
-// slotOf looks an id up for the writer, as it was before the batch at hand.
+// slotOf looks up an id for the writer, as it was before the current batch.
 func (s *disk) slotOf(id []byte) (slot uint64, found bool, err error) {
 	if s.ids == nil {
 		if s.ids, err = s.newIDLookup(); err != nil {
@@ -205,17 +205,17 @@ func (s *disk) slotOf(id []byte) (slot uint64, found bool, err error) {
 	return s.ids.slot(id)
 }
 
-// idLookup looks ids up as they were when it was made. Close it.
+// idLookup looks up ids as they were when it was made. The caller closes it.
 type idLookup struct {
 	it  *pebble.Iterator
 	key []byte
 }
 
-// newIDLookup returns a look-up of the ids that there are now. Most ids that are asked for are not
-// there. Filters tell that, those of the lowest level, where nearly all ids are, only if Pebble is
-// told to ask them: that is if there is room for them, since the filter of a table is read as a whole.
+// newIDLookup returns a look-up for the ids of now. Most ids that are looked up are not in the store. Bloom
+// filters tell that, but Pebble asks the filters of the lowest level, where nearly all ids are, only on
+// request. That pays only if they fit in the cache, since the filter of a table is read as a whole.
 func (s *disk) newIDLookup() (*idLookup, error) {
-	const filterBytes = 2 // of an id, and what comes with it
+	const filterBytes = 2 // for each id, with overhead
 	it, err := s.db.NewIter(&pebble.IterOptions{
 		LowerBound: []byte{keyID}, UpperBound: []byte{keyID + 1}, UseL6Filters: s.slots*filterBytes < uint64(s.cache/4*3),
 	})
@@ -240,7 +240,7 @@ func (i *idLookup) slot(id []byte) (slot uint64, found bool, err error) {
 	return 0, false, err
 }
 
-// close does nothing to nil.
+// close closes the look-up; nil is allowed.
 func (i *idLookup) close() error {
 	if i == nil {
 		return nil
@@ -262,7 +262,7 @@ func parseSlotOf(id, value []byte) (uint64, error) {
 	return 0, fmt.Errorf("id %q: %w: checksum", id, errDamaged)
 }
 
-// apply writes a batch, all of it or nothing.
+// apply writes a batch as a whole or not at all.
 func (s *disk) apply(x *Index) error {
 	s.slots = x.next
 	err := s.ids.close()
@@ -300,32 +300,31 @@ func (s *disk) commit(b *pebble.Batch) error {
 	return b.Close()
 }
 
-// metrics are Pebble's, which it may keep to itself for ever when it has failed: see guarded.
-func (s *disk) metrics() (m *pebble.Metrics, err error) {
-	var found *pebble.Metrics
-	err = s.do(func() error { found = s.db.Metrics(); return nil })
-	if err == nil {
-		m = found
+// metrics returns Pebble's metrics. A failed Pebble may never return them: see guarded.
+func (s *disk) metrics() (*pebble.Metrics, error) {
+	var m *pebble.Metrics
+	if err := s.do(func() error { m = s.db.Metrics(); return nil }); err != nil {
+		return nil, err // m may still be set later
 	}
-	return m, err
+	return m, nil
 }
 
-// longestWait is for how long a batch waits at most when batches come faster than the disk takes them.
+// longestWait is the longest wait of a batch when batches come faster than the disk can write them.
 const longestWait = 5 * time.Millisecond
 
-// slow has the writer wait a little while Pebble has many tables in memory that are to be written: it stops all
-// writes for as long as that takes when they are memTablesAtOnce.
+// slow delays the writer a little while Pebble has many tables in memory to write. At memTablesAtOnce Pebble
+// would stop all writes until they are written.
 func (s *disk) slow() {
 	if s.recent < 1<<20 {
 		return
 	}
 	m, err := s.metrics()
 	if err != nil {
-		return // the next write meets it
+		return // the next write returns the error
 	}
 	size := float64(m.MemTable.Size) / float64(memTablesAtOnce*s.options.MemTableSize)
 	if size <= 0.5 {
-		s.recent = 0 // asking takes some microseconds
+		s.recent = 0 // the metrics cost some microseconds
 		return
 	}
 	time.Sleep(min(time.Duration((size-0.5)*float64(2*longestWait)), longestWait))
@@ -354,7 +353,7 @@ func (s *disk) putDead(b *pebble.Batch, x *Index, from uint64) error {
 	return nil
 }
 
-// buryStored removes a document: one that is settled has facts, another one a block, which stays.
+// buryStored removes a document: a settled one loses its facts; another one is marked, since its block stays.
 func buryStored(b *pebble.Batch, slot uint64, settled bool) error {
 	err := b.Delete(slotKey(nil, keyRecord, slot), nil)
 	if settled {
@@ -372,10 +371,10 @@ func (s *disk) putIDs(b *pebble.Batch, x *Index) error {
 	if !x.options.ByID {
 		return nil
 	}
-	for i := range x.pending { // in order, so that equal batches are equal
+	for i := range x.pending { // in order, so that equal batches have equal bytes
 		id, slot := x.pending[i].id, x.view.Load().Next+uint64(i)
 		if at, named := x.named[string(id)]; !named || at != slot {
-			continue // a later one has the id, or it is gone again
+			continue // a later document has the id, or it was removed again
 		}
 		if err := b.Set(append([]byte{keyID}, id...), appendSlotOf(nil, id, slot), nil); err != nil {
 			return err
@@ -384,7 +383,7 @@ func (s *disk) putIDs(b *pebble.Batch, x *Index) error {
 	return nil
 }
 
-// noteOf is a note, see Batch.Note.
+// noteOf is a name with its note, see Batch.Note.
 type noteOf struct {
 	name  string
 	value []byte
@@ -435,8 +434,8 @@ func parseWindow(value []byte) (first, next uint64, clock int64, err error) {
 	return 0, 0, math.MinInt64, fmt.Errorf("window: %w: checksum", errDamaged)
 }
 
-// trim removes what has expired, a chunk at a time. Readers of the view that is shown may
-// still want what has expired with this batch.
+// trim removes expired documents, a chunk at a time. Readers of the current view may still read documents that
+// expire with this batch.
 func (s *disk) trim(b *pebble.Batch, x *Index) error {
 	if s.onDisk {
 		return nil // see settle
@@ -448,14 +447,14 @@ func (s *disk) trim(b *pebble.Batch, x *Index) error {
 	from := s.trimmed
 	s.trimmed = to
 	var err error
-	for _, kind := range []byte{keyRecord, keyBlock, keyDead} { // a block does not reach over the end of a chunk
+	for _, kind := range []byte{keyRecord, keyBlock, keyDead} { // no block crosses the end of a chunk
 		err = errors.Join(err, b.DeleteRange(slotKey(nil, kind, from), slotKey(nil, kind, to), nil))
 	}
 	return err
 }
 
-// sync makes durable what was applied. Whoever comes while another one syncs waits for that,
-// and often finds that it was enough.
+// sync makes everything that was applied durable. A call during another sync waits for it, and often finds that
+// this was enough.
 func (s *disk) sync() error {
 	want := s.applied.Load()
 	s.syncing.Lock()
@@ -471,11 +470,11 @@ func (s *disk) sync() error {
 	return nil
 }
 
-// bytes returns the size of the store; of one that has failed, which may hold the locks that
-// this takes, 0.
+// bytes returns the size of the store, or 0 if it has failed.
 func (s *disk) bytes(*view) int64 {
-	if s.failed.Load() != nil {
+	m, err := s.metrics()
+	if err != nil {
 		return 0
 	}
-	return int64(s.db.Metrics().DiskSpaceUsage())
+	return int64(m.DiskSpaceUsage())
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// query is a text that was made ready to be looked for.
+// query is a text that is ready to be searched for.
 type query struct {
 	keys   []uint64
 	digest [2]uint64
-	words  []uint32 // as memory holds them of documents
+	words  []uint32 // as memory holds them for documents
 	time   int64
 	set    func() []uint64 // ascending; called when a candidate needs it
-	made   []uint64        // by set
+	made   []uint64        // the result of set
 }
 
-// features returns the set of the query, which it makes once.
+// features returns the set of the query, which is made only once.
 func (q *query) features() []uint64 {
 	if q.made == nil {
 		q.made = q.set()
@@ -30,8 +30,7 @@ func (q *query) features() []uint64 {
 	return q.made
 }
 
-// A finder looks for documents like a query. It owns scratch memory and belongs to one
-// goroutine.
+// A finder finds documents like a query. It owns scratch memory and belongs to one goroutine.
 type finder struct {
 	x     *Index
 	sets  *recipe.SetMaker // nil: recipes without sets
@@ -51,17 +50,18 @@ func newFinder(x *Index) *finder {
 	return f
 }
 
-// errGone says that a document is not there any more.
+// errGone says that a document no longer exists.
 var errGone = errors.New("document is gone")
 
-// candidates returns the slots of a range, ascending, that share so many keys as the recipe
-// asks for with the query and that its sketch admits. They hold until the next call.
+// candidates returns the slots of a range, ascending, that share with the query as many keys
+// as the recipe asks for (votes) and whose sketch is admitted. The result is valid until the
+// next call.
 func (f *finder) candidates(v *view, r table.Range, keys []uint64, votes int, admits func(held *facts) bool) (slots []uint64, err error) {
 	f.slots = f.slots[:0]
 	v.touch(keys)
 	buckets := buckets{view: v, most: f.x.options.BucketCap}
 	defer func() { err = errors.Join(err, buckets.close()) }()
-	late := votes > 1 || r.First < v.settled // strangers count votes too, until all are in; facts on disk are read once
+	late := votes > 1 || r.First < v.settled // documents that are not admitted count towards votes; facts on disk are read once
 	for _, key := range keys {
 		from := len(f.slots)
 		if f.slots, err = buckets.append(f.slots, key, r); err != nil {
@@ -69,7 +69,7 @@ func (f *finder) candidates(v *view, r table.Range, keys []uint64, votes int, ad
 		}
 		if len(f.slots)-from >= f.x.options.BucketCap {
 			slices.Sort(f.slots[from:])
-			f.slots = f.slots[:min(from+lsh.Hubs, len(f.slots))] // a small bucket has fewer
+			f.slots = f.slots[:min(from+lsh.Hubs, len(f.slots))] // a bucket may have fewer than lsh.Hubs
 		}
 		if late {
 			continue
@@ -81,27 +81,31 @@ func (f *finder) candidates(v *view, r table.Range, keys []uint64, votes int, ad
 	if len(f.slots) < 2 && !late {
 		return f.slots, nil
 	}
-	slices.Sort(f.slots)
-	kept := 0
-	for i := 0; i < len(f.slots); {
-		j := i
-		for j < len(f.slots) && f.slots[j] == f.slots[i] {
-			j++
-		}
-		if j-i >= votes {
-			f.slots[kept] = f.slots[i]
-			kept++
-		}
-		i = j
-	}
-	f.slots = f.slots[:kept]
+	f.slots = voted(f.slots, votes)
 	if late {
 		f.slots, err = f.admitted(0, v, admits)
 	}
 	return f.slots, err
 }
 
-// admitted returns the slots without what is dead or not admitted of those from that place on.
+// voted returns the slots that occur at least votes times, ascending, in the same memory.
+func voted(slots []uint64, votes int) []uint64 {
+	slices.Sort(slots)
+	kept := slots[:0]
+	for i := 0; i < len(slots); {
+		j := i
+		for j < len(slots) && slots[j] == slots[i] {
+			j++
+		}
+		if j-i >= votes {
+			kept = append(kept, slots[i])
+		}
+		i = j
+	}
+	return kept
+}
+
+// admitted removes, from the given position on, slots that are dead or not admitted.
 func (f *finder) admitted(from int, v *view, admits func(held *facts) bool) ([]uint64, error) {
 	kept := f.slots[:from]
 	for _, slot := range f.slots[from:] {
@@ -116,8 +120,8 @@ func (f *finder) admitted(from int, v *view, admits func(held *facts) bool) ([]u
 	return kept, nil
 }
 
-// oldest returns the document of the range with the smallest slot that is like the query.
-// The view must reach as far as the range. record reads what is kept of a document.
+// oldest returns the document with the smallest slot of the range that is like the query. The
+// view must reach as far as the range. record reads the stored record of a document.
 func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint64) (record, error)) (slot uint64, similarity float64, found bool, err error) {
 	if len(q.keys) == 0 || r.First >= r.Next {
 		return 0, 0, false, nil
@@ -138,7 +142,7 @@ func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint6
 	return 0, 0, false, nil
 }
 
-// near tells whether the sketches of a document and a query admit that they are alike.
+// near tells whether a document and a query can be alike, by their sketches.
 func (f *finder) near(held *facts, q *query, most int) bool {
 	return !f.x.judge.bySets || apart(q.words, held.words) <= most
 }
@@ -164,7 +168,7 @@ func (f *finder) compare(v *view, slot uint64, q *query, read func(slot uint64) 
 	return similarity, alike, nil
 }
 
-// setOf returns the set of a document, which holds until the next call.
+// setOf returns the set of a document. It is valid until the next call.
 func (f *finder) setOf(r record) []uint64 {
 	if r.kind == bodyText {
 		f.other = f.sets.AppendSet(f.other[:0], r.body)
@@ -184,7 +188,7 @@ func (f *finder) read(v *view) func(slot uint64) (record, error) {
 	}
 }
 
-// querySet returns the set of a text of which this record is kept. It holds until the next
+// querySet returns the set of the text that this record stores. It is valid until the next
 // call of querySet.
 func (f *finder) querySet(value []byte) []uint64 {
 	r, err := parseRecord(value)
@@ -196,12 +200,12 @@ func (f *finder) querySet(value []byte) []uint64 {
 	return f.setOf(r)
 }
 
-// copies returns the documents of a view that have the digest, ascending.
+// copies returns the documents of a view that have this digest, ascending.
 func (f *finder) copies(v *view, key uint64, digest [2]uint64) ([]uint64, error) {
 	return f.candidates(v, v.Range, []uint64{key}, 1, func(held *facts) bool { return held.digest == digest })
 }
 
-// again makes of what is kept of a document what it was when it came.
+// again makes from the stored record of a document the arrival that it was when it was added.
 func (f *finder) again(v *view, slot uint64, r record) (a arrival, err error) {
 	held := &f.held
 	if _, err := v.facts(slot, held); err != nil {
@@ -219,7 +223,7 @@ func (f *finder) again(v *view, slot uint64, r record) (a arrival, err error) {
 	return a, nil
 }
 
-// keysOf returns the keys that a document got of which this is kept.
+// keysOf returns the keys that the document of a record was given.
 func (f *finder) keysOf(r record) (keys []uint64) {
 	if r.kind != bodyText {
 		return numbers(nil, r.body[8:keysSize(r.body)])

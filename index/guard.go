@@ -7,18 +7,18 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// guarded is the file system that Pebble sees. Where a write fails, Pebble ends the process,
-// or panics holding locks, or tries again for ever. Here it never learns of it: failed is
-// told, and the goroutine stays where it is. What was read can be read on.
+// guarded is the file system that Pebble uses. When a write fails, Pebble ends the process,
+// panics while it holds locks, or retries for ever. So Pebble never learns of the error:
+// failed is called, and the goroutine blocks for ever. Reads continue to work.
 type guarded struct {
 	vfs.FS
 	failed func(error)
 }
 
-// must returns if a write has succeeded.
+// must returns only if a write has succeeded.
 func (g *guarded) must(err error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
-		return // Pebble asks, and expects these
+		return // Pebble expects these errors
 	}
 	g.failed(err)
 	select {} // see disk.do
@@ -64,7 +64,7 @@ func (g *guarded) Link(oldname, newname string) error {
 	return err
 }
 
-// Unwrap returns the file system that is guarded.
+// Unwrap returns the underlying file system.
 func (g *guarded) Unwrap() vfs.FS { return g.FS }
 
 type guardedFile struct {

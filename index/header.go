@@ -16,36 +16,35 @@ import (
 
 // The files of an index in a folder.
 const (
-	headerFile = "INDEX" // what the index is; written once
-	stateFile  = "STATE" // how far it was when it was opened or closed last
-	lockFile   = "lock"  // of the process that has it open
+	headerFile = "INDEX" // the options of the index; written once
+	stateFile  = "STATE" // how far it was when it was last opened or closed
+	lockFile   = "lock"  // held by the process that has it open
 	storeDir   = "store" // Pebble's
-	sortDir    = "sort"  // of a build, for what memory has no room for
+	sortDir    = "sort"  // of a build, for entries that do not fit in memory
 )
 
-// newSuffix ends the name of a file that is not whole. What a process leaves that is killed has
-// it, and the next one that writes the file removes that.
+// newSuffix ends the name of a file that is not complete. A process that is killed may leave
+// such a file, and the next one that writes the file removes it.
 const newSuffix = ".new"
 
-// FileNames returns the names of what an index has in its folder.
+// FileNames returns the names of the files and folders that an index has in its folder.
 func FileNames() []string { return []string{headerFile, stateFile, lockFile, storeDir} }
 
-// formatVersion is that of the header, of keys and of values.
+// formatVersion is the version of the header, the keys and the values.
 const formatVersion = "alike index 1"
 
-// ErrFormat says that a folder is no index, or one of a format that this program does not
-// know.
+// ErrFormat says that a folder is no index, or has a format that this program does not know.
 var ErrFormat = errors.New("index: format")
 
-// ErrDamaged says that what stands in the folder is not what was written there. Errors of
-// this kind name it.
+// ErrDamaged says that data in the folder differ from what was written. Errors of this kind
+// name the damaged part.
 var ErrDamaged = errDamaged
 
 // ErrOther says that an index was made with another recipe, or with other options.
 var ErrOther = errors.New("index: made in another way")
 
-// lines is a small file of names and values, one pair a line, the checksum of all before it at
-// the end:
+// lines is a small file of names and values, one pair a line, with the checksum of all earlier
+// bytes at the end:
 //
 //	alike index 1
 //	recipe text/v2 … | …
@@ -69,7 +68,7 @@ func (l *lines) get(name string) string {
 func (l *lines) number(name string) uint64 {
 	n, err := strconv.ParseUint(l.get(name), 10, 64)
 	if err != nil {
-		return 0 // under a checksum that is right: a field of another time
+		return 0 // the checksum is right, so another version wrote this field
 	}
 	return n
 }
@@ -118,8 +117,8 @@ func readLines(fsys vfs.FS, path string) (l lines, err error) {
 	return l, nil
 }
 
-// header returns the header of an index. The window is no part of it: it may be another one
-// each time.
+// header returns the header of an index. The window is not part of it: it may differ each time
+// the index is opened.
 func (o Options) header() (l lines) {
 	l.add("recipe", o.Recipe.String())
 	l.add("keep", o.Keep)
@@ -133,8 +132,9 @@ func (o Options) header() (l lines) {
 	return l
 }
 
-// fromHeader returns the options of the header. o has what is not in it, and may have a recipe
-// that cannot be had from its line; if it has one, that must be the one of the header.
+// fromHeader returns the options of the header. o has the options that are not in the header.
+// Its recipe may be one that cannot be parsed from its line; if it is set, it must equal the
+// recipe of the header.
 func fromHeader(l lines, o Options) (Options, error) {
 	line := l.get("recipe")
 	if o.Recipe.Keys() == 0 {
@@ -166,9 +166,9 @@ func fromHeader(l lines, o Options) (Options, error) {
 	return o, o.Validate()
 }
 
-// ParseRecipe returns a recipe as Open has it from the header: the same, or an error where that
-// does not hold all of it, such as stop words. An index of such a recipe can be opened only by
-// whoever has it.
+// ParseRecipe returns the recipe that Open would parse from the header: the same recipe, or an
+// error if its line does not say all of it (stop words, for example). An index with such a
+// recipe can be opened only with the recipe itself in OpenOptions.
 func ParseRecipe(r recipe.Recipe) (recipe.Recipe, error) { return parseRecipe(r.String()) }
 
 func parseRecipe(line string) (recipe.Recipe, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/alike-dev/alike/minhash"
 )
 
-// ErrReadOnly says that an index takes no more writes: an earlier one has failed, so that
-// what is on disk is not known, or it was opened to be read only.
+// ErrReadOnly says that an index takes no more writes: an earlier write has failed, so that the
+// content of the disk is unknown, or the index was opened to be read only.
 var ErrReadOnly = errors.New("index is read-only")
 
 var errNoIDs = errors.New("index: documents are not known by their ids here: set ByID")
@@ -34,28 +34,29 @@ type Index struct {
 	clock   atomic.Int64 // the newest time, in nanoseconds
 	counts  counts
 	ceiling int64 // OpenOptions.Memory
+	beside  int64 // OpenOptions.Beside
 
 	batches sync.Pool // of *Batch, for single documents
 
 	write   sync.Mutex // held by the writer, and for all below
 	failed  error
-	next    uint64            // slots given out: the view's Next and those of the batch at hand
+	next    uint64            // slots given out: the view's Next and the slots of the current batch
 	growing view              // the view with room for them
-	batch   *Batch            // at hand; nil: none
-	pending []arrival         // of these slots
-	named   map[string]uint64 // with ByID: their slots
-	dropped [][]byte          // with ByID: ids of what is dead
-	dead    []uint64          // slots buried by the batch at hand
-	keyed   []keyOf           // keys on disk that it changes
+	batch   *Batch            // the current batch; nil: none
+	pending []arrival         // documents of these slots
+	named   map[string]uint64 // with ByID: slots of their ids
+	dropped [][]byte          // with ByID: ids of dead documents
+	dead    []uint64          // slots that the current batch removes
+	keyed   []keyOf           // keys on disk that the current batch changes
 	late    late              // see settling
-	notes   []noteOf          // to be stored with the batch at hand
+	notes   []noteOf          // to be stored with the current batch
 	most    uint64            // see expire
 	finder  *finder
 	marks   []mark
-	asked   uint64 // slots there were when it was known last that memory has room
+	asked   uint64 // number of slots when memory was last known to have room
 }
 
-// counts are what has happened since the index was opened.
+// counts are numbers of events since the index was opened.
 type counts struct {
 	checked, added, duplicates, late, refreshed, expired, deleted, full atomic.Int64
 	live                                                                atomic.Int64
@@ -73,7 +74,7 @@ type arrival struct {
 	time   int64
 }
 
-// mark says that all documents before a slot are of the time clock, or older.
+// mark says that all documents before a slot have the time clock or an earlier one.
 type mark struct {
 	slot  uint64
 	clock int64
@@ -110,14 +111,14 @@ func (x *Index) NewBatch() *Batch { return x.newBatch(false) }
 // NewCheck returns an empty batch for Check.
 func (x *Index) NewCheck() *Batch { return x.newBatch(true) }
 
-// Check decides about the documents of a batch of NewCheck, one after the other: one that is
-// like nothing in the collection is added, and the next ones may be like it. With emit it is
-// told of the verdicts before anything is stored, so that what emit has made of them is there
-// whenever the documents are; if emit fails, nothing is stored and the index is read-only from
-// then on. Verdicts hold until the batch is reset.
+// Check decides about the documents of a batch of NewCheck in order: a document that is like nothing
+// in the collection is added, and later ones are compared with it. emit, if not nil, receives the
+// verdicts before anything is stored, so that what emit has made of them exists whenever the
+// documents do. If emit fails, nothing is stored and the index is read-only from then on. Verdicts
+// are valid until the batch is reset.
 //
-// What is added is seen by Search when Check has returned, and survives when Sync has. The
-// documents of one call survive together or not at all.
+// Search sees the added documents when Check has returned; they survive a crash when Sync has
+// returned. A crash keeps all documents of one call or none.
 func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
 	if !b.check {
 		panic("index: Check wants a batch of NewCheck")
@@ -171,9 +172,9 @@ func (x *Index) CheckOne(d Document) (Verdict, error) {
 	return v, nil
 }
 
-// Add adds the documents of a batch of NewBatch, whatever they are like. With
-// Options.ByID a document takes the place of one with the same id. See Check for when it is
-// seen and survives.
+// Add adds the documents of a batch of NewBatch, whether or not they are like others. With
+// Options.ByID a document replaces one with the same id. See Check for when they are seen and
+// survive.
 func (x *Index) Add(b *Batch) error {
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -204,8 +205,8 @@ func (x *Index) Add(b *Batch) error {
 	return x.commit()
 }
 
-// Delete removes the documents with the ids, which needs Options.ByID, and returns how many
-// there were.
+// Delete removes the documents with the ids, which needs Options.ByID, and returns how many documents
+// it removed.
 func (x *Index) Delete(ids ...[]byte) (n int, err error) {
 	if !x.options.ByID {
 		return 0, errNoIDs
@@ -227,8 +228,8 @@ func (x *Index) Delete(ids ...[]byte) (n int, err error) {
 	return n, x.commit()
 }
 
-// Sync returns when all that was added and deleted before survives a failure of the power.
-// Calls at the same time share one wait for the disk.
+// Sync returns when everything that was added and deleted before survives a power failure. Concurrent
+// calls share one wait for the disk.
 func (x *Index) Sync() error {
 	if err := x.Err(); err != nil {
 		return err
@@ -241,14 +242,14 @@ func (x *Index) Sync() error {
 	return nil
 }
 
-// Err returns why the index takes no more writes, nil if it does.
+// Err returns why the index takes no more writes, or nil.
 func (x *Index) Err() error {
 	x.write.Lock()
 	defer x.write.Unlock()
 	return x.failed
 }
 
-// Close ends the use of the index. What was added survives. No other call may be under way.
+// Close closes the index. Added documents survive. No other call may be under way.
 func (x *Index) Close() error {
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -260,7 +261,7 @@ func (x *Index) Close() error {
 	return err
 }
 
-// fail makes the index read-only. What the batch at hand has begun is never shown.
+// fail makes the index read-only. The changes of the current batch are never shown.
 func (x *Index) fail(err error) error {
 	if x.failed == nil {
 		x.failed = fmt.Errorf("%w: %w", ErrReadOnly, err)
@@ -300,11 +301,11 @@ func (x *Index) decide(b *Batch, p *prepared) (v Verdict, err error) {
 			return v, err
 		}
 		if !alive || x.tooLate(x.finder.held.time) {
-			look, p.found = now, false // what it was like is gone
+			look, p.found = now, false // the document that it was like has gone
 		}
 	}
 	if !wasTimed && x.options.Window.Age > 0 {
-		look, p.found = now, false // its time is another one
+		look, p.found = now, false // the batch searched with another time
 	}
 	if !p.found {
 		p.slot, p.similarity, p.found, err = x.finder.oldest(&grown, look, q, x.read)
@@ -342,7 +343,7 @@ func (x *Index) decide(b *Batch, p *prepared) (v Verdict, err error) {
 	return v, err
 }
 
-// read reads a document that is there or on its way.
+// read reads a document of the collection or of the current batch.
 func (x *Index) read(slot uint64) (record, error) {
 	if shown := x.view.Load(); slot < shown.Next {
 		return x.finder.read(shown)(slot)
@@ -350,7 +351,7 @@ func (x *Index) read(slot uint64) (record, error) {
 	return parseRecord(x.pending[slot-x.view.Load().Next].record)
 }
 
-// arrival returns a document of the batch as insert takes it.
+// arrival returns a document of the batch in the form that insert takes.
 func (b *Batch) arrival(p *prepared) arrival {
 	return arrival{
 		keys: of(b.keys, p.keys), ways: p.ways, record: of(b.bytes, p.record), sum: p.sum, id: of(b.ids, p.id),
@@ -391,9 +392,9 @@ func (x *Index) insert(a arrival) error {
 	return nil
 }
 
-// keysOf returns the keys that a document gets in the table. Where nothing expires, one that
-// equals an earlier one is found by that, and only the digest leads from there to it: a
-// million copies do not fill buckets that others need.
+// keysOf returns the keys that a document gets in the table. Where nothing expires, a copy of an
+// earlier document gets only the key of its digest, since searches find the earlier document and look
+// up its copies by that: a million copies do not fill buckets that others need.
 func (x *Index) keysOf(a *arrival, now table.Range) ([]uint64, error) {
 	if a.ways == 0 || x.expires() {
 		return a.keys, nil
@@ -409,7 +410,7 @@ func (x *Index) keysOf(a *arrival, now table.Range) ([]uint64, error) {
 
 func (x *Index) expires() bool { return x.options.Window.Docs > 0 || x.options.Window.Age > 0 }
 
-// bury takes a document of which r is kept out of the collection.
+// bury removes a document with these keys from the collection.
 func (x *Index) bury(slot uint64, keys []uint64) {
 	if slot < x.growing.settled {
 		x.growing.gone[slot] = true
@@ -425,7 +426,7 @@ func (x *Index) bury(slot uint64, keys []uint64) {
 	x.counts.live.Add(-1)
 }
 
-// link gives a document that is there the key, unlink takes it.
+// link gives the key to a document of the collection; unlink removes it.
 func (x *Index) link(key, slot uint64) {
 	if x.onDisk(key, slot, true) {
 		return
@@ -437,11 +438,17 @@ func (x *Index) unlink(key, slot uint64) {
 	if x.onDisk(key, slot, false) {
 		return
 	}
-	x.growing.tableOf(slot).Remove(key, slot, table.Range{First: x.growing.First, Next: x.next})
+	first := x.growing.First
+	if slot < x.growing.frozen {
+		// The table then has the slot before first with this key. It has expired for readers, but
+		// must not be a slot that is being settled, or it would get the key on disk.
+		first = min(first, x.growing.settled)
+	}
+	x.growing.tableOf(slot).Remove(key, slot, table.Range{First: first, Next: x.next})
 }
 
-// onDisk notes that a document has a key, or not, as far as its keys are on disk or will be. It tells
-// whether they are there and nowhere else.
+// onDisk records that a document gains or loses a key, if its keys are on disk or on their way there.
+// It tells whether they are only on disk.
 func (x *Index) onDisk(key, slot uint64, has bool) bool {
 	k := keyOf{table.Print(key), slot, has}
 	switch {
@@ -454,7 +461,7 @@ func (x *Index) onDisk(key, slot uint64, has bool) bool {
 	return false
 }
 
-// refresh moves a document to the end of the window.
+// refresh moves a document to the end of the window, with a new time.
 func (x *Index) refresh(slot uint64, at int64, r record) error {
 	a, err := x.finder.again(&x.growing, slot, r)
 	if err != nil {
@@ -499,8 +506,8 @@ func (x *Index) replace(id []byte) error {
 	return nil
 }
 
-// promote gives the first copy of a document that has gone the keys by which it was found.
-// See keysOf.
+// promote is called when a document has gone: its first copy gets the keys by which it was found. See
+// keysOf.
 func (x *Index) promote(gone *arrival) error {
 	if gone.ways == 0 {
 		return nil
@@ -514,14 +521,14 @@ func (x *Index) promote(gone *arrival) error {
 	first := copies[0]
 	for i, key := range gone.keys {
 		if i != gone.ways-1 {
-			x.unlink(key, first) // it has them already if it is older
+			x.unlink(key, first) // a copy that was added before it has them already
 			x.link(key, first)
 		}
 	}
 	return err
 }
 
-// commit stores what the batch has brought, and shows it.
+// commit stores the changes of the batch and shows them to readers.
 func (x *Index) commit() error {
 	if b := x.batch; b != nil && b.note != nil {
 		name, value := b.note(x.view.Load().Next, x.next)
@@ -539,22 +546,22 @@ func (x *Index) commit() error {
 	return nil
 }
 
-// A Stats tells what an index holds and has done since it was opened.
+// Stats are the size of an index and what it has done since it was opened.
 type Stats struct {
-	Documents  int64     // there are
+	Documents  int64     // number of documents
 	First      uint64    // smallest slot that is not expired
 	Next       uint64    // slot of the next document
 	Newest     time.Time // newest time of a document; zero if none has one
 	TableBytes int64     // memory of the keys
-	SlotBytes  int64     // memory of the rest that is held of each document
-	KeyBytes   int64     // of KeysOnDisk: the disk that keys and the rest take, as far as they are in tables
-	StoreBytes int64     // documents: memory, or disk
+	SlotBytes  int64     // memory for the rest that is held for each document
+	KeyBytes   int64     // with KeysOnDisk: size on disk of keys and facts that are in tables
+	StoreBytes int64     // size of the stored documents, in memory or on disk
 
 	Checked, Added, Duplicates, Late, Refreshed, Expired, Deleted int64
-	Full                                                          int64 // keys that documents did not get since their bucket was full
+	Full                                                          int64 // keys that documents did not get because their bucket was full
 }
 
-// Stats returns what the index holds. O(slots/64).
+// Stats returns the size of the index and its counts. O(slots/64).
 func (x *Index) Stats() Stats {
 	v := x.view.Load()
 	s := Stats{
@@ -570,8 +577,8 @@ func (x *Index) Stats() Stats {
 	return s
 }
 
-// Documents returns how many documents there are, as Stats does, at once.
+// Documents returns Stats.Documents in O(1).
 func (x *Index) Documents() int64 { return x.counts.live.Load() }
 
-// Options returns what the index was made with, defaults filled in.
+// Options returns the options of the index, with defaults filled in.
 func (x *Index) Options() Options { return x.options }

@@ -9,8 +9,8 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// A judge decides about a text and the documents of the collection by what memory holds of
-// them. It does not change.
+// A judge decides whether a text and a document can be alike, from the part of the document
+// that memory holds. It does not change.
 type judge struct {
 	comparer *recipe.Comparer
 	bySets   bool
@@ -18,7 +18,7 @@ type judge struct {
 	parts    int // by sets: of a sketch
 }
 
-// mostParts is of how many components a sketch has a part, and partBits the size of that.
+// mostParts is the largest number of components in a sketch, and partBits their width.
 const (
 	mostParts = 128
 	partBits  = 4
@@ -27,10 +27,10 @@ const (
 
 // newJudge returns the judge of a recipe that has keys.
 //
-// Where signatures decide, memory holds them. Where sets do, it holds the lowest four bits of
-// each of up to mostParts components, of which two documents of Jaccard similarity s share
-// s + (1−s)/16 (Li, König 2010): that spares strangers in a bucket, such as pages of one
-// template, the making of their sets.
+// Where signatures decide, memory holds them. Where sets decide, it holds the lowest four
+// bits of up to mostParts components. Two documents of Jaccard similarity s share s +
+// (1−s)/16 of these (Li, König 2010). Sketches reject unrelated documents of a bucket, such
+// as pages of one template, before their sets are made.
 func newJudge(r recipe.Recipe) judge {
 	j := judge{comparer: r.NewComparer(false), bySets: r.BySets(), words: r.Words()}
 	if j.bySets {
@@ -40,7 +40,7 @@ func newJudge(r recipe.Recipe) judge {
 	return j
 }
 
-// appendWords appends what memory holds of a signature.
+// appendWords appends the words that memory holds of a signature.
 func (j *judge) appendWords(dst, signature []uint32) []uint32 {
 	if !j.bySets {
 		return append(dst, signature...)
@@ -55,7 +55,7 @@ func (j *judge) appendWords(dst, signature []uint32) []uint32 {
 	return dst
 }
 
-// apart returns in how many parts two sketches differ.
+// apart returns the number of parts in which two sketches differ.
 func apart(a, b []uint32) (n int) {
 	for i, w := range a {
 		x := w ^ b[i]
@@ -66,11 +66,11 @@ func apart(a, b []uint32) (n int) {
 	return n
 }
 
-// missed is the probability with which a sketch may turn a pair at the threshold away.
+// missed is the largest probability with which a sketch may reject a pair at the threshold.
 const missed = 1e-6
 
-// mostApart returns in how many parts the sketches of a pair at the threshold may differ: it
-// is more with probability missed at most.
+// mostApart returns the number of parts in which the sketches of a pair at the threshold may
+// differ: they differ in more with at most the probability missed.
 func (j *judge) mostApart(r recipe.Recipe, t measure.Threshold) int {
 	least, ok := t.LeastJaccard()
 	if !j.bySets || !ok {

@@ -14,38 +14,38 @@ import (
 	"github.com/alike-dev/alike/index/internal/table"
 )
 
-// partitions cut the table into parts that are filled at the same time.
+// partitions is the number of parts of the table that can be filled independently.
 const partitions = 256
 
-// roundDocs is how many documents are read before their keys go into the table: by then the
-// keys of a partition are many, so that its part of the table stays in the cache.
+// roundDocs is how many documents are read before their keys go into the table. By then a partition
+// has many keys, so that its part of the table stays in the cache.
 const roundDocs = 64 * chunkDocs
 
 // entry is a key of a document on its way into the table.
 type entry struct{ key, slot uint64 }
 
-// loading makes again what memory holds: documents are read in parallel, a round of chunks at
-// a time, and their keys sorted by partition; then partitions are filled in parallel, each in
-// the order of slots, so that the table is the one that it was.
+// loading fills memory from the store: documents are read in parallel, a round of chunks at a time,
+// and their keys sorted by partition; then partitions are filled in parallel, each in slot order, so
+// that the table is the same as before.
 type loading struct {
 	x       *Index
 	s       *disk
 	threads int
 	view    view
 	held    uint64  // first slot that memory holds
-	parts   []*part // of the goroutines, in the order of slots
-	copies  []bool  // of the round: documents that equal an earlier one
+	parts   []*part // one of each goroutine, in slot order
+	copies  []bool  // documents of the round that equal an earlier one
 
-	reserved bool // the table has room for what is expected
+	reserved bool // the table has room for the expected keys
 }
 
-// part is what one goroutine has read in a round.
+// part is the result of one goroutine in a round.
 type part struct {
 	digests, others [partitions][]entry
 	err             error
 }
 
-// empty makes a part ready for another round, with the memory of the one before.
+// empty prepares a part for another round and keeps its memory.
 func (p *part) empty() {
 	for i := range partitions {
 		p.digests[i], p.others[i] = p.digests[i][:0], p.others[i][:0]
@@ -53,9 +53,9 @@ func (p *part) empty() {
 	p.err = nil
 }
 
-// reserve makes room in the table for as many keys as all documents have if they are like those
-// of the first round, so that shards are not filled anew again and again. It is an error if memory may
-// not hold as many.
+// reserve makes room in the table for the keys of all documents, if these have as many as the
+// documents of the first round: otherwise shards would have to grow several times. It is an error if
+// memory may not hold as many.
 func (l *loading) reserve(from, to uint64) error {
 	l.reserved = true
 	keys := 0
@@ -71,14 +71,14 @@ func (l *loading) reserve(from, to uint64) error {
 	}
 	keys = int(float64(keys) / float64(to-from) * float64(l.view.Next-from))
 	held := table.ReservedBytes(keys) + l.view.slotBytes()
-	if err := l.x.fits(l.view.Next-l.held, held, held); err != nil {
+	if err := l.x.fits(l.view.Next-l.held, held, held, l.x.beside); err != nil {
 		return err
 	}
 	l.view.table.Reserve(keys)
 	return nil
 }
 
-// load reads what memory holds from the store.
+// load reads from the store the data that memory holds.
 func (x *Index) load(s *disk, threads int) error {
 	first, next, clock, err := s.window()
 	if err != nil {
@@ -94,13 +94,13 @@ func (x *Index) load(s *disk, threads int) error {
 	if err != nil {
 		return err
 	}
-	held := max(first, settled) // by memory, from there on
+	held := max(first, settled) // documents from here on are held in memory
 	l := &loading{x: x, s: s, threads: cmp.Or(threads, runtime.GOMAXPROCS(0)), held: held, view: view{
 		Range: table.Range{First: first, Next: next}, base: held >> chunkBits, table: table.New(x.options.BucketCap), words: x.judge.words,
 		settled: settled, frozen: settled, disk: s,
 	}}
-	slots := int64(next-held) * slotSize(x.judge.words) // whatever keys they have
-	if err := x.fits(next-held, slots, slots+table.ReservedBytes(int(next-held)*(x.options.Recipe.Keys()+1))); err != nil {
+	slots := int64(next-held) * slotSize(x.judge.words) // in addition to their keys
+	if err := x.fits(next-held, slots, slots+table.ReservedBytes(int(next-held)*(x.options.Recipe.Keys()+1)), x.beside); err != nil {
 		return err
 	}
 	for slot := held &^ (chunkDocs - 1); slot < next; slot += chunkDocs {
@@ -115,7 +115,7 @@ func (x *Index) load(s *disk, threads int) error {
 		}
 	}
 	all := l.view.table.Bytes() + l.view.slotBytes()
-	if err := x.fits(next-held, all, all); err != nil {
+	if err := x.fits(next-held, all, all, x.beside); err != nil {
 		return err
 	}
 	s.trimmed, s.slots = trimmed, next
@@ -132,14 +132,14 @@ func (x *Index) load(s *disk, threads int) error {
 	return x.setMarks()
 }
 
-// setMarks makes the marks of the documents that are there.
+// setMarks makes the marks of the documents in the index.
 func (x *Index) setMarks() error {
 	if x.options.Window.Age == 0 {
 		return nil
 	}
 	v, newest, held := x.view.Load(), int64(math.MinInt64), &x.finder.held
 	for slot := v.First; slot < v.Next; slot++ {
-		held.time = newest // of a settled one that is dead
+		held.time = newest // of a settled document that is dead
 		if _, err := v.facts(slot, held); err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (x *Index) setMarks() error {
 	return nil
 }
 
-// window reads the range of slots and the clock.
+// window reads the range of slots and the clock from the store.
 func (s *disk) window() (first, next uint64, clock int64, err error) {
 	value, closer, err := s.db.Get([]byte{keyWindow})
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -164,7 +164,7 @@ func (s *disk) window() (first, next uint64, clock int64, err error) {
 	return first, next, clock, errors.Join(err, closer.Close())
 }
 
-// each calls what for the keys of a kind from one slot to another, with their slots.
+// each calls what for the values of a kind from one slot up to another, with their slots.
 func (s *disk) each(kind byte, from, to uint64, what func(slot uint64, value []byte) error) error {
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: slotKey(nil, kind, from), UpperBound: slotKey(nil, kind, to)})
 	if err != nil {
@@ -203,7 +203,7 @@ func (l *loading) readDead() error {
 	})
 }
 
-// round reads documents and puts their keys into the table.
+// round reads the documents of a range and puts their keys into the table.
 func (l *loading) round(from, to uint64) error {
 	chunks := (to - from + chunkDocs - 1) / chunkDocs
 	each := (chunks + uint64(l.threads) - 1) / uint64(l.threads) * chunkDocs
@@ -275,7 +275,7 @@ func (l *loading) read(p *part, from, to uint64) error {
 	return err
 }
 
-// take puts a document where it belongs.
+// take puts the data of a document into its chunk and its part.
 func (l *loading) take(p *part, slot uint64, d *arrival, dead bool) {
 	c := l.view.chunk(slot)
 	c.times[slot%chunkDocs], c.digests[slot%chunkDocs] = d.time, d.digest
@@ -298,7 +298,7 @@ func (l *loading) take(p *part, slot uint64, d *arrival, dead bool) {
 
 func partitionOf(key uint64) int { return table.Shard(key) * partitions / table.Shards }
 
-// fill puts keys into the table, but those of copies.
+// fill puts keys into the table, except those of copies.
 func (l *loading) fill(of func(*part) *[partitions][]entry, copies func(slot uint64) bool) {
 	var fillers sync.WaitGroup
 	for n := range l.threads {

@@ -7,7 +7,7 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// A Looker looks for what texts are like in the first documents of a collection, whatever is
+// A Looker finds which of the first documents of a collection a text is like, whatever is
 // added meanwhile. It owns scratch memory and belongs to one goroutine.
 type Looker struct {
 	x      *Index
@@ -19,15 +19,14 @@ type Looker struct {
 	name   []byte
 }
 
-// NewLooker returns a looker for the documents of the slots before that one. Their deletion is
-// seen.
+// NewLooker returns a Looker for the documents of slots below before. It sees their deletion.
 func (x *Index) NewLooker(before uint64) *Looker {
 	return &Looker{x: x, before: before, finder: newFinder(x)}
 }
 
-// Look looks for the document with the smallest slot that a text is like, as Check does. The
-// maker, of the recipe of the index and with signatures, has made the text last. The id holds
-// until the next call.
+// Look finds the document with the smallest slot that a text is like, as Check does. The text
+// must be the last one that m made; m must have the recipe of the index, with signatures. The
+// id is valid until the next call.
 func (l *Looker) Look(m *recipe.Maker, made recipe.Made, text []byte) (id []byte, similarity float64, found bool, err error) {
 	if made.Features == 0 {
 		return nil, 0, false, nil
@@ -56,20 +55,19 @@ func (l *Looker) Look(m *recipe.Maker, made recipe.Made, text []byte) (id []byte
 	return l.name, similarity, err == nil, err
 }
 
-// Has tells whether one of the documents of the slots before that one has the id, which needs
-// Options.ByID.
+// Has tells whether a document of a slot below before has the id. It needs Options.ByID.
 func (x *Index) Has(id []byte, before uint64) (bool, error) {
 	if !x.options.ByID {
 		return false, errNoIDs
 	}
-	x.write.Lock() // a batch that is not shown yet may have taken the id
+	x.write.Lock() // a batch that is not yet visible may have taken the id
 	defer x.write.Unlock()
 	slot, found, err := x.store.slotOf(id)
 	return found && slot < before && x.view.Load().has(slot), err
 }
 
-// DeleteSlots removes the documents from one slot up to another, which needs Options.ByID, and
-// returns how many there were.
+// DeleteSlots removes the documents of slots from up to but not including to, and returns how
+// many there were. It needs Options.ByID.
 func (x *Index) DeleteSlots(from, to uint64) (n int, err error) {
 	var ids [][]byte
 	v, f := x.view.Load(), newFinder(x)
@@ -86,7 +84,7 @@ func (x *Index) DeleteSlots(from, to uint64) (n int, err error) {
 	return x.Delete(ids...)
 }
 
-// Note returns the note that a batch has left under a name, nil if there is none.
+// Note returns the note that a batch stored under a name, nil if there is none.
 func (x *Index) Note(name string) ([]byte, error) { return x.store.note(name) }
 
 // ID returns the id of the document of a slot. ok is false if there is none.

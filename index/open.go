@@ -10,39 +10,42 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/dustin/go-humanize"
 
+	"github.com/alike-dev/alike/index/internal/table"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// ErrInUse says that another process has the index open to write.
+// ErrInUse says that another process has opened the index for writing.
 var ErrInUse = filelock.ErrTaken
 
 // OpenOptions say how an index in a folder is opened.
 type OpenOptions struct {
-	// Options has the window, and the recipe if that cannot be had from the header. What is set of recipe,
-	// Keys and BucketCap must be as in the header, else the error is ErrOther.
+	// Options has the window, and the recipe if it cannot be parsed from the header. If Recipe, Keys or
+	// BucketCap are set, they must be as in the header, else the error is ErrOther.
 	Options
-	// ReadOnly opens the index as it is now. Nothing is written, any number of processes may do
-	// so, also beside one that writes, and none waits for another.
+	// ReadOnly opens the index as it is now. Nothing is written. Any number of processes may do so, even
+	// while another process writes, and none waits for another.
 	ReadOnly bool
-	Threads  int // that read what memory holds; 0: all processors
-	// Memory is a ceiling for the resident bytes of a process that does little else; 0: none. Cache and
-	// TailKeys are shares of it then, unless they are set. An index with keys in memory that needs more
-	// is refused with ErrMemory, which says how much, before that is taken; one that has come to need
-	// more takes no more documents.
+	Threads  int // goroutines that fill memory from the store; 0: all processors
+	// Memory is a ceiling for the resident bytes of a process that does little else; 0: none. With it,
+	// Cache and TailKeys are shares of it unless they are set. An index with keys in memory that needs more
+	// is refused with ErrMemory, which says how much, before the memory is allocated; an index that grows
+	// beyond it takes no more documents.
 	Memory int64
-	// Cache is how many bytes of the store memory keeps at most; 0: 64 MiB, with KeysOnDisk 256 MiB. There
-	// a key that is not there costs no read as long as 1.7 bytes of it are there for each key: 29 for a
-	// document of the default recipe.
+	// Beside is how many bytes of Memory the rest of the process needs.
+	Beside int64
+	// Cache is how many bytes of the store are cached in memory at most; 0: 64 MiB, with KeysOnDisk 256
+	// MiB. With KeysOnDisk looking up a key that does not exist costs no read as long as Cache has 1.7
+	// bytes for each key: 29 for a document of the default recipe.
 	Cache int64
-	// TailKeys is how many keys memory holds with KeysOnDisk: half of them may be on their way to the disk.
-	// A writer that brings more than the disk takes is slowed down, by some milliseconds a batch;
-	// 0: DefaultTailKeys.
+	// TailKeys is how many keys memory holds with KeysOnDisk; half of them may be on their way to the disk.
+	// A writer that is faster than the disk is slowed down by some milliseconds a batch; 0:
+	// DefaultTailKeys.
 	TailKeys int
-	FS       vfs.FS // nil: that of the system
+	FS       vfs.FS // nil: that of the operating system
 
-	memTable uint64 // bytes of a table of Pebble in memory; 0 but in tests: memTableSize
+	memTable uint64 // bytes of a table of Pebble in memory; 0 except in tests: memTableSize
 }
 
 func (o *OpenOptions) setDefaults() {
@@ -51,68 +54,98 @@ func (o *OpenOptions) setDefaults() {
 	}
 }
 
-// share sets what is a share of Memory. It is called when it is known where keys are.
+// share sets the options that are shares of Memory. It is called when Options.Keys is known.
 func (o *OpenOptions) share() {
 	if o.Memory == 0 {
 		return
 	}
-	cache := max(o.Memory/cacheShare, leastCache)
+	memory := max(o.Memory-o.Beside, 0)
+	cache := max(memory/cacheShare, leastCache)
 	if o.Keys == KeysOnDisk {
-		cache = max(o.Memory/4, defaultCache)
-		o.TailKeys = cmp.Or(o.TailKeys, int(min(o.Memory/4/tailKeyBytes, DefaultTailKeys)))
+		cache = max(memory/4, min(memory/2, defaultCache))
+		o.TailKeys = cmp.Or(o.TailKeys, int(min(memory/4/tailKeyBytes, DefaultTailKeys)))
 	}
 	o.Cache = cmp.Or(o.Cache, cache)
-	o.memTable = cmp.Or(o.memTable, uint64(min(max(o.Memory/cacheShare, 1<<20), memTableSize)))
+	o.memTable = cmp.Or(o.memTable, uint64(min(max(memory/cacheShare, 1<<20), memTableSize)))
 }
 
 const (
-	cacheShare   = 16 // of the ceiling is for the cache, with keys in memory
+	cacheShare   = 16 // one in so many bytes of the ceiling is for the cache, with keys in memory
 	leastCache   = 16 << 20
-	tailKeyBytes = 64        // of a key that is not settled: of the table, its growth and the documents' facts
+	tailKeyBytes = 64        // for a key that is not settled: the table, its growth and the documents' facts
 	program      = 24 << 20  // with Pebble
-	mostBeside   = 104 << 20 // are for Pebble's tables in memory and for documents on their way, or as many as are held
+	leastOnDisk  = 160 << 20 // with KeysOnDisk a growing index stays below this
+	mostBeside   = 104 << 20 // for Pebble's tables in memory and documents on their way, or as many bytes as are held
 )
 
-// ceilingFor returns the least OpenOptions.Memory for an index of which memory holds so many bytes, a
-// tenth more while shards of its table are filled anew.
+// ceilingFor returns the least OpenOptions.Memory for an index that holds so many bytes in memory. It adds
+// a tenth, which is needed while shards of the table grow.
 func ceilingFor(held int64) int64 {
 	needed := held + held/10 + program + min(held, mostBeside)
 	return max(needed+leastCache, needed/(cacheShare-1)*cacheShare)
 }
 
-// ErrMemory says that an index with its keys in memory needs more of it than OpenOptions.Memory.
+// ErrMemory says that an index with its keys in memory needs more than OpenOptions.Memory.
 var ErrMemory = errors.New("index: too large for memory")
 
-// fits is an error if memory would hold more bytes of documents than there is room for. It names the ceiling for
-// those that are expected.
-func (x *Index) fits(documents uint64, held, expected int64) error {
-	if x.ceiling == 0 || x.options.Keys == KeysOnDisk || ceilingFor(held) <= x.ceiling {
+// fits is an error if memory has no room for held bytes of documents in addition to beside bytes of other
+// data. The error names the ceiling for expected bytes.
+func (x *Index) fits(documents uint64, held, expected, beside int64) error {
+	if least := leastOnDisk + beside; x.options.Keys == KeysOnDisk && beside > 0 && 0 < x.ceiling && x.ceiling < least {
+		return setting.Errorf("%w beside what the process does with it: give it %s %s or more", ErrMemory, setting.Memory, roundUp(least))
+	}
+	if x.ceiling == 0 || x.options.Keys == KeysOnDisk || ceilingFor(held)+beside <= x.ceiling {
 		return nil
 	}
 	return setting.Errorf("%w: of its %s documents it holds %s there: give it %s %s or more, or make it with %s %s",
-		ErrMemory, humanize.Comma(int64(documents)), humanize.IBytes(uint64(expected)), setting.Memory, roundUp(ceilingFor(expected)), setting.Keys, KeysOnDisk)
+		ErrMemory, humanize.Comma(int64(documents)), humanize.IBytes(uint64(expected)), setting.Memory, roundUp(ceilingFor(expected)+beside), setting.Keys, KeysOnDisk)
 }
 
-// hasRoom is an error if memory has no room for more documents. It is cheap as long as few have come
-// since it was asked last.
+// Memory returns how many bytes of memory the index takes while nothing is added to it.
+func (x *Index) Memory() int64 {
+	v := x.view.Load()
+	held := v.tableBytes() + v.slotBytes()
+	if s, ok := x.store.(*disk); ok {
+		held += s.cache
+	}
+	return held
+}
+
+// FitsBeside is an error of the kind ErrMemory if OpenOptions.Memory has no room for so many more
+// documents, with keys of the recipe only, in addition to so many bytes of other data. The error says how
+// much would suffice.
+func (x *Index) FitsBeside(documents, others int64) error {
+	v := x.view.Load()
+	if x.options.Keys == KeysOnDisk {
+		return nil
+	}
+	x.write.Lock()
+	keys := v.table.Len() + int(documents)*(x.options.Recipe.Keys()+1)
+	x.write.Unlock()
+	held := max(v.table.Bytes(), table.GrownBytes(keys)) + v.slotBytes() + documents*slotSize(x.judge.words)
+	return x.fits(v.Next-v.First+uint64(documents), held, held, max(others, x.beside))
+}
+
+// hasRoom is an error if memory has no room for more documents. It is cheap as long as few documents have
+// come since the last check.
 func (x *Index) hasRoom() error {
 	v := x.view.Load()
 	if x.ceiling == 0 || v.Next < x.asked+chunkDocs {
 		return nil
 	}
 	held := v.table.Bytes() + v.slotBytes()
-	err := x.fits(v.Next-v.First, held, held)
+	err := x.fits(v.Next-v.First, held, held, x.beside)
 	if err == nil {
 		x.asked = v.Next
 	}
 	return err
 }
 
-// roundUp writes a number of bytes as whole MiB, none too few.
+// roundUp writes a number of bytes as whole MiB, rounded up.
 func roundUp(bytes int64) string { return fmt.Sprintf("%dMiB", (bytes+1<<20-1)>>20) }
 
-// Open opens the index in a folder. One process at a time has it open to write: for others the
-// error is ErrInUse.
+// Open opens the index in a folder. Only one process at a time can have it open for writing: others get
+// ErrInUse.
 func Open(dir string, o OpenOptions) (*Index, error) {
 	o.setDefaults()
 	if err := isFolder(o.FS, dir); err != nil {
@@ -131,7 +164,7 @@ func Open(dir string, o OpenOptions) (*Index, error) {
 	return open(dir, o, lock)
 }
 
-// isFolder is an error if a path is that of a file.
+// isFolder is an error if the path is a file.
 func isFolder(fsys vfs.FS, path string) error {
 	if info, err := fsys.Stat(path); err == nil && !info.IsDir() {
 		return fmt.Errorf("%s is a file; name the folder of an index", fault.Shown(path))
@@ -177,7 +210,7 @@ func open(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) 
 	return x, s.writeState(x, false)
 }
 
-// load opens the store and reads from it what memory holds.
+// load opens the store and reads from it the data that memory holds.
 func (s *disk) load(o OpenOptions, store string, readOnly bool) (*Index, error) {
 	o.share()
 	s.onDisk, s.cache, s.tailKeys = o.Keys == KeysOnDisk, o.Cache, cmp.Or(o.TailKeys, DefaultTailKeys)
@@ -190,11 +223,11 @@ func (s *disk) load(o OpenOptions, store string, readOnly bool) (*Index, error) 
 		return nil, fmt.Errorf("index: %s: %w", store, asDamage(err))
 	}
 	x := newIndex(o.withDefaults())
-	x.store, x.ceiling = s, o.Memory
+	x.store, x.ceiling, x.beside = s, o.Memory, o.Beside
 	return x, x.load(s, o.Threads)
 }
 
-// openBeside opens an index as it is now, whether a process writes to it or not.
+// openBeside opens an index as it is now, even while another process writes to it.
 func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 	if o.Options, err = readHeader(o.FS, dir, o.Options); err != nil {
 		return nil, err
@@ -202,7 +235,7 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 	store := o.FS.PathJoin(dir, storeDir)
 	for range snapshotTries {
 		s := &disk{fs: o.FS, dir: dir, broken: make(chan struct{})}
-		state, err := s.readState() // before the store: it may only be behind
+		state, err := s.readState() // before the store, so that it can only be older
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +245,7 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 		s.fs = s.snapshot
 		names, err := s.snapshot.List(store)
 		if err == nil {
-			// Of an index that was created, and nothing more, the store is made in memory.
+			// An index that was created but has no data yet gets a store in memory.
 			x, err = s.load(o, store, len(names) > 0)
 		}
 		if err == nil {
@@ -231,8 +264,8 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 	return nil, fmt.Errorf("index: %s: %w", store, errChanging)
 }
 
-// State tells, apart from the store, how far the index was. Of a store that has lost its end
-// no checksum is wrong; it has fewer slots than this says.
+// STATE records, apart from the store, how far the index was. A store that has lost its end has no wrong
+// checksum, but fewer slots than STATE says.
 func (s *disk) writeState(x *Index, whole bool) error {
 	v := x.view.Load()
 	var l lines
@@ -243,7 +276,7 @@ func (s *disk) writeState(x *Index, whole bool) error {
 	return l.write(s.fs, s.fs.PathJoin(s.dir, stateFile))
 }
 
-// readState returns what STATE says, nil if it is not there.
+// readState returns the content of STATE, nil if it does not exist.
 func (s *disk) readState() (*lines, error) {
 	l, err := readLines(s.fs, s.fs.PathJoin(s.dir, stateFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -255,8 +288,8 @@ func (s *disk) readState() (*lines, error) {
 	return &l, nil
 }
 
-// compareState compares the index with what STATE said before it was opened. Nobody else
-// has written since if it was opened alone.
+// compareState compares the index with STATE as it was before opening. If this process has opened the index
+// alone, nobody has written since.
 func (s *disk) compareState(x *Index, l *lines, alone bool) error {
 	v := x.view.Load()
 	if l == nil {
@@ -277,12 +310,12 @@ func (s *disk) compareState(x *Index, l *lines, alone bool) error {
 	return nil
 }
 
-// abandon lets everything go that open has taken.
+// abandon releases everything that open has taken.
 func (s *disk) abandon() error {
 	return errors.Join(s.closeStore(), s.release())
 }
 
-// release lets go of the folder.
+// release unlocks the folder, or closes the snapshot.
 func (s *disk) release() error {
 	if s.snapshot != nil {
 		return s.snapshot.close()
@@ -290,7 +323,7 @@ func (s *disk) release() error {
 	return s.lock.Release()
 }
 
-// closeStore closes Pebble, unless that has failed and does nothing any more.
+// closeStore closes Pebble, unless it has failed and would block.
 func (s *disk) closeStore() error {
 	if s.db == nil || s.failed.Load() != nil {
 		return nil
@@ -298,13 +331,14 @@ func (s *disk) closeStore() error {
 	return errors.Join(s.ids.close(), s.do(s.db.Close))
 }
 
-// close writes everything to tables, so that the log is empty, and lets go of the folder.
+// close writes everything to tables, so that the log is empty, and releases the folder.
 func (s *disk) close(x *Index) (err error) {
 	whole := x.failed == nil
 	if whole {
-		v := x.view.Load()
-		if err = s.settle(x, v.Next-v.settled >= chunkDocs); err == nil { // so that to open it is nothing
-			err = s.settled(x)
+		if v := x.view.Load(); v.Next-v.settled >= chunkDocs {
+			err = s.settle(x, true) // so that opening has nothing to load
+		} else {
+			err = s.finishSettling(x)
 		}
 		if err == nil {
 			err = s.sync()

@@ -10,13 +10,13 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// DefaultBucketCap is how many documents a bucket takes if Options do not say.
+// DefaultBucketCap is Options.BucketCap if that is 0.
 const DefaultBucketCap = 64
 
-// Keep says what is kept of a document besides its id.
+// Keep says what is stored of a document besides its id.
 type Keep string
 
-// What is kept.
+// Values of Options.Keep.
 const (
 	KeepNeeded   Keep = ""         // the text if pairs are decided by sets, else nothing
 	KeepText     Keep = "text"     // the text, for exact similarities and passages
@@ -24,52 +24,53 @@ const (
 	KeepNothing  Keep = "nothing"  // nothing, where signatures decide
 )
 
-// Keys says where the keys are by which documents are found.
+// Keys says where the keys by which documents are found are stored.
 type Keys string
 
-// Where keys are.
+// Values of Options.Keys.
 const (
-	KeysInMemory Keys = ""     // with time, digest and sketch of each document; some 360 bytes of it
-	KeysOnDisk   Keys = "disk" // of an index in a folder: memory does not grow with it
+	KeysInMemory Keys = ""     // with time, digest and sketch: about 360 bytes for each document
+	KeysOnDisk   Keys = "disk" // only in a folder: memory does not grow with the index
 )
 
-// Options say what an index is. Those of an index in a folder stand in its header.
+// Options define an index. An index in a folder stores them in its header.
 type Options struct {
-	// Recipe says what is alike. It must find candidates by keys.
+	// Recipe says which texts are alike. It must find candidates by keys.
 	Recipe recipe.Recipe
 	Keep   Keep
 	// Containment, if set, gives documents keys by which a passage is found in a long text:
-	// about one in so many features is a key. 16 finds a passage of 80 common features with
-	// probability 0.99; a document of 2 KB has 20 such keys. 0: no search by containment.
+	// about one in so many features is a key. 4 finds a passage of 16 common features with
+	// probability 0.99, 16 a passage of 72; a document of 2 KB has 85 such keys with 4, 21 with
+	// 16. 0: searches by containment compare every document.
 	Containment int
 	BucketCap   int // 0: DefaultBucketCap
 	Keys        Keys
 	Window      Window
-	// ByID makes ids names: a document replaces one with the same id, and Delete finds it.
+	// ByID makes ids unique: a document replaces one with the same id, and Delete finds
+	// documents by id.
 	ByID bool
-	// History is how many hashes Index.History has at least, once so many were remembered. It is
-	// no part of what an index is, as the window. 0: none.
+	// History is the least number of hashes that Index.History has once so many were remembered.
+	// It is not stored in the header, like the window. 0: none.
 	History int
-	// Columns names the values that documents have in Document.Columns, for whoever opens the
-	// index again.
+	// Columns names the values in Document.Columns, for programs that open the index later.
 	Columns []string
 }
 
-// Window bounds the collection. The zero Window keeps all.
+// Window bounds the collection. The zero Window keeps all documents.
 type Window struct {
-	// Docs, if set, is how many documents there are at most: the last ones.
+	// Docs, if set, is the largest number of documents: the last ones are kept.
 	Docs int
-	// Age, if set, is how far apart in time documents may be to be alike, and so how long
-	// they are kept, by the time of the events: Document.Time.
+	// Age, if set, is how far apart in time documents may be to be alike, and therefore how long
+	// documents are kept. Times are those of the events: Document.Time.
 	Age time.Duration
-	// Late is by how much a document may be older than the newest one so far and still be
-	// treated as if it had come in time. One that is later than Age+Late is compared with
-	// what is there, but not kept.
+	// Late is how much older than the newest document so far a document may be and still be
+	// treated as if it had come in time. One that is older than Age+Late is compared with the
+	// collection, but not kept.
 	Late time.Duration
-	// Refresh moves a document to the end of the window, with the time of its duplicate,
-	// when that comes.
+	// Refresh moves a document to the end of the window when its duplicate comes, with the time
+	// of the duplicate.
 	Refresh bool
-	// Now, if set, bounds the clock: a document from the future does not make others old.
+	// Now, if set, bounds the clock: a document from the future does not make others expire.
 	Now func() time.Time
 }
 
@@ -87,7 +88,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate says what does not go together.
+// Validate is an error if options contradict each other.
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	var errs []error

@@ -7,13 +7,14 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// mostPast is how many hashes one batch remembers.
+// mostPast is the largest number of hashes that one batch remembers.
 const mostPast = 1 << 16
 
-// pastSlack is how many hashes more than asked for there are before any are removed.
+// pastSlack is by how many hashes the history may exceed Options.History before old ones
+// are removed.
 const pastSlack = 1 << 17
 
-// putPast stores what the batch remembers, and removes what is older than asked for.
+// putPast stores the hashes that the batch remembers, and removes old ones.
 func (s *disk) putPast(b *pebble.Batch, x *Index) error {
 	horizon := uint64(x.options.History)
 	if x.batch == nil || len(x.batch.past) == 0 || horizon == 0 {
@@ -55,8 +56,8 @@ func (s *disk) loadPast() error {
 	return nil
 }
 
-// History calls what for the hashes that batches have remembered, in order and some at a
-// time: the last Options.History of them or more. Of an index in memory there are none.
+// History calls what for the hashes that batches have remembered, in order and in several
+// pieces: the last Options.History of them or more. An index in memory has none.
 func (x *Index) History(what func(hashes []uint64) error) error {
 	s, ok := x.store.(*disk)
 	if !ok {

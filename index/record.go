@@ -8,15 +8,15 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// A record is what is kept of a document, as it stands in the store:
+// A record is the stored data of a document:
 //
 //	┌───────────┬────────────┬─────────┬────┬───────────────────────┬──────┬──────────────────┐
 //	│ version 1 │ kind 1     │ id size │ id │ columns, see columns  │ body │ CRC-32C, slot in │
 //	│           │ text, …    │ uvarint │    │ size uvarint          │      │ 4 bytes          │
 //	└───────────┴────────────┴─────────┴────┴───────────────────────┴──────┴──────────────────┘
 //
-// The checksum is over all before it and the slot, eight bytes. These constants are part of
-// the format.
+// The checksum covers all bytes before it and the slot, eight bytes. These constants are part
+// of the format.
 const recordVersion = 1
 
 type bodyKind byte
@@ -27,10 +27,10 @@ const (
 	bodyKeys     bodyKind = 'k' // the number of keys; keys
 )
 
-// errDamaged says that what is stored is not what was written.
+// errDamaged says that stored data differ from what was written.
 var errDamaged = errors.New("damaged")
 
-// record is a record taken apart. Its slices are views.
+// record is a parsed record. Its slices are views of the encoded record.
 type record struct {
 	kind    bodyKind
 	id      []byte
@@ -47,15 +47,15 @@ func appendRecord(dst []byte, r record) []byte {
 	return append(dst, r.body...)
 }
 
-// seal appends the checksum of what stands in dst from start on, for a slot. sum is the
-// checksum of these bytes, which can be made before the slot is known.
+// seal appends a checksum to dst. sum is the checksum of the value, which can be computed
+// before the slot is known.
 func seal(dst []byte, sum uint32, slot uint64) []byte {
 	var at [8]byte
 	binary.LittleEndian.PutUint64(at[:], slot)
 	return binary.LittleEndian.AppendUint32(dst, durable.Checksum(sum, at[:]))
 }
 
-// unseal checks and takes off the checksum.
+// unseal checks the checksum and returns the value without it.
 func unseal(value []byte, slot uint64) ([]byte, error) {
 	n := len(value) - durable.ChecksumSize
 	if n < 0 {
@@ -67,7 +67,7 @@ func unseal(value []byte, slot uint64) ([]byte, error) {
 	return value[:n], nil
 }
 
-// parseRecord takes a record without its checksum apart.
+// parseRecord parses a record without its checksum.
 func parseRecord(value []byte) (r record, err error) {
 	if len(value) < 2 || value[0] != recordVersion {
 		return r, fmt.Errorf("%w: no record of version %d", errDamaged, recordVersion)
@@ -94,8 +94,7 @@ func parseRecord(value []byte) (r record, err error) {
 	return r, nil
 }
 
-// keysSize returns how many bytes of a body that is no text its keys are, their number
-// included.
+// keysSize returns the size of the keys in a body that is not text, their number included.
 func keysSize(body []byte) int { return 8 + 8*int(binary.LittleEndian.Uint64(body)) }
 
 func appendNumbers(dst []byte, numbers []uint64) []byte {

@@ -3,7 +3,7 @@ package index
 import (
 	"cmp"
 	"errors"
-	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -17,19 +17,23 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// SearchOptions say what is wanted of a search.
+// SearchOptions say what a search returns.
 type SearchOptions struct {
-	// Threshold is the least similarity, by any measure; the zero value is that of the recipe.
-	// A containment is that of the query in the document.
+	// Threshold is the least similarity, by any measure; the zero value is the recipe's threshold.
+	// Containment is that of the query in the document.
 	Threshold measure.Threshold
-	Top       int     // the most similar ones only; 0: all
-	Recall    float64 // that is promised for a document at the threshold; 0: lsh.DefaultRecall
-	// Passages are asked for with the matches: those of as many tokens as a shingle has.
+	Top       int     // only the most similar ones; 0: all
+	Recall    float64 // promised for a document at the threshold; 0: lsh.DefaultRecall
+	// Exact compares the query with every document, not only with those that share keys with it: none
+	// is missed, by any measure and threshold, in time O(all texts).
+	Exact bool
+	// Passages returns shared passages with the matches: those of at least as many tokens as a
+	// shingle.
 	Passages bool
 }
 
-// ErrRecall says that a search cannot promise the recall. Errors of this kind tell what it
-// can.
+// ErrRecall says that a search cannot promise the recall. Errors of this kind name what it can
+// promise.
 var ErrRecall = errors.New("index: recall out of reach")
 
 // A Match is a document that a search has found.
@@ -66,14 +70,13 @@ func (x *Index) NewSearcher() *Searcher {
 	return s
 }
 
-// Search returns the documents like a text, the most similar first, of equally similar ones
-// the one that came first. Each similarity is exact where the recipe decides by sets. A
-// directed measure is that of the text in the document.
+// Search returns the documents like a text, the most similar first; of equally similar ones the
+// earlier one first. Each similarity is exact where the recipe decides by sets. A directed measure is
+// that of the text in the document.
 //
-// By a measure with a least Jaccard similarity candidates are those of the recipe's bands, by
-// containment and overlap those of Options.Containment; if the recall asked for is not to be
-// had from them at the threshold, the error is ErrRecall. Of expected cost O(length) for the
-// text and each candidate.
+// For a measure with a least Jaccard similarity, candidates come from the recipe's bands; for
+// containment and overlap from the keys of Options.Containment. If these cannot reach the recall at
+// the threshold, the error is ErrRecall. Expected cost: O(length) for the text and each candidate.
 func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 	x, v := s.x, s.x.view.Load()
 	made := s.maker.Make(query)
@@ -87,11 +90,10 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 	} else if !x.judge.bySets {
 		return nil, errors.New("index: signatures decide here, so that a threshold of their own is all that searches have: leave it out")
 	}
-	votes, apart, err := s.promise(t, q, cmp.Or(o.Recall, lsh.DefaultRecall))
-	if err != nil {
-		return nil, err
+	if features, ok := x.options.Recipe.Features(); ok && features.Multiset != (t.Measure() == measure.WeightedJaccard) {
+		return nil, setting.Errorf("index: its sets %s, so that it cannot tell %s: take another %s, or an index made with that one", counted(features.Multiset), t.Measure(), setting.Measure)
 	}
-	matches, err := s.matches(v, q, t, votes, apart)
+	matches, err := s.all(v, q, t, o)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +104,30 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 		matches = matches[:o.Top]
 	}
 	return s.described(v, query, matches, o.Passages)
+}
+
+// counted says in words whether sets count repeated features.
+func counted(multiset bool) string {
+	if multiset {
+		return "count repeated shingles"
+	}
+	return "do not count repeated shingles"
+}
+
+// all returns the documents that reach the threshold.
+func (s *Searcher) all(v *view, q *query, t measure.Threshold, o SearchOptions) ([]Match, error) {
+	if o.Exact {
+		return s.matches(v, q, t, v.slots)
+	}
+	slots, err := s.candidates(v, q, t, cmp.Or(o.Recall, lsh.DefaultRecall))
+	if err != nil {
+		return nil, err
+	}
+	matches, err := s.matches(v, q, t, slices.Values(slots))
+	if err != nil {
+		return nil, err
+	}
+	return s.withCopies(v, matches)
 }
 
 func (s *Searcher) query(text []byte, made recipe.Made) *query {
@@ -115,69 +141,30 @@ func (s *Searcher) query(text []byte, made recipe.Made) *query {
 	return q
 }
 
-// promise makes the query one by the keys that serve the threshold, and returns in how many
-// of them, and how far apart by their sketches, candidates may be. It is an error if the
-// recall is out of reach.
-func (s *Searcher) promise(t measure.Threshold, q *query, recall float64) (votes, apart int, err error) {
-	r := s.x.options.Recipe
-	if _, distance := r.Distance(); distance {
-		return 1, math.MaxInt, nil // keys miss nothing
-	}
-	if least, ok := t.LeastJaccard(); ok {
-		got := r.Banding().Probability(r.Agreement(least))
-		// Bands tuned for the recall at their own threshold are taken at their word there.
-		if got < recall && t != r.Threshold() {
-			return 0, 0, fmt.Errorf("%w: the index finds %.3g of the documents at %s, not %.3g: take a higher threshold, or an index of a lower one", ErrRecall, got, t, recall)
+// candidates returns the documents that may reach the threshold, ascending, by the keys for its
+// measure. It is an error if the recall cannot be reached.
+func (s *Searcher) candidates(v *view, q *query, t measure.Threshold, recall float64) ([]uint64, error) {
+	r, apart := s.x.options.Recipe, math.MaxInt
+	if _, distance := r.Distance(); !distance { // with a distance, keys miss nothing
+		least, ok := t.LeastJaccard()
+		if !ok {
+			return s.sampled(v, q, t, recall)
 		}
-		return r.MinKeys(), s.x.judge.mostApart(r, t), nil
+		// Bands that were tuned for the recall at the recipe's threshold are trusted there.
+		if got := r.Banding().Probability(r.Agreement(least)); got < recall && t != r.Threshold() {
+			return nil, setting.Errorf("%w: the index finds %.3g of the documents at %s, not %.3g: take a higher threshold, an index of a lower one, or %s exact, which compares every document",
+				ErrRecall, got, t, recall, setting.Candidates)
+		}
+		apart = s.x.judge.mostApart(r, t)
 	}
-	scale := uint64(s.x.options.Containment)
-	if scale == 0 {
-		return 0, 0, setting.Errorf("%w: the index has no keys for %s: make it with %s 16", ErrRecall, t.Measure(), setting.Containment)
-	}
-	set := q.features()
-	// A document that reaches the threshold shares so many features at least, of each of
-	// which both have the key or none.
-	shared := t.MinOverlap(uint64(len(set)), math.MaxUint32)
-	if t.Measure() == measure.MaxContainment {
-		return 0, 0, fmt.Errorf("%w: a short document inside the query may have no key: take containment, which asks for the query inside a document", ErrRecall)
-	}
-	if got := 1 - math.Pow(1-1/float64(scale), float64(shared)); got < recall {
-		return 0, 0, fmt.Errorf("%w: of %d common shingles, which %s asks of a query of %d, a document is found with probability %.3g, not %.3g: take a longer query, or an index with more keys of containment",
-			ErrRecall, shared, t, len(set), got, recall)
-	}
-	s.keys = appendScaled(s.keys[:0], s.x.scaled, set)
-	q.keys = s.keys
-	return sampledVotes(shared, scale, recall), math.MaxInt, nil
+	return s.finder.candidates(v, v.Range, q.keys, r.MinKeys(), func(held *facts) bool { return s.finder.near(held, q, apart) })
 }
 
-// sampledVotes returns in how many keys a document that shares so many features with the
-// query agrees with the probability recall, at least 1: what agrees in fewer is left out.
-func sampledVotes(shared, scale uint64, recall float64) int {
-	p, below, n := 1/float64(scale), 0.0, float64(shared)
-	if scale == 1 {
-		return int(shared)
-	}
-	all, _ := math.Lgamma(n + 1)
-	for votes := 0; ; votes++ {
-		a, _ := math.Lgamma(float64(votes) + 1)
-		b, _ := math.Lgamma(n - float64(votes) + 1)
-		below += math.Exp(all - a - b + float64(votes)*math.Log(p) + (n-float64(votes))*math.Log1p(-p))
-		if 1-below < recall {
-			return max(votes, 1)
-		}
-	}
-}
-
-// matches returns the candidates that reach the threshold.
-func (s *Searcher) matches(v *view, q *query, t measure.Threshold, votes, apart int) (matches []Match, err error) {
+// matches returns which of the documents reach the threshold.
+func (s *Searcher) matches(v *view, q *query, t measure.Threshold, slots iter.Seq[uint64]) (matches []Match, err error) {
 	f := s.finder
 	read := f.read(v)
-	slots, err := f.candidates(v, v.Range, q.keys, votes, func(held *facts) bool { return f.near(held, q, apart) })
-	if err != nil {
-		return nil, err
-	}
-	for _, slot := range slots {
+	for slot := range slots {
 		similarity, alike := 0.0, false
 		if !s.x.judge.bySets {
 			similarity, alike, err = f.compare(v, slot, q, read)
@@ -194,10 +181,10 @@ func (s *Searcher) matches(v *view, q *query, t measure.Threshold, votes, apart 
 			matches = append(matches, Match{Slot: slot, Similarity: similarity})
 		}
 	}
-	return s.withCopies(v, matches)
+	return matches, nil
 }
 
-// withCopies adds the documents that equal one that was found: see Index.keysOf.
+// withCopies adds the documents that equal a match: see Index.keysOf.
 func (s *Searcher) withCopies(v *view, matches []Match) ([]Match, error) {
 	if s.x.expires() {
 		return matches, nil
@@ -241,7 +228,7 @@ func (s *Searcher) exact(slot uint64, q *query, t measure.Threshold, read func(u
 	return t.Measure().Similarity(uint64(inter), uint64(len(mine)), uint64(len(other))), true, nil
 }
 
-// described reads the rest of what is told of matches.
+// described reads the remaining fields of matches.
 func (s *Searcher) described(v *view, query []byte, matches []Match, passages bool) ([]Match, error) {
 	kept := matches[:0]
 	for _, m := range matches {

@@ -12,10 +12,10 @@ import (
 	"github.com/alike-dev/alike/index/internal/table"
 )
 
-// With KeysOnDisk memory holds the last documents only. When they have half of OpenOptions.TailKeys keys,
-// all that memory holds of them is settled: written to tables of the store, in order, and let go. Another
-// goroutine does that, see settling; meanwhile their keys are in a table of their own, and those of what
-// comes in a second one.
+// With KeysOnDisk memory holds only the last documents. When they have half of OpenOptions.TailKeys keys,
+// all that memory holds of them is settled: written to tables of the store, in order, and released.
+// Another goroutine does that, see settling. Meanwhile the keys being settled stay in a table of their
+// own, and the keys of new documents go into a second one.
 //
 //	memory: slots from frozen on            view.table, chunks; in the store their blocks
 //	        from settled up to frozen       view.older, chunks; likewise
@@ -24,9 +24,9 @@ import (
 //	        f                               settled, trimmed, living documents
 //	        g                               documents before it have keys and facts on disk, settled or not
 //
-// A print is what the tables in memory tell keys apart by, so that all places have the same
-// buckets. A reader looks into all. Of a bucket on disk, where there is no room to run out, it
-// takes the first Options.BucketCap documents, which are those that a table would have.
+// The tables in memory tell keys apart by their prints, and so does the disk: all places have the same
+// buckets. A reader looks into all of them. Buckets on disk have no size limit; the reader takes the first
+// Options.BucketCap documents, which are those that a table would have.
 const (
 	keyKey   = 'k'
 	keyFacts = 'p'
@@ -36,15 +36,15 @@ const (
 
 const (
 	printSize  = (table.PrintBits + 7) / 8
-	prefixSize = 1 + printSize // of a key of kind k: what Pebble's Bloom filters know
+	prefixSize = 1 + printSize // of a key of kind k: the part that is in Pebble's Bloom filters
 	keySize    = prefixSize + 8
 )
 
-// DefaultTailKeys is how many keys memory holds, those on their way to the disk included: those of 246,000
-// documents of the default recipe.
+// DefaultTailKeys is how many keys memory holds, including keys on their way to the disk: the keys of
+// 246,000 documents of the default recipe.
 const DefaultTailKeys = 1 << 22
 
-// keyOf is a key of a document that is settled: it gets it, or loses it.
+// keyOf is a key that a settled document gains or loses.
 type keyOf struct {
 	print, slot uint64
 	has         bool
@@ -56,7 +56,7 @@ func (k keyOf) append(dst []byte) []byte {
 	return binary.BigEndian.AppendUint64(append(append(dst, keyKey), print[8-printSize:]...), k.slot)
 }
 
-// put has a batch give or take the key.
+// put adds the change to a batch.
 func (k keyOf) put(b *pebble.Batch) error {
 	if k.has {
 		return b.Set(k.append(nil), nil, nil)
@@ -77,7 +77,8 @@ func compareKeys(a, b keyOf) int {
 	return cmp.Or(cmp.Compare(a.print, b.print), cmp.Compare(a.slot, b.slot))
 }
 
-// bucketOrder is the order of bytes. Pebble's filters know keys of kind k without their slots.
+// bucketOrder is the order of bytes. It splits keys of kind k so that Pebble's filters have them without
+// their slots.
 var bucketOrder = func() *pebble.Comparer {
 	c := *pebble.DefaultComparer
 	c.Name = "alike buckets"
@@ -104,7 +105,7 @@ var bucketOrder = func() *pebble.Comparer {
 	return &c
 }()
 
-// buckets looks up keys in a view, for one query. Close it.
+// buckets looks up keys in a view, for one query. The caller closes it.
 type buckets struct {
 	view  *view
 	most  int
@@ -120,8 +121,8 @@ func (b *buckets) close() error {
 	return asDamage(b.it.Close())
 }
 
-// append appends the slots of the range that have the key, in no order, BucketCap or more if the
-// bucket is full. O(1) expected, and O(bucket).
+// append appends the slots of the range that have the key, in no order, BucketCap or more if the bucket is
+// full. Expected O(1), plus O(bucket).
 func (b *buckets) append(dst []uint64, key uint64, r table.Range) (slots []uint64, err error) {
 	v, from := b.view, len(dst)
 	if v.settled <= v.First && v.older == nil {
@@ -130,7 +131,7 @@ func (b *buckets) append(dst []uint64, key uint64, r table.Range) (slots []uint6
 	if dst, err = b.within(dst, key, r); err != nil || r.First == v.First || len(dst) == from {
 		return dst, err
 	}
-	// What stands in the bucket before the range has taken the room.
+	// Slots before the range take room in the bucket first.
 	b.count, err = b.within(b.count[:0], key, table.Range{First: v.First, Next: r.First})
 	slices.Sort(dst[from:])
 	return dst[:min(len(dst), from+max(b.most-len(b.count), 0))], err
@@ -153,7 +154,7 @@ func (b *buckets) within(dst []uint64, key uint64, r table.Range) (slots []uint6
 	return dst, nil
 }
 
-// appendSettled appends the first slots of the range, as many as a bucket takes.
+// appendSettled appends the first slots of the range, up to the size of a bucket.
 func (b *buckets) appendSettled(dst []uint64, key uint64, r table.Range) (slots []uint64, err error) {
 	if b.it == nil {
 		if b.it, err = b.view.disk.newBuckets(b.view); err != nil {
@@ -177,8 +178,8 @@ func (b *buckets) appendSettled(dst []uint64, key uint64, r table.Range) (slots 
 	return dst, asDamage(b.it.Error())
 }
 
-// newBuckets returns an iterator over keys. Filters of the lowest level are asked if there is
-// room for them: they know nine of ten keys, and are large.
+// newBuckets returns an iterator over keys. It uses the filters of the lowest level only if the cache has
+// room for them: they have nine of ten keys, and are large.
 func (s *disk) newBuckets(v *view) (*pebble.Iterator, error) {
 	it, err := s.db.NewIter(&pebble.IterOptions{
 		LowerBound: []byte{keyKey}, UpperBound: []byte{keyKey + 1},
@@ -187,7 +188,7 @@ func (s *disk) newBuckets(v *view) (*pebble.Iterator, error) {
 	return it, asDamage(err)
 }
 
-// facts reads those of a settled document.
+// facts reads the facts of a settled document.
 func (s *disk) facts(slot uint64, words int, f *facts) (alive bool, err error) {
 	value, closer, err := s.db.Get(slotKey(make([]byte, 0, 9), keyFacts, slot))
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -207,7 +208,7 @@ func (s *disk) hasFacts(slot uint64) bool {
 	if err != nil {
 		return !errors.Is(err, pebble.ErrNotFound)
 	}
-	_ = closer.Close() // it only gives back memory
+	_ = closer.Close() // only releases memory
 	return true
 }
 
@@ -237,7 +238,7 @@ func parseFacts(value []byte, slot uint64, words int, f *facts) error {
 	return nil
 }
 
-// putSettled stores what a batch changes of what is settled.
+// putSettled stores the changes of a batch to settled documents.
 func (s *disk) putSettled(b *pebble.Batch, x *Index) (err error) {
 	if !s.onDisk {
 		return nil
@@ -252,7 +253,7 @@ func (s *disk) tail(x *Index, settled, trimmed uint64) []byte {
 	return sealed(appendNumbers(nil, []uint64{settled, trimmed, uint64(x.counts.live.Load())}), 0)
 }
 
-// readTail reads how far documents are settled, and ready to be.
+// readTail reads how far documents are settled, and how far they have keys and facts on disk.
 func (s *disk) readTail() (settled, trimmed uint64, live int64, ready uint64, err error) {
 	tail, err := s.numbersAt(keyTail, 3)
 	if err != nil {
@@ -262,7 +263,7 @@ func (s *disk) readTail() (settled, trimmed uint64, live int64, ready uint64, er
 	return tail[0], tail[1], int64(tail[2]), last[0], err
 }
 
-// numbersAt reads the n numbers of a key of one letter; zeros if it is not there.
+// numbersAt reads the n numbers of a key of one letter; zeros if it does not exist.
 func (s *disk) numbersAt(letter byte, n int) ([]uint64, error) {
 	value, closer, err := s.db.Get([]byte{letter})
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -281,7 +282,7 @@ func (s *disk) numbersAt(letter byte, n int) ([]uint64, error) {
 	return numbers(nil, body), closer.Close()
 }
 
-// keyBytes returns the disk that keys and facts take.
+// keyBytes returns the size on disk of keys and facts.
 func (s *disk) keyBytes() (n int64) {
 	if !s.onDisk || s.failed.Load() != nil {
 		return 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/recipe"
@@ -253,7 +254,7 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 					add(i, i)
 				}
 				s := x.store.(*disk)
-				s.begin(x)
+				s.beginSettling(x)
 				w := s.settling
 				<-w.ended
 				ended := w.ended
@@ -294,23 +295,125 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 						t.Fatal(docs, x.Documents(), err)
 					}
 				}
-				s, v := x.store.(*disk), x.view.Load()
-				it, err := s.newBuckets(v)
-				if err != nil {
-					t.Fatal(err)
-				}
-				keys := 0
-				for ok := it.First(); ok; ok = it.Next() {
-					k, err := parseKeyOf(it.Key())
-					if err != nil || !v.has(k.slot) {
-						t.Fatalf("key %+v is left, %v", k, err)
-					}
-					keys++
-				}
-				if err := errors.Join(it.Close(), x.Close()); err != nil || keys < 17*100 {
+				keys := keysOfLiving(t, x)
+				if err := x.Close(); err != nil || keys < 17*100 {
 					t.Fatal(keys, err)
 				}
 			})
 		}
+	}
+}
+
+// keysOfLiving counts the keys on disk, which all lead to documents that are there.
+func keysOfLiving(t *testing.T, x *Index) (keys int) {
+	v := x.view.Load()
+	it, err := x.store.(*disk).newBuckets(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		k, err := parseKeyOf(it.Key())
+		if err != nil || !v.has(k.slot) {
+			t.Fatalf("key %+v is left, %v", k, err)
+		}
+		keys++
+	}
+	if err := it.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+// A document is moved to the end of the window while it is being settled, and others expire: none of those gets its
+// keys on disk.
+func TestKeysThatGoWhileTheyAreSettledAreNobodysThen(t *testing.T) {
+	mem, began, goOn := vfs.NewMem(), make(chan struct{}, 100), make(chan struct{})
+	wait := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpCreate && isSettleFile(mem.PathBase(op.Path)) {
+			began <- struct{}{}
+			<-goOn
+		}
+		return nil
+	})
+	o := OpenOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: KeysOnDisk, Window: Window{Docs: 50, Refresh: true}}, FS: errorfs.Wrap(mem, wait), Threads: 1}
+	x, err := Create(indexDir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(n int) []byte {
+		return fmt.Appendf(nil, "one%d two%d three%d four%d five%d six%d", n, n, n, n, n, n)
+	}
+	n := 0
+	add := func(docs int) {
+		b := x.NewBatch()
+		for range docs {
+			b.Add(Document{Text: text(n)})
+			n++
+		}
+		if err := x.Add(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(100)
+	x.store.(*disk).beginSettling(x)
+	<-began
+	add(30)
+	if v, err := x.CheckOne(Document{Text: text(85)}); v.New || v.Slot != 85 || err != nil {
+		t.Fatal(v, err)
+	}
+	close(goOn)
+	for range 2 { // what expires goes when documents are settled the next time
+		if err := x.store.settle(x, true); err != nil {
+			t.Fatal(err)
+		}
+		add(60)
+	}
+	if err := x.store.settle(x, true); err != nil {
+		t.Fatal(err)
+	}
+	keys := keysOfLiving(t, x)
+	if err := x.Close(); err != nil || keys == 0 {
+		t.Error(keys, err)
+	}
+}
+
+// A disk that refuses one table of what is settled is not given the next ones, the index takes no more, and
+// nothing is lost or left.
+func TestSettlingEndsWhereItFails(t *testing.T) {
+	mem, refused := vfs.NewMem(), errors.New("refused")
+	tries := 0 // of the goroutine that settles
+	refuse := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpCreate && isSettleFile(mem.PathBase(op.Path)) {
+			tries++
+			return refused
+		}
+		return nil
+	})
+	o := OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: KeysOnDisk}, FS: errorfs.Wrap(mem, refuse), Threads: 1}
+	x, err := Create(indexDir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := x.NewBatch()
+	for i := range 100 {
+		b.Add(Document{ID: fmt.Append(nil, i), Text: fmt.Append(nil, "a text of some words, number ", i, i*i)})
+	}
+	if err := x.Add(b); err != nil {
+		t.Fatal(err)
+	}
+	x.store.(*disk).beginSettling(x)
+	if err := x.store.settle(x, true); !errors.Is(err, refused) || tries != 1 {
+		t.Errorf("%v after %d tries", err, tries)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.FS = mem
+	if x, err = Open(indexDir, o); err != nil {
+		t.Fatal(err)
+	}
+	docs, err := x.Verify(t.Context(), func(d Damage) { t.Error(d) })
+	if err := errors.Join(err, x.Close()); docs != 100 || err != nil {
+		t.Error(docs, err)
 	}
 }

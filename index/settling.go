@@ -11,19 +11,19 @@ import (
 	"github.com/alike-dev/alike/index/internal/table"
 )
 
-// settling is documents on their way from memory to the disk. The writer begins and ends it, which
-// takes it no time to speak of; another goroutine does the work:
+// settling moves documents from memory to the disk. The writer begins and ends it, which takes almost no time;
+// another goroutine does the work:
 //
-//	writer     begin   what comes from here on has its keys in another table (view.frozen, view.older)
-//	goroutine  run     flush: what is settled is durable
+//	writer     beginSettling   keys of new documents go into another table from here on (view.frozen, view.older)
+//	goroutine  run     flush: the documents to settle are durable
 //	                   tables: g, keys, facts; keys of settled documents that have expired are removed
 //	                   ingest: all of these or none
 //	writer     finish  one batch: f, documents that were buried meanwhile, blocks and expired documents removed
 //
-// Between ingest and finish there are keys and facts on disk of slots that are not settled. Nobody
-// looks at them, since look-ups on disk end at settled. A process that ends there has the documents
-// in memory again, from their blocks, and settles them again: the same keys and facts once more. What was
-// buried or has expired before that gets no keys then, and those that it has are known by g.
+// Between ingest and finish the disk has keys and facts of slots that are not settled. Look-ups ignore them, since
+// look-ups on disk end at settled. If the process ends there, the next one has the documents in memory again, from
+// their blocks, and settles them again: it writes the same keys and facts once more. Documents that were removed or
+// expired before that get no keys then; g tells which of them have keys on disk, to be removed.
 type settling struct {
 	tables
 	x      *Index
@@ -31,18 +31,18 @@ type settling struct {
 	ready  uint64
 	from   uint64 // expired documents are removed from this slot
 	to     uint64 // up to this one
-	most   int    // keys of these at once, which memory holds
+	most   int    // most keys of expired documents at once, as memory holds them
 	finder *finder
 
-	work    int64        // there is, about, in units of a key
-	worked  atomic.Int64 // of it
-	since   int          // work since others had the processor
+	work    int64        // estimate of all work, in units of a key
+	worked  atomic.Int64 // work done
+	since   int          // work since this goroutine last yielded the processor
 	stopped atomic.Bool
 	ended   chan struct{} // closed when run has returned
 	err     error         // of run
 }
 
-// late is what happens to documents while they are being settled.
+// late collects changes to documents while they are being settled.
 type late struct {
 	keys []keyOf
 	dead []uint64
@@ -50,42 +50,40 @@ type late struct {
 
 var errStopped = errors.New("index: stopped")
 
-// keyParts is in how many parts, in the order of prints, keys are sorted.
+// keyParts is the number of parts, in the order of prints, by which keys are sorted.
 const keyParts = 1 << 10
 
 func partOf(print uint64) int { return int(print >> (table.PrintBits - 10)) }
 
-// settle settles documents if memory holds as many keys as it may, or all of them at once. It is called
-// after each batch, and ends a settling that is done.
+// settle settles documents if memory holds half of the keys that it may hold, or all documents at once. It is
+// called after each batch, and ends a settling that is done.
 func (s *disk) settle(x *Index, all bool) error {
 	if !s.onDisk {
 		return nil
 	}
 	if all {
-		if err := s.settled(x); err != nil || x.view.Load().settled == x.view.Load().Next {
+		if err := s.finishSettling(x); err != nil || x.view.Load().settled == x.view.Load().Next {
 			return err
 		}
-		s.begin(x)
-		return s.settled(x)
+		s.beginSettling(x)
+		return s.finishSettling(x)
 	}
 	keys := x.view.Load().table.Len()
-	if w := s.settling; w != nil && !w.hasEnded() {
-		if keys < s.tailKeys {
-			w.slow(float64(keys) / float64(s.tailKeys/2))
-			return nil
-		}
+	if w := s.settling; w != nil && !w.hasEnded() && keys < s.tailKeys {
+		w.slow(float64(keys) / float64(s.tailKeys/2))
+		return nil
 	}
-	if err := s.settled(x); err != nil {
+	if err := s.finishSettling(x); err != nil {
 		return err
 	}
 	if keys >= s.tailKeys/2 {
-		s.begin(x)
+		s.beginSettling(x)
 	}
 	return nil
 }
 
-// begin begins to settle what memory holds.
-func (s *disk) begin(x *Index) {
+// beginSettling begins to settle the documents in memory.
+func (s *disk) beginSettling(x *Index) {
 	v := *x.view.Load()
 	v.frozen, v.older, v.table = v.Next, v.table, table.New(x.options.BucketCap)
 	x.view.Store(&v)
@@ -103,7 +101,7 @@ func (s *disk) begin(x *Index) {
 	}()
 }
 
-// What settling takes of one document, in units of a key.
+// The work of settling one document, in units of a key.
 const (
 	factsWork  = 2
 	removeWork = 25
@@ -118,13 +116,14 @@ func (w *settling) hasEnded() bool {
 	}
 }
 
-// slow has the writer wait, if memory fills faster than documents are settled: longer the further ahead it is, so
-// that both come to have the same speed. filled is how much of the room for what comes is taken.
+// slow makes the writer wait if memory fills faster than documents are settled. The further ahead the writer is,
+// the longer it waits, so that both reach the same speed. filled is the share of the room for new keys that is
+// used.
 func (w *settling) slow(filled float64) {
 	ahead := filled - float64(w.worked.Load())/float64(w.work) - 0.1
 	wait := min(time.Duration(ahead*float64(10*longestWait)), longestWait)
 	if wait < longestWait/50 {
-		return // a timer takes as long
+		return // a timer costs as much
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -134,8 +133,8 @@ func (w *settling) slow(filled float64) {
 	}
 }
 
-// settled waits for the documents that are being settled, if there are any, and shows that they are.
-func (s *disk) settled(x *Index) error {
+// finishSettling waits for the documents that are being settled, if any, and shows them as settled.
+func (s *disk) finishSettling(x *Index) error {
 	w := s.settling
 	if w == nil {
 		return nil
@@ -178,7 +177,7 @@ func (s *disk) settled(x *Index) error {
 	return nil
 }
 
-// stopSettling ends the goroutine that settles documents, if there is one, and forgets what it did.
+// stopSettling ends the goroutine that settles documents, if there is one, and discards its work.
 func (s *disk) stopSettling() {
 	if s.settling != nil {
 		s.settling.stopped.Store(true)
@@ -187,8 +186,8 @@ func (s *disk) stopSettling() {
 	}
 }
 
-// run writes the tables with which documents are settled, and gives them to the store. What they say of
-// must have been written before.
+// run writes the tables with keys and facts, and gives them to the store. The documents themselves must be durable
+// before.
 func (w *settling) run() error {
 	if err := w.s.do(w.s.db.Flush); err != nil {
 		return err
@@ -197,26 +196,28 @@ func (w *settling) run() error {
 	if err != nil {
 		return err
 	}
-	err = cmp.Or(
-		w.set([]byte{keyReady}, sealed(appendNumbers(nil, []uint64{w.view.Next}), 0)),
-		w.end(),
-		w.keys(expired),
-		w.end(),
-		w.facts(),
-		w.end(),
-		w.waitForRoom(),
-	)
-	if err != nil {
-		return err
+	ready := sealed(appendNumbers(nil, []uint64{w.view.Next}), 0)
+	for _, step := range []func() error{
+		func() error { return w.set([]byte{keyReady}, ready) },
+		w.end,
+		func() error { return w.keys(expired) },
+		w.end,
+		w.facts,
+		w.end,
+		w.waitForRoom,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	return w.ingest()
 }
 
-// mostLevels is how many tables may lie above each other, that each look-up asks, before the next ones wait for
-// Pebble to merge them. It stops all writes at L0StopWritesThreshold.
+// mostLevels is how many overlapping tables, each of which every look-up reads, may exist before new ones wait for
+// Pebble to merge them. Pebble stops all writes at L0StopWritesThreshold.
 const mostLevels = 12
 
-// waitForRoom waits until Pebble has merged what it was given before.
+// waitForRoom waits until Pebble has merged enough of the earlier tables.
 func (w *settling) waitForRoom() error {
 	for {
 		m, err := w.s.metrics()
@@ -230,11 +231,11 @@ func (w *settling) waitForRoom() error {
 	}
 }
 
-// atOnce is how much work, about a millisecond, is done before others have the processor: a goroutine that does not
-// give it away has it for ten.
+// atOnce is how much work, about a millisecond, is done before the goroutine yields the processor: a goroutine that
+// does not yield keeps it for ten milliseconds.
 const atOnce = 2048
 
-// did counts work.
+// did counts work, and yields the processor now and then.
 func (w *settling) did(work int) error {
 	if w.since += work; w.since < atOnce {
 		return nil
@@ -248,8 +249,8 @@ func (w *settling) did(work int) error {
 	return nil
 }
 
-// expired returns the keys on disk of documents that have expired since documents were settled last, or
-// that were buried after they got them, by parts in the order of prints.
+// expired returns the keys on disk of documents that have expired since the last settling, or that were removed
+// after they got them, in parts by the order of prints.
 func (w *settling) expired() (parts [][]entry, err error) {
 	n := 0
 	parts = make([][]entry, keyParts)
@@ -266,7 +267,7 @@ func (w *settling) expired() (parts [][]entry, err error) {
 	enough := errors.New("enough")
 	err = w.s.each(keyRecord, w.from, min(w.view.First, w.view.settled), func(slot uint64, value []byte) error {
 		if n >= w.most {
-			w.to = slot // the next time
+			w.to = slot // the rest waits for the next settling
 			return enough
 		}
 		body, err := unseal(value, slot)
@@ -294,7 +295,7 @@ func (w *settling) expired() (parts [][]entry, err error) {
 	return parts, nil
 }
 
-// given tells the keys of documents that an earlier process has given keys on disk and that have gone
+// given calls add for the keys of documents to which an earlier process gave keys on disk, and which have gone
 // before they were settled.
 func (w *settling) given(add func(slot uint64, keys []uint64)) error {
 	v := w.view
@@ -316,17 +317,20 @@ func (w *settling) given(add func(slot uint64, keys []uint64)) error {
 	})
 }
 
-// keys writes the keys of what memory holds, and removes those of what has expired.
+// keys writes the keys of the documents, and removes those of expired documents.
 func (w *settling) keys(expired [][]entry) error {
 	var key []byte
 	var last keyOf
 	begun := false
 	put := func(k keyOf) error {
 		if begun && k.print == last.print && k.slot == last.slot {
-			return nil // two keys of a document have one print
+			return nil // two keys of one document may have equal prints
 		}
 		last, begun = k, true
-		if err := cmp.Or(w.did(1), w.room()); err != nil {
+		if err := w.did(1); err != nil {
+			return err
+		}
+		if err := w.room(); err != nil {
 			return err
 		}
 		if key = k.append(key[:0]); k.has {
@@ -335,7 +339,7 @@ func (w *settling) keys(expired [][]entry) error {
 		return w.unset(key)
 	}
 	part := 0
-	// before removes keys that come before this one.
+	// before removes the expired keys that sort before this one.
 	before := func(k keyOf) error {
 		for ; part < len(expired); part++ {
 			for len(expired[part]) > 0 {
@@ -354,13 +358,19 @@ func (w *settling) keys(expired [][]entry) error {
 	v := w.view
 	err := v.older.Each(table.Range{First: max(v.First, v.settled), Next: v.Next}, func(print, slot uint64) error {
 		k := keyOf{print, slot, true}
-		return cmp.Or(before(k), put(k))
+		if err := before(k); err != nil {
+			return err
+		}
+		return put(k)
 	})
-	return cmp.Or(err, before(keyOf{print: 1 << table.PrintBits}))
+	if err != nil {
+		return err
+	}
+	return before(keyOf{print: 1 << table.PrintBits})
 }
 
-// facts writes what is held of documents besides keys, and removes what was written of those that were
-// buried since.
+// facts writes the facts of documents, and removes facts that an earlier process wrote of documents that were
+// removed since.
 func (w *settling) facts() error {
 	v := w.view
 	var f facts

@@ -14,8 +14,9 @@ const (
 	chunkDocs = 1 << chunkBits
 )
 
-// A chunk is what memory holds of chunkDocs documents, besides their keys. A document is
-// written before the view that shows it is published, and stays as it is but for dead.
+// A chunk is what memory holds of chunkDocs documents, besides their keys. A document is written
+// before the view that shows it is published, and does not change afterwards, except that it may be
+// marked dead.
 type chunk struct {
 	times      []int64
 	digests    [][2]uint64
@@ -24,7 +25,7 @@ type chunk struct {
 
 	// Of a collection in memory.
 	records [][]byte
-	block   []byte // that records are cut from
+	block   []byte // memory in which records are stored
 	size    atomic.Int64
 }
 
@@ -50,7 +51,7 @@ func (c *chunk) put(slot uint64, record []byte) {
 	c.adopt(slot, c.block[n:len(c.block):len(c.block)])
 }
 
-// adopt takes a record as it is. It must not change any more.
+// adopt stores a record without copying it. It must not change any more.
 func (c *chunk) adopt(slot uint64, record []byte) { c.records[slot%chunkDocs] = record }
 
 func (c *chunk) isDead(slot uint64) bool {
@@ -58,19 +59,19 @@ func (c *chunk) isDead(slot uint64) bool {
 	return c.dead[i/64].Load()>>(i%64)&1 == 1
 }
 
-// bury marks a document as dead, and tells whether it was not.
+// bury marks a document as dead, and tells whether it was alive.
 func (c *chunk) bury(slot uint64) bool {
 	i := slot % chunkDocs
 	return c.dead[i/64].Or(1<<(i%64))>>(i%64)&1 == 0
 }
 
-// slotBytes returns what chunks hold of the documents of a view.
+// slotBytes returns the size of the chunks of a view without records.
 func (v *view) slotBytes() int64 { return int64(len(v.chunks)) * chunkDocs * slotSize(v.words) }
 
-// slotSize is what a chunk holds of a document, its record apart.
+// slotSize is the size of a document in a chunk, without its record.
 func slotSize(words int) int64 { return int64(8 + 16 + 4*words) }
 
-// signature returns that of a document.
+// signature returns the signature of a document.
 func (c *chunk) signature(slot uint64, words int) []uint32 {
 	i := int(slot%chunkDocs) * words
 	return c.signatures[i : i+words : i+words]
@@ -85,18 +86,18 @@ type view struct {
 	words  int          // of a document
 
 	// With keys on disk, see settle.go.
-	settled uint64          // documents before this slot are on disk with all that they have
-	frozen  uint64          // those from settled up to this one are on their way there; settled: none are
-	older   *table.Table    // their keys; nil: none are
-	disk    *disk           // where
-	gone    map[uint64]bool // of them: those that the batch at hand has buried; of the writer's view
+	settled uint64          // all data of documents before this slot are on disk
+	frozen  uint64          // documents from settled up to this slot are being settled; equals settled if there are none
+	older   *table.Table    // keys of the documents being settled; nil: there are none
+	disk    *disk           // the store of settled documents
+	gone    map[uint64]bool // settled documents that the current batch has removed; only in the writer's view
 }
 
 // chunk returns the chunk of a slot that is not settled.
 func (v *view) chunk(slot uint64) *chunk { return v.chunks[slot>>chunkBits-v.base] }
 
-// has tells whether the slot is there and alive. If the store cannot tell it is: whoever reads
-// the document meets the error.
+// has tells whether the slot exists and is alive. It is true if the store cannot tell: then reading
+// the document returns the error.
 func (v *view) has(slot uint64) bool {
 	if slot < v.First || slot >= v.Next {
 		return false
@@ -107,22 +108,31 @@ func (v *view) has(slot uint64) bool {
 	return !v.chunk(slot).isDead(slot)
 }
 
-// living tells whether a slot, which may be one of the batch at hand, is alive.
+// slots calls yield for the slot of each living document, ascending, until that returns false.
+func (v *view) slots(yield func(slot uint64) bool) {
+	for slot := v.First; slot < v.Next; slot++ {
+		if v.has(slot) && !yield(slot) {
+			return
+		}
+	}
+}
+
+// living tells whether a slot, possibly of the current batch, is alive.
 func (v *view) living(slot uint64) bool {
 	w := *v
 	w.Next = math.MaxUint64
 	return w.has(slot)
 }
 
-// facts are what is held of a document besides its keys.
+// facts are the data of a document without its keys and its record.
 type facts struct {
 	time   int64
 	digest [2]uint64
 	words  []uint32
-	read   []uint32 // memory of words that were read
+	read   []uint32 // memory for words that were read
 }
 
-// facts returns those of a slot, and whether it is alive. They hold until it is called with f again.
+// facts fills f for a slot, and tells whether it is alive. f is valid until the next call with it.
 func (v *view) facts(slot uint64, f *facts) (alive bool, err error) {
 	if slot < v.settled {
 		if v.gone[slot] {
@@ -135,8 +145,8 @@ func (v *view) facts(slot uint64, f *facts) (alive bool, err error) {
 	return !c.isDead(slot), nil
 }
 
-// extended returns the view with room for one slot more behind the last one. Room is not
-// shown: Next stays.
+// extended returns the view with room for one more slot at its end. Readers do not see the room:
+// Next is unchanged.
 func (v *view) extended(slot uint64, records bool) view {
 	w := *v
 	if slot>>chunkBits-w.base == uint64(len(w.chunks)) {
@@ -145,8 +155,7 @@ func (v *view) extended(slot uint64, records bool) view {
 	return w
 }
 
-// shortened returns the view without the slots before first. Chunks of which nothing is
-// left are let go.
+// shortened returns the view without the slots before first. It releases chunks that are empty then.
 func (v *view) shortened(first uint64) view {
 	w := *v
 	w.First = first
@@ -154,7 +163,7 @@ func (v *view) shortened(first uint64) view {
 	return w
 }
 
-// letGo lets chunks go of which all slots are before this one.
+// letGo releases the chunks of which all slots are before this one.
 func (v *view) letGo(before uint64) {
 	if before>>chunkBits > v.base {
 		n := before>>chunkBits - v.base
@@ -171,7 +180,7 @@ func (v *view) tableOf(slot uint64) *table.Table {
 	return v.table
 }
 
-// touch brings what is looked up in memory into the cache.
+// touch brings the buckets of keys in memory into the processor's cache.
 func (v *view) touch(keys []uint64) {
 	v.table.Touch(keys)
 	if v.older != nil {
@@ -179,7 +188,7 @@ func (v *view) touch(keys []uint64) {
 	}
 }
 
-// tableBytes returns what tables hold of keys.
+// tableBytes returns the size of the tables of keys.
 func (v *view) tableBytes() int64 {
 	n := v.table.Bytes()
 	if v.older != nil {

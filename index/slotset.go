@@ -2,7 +2,7 @@ package index
 
 import "math/bits"
 
-// slotSet is a set of slots, a bit each.
+// slotSet is a set of slots, one bit for each.
 type slotSet []uint64
 
 func newSlotSet(slots uint64) slotSet { return make(slotSet, (slots+63)/64) }
@@ -18,7 +18,7 @@ func (s slotSet) count() (n uint64) {
 	return n
 }
 
-// each calls what for the slots in order, until that returns an error.
+// each calls what for every slot in order, until that returns an error.
 func (s slotSet) each(what func(slot uint64) error) error {
 	for i, word := range s {
 		for ; word != 0; word &= word - 1 {

@@ -6,16 +6,14 @@ import (
 	"sync"
 )
 
-// A store keeps the records. get may be called by any number of goroutines, everything else
-// by the writer only; sync at any time.
+// A store holds the records. Any number of goroutines may call get; only the writer calls the other methods,
+// except sync, which may be called at any time.
 type store interface {
 	inMemory() bool
-	// get appends the record of a slot that the view has, without its checksum; errGone if
-	// it has expired meanwhile.
+	// get appends the record of a slot of the view, without its checksum; errGone if it has expired meanwhile.
 	get(x *Index, v *view, slot uint64, dst []byte) ([]byte, error)
 	slotOf(id []byte) (slot uint64, found bool, err error)
-	// apply stores what the writer's batch has brought: pending, dead, and the start of the
-	// window.
+	// apply stores the changes of the writer's batch: pending, dead, and the start of the window.
 	apply(x *Index) error
 	// note returns the note with a name, nil if there is none.
 	note(name string) ([]byte, error)
@@ -23,12 +21,12 @@ type store interface {
 	close(x *Index) error
 	bytes(v *view) int64
 	keyBytes() int64
-	// settle begins to move what memory holds of documents to the disk, if keys are there and there is enough of
-	// it, and ends what it began before; with all it moves all of it, and waits for that.
+	// settle begins to move documents from memory to the disk, if keys are on disk and there are enough of them,
+	// and ends what it began before; with all it moves all documents and waits for that.
 	settle(x *Index, all bool) error
 }
 
-// memory keeps records in the chunks.
+// memory stores records in the chunks.
 type memory struct {
 	slots map[string]uint64 // with ByID
 	mu    sync.Mutex
@@ -94,8 +92,8 @@ func (m *memory) note(name string) ([]byte, error) {
 	return slices.Clone(m.notes[name]), nil
 }
 
-// adopts decides whether records stay where the batch has them, which spares a copy, and
-// takes that memory from the batch: if it is of some size, and most of it is needed.
+// adopts decides whether records stay in the memory of the batch, which saves a copy, and takes this memory from
+// the batch. It does so if it is large enough and mostly used.
 func (x *Index) adopts(from uint64) bool {
 	b, size := x.batch, 0
 	if b == nil || cap(b.bytes) > 2*len(b.bytes) || len(b.bytes) < blockSize/8 {

@@ -11,28 +11,28 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 )
 
-// tableFile is how large a table with keys gets. Its Bloom filter is read as a whole.
+// tableFile is the size of a table with keys. Its Bloom filter is read as a whole.
 const tableFile = 8 << 20
 
 // settleFile begins the names of tables that are being written.
 const settleFile = "settle"
 
-// tables writes tables of the store, in the order of keys, which Pebble takes in as they are. It
-// belongs to one goroutine; put has another one that waits for the disk.
+// tables writes tables of the store, in the order of keys, which Pebble ingests unchanged. It belongs
+// to one goroutine; put starts another one that waits for the disk.
 type tables struct {
 	s     *disk
-	name  string // tells its files from those of others at the same time
+	name  string // tells its files from those of other tables at the same time
 	full  uint64 // bytes after which a table is complete
-	plain bool   // they hold hashes, which no compression makes smaller
-	n     int    // files begun
+	plain bool   // values are hashes, which no compression makes smaller
+	n     int    // number of files begun
 	paths []string
-	w     *sstable.Writer // nil: none is begun
-	since int             // bytes that were put into it since its size was asked for
-	given chan error      // what comes of the table that put has handed over last; nil: that is known
+	w     *sstable.Writer // nil: no table is begun
+	since int             // bytes put since the table's size was last asked for
+	given chan error      // receives the result of the last hand-over by put; nil: none is under way
 }
 
-// askAfter is how many bytes are put into a table before its size is asked for again, which for one key
-// takes as long as putting it there.
+// askAfter is how many bytes are put into a table before its size is asked for again. Asking takes as
+// long as putting one key.
 const askAfter = 4 << 10
 
 func (t *tables) isFull() bool {
@@ -43,7 +43,7 @@ func (t *tables) isFull() bool {
 	return t.w.Raw().EstimatedSize() > t.full
 }
 
-// room begins a table, if there is none, or another one if that is full.
+// room begins a table if there is none or the current one is full.
 func (t *tables) room() error {
 	if t.isFull() {
 		if err := t.end(); err != nil {
@@ -58,7 +58,7 @@ func (t *tables) begin() error {
 		return nil
 	}
 	path := t.s.fs.PathJoin(t.s.dir, fmt.Sprint(settleFile, t.name, t.n, newSuffix))
-	f, err := t.s.fs.Create(path, "alike-settle") // not the guarded one: here an error can be returned
+	f, err := t.s.fs.Create(path, "alike-settle") // not the guarded file system: here an error can be returned
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (t *tables) begin() error {
 	return nil
 }
 
-// end completes the table that was begun, and what put has handed over. They are on disk then.
+// end completes the current table and waits for those that put has handed over. They are durable then.
 func (t *tables) end() (err error) {
 	err = t.taken()
 	if t.w != nil {
@@ -83,7 +83,7 @@ func (t *tables) end() (err error) {
 	return err
 }
 
-// taken waits until the store has what put has handed over.
+// taken waits until the store has the tables that put has handed over.
 func (t *tables) taken() error {
 	if t.given == nil {
 		return nil
@@ -93,7 +93,7 @@ func (t *tables) taken() error {
 	return err
 }
 
-// ingest gives the tables that are complete to the store: all of them or none.
+// ingest gives the complete tables to the store: all of them or none.
 func (t *tables) ingest() error {
 	paths := t.paths
 	t.paths = nil
@@ -107,7 +107,7 @@ func (s *disk) ingest(paths []string) error {
 	return s.do(func() error { return s.db.Ingest(context.Background(), paths) })
 }
 
-// handOver completes the table that was begun, and gives all to the store.
+// handOver completes the current table, and gives all tables to the store.
 func (t *tables) handOver() error {
 	if err := t.end(); err != nil {
 		return err
@@ -115,8 +115,8 @@ func (t *tables) handOver() error {
 	return t.ingest()
 }
 
-// put writes a key, and hands over each table when it is full. The next one is written while the
-// disk takes that.
+// put writes a key, and hands over each full table. The next table is written while the disk takes that
+// one.
 func (t *tables) put(key, value []byte) error {
 	if t.isFull() {
 		if err := t.taken(); err != nil {
@@ -166,7 +166,7 @@ func isSettleFile(name string) bool {
 	return strings.HasPrefix(name, settleFile) && strings.HasSuffix(name, newSuffix)
 }
 
-// sweep removes what a process has left that ended while it settled, or made the index.
+// sweep removes the files of a process that ended while it settled documents or made the index.
 func (s *disk) sweep() error {
 	names, err := s.fs.List(s.dir)
 	for _, name := range names {

@@ -13,7 +13,7 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// A Damage is something that is not as it was written.
+// A Damage is stored data that differ from what was written.
 type Damage struct {
 	What string // document of slot 7, id "a", …
 	Err  error
@@ -21,11 +21,11 @@ type Damage struct {
 
 func (d Damage) Error() string { return d.What + ": " + d.Err.Error() }
 
-// Verify reads everything that an index in a folder has stored and compares it: the checksums
-// of Pebble and of each value; each document with its keys, digest and signature, which are
-// made anew from its text where that is kept; ids with documents. Each damage is told; a
-// damage of the store's files ends a part of the check, and is told with the file. It returns
-// how many documents it has read. The index can be used meanwhile, but must not be closed.
+// Verify reads everything that an index in a folder has stored and checks it: the checksums of Pebble and of
+// each value; each document against its keys, digest and signature, which are made again from its text where
+// that is stored; ids against documents. told is called for each damage; damage of the store's files ends a
+// part of the check, and is reported with the file. Verify returns how many documents it has read. The index
+// can be used meanwhile, but must not be closed.
 func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64, err error) {
 	s, ok := x.store.(*disk)
 	if !ok {
@@ -57,9 +57,9 @@ type checking struct {
 	finder    *finder
 	maker     *recipe.Maker
 	documents int64
-	lookup    *idLookup // of ids, since the check began
-	known     slotSet   // of settled documents, from the first slot of the view on: those that had facts when the check began
-	buckets   buckets   // as they were at some time since then
+	lookup    *idLookup // of ids, as they were when the check began
+	known     slotSet   // settled documents, from the first slot of the view on, that had facts when the check began
+	buckets   buckets   // as they were at some moment after that
 	slots     []uint64
 }
 
@@ -67,7 +67,7 @@ func (c *checking) tell(err error, format string, args ...any) {
 	c.told(Damage{fmt.Sprintf(format, args...), err})
 }
 
-// settled finds the settled documents, so that not each of their keys asks the store for them.
+// settled finds the settled documents, so that checking their keys does not ask the store for each key.
 func (c *checking) settled(ctx context.Context) error {
 	if c.view.settled <= c.view.First {
 		return nil
@@ -79,13 +79,13 @@ func (c *checking) settled(ctx context.Context) error {
 	})
 }
 
-// has is view.has, but of a settled document that has gone since the check began it may be true.
+// has is like view.has, but may be true for a settled document that has gone since the check began.
 func (c *checking) has(slot uint64) bool {
 	at := slot - c.view.First
 	return slot >= c.view.First && at < 64*uint64(len(c.known)) && c.known.has(at) || c.view.has(slot)
 }
 
-// blocks checks that what memory has is what the blocks say.
+// blocks checks that memory agrees with the blocks.
 func (c *checking) blocks(ctx context.Context) error {
 	return c.s.each(keyBlock, max(c.view.First, c.view.settled)&^(chunkDocs-1), c.view.Next, func(start uint64, value []byte) error {
 		body, err := unseal(value, start)
@@ -104,7 +104,7 @@ func (c *checking) blocks(ctx context.Context) error {
 	})
 }
 
-// records checks all records, and that there is one for each document.
+// records checks all records, and that each document has one.
 func (c *checking) records(ctx context.Context) error {
 	want := c.view.First
 	missing := func(to uint64) {
@@ -121,7 +121,7 @@ func (c *checking) records(ctx context.Context) error {
 			if slot < c.view.settled && c.s.hasKey(slotKey(nil, keyRecord, slot)) {
 				c.tell(fmt.Errorf("%w: time, digest and sketch are missing", errDamaged), "document of slot %d", slot)
 			}
-			return ctx.Err() // else it has gone meanwhile
+			return ctx.Err() // nil: it has gone meanwhile
 		}
 		c.documents++
 		body, err := unseal(value, slot)
@@ -139,7 +139,7 @@ func (c *checking) records(ctx context.Context) error {
 	return err
 }
 
-// record checks one record against what memory has.
+// record checks one record against memory.
 func (c *checking) record(slot uint64, body []byte) error {
 	r, err := parseRecord(body)
 	if err != nil {
@@ -169,8 +169,8 @@ func (c *checking) record(slot uint64, body []byte) error {
 	return nil
 }
 
-// linked checks that a settled document is found by its keys: by all of them, unless a bucket is full, or
-// by that of the digest if it equals an earlier one.
+// linked checks that a settled document is found by its keys: by all of them, unless a bucket is full, or by
+// the key of its digest if it equals an earlier document.
 func (c *checking) linked(slot uint64, r record) (err error) {
 	if slot >= c.view.settled {
 		return nil
@@ -180,7 +180,7 @@ func (c *checking) linked(slot uint64, r record) (err error) {
 		return err
 	}
 	missing, err := c.missing(slot, a.keys)
-	if err == nil && len(missing) > 0 { // perhaps it got them since
+	if err == nil && len(missing) > 0 { // it may have got them since
 		err = c.buckets.close()
 		c.buckets.it = nil
 		if err == nil {
@@ -200,8 +200,8 @@ func (c *checking) linked(slot uint64, r record) (err error) {
 	return fmt.Errorf("%w: %d of %d keys are missing", errDamaged, len(missing), len(a.keys))
 }
 
-// missing returns which of its keys a document is not found by, though their buckets cannot have been full when
-// it came: not even with all that have gone since.
+// missing returns the keys by which a document is not found although their buckets cannot have been full when
+// it was added: not even with all documents that have gone since.
 func (c *checking) missing(slot uint64, keys []uint64) (missing []int, err error) {
 	gone := int(c.view.Next) - int(c.x.counts.live.Load())
 	for i, key := range keys {
@@ -246,7 +246,7 @@ func (c *checking) ids(ctx context.Context) error {
 		id := bytes.Clone(it.Key()[1:])
 		value, err := it.ValueAndErr()
 		if err != nil {
-			break // the iterator tells it too
+			break // the iterator returns the error too
 		}
 		slot, err := parseSlotOf(id, value)
 		if err == nil && slot < c.view.Next && !c.has(slot) {
@@ -268,7 +268,7 @@ func (c *checking) notes(ctx context.Context) error {
 	for ok := it.First(); ok && ctx.Err() == nil; ok = it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
-			break // the iterator tells it too
+			break // the iterator returns the error too
 		}
 		if _, err := parseNote(string(it.Key()[1:]), value); err != nil {
 			c.told(Damage{"store", err})
@@ -277,13 +277,13 @@ func (c *checking) notes(ctx context.Context) error {
 	return errors.Join(it.Error(), it.Close(), ctx.Err())
 }
 
-// history checks what was remembered.
+// history checks the remembered hashes.
 func (c *checking) history(ctx context.Context) error {
 	return c.x.History(func([]uint64) error { return ctx.Err() })
 }
 
-// Compact makes the folder as small as it can be: it forgets documents that were deleted, and
-// has Pebble write all its tables anew. Writers wait meanwhile. Slots stay what they are.
+// Compact makes the folder as small as possible: it removes the data of deleted documents, and has Pebble
+// rewrite all its tables. Writers wait meanwhile. Slots do not change.
 func (x *Index) Compact(ctx context.Context) error {
 	s, ok := x.store.(*disk)
 	if !ok {
@@ -319,7 +319,7 @@ func (x *Index) Compact(ctx context.Context) error {
 	return err
 }
 
-// compactChunk writes the blocks of a chunk as one, without what belongs to the dead.
+// compactChunk merges the blocks of a chunk into one, without the data of dead documents.
 func (s *disk) compactChunk(x *Index, v *view, from uint64) error {
 	to := min(from+chunkDocs, v.Next)
 	var docs []arrival

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// slotsAtOnce is how many documents expire with one batch beside as many as it brings, so
-// that a pause of the stream is not followed by one of the index.
+// slotsAtOnce is how many documents expire with one batch in addition to as many as it
+// brings, so that a pause of the stream does not make the index pause.
 const slotsAtOnce = 1 << 14
 
-// marksPerAge is how finely the age of documents is known for expiry. What is alike does not
-// depend on it: see inTime.
+// marksPerAge is how finely expiry knows the age of documents. Which documents are alike
+// does not depend on it: see inTime.
 const marksPerAge = 128
 
-// inTime tells whether two documents of these times may be alike.
+// inTime tells whether two documents with these times may be alike.
 func (x *Index) inTime(a, b int64) bool {
 	age := int64(x.options.Window.Age)
 	return age == 0 || a-b <= age && b-a <= age
 }
 
-// tick sets the time of a document that has none, and lets the clock follow it.
+// tick sets the time of a document that has none, and advances the clock to its time.
 func (x *Index) tick(p *prepared) {
 	if !p.timed {
 		p.time = x.untimed()
@@ -56,7 +56,7 @@ func (x *Index) markEvery() int64 {
 	return max(int64(x.options.Window.Age)/marksPerAge, int64(time.Nanosecond))
 }
 
-// expire moves the start of the window. It costs O(1) a document that expires.
+// expire moves the start of the window. O(1) for each document that expires.
 func (x *Index) expire() {
 	if !x.expires() {
 		return

@@ -37,7 +37,8 @@ func Expect(ctx context.Context, o index.Options, sources []corpus.Source, how c
 	}
 	var s sample
 	w := &worker{run: &run{Config: &Config{}}, parser: corpus.NewParser(how), batch: x.NewBatch()}
-	for i := 0; i < len(sources) && ctx.Err() == nil; i += max(1, len(sources)/sampleFiles) {
+	every := (len(sources) + sampleFiles - 1) / sampleFiles // rounded up: sampleFiles at most
+	for i := 0; i < len(sources) && ctx.Err() == nil; i += every {
 		if err := s.add(ctx, w, sources[i], how); err != nil {
 			return e, false, err
 		}

@@ -210,3 +210,25 @@ func TestASampleTellsHowManyDocumentsAndKeysThereAre(t *testing.T) {
 		}
 	}
 }
+
+// Of many files sixteen are looked at, at most: here each second one, which has one document where the others
+// of its size have two.
+func TestASampleOfManyFilesIsOfSixteen(t *testing.T) {
+	dir := t.TempDir()
+	for n := range 31 {
+		text := "{\"text\":\"some words that the file has and others\"}\n"
+		if n%2 == 1 {
+			text = "{\"text\":\"some words and\"}\n{\"text\":\"others in it.\"}\n"
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.jsonl", n)), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sources, _, err := corpus.Find(t.Context(), []string{dir}, corpus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, known, err := feed.Expect(t.Context(), options(t), sources, corpus.Options{}); len(sources) != 31 || e.Documents != 31 || !known || err != nil {
+		t.Error(len(sources), e, known, err)
+	}
+}

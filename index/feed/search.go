@@ -17,6 +17,8 @@ type Queries struct {
 	Sources []corpus.Source
 	Corpus  corpus.Options // how to read them
 	Options index.SearchOptions
+	// OrExact compares a query with every document where the recall is out of reach otherwise.
+	OrExact bool
 	// OnSkip, when set, is told of every record that cannot be read, in order; an error ends
 	// the run.
 	OnSkip  func(*corpus.Problem) error
@@ -27,6 +29,7 @@ type Queries struct {
 type Found struct {
 	ID      []byte // of the query: its own, or its file, or file:line
 	Matches []index.Match
+	Exact   bool  // it was compared with every document
 	Err     error // why it was not looked for: it is index.ErrRecall
 }
 
@@ -80,7 +83,13 @@ func (w *searcher) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 		if r.ID == nil {
 			found.ID = f.Source().AppendID(nil, line+r.Line)
 		}
-		found.Matches, found.Err = w.searcher.Search(r.Text, w.Options)
+		o := w.Options
+		found.Matches, found.Err = w.searcher.Search(r.Text, o)
+		if w.OrExact && errors.Is(found.Err, index.ErrRecall) {
+			o.Exact = true
+			found.Matches, found.Err = w.searcher.Search(r.Text, o)
+		}
+		found.Exact = o.Exact
 		if found.Err != nil && !errors.Is(found.Err, index.ErrRecall) {
 			return found.Err
 		}

@@ -1,5 +1,5 @@
-// Package grow lets an index grow by what a corpus has that is new: dedup.Run, with a
-// Collection as its Config.Known, removes what is like a document of the index and adds what it
+// Package grow adds the new documents of a corpus to an index: dedup.Run, with a Collection as
+// its Config.Known, removes documents that are like one of the index and adds those that it
 // keeps.
 //
 //	inputs → dedup.Run ── Look ──→ index as it was     like something: removed
@@ -17,6 +17,7 @@
 package grow
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -30,6 +31,7 @@ import (
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/internal/intake"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/recipe"
 )
@@ -99,6 +101,7 @@ func (c *Collection) Recipe() recipe.Recipe { return c.options.Index.Recipe }
 // open opens the index, or makes it.
 func (c *Collection) open() (err error) {
 	o := c.options.Index
+	o.Beside = leastRun + scratch.Outside(c.threads())
 	o.ReadOnly = c.options.DryRun
 	if !o.ReadOnly {
 		c.x, err = index.OpenOrCreate(c.dir, o)
@@ -113,6 +116,11 @@ func (c *Collection) open() (err error) {
 	}
 	return err
 }
+
+// leastRun is how many bytes a run needs for its data at least, beside what Outside says.
+const leastRun = 32 << 20
+
+func (c *Collection) threads() int { return cmp.Or(c.options.Index.Threads, runtime.GOMAXPROCS(0)) }
 
 // Begin implements dedup.Known. It opens the index, and changes nothing but with Options.Fresh.
 func (c *Collection) Begin(run string) (state string, err error) {
@@ -156,6 +164,9 @@ func (c *Collection) Begin(run string) (state string, err error) {
 
 func (c *Collection) state() string { return fmt.Sprintf("slots before %d", c.run.First) }
 
+// Memory implements dedup.Known.
+func (c *Collection) Memory() int64 { return c.x.Memory() }
+
 // NewLooker implements dedup.Known.
 func (c *Collection) NewLooker() dedup.Looker { return c.x.NewLooker(c.run.First) }
 
@@ -182,15 +193,14 @@ func (c *Collection) Keep(ctx context.Context, kept *dedup.Kept) error {
 	if c.run.Whole {
 		return nil
 	}
+	if err := c.x.FitsBeside(kept.Documents-c.run.Added, kept.Memory); err != nil {
+		return err
+	}
 	k := &keeping{Collection: c, before: c.run, numbers: map[string]int{}}
 	for i := range kept.Sources {
 		k.numbers[kept.Sources[i].Path] = i
 	}
-	threads := c.options.Index.Threads
-	if threads == 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	workers := make([]intake.Worker, threads)
+	workers := make([]intake.Worker, c.threads())
 	for i := range workers {
 		workers[i] = &worker{keeping: k, parser: corpus.NewParser(kept.Corpus), kept: kept.NewReader(), batch: c.x.NewBatch()}
 	}

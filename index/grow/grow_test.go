@@ -10,8 +10,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -44,7 +46,7 @@ func collection(t testing.TB, fs vfs.FS, c dedup.Config, dir string) *Collection
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(dir, Options{Index: index.OpenOptions{Options: index.Options{Recipe: r}, FS: fs, TailKeys: 2000}, What: "this run", Fresh: c.Fresh})
+	return New(dir, Options{Index: index.OpenOptions{Options: index.Options{Recipe: r}, FS: fs, TailKeys: 2000, Memory: c.Memory}, What: "this run", Fresh: c.Fresh})
 }
 
 // run runs dedup with an index and returns its output: kept.csv and removed.csv.
@@ -429,5 +431,51 @@ func TestRecordsOfAllFormatsAreAddedUnderTheirNames(t *testing.T) {
 	c.Corpus.IDField, c.Output = "id", filepath.Join(dir, "out-3")
 	if _, s, err = run(t, fs, c, "index"); err != nil || s.Skipped != 1 || len(told) != 1 || !strings.Contains(told[0], `d0 is that of a document in the index`) {
 		t.Fatalf("%+v, %v, told %q", s, err, told)
+	}
+}
+
+// An index and the run that grows it have one ceiling: what does not fit is refused before anything is
+// read or, where it is what the run keeps, added, by a message with the ceiling that does.
+func TestAnIndexAndTheRunHaveOneCeiling(t *testing.T) {
+	random, dir, fs := rand.New(rand.NewPCG(3, 3)), t.TempDir(), vfs.NewMem()
+	first, second := config(filepath.Join(dir, "a.jsonl")), config(filepath.Join(dir, "b.jsonl"))
+	var docs []doc
+	for i := range 4000 { // like nothing
+		docs = append(docs, doc{fmt.Sprint(i), fmt.Sprint(random.Uint64(), " ", random.Uint64(), " ", random.Uint64())})
+	}
+	write(t, first.Inputs[0], docs[:2000])
+	write(t, second.Inputs[0], docs[2000:])
+	first.Output, second.Output = filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	if _, _, err := run(t, fs, first, "index"); err != nil {
+		t.Fatal(err)
+	}
+	least := regexp.MustCompile(`Memory (\d+)MiB`)
+	refused := 0
+	for second.Memory = 1 << 20; ; refused++ {
+		_, s, err := run(t, fs, second, "index")
+		if err == nil {
+			if s.Kept != 2000 {
+				t.Errorf("%d documents are kept", s.Kept)
+			}
+			break
+		}
+		m := least.FindStringSubmatch(err.Error())
+		if !errors.Is(err, index.ErrMemory) || m == nil || refused == 3 { // for what a sample lets expect, what is there, what is kept
+			t.Fatalf("with %d bytes: %v", second.Memory, err)
+		}
+		if got := len(ids(t, fs, first, "index")); got != 2000 {
+			t.Fatalf("%d documents were added by a run that was refused", got-2000)
+		}
+		mebibytes, err := strconv.ParseInt(m[1], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second.Memory = mebibytes << 20
+	}
+	if refused == 0 {
+		t.Error("one MiB was enough")
+	}
+	if got := len(ids(t, fs, first, "index")); got != 4000 {
+		t.Errorf("the index has %d documents", got)
 	}
 }

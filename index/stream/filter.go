@@ -43,10 +43,10 @@ type Decision struct {
 // once. It is for programs and plug-ins that take a batch of messages, have it decided, send on
 // what passes, and acknowledge the batch when that is done. Run is for streams of lines.
 //
-// Run writes what it keeps before it is stored. A Filter stores it first, since what becomes of
-// a message is known to the broker only: if it is not acknowledged, whether the output has failed,
-// the process was killed or the partition has gone to another consumer, it comes again. It passes
-// again then, for it is not a duplicate of itself.
+// Run writes a record before it is stored. A Filter stores a message first, since only the broker
+// knows what becomes of it: if it is not acknowledged, because the output has failed, the process
+// was killed or the partition has moved to another consumer, it is delivered again. It passes
+// again then, since it is not a duplicate of itself.
 //
 // If every message is delivered until it was acknowledged, and everything that passes is sent
 // before it is acknowledged, then for each message either the message itself was sent, or one

@@ -11,18 +11,19 @@ import (
 // does not say: 128 MiB of hashes on disk.
 const DefaultReplay = 1 << 24
 
-// Of records that may be a replay or not, at most so many are withheld: a longer row that is
-// what was read before, record by record, is one.
+// At most so many records that may be a replay are withheld: a longer sequence that equals
+// earlier input, record by record, is a replay.
 const (
 	mostWithheld      = 4096
 	mostWithheldBytes = 8 << 20
 )
 
-// replay finds out whether the input of a process begins with what an earlier one has read: a
-// record is a part of a replay if it and all before it stand in the history in a row. What is
-// a replay was decided then, and is passed over, whatever the window has forgotten since. That
-// it is one is certain when the history ends, and the input goes on; when the row breaks off
-// before that it was none, and its records are like any others.
+// replay finds out whether the input of a process begins with records that an earlier process
+// has read. A record belongs to a replay if it and all records before it are consecutive in
+// the history. Replayed records were decided then, and are skipped, even if the window has
+// forgotten them since. The replay is certain when the history ends and the input goes on. If
+// the sequence breaks off earlier, there was no replay, and its records are treated like any
+// others.
 type replay struct {
 	past     []uint64
 	places   []int // in past, of the record that would come next

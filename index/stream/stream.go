@@ -1,20 +1,19 @@
-// Package stream drops near-duplicates from a stream of records: what is like a record that
-// was kept, within the window of an index, goes; everything else is written on at once, byte
-// for byte, in order.
+// Package stream drops near-duplicates from a stream of records: it drops records that are like a kept
+// one within the window of an index, and writes all others at once, byte for byte, in order.
 //
 //	in → blocks → parse, signature, candidates → decision → out → index
 //	              any number of goroutines       in order
 //
 // # Restart
 //
-// A kept record is written out before the index stores it. So of a process that was killed at
-// any moment no kept record is missing in the output, and those that the index did not have
-// yet, at most the ones since the last Sync, are written once more when the input is replayed.
+// A kept record is written before the index stores it. So if a process is killed at any moment, no kept
+// record is missing in the output. Records that the index had not stored yet, at most those since the
+// last Sync, are written again when the input is replayed.
 //
-// The input of a process may begin anywhere in what an earlier one has read: with index.Options.History
-// the index remembers a hash of each record, dropped ones too, and an input that begins with
-// records that stand there in a row is passed over as far as it does, whatever the window has
-// forgotten since. A replay that begins before the history is not seen for one.
+// The input of a process may begin anywhere in the input of an earlier one: with index.Options.History
+// the index remembers a hash of each record, also of dropped ones. If an input begins with records that
+// are consecutive in this history, they are skipped, even if the window has forgotten them since. A
+// replay that begins before the history is not recognised.
 package stream
 
 import (
@@ -58,8 +57,8 @@ type Config struct {
 	// the stream. Such a record is not written.
 	OnSkip  func(*corpus.Problem) error
 	Threads int // 0: all processors
-	// SyncEvery is how often what was kept is made durable; 0: DefaultSyncEvery. What was written out and is
-	// not is of two such intervals at most: where the disk takes longer the stream waits for it.
+	// SyncEvery is how often kept records are made durable; 0: DefaultSyncEvery. Records that are written
+	// but not durable span at most two such intervals: if the disk takes longer, the stream waits for it.
 	SyncEvery time.Duration
 }
 
@@ -70,12 +69,11 @@ type Summary struct {
 	Replayed                             int64 // were read by an earlier process
 }
 
-// blockSize is how much is read at once where a stream never pauses: what one goroutine
-// handles before others see its result.
+// blockSize is how much is read at once from a stream that never pauses: one goroutine handles it before
+// others see its result.
 const blockSize = 128 << 10
 
-// Run handles the stream until it ends, or ctx does. A read that is under way then is left to
-// itself.
+// Run handles the stream until it ends, or ctx does. It does not wait for a read that is then under way.
 func Run(ctx context.Context, c Config) (s Summary, err error) {
 	c.Corpus.AtOnce = true
 	if c.Corpus.BlockSize == 0 {
@@ -119,7 +117,7 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 	return r.summary, err
 }
 
-// syncEvery makes durable what was kept, now and then. If that fails it stops the stream.
+// syncEvery makes kept records durable at intervals. If that fails, it stops the stream.
 func (r *run) syncEvery(ctx context.Context, stop func()) error {
 	tick := time.NewTicker(r.SyncEvery)
 	defer tick.Stop()
@@ -146,8 +144,8 @@ func (r *run) sync() error {
 	return nil
 }
 
-// keepUp waits for a disk that is slow to make durable what was kept two intervals ago. So what a process
-// has written out that is killed, and the next one does not know, is of that time at most.
+// keepUp waits if records that were kept two intervals ago are not durable yet. So if the process is
+// killed, the records that are written but unknown to the next process span at most this time.
 func (r *run) keepUp() error {
 	if time.Since(r.begun)-time.Duration(r.safe.Load()) <= 2*r.SyncEvery {
 		return nil

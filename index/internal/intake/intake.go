@@ -1,5 +1,5 @@
-// Package intake reads files of records with several goroutines and brings what they have
-// made of them back into order.
+// Package intake reads files of records with several goroutines and commits their results in the order of
+// the input.
 //
 //	files → blocks   → Prepare           → Commit
 //	        any one    any order, at the   in order of the input,
@@ -30,10 +30,10 @@ type Worker interface {
 	Damaged(p *corpus.Problem) error
 }
 
-// Read reads sources, in order, with as many goroutines as there are workers. opened, if set,
-// is called for each before its blocks, but perhaps before those of others are committed. When it returns
-// all of them have ended, save one that is stuck in reading from a stream when ctx ends: that
-// one ends with its read, and touches nothing but its worker's block.
+// Read reads sources, in order, with as many goroutines as there are workers. opened, if set, is called
+// for each source before its blocks, but perhaps before blocks of earlier sources are committed. When
+// Read returns, all goroutines have ended, except one that is blocked in a read from a stream when ctx
+// ends: it ends with that read, and touches only its worker's block.
 func Read(ctx context.Context, sources []corpus.Source, o corpus.Options, opened func(*corpus.File) error, workers []Worker) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

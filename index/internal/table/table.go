@@ -64,6 +64,9 @@ func New(most int) *Table { return &Table{most: most} }
 // ReservedBytes returns what Bytes is at least of a table after Reserve.
 func ReservedBytes(keys int) int64 { return int64(reservedFor(keys)) * shards * 8 }
 
+// GrownBytes returns what Bytes is at most of a table that so many keys were inserted into.
+func GrownBytes(keys int) int64 { return int64(keys) * 8 * 100 / afterwards }
+
 // reservedFor is how many entries a shard has room for.
 func reservedFor(keys int) int { return keys / shards * 100 / reserved }
 
@@ -111,9 +114,8 @@ func printOf(key uint64) uint64 { return uint64(uint32(key) | 1) } // never empt
 
 func home(print uint64, n int) int { return int(print * uint64(n) >> 32) }
 
-// Touch brings what Append will look at into the cache, for all keys at once: a miss costs
-// more than all the rest, and misses that do not wait for each other overlap. What it
-// returns means nothing.
+// Touch brings the entries that Append will read into the cache, for all keys at once: a miss
+// costs more than all the rest, and independent misses overlap. The result has no meaning.
 func (t *Table) Touch(keys []uint64) (sum uint64) {
 	for _, key := range keys {
 		if p := t.shards[Shard(key)].entries.Load(); p != nil {
@@ -202,7 +204,8 @@ func (t *Table) Remove(key, slot uint64, r Range) {
 // PrintBits is the size of a print of a key.
 const PrintBits = shardBits + 32
 
-// Print returns what the table tells keys apart by: keys of equal prints share a bucket.
+// Print returns the bits by which the table tells keys apart: keys of equal prints share a
+// bucket.
 func Print(key uint64) uint64 { return uint64(Shard(key))<<32 | printOf(key) }
 
 // Each calls what for each entry of the range, with the print of its key, in the order of prints
@@ -231,8 +234,8 @@ func (t *Table) Each(r Range, what func(print, slot uint64) error) error {
 	return nil
 }
 
-// fill puts what is live into an array of the size that suits it, and publishes that.
-// Readers of the old one miss only what comes after the range that they know.
+// fill copies the live entries into an array of suitable size, and publishes that. Readers of
+// the old array miss only entries beyond the range that they know.
 func (s *shard) fill(r Range) *[]uint64 {
 	var old []uint64
 	if p := s.entries.Load(); p != nil {
