@@ -2,21 +2,20 @@ package cluster
 
 import "strconv"
 
-// maxExponent leaves room for adding the length of the digits.
+// maxExponent is small enough to add the length of the digits to it.
 const maxExponent = 1e18
 
-// decimal is a decimal number of any length: ± 0.d₁d₂d₃… · 10^exponent with
-// d₁ > 0, the digits being those in text from first on, a point among them
-// skipped. Keeping the text avoids both rounding and the memory that a number
-// like 1e999999 would take.
+// decimal is a decimal number of any length: ± 0.d₁d₂d₃… · 10^exponent with d₁ > 0. Keeping
+// the digits as text avoids both rounding and the memory that a number like 1e999999 would
+// take.
 type decimal struct {
 	sign     int    // −1, 0 or 1
 	exponent int64  // decimal places before the point
-	digits   string // begins with a digit above 0, ends likewise; may hold a point
+	digits   string // begins and ends with a digit above 0; may hold a point
 }
 
-// parseDecimal reads [+-]digits[.digits][e[+-]digits], where the digits on one
-// side of the point may be missing. A number with an exponent of 10¹⁸ or more is none.
+// parseDecimal reads [+-]digits[.digits][e[+-]digits], where the digits on one side of
+// the point may be missing. It rejects exponents of 10¹⁸ or more.
 func parseDecimal(s string) (decimal, bool) {
 	d := decimal{sign: 1}
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -59,7 +58,7 @@ scan:
 	}
 	d.exponent = exponent + int64(point-first)
 	if first > point {
-		d.exponent++ // the point itself is not a place
+		d.exponent++ // the point itself is not a digit
 	}
 	d.digits = s[first : final+1]
 	return d, true
@@ -100,7 +99,7 @@ func (d decimal) compare(e decimal) int {
 		i++
 		j++
 	}
-	// Digits end above 0, so the longer number is the larger one.
+	// Both end with a digit above 0, so the longer number is the larger one.
 	return d.sign * (compareBool(i < len(d.digits), j < len(e.digits)))
 }
 

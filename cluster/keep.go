@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// rule is what a Keep looks at.
+// rule is the property that a Keep compares.
 type rule uint8
 
 const (
@@ -19,15 +19,15 @@ const (
 
 var ruleNames = [...]string{"first", "last", "longest", "shortest", "max:", "min:"}
 
-// Keep says which document of a cluster is kept. The zero value keeps the first
-// one. Values compare with ==.
+// Keep says which document of a cluster to keep. The zero value keeps the first one.
+// Values compare with ==.
 type Keep struct {
 	rule  rule
 	field string
 }
 
-// Meta is what a Keep may need to know of a document; see NeedsLength and Field
-// for which parts are looked at.
+// Meta is what a Keep may need to know of a document; NeedsLength and Field tell which
+// parts it uses.
 type Meta struct {
 	Length   int64  // of the text, in bytes
 	Value    string // of the field, as written in the input
@@ -68,13 +68,13 @@ func (k Keep) NeedsLength() bool { return k.rule == longest || k.rule == shortes
 // NeedsMeta reports whether the rule looks at more than document numbers.
 func (k Keep) NeedsMeta() bool { return k.rule > last }
 
-// Prefer reports whether document a with metadata ma is kept rather than b with
-// mb. It is a strict total order on documents: ties go to the lower number.
+// Prefer reports whether to keep document a with metadata ma rather than b with mb. It is
+// a strict total order on documents: ties go to the lower number.
 //
-// Values of a field compare so that the order has no cycles: a number beats any
-// other text, any text beats a missing field, for max and min alike. Numbers
-// ("12", "-0.5", "1e3", spaces around them ignored) compare by their exact
-// decimal value, other texts by their bytes, which suits ISO 8601 dates.
+// Values of a field compare so that the order has no cycles: a number wins over any other
+// text, any text over a missing field, for max and min alike. Numbers ("12", "-0.5",
+// "1e3", spaces around them ignored) compare by their exact decimal value, other texts by
+// their bytes, which suits ISO 8601 dates.
 func (k Keep) Prefer(a, b uint32, ma, mb Meta) bool {
 	c := 0 // below 0: a is better
 	switch k.rule {
@@ -95,8 +95,8 @@ func (k Keep) Prefer(a, b uint32, ma, mb Meta) bool {
 	return a < b
 }
 
-// Order returns Prefer as a function of document numbers alone, the form that
-// Star and Kept take. meta is not called, and may be nil, where NeedsMeta says no.
+// Order returns Prefer as a function of document numbers alone, the form that Star and
+// Kept take. If NeedsMeta is false, meta is not called and may be nil.
 func (k Keep) Order(meta func(doc uint32) Meta) func(a, b uint32) bool {
 	if !k.NeedsMeta() {
 		return func(a, b uint32) bool { return k.Prefer(a, b, Meta{}, Meta{}) }
@@ -104,8 +104,8 @@ func (k Keep) Order(meta func(doc uint32) Meta) func(a, b uint32) bool {
 	return func(a, b uint32) bool { return k.Prefer(a, b, meta(a), meta(b)) }
 }
 
-// compareValues returns a negative number if a's value is better. sign is 1 where
-// small values are.
+// compareValues returns a negative number if a's value is better. sign is 1 if small
+// values are better, −1 if large ones are.
 func compareValues(a, b Meta, sign int) int {
 	x, y := parseValue(a), parseValue(b)
 	if x.class != y.class {

@@ -2,20 +2,18 @@ package cluster
 
 import "slices"
 
-// Star clusters greedily: the document that is preferred to all others is kept
-// and takes its neighbours with it, then the same again among those left. Every
-// removed document is thus similar to the kept document itself, unlike in a
-// chain of Components.
+// Star clusters greedily: it keeps the document that is preferred to all others and
+// removes its neighbours, then does the same with the rest. Every removed document is
+// thus similar to the kept document itself, unlike in a chain of Components.
 //
-// It returns the kept document of each of n documents, its own number if it is
-// kept. Documents below refs are references: preferred to all others and
-// always kept, whatever edges lie between them. Among the rest, prefer says
-// which of two documents is better (see Keep.Order); it must be a strict weak
-// order, and the lower number wins a tie. The result does not depend on the
-// order of the edges; repeated edges and loops do no harm.
+// It returns the kept document of each of n documents, its own number if it is kept.
+// Documents below refs are references: preferred to all others and always kept, whatever
+// edges lie between them. Among the rest, prefer says which of two documents is better
+// (see Keep.Order); it must be a strict weak order, and the lower number wins a tie. The
+// result does not depend on the order of the edges; repeated edges and loops do no harm.
 //
-// O(n + e + d log d) for e edges between d documents; 8 bytes an edge and 20 a
-// document of memory.
+// O(n + e + d log d) for e edges between d documents; 8 bytes of memory an edge and 20 a
+// document.
 func Star(n, refs int, edges []Edge, prefer func(a, b uint32) bool) []uint32 {
 	neighbours, start := adjacency(n, edges)
 	var order []uint32 // documents with neighbours, the best first
@@ -66,7 +64,7 @@ func adjacency(n int, edges []Edge) (neighbours []uint32, start []int) {
 		start[d] = total
 	}
 	neighbours = make([]uint32, total)
-	// Filling each list from its end leaves start where it belongs.
+	// Filling each list from its end leaves start at its beginning.
 	for _, e := range edges {
 		start[e.A]--
 		neighbours[start[e.A]] = e.B
@@ -76,11 +74,10 @@ func adjacency(n int, edges []Edge) (neighbours []uint32, start []int) {
 	return neighbours, start
 }
 
-// Kept returns the kept document of each document for clusters given as labels,
-// such as those of Components: the one that is preferred to all others of its
-// cluster. References (documents below refs) are kept, each for itself; the
-// other documents of a cluster that holds references give way to its first
-// reference. prefer is as for Star. O(n).
+// Kept returns the kept document of each document for clusters given as labels, such as
+// those of Components: the one that is preferred to all others of its cluster. References
+// (documents below refs) are kept, each for itself; the other documents of a cluster that
+// holds references are replaced by its first reference. prefer is as for Star. O(n).
 func Kept(labels []uint32, refs int, prefer func(a, b uint32) bool) []uint32 {
 	better := withReferences(refs, prefer)
 	best := make([]uint32, len(labels))

@@ -1,11 +1,10 @@
 package cluster
 
-// UnionFind holds disjoint sets of the documents 0 … n−1. The root of a set is
-// always its smallest member, so that labels do not depend on the order of the
-// unions. n operations cost O(n log n) at worst and close to O(n) in practice
-// (path halving; linking by number in place of rank is what the stable labels
-// cost). It holds 4 bytes a document and is not safe for concurrent use, Find
-// included, because Find shortens paths.
+// UnionFind holds disjoint sets of the documents 0 … n−1. The root of a set is always its
+// smallest member, so that labels do not depend on the order of the unions. n operations
+// cost O(n log n) at worst and close to O(n) in practice (with path halving; stable
+// labels need linking by number instead of rank). It holds 4 bytes a document. It is not
+// safe for concurrent use, not even Find, because Find shortens paths.
 type UnionFind struct{ parent []uint32 }
 
 // New returns n documents, each in a set of its own.
@@ -49,7 +48,7 @@ func (u *UnionFind) AppendLabels(dst []uint32) []uint32 {
 	start := len(dst)
 	for i, p := range u.parent {
 		if p != uint32(i) {
-			p = dst[start+int(p)] // a parent is smaller, its label is known
+			p = dst[start+int(p)] // a parent is smaller, so its label is known
 		}
 		dst = append(dst, p)
 	}

@@ -5,7 +5,7 @@
 //	documents → sketch → names, classes → group → texts → verify → forests → members → clusters → write
 //	            rows, keys, names        buckets   sets    edges    labels
 //
-// A Join, of two tables, has stages of its own, see join.go.
+// Joins of tables, and Dedup of the records of one, have stages of their own, see join.go and match.go.
 //
 // A stage is some tasks, each a function of the plan and of the blocks for its number:
 //

@@ -4,7 +4,7 @@ package stage
 const (
 	documentMade = 1 << iota
 	documentHasField
-	documentFields = 8 // of Join: from this bit on, how many fields it has
+	documentFields = 8 // of records: from this bit on, how many values it has
 )
 
 // A Packer makes blocks of documents, for an engine that holds them itself.
@@ -28,14 +28,15 @@ func (p *Packer) Add(d *Document) error {
 		flags |= documentHasField
 	}
 	p.payload = appendPart(p.payload[:0], d.Name)
-	if p.out.plan.Command == Join {
+	if p.out.plan.Join != nil {
 		flags |= uint64(len(d.Fields)) << documentFields
 		for _, value := range d.Fields {
 			p.payload = appendPart(p.payload, value)
 		}
 	} else {
-		p.payload = appendPart(appendPart(p.payload, d.Text), d.Field)
+		p.payload = appendPart(p.payload, d.Text)
 	}
+	p.payload = appendPart(p.payload, d.Field)
 	return p.out.add(Documents, p.out.task, p.payload, d.Position, flags)
 }
 
@@ -60,9 +61,7 @@ func EachDocument(block []byte, plan uint64, visit func(d *Document) error) erro
 					return err
 				}
 			}
-			return visit(d)
-		}
-		if d.Text, payload, err = cutPart(payload); err != nil {
+		} else if d.Text, payload, err = cutPart(payload); err != nil {
 			return err
 		}
 		if d.Field, _, err = cutPart(payload); err != nil {

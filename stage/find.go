@@ -15,8 +15,8 @@ import (
 
 const cardHasField = 1 // a flag of Cards and Members
 
-// sketch makes of every document a row with its digest and keys, its name, and a card with
-// what clusters ask about it.
+// sketch makes a row for every document, with its digest and keys, its name, and a card with the
+// facts that clustering needs.
 func sketch(t *task) error {
 	maker := t.plan.recipe.NewMaker(recipe.MakerOptions{})
 	var keys []uint64
@@ -69,8 +69,8 @@ func appendPart(dst, part []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(part))), part...)
 }
 
-// errParts says that a payload has not the parts that it should have: the block was made by
-// another program, since its checksum is right.
+// errParts says that a payload lacks parts. Since its checksum is right, another program made the
+// block.
 var errParts = fmt.Errorf("%w: a row without the parts that it should have", ErrBlock)
 
 // cutPart undoes appendPart.
@@ -98,8 +98,8 @@ func wordsOf(dst []uint64, payload []byte) []uint64 {
 	return dst
 }
 
-// names finds documents whose names others have. Of equal names the first document's counts,
-// but a name that was made of a place stays with the document at that place.
+// names finds documents with the name of an earlier document. Of equal names the first document's
+// counts, but a name that was made of a place stays with the document at that place.
 func names(t *task) error {
 	shelf, err := t.shelved(0, 4, Names)
 	if err != nil {
@@ -320,10 +320,9 @@ func (g *grouper) emitHot(hot *extsort.Sorted) error {
 	return errors.Join(err, flush(), hot.Close())
 }
 
-// emit emits a bucket of which the first members are to be compared with all behind them. All
-// of it goes to the task of its smallest member, so that this task is the only one that needs
-// the texts. Where buckets are counted, all of a pair must go to one task: that of its first
-// document.
+// emit emits a bucket whose first members are to be compared with all later ones. All pairs go to
+// the task of the bucket's smallest member, so that only this task needs the texts. Where buckets
+// are counted, all votes for a pair must go to one task: that of its first document.
 func (g *grouper) emit(first int) error {
 	if g.t.plan.recipe.MinKeys() == 1 {
 		return g.emitTo(g.t.plan.hashed(g.members[0]), first, g.members)

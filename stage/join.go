@@ -9,107 +9,29 @@ import (
 
 	"github.com/alike-dev/alike/internal/bands"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/measure"
 )
 
 // A Join finds all pairs of a record of the left table and one of the right that reach a similarity:
 //
-//	records → values → first → count → weigh → bands → meet → vectors → score → write
-//	          tokens   same    df      weights keys    pairs  records   links
+//	records → count → weigh → bands → meet → vectors → score → write
+//	          df      weights keys    pairs  records   links
 //
 // What it makes are the links of package linkage by a threshold, with the rule all and candidates by lsh.
-
-// recently is how many values stage values remembers, so as not to hand them on again.
-const recently = 1 << 18
-
-// values hands the values of records to the tasks that find which are the same with other tokens.
-func values(t *task) error {
-	c := newRowCutter(t.plan.Join)
-	seen := map[[2]uint64]struct{}{}
-	rows := map[uint64]uint64{} // of each file
-	var payload []byte
-	n, err := t.eachRecord(c, everything, func(d *Document, r *tableRow) error {
-		rows[d.Position>>32]++
-		for f, value := range r.values {
-			if value == 0 {
-				continue
-			}
-			digest := uint64(0)
-			for _, token := range r.columns[f] {
-				digest = hashing.Mix(digest ^ token)
-			}
-			if _, known := seen[[2]uint64{value, digest}]; known {
-				continue
-			}
-			if len(seen) == recently {
-				clear(seen)
-			}
-			seen[[2]uint64{value, digest}] = struct{}{}
-			payload = appendWords(payload[:0], r.columns[f])
-			if err := t.out.add(Values, t.plan.hashed(value), payload, value, digest); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	for _, file := range slices.Sorted(maps.Keys(rows)) {
-		for task := range t.plan.FirstFiles {
-			if t.plan.tableOf(task) == t.plan.tableOf(t.number) {
-				err = errors.Join(err, t.out.add(TableRows, task, nil, file, rows[file]))
-			}
-		}
-	}
-	return errors.Join(err, t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped))
-}
-
-// first finds values that are written in ways which are cut into other tokens, such as with a hyphen or a
-// space: all have the tokens of the one that comes first.
-func first(t *task) error {
-	shelf, err := t.shelved(0, 4, Values)
-	if err != nil {
-		return err
-	}
-	err = shelf.eachGroup(func(value uint64, rows []uint64) error {
-		digest, several := uint64(0), false
-		var tokens []byte
-		for i, at := range rows { // in the order of the tables
-			r, err := shelf.row(at)
-			if err != nil {
-				return err
-			}
-			if i == 0 {
-				digest, tokens = r.words[1], append(tokens[:0], r.payload...)
-			}
-			several = several || r.words[1] != digest
-		}
-		if !several {
-			return nil
-		}
-		for task := range t.plan.FirstFiles {
-			if err := t.out.add(Firsts, task, tokens, value); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return errors.Join(err, shelf.close())
-}
 
 // countTokens counts how many of its records, and how many values of each column, have each token.
 // The number of the column behind the last one stands for records.
 func countTokens(t *task) error {
-	c, err := t.rowCutter()
-	if err != nil {
-		return err
-	}
+	c := newRowCutter(t.plan.Join)
 	whole := len(t.plan.Join.Columns)
 	filled := make([]uint64, whole+1+tables)
+	rows := map[uint64]uint64{} // of each file
 	sorted, err := t.space.Sorted(t.ctx, t.space.Sorting("tokens", 2, 64), func(to *extsort.Appender) error {
-		_, err := t.eachRecord(c, everything, func(_ *Document, r *tableRow) error {
+		n, err := t.eachRecord(c, everything, func(d *Document, r *tableRow) error {
+			rows[d.Position>>32]++
 			for f, tokens := range r.columns {
-				if r.values[f] != 0 {
+				if r.values[f] {
 					filled[f]++
 				}
 				for _, token := range tokens {
@@ -129,10 +51,20 @@ func countTokens(t *task) error {
 			filled[whole+1+t.plan.tableOf(t.number)] += uint64(len(r.all))
 			return nil
 		})
-		return err
+		return errors.Join(err, t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped))
 	})
 	if err != nil {
 		return err
+	}
+	for _, file := range slices.Sorted(maps.Keys(rows)) {
+		for task := range t.plan.FirstFiles {
+			if t.plan.tableOf(task) != t.plan.tableOf(t.number) {
+				continue
+			}
+			if err := t.out.add(TableRows, task, nil, file, rows[file]); err != nil {
+				return errors.Join(err, sorted.Close())
+			}
+		}
 	}
 	for of, n := range filled {
 		for p := 0; n > 0 && p < t.plan.Partitions; p++ {
@@ -250,10 +182,7 @@ func (j *Tables) inColumns(weight uint16, df []uint64) uint16 {
 // threshold with any of the other table has none.
 func cutBands(t *task) error {
 	j := t.plan.Join
-	c, err := t.rowCutter()
-	if err != nil {
-		return err
-	}
+	c := newRowCutter(j)
 	weights, err := t.tokenWeights()
 	if err != nil {
 		return err
@@ -337,10 +266,7 @@ func vectors(t *task) error {
 	if err != nil {
 		return err
 	}
-	c, err := t.rowCutter()
-	if err != nil {
-		return wants.close(err)
-	}
+	c := newRowCutter(t.plan.Join)
 	weights, err := t.tokenWeights()
 	if err != nil {
 		return wants.close(err)
@@ -354,7 +280,8 @@ func vectors(t *task) error {
 		if d.Made {
 			d.Name = strconv.AppendUint(nil, before[d.Position>>32]+d.Row, 10)
 		}
-		if payload, err = weights.appendRecord(payload[:0], d.Name, r); err != nil {
+		others := d.Fields[len(t.plan.Join.Columns):]
+		if payload, err = weights.appendRecord(payload[:0], d.Name, others, r); err != nil {
 			return err
 		}
 		return wants.send(Records, d.Position, payload)
@@ -376,12 +303,15 @@ func (t *task) rowsBefore() (map[uint64]uint64, error) {
 	return before, nil
 }
 
-// appendRecord appends a record as score reads it: its name, then of each column 0, or 1 + the number of its
-// tokens, and each of these with its weights.
-func (w *tokenWeights) appendRecord(dst, name []byte, r *tableRow) ([]byte, error) {
+// appendRecord appends a record as score reads it: its name and values of other columns, then of each column 0, or
+// 1 + the number of its tokens, and each of these with its weights.
+func (w *tokenWeights) appendRecord(dst, name []byte, others [][]byte, r *tableRow) ([]byte, error) {
 	dst = appendPart(dst, name)
+	for _, value := range others {
+		dst = appendPart(dst, value)
+	}
 	for f, tokens := range r.columns {
-		if r.values[f] == 0 {
+		if !r.values[f] {
 			dst = binary.AppendUvarint(dst, 0)
 			continue
 		}

@@ -28,7 +28,7 @@ type Plan struct {
 	Recipe    string  `json:"recipe,omitempty"` // of Dedup and Pairs: line of what is alike, with bands
 	BucketCap int     `json:"bucket_cap,omitempty"`
 	Keep      string  `json:"keep,omitempty"` // keep rule of Dedup
-	Join      *Tables `json:"join,omitempty"` // of Join, in place of Recipe and BucketCap
+	Join      *Tables `json:"join,omitempty"` // of Join, and of Dedup of the records of a table, in place of Recipe and BucketCap
 	// Partitions is the number of tasks of the stages that go by hashes, from 1 on.
 	Partitions int `json:"partitions"`
 	// FirstFiles has, for each task of the stages that go by documents, the number of its first
@@ -44,7 +44,7 @@ type Plan struct {
 }
 
 // PlanVersion is the version of plans and of what stages make of them.
-const PlanVersion = 4
+const PlanVersion = 6
 
 // MaxPartitions is the largest Plan.Partitions, and the most tasks by documents.
 const MaxPartitions = 1 << 16
@@ -56,13 +56,11 @@ func (p *Plan) Settle(inputs string) error {
 		return fmt.Errorf("the plan is of version %d, this program makes those of version %d: plan again, and use one version for all tasks", p.Version, PlanVersion)
 	}
 	var err error
-	switch p.Command {
-	case Dedup, Pairs:
+	switch {
+	case p.Command == Join, p.Command == Dedup && p.Join != nil:
+		err = p.settleRecords()
+	case p.Command == Dedup, p.Command == Pairs:
 		err = p.settleTexts()
-	case Join:
-		if err = p.Join.validate(); err == nil && (p.Join.RightFile < 1 || !slices.Contains(p.FirstFiles, p.Join.RightFile)) {
-			err = errors.New("a join has two tables, of tasks of their own")
-		}
 	default:
 		err = fmt.Errorf("plan of %q: choose one of %s, %s, %s", p.Command, Dedup, Pairs, Join)
 	}
@@ -88,6 +86,26 @@ func (p *Plan) Settle(inputs string) error {
 	return err
 }
 
+// settleRecords settles what Join, and Dedup of records, go by.
+func (p *Plan) settleRecords() (err error) {
+	if err := p.Join.validate(p.Command == Dedup); err != nil {
+		return err
+	}
+	if p.Join.RightFile > 0 && !slices.Contains(p.FirstFiles, p.Join.RightFile) {
+		return errors.New("the tables of a join have no tasks of their own")
+	}
+	p.keep, err = parseKeep(p.Keep)
+	return err
+}
+
+// parseKeep reads a keep rule; "" is the default.
+func parseKeep(rule string) (cluster.Keep, error) {
+	if rule == "" {
+		return cluster.Keep{}, nil
+	}
+	return cluster.ParseKeep(rule)
+}
+
 // settleTexts settles what Dedup and Pairs go by.
 func (p *Plan) settleTexts() (err error) {
 	if p.recipe, err = recipe.Parse(p.Recipe); err != nil {
@@ -99,9 +117,7 @@ func (p *Plan) settleTexts() (err error) {
 	if p.BucketCap < 2 {
 		return errors.New("bucket cap must be 2 or more")
 	}
-	if p.Keep != "" {
-		p.keep, err = cluster.ParseKeep(p.Keep)
-	}
+	p.keep, err = parseKeep(p.Keep)
 	return err
 }
 
@@ -164,8 +180,8 @@ type Stage struct {
 
 // Stages returns the stages of a plan in their order: each reads streams of earlier ones only.
 func (p *Plan) Stages() []Stage {
-	if p.Command == Join {
-		return namedStreams(p.joinStages())
+	if p.Join != nil {
+		return namedStreams(p.recordStages())
 	}
 	files := len(p.FirstFiles)
 	dedup := p.Command == Dedup
@@ -206,24 +222,32 @@ func (p *Plan) Stages() []Stage {
 	return namedStreams(append(all, publish))
 }
 
-// joinStages are the stages of a Join.
-func (p *Plan) joinStages() []Stage {
+// recordStages are the stages of a Join, and of Dedup of records.
+func (p *Plan) recordStages() []Stage {
 	files, hashes := len(p.FirstFiles), p.Partitions
-	if p.Join.Rule != nil {
+	switch {
+	case p.Command == Dedup:
+		return []Stage{
+			{Name: "records", Tasks: files, Documents: true, writes: []Stream{TableRecords, Names, Damaged, Counts}, run: gather},
+			{Name: "names", Tasks: hashes, reads: []Stream{Names}, writes: []Stream{Skips, Repeats}, run: names},
+			{Name: Match, Tasks: 1, reads: []Stream{TableRecords, Skips}, writes: []Stream{Fates, Told, Counts}, run: match},
+			{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged}, Documents: true, writes: []Stream{RemovedText, ClustersText, Drops, Counts}, run: write},
+			{Name: Publish, Tasks: 1, reads: []Stream{RemovedText, ClustersText, Told, Counts}},
+		}
+	case p.Join.Rule != nil:
 		return []Stage{
 			{Name: "records", Tasks: files, Documents: true, writes: []Stream{TableRecords, Counts}, run: gather},
-			{Name: "match", Tasks: 1, reads: []Stream{TableRecords}, writes: []Stream{LinksText, Counts}, run: match},
-			{Name: Publish, Tasks: 1, reads: []Stream{LinksText, Counts}},
+			{Name: Match, Tasks: 1, reads: []Stream{TableRecords}, writes: []Stream{MatchedText, Told, Counts}, run: match},
+			{Name: Write, Tasks: 1, reads: []Stream{MatchedText}, writes: []Stream{LinksText}, run: handOn},
+			{Name: Publish, Tasks: 1, reads: []Stream{LinksText, Told, Counts}},
 		}
 	}
 	return []Stage{
-		{Name: "values", Tasks: files, Documents: true, writes: []Stream{Values, TableRows, Counts}, run: values},
-		{Name: "first", Tasks: hashes, reads: []Stream{Values}, writes: []Stream{Firsts}, run: first},
-		{Name: "count", Tasks: files, reads: []Stream{Firsts}, Documents: true, writes: []Stream{Filled, TokenCounts}, run: countTokens},
+		{Name: "count", Tasks: files, Documents: true, writes: []Stream{Filled, TokenCounts, TableRows, Counts}, run: countTokens},
 		{Name: "weigh", Tasks: hashes, reads: []Stream{Filled, TokenCounts}, writes: []Stream{TokenWeights}, run: weigh},
-		{Name: "bands", Tasks: files, reads: []Stream{Firsts, TokenWeights}, Documents: true, writes: []Stream{RowKeys}, run: cutBands},
+		{Name: "bands", Tasks: files, reads: []Stream{TokenWeights}, Documents: true, writes: []Stream{RowKeys}, run: cutBands},
 		{Name: "meet", Tasks: hashes, reads: []Stream{RowKeys}, writes: []Stream{Candidates, RowWants, Counts}, run: meet},
-		{Name: "vectors", Tasks: files, reads: []Stream{Firsts, TokenWeights, RowWants, TableRows}, Documents: true, writes: []Stream{Records}, run: vectors},
+		{Name: "vectors", Tasks: files, reads: []Stream{TokenWeights, RowWants, TableRows}, Documents: true, writes: []Stream{Records}, run: vectors},
 		{Name: "score", Tasks: hashes, reads: []Stream{Candidates, Records}, writes: []Stream{Links, Counts}, run: score},
 		{Name: Write, Tasks: files, reads: []Stream{Links}, writes: []Stream{LinksText, Counts}, run: links},
 		{Name: Publish, Tasks: 1, reads: []Stream{LinksText, Counts}},
@@ -248,6 +272,9 @@ func namedStreams(all []Stage) []Stage {
 
 // Write is the stage that makes the results of documents, or of pairs by their first documents.
 const Write = "write"
+
+// Match is the stage that decides which records belong together, where one task does.
+const Match = "match"
 
 // Publish is the last stage, which puts the outputs into their places. It is no function over
 // blocks: who runs stages does it.

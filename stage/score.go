@@ -88,6 +88,9 @@ func (s *scorer) pair(left, right uint64) error {
 		}
 		s.row = append(s.row, text)
 	}
+	for i := range a.others {
+		s.row = append(s.row, string(a.others[i]), string(b.others[i]))
+	}
 	s.line.Reset()
 	if err := s.lines.Write(s.row); err != nil {
 		return err
@@ -131,6 +134,7 @@ func (w *weighted) common(o *weighted, s weighing.Scale) (sum uint64) {
 // scored is a record that is compared.
 type scored struct {
 	name    []byte
+	others  [][]byte // values of Tables.Others
 	columns []weighted
 	has     []bool
 	all     weighted
@@ -150,7 +154,14 @@ func (x *scored) load(payload []byte, j *Tables) error {
 	}
 	x.name, x.order = append(x.name[:0], name...), x.order[:0]
 	if x.columns == nil {
-		x.columns, x.has = make([]weighted, len(j.Columns)), make([]bool, len(j.Columns))
+		x.columns, x.has, x.others = make([]weighted, len(j.Columns)), make([]bool, len(j.Columns)), make([][]byte, len(j.Others))
+	}
+	for i := range x.others {
+		var value []byte
+		if value, b, err = cutPart(b); err != nil {
+			return err
+		}
+		x.others[i] = append(x.others[i][:0], value...)
 	}
 	scale := j.scale()
 	for f := range x.columns {

@@ -12,7 +12,7 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// A spool keeps bytes by their offsets: in memory up to a size, then in a file.
+// A spool stores bytes by offset: in memory up to a size, then in a file.
 type spool struct {
 	space *scratch.Space
 	most  int64 // bytes in memory; 0: any number

@@ -36,9 +36,7 @@ const (
 	PairsFound          // positions a < b, bits of the similarity
 	CopyPairs           // the same, of equal documents
 	NamedPairs          // the same; payload: name of b
-	Values              // hash of a value and its column, digest of its tokens; payload: tokens, 8 bytes each
 	TableRows           // file of a table; how many records of it can be used
-	Firsts              // hash of a value; payload: tokens that all values of this hash have
 	Filled              // column, or what countTokens counts besides; how many
 	TokenCounts         // token, column, records that have it, task that counted them
 	TokenWeights        // token, weight in records and flags; payload: columns and weights there, 2 bytes each
@@ -48,7 +46,9 @@ const (
 	Records             // position; payload: see tokenWeights.appendRecord
 	Links               // positions of a left and of a right record; payload: line
 	LinksText           // payload: lines of the list of links
-	TableRecords        // position; payload: name, or nothing, and the values that are compared
+	TableRecords        // position, 1 if the name was made; payload: name, values, and of Dedup the field of the keep rule
+	MatchedText         // payload: lines of the list of links
+	Told                // payload: a linkage.Report with its text, as JSON
 	Drops               // position of a document that is removed or skipped
 	RemovedText         // payload: lines of removed.csv
 	ClustersText        // payload: lines of clusters.csv
@@ -105,9 +105,7 @@ var streams = [streamsEnd]streamForm{
 	PairsFound:   {"pairs-found", 3, false, byDocuments},
 	CopyPairs:    {"copy-pairs", 3, false, byDocuments},
 	NamedPairs:   {"named-pairs", 3, true, byDocuments},
-	Values:       {"values", 2, true, byHash},
 	TableRows:    {"table-rows", 2, false, byDocuments},
-	Firsts:       {"firsts", 1, true, byDocuments},
 	Filled:       {"filled", 2, false, byHash},
 	TokenCounts:  {"token-counts", 4, false, byHash},
 	TokenWeights: {"token-weights", 2, true, byDocuments},
@@ -117,7 +115,9 @@ var streams = [streamsEnd]streamForm{
 	Records:      {"records", 1, true, byHash},
 	Links:        {"links", 2, true, byDocuments},
 	LinksText:    {"links-text", 0, true, byOne},
-	TableRecords: {"table-records", 1, true, byOne},
+	TableRecords: {"table-records", 2, true, byOne},
+	MatchedText:  {"matched-text", 0, true, byOne},
+	Told:         {"told", 0, true, byOne},
 	Drops:        {"drops", 1, false, byDocuments},
 	RemovedText:  {"removed-text", 0, true, byOne},
 	ClustersText: {"clusters-text", 0, true, byOne},

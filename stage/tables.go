@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/bands"
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/lsh"
@@ -18,9 +17,13 @@ import (
 
 // Tables says how a Join compares the records of two tables. The left one is the files before RightFile, the
 // right one those from there on. With a Rule, which says all about decisions, Measure to Repetitions have no meaning.
+// Joins within one table, and Dedup, have one.
 type Tables struct {
-	RightFile   int             `json:"right_file"`
-	Columns     []TableColumn   `json:"columns"`
+	RightFile int           `json:"right_file"` // 0: there is one table
+	Columns   []TableColumn `json:"columns"`
+	// Others are columns whose values records have too, behind those of Columns: of Join the list has them, of
+	// either table; of Dedup their length counts for the keep rule.
+	Others      []string        `json:"others,omitempty"`
 	Rule        *Rule           `json:"rule,omitempty"`
 	Measure     measure.Measure `json:"measure"`   // Cosine or WeightedJaccard
 	Threshold   float64         `json:"threshold"` // least similarity of a link
@@ -29,7 +32,7 @@ type Tables struct {
 	SameWeights bool            `json:"same_weights,omitempty"` // of all tokens; else by how many records have them
 	Repetitions bool            `json:"repetitions,omitempty"`
 	Format      linklist.Format `json:"format"` // of the list
-	Header      []string        `json:"header"` // names of its columns: ids, similarity, that of each column, and the probability if it is asked for
+	Header      []string        `json:"header"` // names of its columns: ids, similarity, that of each column, the probability if it is asked for, and the others
 }
 
 // TableColumn is a column of either table.
@@ -45,16 +48,20 @@ const (
 	tables
 )
 
-func (j *Tables) validate() error {
+func (j *Tables) validate(dedup bool) error {
 	switch {
 	case j == nil || len(j.Columns) == 0 || len(j.Columns) > MaxColumns:
 		return errors.New("a join without columns to compare")
 	case j.Rule == nil && j.Measure != measure.Cosine && j.Measure != measure.WeightedJaccard:
 		return fmt.Errorf("a join by %v", j.Measure)
-	case len(j.Header) != 3+len(j.Columns)+j.Rule.columns():
+	case dedup && (j.Rule == nil || j.RightFile != 0):
+		return errors.New("the records of one table have a rule, and no second table")
+	case !dedup && len(j.Header) != j.numbers()+2*len(j.Others):
 		return fmt.Errorf("a list of %d columns", len(j.Header))
-	case j.Format != linklist.CSV && j.Format != linklist.TSV && j.Format != linklist.JSONL:
+	case !dedup && j.Format != linklist.CSV && j.Format != linklist.TSV && j.Format != linklist.JSONL && j.Format != linklist.Packed:
 		return fmt.Errorf("a list as %q", j.Format)
+	case j.Rule == nil && j.RightFile < 1:
+		return errors.New("records of one table without a rule")
 	case j.Rule != nil && len(j.Rule.Fields) != len(j.Columns):
 		return fmt.Errorf("a rule about %d columns, of %d", len(j.Rule.Fields), len(j.Columns))
 	case j.Rule != nil:
@@ -76,16 +83,19 @@ func (j *Tables) validate() error {
 	return err
 }
 
-// MaxColumns is how many columns a Join compares at most.
+// MaxColumns is the largest number of columns that a Join compares.
 const MaxColumns = math.MaxUint16
 
 // List returns the columns of the list of links.
 func (j *Tables) List() (columns []linklist.Column) {
 	for i, name := range j.Header {
-		columns = append(columns, linklist.Column{Name: name, Number: i >= 2})
+		columns = append(columns, linklist.Column{Name: name, Number: i >= 2 && i < j.numbers()})
 	}
 	return columns
 }
+
+// numbers returns how many columns of the list are before those of Others.
+func (j *Tables) numbers() int { return 3 + len(j.Columns) + j.Rule.columns() }
 
 // tableOf returns the table of a task that goes by documents.
 func (p *Plan) tableOf(task int) int {
@@ -113,56 +123,41 @@ func (j *Tables) weight(df, n uint64) uint16 {
 
 // tableRow is a record that was cut into tokens.
 type tableRow struct {
-	values  []uint64   // hash of each column's value with the column; 0: it is missing
+	values  []bool     // whether each column has a value
 	columns [][]uint64 // tokens of each column, ascending, each once
 	all     []uint64   // of all columns
 }
 
-// rowCutter cuts records. It holds the tokens of values that stand in the tables with other tokens before.
+// rowCutter cuts records.
 type rowCutter struct {
 	plan   *Tables
 	cutter *record.Cutter
-	firsts map[uint64][]uint64
 	row    tableRow
 }
 
 func newRowCutter(p *Tables) *rowCutter {
 	c := &rowCutter{plan: p, cutter: record.NewCutter()}
 	c.cutter.Repetitions = p.Repetitions
-	c.row.values, c.row.columns = make([]uint64, len(p.Columns)), make([][]uint64, len(p.Columns))
+	c.row.values, c.row.columns = make([]bool, len(p.Columns)), make([][]uint64, len(p.Columns))
 	return c
-}
-
-// rowCutter returns a cutter that knows which values are the same, see first.
-func (t *task) rowCutter() (*rowCutter, error) {
-	c := newRowCutter(t.plan.Join)
-	c.firsts = map[uint64][]uint64{}
-	return c, t.each(Firsts, func(r row) error {
-		c.firsts[r.words[0]] = wordsOf(nil, r.payload)
-		return nil
-	})
 }
 
 // cut cuts a record. The row holds until the next call.
 func (c *rowCutter) cut(d *Document) *tableRow {
 	r := &c.row
 	r.all = r.all[:0]
-	for f, value := range d.Fields {
-		r.values[f], r.columns[f] = 0, r.columns[f][:0]
+	for f, value := range d.Fields[:len(c.plan.Columns)] {
+		r.values[f], r.columns[f] = false, r.columns[f][:0]
 		if len(value) == 0 {
 			continue
 		}
 		tokens, whole := c.cutter.Cut(r.columns[f], value, c.plan.Columns[f].Tokens)
-		if r.columns[f] = tokens; whole == 0 {
+		if r.columns[f] = tokens; whole.Words == 0 {
 			r.columns[f] = tokens[:0]
 			continue
 		}
 		slices.Sort(tokens)
-		r.columns[f] = slices.Compact(tokens)
-		r.values[f] = hashing.Mix(whole + uint64(f)<<48)
-		if first, found := c.firsts[r.values[f]]; found {
-			r.columns[f] = append(r.columns[f][:0], first...)
-		}
+		r.values[f], r.columns[f] = true, slices.Compact(tokens)
 		r.all = append(r.all, r.columns[f]...)
 	}
 	slices.Sort(r.all)
@@ -181,11 +176,19 @@ func (t *task) eachUsable(wanted func(position uint64) bool, visit func(d *Docum
 		if d.Damaged {
 			return nil
 		}
-		if len(d.Fields) != len(t.plan.Join.Columns) {
-			return fmt.Errorf("a record of %d values, in place of %d", len(d.Fields), len(t.plan.Join.Columns))
+		if err := t.plan.Join.check(d); err != nil {
+			return err
 		}
 		return visit(d)
 	})
+}
+
+// check tells whether a record has all values.
+func (j *Tables) check(d *Document) error {
+	if want := len(j.Columns) + len(j.Others); len(d.Fields) != want {
+		return fmt.Errorf("a record of %d values, in place of %d", len(d.Fields), want)
+	}
+	return nil
 }
 
 func everything(uint64) bool { return true }

@@ -16,7 +16,7 @@ type Document struct {
 	Name     []byte // its id, or its path and line
 	Made     bool   // the name is made of path and line; of Join: it has none
 	Text     []byte
-	Fields   [][]byte // of Join: the values that are compared, in place of the text
+	Fields   [][]byte // of records: the values that are compared, and the others of Tables, in place of the text
 	Row      uint64   // of Join, without an id: its number among the usable records of its file, from 1 on
 	Field    []byte   // that the keep rule compares; nil: it has none
 	Damaged  bool     // it cannot be used: only its position is known
@@ -70,7 +70,7 @@ func (p *Plan) Find(name string, number int) (Stage, error) {
 // match on all), within the memory of space, beside some bytes for each row of its partition: 8 in
 // stage classes, 20 for each set in stage verify, 24 for each member of the largest cluster in stage
 // clusters; up to 30 for each of forecast.HotFeatures in stage hot; of a Join some 60 for each token
-// of a table in stages bands and vectors, and 16 for each record in stage score; and 16 MiB of blocks
+// of a table in stages bands and vectors, and 16 for each record in stage score; what package linkage holds in stage match; and 16 MiB of blocks
 // that are not full. The plan must be settled.
 func Run(ctx context.Context, p *Plan, name string, number int, in Input, out Output, space *scratch.Space) error {
 	s, err := p.Find(name, number)

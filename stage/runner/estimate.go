@@ -35,7 +35,7 @@ type Estimate struct {
 	Currency      string  `json:"currency,omitempty"`
 }
 
-// What stages take beside what the sample tells, measured with a million documents of 1.2 kB
+// The costs of stages that the sample does not show, measured with a million documents of 1.2 kB
 // (docs/cluster.md).
 const (
 	workOfReading = 4.0 // processor time of all stages, in times of that of reading and sketching once

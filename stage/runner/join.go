@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bands"
-	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/linkage"
@@ -18,45 +18,48 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// Table says how a table of a Join is read.
+// Table says how a table is read.
 type Table struct {
-	IDField string   `json:"id_field"` // corpus.NoID: records are named by their numbers
-	Fields  []string `json:"fields"`   // that are compared
+	IDField string `json:"id_field"` // corpus.NoID: records are named by their numbers
+	// Fields are columns: those that are compared, then the others of stage.Tables. A table need not have the latter.
+	Fields []string `json:"fields"`
 }
 
-// MakeJoin makes the plan of a join of two tables: it chooses the columns that the configuration leaves
-// open. For an engine the configuration names the beginnings of the tables, by which columns are chosen. The
-// links are those of linkage.Join; the list says how likely each is if Probability of the options asks for it.
+// MakeJoin makes the plan of a join of two tables, or of one with itself: it chooses the columns that the
+// configuration leaves open. For an engine the configuration names the beginnings of the tables, by which columns are
+// chosen. The links are those of linkage.Join; the list says how likely each is if Probability of the options asks for it.
 // Where the configuration lets each pair be decided by itself, see byBands, stages find the links, else one
-// task does. What plans cannot say is refused: the error wraps dedup.ErrUsage.
+// task does. With the Command dedup it makes that of keeping one record of every cluster, as alike.DedupRecords does.
+// What plans cannot say is refused: the error wraps dedup.ErrUsage.
 func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, error) {
+	if o.Command != stage.Dedup {
+		o.Command = stage.Join
+	}
 	if err := checkJoin(&c, &o); err != nil {
 		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
 	}
-	o.Command = stage.Join
 	p := o.plan()
-	p.Join = &stage.Tables{Format: linklist.CSV}
-	switch format, _, _ := corpus.NameFormat(o.Output); format {
-	case corpus.TSV:
-		p.Join.Format = linklist.TSV
-	case corpus.JSONL:
-		p.Join.Format = linklist.JSONL
-	}
-	p.Reading = Reading{Format: c.Corpus.Format, MaxRecord: c.Corpus.MaxRecord, Fail: c.Fail}
-	fields, err := p.chooseColumns(ctx, c, &o)
+	p.Join = &stage.Tables{Format: listFormat(o.Output)}
+	p.Reading = Reading{Format: c.Corpus.Format, MaxRecord: c.Corpus.MaxRecord, Fail: c.Fail, Field: o.Keep.Field()}
+	chosen, err := p.chooseColumns(ctx, c, &o)
 	if err != nil {
 		return nil, err
 	}
 	if byBands(&c, &o) {
 		err = p.decideByBands(&c)
 	} else {
-		p.decideByRule(&c, fields, o.Probability)
+		p.decideByRule(&c, chosen, o.Probability)
+	}
+	if err == nil && o.Command == stage.Dedup {
+		err = p.keepOfRecords(ctx, &c, o.Keep)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(o.Engine) > 0 {
-		p.Join.RightFile = o.Engine[0]
+		if c.Right != "" {
+			p.Join.RightFile = o.Engine[0]
+		}
 		p.divideParts(o.Engine)
 		return p, p.Settle()
 	}
@@ -67,30 +70,90 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 	return p, p.Settle()
 }
 
-// findTables notes the files of both tables as they are now, and gives them to tasks: one reads files of one
+// listFormat returns how tasks write lines of the list with this name. Rows of Parquet make a file in the end.
+func listFormat(name string) linklist.Format {
+	switch format, _, _ := corpus.NameFormat(name); format {
+	case corpus.TSV:
+		return linklist.TSV
+	case corpus.JSONL:
+		return linklist.JSONL
+	case corpus.Parquet:
+		return linklist.Packed
+	}
+	return linklist.CSV
+}
+
+// keepOfRecords settles which record of a cluster is kept, and what that takes of records.
+func (p *Plan) keepOfRecords(ctx context.Context, c *linkage.Config, keep cluster.Keep) error {
+	p.Keep = keep.String()
+	columns, id, err := linkage.Columns(ctx, c.Left, c.LeftID, c.Corpus)
+	if err != nil {
+		return err
+	}
+	if c.LeftID == "" && id != "id" {
+		p.Join.Rule.GuessedID = id
+	}
+	if keep.NeedsLength() {
+		p.Join.Others = columns
+		p.Tables[0].Fields = slices.Concat(p.Tables[0].Fields, columns)
+	}
+	return nil
+}
+
+// findTables notes the files of the tables as they are now, and gives them to tasks: one reads files of one
 // table.
 func (p *Plan) findTables(ctx context.Context, c linkage.Config) error {
-	var of [2][]File
-	for i, name := range []string{c.Left, c.Right} {
+	right := 0
+	for i, name := range named(c.Left, c.Right) {
 		found, err := linkage.TableFiles(ctx, name, c.Corpus)
 		if err != nil {
 			return err
 		}
+		if p.Command == stage.Dedup {
+			var inputs []string // each by itself: a folder may hold what is no table
+			for _, s := range found {
+				inputs = append(inputs, s.Input())
+			}
+			if err := p.findFiles(ctx, dedup.Config{Inputs: inputs, Corpus: c.Corpus}, stage.Dedup); err != nil {
+				return err
+			}
+		} else {
+			for _, s := range found {
+				p.Files = append(p.Files, fileOf(s))
+			}
+		}
+		size := int64(0)
 		for _, s := range found {
-			of[i] = append(of[i], fileOf(s))
-			p.Estimate.InputBytes += s.Size
+			size += s.Size
+		}
+		if p.Join.Rule != nil {
+			p.Join.Rule.Originals[i] = linkage.Original{Name: name, Bytes: size}
+		}
+		p.Estimate.InputBytes += size
+		if right == 0 {
+			right = len(p.Files)
 		}
 	}
-	p.Files, p.Join.RightFile = slices.Concat(of[0], of[1]), len(of[0])
 	p.Estimate.Files = len(p.Files)
 	if p.Partitions == 0 {
 		p.Partitions = int(min(max(joinedOfInput*p.Estimate.InputBytes/(p.Memory/2), 1), stage.MaxPartitions))
 	}
-	p.FirstFiles = Cut(of[0], p.Partitions)
-	for _, first := range Cut(of[1], p.Partitions) {
-		p.FirstFiles = append(p.FirstFiles, p.Join.RightFile+first)
+	p.FirstFiles = Cut(p.Files[:right], p.Partitions)
+	if c.Right != "" {
+		p.Join.RightFile = right
+		for _, first := range Cut(p.Files[right:], p.Partitions) {
+			p.FirstFiles = append(p.FirstFiles, right+first)
+		}
 	}
 	return nil
+}
+
+// named returns the names of tables, of which there are one or two.
+func named(left, right string) []string {
+	if right == "" {
+		return []string{left}
+	}
+	return []string{left, right}
 }
 
 // joinedOfInput is how many bytes the tasks of a join hand each other, in times of those of the tables.
@@ -99,27 +162,24 @@ const joinedOfInput = 50
 // checkJoin tells what plans cannot say.
 func checkJoin(c *linkage.Config, o *PlanOptions) error {
 	switch {
-	case c.Right == "":
-		return errors.New("one table is compared with itself on one machine only: name two")
-	case len(c.With) > 0 || c.WithAll || len(c.Known) > 0 || c.Considered || c.Evidence > 0:
-		return setting.Errorf("columns that are handed on (%s), links of an earlier run and evidence are there on one machine only", setting.With)
+	case o.Command == stage.Dedup && c.Right != "":
+		return errors.New("records are kept of one table: name one")
+	case len(c.Known) > 0 || c.Considered || c.Evidence > 0:
+		return errors.New("links of an earlier run, and evidence, are there on one machine only: leave them out, or use alike join")
 	case len(o.Engine) > 0:
 		return nil
 	case o.Output == "":
 		return errors.New("no place for the results: name a file or a URL")
 	}
-	if format, _, _ := corpus.NameFormat(o.Output); format == corpus.Parquet {
-		return fmt.Errorf("links are written as CSV, TSV or JSON lines on several machines: %s names another format", fault.Shown(o.Output))
-	}
 	if o.Work == "" {
 		o.Work = beside(o.Output)
 	}
-	return dedup.Apart([]string{o.Output}, []string{c.Left, c.Right})
+	return dedup.Apart([]string{o.Output}, named(c.Left, c.Right))
 }
 
 // byBands tells whether each pair is decided by itself, and found by bands.
 func byBands(c *linkage.Config, o *PlanOptions) bool {
-	return c.Match == linkage.All && c.Threshold > 0 && c.Candidates == linkage.LSH &&
+	return c.Right != "" && c.Match == linkage.All && c.Threshold > 0 && c.Candidates == linkage.LSH &&
 		c.Top == 0 && c.Model == nil && c.IDF != linkage.IDFSketch && !o.Probability
 }
 
@@ -144,34 +204,44 @@ func (p *Plan) decideByBands(c *linkage.Config) error {
 }
 
 // decideByRule settles a join of which one task decides.
-func (p *Plan) decideByRule(c *linkage.Config, fields []linkage.Field, probability bool) {
+func (p *Plan) decideByRule(c *linkage.Config, chosen *linkage.Chosen, probability bool) {
 	p.Join.Rule = &stage.Rule{
-		Fields: fields, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, Model: c.Model, Probability: probability,
-		Weighing: c.Weighing, Searching: c.Searching,
+		Fields: chosen.Fields, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, Model: c.Model, Probability: probability,
+		Unused: chosen.Unused, Notes: chosen.Notes, Weighing: c.Weighing, Searching: c.Searching,
+	}
+	for i, name := range named("left", "right")[:len(p.Tables)] { // tables of files have others
+		p.Join.Rule.Originals[i].Name = name
 	}
 }
 
-// chooseColumns settles the columns, which it returns, and how tables are read.
-func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config, o *PlanOptions) ([]linkage.Field, error) {
+// chooseColumns settles the columns, and how tables are read.
+func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config, o *PlanOptions) (*linkage.Chosen, error) {
 	chosen, err := linkage.Choose(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	p.Join.Others = chosen.With
 	left, right := Table{IDField: chosen.LeftID}, Table{IDField: chosen.RightID}
 	for _, f := range chosen.Fields {
 		left.Fields, right.Fields = append(left.Fields, f.Left), append(right.Fields, f.Right)
 		p.Join.Columns = append(p.Join.Columns, stage.TableColumn{Tokens: f.Tokens, Weight: f.Weight})
 	}
-	p.Tables = []Table{left, right}
-	p.Join.Header = headerOf(chosen.Fields, o.Probability)
-	return chosen.Fields, nil
+	left.Fields, right.Fields = append(left.Fields, chosen.With...), append(right.Fields, chosen.With...)
+	ids := []string{"left_id", "right_id"}
+	if p.Tables = []Table{left, right}; c.Right == "" {
+		p.Tables, ids = p.Tables[:1], []string{"a", "b"}
+	}
+	if o.Command == stage.Join {
+		p.Join.Header = headerOf(ids, chosen.Fields, o.Probability, chosen.With)
+	}
+	return chosen, nil
 }
 
 // headerOf returns the names of the columns of the list of links, each another one.
-func headerOf(fields []linkage.Field, probability bool) []string {
+func headerOf(ids []string, fields []linkage.Field, probability bool, with []string) []string {
 	var compared []string
 	for _, f := range fields {
 		compared = append(compared, f.Left)
 	}
-	return linklist.Names(linklist.Columns([]string{"left_id", "right_id"}, compared, probability, nil))
+	return linklist.Names(linklist.Columns(ids, compared, probability, with))
 }

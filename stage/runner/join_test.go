@@ -17,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/stage"
 )
 
 // twoTables writes a CSV and a JSONL table of products that are hard to join: values that are written in
@@ -180,7 +181,11 @@ func plainJoin(t *testing.T, c linkage.Config, probability bool) string {
 	}
 	var list strings.Builder
 	w := csv.NewWriter(&list)
-	rows := [][]string{headerOf(fields, probability)}
+	ids := []string{"left_id", "right_id"}
+	if c.Right == "" {
+		ids = []string{"a", "b"}
+	}
+	rows := [][]string{headerOf(ids, fields, probability, c.With)}
 	for l := range r.Links.All() {
 		rows = append(rows, l.AppendRow(nil, probability))
 	}
@@ -225,6 +230,7 @@ func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
 		"in many partitions":   {linkage.Config{Left: left, Right: right, Threshold: 0.5}, 5, 60},
 		"the smaller one left": {linkage.Config{Left: right, Right: left, Threshold: 0.6}, 3, 50},
 		"without weights":      {linkage.Config{Left: left, Right: right, Threshold: 0.4, Weighing: linkage.Weighing{IDF: linkage.IDFNone, Measure: measure.WeightedJaccard, Repetitions: true}}, 2, 50},
+		"with other columns":   {linkage.Config{Left: inFiles(t, left, 2), Right: right, Threshold: 0.5, With: []string{"day", "name", "title"}}, 2, 60},
 		"columns by hand": {linkage.Config{Left: left, Right: right, Threshold: 0.7, RightID: "-", Fields: []linkage.Field{
 			{Left: "title", Right: "name", Weight: 3, Tokens: "words"}, {Left: "maker"}, {Left: "price", Weight: 0.5},
 		}}, 4, 50},
@@ -243,6 +249,7 @@ func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
 
 func TestAJoinThatOneTaskDecidesIsThatOfOneMachine(t *testing.T) {
 	left, right := twoTables(t, 100, 80, 0)
+	crowd, _ := twoTables(t, 60, 3, 10)
 	var labels []linkage.Label
 	for i := range 30 {
 		labels = append(labels, linkage.Label{A: fmt.Sprintf("l%d", i+34), B: fmt.Sprintf("r%d", i+1), Match: true}, linkage.Label{A: fmt.Sprintf("l%d", i+34), B: fmt.Sprintf("r%d", i+2)})
@@ -265,7 +272,9 @@ func TestAJoinThatOneTaskDecidesIsThatOfOneMachine(t *testing.T) {
 			Left: right, Right: left, Match: linkage.Best, Threshold: 0.3, Searching: linkage.Searching{Candidates: linkage.LSH},
 			Fields: []linkage.Field{{Left: "name", Right: "title"}, {Left: "name", Right: "maker", Tokens: "words"}, {Left: "price", Weight: 2}, {Left: "id"}},
 		}, false},
-		"a learned model": {linkage.Config{Left: left, Right: right, Model: model}, true},
+		"with other columns": {linkage.Config{Left: left, Right: right, With: []string{"name", "id", "maker"}}, true},
+		"one table":          {linkage.Config{Left: inFiles(t, crowd, 3)}, true},
+		"a learned model":    {linkage.Config{Left: left, Right: right, Model: model}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			compareJoin(t, tt.config, PlanOptions{Partitions: 3, Probability: tt.probability}, 20)
@@ -306,10 +315,8 @@ func TestWhatAJoinByStagesDoesNotTakeIsRefused(t *testing.T) {
 	left, right := twoTables(t, 3, 3, 0)
 	good := linkage.Config{Left: left, Right: right, Threshold: 0.5, Match: linkage.All, Searching: linkage.Searching{Candidates: linkage.LSH}}
 	for what, change := range map[string]func(c *linkage.Config, o *PlanOptions){
-		"one table":     func(c *linkage.Config, _ *PlanOptions) { c.Right = "" },
-		"other columns": func(c *linkage.Config, _ *PlanOptions) { c.With = []string{"title"} },
+		"two tables":    func(_ *linkage.Config, o *PlanOptions) { o.Command = stage.Dedup },
 		"known links":   func(c *linkage.Config, _ *PlanOptions) { c.Known = []linkage.Known{{}} },
-		"Parquet":       func(_ *linkage.Config, o *PlanOptions) { o.Output = "links.parquet" },
 		"no place":      func(_ *linkage.Config, o *PlanOptions) { o.Output = "" },
 		"an own input":  func(_ *linkage.Config, o *PlanOptions) { o.Output = left },
 		"a poor recall": func(c *linkage.Config, _ *PlanOptions) { c.Threshold, c.Recall = 0.01, 0.999 },

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bucketurl"
@@ -20,7 +21,7 @@ import (
 
 // PlanOptions say how the work is divided and where it goes.
 type PlanOptions struct {
-	Command    string // of Make: stage.Dedup or stage.Pairs
+	Command    string // of Make stage.Dedup or stage.Pairs, of MakeJoin stage.Join or stage.Dedup
 	Work       string // folder or URL; "": beside the output
 	Output     string
 	Partitions int    // 0: by the size of the input and the memory of a task
@@ -29,13 +30,14 @@ type PlanOptions struct {
 	Prices     Prices // of the estimate
 	// Probability of MakeJoin adds a column to the list: how likely each link is right.
 	Probability bool
+	Keep        cluster.Keep // of MakeJoin with the Command stage.Dedup
 }
 
 const defaultMemory = 1 << 30
 
-// Make makes the plan of a run: it finds the inputs, settles what the configuration leaves open,
-// and judges the work by a sample of the input. What only one machine does is refused: the
-// error wraps dedup.ErrUsage.
+// Make makes the plan of a run: it finds the inputs, chooses the settings that the configuration
+// leaves open, and estimates the work by a sample of the input. Settings that need one machine
+// are refused: the error wraps dedup.ErrUsage.
 func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	if err := check(&c, &o); err != nil {
 		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)

@@ -19,8 +19,8 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// What a task has made is one object: its blocks by stream and partition, so that a reader
-// needs one range of it, and an index of them. Numbers are little-endian.
+// The output of a task is one object: its blocks by stream and partition, so that a reader needs one range
+// of it, and an index of them. Numbers are little-endian.
 //
 //	block… | index: stream 4, partition 4, offset 8, length 8 … |
 //	footer: CRC-32C of index and rest of the footer 4 | version 4 | plan 8 | entries 8 |
@@ -34,8 +34,7 @@ const (
 	entryBytes    = 24
 )
 
-// tailBytes is how much of the end of an object is read at first: the index of most objects is
-// in it.
+// tailBytes is how much of the end of an object is read first: it contains the index of most objects.
 const tailBytes = 64 << 10
 
 // ErrObject says that an object of the work folder is damaged, or missing.
@@ -84,32 +83,34 @@ func (c *collector) publish(to io.Writer) error {
 	}
 	slices.SortStableFunc(c.blocks, compareExtents)
 	out := bufio.NewWriterSize(to, 1<<20)
-	var index []byte
-	var last extent
-	entries, offset := 0, int64(0)
-	end := func() {
-		if last.length > 0 {
-			entries++
-			index = binary.LittleEndian.AppendUint32(index, uint32(last.stream))
-			index = binary.LittleEndian.AppendUint32(index, uint32(last.partition))
-			index = binary.LittleEndian.AppendUint64(index, uint64(last.offset))
-			index = binary.LittleEndian.AppendUint64(index, uint64(last.length))
-		}
-	}
+	var parts []extent
+	offset := int64(0)
 	for _, b := range c.blocks {
-		if compareExtents(b, last) != 0 {
-			end()
-			last = extent{b.stream, b.partition, offset, 0}
+		if last := len(parts) - 1; last < 0 || compareExtents(b, parts[last]) != 0 {
+			parts = append(parts, extent{b.stream, b.partition, offset, 0})
 		}
-		last.length += b.length
+		parts[len(parts)-1].length += b.length
 		offset += b.length
 		if _, err := io.Copy(out, io.NewSectionReader(c.file, b.offset, b.length)); err != nil {
 			return err
 		}
 	}
-	end()
+	return writeIndex(out, c.plan, parts)
+}
+
+// writeIndex ends an object that consists of these parts, one behind the other.
+func writeIndex(out *bufio.Writer, plan uint64, parts []extent) error {
+	var index []byte
+	end := int64(0)
+	for _, part := range parts {
+		index = binary.LittleEndian.AppendUint32(index, uint32(part.stream))
+		index = binary.LittleEndian.AppendUint32(index, uint32(part.partition))
+		index = binary.LittleEndian.AppendUint64(index, uint64(part.offset))
+		index = binary.LittleEndian.AppendUint64(index, uint64(part.length))
+		end = part.offset + part.length
+	}
 	rest := binary.LittleEndian.AppendUint32(nil, objectVersion)
-	for _, v := range []uint64{c.plan, uint64(entries), uint64(offset)} {
+	for _, v := range []uint64{plan, uint64(len(parts)), uint64(end)} {
 		rest = binary.LittleEndian.AppendUint64(rest, v)
 	}
 	rest = append(rest, objectMagic...)
@@ -120,6 +121,32 @@ func (c *collector) publish(to io.Writer) error {
 		}
 	}
 	return out.Flush()
+}
+
+// onePart is the Output of what makes blocks of one stream for one partition: they go to the object at once.
+type onePart struct {
+	to   *bufio.Writer
+	part extent
+}
+
+// Block implements stage.Output.
+func (o *onePart) Block(h stage.Header, block []byte) error {
+	if of := (extent{h.Stream, h.Partition, 0, o.part.length}); o.part.length == 0 {
+		o.part = of
+	} else if of != o.part {
+		return fmt.Errorf("%w: %s in an object of stream %s", ErrObject, h, o.part.stream)
+	}
+	o.part.length += int64(len(block))
+	_, err := o.to.Write(block)
+	return err
+}
+
+// end ends the object.
+func (o *onePart) end(plan uint64) error {
+	if o.part.length == 0 {
+		return writeIndex(o.to, plan, nil)
+	}
+	return writeIndex(o.to, plan, []extent{o.part})
 }
 
 // store is where the tasks of a plan leave their objects, for a reader of one partition.

@@ -9,11 +9,13 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/linklist"
+	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -51,9 +53,9 @@ func (in *input) Keep(ctx context.Context, kept func(position uint64) bool) erro
 	if in.plan.Engine { // which drops documents itself
 		return nil
 	}
-	o := in.plan.options(in.o.Buckets)
 	first, end := in.plan.filesOf(in.number)
 	for file := first; file < end; file++ {
+		o := in.plan.optionsOf(file, in.o.Buckets)
 		source, err := in.plan.source(ctx, in.plan.Files[file], o)
 		if err != nil {
 			return err
@@ -128,8 +130,10 @@ type Summary struct {
 	Pairs         int64  `json:"pairs,omitempty"`
 	BucketsCapped int64  `json:"buckets_capped"`
 	Missed        int64  `json:"missed,omitempty"` // documents that were compared with the first of their buckets only
-	Recipe        string `json:"recipe"`
+	Recipe        string `json:"recipe,omitempty"`
 	Plan          string `json:"plan"`
+	// Join is what one task has found out about records, and says about it.
+	Join *linkage.Report `json:"join,omitempty"`
 }
 
 // publish puts the lists together, and makes the summary, which Dedup writes.
@@ -140,14 +144,19 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 		name, header string
 	}
 	lists := []textList{{stage.PairsText, "", "a,b,similarity\n"}}
-	switch p.Command {
-	case stage.Join:
+	switch {
+	case p.Command == stage.Join && p.Join.Format == linklist.Packed:
+		lists = nil
+		if err := in.writeParquet(ctx); err != nil {
+			return nil, err
+		}
+	case p.Command == stage.Join:
 		var header strings.Builder
 		if err := linklist.WriteHeader(&header, p.Join.Format, p.Join.List()); err != nil {
 			return nil, err
 		}
 		lists = []textList{{stage.LinksText, "", header.String()}}
-	case stage.Dedup:
+	case p.Command == stage.Dedup:
 		lists = []textList{{stage.RemovedText, dedup.RemovedFile, "id,kept_id,similarity\n"}, {stage.ClustersText, dedup.ClustersFile, "id,cluster\n"}}
 	}
 	for _, l := range lists {
@@ -222,5 +231,66 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 		BucketsCapped: n[stage.CountCapped], Missed: n[stage.CountMissed], Recipe: p.Recipe, Plan: p.Digest,
 	}
 	s.Kept = s.Read - s.Removed - s.Skipped
+	if err == nil && p.Join != nil && p.Join.Rule != nil {
+		s.Join, err = in.told(ctx)
+	}
 	return s, err
+}
+
+// Told returns what stage.Match, which has run, says about the join of a plan.
+func Told(ctx context.Context, p *Plan, o Options) (*linkage.Report, error) {
+	st, err := openStore(ctx, p, o.Buckets, 0)
+	if err != nil {
+		return nil, err
+	}
+	return (&input{plan: p, store: st, o: &o}).told(ctx)
+}
+
+// told returns what stage match says about the join.
+func (in *input) told(ctx context.Context) (*linkage.Report, error) {
+	r := &linkage.Report{}
+	err := in.Blocks(ctx, stage.Told, func(block []byte) error {
+		return stage.EachRow(block, in.plan.ID(), stage.Told, func(_ []uint64, payload []byte) error { return json.Unmarshal(payload, r) })
+	})
+	return r, err
+}
+
+// writeParquet writes the list of links as Parquet. It reads the links twice, since a column has the type of all
+// its values.
+func (in *input) writeParquet(ctx context.Context) error {
+	p := in.plan
+	columns := p.Join.List()
+	row, bytes := make([]string, len(columns)), make([]bool, len(columns))
+	each := func(visit func() error) error {
+		return in.Blocks(ctx, stage.LinksText, func(block []byte) error {
+			return stage.EachRow(block, p.ID(), stage.LinksText, func(_ []uint64, payload []byte) error {
+				if err := linklist.Unpack(row, payload); err != nil {
+					return err
+				}
+				return visit()
+			})
+		})
+	}
+	err := each(func() error {
+		for i, value := range row {
+			bytes[i] = bytes[i] || !utf8.ValidString(value)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	to, err := p.create(ctx, in.o.Buckets, "")
+	if err != nil {
+		return err
+	}
+	defer to.Abort()
+	w := linklist.NewParquet(to, columns, bytes)
+	if err := each(func() error { return w.Write(row) }); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return to.Commit()
 }

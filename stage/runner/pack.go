@@ -24,7 +24,7 @@ const packed = "pack"
 // readColumns has it. They are numbered as they come; a plan for an engine has a part a task. One without
 // an id is named by its part and line, PART:LINE from 0:1 on; of a Join by its number in its table. A
 // record that cannot be used is an error, which names its line.
-func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer, o Options) (err error) {
+func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer, o Options) error {
 	if number < 0 || number >= len(p.FirstFiles) {
 		return fmt.Errorf("%w: part %d of documents, of which there are %d", stage.ErrStage, number, len(p.FirstFiles))
 	}
@@ -39,9 +39,19 @@ func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer,
 	if there, err := st.has(ctx, st.key(packed, number)); err != nil || there && !o.Again {
 		return err
 	}
-	space := o.space(p)
-	defer func() { err = errors.Join(err, space.Close()) }()
-	return st.leave(ctx, space, packed, number, func(to stage.Output) error { return p.pack(ctx, number, in, to, o) })
+	to, err := st.at.Create(ctx, st.key(packed, number))
+	if err != nil {
+		return &corpus.Problem{Path: p.Work, Err: err}
+	}
+	defer to.Abort()
+	documents := &onePart{to: bufio.NewWriterSize(to, 256<<10)}
+	if err := p.pack(ctx, number, in, documents, o); err != nil {
+		return err
+	}
+	if err := documents.end(p.ID()); err != nil {
+		return err
+	}
+	return to.Commit()
 }
 
 // pack packs the documents of a part.
@@ -81,13 +91,13 @@ func (p *Plan) readLines(ctx context.Context, number int, in io.Reader, o Option
 //
 // until the end of the stream. The bytes of values go from the first offset to the last one, which need not
 // begin at 0. Columns are, of Dedup and Pairs, the text, the field of the keep rule if there is one, and the
-// id unless the plan has none; of Join the fields of the part's table, and the id. Numbers are little-endian.
+// id unless the plan has none; of records the fields of the part's table in place of the text. Numbers are little-endian.
 func (p *Plan) readColumns(ctx context.Context, number int, in io.Reader, _ Options, visit func(*stage.Document) error) error {
 	file := p.FirstFiles[number]
 	o := p.optionsOf(file, nil)
 	named := o.IDField != corpus.NoID
 	columns := len(o.Fields)
-	if p.Command != stage.Join {
+	if p.Join == nil {
 		columns++
 	}
 	if named {
@@ -119,10 +129,11 @@ func (p *Plan) readColumns(ctx context.Context, number int, in io.Reader, _ Opti
 				d.Name, rest = rest[len(rest)-1], rest[:len(rest)-1]
 			}
 			d.Made = len(d.Name) == 0
-			if p.Command == stage.Join {
-				d.Fields = rest
-			} else if d.Text = rest[0]; len(rest) > 1 {
-				d.Field = rest[1]
+			if p.Reading.Field != "" {
+				d.Field, rest = rest[len(rest)-1], rest[:len(rest)-1]
+			}
+			if d.Fields = rest; p.Join == nil {
+				d.Text = rest[0]
 			}
 			if err := visit(&d); err != nil {
 				return err

@@ -17,8 +17,8 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// Pipe runs one task for an engine, which hands over all blocks that are for it, in any order,
-// and takes those that it makes:
+// Pipe runs one task for an engine, which passes in all blocks for the task, in any order, and
+// receives the blocks that the task makes:
 //
 //	in:   length 4 | block …                      until the end of the stream
 //	out:  stream 4 | partition 4 | length 4 | block …

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ type Plan struct {
 	Files    []File   `json:"files"`
 	Engine   bool     `json:"engine,omitempty"` // which hands over the documents: there are no Files
 	Reading  Reading  `json:"reading"`
-	Tables   []Table  `json:"tables,omitempty"` // of Join: the left one and the right one
+	Tables   []Table  `json:"tables,omitempty"` // of records: the left one and the right one, or the one
 	Skipped  int64    `json:"skipped"`          // inputs that were found and cannot be read
 	Work     string   `json:"work"`             // folder or URL for what tasks hand each other
 	Output   string   `json:"output"`           // folder or URL of Dedup, file or URL of Pairs
@@ -78,8 +79,14 @@ func Load(r io.Reader) (*Plan, error) {
 	if last := p.FirstFiles[len(p.FirstFiles)-1]; !p.Engine && last > len(p.Files) {
 		return nil, fmt.Errorf("not a plan of alike: a task begins with file %d of %d", last, len(p.Files))
 	}
-	if p.Command == stage.Join && (len(p.Tables) != 2 || !p.Engine && p.Join.RightFile >= len(p.Files)) {
-		return nil, errors.New("not a plan of alike: a join has two tables")
+	if p.Join != nil {
+		tables := 1
+		if p.Join.RightFile > 0 {
+			tables = 2
+		}
+		if len(p.Tables) != tables || !p.Engine && p.Join.RightFile >= len(p.Files) {
+			return nil, errors.New("not a plan of alike: its tables and their files are not those of a join")
+		}
 	}
 	return p, nil
 }
@@ -132,12 +139,12 @@ type Buckets = func(ctx context.Context, url string) (corpus.Bucket, error)
 // optionsOf returns how a file, or an engine's part of this number, is read.
 func (p *Plan) optionsOf(file int, buckets Buckets) corpus.Options {
 	o := p.options(buckets)
-	if p.Command == stage.Join {
+	if p.Join != nil {
 		table := p.Tables[0]
-		if file >= p.Join.RightFile {
+		if p.Join.RightFile > 0 && file >= p.Join.RightFile {
 			table = p.Tables[1]
 		}
-		o.NoText, o.IDField, o.Fields = true, table.IDField, table.Fields
+		o.NoText, o.IDField, o.Fields = true, table.IDField, slices.Concat(table.Fields, o.Fields)
 	}
 	return o
 }

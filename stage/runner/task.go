@@ -59,7 +59,7 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 	}
 	space := o.space(p)
 	defer func() { err = errors.Join(err, space.Close()) }()
-	if p.Command == stage.Join && name != p.Stages()[0].Name {
+	if p.Join != nil && name != p.Stages()[0].Name && name != stage.Write {
 		o.OnSkip = nil // the first stage has told
 	}
 	in := &input{plan: p, number: number, store: st, o: &o}
@@ -175,7 +175,7 @@ func (r *reader) skip(p *corpus.Problem) error {
 }
 
 func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64) bool, visit func(*stage.Document) error) error {
-	table, ends := r.in.plan.Command == stage.Join, r.skip
+	table, ends := r.in.plan.Join != nil, r.skip
 	if table { // it must be whole
 		ends = func(p *corpus.Problem) error { return p }
 	}
@@ -232,7 +232,8 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 // document makes a document of a record.
 func (r *reader) document(position uint64, lines int64, record *corpus.Record) *stage.Document {
 	r.d = stage.Document{Position: position, Name: record.ID, Text: record.Text, Made: record.ID == nil}
-	if r.in.plan.Command == stage.Join {
+	p := r.in.plan
+	if p.Command == stage.Join {
 		r.d.Fields, r.d.Row, r.d.Made = record.Fields, r.rows, len(record.ID) == 0
 		return &r.d
 	}
@@ -240,8 +241,9 @@ func (r *reader) document(position uint64, lines int64, record *corpus.Record) *
 		r.name = r.source.AppendID(r.name[:0], lines+record.Line)
 		r.d.Name = r.name
 	}
-	if len(record.Fields) > 0 {
-		r.d.Field = record.Fields[0]
+	if r.d.Fields = record.Fields; p.Reading.Field != "" { // it comes last
+		last := len(record.Fields) - 1
+		r.d.Fields, r.d.Field = record.Fields[:last], record.Fields[last]
 	}
 	return &r.d
 }
@@ -267,8 +269,8 @@ func eachBlockOf(ctx context.Context, f *corpus.File, skip func(*corpus.Problem)
 	}
 }
 
-// broken judges why a file cannot be read further. skip is told of damage, which is there in every run;
-// all else is an error.
+// broken decides whether a file that cannot be read further is damaged. skip is called for damage,
+// which every run finds; anything else is an error.
 func broken(ctx context.Context, err error, skip func(*corpus.Problem) error) error {
 	var p *corpus.Problem
 	if err := ctx.Err(); err != nil {

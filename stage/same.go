@@ -1,0 +1,109 @@
+package stage
+
+import (
+	"errors"
+	"math"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/linkage"
+)
+
+// keepOfRecords decides whom each cluster of records keeps, as package dedup does with links. A record whose name
+// another one has is in no cluster. It holds 17 bytes of each record, and the names of two of each cluster.
+func (t *task) keepOfRecords(r *linkage.Result) error {
+	if id := t.plan.Join.Rule.GuessedID; id != "" && len(r.Repeated) > 0 {
+		return setting.Errorf("the column %q was taken for the ids, and %s is there more than once: name the column with the ids (%s), or - where there is none",
+			id, r.Repeated[0], setting.IDField)
+	}
+	skipped, err := t.skippedRows(r.Left)
+	if err != nil {
+		return err
+	}
+	sets, linked := cluster.New(r.Left), int64(0)
+	for l := range r.Links.All() {
+		if !skipped[l.RowA] && !skipped[l.RowB] {
+			sets.Union(uint32(l.RowA), uint32(l.RowB))
+			linked++
+		}
+	}
+	k := &keptRecords{t: t, similarity: r.Similarity, label: sets.AppendLabels(nil), size: make([]uint32, r.Left), of: map[uint32]*keptRecord{}}
+	for _, label := range k.label {
+		k.size[label]++
+	}
+	if err = k.each(k.choose); err == nil {
+		err = k.each(k.decide)
+	}
+	return errors.Join(err, t.count(CountVerified, linked), t.count(CountClusters, int64(len(k.of))))
+}
+
+// skippedRows tells which records have the name of another one, by their numbers.
+func (t *task) skippedRows(rows int) ([]bool, error) {
+	sorted, err := t.sorted(8, Skips)
+	if err != nil {
+		return nil, err
+	}
+	skips, skipped := extsort.NewLookup(sorted), make([]bool, 0, rows)
+	err = t.eachTableRow(func(r *tableRecord) error {
+		_, skip := skips.Find(r.position)
+		skipped = append(skipped, skip)
+		return nil
+	})
+	if err == nil && len(skipped) != rows {
+		err = errParts
+	}
+	return skipped, errors.Join(err, skips.Close(), sorted.Close())
+}
+
+// keptRecords are the clusters of records, by their labels: the numbers of their first members.
+type keptRecords struct {
+	t          *task
+	similarity func(a, b int) float64
+	label      []uint32 // of each record
+	size       []uint32 // by label
+	of         map[uint32]*keptRecord
+}
+
+// keptRecord is what a cluster keeps.
+type keptRecord struct {
+	first, name []byte // names of the first member, and of what is kept
+	row         uint32
+	meta        cluster.Meta
+}
+
+// each visits the members of clusters in the order of the table, by their numbers.
+func (k *keptRecords) each(visit func(row uint32, r *tableRecord) error) error {
+	row := uint32(0)
+	return k.t.eachTableRow(func(r *tableRecord) error {
+		at := row
+		if row++; k.size[k.label[at]] == 1 {
+			return nil
+		}
+		return visit(at, r)
+	})
+}
+
+// choose takes a member for what its cluster keeps, if none before it is preferred.
+func (k *keptRecords) choose(row uint32, r *tableRecord) error {
+	of := k.of[k.label[row]]
+	if of == nil {
+		of = &keptRecord{first: append([]byte(nil), r.name...)}
+		k.of[k.label[row]] = of
+	} else if !k.t.plan.keep.Prefer(row, of.row, r.meta, of.meta) {
+		return nil
+	}
+	of.name, of.row, of.meta = append(of.name[:0], r.name...), row, r.meta
+	return nil
+}
+
+// decide emits what becomes of a member.
+func (k *keptRecords) decide(row uint32, r *tableRecord) error {
+	of := k.of[k.label[row]]
+	removed, similarity := uint64(0), 1.0
+	if row != of.row {
+		removed, similarity = 1, k.similarity(int(min(row, of.row)), int(max(row, of.row)))
+	}
+	payload := appendPart(appendPart(appendPart(nil, r.name), of.first), of.name)
+	return k.t.out.add(Fates, k.t.plan.TaskOf(r.position), payload, r.position, removed, math.Float64bits(similarity))
+}
