@@ -3,19 +3,19 @@
 // It is the front door to the packages below it, for what most users need:
 //
 //   - Dedup removes near-duplicates from files and folders, Pairs lists them.
-//   - Compare looks at two texts: similarity, estimates, shared passages.
+//   - Compare compares two texts: similarity, estimates, shared passages.
 //   - Sketch gives the fingerprint of every document of a corpus.
-//   - ScorePairs and ScoreClusters hold a result against the truth.
+//   - ScorePairs and ScoreClusters compare a result with the truth.
 //
-// A threshold is the only number one has to choose: similarities are exact
-// Jaccard similarities of sets of n-word shingles, verified by default, and
-// results are the same for any number of threads. Config.Measure takes containment,
-// cosine and others in place of Jaccard.
+// A threshold is the only number that you must choose: similarities are exact Jaccard
+// similarities of sets of n-word shingles, verified by default, and results are the same
+// for any number of threads. Config.Measure chooses containment, cosine and others
+// instead of Jaccard.
 //
-// Everything else is in packages of its own: text and shingle turn a text into
-// features, minhash and simhash features into a signature, lsh signatures into candidate
-// pairs, simjoin verifies or joins exactly, cluster decides what is kept, corpus
-// reads and writes files, and dedup runs it all over a corpus.
+// Everything else is in its own package: text and shingle turn a text into features,
+// minhash and simhash turn features into a signature, lsh turns signatures into candidate
+// pairs, simjoin verifies or joins exactly, cluster decides what to keep, corpus reads
+// and writes files, and dedup runs it all over a corpus.
 package alike
 
 import (
@@ -30,16 +30,16 @@ import (
 // 0.99, exact verification.
 type Config = dedup.Config
 
-// Summary is the account of a run.
+// Summary is the report of a run.
 type Summary = dedup.Summary
 
-// Plan is what a run will take.
+// Plan is an estimate of what a run will take.
 type Plan = dedup.Plan
 
 // Pair is two similar documents.
 type Pair = dedup.Pair
 
-// ErrUsage marks errors of a Config, as against errors of the data.
+// ErrUsage marks errors of a Config, as opposed to errors of the data.
 var ErrUsage = dedup.ErrUsage
 
 // Dedup copies the documents of config.Inputs to config.Output, but only one of
@@ -48,7 +48,7 @@ func Dedup(ctx context.Context, config Config) (*Summary, error) {
 	return dedup.Run(ctx, withReport(config))
 }
 
-// withReport has a run write the page of package report, if no other one is asked for.
+// withReport makes a run write the page of package report unless another one is set.
 func withReport(config Config) Config {
 	if config.Report == nil {
 		config.Report = report.Dedup

@@ -15,7 +15,7 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// Comparison is what Compare finds out about two texts.
+// Comparison is the result of Compare.
 type Comparison struct {
 	TextScheme   string     `json:"text_scheme"`
 	FeaturesA    int        `json:"features_a"` // distinct shingles
@@ -27,9 +27,9 @@ type Comparison struct {
 	Passages     []Passage  `json:"passages"` // longest first
 }
 
-// Similarity returns another measure of the two texts: of a in b where it is directed.
-// It is 0 when they have nothing in common. For WeightedJaccard the texts are compared
-// with shingle.Options.Multiset.
+// Similarity returns another measure of the two texts, of a in b if it is directed. It is
+// 0 when they have nothing in common. For WeightedJaccard compare the texts with
+// shingle.Options.Multiset.
 func (c *Comparison) Similarity(m measure.Measure) float64 {
 	return m.Similarity(uint64(c.Intersection), uint64(c.FeaturesA), uint64(c.FeaturesB))
 }
@@ -40,12 +40,12 @@ func (c *Comparison) Containments() (aInB, bInA float64) {
 	return measure.Containment.Similarity(inter, a, b), measure.Containment.Similarity(inter, b, a)
 }
 
-// Estimate is the similarity as the signatures of a scheme show it.
+// Estimate is the similarity that the signatures of a scheme show.
 type Estimate struct {
 	Scheme        string  `json:"scheme"`
 	Equal         int     `json:"equal"` // components that agree; 0 for bottomk, which has none
 	Similarity    float64 `json:"similarity"`
-	StandardError float64 `json:"standard_error"` // by theory, at the exact similarity
+	StandardError float64 `json:"standard_error"` // in theory, at the exact similarity
 }
 
 // Passage is a run of tokens that two texts share.
@@ -53,18 +53,18 @@ type Passage struct {
 	Tokens int    `json:"tokens"`
 	A      Place  `json:"a"`
 	B      Place  `json:"b"`
-	Text   string `json:"text"` // as it stands in a
+	Text   string `json:"text"` // as in a, unchanged
 }
 
-// Place is where a passage stands in a text.
+// Place is the position of a passage in a text.
 type Place struct {
 	Start int `json:"start"` // byte offset of the first token
-	End   int `json:"end"`   // byte offset behind the last token
-	Line  int `json:"line"`  // of Start, from 1
+	End   int `json:"end"`   // byte offset of the end of the last token
+	Line  int `json:"line"`  // line of Start, counted from 1
 }
 
-// ComparisonSchemes returns the schemes that Compare estimates with when none
-// are given: one of every kind, with k components from seed.
+// ComparisonSchemes returns the schemes that Compare uses for estimates when none are
+// given: one of every kind, with k components and the given seed.
 func ComparisonSchemes(k int, seed uint64) ([]minhash.Scheme, error) {
 	lines := []string{
 		"oph k=%d bits=32 seed=%d",
@@ -83,9 +83,9 @@ func ComparisonSchemes(k int, seed uint64) ([]minhash.Scheme, error) {
 	return schemes, nil
 }
 
-// Compare compares two texts: the exact Jaccard similarity of their shingle
-// sets, its estimate by every scheme, and the passages of at least a shingle's
-// length that they share. O(n log n) in the number of tokens.
+// Compare compares two texts: the exact Jaccard similarity of their shingle sets, its
+// estimate by every scheme, and the shared passages at least as long as a shingle. O(n
+// log n) in the number of tokens.
 func Compare(a, b []byte, options shingle.Options, schemes ...minhash.Scheme) (*Comparison, error) {
 	for _, scheme := range schemes {
 		if err := recipe.Fits(scheme, options); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// PairScores is how well found pairs agree with true ones.
+// PairScores says how well found pairs agree with true ones.
 type PairScores struct {
 	Precision      float64 `json:"precision"`
 	Recall         float64 `json:"recall"`
@@ -23,25 +23,25 @@ type PairScores struct {
 	TruePositives  uint64  `json:"true_positives"`
 	FalsePositives uint64  `json:"false_positives"`
 	FalseNegatives uint64  `json:"false_negatives"`
-	// Pairs of an id with itself, which count for nothing.
+	// Pairs of an id with itself, which do not count.
 	FoundSelfPairs uint64 `json:"found_self_pairs,omitempty"`
 	TrueSelfPairs  uint64 `json:"true_self_pairs,omitempty"`
 }
 
-// ClusterScores is how well two clusterings of the same documents agree.
+// ClusterScores says how well two clusterings of the same documents agree.
 type ClusterScores struct {
-	Documents    uint64     `json:"documents"` // named by either
+	Documents    uint64     `json:"documents"` // named by at least one of the files
 	AdjustedRand float64    `json:"adjusted_rand"`
-	Pairs        PairScores `json:"pairs"` // of the pairs that are in one cluster
+	Pairs        PairScores `json:"pairs"` // for the pairs that are in one cluster
 }
 
-// ScorePairs holds the pairs in one file against those in another. Both are CSV,
-// or JSON lines by the name .jsonl, with the ids in the first two columns (JSON:
-// a and b). Pairs of the truth with a similarity, the third column, below
-// minSimilarity are left out; 0 takes all.
+// ScorePairs compares the pairs in one file with those in another. Both are CSV, or JSON
+// lines if the name ends in .jsonl, with the ids in the first two columns (JSON: a and
+// b). Pairs of the truth with a similarity, the third column, below minSimilarity are
+// left out; 0 keeps all.
 //
-// The first line of a CSV file may be a header. It is judged by its names, and by
-// whether its ids are anywhere else; see Header and Notices.
+// The first line of a CSV file may be a header. ScorePairs judges by its names, and by
+// whether its ids occur anywhere else; see Header and Notices.
 func ScorePairs(found, truth string, minSimilarity float64, options ...ScoreOption) (*PairScores, error) {
 	s := newScoring(options)
 	f, t, err := s.readTwo(found, truth)
@@ -61,10 +61,9 @@ func ScorePairs(found, truth string, minSimilarity float64, options ...ScoreOpti
 	return &scores, nil
 }
 
-// ScoreClusters holds the clustering in one file against that in another. A
-// file with the header id,cluster names the cluster of each document; of a file
-// of pairs, whatever is connected is one cluster.
-// Headers are as for ScorePairs.
+// ScoreClusters compares the clustering in one file with that in another. A file with the
+// header id,cluster names the cluster of each document; in a file of pairs, connected
+// documents are one cluster. Headers are as for ScorePairs.
 func ScoreClusters(found, truth string, options ...ScoreOption) (*ClusterScores, error) {
 	f, t, err := newScoring(options).readTwo(found, truth)
 	if err != nil {
@@ -97,7 +96,7 @@ func newScoring(options []ScoreOption) *scoring {
 	return s
 }
 
-// selfPairs counts the pairs of an id with itself and tells of them.
+// selfPairs counts the pairs of an id with itself and reports them to the user.
 func (s *scoring) selfPairs(r *rows, pairs []eval.Pair) (n uint64) {
 	for _, p := range pairs {
 		if p.A == p.B {
@@ -110,11 +109,11 @@ func (s *scoring) selfPairs(r *rows, pairs []eval.Pair) (n uint64) {
 	return n
 }
 
-// rows is what a file of pairs or clusters holds.
+// rows is the content of a file of pairs or clusters.
 type rows struct {
 	path   string
 	json   bool
-	header []string // nil: there is none
+	header []string // nil: no header
 	rows   [][]string
 }
 
@@ -123,7 +122,7 @@ func readRows(path string) (*rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // only read
+	defer file.Close() // the file was only read
 	r := &rows{path: path, json: strings.HasSuffix(path, ".jsonl")}
 	if r.json {
 		r.rows, err = jsonRows(file)
@@ -141,7 +140,7 @@ func readRows(path string) (*rows, error) {
 	return r, nil
 }
 
-// check refuses rows without two ids.
+// check returns an error for rows without two ids.
 func (r *rows) check() error {
 	for i, row := range r.rows {
 		if len(row) < 2 {
@@ -151,7 +150,7 @@ func (r *rows) check() error {
 	return nil
 }
 
-// jsonRows reads the JSON lines that Pairs are printed as.
+// jsonRows reads the JSON lines that the command pairs prints.
 func jsonRows(r io.Reader) ([][]string, error) {
 	var rows [][]string
 	decoder := json.NewDecoder(r)

@@ -15,7 +15,7 @@ type HeaderMode string
 
 // The modes.
 const (
-	HeaderAuto HeaderMode = "auto" // judged by what stands in the files; see ScorePairs
+	HeaderAuto HeaderMode = "auto" // judged by the files' contents; see ScorePairs
 	HeaderYes  HeaderMode = "yes"
 	HeaderNo   HeaderMode = "no"
 )
@@ -23,25 +23,27 @@ const (
 // A ScoreOption changes how ScorePairs and ScoreClusters read their files.
 type ScoreOption func(*scoring)
 
-// scoring is how files are read to be scored.
+// scoring holds the options for reading files to score.
 type scoring struct {
 	header HeaderMode
 	notice func(Notice)
 }
 
-// Header tells whether first lines are headers. Without it they are judged.
+// Header sets whether first lines are headers. Without it ScorePairs and ScoreClusters
+// judge.
 func Header(mode HeaderMode) ScoreOption { return func(s *scoring) { s.header = mode } }
 
-// Notices has notice be told what a user should know: what was taken for a header, and
-// which pairs do not count.
+// Notices sets a function to receive messages for the user: which line was treated as a
+// header, and which pairs do not count.
 func Notices(notice func(Notice)) ScoreOption { return func(s *scoring) { s.notice = notice } }
 
-// ownHeaders begin the files that alike writes.
+// ownHeaders are the headers that alike itself writes.
 var ownHeaders = [][]string{
 	{"a", "b", "similarity"}, {"left_id", "right_id", "similarity"}, {"id", "kept_id", "similarity"}, {"id", "cluster"},
 }
 
-// isOwn tells whether a row is a header that alike writes. Columns may follow a similarity.
+// isOwn reports whether a row is a header that alike writes. More columns may follow a
+// similarity.
 func isOwn(row []string) bool {
 	return slices.ContainsFunc(ownHeaders, func(h []string) bool {
 		return slices.Equal(h, row) || len(h) == 3 && len(row) > 3 && slices.Equal(h, row[:3])
@@ -54,7 +56,7 @@ var (
 	secondNames = []string{"b", "id", "id2", "id_2", "idb", "id_b", "right", "right_id", "right id", "doc2", "kept_id", "cluster"}
 )
 
-// readTwo reads two files and takes their headers off.
+// readTwo reads two files and removes their headers.
 func (s *scoring) readTwo(found, truth string) (f, t *rows, err error) {
 	if f, err = readRows(found); err != nil {
 		return nil, nil, err
@@ -77,12 +79,13 @@ func (s *scoring) readTwo(found, truth string) (f, t *rows, err error) {
 	return f, t, nil
 }
 
-// isHeader judges the first row of a file, which is scored with another, and tells what
-// it was taken for where that could be wrong.
+// isHeader judges the first row of a file, which is scored with another, and tells the user
+// its judgement if that could be wrong.
 //
-// Headers that alike writes, and usual names, are headers. Another first row is one if
-// neither of its ids is in any other row of the two files and, besides, its third column
-// is no number and those below are, or its ids have no digits and all ids below have.
+// Headers that alike writes, and usual names, are headers. Any other first row is a header
+// if neither of its ids is in any other row of the two files and, in addition, its third
+// column is no number while those below are, or its ids have no digits while all ids below
+// have.
 func (s *scoring) isHeader(r, other *rows) bool {
 	switch {
 	case r.json || len(r.rows) == 0 || len(r.rows[0]) < 2 || s.header == HeaderNo:
@@ -106,14 +109,14 @@ func (s *scoring) isHeader(r, other *rows) bool {
 	return false
 }
 
-// namesAgain tells whether an id of a first row is in another row than the first.
+// namesAgain reports whether an id of a first row is in a later row.
 func (r *rows) namesAgain(first []string) bool {
 	return len(r.rows) > 0 && slices.ContainsFunc(r.rows[1:], func(row []string) bool {
 		return slices.ContainsFunc(row[:min(2, len(row))], func(id string) bool { return id == first[0] || id == first[1] })
 	})
 }
 
-// numbersBelow tells whether the third columns of all rows but the first are numbers.
+// numbersBelow reports whether the third columns of all rows after the first are numbers.
 func (r *rows) numbersBelow(first []string) bool {
 	isNumber := func(row []string) bool {
 		if len(row) < 3 {
@@ -125,7 +128,8 @@ func (r *rows) numbersBelow(first []string) bool {
 	return len(r.rows) > 1 && len(first) > 2 && !isNumber(first) && all(r.rows[1:], isNumber)
 }
 
-// digitsBelow tells whether the ids of the first row have no digit and all others have.
+// digitsBelow reports whether the ids of the first row have no digit and all other ids
+// have.
 func (r *rows) digitsBelow(first []string) bool {
 	return len(r.rows) > 1 && !hasDigit(first[0]) && !hasDigit(first[1]) &&
 		all(r.rows[1:], func(row []string) bool { return len(row) > 1 && hasDigit(row[0]) && hasDigit(row[1]) })

@@ -8,17 +8,17 @@ import (
 	"github.com/alike-dev/alike/linkage"
 )
 
-// JoinConfig says which tables are joined and how. Its zero value, with Left and Right set,
-// means that the data decide everything.
+// JoinConfig says which tables are joined and how. With its zero value and Left and Right set, the
+// data decide everything.
 type JoinConfig = linkage.Config
 
-// JoinResult is what a join has found, and what it chose.
+// JoinResult is the result of a join, with the choices that it made.
 type JoinResult = linkage.Result
 
 // Link is a pair of records that belong together.
 type Link = linkage.Link
 
-// ReadLinks reads links that there are already, for JoinConfig.Known. See linkage.ReadKnown.
+// ReadLinks reads existing links, for JoinConfig.Known. See linkage.ReadKnown.
 func ReadLinks(ctx context.Context, path string, o corpus.Options) ([]linkage.Known, error) {
 	return linkage.ReadKnown(ctx, path, o)
 }
@@ -31,20 +31,16 @@ func Join(ctx context.Context, config JoinConfig) (*JoinResult, error) {
 // JoinScores is how well a join agrees with the truth.
 type JoinScores struct {
 	Decision PairScores   `json:"decision"` // of the links
-	Best     eval.Point   `json:"best"`     // of what the same rule finds, cut by probability where F1 is largest
+	Best     eval.Point   `json:"best"`     // of the same rule's matches, cut at the probability with the largest F1
 	Curve    []eval.Point `json:"curve"`
 }
 
-// ScoreJoin holds a join against a file of true pairs, which is read as ReadLabels does: where
-// it has a third column of verdicts, pairs that are no matches say nothing, and those that
-// somebody was unsure of are left out, of what was found too. All other pairs are no matches.
-// The join's JoinConfig.Considered must have been set. In one table the order within a pair
-// does not matter.
-func ScoreJoin(r *JoinResult, truth string, options ...ScoreOption) (*JoinScores, error) {
-	said, err := truthOf(r, truth, options)
-	if err != nil {
-		return nil, err
-	}
+// ScoreJoin compares a join with true pairs. If their file has a third column of verdicts, pairs
+// whose verdict is unsure are left out, also of the pairs found. All other pairs that are not true
+// are no matches. The join's JoinConfig.Considered must have been set. In one table the order
+// within a pair does not matter.
+func ScoreJoin(r *JoinResult, truth *Truth, options ...ScoreOption) *JoinScores {
+	said := saidOf(r, truth, options)
 	all := uint64(0)
 	for _, v := range said {
 		if v.Match {
@@ -72,11 +68,11 @@ func ScoreJoin(r *JoinResult, truth string, options ...ScoreOption) (*JoinScores
 		}
 	}
 	curve := eval.Curve(scores, right, int(all))
-	return &JoinScores{d, eval.Best(curve), curve}, nil
+	return &JoinScores{d, eval.Best(curve), curve}
 }
 
-// truthOf reads what is said of pairs. Of what is said of one again the last counts.
-func truthOf(r *JoinResult, truth string, options []ScoreOption) (said map[eval.Pair]Verdict, err error) {
+// saidOf returns the verdicts of pairs. If a pair has several, the last one counts.
+func saidOf(r *JoinResult, truth *Truth, options []ScoreOption) map[eval.Pair]Verdict {
 	found := func() *rows {
 		considered := &rows{path: "the join"}
 		for _, l := range r.Considered {
@@ -84,18 +80,16 @@ func truthOf(r *JoinResult, truth string, options []ScoreOption) (said map[eval.
 		}
 		return considered
 	}
-	verdicts, _, err := readSaid(truth, found, options)
-	if err != nil {
-		return nil, err
-	}
-	said = make(map[eval.Pair]Verdict, len(verdicts))
+	verdicts := truth.pairs(found, options)
+	said := make(map[eval.Pair]Verdict, len(verdicts))
 	for _, v := range verdicts {
 		said[unordered(r, v.A, v.B)] = v
 	}
-	return said, nil
+	return said
 }
 
-// unordered returns a pair of ids, of which the order does not count in one table.
+// unordered returns a pair of ids in a fixed order if the join is of one table, where order does
+// not matter.
 func unordered(r *JoinResult, a, b string) eval.Pair {
 	if r.OneTable && a > b {
 		a, b = b, a

@@ -10,11 +10,11 @@ import (
 	"github.com/alike-dev/alike/linkage"
 )
 
-// JoinModel is what was learned from labels; it serves as JoinConfig.Model.
+// JoinModel is a model learned from labels; it can be JoinConfig.Model.
 type JoinModel = linkage.Model
 
-// LearnJoin learns a model from labels about the tables of a configuration. The result says how
-// the tables were read; it has no links. See linkage.Learner.
+// LearnJoin learns a model from labels of the tables of a configuration. The result says how the
+// tables were read; it has no links. See linkage.Learner.
 func LearnJoin(ctx context.Context, config JoinConfig, labels linkage.Labels) (*JoinModel, *JoinResult, error) {
 	l, err := linkage.NewLearner(ctx, config)
 	if err != nil {
@@ -37,15 +37,15 @@ func ReadJoinModel(path string) (*JoinModel, error) {
 	return m, nil
 }
 
-// A Verdict is what somebody has said of a pair: whether its records belong together, or that
-// they were not sure.
+// A Verdict is a person's judgement of a pair: the records belong together, they do not, or the
+// person was not sure.
 type Verdict struct {
 	A, B   string
 	Match  bool
 	Unsure bool
 }
 
-// verdicts are the words of a third column.
+// verdicts maps the words of a third column to verdicts.
 var verdicts = map[string]Verdict{
 	"1": {Match: true}, "y": {Match: true}, "yes": {Match: true}, "true": {Match: true},
 	"0": {}, "n": {}, "no": {}, "false": {},
@@ -60,10 +60,10 @@ func verdictOf(row []string) (v Verdict, ok bool) {
 	return v, ok
 }
 
-// ReadVerdicts reads pairs of ids with a third column that says whether they belong together:
-// 1, y, yes or true; 0, n, no or false; u or unsure. The file is CSV; a first row whose third
-// column is none of these is a header. labelled is false, without an error, if the file has no
-// such column: if no row but the first says a verdict.
+// ReadVerdicts reads pairs of ids with a third column that says whether they belong together: 1, y,
+// yes or true; 0, n, no or false; u or unsure. The file is CSV; a first row whose third column is
+// none of these is a header. labelled is false, without an error, if the file has no such column,
+// that is if no row after the first has a verdict.
 func ReadVerdicts(path string) (pairs []Verdict, labelled bool, err error) {
 	r, err := readRows(path)
 	if err != nil {
@@ -91,40 +91,58 @@ func (r *rows) verdicts() (pairs []Verdict, labelled bool, err error) {
 	return pairs, true, nil
 }
 
-// ReadLabels reads what models are learned from: a file as ReadVerdicts does, or else one of
-// pairs of ids, all of them matches, and all matches of the records that they name.
+// Truth is the content of a file of true pairs or verdicts.
+type Truth struct {
+	file     *rows
+	verdicts []Verdict
+	labelled bool // the file has verdicts; otherwise all its pairs are matches
+}
+
+// ReadTruth reads a file of true pairs, once: it may be a pipe.
+func ReadTruth(path string) (*Truth, error) {
+	r, err := readRows(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &Truth{file: r}
+	if t.verdicts, t.labelled, err = r.verdicts(); err == nil && !t.labelled {
+		err = r.check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// pairs returns the verdicts of the file. found returns other pairs of such ids, which help to judge
+// whether the first row is a header.
+func (t *Truth) pairs(found func() *rows, options []ScoreOption) []Verdict {
+	if t.labelled {
+		return t.verdicts
+	}
+	rows := t.file.rows
+	if newScoring(options).isHeader(t.file, found()) {
+		rows = rows[1:]
+	}
+	said := make([]Verdict, 0, len(rows))
+	for _, row := range rows {
+		said = append(said, Verdict{A: row[0], B: row[1], Match: true})
+	}
+	return said
+}
+
+// ReadLabels reads the labels from which a model is learned. The file is one for ReadVerdicts, or
+// holds pairs of ids that are all matches, and are all the matches of the records that they name.
 func ReadLabels(path string, options ...ScoreOption) (labels linkage.Labels, err error) {
-	said, labelled, err := readSaid(path, func() *rows { return &rows{} }, options)
+	truth, err := ReadTruth(path)
 	if err != nil {
 		return labels, err
 	}
-	for _, v := range said {
+	for _, v := range truth.pairs(func() *rows { return &rows{} }, options) {
 		if !v.Unsure {
 			labels.Pairs = append(labels.Pairs, linkage.Label{A: v.A, B: v.B, Match: v.Match})
 		}
 	}
-	labels.Complete = !labelled
+	labels.Complete = !truth.labelled
 	return labels, nil
-}
-
-// readSaid reads what a file says of pairs: their verdicts, or, if it has none, that all of them
-// are matches. found returns other pairs of such ids, by which a first row is taken for a header.
-func readSaid(path string, found func() *rows, options []ScoreOption) (said []Verdict, labelled bool, err error) {
-	r, err := readRows(path)
-	if err != nil {
-		return nil, false, err
-	}
-	if said, labelled, err = r.verdicts(); err != nil || labelled {
-		return said, labelled, err
-	}
-	if newScoring(options).isHeader(r, found()) {
-		r.rows = r.rows[1:]
-	}
-	if err := r.check(); err != nil {
-		return nil, false, err
-	}
-	for _, row := range r.rows {
-		said = append(said, Verdict{A: row[0], B: row[1], Match: true})
-	}
-	return said, false, nil
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // DedupRecords copies the records of a table to config.Output, but only one of every cluster
-// of records that belong together: those that Join links within join.Left. Of config count
-// what says which record of a cluster is kept, where outputs go and who is told; the table and
-// how it is read are those of join. The result is that of the join; it is nil after an error.
+// of records that Join links within join.Left. config sets which record of a cluster to keep,
+// the outputs, and the callbacks; join sets the table and how to read it. The result is that
+// of the join; it is nil after an error.
 func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary, *JoinResult, error) {
 	columns, id, err := linkage.Columns(ctx, join.Left, join.LeftID, join.Corpus)
 	if err != nil {
@@ -25,7 +25,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(files) > 1 { // of a folder, which may hold what is no table
+	if len(files) > 1 { // of a folder, which may hold files that are no tables
 		config.Inputs = nil
 		for _, f := range files {
 			config.Inputs = append(config.Inputs, f.Input())
@@ -38,11 +38,12 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 	if config.OnError == dedup.OnErrorFail {
 		join.Fail = true
 	}
-	// The tables of the join are held until the engine is done, which needs little beside them.
+	// The tables of the join stay in memory until the engine is done, which needs little memory
+	// besides.
 	join.Memory, config.Memory = config.Memory-config.Memory/4, config.Memory/4
-	join.Work, join.Fresh = config.Work, config.Fresh // it is the join that takes long
+	join.Work, join.Fresh = config.Work, config.Fresh // the join takes most of the time
 	config.Work, config.Fresh = "", false
-	join.OnSkip = nil // the engine meets the same records, and tells
+	join.OnSkip = nil // the engine reads the same records and reports them
 	guessed := join.LeftID == "" && id != "id"
 	var result *JoinResult
 	config.Link = func(ctx context.Context) (*dedup.Links, error) {
@@ -55,7 +56,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 			}
 		}
 		if guessed && len(result.Repeated) > 0 {
-			return nil, setting.Errorf("the column %q was taken for the ids, and %s is there more than once: name the column with the ids (%s), or - where there is none",
+			return nil, setting.Errorf("the column %q was taken as the ids, and %s is there more than once: name the column with the ids (%s), or - where there is none",
 				id, result.Repeated[0], setting.IDField)
 		}
 		return linksOf(result, join.Threshold), nil
@@ -67,7 +68,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 	return summary, result, result.Finish()
 }
 
-// linksOf returns what a join within one table has found as links of the engine.
+// linksOf returns the links of a join within one table as links of the engine.
 func linksOf(r *JoinResult, threshold float64) *dedup.Links {
 	var names []string
 	for _, c := range r.Columns {

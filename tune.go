@@ -7,22 +7,22 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// Tuning says how documents are found for a threshold, by bands of their signatures or, by
-// containment, by samples of their features, and what that does.
+// Tuning says how documents are found for a threshold, by bands of their signatures or,
+// for containment, by samples of their features, and with which result.
 type Tuning struct {
-	Measure        string  `json:"measure,omitempty"` // of the threshold; missing: jaccard
+	Measure        string  `json:"measure,omitempty"` // of the threshold; absent: jaccard
 	Threshold      float64 `json:"threshold"`
 	Jaccard        float64 `json:"jaccard,omitempty"` // least similarity of a pair at the threshold of another measure with bands
-	Recall         float64 `json:"recall"`            // asked for, at the threshold
+	Recall         float64 `json:"recall"`            // requested at the threshold
 	Hashes         int     `json:"hashes"`            // components of the signature
 	Bits           int     `json:"bits"`              // of a component
 	Bands          int     `json:"bands"`
 	Rows           int     `json:"rows"`
-	Sample         int     `json:"sample,omitempty"` // features of a document that are looked for in others; missing: bands
-	Agree          int     `json:"agree,omitempty"`  // of them that a candidate has
+	Sample         int     `json:"sample,omitempty"` // features of a document that are searched in others; absent: bands
+	Agree          int     `json:"agree,omitempty"`  // how many of them a candidate has
 	ExpectedRecall float64 `json:"expected_recall"`  // at the threshold
-	// FalseCandidates is the share of the pairs of some similarities below the
-	// threshold that are verified in vain.
+	// FalseCandidates is the share of pairs that are verified although they do not match, at
+	// some similarities below the threshold.
 	FalseCandidates []CurvePoint `json:"false_candidates"`
 	Curve           []CurvePoint `json:"curve"` // from similarity 0 to 1
 }
@@ -36,8 +36,8 @@ type CurvePoint struct {
 // curveSteps is how many intervals a Tuning's curve has.
 const curveSteps = 20
 
-// Tune chooses bands and rows for the least work at the recall wanted at the
-// threshold, see lsh.Tune for the errors.
+// Tune chooses the cheapest bands and rows for the wanted recall at the threshold. See
+// lsh.Tune for the errors.
 func Tune(threshold, recall float64, hashes, bits int) (*Tuning, error) {
 	params, err := lsh.Tune(threshold, recall, hashes, bits)
 	if err != nil {
@@ -46,10 +46,10 @@ func Tune(threshold, recall float64, hashes, bits int) (*Tuning, error) {
 	return bandTuning(params, threshold, recall, hashes, bits), nil
 }
 
-// TuneFor is Tune for the threshold of any measure but Overlap. By containment, for which
-// hashes and bits do not count, there are samples: see lsh.TuneSample for the errors. By
-// others it takes the least Jaccard similarity of a pair, by which the curve and the false
-// candidates go: see lsh.TuneFor.
+// TuneFor is Tune for the threshold of any measure but Overlap. For containment, which
+// does not use hashes and bits, it tunes samples: see lsh.TuneSample for the errors. For
+// other measures it takes the least Jaccard similarity of a pair, to which the curve and
+// the false candidates then refer: see lsh.TuneFor.
 func TuneFor(t measure.Threshold, recall float64, hashes, bits int) (tuning *Tuning, err error) {
 	if m := t.Measure(); m == measure.Containment || m == measure.MaxContainment {
 		tuning, err = sampleTuning(t, recall)
@@ -72,7 +72,7 @@ func TuneFor(t measure.Threshold, recall float64, hashes, bits int) (tuning *Tun
 	return tuning, nil
 }
 
-// sampleTuning says what samples do, by the containment.
+// sampleTuning describes the effect of samples, by containment.
 func sampleTuning(t measure.Threshold, recall float64) (*Tuning, error) {
 	sample, err := lsh.TuneSample(t, recall)
 	if err != nil {
@@ -83,17 +83,17 @@ func sampleTuning(t measure.Threshold, recall float64) (*Tuning, error) {
 	return tuning, nil
 }
 
-// bandTuning says what bands do, by the Jaccard similarity.
+// bandTuning describes the effect of bands, by Jaccard similarity.
 func bandTuning(params lsh.Params, threshold, recall float64, hashes, bits int) *Tuning {
 	t := &Tuning{Threshold: threshold, Recall: recall, Hashes: hashes, Bits: bits, Bands: params.Bands, Rows: params.Rows}
 	t.draw(threshold, func(similarity float64) float64 { return params.Probability(lsh.ComponentAgreement(similarity, bits)) })
 	return t
 }
 
-// draw fills in what follows from the probability of becoming a candidate.
+// draw fills in the figures that follow from the probability of becoming a candidate.
 func (t *Tuning) draw(threshold float64, probability func(similarity float64) float64) {
 	at := func(similarity float64) CurvePoint {
-		similarity = math.Round(similarity*1e6) / 1e6 // for people to read
+		similarity = math.Round(similarity*1e6) / 1e6 // rounded for people to read
 		return CurvePoint{similarity, probability(similarity)}
 	}
 	t.ExpectedRecall = at(threshold).Probability

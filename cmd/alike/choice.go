@@ -49,8 +49,7 @@ func completeChoices(cmd *cobra.Command) {
 	})
 }
 
-// explainFlag words an error of a flag as the others are: what is wrong, and
-// what would be right.
+// explainFlag words an error of a flag like other errors: what is wrong, and what would be right.
 func explainFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -73,8 +72,8 @@ func explainFlag(cmd *cobra.Command, err error) error {
 	return usageError{err}
 }
 
-// otherCommand says what to use, by flag and command, in place of a flag that another
-// command has.
+// otherCommand says, by flag and command, what to use instead of a flag that only another command
+// has.
 var otherCommand = map[string]map[string]string{
 	"with": {
 		"dedup":  "--against removes what is like other documents, alike pairs --with lists pairs across two collections",
@@ -83,7 +82,7 @@ var otherCommand = map[string]map[string]string{
 	"against": {"pairs": "--with lists the pairs with a second collection, alike dedup --against removes what is like other documents"},
 }
 
-// wanted says what a flag takes.
+// wanted says which values a flag takes.
 func wanted(f *pflag.Flag, err *pflag.InvalidValueError) string {
 	switch f.Value.Type() {
 	case "float64":
@@ -96,8 +95,8 @@ func wanted(f *pflag.Flag, err *pflag.InvalidValueError) string {
 	return err.Unwrap().Error()
 }
 
-// nearestFlag returns the flag that a mistyped name most likely stands for, ""
-// when none is near.
+// nearestFlag returns the flag that a mistyped name most likely stands for, "" when no flag is
+// near.
 func nearestFlag(cmd *cobra.Command, name string) string {
 	nearest, least := "", max(2, len(name)/3)+1
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

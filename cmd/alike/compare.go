@@ -21,11 +21,11 @@ import (
 
 const compareHelp = `Compare two texts.
 
-Prints the exact Jaccard similarity of their shingle sets, what signatures of
+Prints the exact Jaccard similarity of their shingle sets, its estimates by signatures of
 every scheme estimate it at, and the passages that both texts share, longest
-first, with the line and the byte range in each. By another --measure its value
-comes first, of containment that of A in B and that of B in A; estimates are always
-those of the Jaccard similarity. By weighted-jaccard a shingle counts as often as
+first, with the line and the byte range in each. With another --measure its value
+comes first; for containment both that of A in B and that of B in A. Estimates are always
+those of the Jaccard similarity. With weighted-jaccard a shingle counts as often as
 it occurs, in all figures.`
 
 const compareExamples = `  alike compare draft.txt published.txt
@@ -103,11 +103,11 @@ func newCompare() *cobra.Command {
 	return cmd
 }
 
-// measuredComparison is a comparison with the value of another measure than Jaccard.
+// measuredComparison is a comparison with the value of a measure other than Jaccard.
 type measuredComparison struct {
 	*alike.Comparison
 	Measure    string   `json:"measure"`
-	Similarity float64  `json:"similarity"`        // of a in b where it is directed
+	Similarity float64  `json:"similarity"`        // of a in b for a measure with a direction
 	Reverse    *float64 `json:"reverse,omitempty"` // of b in a
 }
 
@@ -123,7 +123,7 @@ func measured(c *alike.Comparison, m measure.Measure) any {
 	return v
 }
 
-// printMeasure prints the value of another measure than Jaccard.
+// printMeasure prints the value of a measure other than Jaccard.
 func printMeasure(w io.Writer, c *alike.Comparison, m measure.Measure) {
 	switch m {
 	case measure.Jaccard:
@@ -135,8 +135,8 @@ func printMeasure(w io.Writer, c *alike.Comparison, m measure.Measure) {
 	}
 }
 
-// readText reads a document as a corpus would: a file, decompressed by its
-// name, a pipe, or - for standard input.
+// readText reads a document as a corpus would: a file, decompressed according to its name, a pipe,
+// or - for standard input.
 func readText(cmd *cobra.Command, path string) ([]byte, error) {
 	options := corpus.Options{Format: corpus.Text, MaxRecord: math.MaxInt32}
 	useObjects(cmd, &options)

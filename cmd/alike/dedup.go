@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -21,44 +18,44 @@ import (
 
 const dedupHelp = `Keep one document of every cluster of near-duplicates.
 
-Documents at or above the threshold are connected, and what is connected is one
-cluster. The output folder gets
+Documents at or above the threshold are linked; documents linked directly or
+through others are one cluster. The output folder gets
 
   kept/          the inputs without the removed records, in the same formats and
                  compressions, kept lines byte for byte as they were
   kept.txt       the paths of kept documents that are files of their own; one with
                  control characters, or a quotation mark in front, as a literal of Go
-  removed.csv    id,kept_id,similarity: what was removed, and for which document
+  removed.csv    id,kept_id,similarity: each removed document, and the kept one it is like
   clusters.csv   id,cluster: the members of clusters of two or more
-  report.html    a page to look at: how alike, how large the clusters are, and removed
-                 texts beside those that were kept, with the differences marked
-  summary.json   the account of the run, written last: where it is, all is there
+  report.html    a page to look at: similarities, cluster sizes, and removed texts
+                 next to those that were kept, with the differences marked
+  summary.json   figures of the run, written last: when it exists, all is complete
 
-With --ids-only there is kept.csv, the ids of what is kept, in place of kept/ and
-kept.txt: for who has the records at hand, in a table or a database.
+With --ids-only the output has kept.csv, the ids of kept documents, instead of kept/ and
+kept.txt: for records that are already in a table or a database.
 
-By --measure containment, or max-containment, what is inside another document
-goes: largest texts first, by their number of different shingles, each is kept
-unless --threshold of it is in one that is kept. A text is never removed for a
-part of it: --keep decides between texts of one size only. Against references,
-what is inside a reference goes. The similarity in removed.csv is the share of the
-removed text that is in the kept one.
+With --measure containment, or max-containment, a document that is inside another one is
+removed: the texts with the most different shingles come first, and each is kept unless
+--threshold of it is in one that is kept. A text is never removed for a part of it:
+--keep decides only between texts of one size. With references, a document inside a
+reference is removed. The similarity in removed.csv is the share of the removed text
+that is in the kept one.
 
-With --records, INPUT is one table, and clusters are of records that belong together
-though nothing in them is equal: columns, weights and decision come from the data, as by
+With --records, INPUT is one table, and a cluster is records of one thing, even if no
+column of theirs is equal: columns, weights and decision come from the data, as in
 alike join; --field names the columns to compare. Then longest and shortest go by the
 bytes of all values, and the similarity in removed.csv is that of alike join.
 
-A document without an id is named by its file, or file:line; a reference whose
-name an input has too is against://file:line. A name means one document.
+A document without an id is named by its file, or file:line; a reference whose name an
+input also has is named against://file:line. So a name means one document.
 
-With --index the documents of an index stand before those of the inputs: what is like
-one of them goes, and of the rest what is like a document that was kept before it. What
-is kept is added to the index. So what is kept of a crawl each week is what would be
-kept of all crawls at once, by --cluster star. The output and the index belong together:
-killed at any moment, the same command comes to the same output and adds what is
-missing; before that no other one may add to the index (--fresh undoes what it has
-added). clusters.csv has clusters of the inputs only.
+With --index the documents of an index come before those of the inputs: a document like
+one of them is removed, and so is one like a document that was kept before it. Kept
+documents are added to the index. So a crawl each week keeps the same documents as all
+crawls at once would with --cluster star. The output and the index belong together:
+killed at any moment, the same command ends with the same output and adds what is
+missing; until then no other command may add to the index (--fresh undoes what this one
+has added). clusters.csv has clusters of the inputs only.
 
 read = kept + removed + skipped, always. An empty document is kept and matches
 nothing. The output is the same for any number of threads.`
@@ -90,24 +87,19 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.StringVarP(&f.output, "output", "o", "", "`folder` for the output; must not exist or be empty")
 	addKeep(own, &f.keep)
 	own.StringArrayVar(&f.against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
-	own.StringVar(&f.index, "index", "", "remove what is like a document of the index in this `folder`, and add what is kept; it is made if it is not there, and held in memory beside what --memory says")
-	own.Var(&f.mode, "cluster", "components (whatever is connected) or star (only what is similar to the kept document itself)")
+	own.StringVar(&f.index, "index", "", "remove what is like a document of the index in this `folder`, and add what is kept; it is made if missing, and takes a part of --memory from the rest of the run")
+	own.Var(&f.mode, "cluster", "components (all documents linked directly or through others) or star (only those similar to the kept document itself)")
 	own.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
-	own.BoolVar(&f.idsOnly, "ids-only", false, "write the ids of what is kept, kept.csv, and no records")
-	own.BoolVar(&f.dryRun, "dry-run", false, "say what documents, memory, disk and time it will take, and do nothing")
+	own.BoolVar(&f.idsOnly, "ids-only", false, "write only the ids of what is kept, kept.csv, and no records")
+	own.BoolVar(&f.dryRun, "dry-run", false, "estimate documents, memory, disk and time, and do nothing")
 	f.records.add(own)
 	f.corpusFlags.add(own)
-}
-
-// addKeep adds the flag --keep.
-func addKeep(flags *pflag.FlagSet, keep *string) {
-	flags.StringVar(keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
 }
 
 // star is the choice of --cluster that is not the default.
 const star = "star"
 
-// apply sets what is kept, and where it goes.
+// apply sets which document of a cluster is kept, and where the output goes.
 func (f *dedupFlags) apply(c *alike.Config) (err error) {
 	if f.output == "" {
 		return usagef("-o DIR is missing: name a folder for the output")
@@ -145,7 +137,7 @@ func newDedup() *cobra.Command {
 
 func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if f.index != "" && f.search.candidates.value == string(dedup.CandidatesAuto) {
-		f.search.candidates.value = string(dedup.CandidatesLSH) // as documents of an index are found
+		f.search.candidates.value = string(dedup.CandidatesLSH) // the only way to find documents of an index
 	}
 	f.input.freshIndex = f.index != ""
 	if err := f.records.checkTexts(cmd.Flags()); err != nil {
@@ -179,7 +171,7 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	return f.report(cmd, c, func(c alike.Config) (*alike.Summary, error) { return alike.Dedup(cmd.Context(), c) })
 }
 
-// runRecords keeps one record of every cluster of records that belong together.
+// runRecords keeps one record of every cluster of linked records.
 func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err := f.records.check(cmd, args); err != nil {
 		return err
@@ -207,7 +199,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	return errors.Join(err, flags.tellChoices(cmd, cmd.ErrOrStderr(), join, result))
 }
 
-// report runs, and tells how it goes and what became of it.
+// report runs, and reports progress and the result.
 func (f *dedupFlags) report(cmd *cobra.Command, c alike.Config, run func(alike.Config) (*alike.Summary, error)) error {
 	done := f.input.follow(cmd, &c)
 	summary, err := run(c)
@@ -221,8 +213,8 @@ func (f *dedupFlags) report(cmd *cobra.Command, c alike.Config, run func(alike.C
 	return f.input.finish(cmd, summary)
 }
 
-// printDedup prints the summary: as JSON on standard output when asked for,
-// else in words on standard error.
+// printDedup prints the summary: as JSON on standard output when asked for, otherwise in words on
+// standard error.
 func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summary) error {
 	if f.json {
 		return printJSON(cmd, s)
@@ -241,7 +233,7 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 	return nil
 }
 
-// printPlan says what a run would take.
+// printPlan prints the estimated cost of a run.
 func printPlan(cmd *cobra.Command, f *inputFlags, c alike.Config) error {
 	e, err := alike.MakePlan(cmd.Context(), c)
 	if err != nil {
@@ -269,60 +261,4 @@ func printPlan(cmd *cobra.Command, f *inputFlags, c alike.Config) error {
 	}
 	printRows(cmd.OutOrStdout(), rows)
 	return nil
-}
-
-// printRows prints names and what stands for them.
-func printRows(w io.Writer, rows [][2]string) {
-	for _, row := range rows {
-		fmt.Fprintf(w, "%-10s %s\n", row[0], row[1])
-	}
-}
-
-// count puts a number and the word for what was counted together.
-func count(n int64, word string) string {
-	if n != 1 {
-		word += "s"
-	}
-	return humanize.Comma(n) + " " + word
-}
-
-func describeSearch(s *alike.Summary) string {
-	if s.CandidateMethod == dedup.Linked {
-		return s.Decision
-	}
-	if s.Decision != "" {
-		return fmt.Sprintf("%s, %d keys a document", s.Decision, s.Bands)
-	}
-	similarity := cmp.Or(s.Measure, "similarity")
-	if s.Sample > 0 {
-		return fmt.Sprintf("%s ≥ %v, samples of %d features, expected recall %.4f at the threshold", similarity, s.Threshold, s.Sample, s.ExpectedRecall)
-	}
-	if s.Bands == 0 {
-		return fmt.Sprintf("%s ≥ %v, exact join", similarity, s.Threshold)
-	}
-	if s.Verify == string(dedup.VerifyNone) {
-		return fmt.Sprintf("%d bands of %d rows decide, which find %.4f of the pairs at %v", s.Bands, s.Rows, s.ExpectedRecall, s.Threshold)
-	}
-	return fmt.Sprintf("%s ≥ %v, %d bands of %d rows, expected recall %.4f at the threshold",
-		similarity, s.Threshold, s.Bands, s.Rows, s.ExpectedRecall)
-}
-
-func describeCost(s *alike.Summary) string {
-	cost := fmt.Sprintf("%.2f s", s.Seconds)
-	for _, stage := range s.Stages {
-		if stage.Name == "read" && s.Seconds > 0.1 { // a rate of less says nothing
-			cost += fmt.Sprintf(", %.0f MB/s", float64(stage.Bytes)/1e6/s.Seconds)
-		}
-	}
-	if s.PeakMemoryBytes > 0 {
-		cost += ", " + humanize.IBytes(uint64(s.PeakMemoryBytes)) + " of memory at most"
-	}
-	return cost
-}
-
-func printJSON(cmd *cobra.Command, v any) error {
-	e := json.NewEncoder(cmd.OutOrStdout())
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

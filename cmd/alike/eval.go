@@ -9,22 +9,22 @@ import (
 	"github.com/alike-dev/alike"
 )
 
-const evalHelp = `Hold a result against the truth.
+const evalHelp = `Compare a result with the truth.
 
-PAIRS and TRUTH are CSV files (or JSON lines, by the name *.jsonl) whose first
+PAIRS and TRUTH are CSV files (or JSON lines, if named *.jsonl) whose first
 two columns are the ids of two documents; further columns do not matter. The order
 within a pair does not matter, repeated pairs count once, and pairs of an id
-with itself, which are told, not at all.
+with itself, which are reported, do not count.
 
 A first line is taken for a header if its names are usual ones (a,b; id1,id2;
 left_id,right_id; …), or if neither of its ids is anywhere else in the two files
 and it does not look like the lines below: no number over numbers in the third
-column, or words over ids that all have digits. What was taken for one is told;
---header says better.
+column, or words over ids that all have digits. A message says which line was taken for
+one; --header decides it.
 
 With --clusters both are read as clusterings: a file with the header id,cluster
-names the cluster of each document; of a file of pairs, whatever is connected
-is one cluster.`
+names the cluster of each document; in a file of pairs, documents linked directly or
+through others are one cluster.`
 
 const evalExamples = `  alike eval pairs.csv truth.csv
   alike eval clean/removed.csv truth.csv --json

@@ -38,7 +38,7 @@ type textFlags struct {
 	version     choice
 }
 
-// textVersions are the versions of package text under the names they have here.
+// textVersions are the versions of package text, by the names they have here.
 var textVersions = []string{strings.TrimPrefix(string(text.V2), textPrefix), strings.TrimPrefix(string(text.V1), textPrefix)}
 
 const textPrefix = "text/"
@@ -96,11 +96,11 @@ func (f *textFlags) reads() []string {
 	if f.stopWords == "" {
 		return nil
 	}
-	return []string{f.stopWords} // or a language, where there is no such file
+	return []string{f.stopWords} // or a language, if there is no such file
 }
 
-// readStopWords reads a file or, where there is none of that name, takes the
-// built-in list of a language.
+// readStopWords reads a file or, if there is none of that name, takes the built-in list of a
+// language.
 func readStopWords(name string) ([]string, error) {
 	data, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -183,9 +183,9 @@ type inputFlags struct {
 
 func (f *inputFlags) add(flags *pflag.FlagSet) {
 	f.addReading(flags)
-	flags.StringVar(&f.work, "work", "", "`folder` for what goes to disk; killed, the same command goes on from there (default: a temporary one)")
+	flags.StringVar(&f.work, "work", "", "`folder` for data that go to disk; after a kill the same command continues from there (default: a temporary one)")
 	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
-	flags.StringVar(&f.timings, "timings", "", "write what every stage took, and its slowest thread, to this CSV `file`, and a table to standard error")
+	flags.StringVar(&f.timings, "timings", "", "write the time of every stage, and of its slowest thread, to this CSV `file`, and a table to standard error")
 	f.progress = choose(progressText, progressJSON)
 	flags.Var(&f.progress, "progress", "standard error while it runs: text for people, or json for programs, an object a line (progress, skip, notice, summary)")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
@@ -200,9 +200,9 @@ func (f *inputFlags) addReading(flags *pflag.FlagSet) {
 	flags.StringVar(&f.idField, "id-field", "id", "field or column with the id; - names documents by file and line")
 	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
 	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
-	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and go on (exit status 3), or fail")
+	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and continue (exit status 3), or fail")
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
-	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 256MiB; more goes to disk (default: half of what there is)")
+	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 256MiB; more goes to disk (default: half of what the machine or its control group has)")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress, no list of skipped records")
 }
 
@@ -240,22 +240,23 @@ func (f *inputFlags) apply(c *alike.Config) error {
 	return nil
 }
 
-// limitHeap makes the collector work harder near a budget for the process; 0: there is none.
+// limitHeap makes the garbage collector work harder near a memory budget of the process; 0: there
+// is none.
 func limitHeap(memory int64) {
 	if memory > 0 {
 		debug.SetMemoryLimit(max(memory-outsideHeap, memory*3/4))
 	}
 }
 
-// outsideHeap is resident memory that is not the collector's: code, mostly. RssFile of a join of
-// ten million records was 40 MiB.
+// outsideHeap is resident memory outside the heap: mostly code. RssFile of a join of ten million
+// records was 40 MiB.
 const outsideHeap = 40 << 20
 
 // budget returns the memory budget of the flags.
 func (f *inputFlags) budget() (int64, error) { return budgetOf(f.memory) }
 
-// budgetOf returns a memory budget in bytes: as asked, or half of what the
-// control group or the machine has.
+// budgetOf returns a memory budget in bytes: as asked for, or half of the memory of the control
+// group or the machine.
 func budgetOf(asked string) (int64, error) {
 	if asked != "" {
 		return parseSize("memory", asked)
@@ -299,7 +300,7 @@ type searchFlags struct {
 	minBands   int
 	bucketCap  int
 	distance   int
-	shared     bool // only pairs have the flag
+	shared     bool // only the command pairs has the flag
 }
 
 func (f *searchFlags) add(flags *pflag.FlagSet) {
@@ -313,7 +314,7 @@ func (f *searchFlags) add(flags *pflag.FlagSet) {
 func (f *searchFlags) addDecision(flags *pflag.FlagSet, bucketCap int) {
 	addMeasure(flags, &f.measure)
 	flags.Float64Var(&f.threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1; of overlap, a number of shingles, without a default")
-	flags.IntVar(&f.distance, "distance", 0, "with SimHash and presets of fingerprints: most bits in which a pair differs, in place of a threshold")
+	flags.IntVar(&f.distance, "distance", 0, "with SimHash and presets of fingerprints: most bits in which a pair differs, instead of a threshold")
 	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found: an average over seeds; with one seed a family of near-copies may have less")
 	f.verify = choose(dedup.VerifyExact, dedup.VerifySketch, dedup.VerifyNone)
 	flags.Var(&f.verify, "verify", "similarity of a pair: exact, sketch (estimated) or none")
@@ -338,7 +339,7 @@ func (f *searchFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
 	c.Threshold, c.Recall, c.Shared = f.threshold, f.recall, f.shared
 	c.Candidates, c.Verify = dedup.Candidates(f.candidates.value), dedup.Verify(f.verify.value)
 	if c.Measure == measure.Overlap && !flags.Changed("threshold") {
-		return usagef("--measure overlap has no threshold that suits all: say how many shingles are to be common, such as --threshold 10")
+		return usagef("--measure overlap has no threshold that suits all data: say how many shingles must be common, such as --threshold 10")
 	}
 	if err := checkThreshold(c.Measure, f.threshold, f.recall); err != nil {
 		return err
@@ -352,8 +353,8 @@ func (f *searchFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
 	return nil
 }
 
-// checkThreshold checks a threshold and a recall that were given. A configuration takes 0 for
-// its default, so it would not refuse what the user has asked for.
+// checkThreshold checks a threshold and a recall that the user has given. A configuration takes 0
+// for its default, so it would not refuse a 0 of the user's.
 func checkThreshold(m measure.Measure, threshold, recall float64) error {
 	switch {
 	case m == measure.Overlap:
@@ -387,7 +388,7 @@ type corpusFlags struct {
 	input  inputFlags
 	search searchFlags
 	preset searchPreset
-	// Of a preset that is a fingerprint.
+	// Parameters of a preset that is a fingerprint.
 	fingerprint presetFlags
 	stored      storedFlags
 }
@@ -433,4 +434,9 @@ func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config,
 		c.Verify = "" // the default of fingerprints
 	}
 	return c, nil
+}
+
+// addKeep adds the flag --keep.
+func addKeep(flags *pflag.FlagSet, keep *string) {
+	flags.StringVar(keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
 }

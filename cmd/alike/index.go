@@ -23,38 +23,40 @@ const indexHelp = `Keep documents in a folder to be searched.
   alike index build DIR INPUT...   make an index of documents
   alike index add DIR INPUT...     add documents to one
   alike index delete DIR ID...     remove documents
-  alike index info DIR             what it is and what it holds
+  alike index info DIR             print its settings and what it holds
   alike index check DIR            read and compare everything, and name what is damaged
   alike index compact DIR          make the folder as small as it can be
 
-What alike means is said once, by the flags of build, and stands in the index. A
-document takes the place of one with the same id; one without an id is named by its
-file, or file:line. What a command has added when it ends survives a failure of the
-power; a command that was killed can be repeated. One process at a time writes to an
-index, which may be the state of alike stream; search, info and check read it meanwhile,
-as it was when they began, and nobody waits.`
+The flags of build set what counts as similar, and the index keeps these settings. A
+document replaces one with the same id; one without an id is named by its file, or
+file:line. When a command has ended, what it has added survives a power failure; a
+command that was killed can be repeated. One process at a time writes to an index, which
+may be the state of alike stream; meanwhile search, info and check read it as it was when
+they began, and nobody waits.`
 
-const buildHelp = `Make an index of documents, in a folder that is not there or empty.
+const buildHelp = `Make an index of documents, in a folder that does not exist or is empty.
 
-The folder is an index when all is in it. A build that fails, or is interrupted, leaves
-nothing; one that was killed leaves a folder that the same command begins anew. It takes
-little more time than alike pairs, and the memory that --memory says at most.
+The folder becomes an index when it is complete. A build that fails, or is interrupted,
+leaves nothing; one that was killed leaves a folder that the same command begins anew. It
+takes little more time than alike pairs, and at most the memory of --memory.
 
-Documents are found by alike search when they are as similar to a text as --threshold
-says, with the --recall asked for; at higher thresholds with more. With --containment N
-a passage of a document is found too, by alike search --measure containment: about one
-of N shingles becomes a key, which takes memory. 16 finds a passage of 80 common
-shingles, which has some 100 words, with probability 0.99.
+alike search finds documents that are at least as similar to a text as --threshold says,
+with the --recall asked for; at higher thresholds with a higher one. With --containment N
+alike search --measure containment also finds a paragraph of a document: about one of N
+shingles becomes a key, which takes some 12 bytes of memory. 4 is for paragraphs
+from 30 words on (60 with one word in 20 changed), at 1 KB for a document of 2 KB; 16
+for those of 100 words and more, at a quarter of that. Without it, and for shorter ones,
+search compares with every document.
 
-With --keys disk what documents are found by, some 360 bytes each at the defaults,
-stands on disk too, so that an index of 100 million documents and more is opened at once
-and needs no more memory than a small one. The answers are the same; looking up a
-document costs more. --memory then bounds what of it memory keeps: see alike index info.
-Where --keys is not given a sample of the inputs decides: memory, if --memory has room
-for it (of a stream, always), else disk; --verbose says which.
+With --keys disk the keys of documents, some 360 bytes each at the defaults, are also on
+disk, so that an index of 100 million documents and more opens at once and needs no more
+memory than a small one. The answers are the same; looking up a document costs more.
+--memory then bounds how much of the keys stays in memory: see alike index info.
+Without --keys a sample of the inputs decides: memory, if --memory has room for the keys
+(always for a stream), otherwise disk; --verbose says which.
 
---keep says what is kept of a document: its text, which exact similarities and
-passages need (the default); its features, where texts are not to be stored; or
+--keep says what is stored of a document: its text, which exact similarities and
+passages need (the default); its features, if texts must not be stored; or
 nothing, with --verify sketch or --distance.`
 
 func newIndex() *cobra.Command {
@@ -72,7 +74,7 @@ func newIndex() *cobra.Command {
 	return cmd
 }
 
-// dirAnd asks for a folder and at least one argument more.
+// dirAnd asks for a folder and at least one more argument.
 func dirAnd(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < 2 {
@@ -92,7 +94,7 @@ func newIndexBuild() *cobra.Command {
 		Use:     "build DIR INPUT...",
 		Short:   "Make an index of documents",
 		Long:    buildHelp,
-		Example: "  alike index build essays.index essays/ --containment 16 --ngram 3",
+		Example: "  alike index build essays.index essays/ --containment 4",
 		Args:    dirAnd("inputs"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, c, err := f.options(cmd, args[1:])
@@ -130,18 +132,18 @@ func newIndexBuild() *cobra.Command {
 	cmd.Flags().SortFlags = false // in the order of the work
 	keep = choose(index.KeepText, index.KeepFeatures, index.KeepNothing)
 	keep.value = ""
-	cmd.Flags().Var(&keep, "keep", "what is kept of a document: text, features or nothing (default: text if sets decide, else nothing)")
-	cmd.Flags().IntVar(&containment, "containment", 0, "make about one of so many shingles a key, to find passages in long texts; 0: none")
-	cmd.Flags().StringVar(&columns, "columns", "", "fields or columns to keep beside the documents, separated by commas")
+	cmd.Flags().Var(&keep, "keep", "what is stored of a document: text, features or nothing (default: text if sets decide, else nothing)")
+	cmd.Flags().IntVar(&containment, "containment", 0, "make about one of so many shingles a key, to find paragraphs in long texts at once, such as 4; 0: none")
+	cmd.Flags().StringVar(&columns, "columns", "", "fields or columns to store with the documents, separated by commas")
 	cmd.Flags().StringVar(&timeField, "time-field", "", "field or column with the time of a document")
 	f.add(cmd.Flags(), true)
-	cmd.Flags().BoolVar(&verbose, "verbose", false, "say where what documents are found by is kept, and why")
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "say where the keys of documents are stored, and why")
 	completeChoices(cmd)
 	return cmd
 }
 
-// chooseKeys returns where the keys of an index of sources are: in memory, if --memory has room for as many as a
-// sample lets expect, and a tenth more.
+// chooseKeys returns where the keys of an index of sources are: in memory, if --memory has room for the number
+// that a sample predicts, plus a tenth.
 func chooseKeys(cmd *cobra.Command, o index.Options, c alike.Config, sources []corpus.Source, verbose bool) (index.Keys, error) {
 	if c.Memory == 0 {
 		return index.KeysInMemory, nil
@@ -173,7 +175,7 @@ func newIndexAdd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "add DIR INPUT...",
 		Short:   "Add documents to an index",
-		Long:    "Add documents to an index. One with an id that is there takes the place of that.",
+		Long:    "Add documents to an index. A document replaces one with the same id.",
 		Example: "  alike index add news.index today.jsonl",
 		Args:    dirAnd("inputs"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -215,7 +217,7 @@ func (f *inputFlags) reading(cmd *cobra.Command, inputs []string) (corpus.Option
 	return c.Corpus, nil
 }
 
-// skipping returns what is to be told of records that cannot be read.
+// skipping returns a function that reports records that cannot be read.
 func (f *inputFlags) skipping(cmd *cobra.Command) (onSkip func(*corpus.Problem) error, flush func()) {
 	told := newSkips(cmd.ErrOrStderr())
 	return func(p *corpus.Problem) error {
@@ -229,8 +231,8 @@ func (f *inputFlags) skipping(cmd *cobra.Command) (onSkip func(*corpus.Problem) 
 	}, told.flush
 }
 
-// feed adds records to an index, and says what has come of it. end completes that and returns
-// how many documents it has.
+// feed adds records to an index, and reports the result. end completes the index and returns how
+// many documents it has.
 func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func() (int64, error)) error {
 	var flush func()
 	c.OnSkip, flush = f.skipping(cmd)
@@ -266,7 +268,7 @@ func newIndexDelete() *cobra.Command {
 	return &cobra.Command{
 		Use:     "delete DIR ID...",
 		Short:   "Remove documents from an index",
-		Long:    "Remove the documents with these ids from an index. What they take on disk is free after alike index compact.",
+		Long:    "Remove the documents with these ids from an index. alike index compact frees the disk space they take.",
 		Example: "  alike index delete news.index 4711 4712",
 		Args:    dirAnd("ids"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -292,7 +294,7 @@ func newIndexDelete() *cobra.Command {
 	}
 }
 
-// withIndex opens an index for a while, in so much memory; 0: as it needs.
+// withIndex opens an index for the time of use, in at most memory bytes; 0: as much as it needs.
 func withIndex(dir string, readOnly bool, memory int64, use func(x *index.Index) error) (err error) {
 	x, err := index.Open(dir, index.OpenOptions{ReadOnly: readOnly, Memory: memory})
 	if err != nil {
@@ -305,7 +307,7 @@ func withIndex(dir string, readOnly bool, memory int64, use func(x *index.Index)
 func newIndexInfo() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info DIR",
-		Short: "Say what an index is and what it holds",
+		Short: "Print the settings of an index and what it holds",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withIndex(args[0], true, 0, func(x *index.Index) error {

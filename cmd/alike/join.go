@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -10,51 +11,52 @@ import (
 	"github.com/alike-dev/alike/dedup"
 )
 
-const joinHelp = `Find the records of two tables that belong together, though nothing in them is
+const joinHelp = `Find the records of two tables that belong together, even if no value in them is
 equal: products, publications, people, firms.
 
 Two files are enough. Columns correspond by name, or by content where the names
-differ. Values are cut into words and the 3-grams within words, numbers, dates
-and codes into what they stand for; rare tokens count for more. For each record
-the most similar ones of the other table are looked at, and how much each column
-tells is learned from them: in those that belong together values agree, in the
-next best ones by chance only. A pair becomes a link if it is more likely right
-than not. What was chosen, and how much of it is likely right, is said on standard
-error; --explain prints it column by column, --verbose what finding candidates took,
---save-config writes it as JSON to be edited and given as --config.
+differ. Values are cut into words and the 3-grams within words; numbers, dates
+and codes become the values they stand for; rare tokens count for more. Each record
+is compared with the most similar ones of the other table, and these pairs show how
+much each column says: in records that belong together values agree, in the next
+best ones only by chance. A pair becomes a link if it is more likely right
+than wrong. Standard error says what was chosen, and how many links are likely right;
+--explain prints this column by column, --verbose the cost of finding candidates, and
+--save-config writes the choices as JSON, to be edited and given as --config.
 
 A table may be several files: name their folder, a prefix of a bucket or a glob.
 
 The output is CSV: left_id,right_id,similarity, then the similarity of each
 column, empty where a value is missing; sorted by left, then right record, in input
 order. The similarity is the cosine of the records' tokens, weighted by inverse
-document frequency, or what --measure and --idf say. With --with, columns of both tables follow; with --probability,
-how likely the link is right. --json, or a FILE named .jsonl, has an object a line;
-a FILE named .parquet is one, with nulls where a value is missing.
+document frequency, or as --measure and --idf say. With --with, columns of both tables
+follow; with --probability, the probability that the link is right. --json, or a FILE
+named .jsonl, has an object a line; a FILE named .parquet is Parquet, with nulls where a
+value is missing.
 
 --match says which pairs may be links: mutual (each other's best, the default),
-one-to-one (each record once at most, so that most links are likely right; where more
-than 1,000 records hang together, the best pair, then the best of what is left, and so
-on), best (the best partner of each left record) and all. The first two hold that a
-table has each thing once: then a pair is less likely the more a rival is.
+one-to-one (each record at most once, so that most links are likely right; where more
+than 1,000 records are linked with each other, the best pair, then the best of the rest,
+and so on), best (the best partner of each left record) and all. The first two assume
+that a table has each thing once: then a likely rival makes a pair less likely.
 
---against-links FILE, links of an earlier run, finds only what is new; ids mean the same
-records as in FILE. Its links are not written again. A record that is in one has its
-partner: by mutual and one-to-one it gets no other, whichever table it is of, by best no
-left record does; by all it may, as far as --top has room beside its known links. What
-matches look like is learned from all records, so give both tables whole, or --config,
-where only a few records are new.
+--against-links FILE, links of an earlier run, finds only new links; ids mean the same
+records as in FILE. Its links are not written again. A record in one of them has its
+partner: with mutual and one-to-one no record of either table gets another partner, with
+best no left record does; with all it may, up to --top including its known links. The
+model is learned from all records, so give both tables whole, or --config, if only a few
+records are new.
 
 Candidates are the most similar ones of each record, --candidates topk, whatever the
-threshold. From a --threshold on, lsh finds what shares a band of weighted MinHash,
-with a --recall; exact misses none; auto estimates what topk and lsh cost.
+threshold. With a --threshold, lsh finds pairs that share a band of weighted MinHash,
+with a --recall; exact misses none; auto estimates the cost of topk and lsh.
 
 --truth FILE, pairs of ids, prints precision, recall and F1 of the links, and what
-another cut would have reached. A third column may say 1, 0 or u, as for alike learn.
+another cut would have reached. A third column may be 1, 0 or u, as for alike learn.
 
---explain-pairs FILE writes a page that needs nothing but a browser: of the pairs of
-which the decision is least sure, and some clear ones, both records side by side and what each
-column and word adds to the score. Its keys y, n and u make labels for alike learn.`
+--explain-pairs FILE writes a page for a browser, which needs no other file: for the pairs
+whose decision is least certain, and some clear ones, it shows both records side by side and
+what each column and word adds to the score. Its keys y, n and u make labels for alike learn.`
 
 const joinExamples = `  alike join products.csv catalogue.csv > links.csv
   alike join a.csv b.csv --field title --field maker=brand:2 --field price:1:number
@@ -93,8 +95,9 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if err := dedup.Apart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
 		return err
 	}
-	if f.truth != "" { // what cannot be read is told before the work
-		if _, err := alike.ReadLabels(f.truth); err != nil {
+	var truth *alike.Truth
+	if f.truth != "" { // before the work, so that an unreadable file is reported at once
+		if truth, err = alike.ReadTruth(f.truth); err != nil {
 			return err
 		}
 	}
@@ -117,18 +120,15 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if err := r.Finish(); err != nil {
 		return err
 	}
-	tellJoin(stderr, r)
+	fmt.Fprint(stderr, &r.Report)
 	if f.known != "" {
 		tellKnown(stderr, r, len(c.Known))
 	}
 	if err := f.tellChoices(cmd, stderr, c, r); err != nil {
 		return err
 	}
-	if f.truth != "" {
-		scores, err := alike.ScoreJoin(r, f.truth)
-		if err != nil {
-			return err
-		}
+	if truth != nil {
+		scores := alike.ScoreJoin(r, truth)
 		printJoinScores(stderr, scores)
 		if f.plot != "" {
 			if err := plotJoinScores(cmd, f.plot, scores); err != nil {

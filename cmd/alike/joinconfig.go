@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
 )
@@ -30,7 +32,65 @@ type joinFile struct {
 	linkage.Searching
 }
 
-// settings returns what the file and the flags say, the flags before the file.
+// joinConfig returns the library's configuration.
+func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinConfig, err error) {
+	s, err := f.settings(cmd.Flags())
+	if err != nil {
+		return c, err
+	}
+	size, err := parseSize("max-record", f.maxRecord)
+	if err != nil {
+		return c, err
+	}
+	if f.plot != "" && f.truth == "" {
+		return c, usagef("--plot draws the scores of --truth: name a file of true pairs")
+	}
+	if err := checkThreads(f.threads); err != nil {
+		return c, err
+	}
+	c = alike.JoinConfig{
+		Left: args[0], LeftID: s.LeftID, RightID: s.RightID, Fields: s.Fields,
+		Corpus:    corpus.Options{Format: corpus.Format(f.format.value), MaxRecord: size},
+		Threshold: s.Threshold, Precision: s.Precision, Match: s.Match, Top: s.Top, With: s.With, Threads: f.threads,
+		Weighing: s.Weighing, Searching: s.Searching,
+		Considered: f.truth != "", Evidence: f.evidence(), Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
+	}
+	if len(args) > 1 {
+		c.Right = args[1]
+	} else if !cmd.Flags().Changed("match") && f.config == "" {
+		c.Match = "" // the default for one table
+	}
+	if f.model != "" {
+		if c.Model, err = alike.ReadJoinModel(f.model); err != nil {
+			return c, fmt.Errorf("--model %w", err)
+		}
+		if !cmd.Flags().Changed("match") && f.config == "" {
+			c.Match = "" // the model's
+		}
+	}
+	if c.Memory, err = budgetOf(f.memory); err != nil {
+		return c, err
+	}
+	limitHeap(c.Memory)
+	if f.fresh && f.work == "" {
+		return c, usagef("--fresh is about a --work folder: name it, or leave --fresh out")
+	}
+	c.Work, c.Fresh = f.work, f.fresh
+	useObjects(cmd, &c.Corpus)
+	if err := c.Validate(); err != nil {
+		return c, usageError{err}
+	}
+	if f.known != "" {
+		o := c.Corpus
+		o.Format = corpus.ByName
+		if c.Known, err = alike.ReadLinks(cmd.Context(), f.known, o); err != nil {
+			return c, fmt.Errorf("--against-links: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// settings returns the settings of the file and the flags; flags override the file.
 func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
 	if f.config != "" {
 		data, err := os.ReadFile(f.config)
@@ -89,7 +149,7 @@ func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
 	return s, nil
 }
 
-// saveConfig writes what was chosen.
+// saveConfig writes the choices that were made.
 func (f *joinFlags) saveConfig(cmd *cobra.Command, c alike.JoinConfig, r *alike.JoinResult) error {
 	s := joinFile{LeftID: c.LeftID, RightID: c.RightID, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, With: c.With, Weighing: c.Weighing, Searching: c.Searching}
 	for _, column := range r.Columns {

@@ -9,7 +9,7 @@ import (
 	"github.com/alike-dev/alike/internal/linklist"
 )
 
-// linkFormat is what the links are written as.
+// linkFormat is the format in which links are written.
 func (f *joinFlags) linkFormat() (corpus.Format, error) {
 	format, _, _ := corpus.NameFormat(f.output)
 	switch {
@@ -32,7 +32,7 @@ func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, format c
 	columns := linklist.Columns(ids, compared, probability, with)
 	var rows linklist.Writer
 	if format == corpus.Parquet {
-		rows = newParquetLinks(out, columns, bytesColumns(r, len(columns)))
+		rows = linklist.NewParquet(out, columns, bytesColumns(r, len(columns)))
 	} else {
 		if err := linklist.WriteHeader(out, linklist.Format(format), columns); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
@@ -35,7 +36,7 @@ func someLinks(t *rapid.T, with int) *alike.JoinResult {
 		return all
 	}
 	var links []linkage.Link
-	for range rapid.SampledFrom([]int{0, 1, 5, parquetBatch, parquetBatch + 1}).Draw(t, "links") {
+	for range rapid.SampledFrom([]int{0, 1, 5, linklist.ParquetBatch, linklist.ParquetBatch + 1}).Draw(t, "links") {
 		ids := values(2)
 		l := linkage.Link{A: ids[0], B: ids[1], Similarity: rapid.Float64Range(0, 1).Draw(t, "similarity"), Probability: 0.25, WithA: values(with), WithB: values(with)}
 		for range r.Columns {

@@ -10,8 +10,8 @@ import (
 	"github.com/alike-dev/alike"
 )
 
-// apart keeps the names of the legend from its lines where letters are wider than those that
-// the chart measures.
+// apart separates the names of the legend from its lines if letters are wider than those that the
+// chart measures.
 const apart = "          "
 
 // plotPoints is how many points of a curve are drawn at most.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
@@ -13,59 +12,12 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/countmin"
-	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/report"
 )
 
-// tellJoin says in a few lines what was done, and how good it is as far as the data tell.
-func tellJoin(w io.Writer, r *alike.JoinResult) {
-	if r.Resumed {
-		fmt.Fprintln(w, "went on with the join that the work folder held")
-	}
-	var used, unused []string
-	for _, c := range r.Columns {
-		name := c.Left
-		if c.Right != c.Left {
-			name += "=" + c.Right
-		}
-		used = append(used, name)
-	}
-	columns, reasons := map[string][]string{}, []string(nil)
-	for _, u := range r.Unused {
-		if columns[u.Reason] == nil {
-			reasons = append(reasons, u.Reason)
-		}
-		columns[u.Reason] = append(columns[u.Reason], u.Name)
-	}
-	for _, reason := range reasons {
-		unused = append(unused, fmt.Sprintf("%s (%s)", fault.List(columns[reason]), reason))
-	}
-	among := humanize.Comma(int64(r.Left)) + " × " + count(int64(r.Right), "record")
-	if r.OneTable {
-		among = count(int64(r.Left), "record")
-	}
-	fmt.Fprintf(w, "%s among %s, %s; %s considered\n", count(int64(r.Links.Len()), "link"), among, r.Match, count(int64(r.Candidates), "candidate"))
-	if r.Match == linkage.OneToOne {
-		tellAssignment(w, r.Assignment)
-	}
-	if estimates := r.Estimates(); estimates != "" {
-		fmt.Fprintln(w, estimates)
-	}
-	fmt.Fprintf(w, "compared: %s\n", strings.Join(used, ", "))
-	if len(unused) > 0 {
-		fmt.Fprintf(w, "not compared: %s\n", strings.Join(unused, ", "))
-	}
-	for _, note := range r.Notes {
-		fmt.Fprintf(w, "alike: %s\n", note)
-	}
-	for _, id := range r.Repeated {
-		fmt.Fprintf(w, "alike: %s is there more than once: links do not tell which record is meant\n", id)
-	}
-}
-
-// tellKnown says how many of the given links stand.
+// tellKnown says how many of the given links are of records in both tables.
 func tellKnown(w io.Writer, r *alike.JoinResult, given int) {
 	fmt.Fprintf(w, "known before: %s", count(int64(r.Known), "link"))
 	if absent := given - r.Known; absent > 0 {
@@ -74,17 +26,7 @@ func tellKnown(w io.Writer, r *alike.JoinResult, given int) {
 	fmt.Fprintln(w)
 }
 
-// tellAssignment says how far one-to-one links are the best choice there is.
-func tellAssignment(w io.Writer, a linkage.Assignment) {
-	fmt.Fprintf(w, "one-to-one: the best choice in %s of records that hang together", count(int64(a.Components-a.Greedy), "group"))
-	if a.Greedy > 0 {
-		fmt.Fprintf(w, "; the best pair first in %s of more than %s records or with an odd circle",
-			count(int64(a.Greedy), "group"), humanize.Comma(linkage.Assigned))
-	}
-	fmt.Fprintln(w)
-}
-
-// tellChoices prints and saves what was chosen, and why pairs are links, as far as that was
+// tellChoices prints and saves the choices that were made, and why pairs are links, as far as
 // asked for.
 func (f *joinFlags) tellChoices(cmd *cobra.Command, w io.Writer, c alike.JoinConfig, r *alike.JoinResult) error {
 	if f.explain {
@@ -105,7 +47,7 @@ func (f *joinFlags) tellChoices(cmd *cobra.Command, w io.Writer, c alike.JoinCon
 	return nil
 }
 
-// writePage writes why pairs are links, or not.
+// writePage writes the page that explains pairs.
 func (f *joinFlags) writePage(cmd *cobra.Command, c alike.JoinConfig, r *alike.JoinResult) error {
 	tables := []string{c.Left}
 	if c.Right != "" {
@@ -118,7 +60,7 @@ func (f *joinFlags) writePage(cmd *cobra.Command, c alike.JoinConfig, r *alike.J
 	return nil
 }
 
-// describeWeighing says what similarity is.
+// describeWeighing describes the similarity.
 func describeWeighing(c *alike.JoinConfig) string {
 	m := c.Measure
 	if m == measure.Jaccard {
@@ -138,7 +80,7 @@ func describeWeighing(c *alike.JoinConfig) string {
 	return text + " weighted by inverse document frequency"
 }
 
-// describeCandidates says how candidates were found, and what that took.
+// describeCandidates says how candidates were found, and at what cost.
 func describeCandidates(s *candidates.Summary) string {
 	text := string(s.Method)
 	if s.TopKSeconds > 0 {
@@ -162,7 +104,7 @@ func describeCandidates(s *candidates.Summary) string {
 	return text
 }
 
-// explainColumns prints what each column tells.
+// explainColumns prints how much each column says.
 func explainColumns(w io.Writer, r *alike.JoinResult) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "column\ttokens\tweight\tfilled\tsimilarity of matches\tof others\ttells (nats)\tof its own")

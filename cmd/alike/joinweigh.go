@@ -28,26 +28,26 @@ func (f *weighFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.measure, "measure", "similarity of records and columns: cosine or weighted-jaccard")
 	flags.BoolVar(&f.repetitions, "repetitions", false, "count repeated tokens: a token's second occurrence in a value is another token")
 	f.candidates = choose(linkage.TopK, linkage.LSH, linkage.Exact, linkage.Auto)
-	flags.Var(&f.candidates, "candidates", "how to find candidates: topk (the most similar of each record; of more than 30,000 records the default is what shares rare values with it), with a --threshold also lsh (bands of MinHash), exact (misses none) or auto (topk or lsh, whichever is estimated to cost less)")
+	flags.Var(&f.candidates, "candidates", "how to find candidates: topk (the most similar of each record; above 30,000 records the default is those that share rare values with it), with a --threshold also lsh (bands of MinHash), exact (misses none) or auto (topk or lsh, whichever is estimated to cost less)")
 	flags.Float64Var(&f.recall, "recall", lsh.DefaultRecall, "with --candidates lsh: share of the pairs at the threshold to be found")
-	flags.BoolVar(&f.bloom, "bloom", true, "hold of a table with fifty times as many records as the other one only those in candidates, and with --candidates lsh sort only keys that both tables have, by a Bloom filter; the same pairs are linked")
+	flags.BoolVar(&f.bloom, "bloom", true, "sort only those of the larger table's keys that the smaller one may have, by a Bloom filter; without it the links are the same, and cost more")
 }
 
-// addIDF adds the flags that commands about texts have not.
+// addIDF adds the flags that commands about texts do not have.
 func (f *weighFlags) addIDF(flags *pflag.FlagSet) {
 	f.idf = choose(linkage.IDFExact, linkage.IDFSketch, linkage.IDFNone)
-	flags.Var(&f.idf, "idf", "weight of a token in records: exact (by how many records have it), sketch (by a count-min sketch of that) or none")
+	flags.Var(&f.idf, "idf", "weight of a token in records: exact (by how many records have it), sketch (estimated by a count-min sketch) or none")
 	flags.Float64Var(&f.epsilon, "idf-epsilon", 0, "with --idf sketch: error of a count, as a `share` of all tokens (default 1e-05)")
 	flags.Float64Var(&f.delta, "idf-delta", 0, "with --idf sketch: probability that the error is larger, `p` (default 0.01)")
 }
 
 var errJaccard = errors.New("measure is jaccard: tokens of records have weights; take weighted-jaccard or cosine")
 
-// apply sets what flags say.
+// apply sets the values of the flags.
 func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
 	if flags.Changed("idf") {
 		if s.IDF = linkage.IDF(f.idf.value); s.IDF != linkage.IDFSketch {
-			s.Epsilon, s.Delta = 0, 0 // of the file's sketch
+			s.Epsilon, s.Delta = 0, 0 // of the sketch in the file
 		}
 	}
 	if flags.Changed("idf-epsilon") {

@@ -21,20 +21,20 @@ import (
 	"github.com/alike-dev/alike/report"
 )
 
-const labelHelp = `Ask about the pairs of records of which a label teaches most, and write the answers
+const labelHelp = `Ask about the pairs of records whose labels teach most, and write the answers
 as labels for alike learn.
 
 Each question shows two records side by side; words that only one of them has are
 marked. Answer with a key: y yes, they belong together; n no; u unsure; b back to the
 question before; q ends. Answers are saved after each key, and the same command with
-the same file goes on from there.
+the same file continues from there.
 
-Every other question is about the pair of which the model that the answers so far give
-is least sure, of records that were not asked about; the others go evenly along the
+Every other question is about the pair of which the model of the answers so far is least
+sure, among records that were not asked about; the others are spread evenly over the
 likely links, from the surest on, which shows where the model is sure and wrong.
 Fifty answers are a good start.
 
-Keys may come through a pipe too; white space between them does not count.`
+Keys may also come through a pipe; white space between them does not count.`
 
 const labelExamples = `  alike label products.csv catalogue.csv -o labels.csv
   alike label customers.csv -o labels.csv
@@ -50,12 +50,12 @@ func newLabel() *cobra.Command {
 		Args:    oneOrTwoTables,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if flags.output == "" {
-				return usagef("no -o: name a file for the labels, a new one or one to go on with")
+				return usagef("no -o: name a file for the labels, a new one or one to continue")
 			}
 			return flags.label(cmd, args)
 		},
 	}
-	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "`file` for the labels, CSV; one that is there is gone on with")
+	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "`file` for the labels, CSV; an existing one is continued")
 	flags.addTables(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
@@ -134,7 +134,7 @@ func (s *labelling) run(cmd *cobra.Command) error {
 		}
 		defer func() { _ = term.Restore(int(in.Fd()), before) }()
 		r, err := read()
-		if r == 3 || r == 4 { // Ctrl-C and Ctrl-D, which are keys like others in a raw terminal
+		if r == 3 || r == 4 { // Ctrl-C and Ctrl-D, which are ordinary keys in a raw terminal
 			r = 'q'
 		}
 		return r, err
@@ -184,7 +184,7 @@ func (s *labelling) ask(key func() (rune, error)) error {
 	}
 }
 
-// taught returns the labels, and which pairs have not been asked about.
+// taught returns the labels, and a function that says which pairs have not been asked about.
 func (s *labelling) taught() (labels []linkage.Label, may func(a, b string) bool) {
 	asked := map[[2]string]bool{}
 	for _, v := range s.verdicts {
@@ -196,7 +196,7 @@ func (s *labelling) taught() (labels []linkage.Label, may func(a, b string) bool
 	return labels, func(a, b string) bool { return !asked[[2]string{a, b}] }
 }
 
-// end says what there is.
+// end prints the number of labels.
 func (s *labelling) end() {
 	yes, no := 0, 0
 	for _, v := range s.verdicts {
@@ -210,7 +210,7 @@ func (s *labelling) end() {
 	fmt.Fprintf(s.out, "\n%s: %d yes, %d no, %d unsure\n", s.path, yes, no, len(s.verdicts)-yes-no)
 }
 
-// save writes all labels to a file that takes the place of the one before when it is whole.
+// save writes all labels to a file that replaces the one before when it is complete.
 func (s *labelling) save() error {
 	var out bytes.Buffer
 	rows := csv.NewWriter(&out)
@@ -252,7 +252,7 @@ func (s *labelling) show(q linkage.Question) {
 	fmt.Fprint(s.out, "do they belong together? y n u(nsure) b(ack) q(uit): ")
 }
 
-// row prints the lines of two values beside each other.
+// row prints the lines of two values next to each other.
 func (s *labelling) row(head, wide int, name string, a, b []line) {
 	for i := range max(len(a), len(b), 1) {
 		var x, y line

@@ -13,19 +13,19 @@ import (
 	"github.com/alike-dev/alike/dedup"
 )
 
-const learnHelp = `Learn from pairs that are known to belong together, or not, how the records of two
-tables, or of one, are joined.
+const learnHelp = `Learn how to join the records of two tables, or of one, from pairs that are known
+to belong together or not.
 
 --truth FILE is CSV: pairs of ids, with a third column that says 1 (also y, true) or 0
 (n, false), as alike label writes it. Without a third column all pairs are matches, and
-all matches of the records they name: other candidates of these records are not.
+these are all matches of the records in them: other candidates of these records are not.
 
-The model begins as what alike join finds without labels, and labels correct it: how
-much each column counts, what rare words that only one of the records has say against a
-match, by how much a pair must be better than its rivals. How far they do is chosen
-by cross-validation, so that a few labels do not make it worse: 50 can help. What the
-model reaches on pairs whose labels it did not know is printed beside what is
-reached without labels.
+The model starts from what alike join finds without labels, and labels correct it: how
+much each column counts, how much rare words that only one of the records has speak
+against a match, and by how much a pair must be better than its rivals. Cross-validation
+chooses how far they correct it, so that a few labels do not make it worse: 50 can help.
+The scores of the model on pairs whose labels it did not know are printed, next to the
+scores without labels.
 
 The model is JSON; alike join --model and alike pairs --records --model use it, for these
 tables and for others with the same columns. The same labels give the same bytes.`
@@ -96,7 +96,7 @@ func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) error
 	return nil
 }
 
-// tellLearned says what was learned from, and how good it is.
+// tellLearned says how many labels were used, and how good the model is.
 func tellLearned(w io.Writer, m *alike.JoinModel) {
 	l := m.Learned
 	fmt.Fprintf(w, "learned from %s that belong together and %s that do not\n", count(int64(l.Matches), "pair"), humanize.Comma(int64(l.Others)))

@@ -13,26 +13,26 @@ import (
 	"github.com/alike-dev/alike/index"
 )
 
-// livingFlags are the flags of the commands that make a living collection: what is alike in
-// it, and how to read what comes.
+// livingFlags are the flags of the commands that make a living collection: what counts as similar
+// in it, and how to read records.
 type livingFlags struct {
 	corpusFlags
 	keys choice
 }
 
-// keysInMemory is the word of --keys for what is index.KeysInMemory.
+// keysInMemory is the value of --keys for index.KeysInMemory.
 const keysInMemory = "memory"
 
-// add adds the flags; with chosen the command chooses where keys are, if --keys does not say.
+// add adds the flags; with chosen the command chooses where keys are if --keys is not given.
 func (f *livingFlags) add(flags *pflag.FlagSet, chosen bool) {
 	f.preset.add(flags)
 	f.search.addDecision(flags, index.DefaultBucketCap)
-	f.search.candidates.value = string(dedup.CandidatesLSH) // there is no other way to look up one document
+	f.search.candidates.value = string(dedup.CandidatesLSH) // the only way to look up one document
 	f.text.add(flags)
 	f.scheme.add(flags)
 	f.fingerprint.addParameters(flags)
 	f.keys = choose(keysInMemory, string(index.KeysOnDisk))
-	usage := "where what documents are found by is: memory, some 360 bytes of it each; or disk, for more documents than memory has room for"
+	usage := "where the keys of documents are: memory, some 360 bytes of it for each document; or disk, for more documents than memory has room for"
 	if chosen {
 		f.keys.value = ""
 		usage += " (default: memory if --memory has room for it, else disk)"
@@ -57,7 +57,7 @@ func (f *livingFlags) options(cmd *cobra.Command, inputs []string) (index.Option
 	return o, c, nil
 }
 
-// checkIndex checks the options of an index that is to be opened without them.
+// checkIndex checks the options of an index that will be opened without them.
 func checkIndex(o index.Options) error {
 	err := o.Validate()
 	if err == nil {
@@ -69,8 +69,8 @@ func checkIndex(o index.Options) error {
 	return nil
 }
 
-// buildMemory returns what of a budget of memory, 0 if it is not known, ids and keys may take while an
-// index is built. The rest is for the program, documents on their way and Pebble.
+// buildMemory returns how much of a memory budget, 0 if it is not known, ids and keys may take while
+// an index is built. The rest is for the program, documents in progress and Pebble.
 func buildMemory(memory int64) int64 {
 	if memory == 0 {
 		return 0
@@ -87,10 +87,10 @@ type windowFlags struct {
 }
 
 func (f *windowFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.age, "window", "", "records are alike only if so far apart in time at most, such as 90m, 24h or 7d; older ones are forgotten")
+	flags.StringVar(&f.age, "window", "", "records are compared only if at most this far apart in time, such as 90m, 24h or 7d; older ones are forgotten")
 	flags.StringVar(&f.late, "late", "0s", "by how much a record may be older than the newest one and still be treated as if it had come in time")
-	flags.IntVar(&f.docs, "window-docs", 0, "remember so many kept records (default: 1000000 without --window, else as many as there are)")
-	flags.BoolVar(&f.refresh, "refresh", false, "a duplicate lets the record that it is like stay as long as if it had come just now")
+	flags.IntVar(&f.docs, "window-docs", 0, "remember at most this many kept records (default: 1000000 without --window, else all)")
+	flags.BoolVar(&f.refresh, "refresh", false, "a duplicate makes the record that it is like stay as long as if it had just come")
 }
 
 // defaultWindowDocs bounds the memory of a stream without a window.
@@ -119,7 +119,7 @@ func (f *windowFlags) window(flags *pflag.FlagSet) (w index.Window, err error) {
 	return w, nil
 }
 
-// parseDuration reads a time span as people write it: Go's, and days and weeks.
+// parseDuration reads a time span as people write it: in Go's form, or in days and weeks.
 func parseDuration(flag, s string) (time.Duration, error) {
 	if s == "" {
 		return 0, nil

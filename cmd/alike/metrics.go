@@ -12,7 +12,7 @@ import (
 	"github.com/alike-dev/alike/index"
 )
 
-// serveMetrics serves what an index counts until the function that it returns is called.
+// serveMetrics serves the counters of an index until the function that it returns is called.
 func serveMetrics(address string, x *index.Index) (stop func(), err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

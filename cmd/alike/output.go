@@ -14,16 +14,16 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// outputFile is where a command's results go: standard output, a device or
-// pipe, or a file or object that gets its name when it is whole.
+// outputFile is the destination of a command's results: standard output, a device or pipe, or a
+// file or object that gets its name when it is complete.
 type outputFile struct {
 	io.Writer
 	file   *corpus.Writer // nil: not a file
 	device *os.File
 }
 
-// open opens the output. That it is no input was checked: see alike.Config.Outputs. A
-// file or object is compressed when its name says so.
+// open opens the output. alike.Config.Outputs has checked that it is not an input. A file or object
+// is compressed when its name says so.
 func (o *outputFile) open(cmd *cobra.Command, path string) error {
 	if path == "" || path == "-" {
 		o.Writer = cmd.OutOrStdout()
@@ -53,7 +53,7 @@ func (o *outputFile) open(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// writeOutput has write fill an output, which appears when it is whole.
+// writeOutput calls write to fill an output, which appears when it is complete.
 func writeOutput(cmd *cobra.Command, path string, write func(io.Writer) error) error {
 	var out outputFile
 	if err := out.open(cmd, path); err != nil {
@@ -66,7 +66,7 @@ func writeOutput(cmd *cobra.Command, path string, write func(io.Writer) error) e
 	return out.commit()
 }
 
-// writeJSON writes a value for people to read too.
+// writeJSON writes a value in a form that people can read, too.
 func writeJSON(cmd *cobra.Command, path string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -78,8 +78,8 @@ func writeJSON(cmd *cobra.Command, path string, value any) error {
 	})
 }
 
-// resolve follows symbolic links, so that a link stays one when its target is
-// replaced. at is nil when there is nothing yet.
+// resolve follows symbolic links, so that a link stays one when its target is replaced. at is nil
+// if nothing exists there.
 func resolve(path string) (real string, at os.FileInfo) {
 	at, err := os.Stat(path)
 	if err != nil {
@@ -91,7 +91,7 @@ func resolve(path string) (real string, at os.FileInfo) {
 	return path, at
 }
 
-// commit makes the output whole.
+// commit completes the output.
 func (o *outputFile) commit() error {
 	var err error
 	switch {
@@ -112,6 +112,6 @@ func (o *outputFile) discard() {
 	case o.file != nil:
 		o.file.Abort()
 	case o.device != nil:
-		_ = o.device.Close() // what was written cannot be taken back
+		_ = o.device.Close() // written data cannot be taken back
 	}
 }

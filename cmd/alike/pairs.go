@@ -22,42 +22,42 @@ import (
 const pairsHelp = `List every pair of documents at or above the threshold.
 
 The output is CSV: a,b,similarity, where a comes before b in the input, sorted
-by a, then b, in input order; with --json, an object a line. By --measure
-containment a row says how much of a is in b: the rows are ordered pairs, and both
-orders are there where both reach the threshold. With --shared, or a
-preset, there is one column more, shared: in how many components the signatures
+by a, then b, in input order; with --json, an object a line. With --measure
+containment the similarity is how much of a is in b: the rows are ordered pairs, and
+both orders are listed if both reach the threshold. With --shared, or a
+preset, there is one more column, shared: in how many components the signatures
 agree. A document without an id is named by its file, or file:line. An id that is
-not UTF-8 stands in CSV as it is; JSON has its bytes as base64 in a_bytes or
-b_bytes, which are there for no other id. A FILE gets
-its name when it is whole, and is compressed when the name ends in .gz, .zst,
+not UTF-8 is unchanged in CSV; in JSON its bytes are base64 in a_bytes or
+b_bytes, which no other id has. A FILE gets
+its name when it is complete, and is compressed when the name ends in .gz, .zst,
 .bz2 or .xz. It may be a URL, s3://bucket/name or gs://bucket/name.
 
-With --with, the inputs are two collections, and only pairs across are looked for:
+With --with, the inputs are two collections, and only pairs across them are listed:
 a is a document of an INPUT, b one of a --with. Both sides may use the same ids.
 
 The defaults are for near-duplicates. Programs that were copied and disguised
 share far less: with single words at 0.4 (--ngram 1 --threshold 0.4), 90 % of
 the plagiarised programs of a data set are found, with the defaults 2 %, but
-also most programs that solve the same task on their own: read the list from the
-top. A passage counts for its share of the texts only: two texts of 1,000 words
-with a passage of 100 in common have a similarity of about 0.05. Containment asks
-how much of one text is in the other, whatever else the other has: for passages
-that were lifted take --measure containment --ngram 3 --threshold 0.1, sort by
-similarity, read from the top, and take alike compare, which shows the passages.
+also most programs that solve the same task independently: read the list from the
+top. A passage counts only for its share of the texts: two texts of 1,000 words
+with a passage of 100 in common have a similarity of about 0.05. Containment measures
+how much of one text is in the other, whatever else the other has: for copied
+passages use --measure containment --ngram 3 --threshold 0.1, sort by
+similarity, read from the top, and use alike compare, which shows the passages.
 
 Measures: jaccard (common shingles over all of both), containment (over those of
 a), max-containment (over those of the smaller), cosine (over the root of the
 product), dice (over the mean), overlap (their number: --threshold 10), and
-weighted-jaccard (a shingle counts as often as it occurs). For overlap, and
-with --candidates exact for containment, sets go to disk beyond --memory, which costs
-a pass over them for each part that fits.
+weighted-jaccard (a shingle counts as often as it occurs). For overlap, and for
+containment with --candidates exact, sets beyond --memory go to disk, which costs a pass
+over them for each part that fits.
 
-With --records, INPUT is one table, and pairs are records that belong together though
-nothing in them is equal: columns, weights and decision come from the data, as by
+With --records, INPUT is one table, and pairs are records that belong together, even if
+no value in them is equal: columns, weights and decision come from the data, as in
 alike join; --field names the columns to compare. A column for each follows the
 similarity.
 
-Presets are settings of published systems. Flags that are given count more:
+Presets are settings of published systems. Flags override them:
 
   broder    pairs that share more than 5 of 200 minima of shingles of 54 visible
             ASCII characters: --tokens ascii --ngram 54 --bands 200 --rows 1
@@ -69,13 +69,13 @@ Presets are settings of published systems. Flags that are given count more:
             --threshold 0.95 --verify none --shared
 
 Fingerprints that are compared bit by bit, --scheme simhash or fastsimhash and the
-presets hash4j-… and exlsh-… (see alike help sketch), take --distance in place of a
-threshold: pairs that differ in at most so many bits, none of them missed. The
+presets hash4j-… and exlsh-… (see alike help sketch), take --distance instead of a
+threshold: it lists the pairs that differ in at most that many bits, and misses none. The
 similarity is the share of equal bits. For 64 bits take 3.
 
-INPUT may be what alike sketch has written, so that texts are not read twice: pairs
-are those that --verify sketch, or --distance, finds among the texts. How the
-fingerprints were made is read from them.`
+INPUT may be the output of alike sketch, so that texts are not read twice: the pairs
+are those that --verify sketch, or --distance, finds among the texts. The fingerprints
+themselves say how they were made.`
 
 const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact
@@ -87,7 +87,7 @@ const pairsExamples = `  alike pairs news.jsonl > pairs.csv
   alike pairs customers.csv --records > same.csv
   alike pairs corpus/ --preset broder --timings stages.csv`
 
-// oneDocument says what to do where a whole file was taken for one document.
+// oneDocument says what to do if a whole file was taken for one document.
 const oneDocument = `alike: nothing to compare one document with: a file that is no .jsonl, .csv, .tsv or .parquet is one; read its lines with --format lines, or JSON objects with --format jsonl, one a line (jq -c '.[]' makes them of an array)`
 
 func newPairs() *cobra.Command {
@@ -175,7 +175,7 @@ func newPairWriter(w io.Writer, asJSON, shared bool) *pairWriter {
 	if shared {
 		header = append(header, "shared")
 	}
-	_ = p.rows.Write(header) // flush tells of errors
+	_ = p.rows.Write(header) // flush returns its error
 	return p
 }
 
@@ -203,7 +203,7 @@ func (p *pairWriter) write(pair alike.Pair) error {
 	}{string(pair.A), string(pair.B), json.Number(similarity), shared, rawID(pair.A), rawID(pair.B)})
 }
 
-// rawID returns an id that JSON cannot hold, since it is not UTF-8, and nil for others.
+// rawID returns an id that JSON cannot hold, because it is not UTF-8, and nil for others.
 func rawID(id []byte) []byte {
 	if utf8.Valid(id) {
 		return nil

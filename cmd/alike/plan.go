@@ -18,16 +18,16 @@ import (
 
 const planHelp = `Plan a run of dedup, pairs or join over many machines.
 
-A plan is a file that names the inputs as they are now, and settles all that the
-results depend on. With it alike stage runs the work as tasks that know nothing of
-each other, under any scheduler: each reads files, and what earlier tasks have left
-in --work, and leaves one object there. The results are those of alike dedup and pairs
-with --candidates lsh, and of alike join, byte for byte.
+A plan is a file that names the inputs in their present state, and fixes everything that
+the results depend on. With it alike stage runs the work as independent tasks, under any
+scheduler: each reads files, and the objects that earlier tasks have left in --work, and
+leaves one object there. The results are those of alike dedup and pairs with
+--candidates lsh, and of alike join, byte for byte.
 
-What dedup and pairs will take is printed before anything runs, judged by a sample of
-the input: processor hours, bytes that move, requests and, with --prices, money; of a
-join nothing is. Inputs, --work and --results may be URLs. A file is the smallest part of the input that a task takes:
-cut large ones. See docs/cluster.md.`
+For dedup and pairs the cost is estimated from a sample of the input and printed before
+anything runs: processor hours, bytes moved, requests and, with --prices, money; for a
+join nothing is estimated. Inputs, --work and --results may be URLs. A file is the smallest
+part of the input that a task takes: split large ones. See docs/cluster.md.`
 
 const planExamples = `  alike plan dedup s3://bucket/corpus/ -o plan.json --results s3://bucket/clean --work s3://bucket/tmp
   alike plan pairs corpus/ -o plan.json --results pairs.csv --threshold 0.7
@@ -48,17 +48,17 @@ func newPlan() *cobra.Command {
 	return cmd
 }
 
-// planFlags are those that only plans have.
+// planFlags are the flags that only plans have.
 type planFlags struct {
 	output, results, prices, keep string
 	partitions                    int
 	engine                        []int
 }
 
-// tellOfTasks has flags say what they mean for tasks.
+// tellOfTasks makes the usage of flags say what they mean for tasks.
 func tellOfTasks(f *pflag.FlagSet) {
 	for flag, usage := range map[string]string{
-		"work":   "`folder` or URL where tasks leave what others read (default: beside --results)",
+		"work":   "`folder` or URL of the objects that tasks leave for others (default: next to --results)",
 		"memory": "memory of a task's process (default: 1GiB)",
 	} {
 		f.Lookup(flag).Usage = usage
@@ -68,30 +68,63 @@ func tellOfTasks(f *pflag.FlagSet) {
 	}
 }
 
-// ofOneProcess are flags of one machine's commands that plans do not take.
+// ofOneProcess are flags of commands on one machine that plans do not take.
 var ofOneProcess = []string{"threads", "fresh", "timings", "progress"}
 
 func newPlanOf(command, short string) *cobra.Command {
 	var flags corpusFlags
 	var own planFlags
+	var records recordFlags
 	cmd := &cobra.Command{
 		Use:   command + " INPUT... -o FILE --results PLACE",
 		Short: short,
-		Long:  short + ". See alike help plan.",
-		RunE:  func(cmd *cobra.Command, args []string) error { return own.run(cmd, command, &flags, args) },
+		Long:  short + planOfHelp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if records.wanted() {
+				return own.runRecords(cmd, command, &records, &flags, args)
+			}
+			if err := records.checkTexts(cmd.Flags()); err != nil {
+				return err
+			}
+			return own.run(cmd, command, &flags, args)
+		},
 	}
 	f := cmd.Flags()
 	own.add(f, "where the results go: a `folder` or prefix of dedup, a file or object of pairs")
-	f.StringVar(&own.prices, "prices", "", "`file` with what machines and requests cost, see docs/cluster.md")
-	f.IntSliceVar(&own.engine, "engine", nil, "no INPUT: an engine hands over documents through pipes, in so many parts")
+	f.StringVar(&own.prices, "prices", "", "`file` with the prices of machines and requests, see docs/cluster.md")
+	f.IntSliceVar(&own.engine, "engine", nil, "no INPUT: an engine passes documents through pipes, in this many parts")
 	if command == stage.Dedup {
 		addKeep(f, &own.keep)
 	}
 	flags.add(f)
+	if records.addSettings(f); command == stage.Pairs {
+		records.addDecision(f)
+	}
 	tellOfTasks(f)
 	f.SortFlags = false
 	completeChoices(cmd)
 	return cmd
+}
+
+// planOfHelp ends the help of plans of texts.
+const planOfHelp = `. See alike help plan.
+
+With --records, INPUT is one table, of which records belong together that nothing in
+them makes equal. One task decides that, see alike plan join --help.`
+
+// runRecords plans a run over the records of a table.
+func (own *planFlags) runRecords(cmd *cobra.Command, command string, records *recordFlags, flags *corpusFlags, args []string) error {
+	if err := records.check(cmd, args); err != nil {
+		return err
+	}
+	o := runner.PlanOptions{Command: command}
+	if command == stage.Dedup {
+		var err error
+		if o.Keep, err = cluster.ParseKeep(own.keep); err != nil {
+			return usageError{err}
+		}
+	}
+	return own.planJoin(cmd, records.joinFlags(cmd, flags), args, o)
 }
 
 func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags, args []string) error {
@@ -145,10 +178,10 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 func (own *planFlags) add(f *pflag.FlagSet, results string) {
 	f.StringVarP(&own.output, "output", "o", "", "`file` for the plan (default: standard output)")
 	f.StringVar(&own.results, "results", "", results)
-	f.IntVar(&own.partitions, "partitions", 0, "tasks of the stages that go by hashes (default: by the size of the input and --memory)")
+	f.IntVar(&own.partitions, "partitions", 0, "tasks of the stages that divide the work by hashes (default: by the size of the input and --memory)")
 }
 
-// check checks what all plans have, of so many collections of documents.
+// check checks the flags of all plans; tables is the number of collections of documents.
 func (own *planFlags) check(cmd *cobra.Command, tables int) error {
 	for _, flag := range ofOneProcess {
 		if cmd.Flags().Changed(flag) {
@@ -194,7 +227,7 @@ func readPrices(path string, prices *runner.Prices) error {
 	return nil
 }
 
-// printEstimate says what a plan will take.
+// printEstimate prints the estimated cost of a plan.
 func printEstimate(cmd *cobra.Command, p *runner.Plan) {
 	stages := p.Stages()
 	tasks := 0
@@ -206,7 +239,7 @@ func printEstimate(cmd *cobra.Command, p *runner.Plan) {
 	if e.Files > 0 {
 		size := func(n int64) string { return humanize.IBytes(uint64(n)) }
 		input := fmt.Sprintf("%s of %s", count(int64(e.Files), "file"), size(e.InputBytes))
-		if p.Command == stage.Join { // of which no sample is read
+		if p.Command == stage.Join { // no sample is read for it
 			rows = append(rows, [2]string{"input", input})
 		} else {
 			rows = append(rows, [][2]string{

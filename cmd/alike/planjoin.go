@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -14,20 +15,22 @@ const planJoinHelp = `Plan to join two tables on other machines: the links are t
 same flags, byte for byte. See alike help plan.
 
 The columns to compare, their weights and how they are cut are chosen when the plan is
-made, from the beginnings of the tables, or by --field. How links are decided settles how the
-work is divided:
+made, from the beginnings of the tables, or by --field. How the work is divided depends
+on how links are decided:
 
 With --match all, --candidates lsh and a --threshold each pair is decided by itself. Stages
 find and compare the pairs, in as many tasks as there are --partitions.
 
-All else that alike join decides, with nothing chosen too, depends on all candidates: on
+Every other decision of alike join, including the defaults, depends on all candidates: on
 the model that is learned from them, and on which other partners a record has. Tasks read
-the tables at once; one task then joins them, with all processors of its machine. Both
-tables must fit into its --memory (10 million records in 2 GiB).
+the tables in parallel; one task then joins them, with all processors of its machine. Both
+tables must fit into its --memory (10 million records in 2 GiB). The last task prints what
+alike join prints about the links.
 
---with, --against-links, --explain, --truth and one table are there on one machine only.
-Links are CSV, or what the name in --results says: .tsv, .jsonl. A table may be several
-files: name their folder, a prefix of a bucket or a glob. A task reads some of them.`
+--against-links, --explain, --explain-pairs and --truth work on one machine only. Links
+are CSV, or as the name in --results says: .tsv, .jsonl, .parquet. A table may be several
+files: name their folder, a prefix of a bucket or a glob. A task reads some of them. The
+records of one table are compared by alike plan pairs --records and alike plan dedup --records.`
 
 const planJoinExamples = `  alike plan join products.csv catalogue.parquet -o plan.json --results links.csv
   alike plan join products.csv catalogue.csv --match all --candidates lsh --threshold 0.7 \
@@ -35,7 +38,7 @@ const planJoinExamples = `  alike plan join products.csv catalogue.parquet -o pl
   alike plan join s3://bucket/a.parquet s3://bucket/b.parquet --config join.json -o plan.json \
     --results s3://bucket/links.csv --work s3://bucket/tmp`
 
-// planJoinFlags are those of a join that its plan takes, and those of plans.
+// planJoinFlags are the flags of a join that its plan takes, and those of plans.
 type planJoinFlags struct {
 	join joinFlags
 	own  planFlags
@@ -49,13 +52,16 @@ func newPlanJoin() *cobra.Command {
 		Long:    planJoinHelp,
 		Example: planJoinExamples,
 		Args:    exactly(2, "name two tables"),
-		RunE:    flags.run,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return flags.own.planJoin(cmd, &flags.join, args, runner.PlanOptions{})
+		},
 	}
 	f := cmd.Flags()
-	flags.own.add(f, "where the links go: a `file` or object, .csv, .tsv or .jsonl")
-	f.IntSliceVar(&flags.own.engine, "engine", nil, "an engine hands over both tables through pipes, in so `many` parts each, such as 8,2; LEFT and RIGHT are their beginnings, by which columns are chosen")
+	flags.own.add(f, "where the links go: a `file` or object, .csv, .tsv, .jsonl or .parquet")
+	f.IntSliceVar(&flags.own.engine, "engine", nil, "an engine passes both tables through pipes, in so `many` parts each, such as 8,2; LEFT and RIGHT are their beginnings, from which columns are chosen")
 	flags.join.addTables(f)
 	flags.join.addDecision(f)
+	flags.join.addWith(f)
 	flags.join.weigh.add(f)
 	tellOfTasks(f)
 	f.SortFlags = false
@@ -63,21 +69,22 @@ func newPlanJoin() *cobra.Command {
 	return cmd
 }
 
-func (flags *planJoinFlags) run(cmd *cobra.Command, args []string) error {
-	if err := flags.own.check(cmd, 2); err != nil {
+// planJoin plans a join of the tables that arguments name. o says what to make of the links.
+func (own *planFlags) planJoin(cmd *cobra.Command, join *joinFlags, args []string, o runner.PlanOptions) error {
+	if err := own.check(cmd, len(args)); err != nil {
 		return err
 	}
-	work, memory := flags.join.work, flags.join.memory
-	flags.join.work, flags.join.memory = "", "" // of a join here
-	c, err := flags.join.joinConfig(cmd, args)
+	o.Work, o.Output, o.Partitions, o.Engine, o.Probability = join.work, own.results, own.partitions, own.engine, join.probability
+	memory := join.memory
+	join.work, join.memory = "", "" // of a join on this machine
+	c, err := join.joinConfig(cmd, args)
 	if err != nil {
 		return err
 	}
 	c.Memory = 0
-	if err := dedup.Apart(named(flags.own.output, flags.own.results), append(flags.join.reads(), args...)); err != nil {
+	if err := dedup.Apart(named(own.output, own.results), append(join.reads(), args...)); err != nil {
 		return err
 	}
-	o := runner.PlanOptions{Work: work, Output: flags.own.results, Partitions: flags.own.partitions, Engine: flags.own.engine, Probability: flags.join.probability}
 	if memory != "" {
 		if o.Memory, err = parseSize("memory", memory); err != nil {
 			return err
@@ -87,22 +94,36 @@ func (flags *planJoinFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := flags.own.write(cmd, p); err != nil {
+	if err := own.write(cmd, p); err != nil {
 		return err
 	}
-	stderr := flags.join.stderr(cmd)
-	if p.Join.Rule != nil {
-		fmt.Fprintf(stderr, "decided    in one task, which has all records: take --match all, --candidates lsh and a --threshold to divide the work\n")
-	}
-	for i, column := range p.Join.Columns {
-		left, right := p.Tables[0].Fields[i], p.Tables[1].Fields[i]
-		if left != right {
-			left += "=" + right
-		}
-		fmt.Fprintf(stderr, "compared   %s:%s:%s\n", left, humanize.Ftoa(column.Weight), column.Tokens)
-	}
-	if !flags.join.quiet {
+	tellJoinPlan(join.stderr(cmd), p)
+	if !join.quiet {
 		printEstimate(cmd, p)
 	}
 	return nil
+}
+
+// tellJoinPlan says what was chosen.
+func tellJoinPlan(w io.Writer, p *runner.Plan) {
+	rule := p.Join.Rule
+	if rule != nil {
+		divided := ""
+		if len(p.Tables) > 1 {
+			divided = ": take --match all, --candidates lsh and a --threshold to divide the work"
+		}
+		fmt.Fprintf(w, "decided    in one task, which has all records%s\n", divided)
+	}
+	for i, column := range p.Join.Columns {
+		left, right := p.Tables[0].Fields[i], p.Tables[len(p.Tables)-1].Fields[i]
+		if left != right {
+			left += "=" + right
+		}
+		fmt.Fprintf(w, "compared   %s:%s:%s\n", left, humanize.Ftoa(column.Weight), column.Tokens)
+	}
+	if rule != nil {
+		for _, note := range rule.Notes {
+			fmt.Fprintf(w, "alike: %s\n", note)
+		}
+	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/alike-dev/alike/simhash"
 )
 
-// preset is the fingerprint of another program. It replaces the text and scheme
-// flags, but for those it takes itself.
+// preset is the fingerprint of another program. It replaces the text and scheme flags, except those
+// that it takes itself.
 type preset struct {
 	name  string
 	takes []string // flags of textFlags, schemeFlags and presetFlags
@@ -90,8 +90,8 @@ func hash4jPreset(method simhash.Method) func(*presetFlags, *textFlags, func(str
 	}
 }
 
-// exlshPreset makes the scheme of a preset of ExLSH. Flags that are not given leave
-// the preset's choice as it is.
+// exlshPreset makes the scheme of a preset of ExLSH. Flags that are not given keep the preset's
+// value.
 func exlshPreset(o exlsh.Options) func(*presetFlags, *textFlags, func(string) bool) (recipe.TextScheme, error) {
 	return func(f *presetFlags, words *textFlags, changed func(string) bool) (recipe.TextScheme, error) {
 		o := o
@@ -107,7 +107,7 @@ func exlshPreset(o exlsh.Options) func(*presetFlags, *textFlags, func(string) bo
 		}
 		normalizes := changed("normalize") || changed("fold") || changed("strip-diacritics")
 		if changed("text-version") && !normalizes && !changed("tokens") {
-			return nil, usagef("--text-version is for --normalize, --fold, --strip-diacritics and --tokens: with the preset's own it says nothing, leave it out")
+			return nil, usagef("--text-version is for --normalize, --fold, --strip-diacritics and --tokens: the preset's own do not use it, leave it out")
 		}
 		if normalizes {
 			o.Normalizer, err = exlsh.NormalizeText(features.Text)
@@ -131,8 +131,8 @@ func (f *schemeFlags) isSimHash() bool {
 	return strings.HasPrefix(line, simhash.Simple.String()) || strings.HasPrefix(line, simhash.Fast.String())
 }
 
-// apply sets how signatures are made: by a MinHash scheme or, of no preset's text
-// scheme, by SimHash.
+// apply sets how signatures are made: by a MinHash scheme or, unless a preset has a text scheme, by
+// SimHash.
 func (f *schemeFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
 	if !f.isSimHash() {
 		var err error

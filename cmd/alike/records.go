@@ -10,27 +10,32 @@ import (
 	"github.com/alike-dev/alike/linkage"
 )
 
-// recordFlags make a command about texts one about the records of a table.
+// recordFlags turn a command about texts into one about the records of a table.
 type recordFlags struct {
 	records bool
-	join    joinFlags // of which the command has some flags
+	join    joinFlags // of whose flags the command has some
 }
 
 func (f *recordFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.records, "records", false, "INPUT is a table: records belong together by what its columns tell")
-	flags.StringArrayVar(&f.join.fields, "field", nil, "with --records, which it implies: `column` to compare, NAME or NAME:WEIGHT:TOKENS; repeatable (default: all)")
-	f.join.weigh.addIDF(flags)
-	flags.StringVar(&f.join.config, "config", "", "with --records: read choices from this JSON `file`; flags that are given count more")
-	flags.StringVar(&f.join.save, "save-config", "", "with --records: write what was chosen to this JSON `file`")
-	flags.BoolVar(&f.join.explain, "explain", false, "with --records: print what each column tells to standard error")
+	f.addSettings(flags)
+	flags.StringVar(&f.join.save, "save-config", "", "with --records: write the choices made to this JSON `file`")
+	flags.BoolVar(&f.join.explain, "explain", false, "with --records: print how much each column says to standard error")
 	flags.StringVar(&f.join.page, "explain-pairs", "", "with --records: "+explainPairs)
-	flags.BoolVar(&f.join.verbose, "verbose", false, "with --records: print how candidates were found, and what that took, to standard error")
+	flags.BoolVar(&f.join.verbose, "verbose", false, "with --records: print how candidates were found, and at what cost, to standard error")
 }
 
-// onlyOfRecords are the flags that say nothing about texts.
+// addSettings adds the flags that say how records are compared.
+func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.records, "records", false, "INPUT is a table: its columns decide which records belong together")
+	flags.StringArrayVar(&f.join.fields, "field", nil, "with --records, which it implies: `column` to compare, NAME or NAME:WEIGHT:TOKENS; repeatable (default: all)")
+	f.join.weigh.addIDF(flags)
+	flags.StringVar(&f.join.config, "config", "", "with --records: read choices from this JSON `file`; flags override it")
+}
+
+// onlyOfRecords are the flags that do not apply to texts.
 var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth"}
 
-// checkTexts refuses flags that are about records where none are wanted.
+// checkTexts refuses flags about records if --records is not given.
 func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
 	for _, name := range onlyOfRecords {
 		if flags.Lookup(name) != nil && flags.Changed(name) {
@@ -42,22 +47,27 @@ func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
 
 // addPairs adds the flags of lists of pairs.
 func (f *recordFlags) addPairs(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.join.probability, "probability", false, "with --records: add a column: how likely the records belong together, as far as the data tell")
-	flags.StringVar(&f.join.model, "model", "", "with --records, which it implies: `file` of a model that alike learn has learned")
-	flags.IntVar(&f.join.top, "top", 0, "with --records: most pairs of a record with later ones, the best")
+	f.addDecision(flags)
 	flags.StringVar(&f.join.truth, "truth", "", "with --records: "+truthHelp)
+}
+
+// addDecision adds the flags of lists of pairs that decide which pairs are listed.
+func (f *recordFlags) addDecision(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.join.probability, "probability", false, "with --records: add a column: the probability that the records belong together, as far as the data tell")
+	flags.StringVar(&f.join.model, "model", "", "with --records, which it implies: `file` of a model of alike learn")
+	flags.IntVar(&f.join.top, "top", 0, "with --records: most pairs of a record with later ones, the best")
 }
 
 func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0 || f.join.model != "" }
 
-// ofRecords are the flags of commands about texts that say something about records too.
+// ofRecords are the flags of commands about texts that also apply to records.
 var ofRecords = []string{
 	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json",
-	"keep", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
+	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
 	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth",
 }
 
-// notOfRecords says why other flags do not, where it is not that they are about texts.
+// notOfRecords says why other flags do not apply, if the reason is not that they are about texts.
 var notOfRecords = map[string]string{
 	"against":  "what is like a record of another table is found by alike join",
 	"with":     "two tables are joined by alike join",
@@ -65,9 +75,10 @@ var notOfRecords = map[string]string{
 	"index":    "an index holds texts",
 	"preset":   "presets are settings for texts",
 	"distance": "fingerprints are made of texts",
+	"prices":   "what it takes to join a table is known when it is joined",
 }
 
-// check refuses what says nothing about records.
+// check refuses flags that do not apply to records.
 func (f *recordFlags) check(cmd *cobra.Command, args []string) error {
 	var other string
 	cmd.Flags().Visit(func(flag *pflag.Flag) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
@@ -21,17 +22,22 @@ import (
 
 const searchHelp = `Search an index for documents like a text.
 
-Each document of QUERY, which is an input as of other commands, is a query. The output
-is CSV: query,id,similarity, for each query the most similar first, of equal ones the
-one that came into the index first. The similarity is exact. With --json it is an
+Each document of QUERY, an input as of other commands, is a query. The output
+is CSV: query,id,similarity, for each query the most similar first, and among equal ones
+the one that was added to the index first. The similarity is exact. With --json it is an
 object a line for each query: query, and matches with id, similarity, the columns that
-the index keeps and, with --passages, the passages of at least a shingle's length that
+the index stores and, with --passages, the passages of at least a shingle's length that
 both share: tokens, and the places in bytes in the query (a) and the document (b).
 
-The threshold is that of the index, or a higher one. By --measure containment it is how
-much of the query is in the document: that finds the source of a paragraph in a long
-text, in an index that was made with --containment. A query for which the --recall
-cannot be promised is an error that says why.`
+With --measure containment the similarity is how much of the query is in the document:
+that finds the source of a paragraph in a long text.
+
+An index answers at once the queries that it was made for: at its own threshold or a higher
+one and, if it was made with --containment, paragraphs of the promised length. If the keys
+do not promise the --recall of a query, it is compared with every document, which takes
+seconds for a million and misses nothing; the number of these queries is printed at the
+end. With --candidates lsh such a query is an error that says why and what would help;
+with exact every query is compared with every document.`
 
 const searchExamples = `  alike search news.index draft.txt
   alike search essays.index paragraph.txt --measure containment --threshold 0.6 --passages --json
@@ -39,13 +45,14 @@ const searchExamples = `  alike search news.index draft.txt
 
 // searching are the flags of the command.
 type searching struct {
-	input     inputFlags
-	measure   choice
-	threshold float64
-	recall    float64
-	top       int
-	passages  bool
-	json      bool
+	input      inputFlags
+	measure    choice
+	candidates choice
+	threshold  float64
+	recall     float64
+	top        int
+	passages   bool
+	json       bool
 }
 
 func newSearch() *cobra.Command {
@@ -61,9 +68,13 @@ func newSearch() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	addMeasure(flags, &f.measure)
+	ofMeasure := flags.Lookup("measure")
+	ofMeasure.Usage, ofMeasure.DefValue = ofMeasure.Usage+" (default: that of the index)", ""
 	flags.Float64Var(&f.threshold, "threshold", 0, "least similarity (default: that of the index, 0.8 for another measure)")
-	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the documents at the threshold that is to be found")
-	flags.IntVar(&f.top, "top", 0, "only so many of the most similar ones for each query (default: all)")
+	f.candidates = choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
+	flags.Var(&f.candidates, "candidates", "which documents a query is compared with: lsh, those that share keys with it, if that promises the recall; exact, all; auto, all where lsh does not promise it")
+	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the documents at the threshold to be found")
+	flags.IntVar(&f.top, "top", 0, "only this many of the most similar ones for each query (default: all)")
 	flags.BoolVar(&f.passages, "passages", false, "show what a query and a document share, with --json")
 	f.input.addReading(flags)
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
@@ -72,7 +83,7 @@ func newSearch() *cobra.Command {
 }
 
 func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error {
-	o := index.SearchOptions{Top: f.top, Recall: f.recall, Passages: f.passages}
+	o := index.SearchOptions{Top: f.top, Recall: f.recall, Passages: f.passages, Exact: f.candidates.value == string(dedup.CandidatesExact)}
 	switch {
 	case f.top < 0:
 		return usagef("--top is %d: take 1 or more, or leave it out for all", f.top)
@@ -80,19 +91,6 @@ func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error 
 		return usagef("--passages are for --json: add it")
 	case !(f.recall > 0 && f.recall < 1):
 		return usagef("--recall is %v: take a number between 0 and 1, such as 0.99", f.recall)
-	}
-	var err error
-	if flags := cmd.Flags(); flags.Changed("threshold") || flags.Changed("measure") {
-		if !flags.Changed("threshold") {
-			f.threshold = dedup.DefaultThreshold
-		}
-		m, err := measure.Parse(f.measure.value)
-		if err != nil {
-			return usageError{err}
-		}
-		if o.Threshold, err = measure.NewThreshold(m, f.threshold); err != nil {
-			return usageError{err}
-		}
 	}
 	c, err := f.input.reading(cmd, queries)
 	if err != nil {
@@ -107,8 +105,35 @@ func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error 
 		return err
 	}
 	return withIndex(dir, true, memory, func(x *index.Index) error {
-		return f.search(cmd, feed.Queries{Index: x, Sources: sources, Corpus: c, Options: o, Threads: f.input.threads}, problems)
+		if o.Threshold, err = f.least(cmd.Flags(), x.Options().Recipe.Threshold()); err != nil {
+			return err
+		}
+		q := feed.Queries{Index: x, Sources: sources, Corpus: c, Options: o, OrExact: f.candidates.value == string(dedup.CandidatesAuto), Threads: f.input.threads}
+		return f.search(cmd, q, problems)
 	})
+}
+
+// least returns the least similarity of an answer, which is the zero value for that of the index. What
+// no flag says is as in the index, but for the threshold of another measure.
+func (f *searching) least(flags *pflag.FlagSet, of measure.Threshold) (measure.Threshold, error) {
+	if !flags.Changed("threshold") && !flags.Changed("measure") {
+		return measure.Threshold{}, nil
+	}
+	m, least := of.Measure(), f.threshold
+	if flags.Changed("measure") {
+		var err error
+		if m, err = measure.Parse(f.measure.value); err != nil {
+			return measure.Threshold{}, usageError{err}
+		}
+	}
+	if !flags.Changed("threshold") {
+		least = dedup.DefaultThreshold
+	}
+	t, err := measure.NewThreshold(m, least)
+	if err != nil {
+		return measure.Threshold{}, usageError{err}
+	}
+	return t, nil
 }
 
 func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus.Problem) error {
@@ -120,12 +145,15 @@ func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus
 		}
 	}
 	rows := newMatchWriter(cmd.OutOrStdout(), f.json, q.Index.Options().Columns)
-	refused := int64(0)
+	refused, exact := int64(0), int64(0)
 	s, err := feed.Search(cmd.Context(), q, func(found feed.Found) error {
 		if found.Err != nil {
 			refused++
 			fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s: %s\n", visible(string(found.ID)), visible(alike.Explain(found.Err, flagOf)))
 			return nil
+		}
+		if found.Exact {
+			exact++
 		}
 		return rows.write(found)
 	})
@@ -134,7 +162,11 @@ func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus
 		return err
 	}
 	if !f.input.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s found for %s among %s\n", count(rows.n, "document"), count(s.Read-s.Skipped, "text"), count(q.Index.Stats().Documents, "document"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s found for %s among %s", count(rows.n, "document"), count(s.Read-s.Skipped, "text"), count(q.Index.Stats().Documents, "document"))
+		if exact > 0 && q.OrExact {
+			fmt.Fprintf(cmd.ErrOrStderr(), "; %s compared with every document (--candidates lsh says why)", count(exact, "text"))
+		}
+		fmt.Fprintln(cmd.ErrOrStderr())
 	}
 	if refused > 0 {
 		return fmt.Errorf("%s could not be answered with the recall that was asked for", humanize.Comma(refused))
@@ -162,7 +194,7 @@ func newMatchWriter(w io.Writer, asJSON bool, columns []string) *matchWriter {
 		return m
 	}
 	m.rows = csv.NewWriter(m.buffer)
-	_ = m.rows.Write([]string{"query", "id", "similarity"}) // flush tells of errors
+	_ = m.rows.Write([]string{"query", "id", "similarity"}) // flush returns its error
 	return m
 }
 

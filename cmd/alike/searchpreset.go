@@ -16,8 +16,8 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// The presets of the commands that look for pairs: settings of published systems. A
-// flag that is given counts more than the preset.
+// The presets of the commands that look for pairs: settings of published systems. Flags override
+// them.
 const (
 	presetBroder   = "broder"
 	presetFeatures = "features"
@@ -32,7 +32,7 @@ func (p *searchPreset) add(flags *pflag.FlagSet) {
 	for _, other := range presets {
 		p.name.allowed = append(p.name.allowed, other.name)
 	}
-	flags.Var(&p.name, "preset", "settings of a published system (see alike help pairs), flags that are given count more; or fingerprints to compare by --distance: "+
+	flags.Var(&p.name, "preset", "settings of a published system (see alike help pairs), which flags override; or fingerprints to compare by --distance: "+
 		strings.Join(p.name.allowed, ", "))
 }
 
@@ -43,7 +43,7 @@ func presetIf[T any](flags *pflag.FlagSet, name string, field *T, value T) {
 	}
 }
 
-// settle sets all that the preset says before the scheme is known.
+// settle sets the settings of the preset before the scheme is known.
 func (f *corpusFlags) settle(flags *pflag.FlagSet) {
 	switch f.preset.name.value {
 	case presetBroder:
@@ -82,11 +82,11 @@ func (f *corpusFlags) settleBands(flags *pflag.FlagSet, sketch recipe.Scheme) {
 	presetIf(flags, "min-bands", &f.search.minBands, p.MinBands)
 }
 
-// bySimilarity are the flags that say how a pair is decided, and found, by similarity.
+// bySimilarity are the flags about finding and deciding pairs by similarity.
 var bySimilarity = []string{"measure", "threshold", "recall", "candidates", "verify", "bands", "rows", "min-bands", "shared"}
 
-// settleDistance sets what compares fingerprints by Hamming distance, where that is asked
-// for, and says what does not go together.
+// settleDistance sets up the comparison of fingerprints by Hamming distance, if it is asked for,
+// and refuses flags that contradict each other.
 func (f *corpusFlags) settleDistance(c *alike.Config, flags *pflag.FlagSet) (err error) {
 	given := flags.Changed("distance")
 	fingerprints := slices.ContainsFunc(presets, func(p preset) bool { return p.name == f.preset.name.value })
@@ -102,7 +102,7 @@ func (f *corpusFlags) settleDistance(c *alike.Config, flags *pflag.FlagSet) (err
 	case !given:
 		return usagef("these fingerprints are compared by Hamming distance: say how far they may be apart, such as --distance 3 for 64 bits")
 	case !hamming:
-		return usagef("--distance is for fingerprints that are compared bit by bit: add --scheme fastsimhash, or a --preset such as exlsh-word, or take --threshold in its place")
+		return usagef("--distance is for fingerprints that are compared bit by bit: add --scheme fastsimhash, or a --preset such as exlsh-word, or take --threshold instead")
 	case f.search.distance < 0:
 		return usagef("--distance is %d: take 0 or more, such as 3 for fingerprints of 64 bits", f.search.distance)
 	case f.preset.name.value == presetBroder || f.preset.name.value == presetFeatures:

@@ -2,8 +2,7 @@ package main
 
 import "github.com/alike-dev/alike/internal/setting"
 
-// flags are the settings of the library that messages name, as the command line has
-// them.
+// flags are the flags of the command line for the settings of the library that messages name.
 var flags = map[setting.Name]string{
 	setting.Banding:     "--bands",
 	setting.BucketCap:   "--bucket-cap",

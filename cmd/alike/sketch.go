@@ -17,12 +17,12 @@ const sketchHelp = `Print the fingerprint of every document.
 
 The output is a JSON object a line: id, scheme, and signature. The scheme is one line
 that says all the signature depends on: how text becomes tokens and shingles, and
-how these become a signature. Signatures may be compared if their schemes are equal,
-and only then. A signature is the components packed at their width, least significant
-bit first, in base64. Of bottomk it is the hashes, ascending, little-endian. Of an id
-that is not UTF-8, id_bytes has the bytes as base64. alike pairs and alike dedup take
-such a file in place of the texts. Schemes of other commands are oph, kmins and
-bottomk; fingerprints can be simhash and fastsimhash as well, of any number of bits.
+how these become a signature. Signatures may be compared only if their schemes are
+equal. A signature is the components packed at their width, least significant
+bit first, in base64; with bottomk it is the hashes, ascending, little-endian. If an id
+is not UTF-8, id_bytes has its bytes as base64. alike pairs and alike dedup take
+such a file instead of the texts. The schemes of other commands are oph, kmins and
+bottomk; fingerprints can also be simhash and fastsimhash, of any number of bits.
 
 With --preset, the fingerprint is that of another program, byte for byte:
   hash4j-fastsimhash, hash4j-simhash

@@ -10,22 +10,24 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// skips tells of records that were skipped, each by file and line. Where records that
-// follow each other lack what the first one lacks, as all do under a wrong
-// --text-field, their lines are told together.
+// errSkipped says that a command has done its work but left some input out.
+var errSkipped = errors.New("some input was skipped")
+
+// skips reports records that were skipped, each by file and line. If consecutive records lack what
+// the first one lacks, as all do under a wrong --text-field, their lines are reported together.
 type skips struct {
 	say  func(message string)
-	told *corpus.Problem // the last one that was told in full; nil: none that others may be like
+	told *corpus.Problem // the last one that was reported in full; nil: none that others may be like
 	last int64           // line of the last one like it
-	more int64           // records like it that were not told yet
+	more int64           // records like it that were not reported yet
 }
 
-// newSkips tells on w.
+// newSkips reports on w.
 func newSkips(w io.Writer) *skips {
 	return &skips{say: func(message string) { fmt.Fprintf(w, "alike: skipped %s\n", visible(message)) }}
 }
 
-// add takes the next one, in the order of the input.
+// add reports the next one, in the order of the input.
 func (s *skips) add(p *corpus.Problem) {
 	if s.told != nil && p.Path == s.told.Path && p.Line == s.last+1 && p.Err.Error() == s.told.Err.Error() {
 		s.last, s.more = p.Line, s.more+1
@@ -38,7 +40,7 @@ func (s *skips) add(p *corpus.Problem) {
 	}
 }
 
-// flush tells of those that were not told yet.
+// flush reports the records that were not reported yet.
 func (s *skips) flush() {
 	if p := s.told; s.more == 1 {
 		s.say(alike.Explain(&corpus.Problem{Path: p.Path, Line: s.last, Err: p.Err}, flagOf))

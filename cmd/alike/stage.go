@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus/objects"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/stage/runner"
@@ -18,15 +19,15 @@ const stageHelp = `Run a task of a stage of a plan, see alike help plan.
 
 alike stage list prints the stages in order, each with its number of tasks. Tasks
 0 to n-1 of a stage may run at once, anywhere, and more than once: a task leaves one
-object in the plan's work folder, always the same bytes, when it is whole. When all
+object in the plan's work folder, always the same bytes, when it is complete. When all
 tasks of a stage are done the next one can begin; the last stage, publish, puts the
 results into their place. A task takes one thread (match of a join all processors) and
-about the memory of the plan. A task whose object is there is not run again, so that the
-same loop goes on after failures.
+about the memory of the plan. A task whose object exists is not run again, so that the
+same loop continues after failures.
 
-With --pipe an engine runs the task: it hands over the blocks that are for it through
-standard input and takes blocks from standard output (docs/cluster.md). alike stage pack
-makes blocks of documents of JSON lines, or of --columns, for it. Where the plan of an engine
+With --pipe an engine runs the task: it passes the task's blocks through standard input
+and takes blocks from standard output (docs/cluster.md). alike stage pack
+makes blocks for it from documents as JSON lines, or as --columns. If the plan of an engine
 has a --work, documents and blocks stay there, and only the last stage is run with --print.`
 
 const stageExamples = `  alike stage list --plan plan.json
@@ -34,7 +35,7 @@ const stageExamples = `  alike stage list --plan plan.json
   alike stage verify --task $SLURM_ARRAY_TASK_ID --plan s3://bucket/plan.json
   alike stage list --plan plan.json --json          # with the streams between them`
 
-// packStage is the command in place of a stage that packs documents.
+// packStage is the name that packs documents, in place of a stage.
 const packStage = "pack"
 
 func newStage() *cobra.Command {
@@ -79,7 +80,7 @@ func newStage() *cobra.Command {
 			err = runStage(cmd, p, args[0], task, pipe, asJSON, o)
 			skipped.flush()
 			if errors.Is(err, stage.ErrStage) {
-				return usageError{fmt.Errorf("%w; alike stage list --plan %s tells what there is", err, plan)}
+				return usageError{fmt.Errorf("%w; alike stage list --plan %s lists them", err, plan)}
 			}
 			return err
 		},
@@ -88,11 +89,11 @@ func newStage() *cobra.Command {
 	f.StringVar(&plan, "plan", "", "`file` or URL of the plan")
 	f.IntVar(&task, "task", -1, "number of the task, from 0 on")
 	f.StringVar(&memory, "memory", "", "memory of the process, such as 2GiB (default: as the plan says)")
-	f.BoolVar(&again, "again", false, "run the task though its object is there")
+	f.BoolVar(&again, "again", false, "run the task even if its object exists")
 	f.BoolVar(&pipe, "pipe", false, "for engines: blocks come from standard input and go to standard output")
 	f.BoolVar(&columns, "columns", false, "with pack, for engines: documents come as columns of strings, and not as lines of JSON")
 	f.BoolVar(&print, "print", false, "for engines: the blocks that the task makes go to standard output, and not to the plan's --work")
-	f.BoolVar(&asJSON, "json", false, "with list: JSON, an object a stage, with the streams that it reads and writes; with publish: the summary as JSON")
+	f.BoolVar(&asJSON, "json", false, "with list: JSON, an object a stage, with the streams that it reads and writes; with publish: the summary as JSON; with match: what the join says, as JSON")
 	f.BoolVar(&quiet, "quiet", false, "no list of skipped records")
 	f.SortFlags = false
 	return cmd
@@ -107,12 +108,26 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, a
 	}
 	s, err := runner.Run(cmd.Context(), p, name, task, o)
 	switch {
-	case err != nil || s == nil:
+	case err != nil:
 		return err
+	case s == nil && asJSON && name == stage.Match:
+		told, err := runner.Told(cmd.Context(), p, o)
+		if err != nil {
+			return err
+		}
+		return printJSON(cmd, struct {
+			*linkage.Report
+			Text string `json:"text"` // that says it in words
+		}{told, told.String()})
+	case s == nil:
+		return nil
 	case asJSON:
 		return printJSON(cmd, s)
 	case o.OnSkip == nil:
 		return nil
+	}
+	if s.Join != nil {
+		fmt.Fprint(cmd.ErrOrStderr(), s.Join)
 	}
 	read, found := "document", fmt.Sprintf("%s kept, %s removed in %s", humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"))
 	switch p.Command {
@@ -138,7 +153,7 @@ func listStages(cmd *cobra.Command, p *runner.Plan, asJSON bool) error {
 		return printJSON(cmd, struct {
 			Plan    string                  `json:"plan"`
 			Stages  []stage.Stage           `json:"stages"`
-			Streams map[string]stage.Stream `json:"streams"` // their numbers in blocks
+			Streams map[string]stage.Stream `json:"streams"` // by name, with their numbers in blocks
 		}{p.Digest, stages, stage.Streams()})
 	}
 	for _, s := range stages {

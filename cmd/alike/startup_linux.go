@@ -8,12 +8,11 @@ import (
 	"syscall"
 )
 
-// releaseStartPages gives back the pages of the program's code and constants that
-// have come into memory before main. Most were touched once, by the
-// initialisation of packages that this run may never use, foremost the clients
-// of object stores: 10 MiB of 20, which would count against --memory to the end.
-// What is used comes back from the page cache. It takes about a millisecond;
-// where it does not work, nothing changes.
+// releaseStartPages gives back the pages of the program's code and constants that were loaded
+// before main. Most were touched once, by the initialisation of packages that this run may never
+// use, above all the clients of object stores: 10 MiB of 20, which would count against --memory to
+// the end. Pages that are used come back from the page cache. It takes about a millisecond; where
+// it does not work, nothing changes.
 func releaseStartPages() {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -23,11 +22,11 @@ func releaseStartPages() {
 	if err != nil {
 		return
 	}
-	var start, end uint64 // of the mapping whose lines these are; empty: one to leave alone
+	var start, end uint64 // of the mapping that these lines describe; empty: one to leave alone
 	for lines := bufio.NewScanner(bytes.NewReader(maps)); lines.Scan(); {
 		if dirty, ok := bytes.CutPrefix(lines.Bytes(), []byte("Private_Dirty:")); ok {
-			// Pages that were written to, such as those of symbols that the loader has
-			// resolved, are not those of the file any more, although nobody may write there now.
+			// Pages that were written to, such as those of symbols that the loader has resolved, no
+			// longer equal the file, although they are read-only now.
 			if string(bytes.TrimSpace(dirty)) == "0 kB" && start < end {
 				_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(start), uintptr(end-start), syscall.MADV_DONTNEED)
 			}

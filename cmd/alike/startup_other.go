@@ -2,5 +2,5 @@
 
 package main
 
-// releaseStartPages does nothing where it is not known how to.
+// releaseStartPages does nothing on systems for which it is not implemented.
 func releaseStartPages() {}

@@ -14,16 +14,16 @@ import (
 // storedFlags say whether inputs are fingerprints.
 type storedFlags struct {
 	given bool
-	// made is how the fingerprints were made, where no flags say so.
+	// made is how the fingerprints were made, unless flags say so.
 	made recipe.Options
 }
 
 func (f *storedFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.given, "fingerprints", false, "INPUT is what alike sketch has written, and not texts (default: as its first record looks)")
+	flags.BoolVar(&f.given, "fingerprints", false, "INPUT is the output of alike sketch, not texts (default: decided by its first record)")
 }
 
-// recognize finds out whether the inputs are fingerprints and how they were made, unless
-// flags say that.
+// recognize finds out whether the inputs are fingerprints and how they were made, unless flags say
+// so.
 func (f *corpusFlags) recognize(cmd *cobra.Command, c *alike.Config) error {
 	flags := cmd.Flags()
 	c.Fingerprints = f.stored.given
@@ -42,7 +42,7 @@ func (f *corpusFlags) recognize(cmd *cobra.Command, c *alike.Config) error {
 		return nil
 	}
 	if slices.ContainsFunc(append(presetParameters, "preset"), flags.Changed) || !ok {
-		return nil // the run compares
+		return nil // the run will compare them
 	}
 	r, err := recipe.Parse(line)
 	if err != nil {
@@ -55,7 +55,7 @@ func (f *corpusFlags) recognize(cmd *cobra.Command, c *alike.Config) error {
 	return nil
 }
 
-// apply takes over how the fingerprints were made.
+// apply sets how the fingerprints were made.
 func (f *storedFlags) apply(c *alike.Config) {
 	if f.made.Sketch != nil || f.made.Texts != nil {
 		c.Features, c.Sketch, c.Texts = f.made.Features, f.made.Sketch, f.made.Texts

@@ -21,34 +21,34 @@ import (
 
 const streamHelp = `Drop near-duplicates from a stream.
 
-Records are read from standard input, and those that are like no record that was kept
-go to standard output: at once, in order, byte for byte. A record goes if it is like
-one that was kept and is still in the window; of several, the first one counts.
+Records are read from standard input, and those that are like no kept record
+go to standard output: at once, in order, byte for byte. A record is dropped if it is like
+a kept one that is still in the window; of several, the first one counts.
 
 The window is the last 1,000,000 kept records, or --window-docs, or --window, a span
-of time: with --time-field by the time of the event that stands in the record, else by
-the time at which it comes. Times are RFC 3339 and similar, or numbers of seconds,
-milli-, micro- or nanoseconds since 1970. Two records may be alike if their times are
-not further apart than the window. Records may come --late by so much; one that is
-older than window and --late together is compared with what is there, and passed on,
-but not remembered. A time ahead of the clock of this machine by more than --late does
-not make other records old.
+of time: with --time-field by the time of the event in the record, otherwise by
+the time of its arrival. Times are RFC 3339 and similar, or numbers of seconds,
+milli-, micro- or nanoseconds since 1970. Two records are compared if their times are
+not further apart than the window. Records may come late by --late; one that is
+older than window and --late together is compared with the records in the window, and
+passed on, but not remembered. A time ahead of the clock of this machine by more than
+--late does not make other records old.
 
-With --state, what was kept is in a folder, an index, and outlives the process. A kept
-record is written out before it stands there. Killed at any moment and started again
-with the input replayed from any of the last --replay records, no kept record is missing
-in both outputs together, and none is there twice but those that were written in the
-last 100 ms and were not stored: records at the beginning of the input that stand in a row, byte for
-byte, in what was read before are passed over, whatever has left the window since. Other
-input goes on where the earlier one has ended. After a failure of the power that holds as
-far as the output was on disk.
+With --state, kept records are in a folder, an index, and outlive the process. A kept
+record is written out before it is stored there. If the process is killed at any moment
+and started again with the input replayed from any of the last --replay records, both
+outputs together miss no kept record, and repeat only those that were written in the
+last 100 ms and were not stored: records at the beginning of the input that occur in
+sequence, byte for byte, in what was read before are skipped, whatever has left the window
+since. Other input continues where the earlier one has ended. After a power failure this
+holds for the part of the output that was on disk.
 
 Similarity is that of alike pairs: MinHash finds, the sets of shingles decide. With
 --scheme fastsimhash, or a --preset of fingerprints, and --distance it is the Hamming
 distance of fingerprints.
 
---duplicates lists what is dropped, a JSON object a line: id, duplicate_of, similarity.
-With --tag records of JSON are not dropped: they are passed on with two more fields,
+--duplicates lists dropped records, a JSON object a line: id, duplicate_of, similarity.
+With --tag JSON records are not dropped: they are passed on with two more fields,
 duplicate_of and similarity. A record that cannot be read is skipped and named.`
 
 const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
@@ -80,11 +80,11 @@ func newStream() *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false // in the order of the work
 	f.window.add(cmd.Flags())
-	cmd.Flags().StringVar(&f.timeField, "time-field", "", "field or column with the time of the event, for --window (default: the time at which a record comes)")
-	cmd.Flags().StringVar(&f.state, "state", "", "`folder` for what was kept, which outlives the process (default: memory)")
-	cmd.Flags().IntVar(&f.replay, "replay", stream.DefaultReplay, "with --state, of how many records it is known that they were read, eight bytes each on disk; 0: none")
-	cmd.Flags().StringVar(&f.duplicates, "duplicates", "", "list what is dropped in this `file`, which grows")
-	cmd.Flags().BoolVar(&f.tag, "tag", false, "mark duplicates with duplicate_of and similarity in place of dropping them")
+	cmd.Flags().StringVar(&f.timeField, "time-field", "", "field or column with the time of the event, for --window (default: the time at which a record arrives)")
+	cmd.Flags().StringVar(&f.state, "state", "", "`folder` for kept records, which outlives the process (default: memory)")
+	cmd.Flags().IntVar(&f.replay, "replay", stream.DefaultReplay, "with --state: how many of the last records read are recognised when they are replayed, eight bytes each on disk; 0: none")
+	cmd.Flags().StringVar(&f.duplicates, "duplicates", "", "append the dropped records to this `file`")
+	cmd.Flags().BoolVar(&f.tag, "tag", false, "mark duplicates with duplicate_of and similarity instead of dropping them")
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at this `address`, such as :9090, under /metrics")
 	f.add(cmd.Flags(), false)
 	completeChoices(cmd)
@@ -157,7 +157,7 @@ func (f *streamFlags) index(o index.Options, memory int64) (*index.Index, error)
 	return x, err
 }
 
-// follow runs the stream and tells how it goes on.
+// follow runs the stream and reports its progress.
 func (f *streamFlags) follow(cmd *cobra.Command, config stream.Config, onError dedup.OnError) error {
 	say := newLineWriter(cmd.ErrOrStderr())
 	skipped := newSkips(say.out)
@@ -211,7 +211,7 @@ func (w *lineWriter) printf(format string, args ...any) {
 	fmt.Fprintf(w.out, format, args...)
 }
 
-// startCounters tells now and then how far the stream is, until the function that it returns
+// startCounters reports the progress of the stream now and then, until the function that it returns
 // is called.
 func startCounters(say *lineWriter, x *index.Index, quiet bool) (stop func()) {
 	if quiet {

@@ -12,9 +12,9 @@ import (
 // timingHeader names the columns of --timings.
 var timingHeader = []string{"stage", "seconds", "items", "bytes", "mb_per_s", "slowest_thread_s", "threads_s"}
 
-// timingRows returns the table of --timings with its header: a row for every stage,
-// and one, named stage/step, for every part of it that was measured apart. seconds
-// are by the clock; of a step they are those of the slowest thread.
+// timingRows returns the table of --timings with its header: a row for every stage, and one, named
+// stage/step, for every part of it that was measured separately. seconds are by the clock; for a
+// step they are those of the slowest thread.
 func timingRows(s *alike.Summary) [][]string {
 	rows := [][]string{timingHeader}
 	seconds := func(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
@@ -25,7 +25,7 @@ func timingRows(s *alike.Summary) [][]string {
 				strconv.FormatFloat(float64(stage.Bytes)/1e6/max(took, 1e-9), 'f', 1, 64), seconds(slowest), seconds(total),
 			}
 		}
-		// A stage whose workers were not watched was the work of one thread.
+		// A stage without measured workers was the work of one thread.
 		slowest, total, steps := stage.Seconds, stage.Seconds, stage.Steps
 		if len(steps) > 0 && steps[0].Name == stage.Name {
 			slowest, total, steps = steps[0].Slowest, steps[0].Total, steps[1:]

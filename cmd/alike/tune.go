@@ -13,18 +13,18 @@ import (
 	"github.com/alike-dev/alike/minhash"
 )
 
-const tuneHelp = `Show the bands and rows, or the sample, that a threshold leads to.
+const tuneHelp = `Show the bands and rows, or the sample, for a threshold.
 
-A signature of --hashes components is cut into bands of so many rows; two
+A signature of --hashes components is cut into bands of a number of rows; two
 documents become a candidate pair when they agree in a whole band. The S-curve
 is the probability of that for a pair of each similarity. Candidates are
-verified, so a false one costs time and nothing else: bands are chosen for
-recall first, then for little work. The other commands do this by themselves.
+verified, so a false one only costs time: bands are chosen first for
+recall, then for little work. The other commands choose them in the same way.
 
-By another measure the bands are those for the least Jaccard similarity that a pair
-at its threshold can have; the S-curve goes by the Jaccard similarity. For
-containment there is none, and no bands: every document has a sample of few features,
-and one that has enough of them is a candidate. By overlap pairs are found exactly.`
+With another measure the bands are those for the least Jaccard similarity that a pair
+at its threshold can have; the S-curve goes by the Jaccard similarity. Containment has no
+such similarity, and no bands: every document has a sample of a few features, and a
+document that has enough of them is a candidate. With overlap pairs are found exactly.`
 
 const tuneExamples = `  alike tune --threshold 0.8
   alike tune --threshold 0.5 --hashes 256 --recall 0.95 --json

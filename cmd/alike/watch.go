@@ -21,8 +21,8 @@ import (
 	"github.com/alike-dev/alike"
 )
 
-// logInterval is how often a run that is not on a terminal says how far it is, and
-// eventInterval how often it says so to a program.
+// logInterval is how often a run reports its progress if standard error is not a terminal, and
+// eventInterval how often it does so to a program.
 const (
 	logInterval   = 10 * time.Second
 	eventInterval = 250 * time.Millisecond
@@ -34,23 +34,22 @@ const (
 	progressJSON = "json"
 )
 
-// An event is a line of --progress json, a stable contract. Standard error has lines of
-// other kinds too: errors are plain text.
+// An event is a line of --progress json, a stable contract. Standard error also has other lines:
+// errors are plain text.
 type event struct {
 	Event   string   `json:"event"`             // progress, skip, notice or, last and after success, summary
 	Stage   string   `json:"stage,omitempty"`   // of progress
 	Items   *int64   `json:"items,omitempty"`   // done in the stage
-	Bytes   *int64   `json:"bytes,omitempty"`   // of the input, gone through in the stage
-	Total   int64    `json:"total,omitempty"`   // bytes that the stage goes through; missing: unknown
+	Bytes   *int64   `json:"bytes,omitempty"`   // of the input, processed in the stage
+	Total   int64    `json:"total,omitempty"`   // bytes that the stage will process; missing: unknown
 	Seconds *float64 `json:"seconds,omitempty"` // that the stage has taken
 	Message string   `json:"message,omitempty"` // of a skip or notice
 
 	Summary *alike.Summary `json:"summary,omitempty"`
 }
 
-// watch shows a run on standard error: a line a stage on a terminal, with a bar
-// where the end is known, else a line now and then. It is the run's
-// dedup.Progress.
+// watch shows a run on standard error: on a terminal a line a stage, with a bar if the end is
+// known, otherwise a line now and then. It is the run's dedup.Progress.
 type watch struct {
 	out   io.Writer
 	bars  *mpb.Progress // nil: lines
@@ -63,8 +62,8 @@ type watch struct {
 	current atomic.Pointer[stageState]
 }
 
-// stageState is how far a stage is. A stage may give way to others and go on
-// after them.
+// stageState is the progress of a stage. A stage may be interrupted by others and continue after
+// them.
 type stageState struct {
 	name  string
 	total int64    // bytes; 0: unknown
@@ -73,7 +72,7 @@ type stageState struct {
 	bytes atomic.Int64
 
 	mu    sync.Mutex
-	began time.Time     // of the part under way; zero between parts
+	began time.Time     // of the current part; zero between parts
 	took  time.Duration // in the parts before
 	final string        // what to say between parts
 }
@@ -87,8 +86,8 @@ var units = map[string]string{
 	"write":   "documents",
 }
 
-// follow makes a run report to standard error, and returns the function that
-// ends it, to be told of the run's error.
+// follow makes a run report to standard error, and returns the function that ends this, which is
+// called with the run's error.
 func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) {
 	if f.quiet {
 		return func(error) {}
@@ -132,10 +131,10 @@ func watchEvents(out io.Writer, interval time.Duration) *watch {
 	return w
 }
 
-// Stage begins a stage, or goes on with it.
+// Stage begins or continues a stage.
 func (w *watch) Stage(name string, total int64) {
 	w.pause(true)
-	if name == "emit" { // what follows are results, perhaps on the same terminal
+	if name == "emit" { // results follow, perhaps on the same terminal
 		w.closeBars()
 		return
 	}
@@ -163,8 +162,8 @@ func (w *watch) newStage(name string, total int64) *stageState {
 	if total > 0 {
 		bar = mpb.BarStyle()
 	}
-	// A bar of a total known from the start would wait for it, but a stage may
-	// end without having counted it all.
+	// A bar whose total is known from the start would wait for it, but a stage may end without
+	// having counted it all.
 	s.bar = w.bars.New(0, bar,
 		mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-8s", name))),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return s.describe() })))
@@ -172,8 +171,8 @@ func (w *watch) newStage(name string, total int64) *stageState {
 	return s
 }
 
-// pause ends the stage under way, if there is one, or a part of it. The bar of
-// one that has failed stays where it is.
+// pause ends the current stage, if there is one, or a part of it. The bar of a stage that has
+// failed stays where it is.
 func (w *watch) pause(whole bool) {
 	s := w.current.Swap(nil)
 	if s == nil {
@@ -208,8 +207,7 @@ func (w *watch) Advance(items, bytes int64) {
 	}
 }
 
-// describe says how far the stage is: what it has counted, MB/s, time left or
-// taken, memory.
+// describe describes the progress of the stage: its counts, MB/s, time left or taken, memory.
 func (s *stageState) describe() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -252,7 +250,7 @@ func (w *watch) close(err error) {
 	}
 }
 
-// closeBars leaves the terminal to others.
+// closeBars removes the bars, so that others can use the terminal.
 func (w *watch) closeBars() {
 	if w.bars == nil {
 		return
@@ -264,8 +262,7 @@ func (w *watch) closeBars() {
 	w.bars = nil
 }
 
-// tell tells people or a program of something that was met. label stands before it
-// for people.
+// tell reports something to people or to a program. For people label is printed before it.
 func (w *watch) tell(kind, label, message string) {
 	if w.json {
 		w.send(event{Event: kind, Message: message})
@@ -287,11 +284,11 @@ func writeEvent(out io.Writer, e event) {
 	if err != nil {
 		panic(err) // numbers and strings: a bug of this program
 	}
-	_, _ = out.Write(append(line, '\n')) // a run does not end for want of a listener
+	_, _ = out.Write(append(line, '\n')) // a run does not fail because nobody listens
 }
 
-// sendProgress says how far a stage is. It looks while no other event is written, so that of
-// one stage no event says less than the one before.
+// sendProgress reports the progress of a stage. It reads the counts while no other event is
+// written, so that the counts of a stage never decrease from event to event.
 func (w *watch) sendProgress(s *stageState) {
 	w.lines.Lock()
 	defer w.lines.Unlock()
@@ -341,7 +338,7 @@ func writeTimings(cmd *cobra.Command, path string, s *alike.Summary) error {
 	return writeOutput(cmd, path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(timingRows(s)) })
 }
 
-// finish writes what the flags ask for after a run and tells whether input was
+// finish writes the outputs that the flags ask for after a run, and returns an error if input was
 // skipped.
 func (f *inputFlags) finish(cmd *cobra.Command, s *alike.Summary) error {
 	if f.timings != "" {

@@ -160,7 +160,7 @@ def test_the_pairs_are_those_of_the_command_and_rows_without_a_text_are_left_out
 BY_BANDS = {"match": "all", "candidates": "lsh", "threshold": 0.6}  # each pair by itself
 
 
-def joined(small: SparkSession, folder: Path, options: dict[str, Any]) -> None:
+def joined(small: SparkSession, folder: Path, options: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
     """Join tables as DataFrames, and by the command."""
     left, right = tables(folder, 200)
     frames = [
@@ -169,7 +169,9 @@ def joined(small: SparkSession, folder: Path, options: dict[str, Any]) -> None:
     ]
     own = {"field": ["title=name:2", "price"], **options}
     command("join", folder / "left.csv", folder / "right.csv", *arguments(own), "-o", folder / "links.csv")
+    caplog.set_level("INFO", "alike")
     found = spark.join(*frames, **own, partitions=2)  # type: ignore[arg-type]
+    assert ("likely right:" in caplog.text) == (options != BY_BANDS)
     assert found.columns == ["left_id", "right_id", "similarity", "title", "price"]
     order = {row["id"]: n for n, row in enumerate(right)}
     got = sorted((tuple(row) for row in found.collect()), key=lambda row: (row[0], order[row[1]]))
@@ -178,8 +180,10 @@ def joined(small: SparkSession, folder: Path, options: dict[str, Any]) -> None:
     assert any(row[4] is None for row in got)
 
 
-def test_the_links_are_those_of_the_command_though_tasks_fail(small: SparkSession, tmp_path: Path) -> None:
-    joined(small, tmp_path, BY_BANDS)
+def test_the_links_are_those_of_the_command_though_tasks_fail(
+    small: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    joined(small, tmp_path, BY_BANDS, caplog)
     assert "score" in failed(small)
     both, out = [tmp_path / "left.csv", tmp_path / "right.csv"], [tmp_path / name for name in ("one.csv", "files.csv")]
     command("join", *both, "-o", out[0])
@@ -196,9 +200,39 @@ def test_the_links_are_those_of_the_command_though_tasks_fail(small: SparkSessio
 @ALL
 @pytest.mark.parametrize("options", [BY_BANDS, {"match": "mutual"}])
 def test_the_links_are_those_of_the_command_where_spark_moves_blocks(
-    small: SparkSession, tmp_path: Path, moved: None, options: dict[str, Any]
+    small: SparkSession, tmp_path: Path, moved: None, options: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    joined(small, tmp_path, options)
+    joined(small, tmp_path, options, caplog)
+
+
+@ALL
+@pytest.mark.parametrize("move", [False, True])
+def test_the_records_of_a_table_are_kept_and_paired_as_by_the_command(
+    small: SparkSession, tmp_path: Path, move: bool, request: pytest.FixtureRequest
+) -> None:
+    if move:
+        request.getfixturevalue("moved")
+    rows = [(n, f"item {n % 40} of the shop {n * 7 % 40} {'x' * (n // 40)}", n % 40 * 1.5) for n in range(80)]
+    data = small.createDataFrame(small.sparkContext.parallelize(rows, 3), "id long, title string, price double")
+    file = tmp_path / "rows.csv"
+    with open(file, "w", newline="") as lines:
+        csv.writer(lines).writerows([("id", "title", "price"), *rows])
+    command("dedup", file, "-o", tmp_path / "one", "--records", "--keep=max:title", "--quiet")
+    with open(tmp_path / "one" / "kept" / "rows.csv") as lines:
+        want = [int(row[0]) for row in [*csv.reader(lines)][1:]]
+    assert sorted(row.id for row in spark.dedup(data, records=True, keep="max:title").collect()) == want
+    assert 30 < len(want) < 60
+    command("pairs", file, "-o", tmp_path / "one.csv", "--field=title", "--field=price", "--quiet")
+    with open(tmp_path / "one.csv") as lines:
+        header, *listed = csv.reader(lines)
+    found = spark.pairs(data, field=["title", "price"])
+    assert found.columns == header
+    assert sorted(map(tuple, found.collect())) == sorted((int(a), int(b), *map(float, rest)) for a, b, *rest in listed)
+    with pytest.raises(UsageError, match="text says nothing about records"):
+        spark.dedup(data, text="title", records=True)
+    both = spark.join(data, data.withColumnRenamed("price", "cost"), with_=["cost", "title"], field="title", right_id="id")
+    assert both.columns[-4:] == ["left_cost", "right_cost", "left_title", "right_title"]
+    assert {row.left_cost for row in both.collect()} == {""}
 
 
 def test_files_come_out_as_the_command_writes_them_though_tasks_fail(small: SparkSession, tmp_path: Path) -> None:

@@ -191,6 +191,7 @@ class QueryOptions(ReadingOptions, total=False):
     measure: Measure
     threshold: float
     recall: float
+    candidates: Literal["auto", "lsh", "exact"]
     top: int
 
 
@@ -278,7 +279,7 @@ OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "EngineTableOptions": OF_JOINS,
     "FilesTableOptions": OF_JOINS,
     "IndexOptions": {"keep": None, "bucket_cap": 64},
-    "QueryOptions": {"threshold": None},
+    "QueryOptions": {"threshold": None, "measure": None},
 }
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from typing import Any
 FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".orc": "orc"}
 OWN_FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}  # as the program calls them
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".lz4", ".snappy")
-NO_VALUE = ("fold", "strip_diacritics", "repetitions", "probability", "bloom")
+NO_VALUE = ("fold", "strip_diacritics", "repetitions", "probability", "bloom", "records")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = vars(parser.parse_args(arguments))
     from alike._errors import AlikeError, UsageError
 
+    told = logging.getLogger("alike")
+    told.setLevel(logging.INFO)
+    told.addHandler(logging.StreamHandler())
     try:
         _run(dict(asked))
     except UsageError as e:
@@ -77,9 +81,11 @@ def _parser() -> argparse.ArgumentParser:
         if command == "dedup":
             of.add_argument("--mask", action="store_true", help='all rows, with a column "kept"')
         for name in known.__annotations__:
-            flag = "--" + name.replace("_", "-")
+            flag = "--" + name.rstrip("_").replace("_", "-")
             kind: Any = argparse.BooleanOptionalAction if name in NO_VALUE else "append" if name == "field" else "store"
-            of.add_argument(flag, action=kind, default=None, help=f"as of alike {command}" if name != "partitions" else PARTITIONS)
+            of.add_argument(
+                flag, dest=name, action=kind, default=None, help=f"as of alike {command}" if name != "partitions" else PARTITIONS
+            )
     return parser
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import logging
 import os
 import re
 import struct
@@ -17,7 +18,7 @@ import tempfile
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, TypedDict
 
 from ._errors import UsageError
 from ._options import JoinOptions, Path, SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
@@ -35,7 +36,18 @@ HEADER = 48  # bytes of a block before its rows
 SAMPLE = 5000  # first rows of a table by which the program chooses columns
 
 
-class EngineOptions(SearchOptions, TextOptions, SchemeOptions, total=False):
+class EngineRecordOptions(TypedDict, total=False):
+    """What is asked of the records of a table, in place of texts."""
+
+    records: bool
+    field: str | Sequence[str]
+    config: Path
+    idf: Literal["exact", "sketch", "none"]
+    idf_epsilon: float
+    idf_delta: float
+
+
+class EngineOptions(SearchOptions, TextOptions, SchemeOptions, EngineRecordOptions, total=False):
     """Flags of ``alike plan`` that an engine's runs have."""
 
     memory: Size
@@ -65,6 +77,7 @@ class EngineTableOptions(JoinOptions, total=False):
     """Flags of ``alike plan join`` that an engine's joins have."""
 
     partitions: int
+    with_: str | Sequence[str]
 
 
 class FilesTableOptions(EngineTableOptions, total=False):
@@ -154,17 +167,45 @@ class Sample:
     id: str | None  # the column with the ids; "-" for none
 
 
-def make_join_plan(tables: Sequence[Sample], parts: Sequence[int], options: Mapping[str, Any], work: Path | None = None) -> Plan:
-    """Plan a join of two tables in so many parts each. The columns that are compared are chosen by the samples."""
+def of_records(options: Mapping[str, Any], text: str | None) -> bool:
+    """Tell whether records are asked about, and not texts."""
+    if not (options.get("records") or options.get("field")):
+        return False
+    if text is not None:
+        raise UsageError("text says nothing about records: field names the columns to compare")
+    return True
+
+
+def make_record_plan(
+    command: str, tables: Sequence[Sample], parts: Sequence[int], options: Mapping[str, Any], work: Path | None = None
+) -> Plan:
+    """Plan a run over the records of tables in so many parts each. The columns that are compared are chosen by the samples."""
     own = {"partitions": sum(parts), **options, "work": work}
-    flags = [f"--{side}-id={table.id}" for side, table in zip(SIDES, tables, strict=True) if table.id is not None]
+    ids = ["--left-id", "--right-id"] if command == "join" else ["--id-field"]
+    flags = [f"{flag}={table.id}" for flag, table in zip(ids, tables, strict=True) if table.id is not None]
+    if command != "join":
+        flags.append("--records")
+        own.pop("records", None)
     with tempfile.TemporaryDirectory(prefix="alike-") as folder:
-        paths = [os.path.join(folder, side + ".csv") for side in SIDES]
+        paths = [os.path.join(folder, side + ".csv") for side in SIDES[: len(tables)]]
         for path, table in zip(paths, tables, strict=True):
             with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
                 csv.writer(file).writerows([table.columns, *table.rows])
-        plan = _planned("join", f"--engine={','.join(map(str, parts))}", *flags, *arguments(own), "--", *paths)
+        plan = _planned(command, f"--engine={','.join(map(str, parts))}", *flags, *arguments(own), "--", *paths)
     return _without_publish(plan)
+
+
+def record_fields(plan: Plan, side: int) -> list[str]:
+    """Return the columns of a table to hand over. It need not have those that a join has of either table."""
+    made = json.loads(plan.text)
+    table, field = made["tables"][side], made["reading"].get("field")
+    return [*table["fields"], *([field] if field else []), *([table["id_field"]] if table["id_field"] != "-" else [])]
+
+
+def log_report(report: str | bytes) -> None:
+    """Log what a join has found out, as the program says it."""
+    for line in json.loads(report)["text"].splitlines():
+        logging.getLogger("alike").info(line)
 
 
 def _without_publish(plan: Plan) -> Plan:
@@ -240,8 +281,8 @@ def run_last(plan: Plan, stage: Stage, task: int) -> Iterator[Row]:
 
 
 def run_in_place(plan: Plan, stage: Stage, task: int) -> str:
-    """Run a task whose blocks lie in the plan's place for them. Return what it says: publish the summary, as JSON."""
-    last = ["--json", "--again"] if stage.name == "publish" else []
+    """Run a task whose blocks lie in the plan's place for them. Return what it says: publish the summary, match its report, as JSON."""
+    last = {"publish": ["--json", "--again"], "match": ["--json"]}.get(stage.name, [])
     with _output(plan, [stage.name, f"--task={task}", *last], ()) as output:
         return output.read().decode()
 
@@ -306,7 +347,8 @@ def pair_schema(plan: Plan) -> Any:
 
     join = json.loads(plan.text).get("join")
     names = join["header"] if join else ("a", "b", "similarity")
-    return pyarrow.schema([(name, pyarrow.string() if i < 2 else pyarrow.float64()) for i, name in enumerate(names)])
+    end = len(names) - 2 * len(join.get("others", ())) if join else 3  # behind it are columns of the tables
+    return pyarrow.schema([(name, pyarrow.float64() if 2 <= i < end else pyarrow.string()) for i, name in enumerate(names)])
 
 
 def pair_tables(plan: Plan, rows: Iterable[Row]) -> Iterator[Any]:
@@ -318,7 +360,7 @@ def pair_tables(plan: Plan, rows: Iterable[Row]) -> Iterator[Any]:
     with tempfile.TemporaryFile() as text:  # lines may go on in the next row
         for stream, _, block in rows:
             if stream in wanted:
-                text.writelines(_payloads(block))
+                text.writelines(payloads(block))
         if text.tell():
             text.seek(0)
             yield from csv.open_csv(
@@ -329,7 +371,7 @@ def pair_tables(plan: Plan, rows: Iterable[Row]) -> Iterator[Any]:
             )
 
 
-def _payloads(block: Buffer) -> Iterator[memoryview]:
+def payloads(block: Buffer) -> Iterator[memoryview]:
     """Yield the payloads of a block whose rows have no words."""
     view, at = memoryview(block), HEADER
     while at < len(view):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,12 +40,14 @@ from ._stages import (
     Stage,
     check_mask,
     columns,
-    make_join_plan,
     make_plan,
+    make_record_plan,
+    of_records,
     pack_and_run,
     pair_schema,
     pair_tables,
     positions,
+    record_fields,
     run_task,
     settle,
 )
@@ -77,6 +79,7 @@ def dedup(
     """
     columns = _Columns(data)
     check_mask(mask, columns.names())
+    _refuse_records(options, text)
     asked = settle("dedup", EngineDedupOptions, options, columns, text, id)
     blocks = data.to_arrow_refs()
     plan = make_plan("dedup", max(len(blocks), 1), asked.plan)
@@ -92,6 +95,7 @@ def pairs(data: Dataset, *, text: str | None = None, id: str | None = None, **op
     Ids are strings. A row without one is named by its place, "BLOCK:ROW", with blocks from 0 and
     rows from 1 on. Everything else is as for dedup.
     """
+    _refuse_records(options, text)
     asked = settle("pairs", EngineOptions, options, _Columns(data), text, id)
     blocks = data.to_arrow_refs()
     plan = make_plan("pairs", max(len(blocks), 1), asked.plan)
@@ -118,11 +122,17 @@ def join(
     check("join", options, EngineTableOptions)
     samples = [_sample(data, id) for data, id in ((left, left_id), (right, right_id))]
     blocks = [data.to_arrow_refs() for data in (left, right)]
-    plan = make_join_plan(samples, [max(len(of), 1) for of in blocks], options)
+    plan = make_record_plan("join", samples, [max(len(of), 1) for of in blocks], options)
     tables = json.loads(plan.text)["tables"]
     if not all(blocks):
         return ray.data.from_arrow(pair_schema(plan).empty_table())
-    return _found(plan, _run(plan, [(partial(_fields, table), block) for table, of in zip(tables, blocks, strict=True) for block in of]))
+    fields = [record_fields(plan, side) for side in range(len(tables))]
+    return _found(plan, _run(plan, [(partial(_fields, names), block) for names, of in zip(fields, blocks, strict=True) for block in of]))
+
+
+def _refuse_records(options: Mapping[str, Any], text: str | None) -> None:
+    if of_records(options, text):
+        raise UsageError("records of one table are compared by alike.spark, or on one machine by alike.dedup: leave records and field out")
 
 
 def _sample(data: Dataset, id: str | None) -> Sample:
@@ -255,11 +265,11 @@ def _text_columns(asked: Settled, block: pyarrow.Table) -> Iterator[Any]:
         yield from columns(documents)
 
 
-def _fields(table: dict[str, Any], block: pyarrow.Table) -> Iterator[Any]:
-    """Yield the records of a block, of a table of a plan."""
-    names = [name for name in (*table["fields"], table["id_field"]) if name != "-"]
+def _fields(names: Sequence[str], block: pyarrow.Table) -> Iterator[Any]:
+    """Yield the records of a block."""
     for batch in _arrow(block).to_batches(max_chunksize=1 << 10):
-        yield from columns([_strings(batch.column(name)) for name in names])
+        there, none = batch.schema.names, pyarrow.nulls(len(batch), pyarrow.string())
+        yield from columns([_strings(batch.column(name)) if name in there else none for name in names])
 
 
 def _strings(values: pyarrow.Array) -> pyarrow.Array:

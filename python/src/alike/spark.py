@@ -21,7 +21,7 @@ import re
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, reduce
 from itertools import groupby
@@ -36,7 +36,7 @@ from pyspark.sql.types import ArrayType, LongType, MapType, StringType, StructTy
 from . import _errors
 from ._errors import AlikeError, UsageError
 from ._options import Path, check, documented
-from ._rows import Schema
+from ._rows import Schema, check_field
 from ._stages import (
     KEPT,
     SAMPLE,
@@ -53,14 +53,18 @@ from ._stages import (
     Stage,
     check_mask,
     columns,
-    make_join_plan,
+    log_report,
     make_plan,
+    make_record_plan,
+    of_records,
     pack,
     pack_and_run,
     pair_schema,
     pair_tables,
+    payloads,
     plan_files,
     positions,
+    record_fields,
     run_in_place,
     run_last,
     run_task,
@@ -122,17 +126,17 @@ def dedup(
         each other: about twice the texts, in a folder of their own there, which is yours to remove when the
         result has been used. This takes far less than when Spark moves all; on one machine it is a temporary folder.
     partitions: tasks of the stages that go by hashes; else as many as df has partitions.
+    records: with it, or with field, records belong together by what their columns tell, though nothing in them is equal: one
+        record of each cluster is kept. One task decides, in memory (10 million records in 2 GiB).
+    field: the columns to compare, "name", "name:weight:tokens" or a list of such; else all, by the first 5,000 rows.
 
     Rows without a text, or with one of more than max_record bytes, are left out.
     """
     check_mask(mask, df.columns)
-    asked = settle("dedup", EngineDedupOptions, options, _Columns(df), text, id)
-    usable = _usable(asked)
+    make, documents, usable = _asked("dedup", EngineDedupOptions, options, df, text, id)
     run = _Run([df], stable, work, again=True)
     rows = run.tables[0]
-    _, dropped = run.result(
-        lambda parts, work: make_plan("dedup", parts[0], asked.plan, work), lambda *_: _text_columns(asked), _drops, lambda _: f"{ROW} long"
-    )
+    _, dropped = run.result(make, documents, _drops, lambda _: f"{ROW} long")
     if not mask:
         return rows.join(dropped, ROW, "left_anti").where(usable).drop(ROW)
     marked = rows.join(dropped.withColumn(KEPT, F.lit(False)), ROW, "left")
@@ -152,13 +156,13 @@ def pairs(
     """List every pair of similar documents: ids a and b, a being the earlier one, and similarity.
 
     Ids have the type of their column. A row without one is named by its place, "PARTITION:ROW",
-    with partitions from 0 and rows from 1 on. Pairs come in no order. Everything else is as for dedup.
+    with partitions from 0 and rows from 1 on; of records by its number. Pairs of records have the similarity of each
+    column too. Pairs come in no order. Everything else is as for dedup.
     """
-    asked = settle("pairs", EngineOptions, options, _Columns(df), text, id)
-    _, found = _Run([df], stable, work).result(
-        lambda parts, work: make_plan("pairs", parts[0], asked.plan, work), lambda *_: _text_columns(asked), pair_tables, _pair_schema
-    )
-    return _with_types(found, [df.schema[asked.id].dataType] * 2)
+    make, documents, _ = _asked("pairs", EngineOptions, options, df, text, id)
+    plan, found = _Run([df], stable, work).result(make, documents, pair_tables, _pair_schema)
+    id = json.loads(plan.text).get("tables", [{"id_field": id or "id"}])[0]["id_field"]
+    return _with_types(found, [LongType() if id == "-" else df.schema[id].dataType] * 2)
 
 
 @documented(EngineTableOptions)
@@ -184,18 +188,14 @@ def join(
     field: the columns to compare, "name", "left=right:weight:tokens" or a list of such; else all that correspond, by the
         first 5,000 rows. Values are compared as Spark casts them to strings; arrays, maps and structs are left out.
     stable: for both tables, as for dedup.
+    with_: columns of either table that links have too, as strings, empty where a table or record has none.
 
-    Everything else is as for dedup.
+    What was found out is logged by the logger "alike", as information. Everything else is as for dedup.
     """
     check("join", options, EngineTableOptions)
     samples = [_sample(df, id) for df, id in ((left, left_id), (right, right_id))]
-
-    def documents(plan: Plan, side: int) -> list[Column]:
-        table = json.loads(plan.text)["tables"][side]
-        return [_column(name).cast("string") for name in (*table["fields"], table["id_field"]) if name != "-"]
-
     plan, found = _Run([left, right], stable, work).result(
-        lambda parts, work: make_join_plan(samples, parts, options, work), documents, pair_tables, _pair_schema
+        lambda parts, work: make_record_plan("join", samples, parts, options, work), _record_columns(left, right), pair_tables, _pair_schema
     )
     ids = [table["id_field"] for table in json.loads(plan.text)["tables"]]
     return _with_types(found, [LongType() if id == "-" else df.schema[id].dataType for df, id in zip((left, right), ids, strict=True)])
@@ -244,6 +244,29 @@ def join_files(
     """
     check("join_files", options, FilesTableOptions)
     return _on_files("join", [left, right], output, {**options, "left_id": left_id, "right_id": right_id})
+
+
+def _asked(
+    command: str, known: type, options: Mapping[str, Any], df: DataFrame, text: str | None, id: str | None
+) -> tuple[Callable[[Sequence[int], Path | None], Plan], Callable[[Plan, int], list[Column]], Column]:
+    """Check what a call asks for. Return what makes the plan, what a table hands over, and which rows can be used."""
+    if of_records(options, text):
+        check(command, options, known)
+        check_field(_Columns(df), options.get("keep"))
+        sample = _sample(df, id)
+        return lambda parts, work: make_record_plan(command, [sample], parts, options, work), _record_columns(df), F.lit(True)
+    asked = settle(command, known, options, _Columns(df), text, id)
+    return lambda parts, work: make_plan(command, parts[0], asked.plan, work), lambda *_: _text_columns(asked), _usable(asked)
+
+
+def _record_columns(*frames: DataFrame) -> Callable[[Plan, int], list[Column]]:
+    """Return what tells which columns of tables are handed over."""
+
+    def columns(plan: Plan, side: int) -> list[Column]:
+        there = frames[side].columns
+        return [(_column(name) if name in there else F.lit(None)).cast("string") for name in record_fields(plan, side)]
+
+    return columns
 
 
 class _Columns(Schema):
@@ -321,7 +344,7 @@ def _text_columns(asked: Settled) -> list[Column]:
 
 
 def _pair_schema(plan: Plan) -> str:
-    return ", ".join(f"`{field.name.replace('`', '``')}` {'string' if i < 2 else 'double'}" for i, field in enumerate(pair_schema(plan)))
+    return ", ".join(f"`{field.name.replace('`', '``')}` {field.type}" for field in pair_schema(plan))
 
 
 def _with_types(found: DataFrame, kinds: Sequence[Any]) -> DataFrame:
@@ -396,7 +419,9 @@ class _Run:
                 table.collect()
         *others, last = plan.stages
         for stage in others:
-            self._tasks(stage).mapInArrow(_on_file(plan, stage), "said string").collect()
+            said = self._tasks(stage).mapInArrow(_on_file(plan, stage), "said string").collect()
+            if stage.name == "match":
+                log_report(said[0].said)
         return _materialized(self._tasks(last).mapInArrow(_last(plan, last, read), schema))
 
     def _tasks(self, stage: Stage) -> DataFrame:
@@ -420,6 +445,9 @@ class _Run:
                 given = self._given(plan, stage, made, written)
                 made[stage.name] = _materialized(given.mapInArrow(_later(plan, stage, lambda _, rows: _blocks(rows)), BLOCKS))
                 kept.append(made[stage.name])
+                if stage.name == "match":
+                    for row in made[stage.name].where(F.col("stream") == plan.streams["told"]).collect():
+                        log_report(bytes(next(payloads(row.block))))
                 written.update(dict.fromkeys(stage.writes, stage.name))
             given = self._given(plan, last, made, written)
             return _materialized(given.mapInArrow(_later(plan, last, read), schema))

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// usageError marks an error of the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// knownCommand refuses an argument where a command was expected.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usagef("unknown command %q: did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return usagef("unknown command %q: choose one of %s", args[0], strings.Join(names, ", "))
+}
+
+// inputs asks for one argument or more.
+func inputs(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usagef("no input: name files, folders or - for standard input")
+	}
+	return nil
+}
+
+// exactly asks for n arguments; what says which ones.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%s: %s", count(int64(len(args)), "argument"), what)
+		}
+		return nil
+	}
+}
+
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
