@@ -20,6 +20,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -175,23 +176,33 @@ func check(docs int, dir string) error {
 	return x.Close()
 }
 
-// oneByOne checks documents one after the other, and prints how long each takes.
+// oneByOne checks documents one after the other, and prints how long each takes, and how much time of its
+// processor: what a busy machine lets it wait for is not in that.
 func oneByOne(x *index.Index, from int) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	const n = 100_000
-	m, took := plant.NewStamped(2048), make([]time.Duration, 0, n)
+	m, took, worked := plant.NewStamped(2048), make([]time.Duration, 0, n), make([]time.Duration, 0, n)
 	for i := range n {
 		d := news(m, from+i)
-		began := time.Now()
+		began, begun := time.Now(), cost.Thread()
 		if _, err := x.CheckOne(d); err != nil {
 			return err
 		}
-		took = append(took, time.Since(began))
+		took, worked = append(took, time.Since(began)), append(worked, cost.Thread()-begun)
 	}
 	print("one document:", took)
+	print("of a processor:", worked)
+	var gc debug.GCStats
+	debug.ReadGCStats(&gc)
+	print("pauses of the collector:", gc.Pause)
 	return nil
 }
 
 func print(what string, took []time.Duration) {
+	if len(took) == 0 {
+		return
+	}
 	fmt.Print(what)
 	for _, p := range []float64{0.5, 0.9, 0.99, 0.999, 1} {
 		fmt.Printf(" %v of 100 within %v", 100*p, percentile(took, p))

@@ -51,6 +51,13 @@ PROGRAMS = [
             "{bin}/alike dedup {corpus} -o {work}/clean --threshold {t} --candidates lsh --quiet",
             "cp {work}/clean/removed.csv {out}"),
     Program("ekzhu", "ekzhu/minhash-lsh", "pairs", "no", "{bin}/ekzhu {corpus} {out} {t}"),
+    Program("gaoya", "gaoya", "pairs", "estimate", "{bin}/gaoya-pairs {corpus} {out} {t}"),
+    Program("fastsketch", "FastSketchLSH, 16 bands", "pairs", "no",
+            "{venv}/fastsketch/bin/python {here}/fastsketch_lsh.py {corpus} {out} 16"),
+    Program("fastsketch", "FastSketchLSH, checked", "pairs", "estimate",
+            "{venv}/fastsketch/bin/python {here}/fastsketch_lsh.py {corpus} {out} 16 {t}"),
+    Program("daft", "Daft, 16 bands of 8", "pairs", "no",
+            "{venv}/daft/bin/python {here}/daft_minhash.py {corpus} {out} 16 8"),
     Program("python", "Python: 5-grams alone", "", "", "{venv}/rensa/bin/python {here}/grams.py {corpus}"),
     Program("rensa", "rensa, stream", "removed", "estimate",
             "{venv}/rensa/bin/python {here}/rensa_lsh.py {corpus} {out} {t} stream"),
@@ -205,6 +212,7 @@ def main():
     env = dict(os.environ, WORK=places["work"], HF_HOME=f"{root}/scratch/hf", HF_HUB_OFFLINE="1", PYTHONDONTWRITEBYTECODE="1")
     judge = [f"{root}/bin/judge", "-corpus", corpus, "-truth", truth, "-threshold", options.threshold]
     programs = [p for p in PROGRAMS if not (options.fast and p.slow) and p.key in (options.only or [p.key])
+                and (p.key != "gaoya" or os.path.exists(f"{root}/bin/gaoya-pairs"))
                 and (p.key == "python" or f"{{venv}}/{p.key}" not in p.command or os.path.exists(f"{root}/venv/{p.key}/ready"))]
     if any(p.key == "datatrove" for p in programs):
         split(corpus, places["shards"], os.cpu_count())

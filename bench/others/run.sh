@@ -9,14 +9,14 @@
 # made from the English Wikipedia texts beside the checkout. The slow programs read
 # a prefix of a larger corpus, and alike the same prefix beside them.
 #
-# Needs Go, Python 3.11 or later with venv and pip, and Linux. What is installed,
+# Needs Go, Rust, Python 3.11 or later with venv and pip, and Linux. What is installed,
 # and all that is written, goes to a temporary folder.
 #
 # Environment: ALIKE_OTHERS_DIR, a folder to keep for the next run (default: a
 # temporary one, removed at the end); ALIKE_OTHERS_DOCUMENTS (20000), of the corpus
 # that is made; ALIKE_OTHERS_PREFIX (20000; 0 leaves the slow programs out);
-# ALIKE_OTHERS_RUNS (3); ALIKE_OTHERS_PROGRAMS, such as "alike ekzhu python rensa
-# datasketch text-dedup datatrove" (default: all).
+# ALIKE_OTHERS_RUNS (3); ALIKE_OTHERS_PROGRAMS, such as "alike ekzhu gaoya fastsketch daft
+# python rensa datasketch text-dedup datatrove" (default: all).
 set -euo pipefail
 export LC_ALL=C.UTF-8
 if [ $# -ne 0 ] && [ $# -ne 2 ]; then
@@ -34,7 +34,7 @@ else
   dir=$(mktemp -d)
   trap 'rm -rf "$dir"' EXIT
 fi
-programs=${ALIKE_OTHERS_PROGRAMS:-alike ekzhu python rensa datasketch text-dedup datatrove}
+programs=${ALIKE_OTHERS_PROGRAMS:-alike ekzhu gaoya fastsketch daft python rensa datasketch text-dedup datatrove}
 mkdir -p "$dir/bin"
 go build -o "$dir/bin/" ./cmd/alike ./bench/corpusgen ./bench/others/judge
 (cd bench/others/ekzhu && go build -o "$dir/bin/ekzhu" .)
@@ -56,9 +56,21 @@ install() {
   fi
 }
 
+# gaoya is a library of Rust. All instructions of the processor are its due.
+case " $programs " in
+  *" gaoya "*)
+    if (cd bench/others/gaoya && RUSTFLAGS='-C target-cpu=native' CARGO_TARGET_DIR=$dir/gaoya cargo build --quiet --release) >&2; then
+      cp "$dir/gaoya/release/gaoya-pairs" "$dir/bin/"
+    else
+      echo "left out: gaoya, which cargo did not build" >&2
+    fi
+    ;;
+esac
 install rensa rensa==0.5.0 orjson==3.13.0
 for program in $programs; do
   case $program in
+    fastsketch) install fastsketch FastSketchLSH==1.0.1 polars==2.1.0 numpy==2.4.6 ;;
+    daft) install daft daft==0.7.26 ;;
     datasketch) install datasketch datasketch==2.0.0 numpy==2.4.6 scipy==1.17.1 orjson==3.13.0 xxhash==3.8.2 ;;
     text-dedup) install text-dedup text-dedup==0.4.0 numpy==2.4.6 datasets==5.2.0 ;;
     datatrove) install datatrove 'datatrove[io,processing]==0.10.1' numpy==2.4.6 spacy==3.8.18 orjson==3.13.0 xxhash==3.8.2 ;;

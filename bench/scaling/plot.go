@@ -31,12 +31,13 @@ func draw(o *options, path, what string, ideal []float64, of func(folder int) []
 		ticks[i] = chart.Tick{Value: x[i], Label: strconv.Itoa(threads)}
 	}
 	graph := chart.Chart{
-		Title:      what,
 		Width:      800,
 		Height:     500,
 		Background: chart.Style{Padding: chart.Box{Top: 50, Left: 160, Right: 20, Bottom: 20}},
 		XAxis:      chart.XAxis{Name: "threads", Ticks: ticks},
 		YAxis:      chart.YAxis{Name: what, Range: &chart.ContinuousRange{Min: 0, Max: ideal[len(ideal)-1]}},
+		// No line belongs to it; drawn, its labels lie over each other in a corner.
+		YAxisSecondary: chart.YAxis{Style: chart.Hidden()},
 		Series: []chart.Series{chart.ContinuousSeries{
 			Name: "ideal", XValues: x, YValues: ideal,
 			Style: chart.Style{StrokeDashArray: []float64{5, 5}, StrokeColor: chart.ColorAlternateGray},
