@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/alike-dev/alike/internal/crashfs"
 	"github.com/alike-dev/alike/internal/testsize"
 )
 
@@ -23,10 +24,10 @@ var errPower = errors.New("no power")
 // crashing is a file system on which the power fails just before its nth write operation.
 // From then on nothing works there, and after holds what is left.
 type crashing struct {
-	fs    *vfs.MemFS
+	fs    *crashfs.FS
 	cfg   vfs.CrashCloneCfg
 	n     atomic.Int64
-	after atomic.Pointer[vfs.MemFS]
+	after atomic.Pointer[crashfs.FS]
 }
 
 func (c *crashing) wrap() vfs.FS {
@@ -99,7 +100,7 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 	r := recipes(t)["sets"]
 	for run := range runs {
 		random := rand.New(rand.NewPCG(uint64(run), 1))
-		fs := vfs.NewCrashableMem()
+		fs := crashfs.New()
 		safe := state{}
 		created := false
 		for cycle := range 6 {
@@ -187,7 +188,7 @@ func eachCrash(t *testing.T, first, again func(vfs.FS) error) {
 	t.Helper()
 	for n := int64(0); ; n++ {
 		percent := []int{0, 50, 100}[n%3]
-		c := &crashing{fs: vfs.NewCrashableMem(), cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(uint64(n), 2))}}
+		c := &crashing{fs: crashfs.New(), cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(uint64(n), 2))}}
 		c.n.Store(n)
 		err := first(c.wrap())
 		if c.n.Load() >= 0 {

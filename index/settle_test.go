@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"pgregory.net/rapid"
 
+	"github.com/alike-dev/alike/internal/crashfs"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -232,7 +233,7 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 	for _, o := range []Options{{ByID: true}, {Window: Window{Docs: 150}}} {
 		for _, killed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%+v killed %t", o.Window, killed), func(t *testing.T) {
-				fs := vfs.NewCrashableMem()
+				fs := crashfs.New()
 				o.Recipe, o.Keys = recipes(t)["sets"], KeysOnDisk
 				open := OpenOptions{Options: o, FS: fs, TailKeys: 1 << 20, Threads: 1}
 				x, err := Create(indexDir, open)

@@ -24,6 +24,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/crashfs"
 	"github.com/alike-dev/alike/shingle"
 )
 
@@ -178,13 +179,13 @@ var errPower = errors.New("no power")
 // failing is a file system that stops at its nth write operation: then it holds what survives a
 // crash, and nothing works any more.
 type failing struct {
-	*vfs.MemFS
+	*crashfs.FS
 	n     atomic.Int64
-	after atomic.Pointer[vfs.MemFS]
+	after atomic.Pointer[crashfs.FS]
 }
 
 func (f *failing) wrap(random *rand.Rand) vfs.FS {
-	return errorfs.Wrap(f.MemFS, errorfs.InjectorFunc(func(op errorfs.Op) error {
+	return errorfs.Wrap(f.FS, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite && f.n.Add(-1) == -1 {
 			f.after.Store(f.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[random.IntN(3)], RNG: rand.New(rand.NewPCG(random.Uint64(), 2))}))
 		}
@@ -212,7 +213,7 @@ func killRuns(t *testing.T, keys index.Keys, apart int) {
 	first.Output, second.Output = filepath.Join(dir, "out-1"), filepath.Join(dir, "out-2")
 	write(t, first.Inputs[0], docs[:100])
 	write(t, second.Inputs[0], docs[100:])
-	before := vfs.NewCrashableMem()
+	before := crashfs.New()
 	r, err := first.Recipe()
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +256,7 @@ func killRuns(t *testing.T, keys index.Keys, apart int) {
 	}
 	partly := 0
 	for n := 0; ; n += 1 + random.IntN(apart) {
-		f := &failing{MemFS: before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(random.Uint64(), 2))})}
+		f := &failing{FS: before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(random.Uint64(), 2))})}
 		f.n.Store(int64(n))
 		if err := os.RemoveAll(second.Output); err != nil {
 			t.Fatal(err)

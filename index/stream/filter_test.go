@@ -14,6 +14,7 @@ import (
 
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
+	"github.com/alike-dev/alike/internal/crashfs"
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/recipe"
 )
@@ -195,7 +196,7 @@ func TestOfEachFamilyOneMessageIsSentWhateverFails(t *testing.T) {
 			b.texts = append(b.texts, words(draw(families)*1000, 60)+strings.Repeat("end", draw(3)))
 			b.pending = append(b.pending, i)
 		}
-		fs := vfs.NewCrashableMem()
+		fs := crashfs.New()
 		x, f := reopened(t, fs, o)
 		for len(b.pending) > 0 {
 			messages := b.batch(draw)

@@ -1,0 +1,35 @@
+package crashfs
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Links and clones come at once, and all of them end: most runs of this test against vfs.MemFS alone never do.
+func TestLinksAndClonesAtOnceEnd(t *testing.T) {
+	f := New()
+	file, err := f.Create("file", vfs.WriteCategoryUnspecified)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var both sync.WaitGroup
+	both.Go(func() {
+		for i := range 100000 {
+			if err := f.Link("file", fmt.Sprint("link", i%1000)); err != nil && i < 1000 {
+				t.Error(err)
+			}
+		}
+	})
+	both.Go(func() {
+		for range 1000 {
+			f.CrashClone(vfs.CrashCloneCfg{})
+		}
+	})
+	both.Wait()
+}
