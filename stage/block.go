@@ -8,37 +8,36 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// A block is what tasks hand each other: rows of one stream for one partition of it.
+// Tasks exchange blocks. A block has rows of one stream for one partition of it.
 // All numbers are little-endian.
 //
 //	magic "alikeblk" 8 | CRC-32C of the rest 4 | version 4 | plan 8 | stream 4 |
 //	task that made it 4 | number in that task 4 | partition 4 | rows 4 | bytes of rows 4 | rows…
 //	row: its words, 8 each, then, in streams whose rows have a payload, its length 4 and its bytes
 //
-// The constants are part of the format and do not change within a version.
+// These constants are part of the format and do not change within a version.
 const (
 	blockMagic   = "alikeblk"
 	blockVersion = 1
 
 	// HeaderBytes is the length of a block's header.
 	HeaderBytes = 48
-	// MaxBlock is the length of the longest block in bytes: a row of a record of 4 GiB is
-	// not one.
+	// MaxBlock is the length of the longest block in bytes. A row must fit into one block.
 	MaxBlock = 1 << 30
 )
 
 // ErrBlock says that a block is damaged, or of another plan or version.
 var ErrBlock = errors.New("bad block")
 
-// Header is what the header of a block says.
+// Header is the content of a block's header.
 type Header struct {
 	Plan      uint64 // see Plan.ID
 	Stream    Stream
-	Task      int // that has made it, of the stage that the stream comes from
+	Task      int // the task that made the block, in the stage that writes the stream
 	Number    int // of the block among those of its task
-	Partition int // of the stream: the task that reads it
+	Partition int // of the stream; also the number of the task that reads it
 	Rows      int
-	Bytes     int // of the block behind its header
+	Bytes     int // length of the block without its header
 }
 
 // String names a block in messages.
@@ -53,7 +52,7 @@ func (h Header) less(other Header) bool {
 	return h.Number < other.Number
 }
 
-// seal writes the header before the rows of a block that begins with room for it.
+// seal writes the header into the first HeaderBytes of a block, which are free for it.
 func (h Header) seal(block []byte) {
 	put := binary.LittleEndian.PutUint32
 	copy(block, blockMagic)
@@ -65,8 +64,8 @@ func (h Header) seal(block []byte) {
 	put(block[8:], durable.Checksum(0, block[12:]))
 }
 
-// ParseHeader reads the first HeaderBytes of a block. It does not see damage behind them,
-// which Open does. The error wraps ErrBlock.
+// ParseHeader reads the first HeaderBytes of a block. It does not check the rows; EachRow does.
+// The error wraps ErrBlock.
 func ParseHeader(b []byte) (h Header, err error) {
 	if len(b) < HeaderBytes || string(b[:8]) != blockMagic {
 		return h, fmt.Errorf("%w: it does not begin as a block does", ErrBlock)
@@ -99,7 +98,7 @@ func open(b []byte) (h Header, rows []byte, err error) {
 	return h, b[HeaderBytes:], nil
 }
 
-// row is a row of a block. Its slices hold during the visit.
+// row is a row of a block. Its slices are valid during the visit only.
 type row struct {
 	words   []uint64
 	payload []byte
@@ -136,12 +135,12 @@ func eachRow(h Header, rows []byte, words []uint64, visit func(r row) error) err
 	return nil
 }
 
-// Output takes the blocks that a task makes. It may keep what it is given.
+// Output receives the blocks that a task makes. It may keep the slices.
 type Output interface {
 	Block(h Header, block []byte) error
 }
 
-// emitter makes blocks of the rows of one task.
+// emitter packs the rows of one task into blocks.
 type emitter struct {
 	plan    *Plan
 	task    int
@@ -155,7 +154,7 @@ type openBlock struct {
 	bytes []byte
 }
 
-// add adds a row to a block, and hands that on when it is full.
+// add adds a row to the open block of its partition, and hands the block to the output when it is full.
 func (e *emitter) add(s Stream, partition int, payload []byte, words ...uint64) error {
 	if e.streams[s] == nil {
 		e.streams[s] = make([]openBlock, e.plan.partitions(s))
@@ -190,7 +189,7 @@ func (e *emitter) hand(s Stream, partition int, b *openBlock) error {
 	return e.out.Block(h, full)
 }
 
-// flush hands on what is left.
+// flush hands the blocks that are not full to the output.
 func (e *emitter) flush() error {
 	for s := range e.streams {
 		for partition := range e.streams[s] {
@@ -204,8 +203,9 @@ func (e *emitter) flush() error {
 	return nil
 }
 
-// EachRow visits the rows of a block of a stream of the plan with an ID: their words and, in streams that
-// have one, payload, which hold during the visit. The error wraps ErrBlock.
+// EachRow checks a whole block, which must be of stream s and of the plan with this ID, and visits its rows:
+// their words and, in streams that have one, their payload. Both slices are valid during the visit only. The
+// error wraps ErrBlock.
 func EachRow(block []byte, plan uint64, s Stream, visit func(words []uint64, payload []byte) error) error {
 	h, rows, err := open(block)
 	if err != nil {

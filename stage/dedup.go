@@ -12,7 +12,8 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// members hands every document of a cluster to the task of the cluster, with what that asks.
+// members sends every document of a cluster to the task of the cluster, with all that the choice of
+// the kept document needs.
 func members(t *task) (err error) {
 	labels, err := t.sorted(8, Labels)
 	if err != nil {
@@ -55,7 +56,7 @@ func members(t *task) (err error) {
 	return errors.Join(err, labels.Close(), reps.Close(), sets.close())
 }
 
-// representatives has those of copies: Key is the copy.
+// representatives returns the representatives of copies. Key: the copy, Value: its representative.
 func (t *task) representatives() (*extsort.Sorted, error) {
 	return t.space.Sorted(t.ctx, t.space.Sorting("copies", 8, 64), func(to *extsort.Appender) error {
 		return t.each(Copies, func(r row) error { return to.Add(r.words[1], r.words[0]) })
@@ -80,7 +81,7 @@ func readMember(r row) (m member, err error) {
 	return m, err
 }
 
-// clusters decides whom each cluster keeps, and how similar the others are to it.
+// clusters decides which document each cluster keeps, and how similar the others are to it.
 func clusters(t *task) error {
 	shelf, err := t.shelved(0, 4, Members)
 	if err != nil {
@@ -95,7 +96,7 @@ func clusters(t *task) error {
 	return errors.Join(err, shelf.close(), t.count(CountClusters, found))
 }
 
-// cluster decides about one cluster, whose members come by their positions.
+// cluster decides about one cluster. Its members come in ascending order of position.
 func (t *task) cluster(shelf *shelf, rows []uint64, compare *comparer) error {
 	read := func(i int) (member, error) {
 		r, err := shelf.row(rows[i])
@@ -137,7 +138,7 @@ func (t *task) cluster(shelf *shelf, rows []uint64, compare *comparer) error {
 		if err != nil {
 			return err
 		}
-		if m.position == m.rep { // it comes before its copies
+		if m.position == m.rep { // a representative comes before its copies
 			similarity := 1.0
 			if m.rep != rep {
 				compare.load(1, m.set)
@@ -161,7 +162,7 @@ func (t *task) cluster(shelf *shelf, rows []uint64, compare *comparer) error {
 	return nil
 }
 
-// write makes the lists of a task's documents, and has those copied that are kept.
+// write makes the lists of a task's documents, and has the kept ones copied to the output.
 func write(t *task) error {
 	fates, err := t.shelved(0, 4, Fates)
 	if err != nil {
@@ -190,7 +191,7 @@ func write(t *task) error {
 	return errors.Join(err, dropped.Close())
 }
 
-// lists writes the lines of removed.csv and clusters.csv, and notes who is removed.
+// lists writes the lines of removed.csv and clusters.csv, and adds the removed documents to a sorter.
 func (t *task) lists(fates *shelf, to *extsort.Appender) error {
 	removed, all := t.text(RemovedText), t.text(ClustersText)
 	n := int64(0)

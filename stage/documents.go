@@ -4,10 +4,10 @@ package stage
 const (
 	documentMade = 1 << iota
 	documentHasField
-	documentFields = 8 // of records: from this bit on, how many values it has
+	documentFields = 8 // from this bit on: the number of values of a record; 0 for texts
 )
 
-// A Packer makes blocks of documents, for an engine that holds them itself.
+// A Packer packs documents into blocks, for an engine that holds the documents itself.
 type Packer struct {
 	out     emitter
 	payload []byte
@@ -40,10 +40,10 @@ func (p *Packer) Add(d *Document) error {
 	return p.out.add(Documents, p.out.task, p.payload, d.Position, flags)
 }
 
-// Flush hands on what was added so far.
+// Flush hands what was added so far to the output.
 func (p *Packer) Flush() error { return p.out.flush() }
 
-// EachDocument visits the documents of a block that a Packer has made. The error wraps ErrBlock.
+// EachDocument visits the documents of a block that a Packer made. The error wraps ErrBlock.
 func EachDocument(block []byte, plan uint64, visit func(d *Document) error) error {
 	return EachRow(block, plan, Documents, func(words []uint64, payload []byte) (err error) {
 		d := &Document{Position: words[0], Made: words[1]&documentMade != 0}
@@ -51,7 +51,7 @@ func EachDocument(block []byte, plan uint64, visit func(d *Document) error) erro
 			return err
 		}
 		if n := words[1] >> documentFields; n > 0 {
-			d.Row = uint64(uint32(d.Position)) + 1 // an engine packs no record that cannot be used
+			d.Row = uint64(uint32(d.Position)) + 1 // an engine packs usable records only
 			if n > MaxColumns {
 				return errParts
 			}

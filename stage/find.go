@@ -15,8 +15,8 @@ import (
 
 const cardHasField = 1 // a flag of Cards and Members
 
-// sketch makes a row for every document, with its digest and keys, its name, and a card with the
-// facts that clustering needs.
+// sketch emits three rows for every document: one with its digest and band keys, one with its name,
+// and a card with the facts that clustering needs.
 func sketch(t *task) error {
 	maker := t.plan.recipe.NewMaker(recipe.MakerOptions{})
 	var keys []uint64
@@ -69,8 +69,8 @@ func appendPart(dst, part []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(part))), part...)
 }
 
-// errParts says that a payload lacks parts. Since its checksum is right, another program made the
-// block.
+// errParts says that a row does not have the form of its stream. The checksum of its block is right, so
+// another program made the block.
 var errParts = fmt.Errorf("%w: a row without the parts that it should have", ErrBlock)
 
 // cutPart undoes appendPart.
@@ -98,8 +98,9 @@ func wordsOf(dst []uint64, payload []byte) []uint64 {
 	return dst
 }
 
-// names finds documents with the name of an earlier document. Of equal names the first document's
-// counts, but a name that was made of a place stays with the document at that place.
+// names finds documents that have the name of an earlier document; they are skipped. One exception: if
+// the earlier document has the name as its id, and the name of the later one was made of its path and
+// line, then the earlier one is skipped.
 func names(t *task) error {
 	shelf, err := t.shelved(0, 4, Names)
 	if err != nil {
@@ -143,7 +144,8 @@ func names(t *task) error {
 	return errors.Join(err, shelf.close())
 }
 
-// classes puts documents with equal digests together. The first of each goes on with its keys.
+// classes collects documents with equal digests in classes. The first document of a class represents it:
+// only its keys are handed to the next stage.
 func classes(t *task) error {
 	skipped, err := t.sorted(8, Skips)
 	if err != nil {
@@ -165,7 +167,7 @@ func classes(t *task) error {
 	if err = errors.Join(err, skipped.Close()); err != nil {
 		return err
 	}
-	first := make([]uint64, (len(positions)+63)/64) // of their classes, a bit for each row
+	first := make([]uint64, (len(positions)+63)/64) // a bit for each row: it is the first of its class
 	begun, last, rep := false, extsort.Entry{}, uint64(0)
 	err = digests.Visit(func(e extsort.Entry) error {
 		number := uint32(e.Value)
@@ -204,7 +206,7 @@ func classes(t *task) error {
 	})
 }
 
-// group cuts documents with equal keys into buckets, whose pairs are candidates.
+// group collects documents with equal keys in buckets. The pairs of a bucket are candidates.
 func group(t *task) error {
 	keys, err := t.sorted(2, Keys)
 	if err != nil {
@@ -227,20 +229,20 @@ func group(t *task) error {
 	return errors.Join(t.ask(Wants, wants), t.count(CountCapped, g.capped))
 }
 
-// grouper takes the documents of buckets.
+// grouper makes buckets of documents that come in the order of their keys.
 type grouper struct {
 	t       *task
-	members []uint64 // up to the cap; of a bucket over it, hubs and a piece of the others
+	members []uint64 // of the open bucket; if it is over the cap, its hubs and some of the other members
 	size    int64    // of the bucket
-	done    int      // leading members that were in a piece
+	done    int      // how many leading members were emitted already
 	capped  int64    // buckets over the cap
 	wants   *extsort.Appender
-	hot     *extsort.Appender // of Pairs: Key: a member of a bucket over the cap, Value: the bucket's number
-	levels  []uint8           // of those buckets
+	hot     *extsort.Appender // for Pairs. Key: a member of a bucket over the cap, Value: the bucket's number
+	levels  []uint8           // of the buckets over the cap
 	payload []byte
 }
 
-// all takes the buckets, of a key each.
+// all makes a bucket for each key.
 func (g *grouper) all(keys *extsort.Sorted) error {
 	last := uint64(0)
 	err := keys.Visit(func(e extsort.Entry) error {
@@ -258,8 +260,8 @@ func (g *grouper) all(keys *extsort.Sorted) error {
 	return g.end()
 }
 
-// add adds a document to the bucket. One over the cap goes on piece by piece: pairs of hubs
-// with others are candidates, as lsh.EachPair has it.
+// add adds a document to the bucket. A bucket over the cap is emitted piece by piece: each piece has the
+// hubs and some of the other members. As in lsh.EachPair, only pairs with a hub are candidates then.
 func (g *grouper) add(position uint64) error {
 	g.members = append(g.members, position)
 	if g.size++; len(g.members) <= g.t.plan.BucketCap {
@@ -268,7 +270,7 @@ func (g *grouper) add(position uint64) error {
 	return g.piece()
 }
 
-// piece emits what there is of a bucket over the cap, and goes on with its hubs.
+// piece emits the collected members of a bucket over the cap, and keeps its hubs for the next piece.
 func (g *grouper) piece() error {
 	if g.t.plan.Command == Pairs {
 		for _, position := range g.members[g.done:] {
@@ -298,7 +300,8 @@ func (g *grouper) end() (err error) {
 	return err
 }
 
-// emitHot tells the documents of buckets over the cap the level of the smallest that each lies in.
+// emitHot emits, for each document of a bucket over the cap, the level of the smallest such bucket that
+// contains it.
 func (g *grouper) emitHot(hot *extsort.Sorted) error {
 	last, level := uint64(0), uint8(forecast.HotLevels)
 	flush := func() error {
@@ -320,9 +323,9 @@ func (g *grouper) emitHot(hot *extsort.Sorted) error {
 	return errors.Join(err, flush(), hot.Close())
 }
 
-// emit emits a bucket whose first members are to be compared with all later ones. All pairs go to
-// the task of the bucket's smallest member, so that only this task needs the texts. Where buckets
-// are counted, all votes for a pair must go to one task: that of its first document.
+// emit emits a bucket. Its first members will be compared with all later ones. All pairs go to the task
+// of the bucket's smallest member, so that only this task needs the texts. Where a pair must share
+// several buckets, one task must count them all, so each pair goes to the task of its first document.
 func (g *grouper) emit(first int) error {
 	if g.t.plan.recipe.MinKeys() == 1 {
 		return g.emitTo(g.t.plan.hashed(g.members[0]), first, g.members)

@@ -12,15 +12,15 @@ import (
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// Buckets over the cap are hot: they make pairs of their hubs only. For Pairs their documents are joined
-// exactly besides, with each other, as far as forecast.JoinHot finds it worth while. That is bounded by
-// forecast.HotFeatures, so that one task can do it, with 150 MiB at most.
+// Buckets over the cap are hot: only pairs with a hub of the bucket are candidates. For Pairs, an exact
+// join of all hot documents finds the other pairs, as far as forecast.JoinHot finds it worth while.
+// forecast.HotFeatures bounds the join, so that one task can do it, with 150 MiB at most.
 
-// joinsHot tells whether it is done: pairs that need several keys, or are compared by signatures, are
-// found by bands only.
+// joinsHot tells whether hot documents are joined. Pairs that need several keys, or that are compared
+// by signatures, are found by bands only.
 func joinsHot(r recipe.Recipe) bool { return r.BySets() && r.MinKeys() == 1 }
 
-// hotSets are sent by stage texts to the join; nil: none are.
+// hotSets sends the sets of hot documents from stage texts to stage hot. A nil pointer sends none.
 type hotSets struct {
 	t      *task
 	sorted *extsort.Sorted
@@ -42,13 +42,13 @@ func (t *task) newHotSets() (*hotSets, error) {
 	return &hotSets{t: t, sorted: sorted, level: extsort.NewLookup(sorted), maker: t.plan.recipe.NewMaker(recipe.MakerOptions{})}, nil
 }
 
-// send sends the set of a document if it is hot. It is left out where this task alone has more features
-// of such levels than are joined.
+// send sends the set of a document if it is hot, unless the documents of this task up to its level
+// have more features than stage hot joins at all.
 func (h *hotSets) send(d *Document, set []byte) error {
 	if h == nil {
 		return nil
 	}
-	level, found := h.level.Find(d.Position) // the lowest, of several
+	level, found := h.level.Find(d.Position) // the lowest of its levels
 	if !found {
 		return nil
 	}
@@ -116,7 +116,7 @@ func hot(t *task) error {
 	return errors.Join(j.emit(), t.count(CountMissed, int64(missed)))
 }
 
-// hotJoin joins documents, whose numbers are their places in it.
+// hotJoin joins hot documents. Documents are numbered by their index in found.
 type hotJoin struct {
 	t      *task
 	loaded bool
@@ -130,7 +130,7 @@ type hotDocument struct {
 	set                     []uint64
 }
 
-// load takes the documents of levels below end, which is lower each time.
+// load loads the documents of levels below end. Each call has a lower end than the one before.
 func (j *hotJoin) load(end int) error {
 	if j.loaded {
 		j.found = slices.DeleteFunc(j.found, func(d hotDocument) bool { return d.level >= uint64(end) })
@@ -172,7 +172,7 @@ func (j *hotJoin) Sets(of []uint32, _ func(uint64) bool, visit func(number uint3
 
 var errManyEdges = errors.New("more edges than the limit")
 
-// join finds the edges among all that are loaded; false: they are more than the limit.
+// join finds the edges among the loaded documents. It returns false if there are more than limit.
 func (j *hotJoin) join(_ int, limit int64) (done bool, err error) {
 	sets := make([][]uint64, len(j.found))
 	for i, d := range j.found {

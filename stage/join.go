@@ -13,15 +13,15 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// A Join finds all pairs of a record of the left table and one of the right that reach a similarity:
+// A Join without a Rule finds all pairs of a left and a right record that reach a similarity:
 //
 //	records → count → weigh → bands → meet → vectors → score → write
 //	          df      weights keys    pairs  records   links
 //
-// What it makes are the links of package linkage by a threshold, with the rule all and candidates by lsh.
+// The links are those of package linkage with a threshold, the match rule all and candidates by lsh.
 
-// countTokens counts how many of its records, and how many values of each column, have each token.
-// The number of the column behind the last one stands for records.
+// countTokens counts, for each token, the records of the task and the values of each column that have it.
+// The counts of records have the number of one more column, behind the last one.
 func countTokens(t *task) error {
 	c := newRowCutter(t.plan.Join)
 	whole := len(t.plan.Join.Columns)
@@ -93,7 +93,7 @@ func countTokens(t *task) error {
 	return errors.Join(err, flush(), sorted.Close())
 }
 
-// weigh gives tokens their weights, and tells them to the tasks whose records have them.
+// weigh computes the weights of tokens, and sends each to the tasks whose records have the token.
 func weigh(t *task) error {
 	j := t.plan.Join
 	whole := len(j.Columns)
@@ -108,7 +108,7 @@ func weigh(t *task) error {
 	if err != nil {
 		return err
 	}
-	small := leftTable // as package candidates has it
+	small := leftTable // as in package candidates
 	if filled[whole+1+rightTable] <= filled[whole+1+leftTable] {
 		small = rightTable
 	}
@@ -162,8 +162,8 @@ func weigh(t *task) error {
 	return errors.Join(err, counts.close())
 }
 
-// inColumns returns a token's weight where columns have different weights: by the heaviest column that
-// has it, as a share of the heaviest of all.
+// inColumns scales a token's weight where columns have different weights: by the heaviest column that
+// has the token, as a share of the heaviest column of all.
 func (j *Tables) inColumns(weight uint16, df []uint64) uint16 {
 	heaviest, own, same := 0.0, 0.0, true
 	for f, c := range j.Columns {
@@ -178,8 +178,8 @@ func (j *Tables) inColumns(weight uint16, df []uint64) uint16 {
 	return weighing.OfColumn(weight, own/heaviest)
 }
 
-// cutBands makes the band keys of records. A record of the table with more tokens that cannot reach the
-// threshold with any of the other table has none.
+// cutBands makes the band keys of records. It leaves out records of the table with more tokens that
+// cannot reach the threshold with any record of the other table.
 func cutBands(t *task) error {
 	j := t.plan.Join
 	c := newRowCutter(j)
@@ -232,7 +232,7 @@ func cutBands(t *task) error {
 	return err
 }
 
-// meet makes candidates of the records that share keys, and asks for both.
+// meet makes candidate pairs of records that share keys, and asks for both records of each.
 func meet(t *task) error {
 	keys, err := t.sorted(4, RowKeys)
 	if err != nil {
@@ -247,7 +247,7 @@ func meet(t *task) error {
 		return err
 	}
 	wants, err := t.space.Sorted(t.ctx, t.space.Sorting("wants", 4, 64), func(to *extsort.Appender) error {
-		return found.VisitOnce(func(e extsort.Entry) error { // a pair may meet several times
+		return found.VisitOnce(func(e extsort.Entry) error { // a pair may share several keys
 			task := t.plan.hashed(e.Key)
 			return errors.Join(
 				t.out.add(Candidates, task, nil, e.Key, e.Value), to.Add(e.Key, uint64(task)), to.Add(e.Value, uint64(task)),
@@ -260,7 +260,7 @@ func meet(t *task) error {
 	return t.ask(RowWants, wants)
 }
 
-// vectors sends the records that are candidates to the tasks that compare them.
+// vectors sends the records of candidate pairs to the tasks that compare them.
 func vectors(t *task) error {
 	wants, err := t.wants(4, RowWants)
 	if err != nil {
@@ -289,7 +289,7 @@ func vectors(t *task) error {
 	return wants.close(err)
 }
 
-// rowsBefore returns how many records of its table stand before each file of the task.
+// rowsBefore returns, for each file of the task, how many records of its table are in earlier files.
 func (t *task) rowsBefore() (map[uint64]uint64, error) {
 	rows := map[uint64]uint64{}
 	if err := t.each(TableRows, func(r row) error { rows[r.words[0]] = r.words[1]; return nil }); err != nil {
@@ -303,8 +303,8 @@ func (t *task) rowsBefore() (map[uint64]uint64, error) {
 	return before, nil
 }
 
-// appendRecord appends a record as score reads it: its name and values of other columns, then of each column 0, or
-// 1 + the number of its tokens, and each of these with its weights.
+// appendRecord appends a record in the form that stage score reads: its name, the values of the other columns,
+// then for each compared column 0 if it is empty, or 1 + the number of its tokens, and each token with its weights.
 func (w *tokenWeights) appendRecord(dst, name []byte, others [][]byte, r *tableRow) ([]byte, error) {
 	dst = appendPart(dst, name)
 	for _, value := range others {
@@ -329,14 +329,14 @@ func (w *tokenWeights) appendRecord(dst, name []byte, others [][]byte, r *tableR
 	return dst, nil
 }
 
-// links puts the lines of links into the order of the left records.
+// links sorts the lines of links by the left records.
 func links(t *task) error {
 	found, err := t.shelved(0, 4, Links)
 	if err != nil {
 		return err
 	}
 	n := int64(0)
-	err = found.each(func(_ uint64, r row) error { // those of one left record come from one task, in order
+	err = found.each(func(_ uint64, r row) error { // the links of one left record come from one task, in order
 		n++
 		return t.out.add(LinksText, 0, r.payload)
 	})

@@ -18,35 +18,35 @@ import (
 	"github.com/alike-dev/alike/linkage"
 )
 
-// A Join with a Rule, and Dedup of records, are decided by package linkage, in one task that has all records:
+// For a Join with a Rule, and for Dedup of records, package linkage decides in one task that has all records:
 //
 //	records → match → write              records → names → match → write
-//	values    links   lines              values    repeats   whom each cluster keeps
+//	values    links   lines              values    repeats   records to keep
 //
-// What makes a pair a link there depends on all candidates: the model that is learned from them, and the rivals
-// of the pair. Stages read the tables at once and bring together what is compared of them.
+// One task must decide, because a decision depends on all candidates: on the model that is learned from them,
+// and on the other candidates of the same records. Many tasks read the tables and send their values to that one.
 
-// Rule says which pairs of a Join are links, as linkage.Config does.
+// Rule says which pairs of a Join are links. Its fields are those of linkage.Config.
 type Rule struct {
-	Fields      []linkage.Field `json:"fields"` // that are compared, settled; the columns of Tables
+	Fields      []linkage.Field `json:"fields"` // the compared fields, one for each of Tables.Columns
 	Match       linkage.Match   `json:"match,omitempty"`
 	Threshold   float64         `json:"threshold,omitempty"`
 	Precision   float64         `json:"precision,omitempty"`
 	Top         int             `json:"top,omitempty"`
-	Model       *linkage.Model  `json:"model,omitempty"` // it has the Fields too
+	Model       *linkage.Model  `json:"model,omitempty"` // it names the Fields too
 	Probability bool            `json:"probability,omitempty"`
-	// Originals are the tables, whose records come as copies.
+	// Originals describe the tables that the copied records come from.
 	Originals [tables]linkage.Original `json:"originals"`
-	// GuessedID is the column of ids that nobody has named, of Dedup: the join ends if they are not unique.
+	// GuessedID is the column that was chosen for the ids, for Dedup. The join fails if its values are not unique.
 	GuessedID string `json:"guessed_id,omitempty"`
-	// Unused and Notes were told when the plan was made, and are told again with what the join has come to.
+	// Unused and Notes are from the making of the plan. The report of the join repeats them.
 	Unused []linkage.Unused `json:"unused,omitempty"`
 	Notes  []string         `json:"notes,omitempty"`
 	linkage.Weighing
 	linkage.Searching
 }
 
-// columns returns how many columns of the list are the rule's.
+// columns returns how many columns the rule adds to the list of links.
 func (r *Rule) columns() int {
 	if r != nil && r.Probability {
 		return 1
@@ -54,12 +54,12 @@ func (r *Rule) columns() int {
 	return 0
 }
 
-// config returns what linkage is told of a join, but for the tables.
+// config returns the configuration of the join for package linkage, without the tables.
 func (r *Rule) config() linkage.Config {
 	c := linkage.Config{
 		Copies: r.Originals, Fields: r.Fields, Match: r.Match, Threshold: r.Threshold, Precision: r.Precision, Top: r.Top, Model: r.Model,
 		Weighing: r.Weighing, Searching: r.Searching, Fail: true,
-		Corpus: corpus.Options{MaxRecord: 2 * MaxBlock}, // quotes are doubled
+		Corpus: corpus.Options{MaxRecord: 2 * MaxBlock}, // CSV doubles quotes
 	}
 	if c.Model != nil {
 		c.Fields = nil
@@ -69,7 +69,7 @@ func (r *Rule) config() linkage.Config {
 
 const rowMade = 1 // a flag of TableRecords
 
-// gather hands on the values of records, and for Dedup what else it asks of documents.
+// gather sends the values of records to stage match, and for Dedup their names to stage names.
 func gather(t *task) error {
 	dedup := t.plan.Command == Dedup
 	var payload []byte
@@ -106,7 +106,7 @@ func gather(t *task) error {
 	return errors.Join(err, t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped))
 }
 
-// match joins the tables, or the one with itself, on all processors that the process has.
+// match joins two tables, or one with itself, on all processors of the process.
 func match(t *task) (err error) {
 	j := t.plan.Join
 	c := j.Rule.config()
@@ -135,12 +135,12 @@ func match(t *task) (err error) {
 	report.Unused, report.Notes = j.Rule.Unused, slices.Concat(j.Rule.Notes, report.Notes)
 	told, failed := json.Marshal(struct {
 		*linkage.Report
-		Text string `json:"text"` // that says it in words
+		Text string `json:"text"` // the report in words
 	}{&report, report.String()})
 	return errors.Join(err, failed, t.out.add(Told, 0, told), r.Finish(), t.count(CountCompared, int64(r.Candidates)))
 }
 
-// listLinks makes the lines of the list.
+// listLinks makes the lines of the list of links.
 func (t *task) listLinks(r *linkage.Result) error {
 	j := t.plan.Join
 	var line bytes.Buffer
@@ -156,14 +156,14 @@ func (t *task) listLinks(r *linkage.Result) error {
 	return nil
 }
 
-// handOn hands the lines on to where those of all joins are. It is a stage of its own so that engines, which take
-// the lines from the last stage, run match as any other.
+// handOn copies the lines of stage match to LinksText. It is a stage of its own because engines take the
+// lines from the stage Write, and run match like any other stage.
 func handOn(t *task) error {
 	return t.each(MatchedText, func(r row) error { return t.out.add(LinksText, 0, r.payload) })
 }
 
-// tableFiles writes the tables as files, each with the columns that the join needs. There is no right one of
-// one table.
+// tableFiles writes the tables to files, each with the columns that the join needs. If there is one table,
+// right is nil.
 func (t *task) tableFiles() (left, right *tableFile, err error) {
 	j := t.plan.Join
 	var names [tables][]string
@@ -193,12 +193,12 @@ func (t *task) tableFiles() (left, right *tableFile, err error) {
 	return files[leftTable], files[rightTable], err
 }
 
-// tableRecord is a row of TableRecords. Its slices hold during the visit.
+// tableRecord is a row of TableRecords. Its slices are valid during the visit only.
 type tableRecord struct {
 	position uint64
-	made     bool // its name
+	made     bool // the record has no name of its own
 	name     []byte
-	values   [][]byte // of Columns, then Others
+	values   [][]byte // of Tables.Columns, then of Tables.Others
 	meta     cluster.Meta
 }
 
@@ -230,18 +230,18 @@ func (t *task) eachTableRow(visit func(r *tableRecord) error) error {
 	})
 }
 
-// tableFile is a table in a temporary file of CSV.
+// tableFile is a table in a temporary CSV file.
 type tableFile struct {
 	path    string
 	columns []string // the first one has the ids
-	from    []int    // of each other column, which value of a record it has
+	from    []int    // for each other column, the index of its value in tableRecord.values
 	count   int
 	file    io.Closer
 	rows    *csv.Writer
 	row     []string
 }
 
-// newTableFile begins a file with columns of these names, some of which may be the same.
+// newTableFile begins a file with columns of these names. A name that comes twice gets one column.
 func (t *task) newTableFile(name string, names []string) (*tableFile, error) {
 	f := &tableFile{columns: []string{"id"}}
 	for slices.Contains(names, f.columns[0]) {
@@ -264,7 +264,7 @@ func (t *task) newTableFile(name string, names []string) (*tableFile, error) {
 	return f, f.rows.Write(f.columns)
 }
 
-// add adds a record; one without a name of its own has its number.
+// add adds a record. The id of a record without a name of its own is its number in the table, from 1 on.
 func (f *tableFile) add(r *tableRecord) error {
 	f.count++
 	name := r.name

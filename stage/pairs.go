@@ -9,20 +9,20 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// A class of equal documents over the bucket cap has a crowd: all but its first members. Pairs
-// of two documents of crowds are not listed.
+// crowd tells whether member i of a class of equal documents belongs to its crowd: if the class is over
+// the bucket cap, all but its first members do. Pairs of two documents of crowds are not listed.
 func (t *task) crowd(class []uint64, i int) bool {
 	return len(class) > t.plan.BucketCap && i >= lsh.Hubs
 }
 
-// classReader reads the classes of ascending representatives.
+// classReader looks up classes of equal documents by representatives that ascend from call to call.
 type classReader struct {
 	from  *extsort.Reader
 	class []uint64
 	rep   uint64
 }
 
-// of returns the class of a representative, which alone is one.
+// of returns the class of a representative. The representative comes first, and may be the only member.
 func (c *classReader) of(rep uint64) []uint64 {
 	if len(c.class) > 0 && c.rep == rep {
 		return c.class
@@ -37,7 +37,7 @@ func (c *classReader) of(rep uint64) []uint64 {
 	return c.class
 }
 
-// classed are rows by the representative that is their first word, with the classes.
+// classed are rows whose first word is a representative, sorted by it, and the classes of equal documents.
 type classed struct {
 	rows   *shelf
 	copies *extsort.Sorted
@@ -64,14 +64,14 @@ func (c *classed) each(visit func(class []uint64, r row) error) error {
 
 func (c *classed) close() error { return errors.Join(c.rows.close(), c.copies.Close()) }
 
-// pair emits a pair of documents to the task of the later one.
+// pair emits a pair of documents to the task of the later document.
 func (t *task) pair(s Stream, a, b, similarity uint64) error {
 	a, b = min(a, b), max(a, b)
 	return t.out.add(s, t.plan.TaskOf(b), nil, a, b, similarity)
 }
 
-// left puts the members of its class in the place of each edge's first document, and makes the
-// pairs within classes.
+// left replaces the first document of each edge by all members of its class, and makes the pairs
+// within classes.
 func left(t *task) error {
 	edges, err := t.classed(Edges, HotEdges)
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *task) copyPairs(copies *extsort.Sorted) error {
 	return c.from.Close()
 }
 
-// right puts the members of its class in the place of each edge's second document.
+// right replaces the second document of each edge by all members of its class.
 func right(t *task) error {
 	halves, err := t.classed(Halves)
 	if err != nil {
@@ -131,7 +131,7 @@ func right(t *task) error {
 	return errors.Join(err, halves.close())
 }
 
-// nameReader reads the names of ascending documents.
+// nameReader looks up the names of documents by positions that ascend from call to call.
 type nameReader struct {
 	cards *shelf
 	at    extsort.Lookup
@@ -160,7 +160,7 @@ func (n *nameReader) of(position uint64) ([]byte, error) {
 
 func (n *nameReader) close() error { return errors.Join(n.at.Close(), n.cards.close()) }
 
-// named adds the names of the later documents.
+// named adds the name of the later document to each pair.
 func named(t *task) error {
 	names, err := t.nameReader()
 	if err != nil {
@@ -180,7 +180,7 @@ func named(t *task) error {
 	return errors.Join(err, pairs.close(), names.close())
 }
 
-// list makes the lines of the list of pairs whose earlier documents are the task's.
+// list makes the lines of the list for the pairs whose earlier document belongs to the task.
 func list(t *task) error {
 	names, err := t.nameReader()
 	if err != nil {
@@ -195,8 +195,8 @@ func list(t *task) error {
 	var similarity []byte
 	var last [2]uint64
 	err = pairs.each(func(a uint64, r row) error {
-		// Later documents come in order, as the stage before has read them; a pair may have been
-		// found by several tasks.
+		// For each a, the later documents b come in ascending order, because stage named sorts by them.
+		// Several tasks may have found the same pair.
 		if b := r.words[1]; last != [2]uint64{a, b} {
 			last = [2]uint64{a, b}
 			name, err := names.of(a)

@@ -13,29 +13,29 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// The commands that a plan can be of.
+// The commands that a plan can run.
 const (
 	Dedup = "dedup"
 	Pairs = "pairs"
 	Join  = "join"
 )
 
-// Plan is all that the results of stages depend on, besides the documents. Make one as a
-// literal, then call Settle.
+// Plan has all that the results of stages depend on, except the documents. Make one as a literal, then
+// call Settle.
 type Plan struct {
 	Version   int     `json:"version"`          // PlanVersion
 	Command   string  `json:"command"`          // Dedup, Pairs or Join
-	Recipe    string  `json:"recipe,omitempty"` // of Dedup and Pairs: line of what is alike, with bands
+	Recipe    string  `json:"recipe,omitempty"` // for Dedup and Pairs of texts: the line of a recipe with bands
 	BucketCap int     `json:"bucket_cap,omitempty"`
-	Keep      string  `json:"keep,omitempty"` // keep rule of Dedup
-	Join      *Tables `json:"join,omitempty"` // of Join, and of Dedup of the records of a table, in place of Recipe and BucketCap
-	// Partitions is the number of tasks of the stages that go by hashes, from 1 on.
+	Keep      string  `json:"keep,omitempty"` // keep rule of Dedup; "": the default
+	Join      *Tables `json:"join,omitempty"` // for Join, and for Dedup of records: in place of Recipe and BucketCap
+	// Partitions is the number of tasks of the stages that divide rows by hashes, 1 or more.
 	Partitions int `json:"partitions"`
-	// FirstFiles has, for each task of the stages that go by documents, the number of its first
-	// file: 0, then ascending. A position is file<<32 | record of the file.
+	// FirstFiles has, for each task of the stages that divide rows by documents, the number of its
+	// first file: 0, then ascending. A position is file<<32 | record of the file.
 	FirstFiles []int `json:"first_files"`
-	// Digest tells this plan's blocks from another one's: of all that the results depend on,
-	// inputs included.
+	// Digest is a hash of all that the results depend on, inputs included. It tells the blocks of
+	// this plan from those of another.
 	Digest string `json:"digest"`
 
 	recipe recipe.Recipe
@@ -43,14 +43,14 @@ type Plan struct {
 	id     uint64
 }
 
-// PlanVersion is the version of plans and of what stages make of them.
+// PlanVersion is the version of the form of plans and of the results of stages.
 const PlanVersion = 6
 
-// MaxPartitions is the largest Plan.Partitions, and the most tasks by documents.
+// MaxPartitions is the largest Plan.Partitions and the largest length of Plan.FirstFiles.
 const MaxPartitions = 1 << 16
 
-// Settle checks a plan and makes it ready. Settle of a plan without a digest makes one, of its
-// fields and of what else the results depend on.
+// Settle checks a plan and prepares it for Run. If the plan has no digest, Settle makes one from its
+// fields and from inputs, which stands for all else that the results depend on.
 func (p *Plan) Settle(inputs string) error {
 	if p.Version != PlanVersion {
 		return fmt.Errorf("the plan is of version %d, this program makes those of version %d: plan again, and use one version for all tasks", p.Version, PlanVersion)
@@ -86,7 +86,7 @@ func (p *Plan) Settle(inputs string) error {
 	return err
 }
 
-// settleRecords settles what Join, and Dedup of records, go by.
+// settleRecords settles a Join, or a Dedup of records.
 func (p *Plan) settleRecords() (err error) {
 	if err := p.Join.validate(p.Command == Dedup); err != nil {
 		return err
@@ -106,7 +106,7 @@ func parseKeep(rule string) (cluster.Keep, error) {
 	return cluster.ParseKeep(rule)
 }
 
-// settleTexts settles what Dedup and Pairs go by.
+// settleTexts settles a Dedup or Pairs of texts.
 func (p *Plan) settleTexts() (err error) {
 	if p.recipe, err = recipe.Parse(p.Recipe); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (p *Plan) settleTexts() (err error) {
 	return err
 }
 
-// Supports tells why stages cannot run by a recipe; nil: they can.
+// Supports returns an error that says why stages cannot run by a recipe, or nil if they can.
 func Supports(r recipe.Recipe) error {
 	_, hamming := r.Distance()
 	switch {
@@ -135,10 +135,10 @@ func Supports(r recipe.Recipe) error {
 	return nil
 }
 
-// ID is Digest as a number: all blocks of the plan have it.
+// ID returns Digest as a number. All blocks of the plan have it.
 func (p *Plan) ID() uint64 { return p.id }
 
-// TaskOf returns the task of a position in the stages that go by documents. O(log tasks).
+// TaskOf returns the task of a position in the stages that divide rows by documents. O(log tasks).
 func (p *Plan) TaskOf(position uint64) int {
 	file := int(position >> 32)
 	i, found := slices.BinarySearch(p.FirstFiles, file)
@@ -151,26 +151,26 @@ func (p *Plan) TaskOf(position uint64) int {
 	return i
 }
 
-// hashed returns the partition of a number by its hash.
+// hashed returns the partition of a number, by its hash.
 func (p *Plan) hashed(n uint64) int { return int(hashing.Mix(n) % uint64(p.Partitions)) }
 
-// blockBytes is the size from which on a block is handed on: less where a task fills blocks for
-// many partitions at once, so that these take 16 MiB. It depends on nothing but the plan, so
-// that a repeated task makes the same blocks.
+// blockBytes returns the size at which a block is full. It is smaller where a task fills blocks for many
+// partitions at once, so that all open blocks take about 16 MiB. It depends on the plan only, so that a
+// repeated task makes the same blocks.
 func (p *Plan) blockBytes() int {
 	return min(max(16<<20/max(p.Partitions, len(p.FirstFiles)), 4<<10), 256<<10)
 }
 
-// mergeWidth is how many tasks hand their forests to one task.
+// mergeWidth is how many tasks send their forests to one task.
 const mergeWidth = 16
 
 // Stage is a stage of a plan.
 type Stage struct {
 	Name  string   `json:"stage"`
 	Tasks int      `json:"tasks"`
-	Reads []string `json:"reads,omitempty"` // streams; partition i of each is for task i
-	// Documents tells that task i reads its documents, of the files from FirstFiles[i] up to
-	// that of the next task.
+	Reads []string `json:"reads,omitempty"` // streams; task i reads partition i of each
+	// Documents tells whether tasks read documents. Task i reads the files from FirstFiles[i] up to the
+	// first file of the next task.
 	Documents bool     `json:"documents,omitempty"`
 	Writes    []string `json:"writes,omitempty"`
 
@@ -222,7 +222,7 @@ func (p *Plan) Stages() []Stage {
 	return namedStreams(append(all, publish))
 }
 
-// recordStages are the stages of a Join, and of Dedup of records.
+// recordStages returns the stages of a Join, or of Dedup of records.
 func (p *Plan) recordStages() []Stage {
 	files, hashes := len(p.FirstFiles), p.Partitions
 	switch {
@@ -254,7 +254,7 @@ func (p *Plan) recordStages() []Stage {
 	}
 }
 
-// namedStreams gives stages the names of their streams.
+// namedStreams removes the zero streams of stages, and fills Reads and Writes with the names of the others.
 func namedStreams(all []Stage) []Stage {
 	for i := range all {
 		s := &all[i]
@@ -270,18 +270,17 @@ func namedStreams(all []Stage) []Stage {
 	return all
 }
 
-// Write is the stage that makes the results of documents, or of pairs by their first documents.
+// Write is the stage that makes the result lines: for Dedup by documents, for lists of pairs by the first document.
 const Write = "write"
 
-// Match is the stage that decides which records belong together, where one task does.
+// Match is the stage whose one task decides which records belong together.
 const Match = "match"
 
-// Publish is the last stage, which puts the outputs into their places. It is no function over
-// blocks: who runs stages does it.
+// Publish is the last stage. It puts the outputs into their places. It is no function over blocks, so Run
+// does not know it: the program that runs the stages does this work.
 const Publish = "publish"
 
-// forests are the stages that merge spanning forests by a tree, of which the last task labels
-// all documents.
+// forests returns the stages that merge spanning forests in a tree of tasks. The last task labels all documents.
 func (p *Plan) forests() (all []Stage) {
 	tasks := p.Partitions
 	from := []Stream{ForestEdges, CopyEdges}
@@ -295,10 +294,10 @@ func (p *Plan) forests() (all []Stage) {
 	}
 }
 
-// levels is the most stages of forests: MaxPartitions is mergeWidth to the power of it.
+// levels is the largest number of merging stages: mergeWidth to the power of levels is MaxPartitions.
 const levels = 4
 
-// partitions returns how many partitions a stream has: the tasks of the stages that read it.
+// partitions returns how many partitions a stream has. It is the number of tasks of the stage that reads it.
 func (p *Plan) partitions(s Stream) int {
 	switch streams[s].by {
 	case byDocuments:

@@ -10,8 +10,8 @@ import (
 	"github.com/alike-dev/alike/linkage"
 )
 
-// keepOfRecords decides whom each cluster of records keeps, as package dedup does with links. A record whose name
-// another one has is in no cluster. It holds 17 bytes of each record, and the names of two of each cluster.
+// keepOfRecords decides which record each cluster keeps, as package dedup does with links. A record that has the
+// name of another one is in no cluster. It holds 17 bytes for each record, and two names for each cluster.
 func (t *task) keepOfRecords(r *linkage.Result) error {
 	if id := t.plan.Join.Rule.GuessedID; id != "" && len(r.Repeated) > 0 {
 		return setting.Errorf("the column %q was taken for the ids, and %s is there more than once: name the column with the ids (%s), or - where there is none",
@@ -38,7 +38,7 @@ func (t *task) keepOfRecords(r *linkage.Result) error {
 	return errors.Join(err, t.count(CountVerified, linked), t.count(CountClusters, int64(len(k.of))))
 }
 
-// skippedRows tells which records have the name of another one, by their numbers.
+// skippedRows returns, for each record of the table, whether it is skipped because another one has its name.
 func (t *task) skippedRows(rows int) ([]bool, error) {
 	sorted, err := t.sorted(8, Skips)
 	if err != nil {
@@ -56,7 +56,7 @@ func (t *task) skippedRows(rows int) ([]bool, error) {
 	return skipped, errors.Join(err, skips.Close(), sorted.Close())
 }
 
-// keptRecords are the clusters of records, by their labels: the numbers of their first members.
+// keptRecords are the clusters of records. The label of a cluster is the number of its first record.
 type keptRecords struct {
 	t          *task
 	similarity func(a, b int) float64
@@ -65,14 +65,14 @@ type keptRecords struct {
 	of         map[uint32]*keptRecord
 }
 
-// keptRecord is what a cluster keeps.
+// keptRecord is the record that a cluster keeps.
 type keptRecord struct {
-	first, name []byte // names of the first member, and of what is kept
+	first, name []byte // names of the first member and of the kept record
 	row         uint32
 	meta        cluster.Meta
 }
 
-// each visits the members of clusters in the order of the table, by their numbers.
+// each visits the records of clusters of two or more, in the order of the table. row is the number of the record.
 func (k *keptRecords) each(visit func(row uint32, r *tableRecord) error) error {
 	row := uint32(0)
 	return k.t.eachTableRow(func(r *tableRecord) error {
@@ -84,7 +84,7 @@ func (k *keptRecords) each(visit func(row uint32, r *tableRecord) error) error {
 	})
 }
 
-// choose takes a member for what its cluster keeps, if none before it is preferred.
+// choose makes a record the one that its cluster keeps, unless an earlier one is preferred.
 func (k *keptRecords) choose(row uint32, r *tableRecord) error {
 	of := k.of[k.label[row]]
 	if of == nil {
@@ -97,7 +97,7 @@ func (k *keptRecords) choose(row uint32, r *tableRecord) error {
 	return nil
 }
 
-// decide emits what becomes of a member.
+// decide emits whether a record is removed, and its similarity to the kept record.
 func (k *keptRecords) decide(row uint32, r *tableRecord) error {
 	of := k.of[k.label[row]]
 	removed, similarity := uint64(0), 1.0

@@ -14,7 +14,7 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// score compares candidates, and makes the lines of those that reach the threshold.
+// score compares candidate pairs, and makes a line for each that reaches the threshold.
 func score(t *task) error {
 	threshold, err := t.plan.Join.threshold()
 	if err != nil {
@@ -32,7 +32,7 @@ func score(t *task) error {
 	s.lines = linklist.New(&s.line, t.plan.Join.Format, t.plan.Join.List())
 	compared := int64(0)
 	left := uint64(noPosition)
-	err = pairs.VisitOnce(func(e extsort.Entry) error { // several tasks of the stage before may have found it
+	err = pairs.VisitOnce(func(e extsort.Entry) error { // several tasks of stage meet may have found the same pair
 		if e.Key != left {
 			if err := s.load(&s.left, e.Key); err != nil {
 				return err
@@ -48,7 +48,7 @@ func score(t *task) error {
 	return errors.Join(err, pairs.Close(), records.close(), t.count(CountCompared, compared))
 }
 
-// scorer has the records of one task.
+// scorer compares the records of one task.
 type scorer struct {
 	t           *task
 	threshold   measure.Threshold
@@ -71,7 +71,7 @@ func (s *scorer) load(x *scored, position uint64) error {
 	return x.load(payload, s.t.plan.Join)
 }
 
-// pair emits a link, by the positions of its records.
+// pair compares the loaded records, whose positions are given, and emits a link if they reach the threshold.
 func (s *scorer) pair(left, right uint64) error {
 	scale := s.t.plan.Join.scale()
 	a, b := &s.left, &s.right
@@ -101,11 +101,11 @@ func (s *scorer) pair(left, right uint64) error {
 	return s.t.out.add(Links, s.t.plan.TaskOf(left), s.line.Bytes(), left, right)
 }
 
-// weighted are tokens with weights, ascending.
+// weighted is a set of tokens with weights, in ascending order of tokens.
 type weighted struct {
 	tokens  []uint64
 	weights []uint16
-	size    uint64 // the mass of all
+	size    uint64 // sum of the masses of all tokens
 }
 
 func (w *weighted) reset() { w.tokens, w.weights, w.size = w.tokens[:0], w.weights[:0], 0 }
@@ -115,7 +115,7 @@ func (w *weighted) add(token uint64, weight uint16, s weighing.Scale) {
 	w.size += s.Mass(weight)
 }
 
-// common returns the mass of what two have in common.
+// common returns the mass of the tokens that both sets have.
 func (w *weighted) common(o *weighted, s weighing.Scale) (sum uint64) {
 	for i, k := 0, 0; i < len(w.tokens) && k < len(o.tokens); {
 		switch a, b := w.tokens[i], o.tokens[k]; {
@@ -131,10 +131,10 @@ func (w *weighted) common(o *weighted, s weighing.Scale) (sum uint64) {
 	return sum
 }
 
-// scored is a record that is compared.
+// scored is a record, ready to be compared.
 type scored struct {
 	name    []byte
-	others  [][]byte // values of Tables.Others
+	others  [][]byte // values of Tables.Others, copied to the list
 	columns []weighted
 	has     []bool
 	all     weighted
@@ -146,7 +146,7 @@ type tokenWeight struct {
 	weight uint16
 }
 
-// load reads what appendRecord has made.
+// load reads a record that appendRecord wrote.
 func (x *scored) load(payload []byte, j *Tables) error {
 	name, b, err := cutPart(payload)
 	if err != nil {

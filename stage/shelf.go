@@ -12,18 +12,18 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// A spool stores bytes by offset: in memory up to a size, then in a file.
+// A spool stores bytes by offset: in memory up to a limit, then in a file.
 type spool struct {
 	space *scratch.Space
-	most  int64 // bytes in memory; 0: any number
+	most  int64 // bytes in memory; 0: no limit
 	name  string
 	file  vfs.File
-	buf   []byte // what is not in the file yet
-	size  int64  // of all
+	buf   []byte // bytes that are not in the file yet
+	size  int64  // all bytes, in the file and in buf
 	read  []byte
 }
 
-// spoolWrite is how much is written at once.
+// spoolWrite is how many bytes are written to the file at once.
 const spoolWrite = 1 << 20
 
 func newSpool(space *scratch.Space, share int64) *spool {
@@ -61,7 +61,7 @@ func (s *spool) add(parts ...[]byte) (offset int64, err error) {
 	return offset, nil
 }
 
-// at returns n bytes from an offset on. They hold until the next call.
+// at returns n bytes from an offset on. They are valid until the next call.
 func (s *spool) at(offset int64, n int) ([]byte, error) {
 	written := s.size - int64(len(s.buf))
 	if offset >= written {
@@ -83,7 +83,7 @@ func (s *spool) close() error {
 	return errors.Join(s.file.Close(), s.space.Remove(s.name))
 }
 
-// A shelf holds rows to be read by ascending keys; rows of one key come in the order in which
+// A shelf stores rows and returns them by ascending keys. Rows of one key come in the order in which
 // they were added.
 type shelf struct {
 	space  *scratch.Space
@@ -95,7 +95,7 @@ type shelf struct {
 	words  []uint64
 }
 
-// newShelf returns a shelf that takes 1/share of the memory for rows, and as much for sorting.
+// newShelf returns a shelf that uses 1/share of the memory for rows, and as much for sorting.
 func newShelf(space *scratch.Space, share int64) (*shelf, error) {
 	sorter, err := extsort.New(space.Sorting("shelf", share, 64))
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *shelf) add(key uint64, payload []byte, words ...uint64) error {
 	return s.to.Add(key, uint64(at))
 }
 
-// end ends adding and sorts.
+// end sorts the rows. Call it after the last add and before the first read.
 func (s *shelf) end(ctx context.Context) (err error) {
 	if err = s.to.Flush(); err == nil {
 		s.sorted, err = s.sorter.Sort(ctx)
@@ -126,7 +126,7 @@ func (s *shelf) end(ctx context.Context) (err error) {
 	return err
 }
 
-// row returns the row at an offset. It holds until the next call.
+// row returns the row at an offset. It is valid until the next call.
 func (s *shelf) row(offset uint64) (r row, err error) {
 	head, err := s.rows.at(int64(offset), 8)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *shelf) row(offset uint64) (r row, err error) {
 	return row{s.words, b}, nil
 }
 
-// each visits all rows by their keys.
+// each visits all rows in ascending order of their keys.
 func (s *shelf) each(visit func(key uint64, r row) error) error {
 	return s.sorted.Visit(func(e extsort.Entry) error {
 		r, err := s.row(e.Value)
@@ -156,7 +156,7 @@ func (s *shelf) each(visit func(key uint64, r row) error) error {
 	})
 }
 
-// eachGroup visits all keys with the offsets of their rows.
+// eachGroup visits each key once, in ascending order, with the offsets of its rows.
 func (s *shelf) eachGroup(visit func(key uint64, rows []uint64) error) error {
 	var key uint64
 	var rows []uint64

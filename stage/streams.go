@@ -2,43 +2,43 @@ package stage
 
 import "fmt"
 
-// A Stream is what a stage hands to later ones: rows of one form, in partitions.
+// A Stream is a kind of rows that one stage writes and later ones read. It is divided into partitions.
 type Stream uint32
 
-// The streams. Their numbers are part of the format of blocks.
+// The streams: the words of a row, then its payload. The numbers are part of the format of blocks.
 const (
 	_            Stream = iota
 	Documents           // position, flags; payload: name, text and field, for engines that hold the documents
-	Totals              // how many documents a task has
+	Totals              // number of documents of a task
 	Rows                // position, digest, check; payload: keys
-	Names               // hash of the name, position, partition of Rows<<1 | made of a place; payload: the name
+	Names               // hash of the name, position, partition of Rows<<1 | name was made of path and line; payload: the name
 	Cards               // position, bytes of the text, flags; payload: name and field
-	Skips               // position of a document whose name another one has
-	Repeats             // the same, and the other one, for the task of the document
+	Skips               // position of a document that is skipped because another one has its name
+	Repeats             // the same, and position of the other one, for the task of the document
 	Damaged             // position of a record that cannot be used
 	Keys                // key, position of a representative
-	Copies              // representative, position of an equal document; to the task of the latter, or of the former for pairs
+	Copies              // representative, position of an equal document; to the task of the latter, or of the former for Pairs
 	CopyEdges           // representative, position
 	Hot                 // position of a member of a bucket over the cap, level of the bucket; for Pairs
-	Buckets             // how many of the members are paired with all behind them; payload: positions, ascending, 8 bytes each
+	Buckets             // number of leading members to pair with all later ones; payload: positions, ascending, 8 bytes each
 	Wants               // position, partition of Buckets that needs its set
 	Sets                // position; payload: features, 8 bytes each, or signature
 	OwnSets             // the same, for the task of the document
-	HotSizes            // level, documents of it, their features
+	HotSizes            // level, number of its documents, number of their features
 	HotSets             // position, level, digest, features with repeats; payload: features, 8 bytes each
 	HotEdges            // positions a < b, bits of the similarity
 	ForestEdges         // positions a < b
 	Edges               // positions a < b, bits of the similarity
 	Labels              // position, smallest position of its cluster
 	Members             // label, position, representative, bytes of the text, flags; payload: name, field and set
-	Fates               // position, 1 if removed, bits of the similarity; payload: name, that of the cluster, that of the kept document
+	Fates               // position, 1 if removed, bits of the similarity; payload: names of document, cluster and kept document
 	Halves              // representative b, document a, bits of the similarity, 1 if a is in a crowd
 	PairsFound          // positions a < b, bits of the similarity
 	CopyPairs           // the same, of equal documents
 	NamedPairs          // the same; payload: name of b
-	TableRows           // file of a table; how many records of it can be used
-	Filled              // column, or what countTokens counts besides; how many
-	TokenCounts         // token, column, records that have it, task that counted them
+	TableRows           // file of a table, number of its usable records
+	Filled              // column, or a number behind the last column (see countTokens); count
+	TokenCounts         // token, column, number of records that have it, task that counted them
 	TokenWeights        // token, weight in records and flags; payload: columns and weights there, 2 bytes each
 	RowKeys             // key, position of a record, with bands.RightBit if it is of the right table
 	Candidates          // positions of a left and of a right record
@@ -53,12 +53,12 @@ const (
 	RemovedText         // payload: lines of removed.csv
 	ClustersText        // payload: lines of clusters.csv
 	PairsText           // payload: lines of the list of pairs
-	Counts              // number of a Count, how many
+	Counts              // number of a Count, amount
 	Forests             // positions a < b; a stream for each level of the tree
 	streamsEnd   = Forests + levels
 )
 
-// by says what decides about the partition of a row.
+// by says how a row gets its partition.
 type by uint8
 
 const (
@@ -131,7 +131,7 @@ func init() {
 	}
 }
 
-// String returns the name that plans and messages have.
+// String returns the name of the stream in plans and messages.
 func (s Stream) String() string {
 	if s < 1 || s >= streamsEnd {
 		return fmt.Sprintf("%d", uint32(s))
@@ -148,16 +148,16 @@ func Streams() map[string]Stream {
 	return all
 }
 
-// A Count is something that tasks count, in the stream Counts.
+// A Count names a quantity that tasks count, in the stream Counts.
 type Count uint64
 
-// What is counted.
+// The counts.
 const (
 	CountRead Count = iota
 	CountSkipped
 	CountEmpty
 	CountCapped
-	CountMissed // documents of which pairs may be missing
+	CountMissed // documents that may lack some of their pairs
 	CountCompared
 	CountVerified
 	CountClusters

@@ -15,27 +15,29 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// Tables says how a Join compares the records of two tables. The left one is the files before RightFile, the
-// right one those from there on. With a Rule, which says all about decisions, Measure to Repetitions have no meaning.
-// Joins within one table, and Dedup, have one.
+// Tables says how a Join compares the records of two tables, or Dedup those of one. The left table has the files
+// before RightFile, the right one the files from there on. If there is a Rule, it says how pairs are decided, and
+// the fields from Measure to Repetitions have no meaning. Joins within one table, and Dedup, need a Rule.
 type Tables struct {
 	RightFile int           `json:"right_file"` // 0: there is one table
 	Columns   []TableColumn `json:"columns"`
-	// Others are columns whose values records have too, behind those of Columns: of Join the list has them, of
-	// either table; of Dedup their length counts for the keep rule.
+	// Others are further columns of each record, after Columns. Join copies their values to the list, from both
+	// tables; Dedup uses their length for the keep rule.
 	Others      []string        `json:"others,omitempty"`
 	Rule        *Rule           `json:"rule,omitempty"`
 	Measure     measure.Measure `json:"measure"`   // Cosine or WeightedJaccard
 	Threshold   float64         `json:"threshold"` // least similarity of a link
 	Bands       int             `json:"bands"`
 	Rows        int             `json:"rows"`                   // of a band
-	SameWeights bool            `json:"same_weights,omitempty"` // of all tokens; else by how many records have them
+	SameWeights bool            `json:"same_weights,omitempty"` // all tokens weigh the same; else common ones weigh less
 	Repetitions bool            `json:"repetitions,omitempty"`
 	Format      linklist.Format `json:"format"` // of the list
-	Header      []string        `json:"header"` // names of its columns: ids, similarity, that of each column, the probability if it is asked for, and the others
+	// Header names the columns of the list: ids, similarity, the similarity of each column, the probability if it
+	// is asked for, and Others of either table.
+	Header []string `json:"header"`
 }
 
-// TableColumn is a column of either table.
+// TableColumn is a compared column of both tables.
 type TableColumn struct {
 	Tokens record.Kind `json:"tokens"`
 	Weight float64     `json:"weight"`
@@ -94,10 +96,10 @@ func (j *Tables) List() (columns []linklist.Column) {
 	return columns
 }
 
-// numbers returns how many columns of the list are before those of Others.
+// numbers returns how many columns of the list come before those of Others.
 func (j *Tables) numbers() int { return 3 + len(j.Columns) + j.Rule.columns() }
 
-// tableOf returns the table of a task that goes by documents.
+// tableOf returns the table whose files a task reads.
 func (p *Plan) tableOf(task int) int {
 	if p.FirstFiles[task] < p.Join.RightFile {
 		return leftTable
@@ -113,7 +115,7 @@ func (j *Tables) scale() weighing.Scale { return weighing.Scale{Measure: j.Measu
 
 func (j *Tables) params() lsh.Params { return lsh.Params{Bands: j.Bands, Rows: j.Rows} }
 
-// weight returns the weight of a token that so many of n values have.
+// weight returns the weight of a token that df of n values have.
 func (j *Tables) weight(df, n uint64) uint16 {
 	if j.SameWeights {
 		return record.WeightUnit
@@ -124,11 +126,11 @@ func (j *Tables) weight(df, n uint64) uint16 {
 // tableRow is a record that was cut into tokens.
 type tableRow struct {
 	values  []bool     // whether each column has a value
-	columns [][]uint64 // tokens of each column, ascending, each once
-	all     []uint64   // of all columns
+	columns [][]uint64 // distinct tokens of each column, ascending
+	all     []uint64   // distinct tokens of all columns, ascending
 }
 
-// rowCutter cuts records.
+// rowCutter cuts records into tokens.
 type rowCutter struct {
 	plan   *Tables
 	cutter *record.Cutter
@@ -142,7 +144,7 @@ func newRowCutter(p *Tables) *rowCutter {
 	return c
 }
 
-// cut cuts a record. The row holds until the next call.
+// cut cuts a record. The row is valid until the next call.
 func (c *rowCutter) cut(d *Document) *tableRow {
 	r := &c.row
 	r.all = r.all[:0]
@@ -165,12 +167,12 @@ func (c *rowCutter) cut(d *Document) *tableRow {
 	return r
 }
 
-// eachRecord cuts the records of a task's table that are wanted.
+// eachRecord visits the usable wanted records of a task, cut into tokens.
 func (t *task) eachRecord(c *rowCutter, wanted func(position uint64) bool, visit func(d *Document, r *tableRow) error) (DocumentCounts, error) {
 	return t.eachUsable(wanted, func(d *Document) error { return visit(d, c.cut(d)) })
 }
 
-// eachUsable visits the wanted records of a task's table that can be used.
+// eachUsable visits the usable wanted records of a task.
 func (t *task) eachUsable(wanted func(position uint64) bool, visit func(d *Document) error) (DocumentCounts, error) {
 	return t.in.Documents(t.ctx, wanted, func(d *Document) error {
 		if d.Damaged {
@@ -183,7 +185,7 @@ func (t *task) eachUsable(wanted func(position uint64) bool, visit func(d *Docum
 	})
 }
 
-// check tells whether a record has all values.
+// check returns an error if a record does not have a value for each column.
 func (j *Tables) check(d *Document) error {
 	if want := len(j.Columns) + len(j.Others); len(d.Fields) != want {
 		return fmt.Errorf("a record of %d values, in place of %d", len(d.Fields), want)
@@ -193,22 +195,23 @@ func (j *Tables) check(d *Document) error {
 
 func everything(uint64) bool { return true }
 
-// tokenWeights are those of a table's tokens, by their numbers: some 60 bytes for each.
+// tokenWeights has the weights of a table's tokens, by their numbers. It takes some 60 bytes for each token.
 type tokenWeights struct {
 	numbers record.Dictionary
-	record  []uint16       // in the similarity of records
-	shared  []bool         // the table with fewer tokens has it
-	columns []columnWeight // of a token from first on
+	record  []uint16       // weight in the similarity of records
+	shared  []bool         // the table with fewer tokens has the token
+	columns []columnWeight // weights in columns, those of token n from first[n] on
 	first   []int
-	large   bool // the table is the other one
+	large   bool // the task's table is the one with more tokens
 }
 
 // columnWeight is the weight of a token in a column.
 type columnWeight struct{ column, weight uint16 }
 
+// Flags of TokenWeights.
 const (
-	weightShared = 1 << 16 // flags of TokenWeights
-	weightLarge  = 1 << 17
+	weightShared = 1 << 16 // the table with fewer tokens has the token
+	weightLarge  = 1 << 17 // the reader's table is the one with more tokens
 )
 
 func (t *task) tokenWeights() (*tokenWeights, error) {

@@ -10,32 +10,32 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// A Document is a record as stages see it. Its slices hold during the visit.
+// A Document is a text or a record of a table. Its slices are valid during the visit only.
 type Document struct {
-	Position uint64 // file<<32 | record of the file, those that cannot be used counted
+	Position uint64 // file<<32 | number in the file; records that cannot be used are counted too
 	Name     []byte // its id, or its path and line
-	Made     bool   // the name is made of path and line; of Join: it has none
+	Made     bool   // the name was made of path and line; for Join: the record has no id
 	Text     []byte
-	Fields   [][]byte // of records: the values that are compared, and the others of Tables, in place of the text
-	Row      uint64   // of Join, without an id: its number among the usable records of its file, from 1 on
-	Field    []byte   // that the keep rule compares; nil: it has none
-	Damaged  bool     // it cannot be used: only its position is known
+	Fields   [][]byte // of a record, in place of Text: values of Tables.Columns, then of Tables.Others
+	Row      uint64   // for Join: its number among the usable records of its file, from 1 on
+	Field    []byte   // value that the keep rule compares; nil: none
+	Damaged  bool     // it cannot be used: only Position is set
 }
 
-// DocumentCounts say what a task's files hold.
+// DocumentCounts counts the documents of a task's files.
 type DocumentCounts struct{ Read, Skipped int64 }
 
 // Input is what a task reads.
 type Input interface {
-	// Blocks visits the blocks of a stream that are for the task, by the task that has made
-	// them and their numbers there. It may be called again. A block holds during the visit.
+	// Blocks visits the blocks of a stream for the task, in the order of the tasks that made them and
+	// of their numbers there. It may be called again. A block is valid during the visit only.
 	Blocks(ctx context.Context, s Stream, visit func(block []byte) error) error
-	// Documents visits the task's documents by ascending position: all, or those that are
-	// wanted, which it asks for each once, in order; damaged ones too. Every call visits the same.
+	// Documents visits the wanted documents of the task, damaged ones too, by ascending position. It calls
+	// wanted once for each document, in order. Every call finds the same documents.
 	Documents(ctx context.Context, wanted func(position uint64) bool, visit func(d *Document) error) (DocumentCounts, error)
-	// Keep copies the task's documents that are kept to where the results go, for stage write of
-	// Dedup. It asks for each position once, in order. Where an engine drops documents by the
-	// stream Drops it does nothing.
+	// Keep copies the kept documents of the task to the output, for stage write of Dedup. It calls kept
+	// once for each position, in order. For an engine it does nothing: the engine drops the documents of
+	// the stream Drops.
 	Keep(ctx context.Context, kept func(position uint64) bool) error
 }
 
@@ -52,7 +52,7 @@ type task struct {
 // ErrStage says that there is no such stage or task.
 var ErrStage = errors.New("no such stage")
 
-// Find returns the stage of a name, if it has a task of that number. The error wraps ErrStage.
+// Find returns the stage with a name, if it has a task of that number. The error wraps ErrStage.
 func (p *Plan) Find(name string, number int) (Stage, error) {
 	all := p.Stages()
 	i := slices.IndexFunc(all, func(s Stage) bool { return s.Name == name })
@@ -65,13 +65,16 @@ func (p *Plan) Find(name string, number int) (Stage, error) {
 	return all[i], nil
 }
 
-// Run runs one task of a stage but Publish. What it gives to out depends on the plan, the
-// blocks and the documents only: not on memory, time or order. It works on one processor (stage
-// match on all), within the memory of space, beside some bytes for each row of its partition: 8 in
-// stage classes, 20 for each set in stage verify, 24 for each member of the largest cluster in stage
-// clusters; up to 30 for each of forecast.HotFeatures in stage hot; of a Join some 60 for each token
-// of a table in stages bands and vectors, and 16 for each record in stage score; what package linkage holds in stage match; and 16 MiB of blocks
-// that are not full. The plan must be settled.
+// Run runs one task of any stage except Publish. The plan must be settled. The blocks that it gives to out
+// depend on the plan, the blocks and the documents only: not on memory, time or order.
+//
+// It works on one processor (stage match on all), within the memory of space plus
+//   - 16 MiB of blocks that are not full,
+//   - in stage classes 8 bytes for each row of its partition,
+//   - in stage verify 20 bytes for each set, in stage clusters 24 for each member of the largest cluster,
+//   - in stage hot up to 30 bytes for each of forecast.HotFeatures,
+//   - in stages bands and vectors some 60 bytes for each token of a table, in stage score 16 for each record,
+//   - in stage match what package linkage holds.
 func Run(ctx context.Context, p *Plan, name string, number int, in Input, out Output, space *scratch.Space) error {
 	s, err := p.Find(name, number)
 	if err != nil {
@@ -90,7 +93,7 @@ func Run(ctx context.Context, p *Plan, name string, number int, in Input, out Ou
 	return nil
 }
 
-// each visits the rows of a stream.
+// each visits the rows of a stream for the task. It checks that they come in the order of Input.Blocks.
 func (t *task) each(s Stream, visit func(r row) error) error {
 	var last Header
 	begun := false
@@ -115,7 +118,7 @@ func (t *task) each(s Stream, visit func(r row) error) error {
 	})
 }
 
-// sorted sorts rows of two words.
+// sorted sorts rows of one or two words by the first one, with 1/share of the memory.
 func (t *task) sorted(share int64, streams ...Stream) (*extsort.Sorted, error) {
 	return t.space.Sorted(t.ctx, t.space.Sorting("rows", share, 64), func(to *extsort.Appender) error {
 		for _, s := range streams {
@@ -127,7 +130,7 @@ func (t *task) sorted(share int64, streams ...Stream) (*extsort.Sorted, error) {
 	})
 }
 
-// shelved puts the rows of streams on a shelf, by one of their words.
+// shelved puts the rows of streams on a shelf. Their key is the word with index by.
 func (t *task) shelved(by int, share int64, streams ...Stream) (*shelf, error) {
 	shelf, err := newShelf(t.space, share)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// texts makes the sets of those documents that buckets ask for, once more from their texts.
+// texts makes the sets of the documents in buckets, by reading their texts again.
 func texts(t *task) error {
 	wants, err := t.wants(2, Wants)
 	if err != nil {
@@ -41,7 +41,7 @@ func texts(t *task) error {
 	return errors.Join(wants.close(err), hot.close())
 }
 
-// setMaker makes of texts what decides about pairs: sets, or signatures.
+// setMaker makes the payloads that pairs are compared by: sets of features, or signatures.
 type setMaker struct {
 	sets    *recipe.SetMaker
 	maker   *recipe.Maker
@@ -56,7 +56,7 @@ func newSetMaker(r recipe.Recipe) *setMaker {
 	return &setMaker{maker: r.NewMaker(recipe.MakerOptions{Signature: true})}
 }
 
-// make returns a payload, which holds until the next call.
+// make returns the payload of a text. It is valid until the next call.
 func (m *setMaker) make(text []byte) []byte {
 	m.payload = m.payload[:0]
 	if m.sets != nil {
@@ -71,7 +71,7 @@ func (m *setMaker) make(text []byte) []byte {
 	return m.payload
 }
 
-// a comparer compares payloads of setMaker.
+// comparer compares payloads of setMaker.
 type comparer struct {
 	by     *recipe.Comparer
 	bySets bool
@@ -83,7 +83,7 @@ func newComparer(r recipe.Recipe, rate bool) *comparer {
 	return &comparer{by: r.NewComparer(rate), bySets: r.BySets()}
 }
 
-// load takes a payload as one side of the pairs to come.
+// load sets one side (0 or 1) of the next comparisons.
 func (c *comparer) load(side int, payload []byte) {
 	if !c.bySets {
 		s := c.signs[side][:0]
@@ -103,17 +103,17 @@ func (c *comparer) compare() (similarity float64, wanted bool) {
 	return c.by.Signatures(c.signs[0], c.signs[1])
 }
 
-// verifier has the sets of one task.
+// verifier compares the candidate pairs of one task.
 type verifier struct {
 	t       *task
 	sets    *payloads
 	compare *comparer
-	left    int // whose set is loaded; -1: none
-	links   *cluster.UnionFind
+	left    int                // number of the set that is loaded as side 0; -1: none
+	links   *cluster.UnionFind // of Dedup, by numbers of sets
 }
 
-// verify compares the pairs of buckets that have enough of them in common. For Dedup it makes a
-// spanning forest: of a pair that other edges join already nothing is to be known.
+// verify compares the pairs that share enough buckets. For Dedup it emits a spanning forest only, and does
+// not compare a pair that earlier edges already connect.
 func verify(t *task) error {
 	sets, err := t.payloads(Sets)
 	if err != nil {
@@ -151,7 +151,7 @@ func verify(t *task) error {
 	return errors.Join(err, pairs.Close(), sets.close(), t.count(CountCompared, compared), t.count(CountVerified, verified))
 }
 
-// pairsOfBuckets returns the pairs of buckets, once for each bucket that has them.
+// pairsOfBuckets returns the candidate pairs, sorted, each once for every bucket that has it.
 func (t *task) pairsOfBuckets() (*extsort.Sorted, error) {
 	var members []uint64
 	return t.space.Sorted(t.ctx, t.space.Sorting("pairs", 2, 64), func(to *extsort.Appender) error {
@@ -179,7 +179,8 @@ func (v *verifier) set(side, document int) error {
 	return err
 }
 
-// pair compares a pair, unless nothing would follow from it.
+// pair compares a pair and emits an edge if it is similar enough. It does not compare a pair that is
+// connected already.
 func (v *verifier) pair(a, b uint64) (compared, alike bool, err error) {
 	i, foundA := v.sets.find(a)
 	j, foundB := v.sets.find(b)
@@ -209,8 +210,8 @@ func (v *verifier) pair(a, b uint64) (compared, alike bool, err error) {
 	return true, true, v.t.out.add(ForestEdges, v.t.number/mergeWidth, nil, a, b)
 }
 
-// merge joins the forests of some tasks to one: an edge from each document to the smallest one
-// that it is joined with. The last task labels all documents by it.
+// merge joins the forests of several tasks to one. It has an edge from the smallest document of each
+// component to every other. The last task, which writes Labels, labels each document with the smallest one.
 func merge(from []Stream, to Stream) func(t *task) error {
 	return func(t *task) error {
 		edges, err := t.sorted(4, from...)

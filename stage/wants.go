@@ -8,10 +8,10 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
-// A task that goes by hashes does not have the documents that it needs: it asks the tasks that have them,
-// and a later one of its number gets a payload of each.
+// A task that divides rows by hashes does not have the documents that it needs. It asks the tasks that read
+// them, and a later stage's task with its number gets a payload of each.
 
-// ask asks for documents in a stream: Key is the position of one, Value a partition that needs it.
+// ask asks for documents in a stream. Key: position of a document, Value: partition that needs it.
 func (t *task) ask(in Stream, needed *extsort.Sorted) error {
 	err := needed.VisitOnce(func(e extsort.Entry) error {
 		return t.out.add(in, t.plan.TaskOf(e.Key), nil, e.Key, e.Value)
@@ -19,15 +19,15 @@ func (t *task) ask(in Stream, needed *extsort.Sorted) error {
 	return errors.Join(err, needed.Close())
 }
 
-// wants are what others have asked a task for.
+// wants are the documents that other tasks asked this task for.
 type wants struct {
 	t      *task
-	sorted *extsort.Sorted // Key: position, Value: a partition that needs it
+	sorted *extsort.Sorted // Key: position, Value: partition that needs it
 	asked  extsort.Lookup
 	given  *extsort.Reader
 }
 
-// wants takes what stands in a stream, with 1/share of the memory.
+// wants reads the requests in a stream, with 1/share of the memory.
 func (t *task) wants(share int64, asked Stream) (*wants, error) {
 	sorted, err := t.sorted(share, asked)
 	if err != nil {
@@ -36,13 +36,13 @@ func (t *task) wants(share int64, asked Stream) (*wants, error) {
 	return &wants{t: t, sorted: sorted, asked: extsort.NewLookup(sorted), given: sorted.Reader()}, nil
 }
 
-// has tells whether a document is wanted. Positions ascend from call to call.
+// has tells whether a document is wanted. Positions must ascend from call to call.
 func (w *wants) has(position uint64) bool {
 	_, found := w.asked.Find(position)
 	return found
 }
 
-// send sends a payload of a document to all that want it. Positions ascend from call to call.
+// send sends a payload of a document to all partitions that want it. Positions must ascend from call to call.
 func (w *wants) send(in Stream, position uint64, payload []byte) error {
 	last := uint64(noPosition)
 	for e, ok := w.given.Peek(); ok && e.Key <= position; e, ok = w.given.Peek() {
@@ -50,7 +50,7 @@ func (w *wants) send(in Stream, position uint64, payload []byte) error {
 		if e.Key < position {
 			return missing(e.Key)
 		}
-		if e.Value == last { // several tasks of the stage before have asked
+		if e.Value == last { // several tasks asked for the same partition
 			continue
 		}
 		if last = e.Value; last >= uint64(w.t.plan.Partitions) {
@@ -63,7 +63,7 @@ func (w *wants) send(in Stream, position uint64, payload []byte) error {
 	return nil
 }
 
-// close ends sending, after err. What was not sent by then is missing.
+// close ends sending. If err is nil, a document that was wanted and not sent is an error.
 func (w *wants) close(err error) error {
 	if e, ok := w.given.Peek(); err == nil && ok {
 		err = missing(e.Key)
@@ -71,19 +71,19 @@ func (w *wants) close(err error) error {
 	return errors.Join(err, w.asked.Close(), w.given.Close(), w.sorted.Close())
 }
 
-// missing says that a document which others ask for is not there.
+// missing returns the error for a wanted document that is not there.
 func missing(position uint64) error {
 	return fmt.Errorf("document %#x is wanted and is not there: the input has changed", position)
 }
 
-// payloads are what was sent to a task, by ascending positions.
+// payloads are the payloads that were sent to a task, by ascending positions.
 type payloads struct {
 	spool     *spool
 	positions []uint64
-	places    []int64 // in the spool, and its end
+	places    []int64 // offset of each in the spool, and the end of the last one
 }
 
-// payloads takes those of a stream, with a quarter of the memory.
+// payloads reads the payloads of a stream, with a quarter of the memory.
 func (t *task) payloads(from Stream) (*payloads, error) {
 	p := &payloads{spool: newSpool(t.space, 4)}
 	err := t.each(from, func(r row) error {
@@ -101,17 +101,17 @@ func (t *task) payloads(from Stream) (*payloads, error) {
 	return p, nil
 }
 
-// find returns the number of a document's payload.
+// find returns the number of the payload of a document.
 func (p *payloads) find(position uint64) (number int, found bool) {
 	return slices.BinarySearch(p.positions, position)
 }
 
-// of returns a payload by its number. It holds until the next call.
+// of returns the payload with a number. It is valid until the next call.
 func (p *payloads) of(number int) ([]byte, error) {
 	return p.spool.at(p.places[number], int(p.places[number+1]-p.places[number]))
 }
 
 func (p *payloads) close() error { return p.spool.close() }
 
-// noPosition is that of no document.
+// noPosition is the position of no document.
 const noPosition = 1<<64 - 1

@@ -8,19 +8,19 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// Prices is what machines and stores cost, in any currency.
+// Prices are the prices of machines and object stores, in any currency.
 type Prices struct {
-	Source          string  `json:"source,omitempty"` // where they are from, and of what day
+	Source          string  `json:"source,omitempty"` // source and date of the prices
 	Currency        string  `json:"currency"`
-	CPUHour         float64 `json:"cpu_hour"`           // of one core with its memory
-	ReadRequests    float64 `json:"read_requests"`      // for a thousand
-	WriteRequests   float64 `json:"write_requests"`     // for a thousand, lists too
+	CPUHour         float64 `json:"cpu_hour"`           // one core with its memory
+	ReadRequests    float64 `json:"read_requests"`      // a thousand
+	WriteRequests   float64 `json:"write_requests"`     // a thousand, listings included
 	GigabyteMonth   float64 `json:"gigabyte_month"`     // stored
 	GigabyteMoved   float64 `json:"gigabyte_moved"`     // between machines and store
-	DaysOfWorkFiles float64 `json:"days_of_work_files"` // how long these are kept; 0: one
+	DaysOfWorkFiles float64 `json:"days_of_work_files"` // how long work files are kept; 0: one day
 }
 
-// Estimate is what a plan will take, judged by a sample of the input.
+// Estimate is the expected cost of a plan, from a sample of the input.
 type Estimate struct {
 	Files         int     `json:"files"`
 	InputBytes    int64   `json:"input_bytes"`
@@ -28,7 +28,7 @@ type Estimate struct {
 	Tasks         int     `json:"tasks"`
 	CPUHours      float64 `json:"cpu_hours"`
 	MovedBytes    int64   `json:"moved_bytes"` // input and blocks, read and written
-	WorkBytes     int64   `json:"work_bytes"`  // blocks, stored
+	WorkBytes     int64   `json:"work_bytes"`  // stored blocks
 	ReadRequests  int64   `json:"read_requests"`
 	WriteRequests int64   `json:"write_requests"`
 	Cost          float64 `json:"cost,omitempty"`
@@ -38,21 +38,21 @@ type Estimate struct {
 // The costs of stages that the sample does not show, measured with a million documents of 1.2 kB
 // (docs/cluster.md).
 const (
-	workOfReading = 4.0 // processor time of all stages, in times of that of reading and sketching once
-	rowBytes      = 116 // of what tasks hand each other, for each document
-	keyBytes      = 24  // and for each of its keys
-	wantedShare   = 0.3 // of the documents have candidates; the set of each is handed over
-	setsOfInput   = 2.5 // bytes of sets in times of those of their records
-	inputOfTask   = 4 << 30
-	uploadPart    = 5 << 20 // of an object that is written as it is made
-	lists         = 3       // files of Dedup beside those that are kept
+	workOfReading = 4.0     // processor time of all stages, as a multiple of reading and sketching once
+	rowBytes      = 116     // bytes that tasks exchange for each document
+	keyBytes      = 24      // and for each of its keys
+	wantedShare   = 0.3     // share of the documents that have candidates, so that their sets are exchanged
+	setsOfInput   = 2.5     // bytes of a set, as a multiple of the bytes of its record
+	inputOfTask   = 4 << 30 // most bytes of input for a task, on average
+	uploadPart    = 5 << 20 // bytes of a part of an upload
+	lists         = 3       // files of Dedup besides the kept ones
 )
 
-// divide judges the work on documents of so many keys each, and chooses the number of partitions and the
-// files of each task.
+// divide estimates the work, for documents with this number of keys each, and chooses the number of partitions
+// and the files of each task.
 func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Prices) error {
 	c.Threads, c.Outputs, c.Output, c.Memory = 1, nil, "", 0
-	c.OnSkip, c.OnNotice, c.Progress = nil, nil, nil // told already
+	c.OnSkip, c.OnNotice, c.Progress = nil, nil, nil // findFiles has reported
 	judged, err := dedup.MakePlan(ctx, c)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Pric
 		e.CPUHours = workOfReading * judged.SampleSeconds * float64(e.InputBytes) / float64(judged.SampledBytes) / 3600
 	}
 	e.WorkBytes = rows + sets
-	e.MovedBytes = 3*e.InputBytes + 2*e.WorkBytes // read three times, written once at most: what is removed is not
+	e.MovedBytes = 3*e.InputBytes + 2*e.WorkBytes // three passes over the input; blocks are written and read
 	e.ReadRequests, e.WriteRequests = p.requests()
 	if prices.Currency != "" {
 		e.Currency = prices.Currency
@@ -78,10 +78,10 @@ func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Pric
 	return nil
 }
 
-// requests counts those of tasks to an object store: of each object that a task reads an index
-// and a range for each stream; a listing for each thousand; files in ranges of 2 MiB. An object that is
-// longer than a part of an upload takes a request for each part, one before and one behind them. The list of
-// Pairs, of which nobody knows how long it will be, is counted as one.
+// requests estimates the requests of all tasks to an object store. A task reads the index of an object and one
+// range for each stream, lists a thousand objects with a request, and reads files in ranges of 2 MiB. An object
+// that is longer than uploadPart takes a request for each part, one before and one after them. The list of Pairs
+// counts as one request, because its length is not known.
 func (p *Plan) requests() (read, write int64) {
 	stages := p.Stages()
 	for i, s := range stages {
@@ -100,7 +100,7 @@ func (p *Plan) requests() (read, write int64) {
 		if s.Documents {
 			read += p.Estimate.InputBytes>>21 + int64(len(p.Files))
 		}
-		read += int64(s.Tasks) // whether the task is done already
+		read += int64(s.Tasks) // to see whether the task was done before
 		write += int64(s.Tasks)
 	}
 	write += 3 * p.Estimate.WorkBytes / uploadPart

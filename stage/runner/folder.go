@@ -16,17 +16,16 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// writable is what tasks need of the place for their objects and results.
+// writable is a bucket that tasks can write to.
 type writable interface {
 	corpus.Bucket
 	Create(ctx context.Context, key string) (corpus.Destination, error)
 }
 
-// folder is a folder as a bucket: keys are slash paths below it.
+// folder is a local folder as a bucket. Keys are slash paths below it.
 type folder struct {
 	root string
-	// volatile tells that what is written need not survive a failure of the power: it can be
-	// made again.
+	// volatile: files need not survive a power failure, because they can be made again.
 	volatile bool
 }
 
@@ -40,7 +39,7 @@ func (f folder) List(ctx context.Context, prefix string, each func(corpus.Object
 			return err
 		}
 		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) { // another process has just given it its name
+		if errors.Is(err, fs.ErrNotExist) { // a temporary file that another process has just renamed
 			return nil
 		}
 		if err != nil {

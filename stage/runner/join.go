@@ -18,19 +18,20 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// Table says how a table is read.
+// Table says how to read a table.
 type Table struct {
 	IDField string `json:"id_field"` // corpus.NoID: records are named by their numbers
-	// Fields are columns: those that are compared, then the others of stage.Tables. A table need not have the latter.
+	// Fields are the compared columns, then stage.Tables.Others. A table need not have all of the latter.
 	Fields []string `json:"fields"`
 }
 
-// MakeJoin makes the plan of a join of two tables, or of one with itself: it chooses the columns that the
-// configuration leaves open. For an engine the configuration names the beginnings of the tables, by which columns are
-// chosen. The links are those of linkage.Join; the list says how likely each is if Probability of the options asks for it.
-// Where the configuration lets each pair be decided by itself, see byBands, stages find the links, else one
-// task does. With the Command dedup it makes that of keeping one record of every cluster, as alike.DedupRecords does.
-// What plans cannot say is refused: the error wraps dedup.ErrUsage.
+// MakeJoin makes the plan of a join of two tables, or of one table with itself. It chooses the columns that the
+// configuration leaves open; for an engine the configuration names files with the beginnings of the tables, to
+// choose from. The links are those of linkage.Join.
+//
+// If each pair can be decided by itself (see byBands), all tasks share that work, else one task decides. With the
+// Command stage.Dedup, the plan keeps one record of every cluster, as alike.DedupRecords does. If a plan cannot
+// express a setting, the error wraps dedup.ErrUsage.
 func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, error) {
 	if o.Command != stage.Dedup {
 		o.Command = stage.Join
@@ -70,7 +71,8 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 	return p, p.Settle()
 }
 
-// listFormat returns how tasks write lines of the list with this name. Rows of Parquet make a file in the end.
+// listFormat returns how tasks write the lines of a list, from the name of its file. For Parquet they write packed
+// rows, from which stage.Publish makes the file.
 func listFormat(name string) linklist.Format {
 	switch format, _, _ := corpus.NameFormat(name); format {
 	case corpus.TSV:
@@ -83,7 +85,7 @@ func listFormat(name string) linklist.Format {
 	return linklist.CSV
 }
 
-// keepOfRecords settles which record of a cluster is kept, and what that takes of records.
+// keepOfRecords sets the keep rule, and adds the columns that it needs.
 func (p *Plan) keepOfRecords(ctx context.Context, c *linkage.Config, keep cluster.Keep) error {
 	p.Keep = keep.String()
 	columns, id, err := linkage.Columns(ctx, c.Left, c.LeftID, c.Corpus)
@@ -100,8 +102,7 @@ func (p *Plan) keepOfRecords(ctx context.Context, c *linkage.Config, keep cluste
 	return nil
 }
 
-// findTables notes the files of the tables as they are now, and gives them to tasks: one reads files of one
-// table.
+// findTables finds the files of the tables and divides them among tasks. A task reads files of one table only.
 func (p *Plan) findTables(ctx context.Context, c linkage.Config) error {
 	right := 0
 	for i, name := range named(c.Left, c.Right) {
@@ -110,7 +111,7 @@ func (p *Plan) findTables(ctx context.Context, c linkage.Config) error {
 			return err
 		}
 		if p.Command == stage.Dedup {
-			var inputs []string // each by itself: a folder may hold what is no table
+			var inputs []string // each file by itself, since a folder may have files that are no tables
 			for _, s := range found {
 				inputs = append(inputs, s.Input())
 			}
@@ -148,7 +149,7 @@ func (p *Plan) findTables(ctx context.Context, c linkage.Config) error {
 	return nil
 }
 
-// named returns the names of tables, of which there are one or two.
+// named returns the names of the one or two tables.
 func named(left, right string) []string {
 	if right == "" {
 		return []string{left}
@@ -156,10 +157,10 @@ func named(left, right string) []string {
 	return []string{left, right}
 }
 
-// joinedOfInput is how many bytes the tasks of a join hand each other, in times of those of the tables.
+// joinedOfInput is how many bytes the tasks of a join exchange, for each byte of the tables.
 const joinedOfInput = 50
 
-// checkJoin tells what plans cannot say.
+// checkJoin refuses settings that plans cannot express, and completes the others.
 func checkJoin(c *linkage.Config, o *PlanOptions) error {
 	switch {
 	case o.Command == stage.Dedup && c.Right != "":
@@ -177,13 +178,13 @@ func checkJoin(c *linkage.Config, o *PlanOptions) error {
 	return dedup.Apart([]string{o.Output}, named(c.Left, c.Right))
 }
 
-// byBands tells whether each pair is decided by itself, and found by bands.
+// byBands tells whether pairs are found by bands and each is decided by itself.
 func byBands(c *linkage.Config, o *PlanOptions) bool {
 	return c.Right != "" && c.Match == linkage.All && c.Threshold > 0 && c.Candidates == linkage.LSH &&
 		c.Top == 0 && c.Model == nil && c.IDF != linkage.IDFSketch && !o.Probability
 }
 
-// decideByBands settles a join of pairs that reach a threshold.
+// decideByBands sets how the stages find all pairs that reach a threshold.
 func (p *Plan) decideByBands(c *linkage.Config) error {
 	t := p.Join
 	t.Measure, t.Threshold, t.SameWeights, t.Repetitions = measure.Cosine, c.Threshold, c.IDF == linkage.IDFNone, c.Repetitions
@@ -203,18 +204,18 @@ func (p *Plan) decideByBands(c *linkage.Config) error {
 	return err
 }
 
-// decideByRule settles a join of which one task decides.
+// decideByRule sets the rule by which one task decides.
 func (p *Plan) decideByRule(c *linkage.Config, chosen *linkage.Chosen, probability bool) {
 	p.Join.Rule = &stage.Rule{
 		Fields: chosen.Fields, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, Model: c.Model, Probability: probability,
 		Unused: chosen.Unused, Notes: chosen.Notes, Weighing: c.Weighing, Searching: c.Searching,
 	}
-	for i, name := range named("left", "right")[:len(p.Tables)] { // tables of files have others
+	for i, name := range named("left", "right")[:len(p.Tables)] { // findTables replaces these by names of files
 		p.Join.Rule.Originals[i].Name = name
 	}
 }
 
-// chooseColumns settles the columns, and how tables are read.
+// chooseColumns chooses the columns, and sets how to read the tables.
 func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config, o *PlanOptions) (*linkage.Chosen, error) {
 	chosen, err := linkage.Choose(ctx, c)
 	if err != nil {
@@ -237,7 +238,7 @@ func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config, o *PlanOptio
 	return chosen, nil
 }
 
-// headerOf returns the names of the columns of the list of links, each another one.
+// headerOf returns the names of the columns of the list of links. All are different.
 func headerOf(ids []string, fields []linkage.Field, probability bool, with []string) []string {
 	var compared []string
 	for _, f := range fields {

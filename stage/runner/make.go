@@ -19,25 +19,25 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// PlanOptions say how the work is divided and where it goes.
+// PlanOptions say how to divide the work and where the results go.
 type PlanOptions struct {
-	Command    string // of Make stage.Dedup or stage.Pairs, of MakeJoin stage.Join or stage.Dedup
-	Work       string // folder or URL; "": beside the output
+	Command    string // for Make stage.Dedup or stage.Pairs, for MakeJoin stage.Join or stage.Dedup
+	Work       string // folder or URL for the blocks; "": beside the output
 	Output     string
 	Partitions int    // 0: by the size of the input and the memory of a task
 	Memory     int64  // bytes of a task's process; 0: 1 GiB
-	Engine     []int  // documents are handed over by an engine, in so many parts: one number, of MakeJoin one for each table
-	Prices     Prices // of the estimate
-	// Probability of MakeJoin adds a column to the list: how likely each link is right.
+	Engine     []int  // parts in which an engine passes in the documents: one number, for MakeJoin one for each table
+	Prices     Prices // for the estimate
+	// Probability adds a column to the list of MakeJoin: the probability that a link is right.
 	Probability bool
-	Keep        cluster.Keep // of MakeJoin with the Command stage.Dedup
+	Keep        cluster.Keep // for MakeJoin with the Command stage.Dedup
 }
 
 const defaultMemory = 1 << 30
 
-// Make makes the plan of a run: it finds the inputs, chooses the settings that the configuration
-// leaves open, and estimates the work by a sample of the input. Settings that need one machine
-// are refused: the error wraps dedup.ErrUsage.
+// Make makes the plan of a run. It finds the inputs, chooses the settings that the configuration leaves
+// open, and estimates the work from a sample of the input. If a setting works on one machine only, the
+// error wraps dedup.ErrUsage.
 func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	if err := check(&c, &o); err != nil {
 		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
@@ -68,7 +68,7 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	return p, p.Settle()
 }
 
-// plan returns a plan of what the options say.
+// plan returns a plan with the fields that the options give.
 func (o *PlanOptions) plan() *Plan {
 	return &Plan{
 		Plan: stage.Plan{Version: stage.PlanVersion, Command: o.Command, Partitions: o.Partitions},
@@ -76,7 +76,7 @@ func (o *PlanOptions) plan() *Plan {
 	}
 }
 
-// divideParts gives each part that an engine hands over a task.
+// divideParts makes a task for each part that an engine passes in.
 func (p *Plan) divideParts(parts []int) {
 	p.Engine = true
 	for _, n := range parts {
@@ -89,7 +89,7 @@ func (p *Plan) divideParts(parts []int) {
 	}
 }
 
-// check tells what stages cannot do, and settles how candidates are found.
+// check refuses settings that stages do not support, and completes the others.
 func check(c *dedup.Config, o *PlanOptions) error {
 	switch {
 	case len(c.Against) > 0 || len(c.With) > 0:
@@ -105,7 +105,7 @@ func check(c *dedup.Config, o *PlanOptions) error {
 	case len(o.Engine) == 0 && o.Output == "":
 		return errors.New("no place for the results: name a folder, a file or a URL")
 	}
-	c.Candidates = dedup.CandidatesLSH // auto would have all sets looked at before anything is planned
+	c.Candidates = dedup.CandidatesLSH // to decide for auto, all sets would have to be read before planning
 	for _, in := range c.Inputs {
 		if in == "-" {
 			return errors.New("standard input can be read by one task only: put it into files")
@@ -117,7 +117,7 @@ func check(c *dedup.Config, o *PlanOptions) error {
 	return nil
 }
 
-// beside returns the place for work files where there is none: beside the output.
+// beside returns the default place of work files: beside the output.
 func beside(output string) string {
 	at, ok := bucketurl.Parse(output)
 	if !ok || at.Scheme == "file" {
@@ -137,7 +137,7 @@ func reading(c *dedup.Config, command string) Reading {
 	return r
 }
 
-// absolute returns a path as every task finds it, whatever its working folder is.
+// absolute returns a path that is valid in every working folder.
 func absolute(where string) string {
 	if bucketurl.Is(where) || where == "" {
 		return where
@@ -148,7 +148,7 @@ func absolute(where string) string {
 	return where
 }
 
-// findFiles notes the inputs as they are now.
+// findFiles finds the inputs and puts them into the plan.
 func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) error {
 	if command == stage.Dedup {
 		c.Output = p.Output
@@ -172,7 +172,7 @@ func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) er
 	return p.checkEmpty(ctx, c.Corpus.Buckets)
 }
 
-// checkEmpty refuses an output folder that holds something. The file of pairs is replaced.
+// checkEmpty refuses an output folder that is not empty. The output file of Pairs is replaced instead.
 func (p *Plan) checkEmpty(ctx context.Context, buckets Buckets) error {
 	if p.Command == stage.Pairs {
 		return nil

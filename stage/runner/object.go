@@ -19,8 +19,8 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// The output of a task is one object: its blocks by stream and partition, so that a reader needs one range
-// of it, and an index of them. Numbers are little-endian.
+// The output of a task is one object: its blocks, sorted by stream and partition, and an index of them. A
+// reader of one partition of a stream needs one range of the object. Numbers are little-endian.
 //
 //	block… | index: stream 4, partition 4, offset 8, length 8 … |
 //	footer: CRC-32C of index and rest of the footer 4 | version 4 | plan 8 | entries 8 |
@@ -34,13 +34,13 @@ const (
 	entryBytes    = 24
 )
 
-// tailBytes is how much of the end of an object is read first: it contains the index of most objects.
+// tailBytes is how many bytes at the end of an object are read first. They contain the index of most objects.
 const tailBytes = 64 << 10
 
 // ErrObject says that an object of the work folder is damaged, or missing.
 var ErrObject = errors.New("bad object of the work folder")
 
-// extent is where the blocks of a partition are.
+// extent is the range of an object that has the blocks of a partition.
 type extent struct {
 	stream         stage.Stream
 	partition      int
@@ -51,7 +51,7 @@ func compareExtents(a, b extent) int {
 	return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.partition, b.partition))
 }
 
-// collector is the Output of a task: it keeps blocks in a temporary file until all are there.
+// collector is the Output of a task. It keeps the blocks in a temporary file until the task is done.
 type collector struct {
 	plan   uint64
 	file   vfs.File
@@ -98,7 +98,7 @@ func (c *collector) publish(to io.Writer) error {
 	return writeIndex(out, c.plan, parts)
 }
 
-// writeIndex ends an object that consists of these parts, one behind the other.
+// writeIndex writes index and footer of an object that consists of these parts, one after the other.
 func writeIndex(out *bufio.Writer, plan uint64, parts []extent) error {
 	var index []byte
 	end := int64(0)
@@ -123,7 +123,7 @@ func writeIndex(out *bufio.Writer, plan uint64, parts []extent) error {
 	return out.Flush()
 }
 
-// onePart is the Output of what makes blocks of one stream for one partition: they go to the object at once.
+// onePart is the Output for blocks of one stream and one partition. It writes them to the object at once.
 type onePart struct {
 	to   *bufio.Writer
 	part extent
@@ -141,7 +141,7 @@ func (o *onePart) Block(h stage.Header, block []byte) error {
 	return err
 }
 
-// end ends the object.
+// end writes index and footer of the object.
 func (o *onePart) end(plan uint64) error {
 	if o.part.length == 0 {
 		return writeIndex(o.to, plan, nil)
@@ -149,16 +149,16 @@ func (o *onePart) end(plan uint64) error {
 	return writeIndex(o.to, plan, []extent{o.part})
 }
 
-// store is where the tasks of a plan leave their objects, for a reader of one partition.
+// store is the place of the objects of a plan, as seen by the reader of one partition.
 type store struct {
 	at     writable
 	prefix string
 	plan   *Plan
 	number int               // the partition
-	stages map[string][]made // by task; of those that were read
+	stages map[string][]made // objects of the stages that were loaded, by task
 }
 
-// made is the object of a task, and where the blocks of the store's partition are in it.
+// made is the object of a task, with the ranges of the blocks for the store's partition.
 type made struct {
 	corpus.Object
 	blocks []extent
@@ -169,7 +169,7 @@ func openStore(ctx context.Context, p *Plan, buckets Buckets, number int) (*stor
 	if err != nil {
 		return nil, err
 	}
-	if local, ok := at.(folder); ok { // an object that is not whole is told by its index
+	if local, ok := at.(folder); ok { // readIndex detects an object that was not written to the end
 		local.volatile = true
 		at = local
 	}
@@ -181,10 +181,10 @@ func (s *store) key(name string, task int) string {
 	return fmt.Sprintf("%s%s/%s/%06d", s.prefix, s.plan.Digest, name, task)
 }
 
-// atOnce is how many requests are under way at once.
+// atOnce is how many requests run at the same time.
 const atOnce = 16
 
-// load finds the objects of a stage, with one request for each thousand, and reads their indexes.
+// load lists the objects of a stage, with one request for each thousand, and reads their indexes.
 func (s *store) load(ctx context.Context, of stage.Stage) ([]made, error) {
 	if found := s.stages[of.Name]; found != nil {
 		return found, nil
@@ -287,7 +287,7 @@ func (s *store) read(ctx context.Context, o corpus.Object, offset, length int64)
 	return b, nil
 }
 
-// blocks visits the blocks of a stream that a stage has made for the partition.
+// blocks visits the blocks of a stream that a stage made for the partition.
 func (s *store) blocks(ctx context.Context, of stage.Stage, stream stage.Stream, visit func(block []byte) error) error {
 	objects, err := s.load(ctx, of)
 	if err != nil {
@@ -301,7 +301,7 @@ func (s *store) blocks(ctx context.Context, of stage.Stage, stream stage.Stream,
 	return nil
 }
 
-// extents visits the blocks of a stream that one object has for the partition.
+// extents visits the blocks of a stream that one object holds for the partition.
 func (s *store) extents(ctx context.Context, o made, stream stage.Stream, visit func(block []byte) error) error {
 	i, found := slices.BinarySearchFunc(o.blocks, extent{stream: stream, partition: s.number}, compareExtents)
 	if !found {
@@ -318,7 +318,7 @@ func (s *store) extents(ctx context.Context, o made, stream stage.Stream, visit 
 	return nil
 }
 
-// eachBlock visits blocks that stand one after the other.
+// eachBlock visits blocks that follow each other in length bytes of r.
 func eachBlock(r io.Reader, length int64, visit func(block []byte) error) error {
 	var block []byte
 	for length > 0 {

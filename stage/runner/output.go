@@ -19,7 +19,7 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// create begins an output: NAME below the output folder, or the output file itself for "".
+// create begins an output: a file with this name below the output folder, or for "" the output file itself.
 func (p *Plan) create(ctx context.Context, buckets Buckets, name string) (corpus.Destination, error) {
 	where := p.Output
 	if name == "" {
@@ -36,7 +36,7 @@ func (p *Plan) create(ctx context.Context, buckets Buckets, name string) (corpus
 	return to, nil
 }
 
-// splitName cuts the last part off a path or the key of a URL.
+// splitName splits the last part from a path or from the key of a URL.
 func splitName(where string) (folder, name string) {
 	at, ok := bucketurl.Parse(where)
 	if !ok || at.Scheme == "file" {
@@ -50,7 +50,7 @@ func splitName(where string) (folder, name string) {
 
 // Keep implements stage.Input: it copies the kept records of the task's files.
 func (in *input) Keep(ctx context.Context, kept func(position uint64) bool) error {
-	if in.plan.Engine { // which drops documents itself
+	if in.plan.Engine { // the engine drops documents itself
 		return nil
 	}
 	first, end := in.plan.filesOf(in.number)
@@ -67,7 +67,7 @@ func (in *input) Keep(ctx context.Context, kept func(position uint64) bool) erro
 	return nil
 }
 
-// told takes damage that stage sketch has named.
+// told ignores damage, which the first stage has reported.
 func told(*corpus.Problem) error { return nil }
 
 func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o corpus.Options, kept func(position uint64) bool) (err error) {
@@ -85,7 +85,7 @@ func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o 
 	}
 	defer w.Abort()
 	if source.Format == corpus.Parquet {
-		_ = f.Close() // only opened to see that it can be
+		_ = f.Close() // it was opened only to see whether it can be read
 		err = corpus.CopyRows(ctx, w, source, o, corpus.RowCopy{Threads: 1}, func(row int64) bool { return kept(file<<32 | uint64(row)) })
 	} else {
 		err = errors.Join(copyRecords(ctx, f, file, w, o, kept), f.Close())
@@ -117,7 +117,7 @@ func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Wri
 	})
 }
 
-// Summary is what all tasks have counted: Dedup has it in its output folder.
+// Summary adds up the counts of all tasks. Dedup writes it to its output folder.
 type Summary struct {
 	Read          int64  `json:"read"`
 	Kept          int64  `json:"kept"`
@@ -129,14 +129,14 @@ type Summary struct {
 	Clusters      int64  `json:"clusters"`
 	Pairs         int64  `json:"pairs,omitempty"`
 	BucketsCapped int64  `json:"buckets_capped"`
-	Missed        int64  `json:"missed,omitempty"` // documents that were compared with the first of their buckets only
+	Missed        int64  `json:"missed,omitempty"` // documents that were compared with the hubs of their buckets only
 	Recipe        string `json:"recipe,omitempty"`
 	Plan          string `json:"plan"`
-	// Join is what one task has found out about records, and says about it.
+	// Join is the report of stage.Match.
 	Join *linkage.Report `json:"join,omitempty"`
 }
 
-// publish puts the lists together, and makes the summary, which Dedup writes.
+// publish writes the lists and returns the summary. For Dedup it writes the summary too.
 func (in *input) publish(ctx context.Context) (*Summary, error) {
 	p := in.plan
 	type textList struct {
@@ -212,7 +212,7 @@ func (in *input) writeList(ctx context.Context, s stage.Stream, name, header str
 	return w.Commit()
 }
 
-// summarize adds up what tasks have counted.
+// summarize adds up the counts of all tasks.
 func (in *input) summarize(ctx context.Context) (*Summary, error) {
 	p := in.plan
 	var n [stage.CountsEnd]int64
@@ -237,7 +237,7 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 	return s, err
 }
 
-// Told returns what stage.Match, which has run, says about the join of a plan.
+// Told returns the report of stage.Match, which must have run.
 func Told(ctx context.Context, p *Plan, o Options) (*linkage.Report, error) {
 	st, err := openStore(ctx, p, o.Buckets, 0)
 	if err != nil {
@@ -246,7 +246,7 @@ func Told(ctx context.Context, p *Plan, o Options) (*linkage.Report, error) {
 	return (&input{plan: p, store: st, o: &o}).told(ctx)
 }
 
-// told returns what stage match says about the join.
+// told returns the report of stage.Match.
 func (in *input) told(ctx context.Context) (*linkage.Report, error) {
 	r := &linkage.Report{}
 	err := in.Blocks(ctx, stage.Told, func(block []byte) error {
@@ -255,8 +255,8 @@ func (in *input) told(ctx context.Context) (*linkage.Report, error) {
 	return r, err
 }
 
-// writeParquet writes the list of links as Parquet. It reads the links twice, since a column has the type of all
-// its values.
+// writeParquet writes the list of links as Parquet. It reads the links twice, because the type of a column depends
+// on all its values.
 func (in *input) writeParquet(ctx context.Context) error {
 	p := in.plan
 	columns := p.Join.List()

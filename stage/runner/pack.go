@@ -14,16 +14,16 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// packed is the name of the objects of documents, as if a stage had made them.
+// packed stands in the keys of the objects of Pack, in the place of the name of a stage.
 const packed = "pack"
 
-// Pack makes blocks of documents of the stream documents, for the task of an engine's part. It writes them to
-// out, as Pipe does, or, where the plan has a Work, leaves them there as an object, unless it is there.
+// Pack packs one part of an engine's documents into blocks of stage.Documents. Part number belongs to task number.
+// If the plan has no Work, the blocks go to out, in the form of Pipe. Else Pack writes an object there, unless it
+// exists.
 //
-// Records come as JSON, one object a line with the fields of the plan, or, with Options.Columns, as
-// readColumns has it. They are numbered as they come; a plan for an engine has a part a task. One without
-// an id is named by its part and line, PART:LINE from 0:1 on; of a Join by its number in its table. A
-// record that cannot be used is an error, which names its line.
+// Records are lines of JSON, one object a line, with the fields of the plan; with Options.Columns they come in the
+// form of readColumns. Their order gives their positions. A record without an id gets the name PART:LINE, from 0:1
+// on; for a Join it gets its number in its table. A record that cannot be used is an error, which names its line.
 func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer, o Options) error {
 	if number < 0 || number >= len(p.FirstFiles) {
 		return fmt.Errorf("%w: part %d of documents, of which there are %d", stage.ErrStage, number, len(p.FirstFiles))
@@ -58,7 +58,7 @@ func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer,
 func (p *Plan) pack(ctx context.Context, number int, in io.Reader, to stage.Output, o Options) error {
 	pack := stage.NewPacker(&p.Plan, number, to)
 	add := func(d *stage.Document) error {
-		if d.Made && p.Command != stage.Join { // the name of standard input would be that of all parts
+		if d.Made && p.Command != stage.Join { // names made of standard input's would be the same in all parts
 			d.Name = fmt.Appendf(nil, "%d:%d", number, uint64(uint32(d.Position))+1)
 		}
 		return pack.Add(d)
@@ -85,13 +85,14 @@ func (p *Plan) readLines(ctx context.Context, number int, in io.Reader, o Option
 	return r.read(ctx, options, func(uint64) bool { return true }, visit)
 }
 
-// readColumns visits documents that come as columns of strings, as Arrow holds them:
+// readColumns visits documents that come as batches of string columns, in the layout of Arrow, until the end of
+// the stream:
 //
 //	batch: rows 4 | for each column: rows+1 ascending offsets of 4 | rows bytes, 1 where there is a value | values…
 //
-// until the end of the stream. The bytes of values go from the first offset to the last one, which need not
-// begin at 0. Columns are, of Dedup and Pairs, the text, the field of the keep rule if there is one, and the
-// id unless the plan has none; of records the fields of the part's table in place of the text. Numbers are little-endian.
+// Numbers are little-endian. The values have as many bytes as lie between the first offset, which need not be 0,
+// and the last. The columns are the text (for records, the fields of the part's table), then the field of the keep
+// rule, then the id; the last two only if the plan has them.
 func (p *Plan) readColumns(ctx context.Context, number int, in io.Reader, _ Options, visit func(*stage.Document) error) error {
 	file := p.FirstFiles[number]
 	o := p.optionsOf(file, nil)
@@ -148,8 +149,8 @@ func (p *Plan) readColumns(ctx context.Context, number int, in io.Reader, _ Opti
 
 // column is a column of a batch.
 type column struct {
-	ends    []byte // offsets of 4 bytes
-	present []byte
+	ends    []byte // rows+1 offsets of 4 bytes
+	present []byte // a byte for each row: 1 if it has a value
 	values  []byte
 }
 
@@ -179,7 +180,7 @@ func (c *column) read(from io.Reader, rows uint32) error {
 
 func (c *column) offset(i int) uint32 { return binary.LittleEndian.Uint32(c.ends[4*i:]) }
 
-// value returns that of a row; nil: there is none.
+// value returns the value of a row, or nil if it has none.
 func (c *column) value(i int) []byte {
 	if c.present[i] == 0 {
 		return nil
@@ -188,14 +189,14 @@ func (c *column) value(i int) []byte {
 	return c.values[c.offset(i)-first : c.offset(i+1)-first : c.offset(i+1)-first]
 }
 
-// readNumber reads a number. It returns io.EOF if nothing comes any more.
+// readNumber reads a number. At the end of the stream it returns io.EOF.
 func readNumber(from io.Reader) (uint32, error) {
 	var b [4]byte
 	_, err := io.ReadFull(from, b[:])
 	return binary.LittleEndian.Uint32(b[:]), err
 }
 
-// unexpected is an end of the stream within a batch.
+// unexpected turns io.EOF into io.ErrUnexpectedEOF, for an end within a batch.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -203,7 +204,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// has tells whether an object is there, whole.
+// has tells whether a whole object exists.
 func (s *store) has(ctx context.Context, key string) (bool, error) {
 	object, err := s.at.Stat(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -216,7 +217,7 @@ func (s *store) has(ctx context.Context, key string) (bool, error) {
 	return err == nil, nil
 }
 
-// leave writes the object of a task, of what make makes.
+// leave writes the object of a task from the blocks that make emits.
 func (s *store) leave(ctx context.Context, space *scratch.Space, name string, number int, make func(to stage.Output) error) (err error) {
 	made, err := newCollector(space, s.plan.ID())
 	if err != nil {
@@ -237,7 +238,7 @@ func (s *store) leave(ctx context.Context, space *scratch.Space, name string, nu
 	return to.Commit()
 }
 
-// documents visits the blocks of documents that Pack has left for the task.
+// documents visits the blocks of documents that Pack wrote for the task.
 func (s *store) documents(ctx context.Context, visit func(block []byte) error) error {
 	key := s.key(packed, s.number)
 	object, err := s.at.Stat(ctx, key)

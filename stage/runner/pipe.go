@@ -17,15 +17,14 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// Pipe runs one task for an engine, which passes in all blocks for the task, in any order, and
+// Pipe runs one task for an engine. The engine passes in all blocks for the task, in any order, and
 // receives the blocks that the task makes:
 //
 //	in:   length 4 | block …                      until the end of the stream
 //	out:  stream 4 | partition 4 | length 4 | block …
 //
-// Numbers are little-endian. The task's documents come as blocks of the stream documents, see
-// Pack. A block that comes twice counts once. Stage write copies nothing: the engine drops the
-// documents of the stream drops.
+// Numbers are little-endian. The documents of the task are blocks of stage.Documents, see Pack. A block
+// that comes twice counts once. Stage write copies no documents: the engine drops those of stage.Drops.
 func Pipe(ctx context.Context, p *Plan, name string, number int, in io.Reader, out io.Writer, o Options) (err error) {
 	space := o.space(p)
 	defer func() { err = errors.Join(err, space.Close()) }()
@@ -41,7 +40,7 @@ func Pipe(ctx context.Context, p *Plan, name string, number int, in io.Reader, o
 	return to.to.Flush()
 }
 
-// frames is the output of a pipe.
+// frames is the Output of a pipe.
 type frames struct{ to *bufio.Writer }
 
 // Block implements stage.Output.
@@ -57,7 +56,7 @@ func (f *frames) Block(h stage.Header, block []byte) error {
 	return err
 }
 
-// spooled are the blocks that came through a pipe.
+// spooled are the blocks that came through a pipe, in a temporary file.
 type spooled struct {
 	file   vfs.File
 	blocks []spooledBlock
@@ -119,7 +118,7 @@ func spoolBlocks(ctx context.Context, space *scratch.Space, in io.Reader) (s *sp
 	return s, scratch.Error(to.Flush())
 }
 
-// piped is what a task reads that an engine runs.
+// piped is the Input of a task that an engine runs.
 type piped struct {
 	*spooled
 	plan *Plan
@@ -150,7 +149,7 @@ func (in *piped) Documents(ctx context.Context, wanted func(uint64) bool, visit 
 	return n, err
 }
 
-// eachDocument visits the wanted documents of a block, and counts all.
+// eachDocument visits the wanted documents of a block, and adds all of them to the counts.
 func eachDocument(p *Plan, block []byte, n *stage.DocumentCounts, wanted func(uint64) bool, visit func(*stage.Document) error) error {
 	return stage.EachDocument(block, p.ID(), func(d *stage.Document) error {
 		n.Read++

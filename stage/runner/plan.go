@@ -1,10 +1,10 @@
-// Package runner runs the stages of package stage: over folders and object stores, a process a
-// task, under any scheduler; or for an engine that hands blocks through pipes.
+// Package runner runs the stages of package stage. Under a scheduler, each task is a process that reads
+// and writes a folder or an object store (Run). Under an engine, blocks go through pipes (Pipe, Pack).
 //
-// A Plan says what is run, over which files, and where the results go. Each task leaves one
-// object, under a name that depends on the plan, the stage and the task only, when it is whole.
-// So a task may run any number of times, at once or again, wherever: all of them write the same
-// bytes. docs/cluster.md describes objects, pipes and plans.
+// A Plan says what to run, over which files, and where the results go. A task writes one object, which
+// appears when it is whole, under a name that depends on the plan, the stage and the task only. A task
+// may run several times, at once or one after the other, on any machine: every run writes the same bytes.
+// docs/cluster.md describes objects, pipes and plans.
 package runner
 
 import (
@@ -23,16 +23,16 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// Plan is a stage.Plan with its inputs and outputs. It is a file of JSON.
+// Plan is a stage.Plan with its inputs and outputs. It is stored as JSON.
 type Plan struct {
 	stage.Plan
 	Files    []File   `json:"files"`
-	Engine   bool     `json:"engine,omitempty"` // which hands over the documents: there are no Files
+	Engine   bool     `json:"engine,omitempty"` // an engine passes in the documents, and Files is empty
 	Reading  Reading  `json:"reading"`
-	Tables   []Table  `json:"tables,omitempty"` // of records: the left one and the right one, or the one
-	Skipped  int64    `json:"skipped"`          // inputs that were found and cannot be read
-	Work     string   `json:"work"`             // folder or URL for what tasks hand each other
-	Output   string   `json:"output"`           // folder or URL of Dedup, file or URL of Pairs
+	Tables   []Table  `json:"tables,omitempty"` // for records: the left and the right table, or the only one
+	Skipped  int64    `json:"skipped"`          // number of inputs that were found and cannot be read
+	Work     string   `json:"work"`             // folder or URL for the blocks that tasks exchange
+	Output   string   `json:"output"`           // URL or folder for Dedup, URL or file for Pairs and Join
 	Memory   int64    `json:"memory"`           // bytes of a process
 	Estimate Estimate `json:"estimate"`
 }
@@ -40,7 +40,7 @@ type Plan struct {
 // File is an input, as it was when the plan was made.
 type File struct {
 	Path    string    `json:"path"`
-	Name    string    `json:"name"` // of the output below kept/
+	Name    string    `json:"name"` // of its output file below kept/
 	Size    int64     `json:"size"`
 	ModTime time.Time `json:"changed,omitzero"`
 	Version string    `json:"version,omitempty"` // of an object
@@ -52,14 +52,14 @@ func fileOf(s corpus.Source) File {
 	return File{Path: s.Path, Name: s.Name, Size: s.Size, ModTime: s.ModTime, Version: s.Version, Query: s.Query}
 }
 
-// Reading says how files are read: what corpus.Options do.
+// Reading says how files are read. See corpus.Options.
 type Reading struct {
 	Format    corpus.Format `json:"format,omitempty"`
 	TextField string        `json:"text_field,omitempty"`
 	IDField   string        `json:"id_field,omitempty"`
-	Field     string        `json:"field,omitempty"` // of the keep rule
+	Field     string        `json:"field,omitempty"` // field that the keep rule compares
 	MaxRecord int64         `json:"max_record,omitempty"`
-	Fail      bool          `json:"fail,omitempty"` // at the first record that cannot be used
+	Fail      bool          `json:"fail,omitempty"` // stop at the first record that cannot be used
 }
 
 // Load reads a plan.
@@ -73,7 +73,7 @@ func Load(r io.Reader) (*Plan, error) {
 	if p.Digest == "" {
 		return nil, errors.New("not a plan of alike: it has no digest")
 	}
-	if err := p.Plan.Settle(""); err != nil { // the digest is there
+	if err := p.Plan.Settle(""); err != nil { // "" will do, because the plan has a digest
 		return nil, err
 	}
 	if last := p.FirstFiles[len(p.FirstFiles)-1]; !p.Engine && last > len(p.Files) {
@@ -91,7 +91,7 @@ func Load(r io.Reader) (*Plan, error) {
 	return p, nil
 }
 
-// Settle makes a plan ready whose fields are set, but for Digest.
+// Settle checks a plan whose fields are set, except Digest, and computes Digest.
 func (p *Plan) Settle() error {
 	inputs, err := json.Marshal(struct {
 		Files   []File
@@ -105,8 +105,8 @@ func (p *Plan) Settle() error {
 	return p.Plan.Settle(string(inputs))
 }
 
-// Cut gives files to tasks: runs of files of about equal size, as many tasks as are wanted or
-// as there are files.
+// Cut divides files into runs of about equal size, one for each task, and returns the first file of each.
+// There are as many runs as tasks, or one for each file if there are fewer files.
 func Cut(files []File, tasks int) (first []int) {
 	tasks = max(min(tasks, len(files)), 1)
 	total, before := int64(0), int64(0)
@@ -124,7 +124,7 @@ func Cut(files []File, tasks int) (first []int) {
 	return first
 }
 
-// filesOf returns the files of a task, as a range.
+// filesOf returns the files of a task: from first up to end, which is not included.
 func (p *Plan) filesOf(task int) (first, end int) {
 	end = len(p.Files)
 	if task+1 < len(p.FirstFiles) {
@@ -133,10 +133,10 @@ func (p *Plan) filesOf(task int) (first, end int) {
 	return p.FirstFiles[task], end
 }
 
-// Buckets opens buckets of object stores, see corpus.Options.
+// Buckets opens buckets of object stores. See corpus.Options.
 type Buckets = func(ctx context.Context, url string) (corpus.Bucket, error)
 
-// optionsOf returns how a file, or an engine's part of this number, is read.
+// optionsOf returns how to read the file, or the engine's part, with a number.
 func (p *Plan) optionsOf(file int, buckets Buckets) corpus.Options {
 	o := p.options(buckets)
 	if p.Join != nil {
@@ -149,7 +149,7 @@ func (p *Plan) optionsOf(file int, buckets Buckets) corpus.Options {
 	return o
 }
 
-// options returns how files are read.
+// options returns how to read files of texts.
 func (p *Plan) options(buckets Buckets) corpus.Options {
 	o := corpus.Options{
 		Format: p.Reading.Format, TextField: p.Reading.TextField, IDField: p.Reading.IDField, MaxRecord: p.Reading.MaxRecord, Buckets: buckets,
@@ -160,7 +160,7 @@ func (p *Plan) options(buckets Buckets) corpus.Options {
 	return o
 }
 
-// source looks a file up again. One that is not what it was when the plan was made is refused.
+// source looks up a file of the plan. It fails if the file has changed since the plan was made.
 func (p *Plan) source(ctx context.Context, f File, o corpus.Options) (s corpus.Source, err error) {
 	found, skipped, err := corpus.Find(ctx, []string{corpus.Source{Path: f.Path, Query: f.Query}.Input()}, o)
 	switch {
@@ -168,7 +168,7 @@ func (p *Plan) source(ctx context.Context, f File, o corpus.Options) (s corpus.S
 		return s, err
 	case len(skipped) > 0:
 		return s, &skipped[0]
-	// Stores tell times more or less exactly, by what they are asked.
+	// Times of objects are not compared: a store rounds them differently in different answers.
 	case len(found) != 1 || found[0].Size != f.Size || found[0].Version != f.Version || f.Version == "" && !found[0].ModTime.Equal(f.ModTime):
 		return s, &corpus.Problem{Path: f.Path, Err: fmt.Errorf("%w since the plan was made: plan again", corpus.ErrChanged)}
 	}
@@ -176,7 +176,7 @@ func (p *Plan) source(ctx context.Context, f File, o corpus.Options) (s corpus.S
 	return found[0], nil
 }
 
-// place is a folder or a prefix of a bucket.
+// place opens a folder, or a bucket and the prefix of keys in it.
 func place(ctx context.Context, where string, buckets Buckets) (at writable, prefix string, err error) {
 	if !bucketurl.Is(where) {
 		return folder{root: bucketurl.LocalPath(where)}, "", nil

@@ -18,19 +18,19 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// Options say how tasks are run.
+// Options say how to run tasks.
 type Options struct {
 	Buckets Buckets // opens object stores; nil: none
 	Memory  int64   // bytes of the process; 0: as the plan says
-	Again   bool    // run a task whose object is there
-	Columns bool    // Pack is given columns, in place of lines of JSON
-	// Blocks, when set, takes the blocks of Run's task, as from Pipe, in place of an object.
+	Again   bool    // run a task even if its object exists
+	Columns bool    // Pack reads columns, in place of lines of JSON
+	// Blocks, when set, receives the blocks of Run in the form of Pipe. Run writes no object then.
 	Blocks io.Writer
-	// OnSkip, when set, is told of every record that cannot be used.
+	// OnSkip, when set, is called for every record that cannot be used.
 	OnSkip func(*corpus.Problem)
 }
 
-// space returns the memory and the temporary folder of a task. The caller closes it.
+// space returns the memory and the temporary folder of a task. The caller must close it.
 func (o *Options) space(p *Plan) *scratch.Space {
 	memory := o.Memory
 	if memory == 0 {
@@ -39,8 +39,8 @@ func (o *Options) space(p *Plan) *scratch.Space {
 	return scratch.New(scratch.Options{FS: vfs.Default, Threads: 1, Ceiling: memory, Scheme: p.Digest})
 }
 
-// Run runs one task of a stage, unless its object is there. It returns the summary of
-// stage.Publish if it has run that, nil after any other task.
+// Run runs one task of a stage, unless its object exists. After stage.Publish it returns the summary of
+// the run, else nil.
 func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *Summary, err error) {
 	if p.Engine && (p.Work == "" || name == stage.Publish) {
 		return nil, errEngine
@@ -60,7 +60,7 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 	space := o.space(p)
 	defer func() { err = errors.Join(err, space.Close()) }()
 	if p.Join != nil && name != p.Stages()[0].Name && name != stage.Write {
-		o.OnSkip = nil // the first stage has told
+		o.OnSkip = nil // the first stage has reported these records
 	}
 	in := &input{plan: p, number: number, store: st, o: &o}
 	run := func(to stage.Output) error {
@@ -103,7 +103,7 @@ func (in *input) Blocks(ctx context.Context, s stage.Stream, visit func(block []
 	return nil
 }
 
-// tellRepeats tells of the documents of the task that are skipped for their names.
+// tellRepeats reports the documents of the task that are skipped because an earlier one has their name.
 func (in *input) tellRepeats(ctx context.Context) error {
 	return in.Blocks(ctx, stage.Repeats, func(block []byte) error {
 		return stage.EachRow(block, in.plan.ID(), stage.Repeats, func(words []uint64, _ []byte) error {
@@ -158,10 +158,10 @@ type reader struct {
 	parser *corpus.Parser
 	d      stage.Document
 	name   []byte
-	rows   uint64 // records of a table that could be used
+	rows   uint64 // number of usable records so far
 }
 
-// skip counts what cannot be used and tells of it.
+// skip counts and reports a record that cannot be used.
 func (r *reader) skip(p *corpus.Problem) error {
 	r.n.Read++
 	r.n.Skipped++
@@ -176,7 +176,7 @@ func (r *reader) skip(p *corpus.Problem) error {
 
 func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64) bool, visit func(*stage.Document) error) error {
 	table, ends := r.in.plan.Join != nil, r.skip
-	if table { // it must be whole
+	if table { // a damaged table is an error
 		ends = func(p *corpus.Problem) error { return p }
 	}
 	f, err := corpus.Open(ctx, r.source, o)
@@ -195,7 +195,7 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 				return &corpus.Problem{Path: r.source.Label(), Err: errors.New("more than 2³² records; cut the file into several")}
 			}
 			asked := wanted(position)
-			if !asked && !table { // records of a table are counted
+			if !asked && !table { // the usable records of a table are counted, so it parses all of them
 				continue
 			}
 			if record.Err == nil {
@@ -241,14 +241,14 @@ func (r *reader) document(position uint64, lines int64, record *corpus.Record) *
 		r.name = r.source.AppendID(r.name[:0], lines+record.Line)
 		r.d.Name = r.name
 	}
-	if r.d.Fields = record.Fields; p.Reading.Field != "" { // it comes last
+	if r.d.Fields = record.Fields; p.Reading.Field != "" { // the field of the keep rule comes last
 		last := len(record.Fields) - 1
 		r.d.Fields, r.d.Field = record.Fields[:last], record.Fields[last]
 	}
 	return &r.d
 }
 
-// eachBlockOf visits the blocks of a file in order. A file that breaks off ends there; skip is told.
+// eachBlockOf visits the blocks of a file in order, up to the first damage, for which it calls skip.
 func eachBlockOf(ctx context.Context, f *corpus.File, skip func(*corpus.Problem) error, visit func(b *corpus.Block) error) error {
 	var b corpus.Block
 	defer b.Release()
@@ -269,8 +269,8 @@ func eachBlockOf(ctx context.Context, f *corpus.File, skip func(*corpus.Problem)
 	}
 }
 
-// broken decides whether a file that cannot be read further is damaged. skip is called for damage,
-// which every run finds; anything else is an error.
+// broken decides what an error of reading means. It calls skip if the file is damaged, which every run
+// will find again; it returns any other error.
 func broken(ctx context.Context, err error, skip func(*corpus.Problem) error) error {
 	var p *corpus.Problem
 	if err := ctx.Err(); err != nil {
