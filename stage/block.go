@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/alike-dev/alike/internal/durable"
 )
@@ -135,74 +136,6 @@ func eachRow(h Header, rows []byte, words []uint64, visit func(r row) error) err
 	return nil
 }
 
-// Output receives the blocks that a task makes. It may keep the slices.
-type Output interface {
-	Block(h Header, block []byte) error
-}
-
-// emitter packs the rows of one task into blocks.
-type emitter struct {
-	plan    *Plan
-	task    int
-	out     Output
-	number  int
-	streams [streamsEnd][]openBlock // by partition; nil: nothing was emitted
-}
-
-type openBlock struct {
-	rows  int
-	bytes []byte
-}
-
-// add adds a row to the open block of its partition, and hands the block to the output when it is full.
-func (e *emitter) add(s Stream, partition int, payload []byte, words ...uint64) error {
-	if e.streams[s] == nil {
-		e.streams[s] = make([]openBlock, e.plan.partitions(s))
-	}
-	b := &e.streams[s][partition]
-	size := 8*len(words) + 4 + len(payload)
-	if HeaderBytes+size > MaxBlock {
-		return fmt.Errorf("a row of stream %s has %d bytes, more than a block may have; take a smaller max-record", s, size)
-	}
-	if b.bytes == nil {
-		b.bytes = make([]byte, HeaderBytes, max(e.plan.blockBytes()/4, HeaderBytes+size))
-	}
-	for _, w := range words {
-		b.bytes = binary.LittleEndian.AppendUint64(b.bytes, w)
-	}
-	if streams[s].payload {
-		b.bytes = binary.LittleEndian.AppendUint32(b.bytes, uint32(len(payload)))
-		b.bytes = append(b.bytes, payload...)
-	}
-	if b.rows++; len(b.bytes) < e.plan.blockBytes() {
-		return nil
-	}
-	return e.hand(s, partition, b)
-}
-
-func (e *emitter) hand(s Stream, partition int, b *openBlock) error {
-	h := Header{Plan: e.plan.ID(), Stream: s, Task: e.task, Number: e.number, Partition: partition, Rows: b.rows, Bytes: len(b.bytes) - HeaderBytes}
-	h.seal(b.bytes)
-	e.number++
-	full := b.bytes
-	*b = openBlock{}
-	return e.out.Block(h, full)
-}
-
-// flush hands the blocks that are not full to the output.
-func (e *emitter) flush() error {
-	for s := range e.streams {
-		for partition := range e.streams[s] {
-			if b := &e.streams[s][partition]; b.rows > 0 {
-				if err := e.hand(Stream(s), partition, b); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // EachRow checks a whole block, which must be of stream s and of the plan with this ID, and visits its rows:
 // their words and, in streams that have one, their payload. Both slices are valid during the visit only. The
 // error wraps ErrBlock.
@@ -215,4 +148,38 @@ func EachRow(block []byte, plan uint64, s Stream, visit func(words []uint64, pay
 		return fmt.Errorf("%w: %s is of another plan, or in place of one of stream %s", ErrBlock, h, s)
 	}
 	return eachRow(h, rows, make([]uint64, 0, 8), func(r row) error { return visit(r.words, r.payload) })
+}
+
+// errParts says that a row does not have the form of its stream. The checksum of its block is right, so
+// another program made the block.
+var errParts = fmt.Errorf("%w: a row without the parts that it should have", ErrBlock)
+
+// appendPart appends bytes with their length.
+func appendPart(dst, part []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(part))), part...)
+}
+
+// cutPart undoes appendPart.
+func cutPart(b []byte) (part, rest []byte, err error) {
+	n, at := binary.Uvarint(b)
+	if at <= 0 || n > uint64(len(b)-at) {
+		return nil, nil, errParts
+	}
+	return b[at:][:n:n], b[at:][n:], nil
+}
+
+func appendWords(dst []byte, words []uint64) []byte {
+	for _, w := range words {
+		dst = binary.LittleEndian.AppendUint64(dst, w)
+	}
+	return dst
+}
+
+// wordsOf undoes appendWords.
+func wordsOf(dst []uint64, payload []byte) []uint64 {
+	dst = slices.Grow(dst, len(payload)/8)
+	for ; len(payload) >= 8; payload = payload[8:] {
+		dst = append(dst, binary.LittleEndian.Uint64(payload))
+	}
+	return dst
 }

@@ -1,9 +1,7 @@
 package stage
 
 import (
-	"encoding/csv"
 	"errors"
-	"io"
 	"math"
 	"slices"
 
@@ -223,15 +221,3 @@ func (t *task) lists(fates *shelf, to *extsort.Appender) error {
 	removed.Flush()
 	return errors.Join(err, all.Error(), removed.Error(), t.count(CountRemoved, n))
 }
-
-// text returns a writer of CSV to a stream of text.
-func (t *task) text(s Stream) *csv.Writer { return csv.NewWriter(textWriter{t, s}) }
-
-type textWriter struct {
-	t *task
-	s Stream
-}
-
-var _ io.Writer = textWriter{}
-
-func (w textWriter) Write(p []byte) (int, error) { return len(p), w.t.out.add(w.s, 0, p) }

@@ -3,7 +3,6 @@ package stage
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/extsort"
@@ -62,40 +61,6 @@ func sketch(t *task) error {
 		err = t.out.add(Totals, 0, nil, documents)
 	}
 	return errors.Join(err, t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped), t.count(CountEmpty, empty))
-}
-
-// appendPart appends bytes with their length.
-func appendPart(dst, part []byte) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(part))), part...)
-}
-
-// errParts says that a row does not have the form of its stream. The checksum of its block is right, so
-// another program made the block.
-var errParts = fmt.Errorf("%w: a row without the parts that it should have", ErrBlock)
-
-// cutPart undoes appendPart.
-func cutPart(b []byte) (part, rest []byte, err error) {
-	n, at := binary.Uvarint(b)
-	if at <= 0 || n > uint64(len(b)-at) {
-		return nil, nil, errParts
-	}
-	return b[at:][:n:n], b[at:][n:], nil
-}
-
-func appendWords(dst []byte, words []uint64) []byte {
-	for _, w := range words {
-		dst = binary.LittleEndian.AppendUint64(dst, w)
-	}
-	return dst
-}
-
-// wordsOf undoes appendWords.
-func wordsOf(dst []uint64, payload []byte) []uint64 {
-	dst = slices.Grow(dst, len(payload)/8)
-	for ; len(payload) >= 8; payload = payload[8:] {
-		dst = append(dst, binary.LittleEndian.Uint64(payload))
-	}
-	return dst
 }
 
 // names finds documents that have the name of an earlier document; they are skipped. One exception: if

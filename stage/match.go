@@ -1,20 +1,13 @@
 package stage
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
-	"strconv"
 
-	"github.com/alike-dev/alike/cluster"
-	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/linklist"
-	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/linkage"
 )
 
@@ -25,49 +18,6 @@ import (
 //
 // One task must decide, because a decision depends on all candidates: on the model that is learned from them,
 // and on the other candidates of the same records. Many tasks read the tables and send their values to that one.
-
-// Rule says which pairs of a Join are links. Its fields are those of linkage.Config.
-type Rule struct {
-	Fields      []linkage.Field `json:"fields"` // the compared fields, one for each of Tables.Columns
-	Match       linkage.Match   `json:"match,omitempty"`
-	Threshold   float64         `json:"threshold,omitempty"`
-	Precision   float64         `json:"precision,omitempty"`
-	Top         int             `json:"top,omitempty"`
-	Model       *linkage.Model  `json:"model,omitempty"` // it names the Fields too
-	Probability bool            `json:"probability,omitempty"`
-	// Originals describe the tables that the copied records come from.
-	Originals [tables]linkage.Original `json:"originals"`
-	// GuessedID is the column that was chosen for the ids, for Dedup. The join fails if its values are not unique.
-	GuessedID string `json:"guessed_id,omitempty"`
-	// Unused and Notes are from the making of the plan. The report of the join repeats them.
-	Unused []linkage.Unused `json:"unused,omitempty"`
-	Notes  []string         `json:"notes,omitempty"`
-	linkage.Weighing
-	linkage.Searching
-}
-
-// columns returns how many columns the rule adds to the list of links.
-func (r *Rule) columns() int {
-	if r != nil && r.Probability {
-		return 1
-	}
-	return 0
-}
-
-// config returns the configuration of the join for package linkage, without the tables.
-func (r *Rule) config() linkage.Config {
-	c := linkage.Config{
-		Copies: r.Originals, Fields: r.Fields, Match: r.Match, Threshold: r.Threshold, Precision: r.Precision, Top: r.Top, Model: r.Model,
-		Weighing: r.Weighing, Searching: r.Searching, Fail: true,
-		Corpus: corpus.Options{MaxRecord: 2 * MaxBlock}, // CSV doubles quotes
-	}
-	if c.Model != nil {
-		c.Fields = nil
-	}
-	return c
-}
-
-const rowMade = 1 // a flag of TableRecords
 
 // gather sends the values of records to stage match, and for Dedup their names to stage names.
 func gather(t *task) error {
@@ -191,94 +141,4 @@ func (t *task) tableFiles() (left, right *tableFile, err error) {
 		return files[of].add(r)
 	})
 	return files[leftTable], files[rightTable], err
-}
-
-// tableRecord is a row of TableRecords. Its slices are valid during the visit only.
-type tableRecord struct {
-	position uint64
-	made     bool // the record has no name of its own
-	name     []byte
-	values   [][]byte // of Tables.Columns, then of Tables.Others
-	meta     cluster.Meta
-}
-
-// eachTableRow visits the records of all tables, in order.
-func (t *task) eachTableRow(visit func(r *tableRecord) error) error {
-	j := t.plan.Join
-	of := tableRecord{values: make([][]byte, len(j.Columns)+len(j.Others))}
-	return t.each(TableRecords, func(r row) error {
-		of.position, of.made = r.words[0], r.words[1]&rowMade != 0
-		name, rest, err := cutPart(r.payload)
-		of.name = name
-		for i := range of.values {
-			if err == nil {
-				of.values[i], rest, err = cutPart(rest)
-			}
-		}
-		if err == nil && t.plan.Command == Dedup {
-			var field []byte
-			field, _, err = cutPart(rest)
-			of.meta = cluster.Meta{Value: string(field), HasValue: r.words[1]&(cardHasField<<1) != 0}
-			for _, value := range of.values[len(j.Columns):] {
-				of.meta.Length += int64(len(value))
-			}
-		}
-		if err != nil {
-			return err
-		}
-		return visit(&of)
-	})
-}
-
-// tableFile is a table in a temporary CSV file.
-type tableFile struct {
-	path    string
-	columns []string // the first one has the ids
-	from    []int    // for each other column, the index of its value in tableRecord.values
-	count   int
-	file    io.Closer
-	rows    *csv.Writer
-	row     []string
-}
-
-// newTableFile begins a file with columns of these names. A name that comes twice gets one column.
-func (t *task) newTableFile(name string, names []string) (*tableFile, error) {
-	f := &tableFile{columns: []string{"id"}}
-	for slices.Contains(names, f.columns[0]) {
-		f.columns[0] += "_"
-	}
-	for i, column := range names {
-		if !slices.Contains(f.columns, column) {
-			f.columns, f.from = append(f.columns, column), append(f.from, i)
-		}
-	}
-	name = t.space.Unique(name, ".csv")
-	file, err := t.space.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	if f.path, err = t.space.PathOf(name); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	f.file, f.rows = file, csv.NewWriter(bufio.NewWriterSize(file, 1<<18))
-	return f, f.rows.Write(f.columns)
-}
-
-// add adds a record. The id of a record without a name of its own is its number in the table, from 1 on.
-func (f *tableFile) add(r *tableRecord) error {
-	f.count++
-	name := r.name
-	if r.made {
-		name = strconv.AppendInt(nil, int64(f.count), 10)
-	}
-	f.row = append(f.row[:0], string(name))
-	for _, i := range f.from {
-		f.row = append(f.row, string(r.values[i]))
-	}
-	return f.rows.Write(f.row)
-}
-
-func (f *tableFile) close() error {
-	f.rows.Flush()
-	return scratch.Error(errors.Join(f.rows.Error(), f.file.Close()))
 }

@@ -165,3 +165,9 @@ const (
 	CountPairs
 	CountsEnd
 )
+
+// mergeWidth is how many tasks send their forests to one task.
+const mergeWidth = 16
+
+// levels is the largest number of merging stages: mergeWidth to the power of levels is MaxPartitions.
+const levels = 4

@@ -2,9 +2,10 @@ package stage
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -47,50 +48,6 @@ type task struct {
 	in     Input
 	out    *emitter
 	space  *scratch.Space
-}
-
-// ErrStage says that there is no such stage or task.
-var ErrStage = errors.New("no such stage")
-
-// Find returns the stage with a name, if it has a task of that number. The error wraps ErrStage.
-func (p *Plan) Find(name string, number int) (Stage, error) {
-	all := p.Stages()
-	i := slices.IndexFunc(all, func(s Stage) bool { return s.Name == name })
-	if i < 0 {
-		return Stage{}, fmt.Errorf("%w: %q", ErrStage, name)
-	}
-	if number < 0 || number >= all[i].Tasks {
-		return Stage{}, fmt.Errorf("%w: task %d of stage %s, which has tasks 0 to %d", ErrStage, number, name, all[i].Tasks-1)
-	}
-	return all[i], nil
-}
-
-// Run runs one task of any stage except Publish. The plan must be settled. The blocks that it gives to out
-// depend on the plan, the blocks and the documents only: not on memory, time or order.
-//
-// It works on one processor (stage match on all), within the memory of space plus
-//   - 16 MiB of blocks that are not full,
-//   - in stage classes 8 bytes for each row of its partition,
-//   - in stage verify 20 bytes for each set, in stage clusters 24 for each member of the largest cluster,
-//   - in stage hot up to 30 bytes for each of forecast.HotFeatures,
-//   - in stages bands and vectors some 60 bytes for each token of a table, in stage score 16 for each record,
-//   - in stage match what package linkage holds.
-func Run(ctx context.Context, p *Plan, name string, number int, in Input, out Output, space *scratch.Space) error {
-	s, err := p.Find(name, number)
-	if err != nil {
-		return err
-	}
-	if s.run == nil {
-		return fmt.Errorf("%w: %q", ErrStage, name)
-	}
-	t := &task{ctx: ctx, plan: p, number: number, in: in, out: &emitter{plan: p, task: number, out: out}, space: space}
-	if err = s.run(t); err == nil {
-		err = t.out.flush()
-	}
-	if err != nil {
-		return fmt.Errorf("stage %s, task %d: %w", name, number, err)
-	}
-	return nil
 }
 
 // each visits the rows of a stream for the task. It checks that they come in the order of Input.Blocks.
@@ -156,3 +113,17 @@ func (t *task) count(c Count, n int64) error {
 	}
 	return t.out.add(Counts, 0, nil, uint64(c), uint64(n))
 }
+
+// text returns a writer of CSV to a stream of text.
+func (t *task) text(s Stream) *csv.Writer { return csv.NewWriter(textWriter{t, s}) }
+
+type textWriter struct {
+	t *task
+	s Stream
+}
+
+var _ io.Writer = textWriter{}
+
+func (w textWriter) Write(p []byte) (int, error) { return len(p), w.t.out.add(w.s, 0, p) }
+
+func everything(uint64) bool { return true }

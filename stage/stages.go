@@ -1,0 +1,184 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/scratch"
+)
+
+// Write is the stage that makes the result lines: for Dedup by documents, for lists of pairs by the first document.
+const Write = "write"
+
+// Match is the stage whose one task decides which records belong together.
+const Match = "match"
+
+// Publish is the last stage. It puts the outputs into their places. It is no function over blocks, so Run
+// does not know it: the program that runs the stages does this work.
+const Publish = "publish"
+
+// Stage is a stage of a plan.
+type Stage struct {
+	Name  string   `json:"stage"`
+	Tasks int      `json:"tasks"`
+	Reads []string `json:"reads,omitempty"` // streams; task i reads partition i of each
+	// Documents tells whether tasks read documents. Task i reads the files from FirstFiles[i] up to the
+	// first file of the next task.
+	Documents bool     `json:"documents,omitempty"`
+	Writes    []string `json:"writes,omitempty"`
+
+	reads, writes []Stream
+	run           func(t *task) error
+}
+
+// Stages returns the stages of a plan in their order: each reads streams of earlier ones only.
+func (p *Plan) Stages() []Stage {
+	if p.Join != nil {
+		return namedStreams(p.recordStages())
+	}
+	files := len(p.FirstFiles)
+	dedup := p.Command == Dedup
+	either := func(d, other Stream) Stream {
+		if dedup {
+			return d
+		}
+		return other
+	}
+	all := []Stage{
+		{Name: "sketch", Tasks: files, Documents: true, writes: []Stream{Rows, Names, Cards, either(Damaged, Totals), Counts}, run: sketch},
+		{Name: "names", Tasks: p.Partitions, reads: []Stream{Names}, writes: []Stream{Skips, Repeats}, run: names},
+		{Name: "classes", Tasks: p.Partitions, reads: []Stream{Rows, Skips}, writes: []Stream{Keys, Copies, either(CopyEdges, 0)}, run: classes},
+		{Name: "group", Tasks: p.Partitions, reads: []Stream{Keys}, writes: []Stream{Buckets, Wants, either(0, Hot), Counts}, run: group},
+		{Name: "texts", Tasks: files, reads: []Stream{Wants, either(0, Hot)}, Documents: true, writes: []Stream{Sets, either(OwnSets, HotSizes), either(0, HotSets)}, run: texts},
+		{Name: "verify", Tasks: p.Partitions, reads: []Stream{Buckets, Sets}, writes: []Stream{either(ForestEdges, Edges), Counts}, run: verify},
+	}
+	if dedup {
+		all = append(all, p.forests()...)
+		all = append(all,
+			Stage{Name: "members", Tasks: files, reads: []Stream{Cards, Copies, OwnSets, Labels}, writes: []Stream{Members}, run: members},
+			Stage{Name: "clusters", Tasks: p.Partitions, reads: []Stream{Members}, writes: []Stream{Fates, Counts}, run: clusters},
+			Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged}, Documents: true, writes: []Stream{RemovedText, ClustersText, Drops, Counts}, run: write},
+		)
+	} else {
+		all = append(all,
+			Stage{Name: "hot", Tasks: 1, reads: []Stream{Totals, HotSizes, HotSets}, writes: []Stream{HotEdges, Counts}, run: hot},
+			Stage{Name: "left", Tasks: files, reads: []Stream{Edges, HotEdges, Copies}, writes: []Stream{Halves, CopyPairs}, run: left},
+			Stage{Name: "right", Tasks: files, reads: []Stream{Halves, Copies}, writes: []Stream{PairsFound}, run: right},
+			Stage{Name: "named", Tasks: files, reads: []Stream{PairsFound, CopyPairs, Cards}, writes: []Stream{NamedPairs}, run: named},
+			Stage{Name: Write, Tasks: files, reads: []Stream{NamedPairs, Cards, Repeats}, writes: []Stream{PairsText, Counts}, run: list},
+		)
+	}
+	publish := Stage{Name: Publish, Tasks: 1, reads: []Stream{PairsText, Counts}}
+	if dedup {
+		publish.reads = []Stream{RemovedText, ClustersText, Counts}
+	}
+	return namedStreams(append(all, publish))
+}
+
+// recordStages returns the stages of a Join, or of Dedup of records.
+func (p *Plan) recordStages() []Stage {
+	files, hashes := len(p.FirstFiles), p.Partitions
+	switch {
+	case p.Command == Dedup:
+		return []Stage{
+			{Name: "records", Tasks: files, Documents: true, writes: []Stream{TableRecords, Names, Damaged, Counts}, run: gather},
+			{Name: "names", Tasks: hashes, reads: []Stream{Names}, writes: []Stream{Skips, Repeats}, run: names},
+			{Name: Match, Tasks: 1, reads: []Stream{TableRecords, Skips}, writes: []Stream{Fates, Told, Counts}, run: match},
+			{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged}, Documents: true, writes: []Stream{RemovedText, ClustersText, Drops, Counts}, run: write},
+			{Name: Publish, Tasks: 1, reads: []Stream{RemovedText, ClustersText, Told, Counts}},
+		}
+	case p.Join.Rule != nil:
+		return []Stage{
+			{Name: "records", Tasks: files, Documents: true, writes: []Stream{TableRecords, Counts}, run: gather},
+			{Name: Match, Tasks: 1, reads: []Stream{TableRecords}, writes: []Stream{MatchedText, Told, Counts}, run: match},
+			{Name: Write, Tasks: 1, reads: []Stream{MatchedText}, writes: []Stream{LinksText}, run: handOn},
+			{Name: Publish, Tasks: 1, reads: []Stream{LinksText, Told, Counts}},
+		}
+	}
+	return []Stage{
+		{Name: "count", Tasks: files, Documents: true, writes: []Stream{Filled, TokenCounts, TableRows, Counts}, run: countTokens},
+		{Name: "weigh", Tasks: hashes, reads: []Stream{Filled, TokenCounts}, writes: []Stream{TokenWeights}, run: weigh},
+		{Name: "bands", Tasks: files, reads: []Stream{TokenWeights}, Documents: true, writes: []Stream{RowKeys}, run: cutBands},
+		{Name: "meet", Tasks: hashes, reads: []Stream{RowKeys}, writes: []Stream{Candidates, RowWants, Counts}, run: meet},
+		{Name: "vectors", Tasks: files, reads: []Stream{TokenWeights, RowWants, TableRows}, Documents: true, writes: []Stream{Records}, run: vectors},
+		{Name: "score", Tasks: hashes, reads: []Stream{Candidates, Records}, writes: []Stream{Links, Counts}, run: score},
+		{Name: Write, Tasks: files, reads: []Stream{Links}, writes: []Stream{LinksText, Counts}, run: links},
+		{Name: Publish, Tasks: 1, reads: []Stream{LinksText, Counts}},
+	}
+}
+
+// forests returns the stages that merge spanning forests in a tree of tasks. The last task labels all documents.
+func (p *Plan) forests() (all []Stage) {
+	tasks := p.Partitions
+	from := []Stream{ForestEdges, CopyEdges}
+	for to := Forests; ; to++ {
+		tasks = (tasks + mergeWidth - 1) / mergeWidth
+		if tasks == 1 {
+			return append(all, Stage{Name: "labels", Tasks: tasks, reads: from, writes: []Stream{Labels}, run: merge(from, Labels)})
+		}
+		all = append(all, Stage{Name: fmt.Sprintf("forest%d", to-Forests+1), Tasks: tasks, reads: from, writes: []Stream{to}, run: merge(from, to)})
+		from = []Stream{to}
+	}
+}
+
+// namedStreams removes the zero streams of stages, and fills Reads and Writes with the names of the others.
+func namedStreams(all []Stage) []Stage {
+	for i := range all {
+		s := &all[i]
+		none := func(s Stream) bool { return s == 0 }
+		s.reads, s.writes = slices.DeleteFunc(s.reads, none), slices.DeleteFunc(s.writes, none)
+		for _, of := range s.reads {
+			s.Reads = append(s.Reads, of.String())
+		}
+		for _, of := range s.writes {
+			s.Writes = append(s.Writes, of.String())
+		}
+	}
+	return all
+}
+
+// ErrStage says that there is no such stage or task.
+var ErrStage = errors.New("no such stage")
+
+// Find returns the stage with a name, if it has a task of that number. The error wraps ErrStage.
+func (p *Plan) Find(name string, number int) (Stage, error) {
+	all := p.Stages()
+	i := slices.IndexFunc(all, func(s Stage) bool { return s.Name == name })
+	if i < 0 {
+		return Stage{}, fmt.Errorf("%w: %q", ErrStage, name)
+	}
+	if number < 0 || number >= all[i].Tasks {
+		return Stage{}, fmt.Errorf("%w: task %d of stage %s, which has tasks 0 to %d", ErrStage, number, name, all[i].Tasks-1)
+	}
+	return all[i], nil
+}
+
+// Run runs one task of any stage except Publish. The plan must be settled. The blocks that it gives to out
+// depend on the plan, the blocks and the documents only: not on memory, time or order.
+//
+// It works on one processor (stage match on all), within the memory of space plus
+//   - 16 MiB of blocks that are not full,
+//   - in stage classes 8 bytes for each row of its partition,
+//   - in stage verify 20 bytes for each set, in stage clusters 24 for each member of the largest cluster,
+//   - in stage hot up to 30 bytes for each of forecast.HotFeatures,
+//   - in stages bands and vectors some 60 bytes for each token of a table, in stage score 16 for each record,
+//   - in stage match what package linkage holds.
+func Run(ctx context.Context, p *Plan, name string, number int, in Input, out Output, space *scratch.Space) error {
+	s, err := p.Find(name, number)
+	if err != nil {
+		return err
+	}
+	if s.run == nil {
+		return fmt.Errorf("%w: %q", ErrStage, name)
+	}
+	t := &task{ctx: ctx, plan: p, number: number, in: in, out: &emitter{plan: p, task: number, out: out}, space: space}
+	if err = s.run(t); err == nil {
+		err = t.out.flush()
+	}
+	if err != nil {
+		return fmt.Errorf("stage %s, task %d: %w", name, number, err)
+	}
+	return nil
+}
