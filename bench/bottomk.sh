@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 echo "The article's stages, in Go, and alike"
 ALIKE_TEXTS=$folder go test ./minhash -run '^$' -bench BottomKText -benchtime 10x -cpu 1 | grep '^Benchmark'
-echo "alike, best of many short measurements"
+echo "alike, medians of many short measurements"
 go run ./bench/bottomk "$folder"
 echo "alike in pure Go"
 go run -tags purego ./bench/bottomk -passes 5 "$folder"

@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	passes     = flag.Int("passes", 15, "times that each row is measured; the fastest counts")
+	passes     = flag.Int("passes", 15, "times that each row is measured; the median counts")
 	collection = flag.Int("collection", 0, "join and search a collection of so many documents, made of the texts' sentences; such as 740000")
 	scheme     = flag.String("scheme", "bottomk bits=32", "fingerprints of the collection")
 )
@@ -104,22 +104,21 @@ func (f *fingerprinter) of(text []byte) *minhash.BottomKSketcher {
 	return f.sketcher
 }
 
-// fastest runs n pieces of work several times and returns the sum of each piece's
-// shortest time: what they take when nothing else gets between.
-func fastest(n int, work func(i int)) time.Duration {
-	least := make([]time.Duration, n)
-	for pass := range *passes {
+// typical runs n pieces of work several times and returns the sum of each piece's median time: what they take
+// when nothing else gets between in most of the passes.
+func typical(n int, work func(i int)) time.Duration {
+	took := make([][]time.Duration, n)
+	for range *passes {
 		for i := range n {
 			start := time.Now()
 			work(i)
-			if took := time.Since(start); pass == 0 || took < least[i] {
-				least[i] = took
-			}
+			took[i] = append(took[i], time.Since(start))
 		}
 	}
 	var sum time.Duration
-	for _, t := range least {
-		sum += t
+	for _, of := range took {
+		slices.Sort(of)
+		sum += of[len(of)/2]
 	}
 	return sum
 }
@@ -138,7 +137,7 @@ func article(texts [][]byte) error {
 		if err != nil {
 			return err
 		}
-		took := fastest(len(long), func(i int) { hashes = f.of(long[i]).Append64(hashes[:0]) })
+		took := typical(len(long), func(i int) { hashes = f.of(long[i]).Append64(hashes[:0]) })
 		fmt.Printf("  %-36s %8.1f ms %8.0f MB/s\n", line, ms(took), float64(size)/took.Seconds()/1e6)
 	}
 	return compareAll(texts[:min(2000, len(texts))])
@@ -179,7 +178,7 @@ func compareRows[T uint32 | uint64](name string, sets [][]T, t measure.Threshold
 	pairs := float64(len(sets)*(len(sets)-1)) / 2
 	hits := make([]int, len(sets))
 	row := func(way string, hit func(a, b []T) bool) {
-		took := fastest(len(sets), func(i int) {
+		took := typical(len(sets), func(i int) {
 			hits[i] = 0
 			for _, b := range sets[:i] {
 				if hit(sets[i], b) {
@@ -205,7 +204,7 @@ func compareRows[T uint32 | uint64](name string, sets [][]T, t measure.Threshold
 
 func joinRow(name string, sets [][]uint64, t measure.Threshold) {
 	found := 0
-	took := fastest(1, func(int) { found = count(simjoin.SelfJoin(sets, t)) })
+	took := typical(1, func(int) { found = count(simjoin.SelfJoin(sets, t)) })
 	fmt.Printf("  %-36s %8.2f ms %8.0f M/s  %d pairs\n", name+", joined", ms(took),
 		float64(len(sets)*(len(sets)-1))/2/took.Seconds()/1e6, found)
 }

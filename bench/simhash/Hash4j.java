@@ -4,6 +4,7 @@ import com.dynatrace.hash4j.similarity.SimHashVersion;
 import com.dynatrace.hash4j.similarity.SimilarityHashPolicy;
 import com.dynatrace.hash4j.similarity.SimilarityHasher;
 import com.dynatrace.hash4j.similarity.SimilarityHashing;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /** What main.go measures, by hash4j: prints "method bits n nanoseconds-per-element". */
@@ -32,14 +33,15 @@ public class Hash4j {
       sink ^= hasher.compute(set)[0]; // also warms up the compiler
     }
     int per = Math.max(1, repeats / 200); // a millisecond, so that some are not interrupted
-    double least = Double.MAX_VALUE;
-    for (int round = 0; round < 100; round++) {
+    double[] took = new double[100];
+    for (int round = 0; round < took.length; round++) {
       long start = System.nanoTime();
       for (int i = 0; i < per; i++) {
         sink ^= hasher.compute(set)[0];
       }
-      least = Math.min(least, (System.nanoTime() - start) / (double) per / n);
+      took[round] = (System.nanoTime() - start) / (double) per / n;
     }
-    return least;
+    Arrays.sort(took);
+    return took[took.length / 2];
   }
 }

@@ -14,6 +14,7 @@ import (
 	"log"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/alike-dev/alike/internal/simd"
@@ -34,7 +35,7 @@ type cell struct {
 func main() {
 	other := flag.String("hash4j", "", "`file` with what Hash4j.java has printed")
 	vector := flag.Bool("vector", false, "generate the elements' hashes several at once")
-	rounds := flag.Int("rounds", 100, "short measurements of a cell, of which the least counts")
+	rounds := flag.Int("rounds", 100, "short measurements of a cell, of which the median counts")
 	flag.Parse()
 	log.SetFlags(0)
 
@@ -68,14 +69,14 @@ func main() {
 	}
 }
 
-// readFile reads lines "method bits n nanoseconds"; the least of a cell counts.
+// readFile reads lines "method bits n nanoseconds"; the median of a cell counts.
 func readFile(path string) (map[cell]float64, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	cells := map[cell]float64{}
+	rounds := map[cell][]float64{}
 	in := bufio.NewScanner(f)
 	for in.Scan() {
 		var c cell
@@ -83,9 +84,12 @@ func readFile(path string) (map[cell]float64, error) {
 		if _, err := fmt.Sscan(in.Text(), &c.method, &c.bits, &c.n, &ns); err != nil {
 			return nil, fmt.Errorf("%s: %q is not \"method bits n nanoseconds\": %w", path, in.Text(), err)
 		}
-		if before, ok := cells[c]; !ok || ns < before {
-			cells[c] = ns
-		}
+		rounds[c] = append(rounds[c], ns)
+	}
+	cells := map[cell]float64{}
+	for c, of := range rounds {
+		slices.Sort(of)
+		cells[c] = of[len(of)/2]
 	}
 	return cells, in.Err()
 }
@@ -95,28 +99,29 @@ func measure(scheme simhash.Scheme, n, rounds int, source func(set []uint64, sta
 	sketcher := scheme.NewSketcher()
 	signature, set := make([]uint64, scheme.Words()), make([]uint64, n)
 	state := uint64(1)
-	total = least(n, rounds, func() {
+	total = median(n, rounds, func() {
 		state = source(set, state)
 		sketcher.Sketch(signature, set)
 	})
-	return total, least(n, rounds, func() { state = source(set, state) })
+	return total, median(n, rounds, func() { state = source(set, state) })
 }
 
-// least returns nanoseconds an element of the fastest round.
-func least(n, rounds int, once func()) float64 {
+// median returns nanoseconds an element of the median round.
+func median(n, rounds int, once func()) float64 {
 	repeats := 1
 	for start := time.Now(); time.Since(start) < time.Millisecond/2; repeats++ {
 		once()
 	}
-	fastest := time.Duration(math.MaxInt64)
-	for range rounds {
+	took := make([]time.Duration, rounds)
+	for i := range took {
 		start := time.Now()
 		for range repeats {
 			once()
 		}
-		fastest = min(fastest, time.Since(start))
+		took[i] = time.Since(start)
 	}
-	return float64(fastest.Nanoseconds()) / float64(repeats) / float64(n)
+	slices.Sort(took)
+	return float64(took[rounds/2].Nanoseconds()) / float64(repeats) / float64(n)
 }
 
 const gamma = 0x9e3779b97f4a7c15
