@@ -6,11 +6,11 @@
     alike.compare(text, other).passages  # what two texts share, and where
     alike.sketch(frame)                  # MinHash signatures
     alike.join(frame, other)             # the records of two tables that belong together
-    alike.Index("folder").search(frame)  # documents that are kept, by their likeness to texts
+    alike.Index("folder").search(frame)  # documents of an index that are similar to texts
 
 Data may be a pandas, Polars or pyarrow object, a Hugging Face data set, texts, records
 (dict), an iterator of them, or paths of files. All flags of the command ``alike`` are keyword
-arguments. The work is done by that program, which comes with the package.
+arguments. That program, which comes with the package, does the work.
 """
 
 from importlib import metadata as _metadata

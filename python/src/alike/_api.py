@@ -1,4 +1,4 @@
-"""The functions: what came in goes to the program, and its answer becomes what came in."""
+"""The functions of the package. They send data to the program, and turn its answer into the kind of data that came in."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Data = TypeVar("Data")
 Item = TypeVar("Item")
-Summary = dict[str, Any]  # of a run, with the keys of summary.json
+Summary = dict[str, Any]  # the summary of a run, with the keys of summary.json
 
 
 @overload
@@ -81,23 +81,24 @@ def dedup(
 ) -> Any:
     """Keep one document of every cluster of near-duplicates.
 
-    Of rows in memory (a data frame, a table, a data set, texts, records) it returns those
-    that are kept, as the kind of object that came in and in the same order. Of an iterator it
-    returns an iterator, and holds no more in memory than a byte a row.
+    For rows in memory (a data frame, a table, a data set, texts, records) it returns the kept
+    rows, as the kind of object that came in and in the same order. For an iterator it returns
+    an iterator, and holds one byte a row in memory.
 
-    Of paths (a str, a path, or a list of paths) it fills the folder ``output``, as
+    For paths (a str, a path, or a list of paths) it fills the folder ``output``, as
     ``alike dedup`` does, and returns the summary.
 
-    text: the column with the texts; else "text", or the only one with strings.
-    id: the column that messages name rows by; else "id", or the rows' own labels.
-    against: rows or paths; whatever is like one of them goes.
-    progress: True, False or a function that is told; else in terminals and notebooks.
+    text: the column with the texts; default "text", or the only one with strings.
+    id: the column that messages name rows by; default "id", or the rows' own labels.
+    against: rows or paths; rows similar to one of them are removed.
+    progress: True, False, or a function that is called with each Progress; default: a line in
+    terminals and notebooks.
 
-    Rows without a text are kept out, with a SkippedRecords warning.
+    Rows without a text are in no result; a SkippedRecords warning tells how many there are.
 
-    records=True asks about the records of a table in place of texts: one of each cluster of
-    those that belong together, though nothing in them is equal, is kept. field names the columns
-    to compare; else all are looked at.
+    records=True compares the records of a table in place of texts. It keeps one record of each
+    cluster, even if no two of its records are equal. field names the columns to compare; default:
+    all.
     """
     call = Call("dedup", DedupOptions, options, progress)
     call.name(text, id)
@@ -128,10 +129,10 @@ def dedup_mask(
     progress: Wanted = None,
     **options: Unpack[DedupOptions],
 ) -> Any:
-    """Tell of each row whether dedup keeps it.
+    """Return a mask: for each row, whether dedup keeps it.
 
-    The mask is what its library filters by: a Series of booleans with the frame's index
-    (pandas), a Series (Polars), a BooleanArray (pyarrow), else a list; of a mapping a dict.
+    The mask has the type that its library filters by: a Series of booleans with the frame's index
+    (pandas), a Series (Polars), a BooleanArray (pyarrow), else a list; for a mapping a dict.
     """
     call = Call("dedup_mask", DedupOptions, options, progress)
     call.name(text, id)
@@ -145,7 +146,7 @@ def dedup_mask(
 
 
 def _kept(call: Call, rows: Rows, against: Any) -> bytearray:
-    """Return a 1 for every row that is kept, else a 0."""
+    """Return a byte for every row: 1 if it is kept, else 0."""
     if of_records(call, against=against):
         return kept_records(call, rows)
     paths = call.send(_sides(rows, "against", against), by_number=True)
@@ -161,7 +162,7 @@ def _flags(name: str, paths: dict[str, list[str]]) -> list[str]:
 
 
 class Lasting(Iterator[Item]):
-    """An iterator over what lies in a folder, which goes when nobody asks for more."""
+    """An iterator over the files of a temporary folder. It removes the folder at its end, or when it is deleted."""
 
     def __init__(self, items: Iterator[Item], folder: Folder) -> None:
         self._items, self._folder = items, folder
@@ -174,8 +175,8 @@ class Lasting(Iterator[Item]):
             raise
 
     def close(self) -> None:
-        """Remove the folder; there are no more items then."""
-        self._items = iter(())  # which closes its file
+        """End the iterator, and remove the folder."""
+        self._items = iter(())  # drops the old iterator, which closes its file
         self._folder.cleanup()
 
     def __del__(self) -> None:
@@ -195,17 +196,17 @@ def pairs(
 ) -> Any:
     """List every pair of documents at or above the threshold.
 
-    Of rows in memory it returns a table of the same kind with the columns a, b and similarity,
-    sorted by a, then b, in the order of the rows; of texts and records a list of Pair, and of
-    an iterator an iterator of them. a and b are values of the column ``id`` (or "id", if it is
-    there), else the frame's row labels, the keys of a mapping, or row numbers.
+    For rows in memory it returns a table of the same kind with the columns a, b and similarity,
+    sorted by a, then b, in the order of the rows; for texts and records a list of Pair, and for
+    an iterator an iterator of them. a and b are values of the column ``id`` (default "id", if there
+    is one), else the frame's row labels, the keys of a mapping, or row numbers.
 
-    Of paths it returns a list of Pair with the documents' ids or, with ``output``, writes the
+    For paths it returns a list of Pair with the documents' ids or, with ``output``, writes the
     file that ``alike pairs -o`` writes, and returns the summary.
 
-    with_: a second collection, rows or paths: a is of ``data``, b of it.
+    with_: a second collection, rows or paths. Then a is from ``data`` and b from ``with_``.
     Everything else is as for dedup. With records=True a table has the similarity of each column
-    too, None where a value is missing; and of records and paths it is a list of RecordPair.
+    too, None where a value is missing; records and paths give a list of RecordPair.
     """
     call = Call("pairs", PairsOptions, options, progress)
     call.name(text, id)
@@ -228,7 +229,7 @@ def pairs(
         return _table(source, _all_pairs(file, sides, label))
 
 
-# A column of numbers of rows, or of ids of files.
+# A column of row numbers, or of ids from files.
 Column = Any
 
 
@@ -238,7 +239,7 @@ def _pair_rows(file: str) -> Iterator[list[str]]:
 
 
 def _all_pairs(file: str, sides: dict[str, Source], label: Hashable | None) -> dict[str, Any]:
-    """Read a list of pairs, with rows as the caller knows them."""
+    """Read a list of pairs, with the caller's labels in place of row numbers."""
     rows = _pair_rows(file)
     header = next(rows)
     left = sides["input"]
@@ -265,7 +266,7 @@ def _table(source: Source, columns: dict[str, Any]) -> Any:
 
 
 def _each_pair(file: str, sides: dict[str, Source], label: Hashable | None) -> Iterator[Any]:
-    """Read a list of pairs one by one."""
+    """Yield the pairs of a list one by one."""
     left = sides["input"]
     right = sides.get("with", left)
 
@@ -291,10 +292,10 @@ def sketch(
 ) -> Any:
     """Return the fingerprint of every document.
 
-    Of rows in memory it returns a table of the same kind with the columns id, scheme and
-    signature; of texts, records and paths a list of Fingerprint, and of an iterator an iterator
-    of them. ids are as those of pairs. Signatures are bytes: components packed at their width,
-    least significant bit first. They may be compared if their schemes are equal, and only then.
+    For rows in memory it returns a table of the same kind with the columns id, scheme and
+    signature; for texts, records and paths a list of Fingerprint, and for an iterator an iterator
+    of them. ids are like those of pairs. Signatures are bytes: components packed at their width,
+    least significant bit first. Compare only signatures with equal schemes.
 
     With ``output``, for paths, it writes the file that ``alike sketch -o`` writes, and returns
     the summary. Everything else is as for dedup.

@@ -1,4 +1,4 @@
-"""Where the program is."""
+"""Finds the program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "alike.exe" if sys.platform == "win32" else "alike"
 
 
 def binary() -> str:
-    """Return the path of the program: that of ``$ALIKE_BINARY``, else the installed one."""
+    """Return the path of the program: ``$ALIKE_BINARY`` if it is set, else the installed one."""
     named = os.environ.get("ALIKE_BINARY")
     return named if named else _installed()
 
@@ -32,7 +32,7 @@ def _installed() -> str:
 
 
 def _places() -> Iterator[Path]:
-    """Yield where an installer may have put the program, the surest place first."""
+    """Yield the paths where an installer may have put the program, the most likely one first."""
     try:
         files = metadata.files(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:

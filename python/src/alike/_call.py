@@ -1,4 +1,4 @@
-"""One call of the program over rows in memory or paths."""
+"""One call of the program, for rows in memory or paths."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from ._rows import Columns, Names, Rows, check_field, choose_label, choose_text
 Source = Rows | list[str]
 Folder: TypeAlias = "tempfile.TemporaryDirectory[str]"
 
-# In files for the program: names that no file of a caller's is likely to have.
+# Names of columns in files for the program. A caller's file is not likely to have them.
 NUMBER, TEXT = "alike_row", "alike_text"
 
-# How commands without --progress name a record that was skipped, and several like the one before.
+# How commands without --progress report a skipped record, and several more with the same reason.
 SKIPPED = "alike: skipped "
 SAME = re.compile(r":(\d+) to (\d+): the same, [\d,]+ records$")
 
@@ -35,7 +35,7 @@ INMEMORY = "is for files: leave it out for rows in memory"
 
 
 def source_of(data: Any) -> Source:
-    """Tell paths from rows: a str or path is an input, and so is each of a list of paths."""
+    """Return the paths in data, if it is a str, a path or a list of paths, else an adapter for its rows."""
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
         if re.search(r"\s", path) and not re.search(r"[*?[]|://", path) and not os.path.exists(path):
@@ -47,7 +47,7 @@ def source_of(data: Any) -> Source:
 
 
 class Call:
-    """One call: its options, and the files of it."""
+    """One call: its options and its temporary files."""
 
     def __init__(self, function: str, known: type, options: Mapping[str, Any], progress: Wanted) -> None:
         check(function, options, known)
@@ -57,10 +57,10 @@ class Call:
         self.id: Hashable | None = self.options.pop("id_field", None)
         self.listen = listener(progress, self.quiet)
         self.folder = ""
-        self.labels: dict[str, Callable[[int], Any]] = {}  # of rows, by the path of their file
+        self.labels: dict[str, Callable[[int], Any]] = {}  # for each file, a function from row number to label
 
     def name(self, text: Hashable | None, id: Hashable | None) -> None:
-        """Take the short names of --text-field and --id-field."""
+        """Set text and id from the short names of --text-field and --id-field."""
         for short, long, value in (("text", "text_field", text), ("id", "id_field", id)):
             if value is None:
                 continue
@@ -70,7 +70,7 @@ class Call:
 
     @contextmanager
     def begin(self, in_memory: bool) -> Iterator[None]:
-        """Make a folder for temporary files. It goes unless it is released."""
+        """Make a folder for temporary files. It is removed at the end unless release is called."""
         where = None
         if in_memory:
             for name in ("format", "fresh"):
@@ -90,7 +90,7 @@ class Call:
                 self.temporary.cleanup()
 
     def release(self) -> Folder:
-        """Hand over the folder to a result that reads from it."""
+        """Give the folder to a result that reads from it."""
         assert self.temporary is not None
         temporary, self.temporary = self.temporary, None
         return temporary
@@ -98,8 +98,8 @@ class Call:
     def send(self, sources: Mapping[str, Source], by_number: bool = False) -> dict[str, list[str]]:
         """Write rows to files. Return the paths of all sources.
 
-        sources maps what they are for to them, the input first. by_number says that only
-        numbers of rows are asked for, whatever ids the files among the sources have.
+        sources has a name for each source ("input", "with", "against"), the input first. by_number says that the
+        answer has row numbers only, so that ids of files among the sources do not matter.
         """
         number = NUMBER
         if not by_number and not all(isinstance(s, Rows) for s in sources.values()):
@@ -111,7 +111,7 @@ class Call:
         paths = {}
         for side, source in sources.items():
             if isinstance(source, Rows):
-                # References have no ids, which could be those of inputs: they are in no result.
+                # References get no ids, since these could equal ids of the input; no result names references.
                 own = replace(names, number=names.number + "_reference") if side == "against" else names
                 paths[side] = [self._write(side, source, texts[side], own)]
             else:
@@ -120,8 +120,8 @@ class Call:
         return paths
 
     def _text_name(self, sources: Mapping[str, Source], texts: Mapping[str, Hashable | None]) -> str:
-        """Return a name that the texts can have in all files: the caller's, for messages, if it will do."""
-        if len(texts) < len(sources):  # some have names already
+        """Return a name for the text column in all files: the caller's, which messages show, if possible."""
+        if len(texts) < len(sources):  # some sources are files, with a name of their own
             return "text" if self.text is None else str(self.text)
         first = next(iter(texts.values()))
         if isinstance(first, str) and re.fullmatch(r"\w+", first) and first != NUMBER:
@@ -147,11 +147,11 @@ class Call:
         return path
 
     def label(self, path: str, rows: Rows, column: Hashable | None) -> None:
-        """Have messages name the rows of a file as the caller knows them: by a column or, if None, by their labels."""
+        """Let messages name the rows of a file by a column of the caller or, if it is None, by their labels."""
         self.labels[path] = lambda number: plain(rows.labels([number], column))[0]
 
     def run(self, command: str, arguments_before: Sequence[str], inputs: Sequence[str]) -> Outcome:
-        """Run the program, and warn of what it has skipped."""
+        """Run the program, and warn about skipped records."""
         fields = {"text_field": self.text, "id_field": self.id if not self.labels else self.number}
         options = arguments({**self.options, **fields})
         program = Program(self.folder, self.listen, self.quiet, self._rename)
@@ -161,7 +161,7 @@ class Call:
         return outcome
 
     def kept(self, rows: Rows, inputs: Sequence[str], *flags: str) -> bytearray:
-        """Have dedup tell which rows, sent as inputs, it keeps. Return a 1 for every one that is, else a 0."""
+        """Run dedup over rows that were written to inputs. Return a byte for every row: 1 if it is kept, else 0."""
         output = os.path.join(self.folder, "output")
         self.run("dedup", ["--ids-only", f"--output={output}", *flags], inputs)
         kept = bytearray(len(rows))
@@ -172,7 +172,7 @@ class Call:
         return kept
 
     def run_plainly(self, *command: str) -> Outcome:
-        """Run a command that tells of its work in lines."""
+        """Run a command that reports in lines of text, and not as JSON."""
         outcome = Program(self.folder, None, self.quiet, self._rename).run(command)
         skipped = 0
         for note in outcome.notes:
@@ -188,7 +188,7 @@ class Call:
         return outcome
 
     def _rename(self, message: str) -> str:
-        """Name rows as the caller does, in place of the lines of a file that he has not seen."""
+        """Replace lines of a temporary file in a message by the caller's names of the rows."""
         for path, label in self.labels.items():
             side = os.path.splitext(os.path.basename(path))[0]
             before = "" if side == "input" else side + " "
@@ -199,7 +199,7 @@ class Call:
                 return f"{before}rows {label(int(match[1]) - 1)} to {label(int(match[2]) - 1)}"
 
             message = re.sub(re.escape(path) + r":(\d+)(?: to (\d+))?", row, message).replace(path, f"{before}rows")
-        return message.replace(f"{NUMBER}, ", "")  # no column of the caller's, where columns are listed
+        return message.replace(f"{NUMBER}, ", "")  # from lists of columns, since it is no column of the caller
 
 
 def _warn(outcome: Outcome) -> None:

@@ -9,42 +9,42 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Span:
-    """Where a passage stands in a text."""
+    """The place of a passage in a text."""
 
     start: int  # characters of a str, bytes of a file
     end: int
-    line: int  # of the start, from 1 on
+    line: int  # line of the start, from 1 on
 
 
 @dataclass(frozen=True)
 class Passage:
-    """What two texts share, word for word."""
+    """A passage that two texts share, word for word."""
 
     a: Span
     b: Span
     tokens: int
-    text: str  # as it is in a
+    text: str  # as it stands in a
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What signatures of a scheme would have said of the Jaccard similarity."""
+    """The Jaccard similarity as estimated from signatures of a scheme."""
 
     scheme: str
     similarity: float
     standard_error: float
-    equal: int  # components
+    equal: int  # number of equal components
 
 
 @dataclass(frozen=True)
 class Comparison:
     """How similar two texts are, and what they share."""
 
-    similarity: float  # by the measure; of a directed one, of a in b
+    similarity: float  # by the measure; for a directed measure, of a in b
     measure: str
-    reverse: float | None  # of a directed measure, of b in a
+    reverse: float | None  # for a directed measure, of b in a
     jaccard: float
-    features_a: int  # different shingles
+    features_a: int  # number of distinct shingles
     features_b: int
     intersection: int
     union: int
@@ -73,7 +73,7 @@ def comparison(answer: Mapping[str, Any], a: bytes | None, b: bytes | None) -> C
 
 
 def _spans(places: Sequence[Mapping[str, int]], text: bytes | None) -> list[Span]:
-    """Count in characters where the text was a string. One pass over the text serves all places."""
+    """Return spans, in characters if the text was a string. It takes one pass over the text for all places."""
     at: dict[int, int] = {}
     if text is not None:
         before = characters = 0

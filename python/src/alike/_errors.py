@@ -1,18 +1,18 @@
-"""What can go wrong, as exceptions and warnings."""
+"""Exceptions and warnings."""
 
 from __future__ import annotations
 
 
 class AlikeError(Exception):
-    """A run has failed. The message is the command's, with row labels for rows in memory."""
+    """A run has failed. The message is the command's, with row labels in place of lines for rows in memory."""
 
 
 class UsageError(AlikeError, ValueError):
-    """A setting is wrong, or settings do not go together."""
+    """A setting is wrong, or two settings contradict each other."""
 
 
 class SkippedRecords(UserWarning):
-    """Some records could not be used: their texts are missing, too long, or no strings.
+    """Some records cannot be used, because their text is missing, too long, or not a string.
 
-    They are in no result. ``on_error="fail"`` makes the first of them an error.
+    They are in no result. With ``on_error="fail"`` the first of them is an error.
     """

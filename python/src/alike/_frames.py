@@ -1,4 +1,4 @@
-"""Rows of data frames and tables. None of their libraries is imported before a caller has."""
+"""Rows of data frames and tables. A library is used only if the caller has imported it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ._errors import UsageError
 from ._items import Items, Stream, Texts
 from ._rows import Columns, Names, Rows, Tick, is_missing, write_json_lines
 
-# The frames are duck-typed: checking a type must not need its library.
+# Frames are duck-typed, so that type checks do not need their libraries.
 Frame = Any
 Array = Any
-Slice = Callable[[int, int], tuple[Any, Any]]  # texts and fields of rows from one up to another
+Slice = Callable[[int, int], tuple[Any, Any]]  # returns texts and fields of the rows from one number up to another
 
-PIECE = 8 << 20  # bytes of text that are converted at once, and make a row group
-BATCH = 1 << 12  # rows of a data set
-MOST, LEAST = 1 << 16, 1 << 8  # rows
+PIECE = 8 << 20  # bytes of text to convert at once; they make a row group
+BATCH = 1 << 12  # rows of a data set to read at once
+MOST, LEAST = 1 << 16, 1 << 8  # rows of a piece
 
 
 def rows_of(data: Any) -> Rows:
-    """Return the adapter for what came in."""
+    """Return the adapter for an input."""
     for module, name, adapter in (
         ("pandas", "DataFrame", PandasFrame),
         ("pandas", "Series", PandasSeries),
@@ -180,12 +180,12 @@ def write_parquet(path: str, count: int, part: Slice, columns: Columns, names: N
 
 
 def _piece(size: int, rows: int) -> int:
-    """Return how many rows make a piece, where so many bytes are so many rows."""
+    """Return the number of rows of a piece, if this number of rows has size bytes."""
     return max(LEAST, min(MOST, rows * PIECE // max(size, 1)))
 
 
 class ParquetFile:
-    """A Parquet file for the program: plain pages, which cost least on both sides."""
+    """A Parquet file for the program, with plain pages, which are the cheapest to write and to read."""
 
     def __init__(self, path: str, arrays: Sequence[Array], columns: Columns, names: Names) -> None:
         import pyarrow
@@ -204,7 +204,7 @@ class ParquetFile:
 
         end = self.number + len(arrays[0])
         numbers = pyarrow.array(range(self.number, end), pyarrow.int64())
-        # A row group of its own for each piece: nothing waits in memory for the next.
+        # Each piece makes a row group, so that no rows wait in memory.
         self.writer.write_table(pyarrow.Table.from_arrays([numbers, *arrays], schema=self.schema))
         tick(end - self.number)
         self.number = end
@@ -268,7 +268,7 @@ class ArrowTable(Rows):
 
 
 def _without_views(table: Frame) -> Any:
-    """Return a table without views of strings, of which Arrow cannot take some rows."""
+    """Return a table without string views, because Arrow cannot select rows of them."""
     import pyarrow
 
     if not any(str(field.type) == "string_view" for field in table.schema):
@@ -384,7 +384,7 @@ def _data_set(columns: dict[str, Any]) -> Any:
 
 
 class HuggingFaceStream(Stream):
-    """A datasets.IterableDataset. What is kept is one again, which reads the source once more."""
+    """A datasets.IterableDataset. The kept rows are one too; it reads the source again."""
 
     def __init__(self, data: Frame) -> None:
         self.data = data
@@ -404,7 +404,7 @@ class HuggingFaceStream(Stream):
 
 
 class _Kept:
-    """Tells whether a row is kept; a filter that can be pickled."""
+    """A filter for kept rows that can be pickled."""
 
     def __init__(self, kept: bytearray) -> None:
         self.kept = kept

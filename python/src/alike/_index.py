@@ -1,4 +1,4 @@
-"""Index: documents in a folder, to be searched."""
+"""Index: a folder of documents that can be searched."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ._rows import Rows, choose_label, choose_text, write_records
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-ID = "alike_id"  # in files for the program: the name of the ids
+ID = "alike_id"  # name of the id column in files for the program
 
 
 class Index:
-    """Documents in a folder that can be searched, as ``alike index`` keeps them.
+    """A folder of documents that can be searched, in the form of ``alike index``.
 
-    One process at a time writes to an index; searches see it meanwhile as it was when they began.
+    One process at a time may write to an index. A search sees the index as it was when the search began.
     Calls share nothing but the folder.
     """
 
@@ -37,19 +37,19 @@ class Index:
     def build(
         cls, folder: Path, data: Any, *, text: Hashable | None = None, id: Hashable | None = None, **options: Unpack[IndexOptions]
     ) -> Index:
-        """Make an index of documents, in a folder that is not there or empty.
+        """Make an index of documents. The folder must not exist, or be empty.
 
         data may be paths, a data frame, records (dict), or a dict of ids to texts. Rows in
-        memory need ids, as these are what a search finds. What alike means is said here, by
-        the options, once and for all.
+        memory need ids, because a search returns ids. The options say how texts are compared;
+        they cannot be changed later.
 
-        columns: the names of columns to keep beside the documents.
+        columns: the names of columns to store with the documents.
         """
         _feed("build", IndexOptions, cls(folder), data, text, id, options)
         return cls(folder)
 
     def add(self, data: Any, *, text: Hashable | None = None, id: Hashable | None = None, **options: Unpack[IndexInputOptions]) -> None:
-        """Add documents. One with an id that is there takes the place of that."""
+        """Add documents. A document replaces one with the same id."""
         _feed("add", IndexInputOptions, self, data, text, id, options)
 
     def delete(self, ids: Iterable[Any]) -> None:
@@ -57,15 +57,15 @@ class Index:
         if isinstance(ids, str):
             raise UsageError("ids is a str: give a list of ids")
         names = [str(id) for id in ids]
-        for start in range(0, len(names), 1000):  # what fits into a command line
+        for start in range(0, len(names), 1000):  # a thousand ids fit into a command line
             self._run("delete", names[start : start + 1000])
 
     def search(self, data: Any, *, text: Hashable | None = None, id: Hashable | None = None, **options: Unpack[QueryOptions]) -> Any:
-        """Return the documents that are like a query, for each of the queries, the most similar first.
+        """Return, for each query, the documents that are similar to it, the most similar first.
 
-        Of data frames it returns a table of the same kind with the columns query, id,
-        similarity, and the columns that the index keeps; of texts, records and paths a list of
-        Match. Queries are known by the column ``id``, else by the rows' own labels.
+        For data frames it returns a table of the same kind with the columns query, id,
+        similarity, and the columns that the index stores; for texts, records and paths a list of
+        Match. Queries are named by the column ``id``, else by the rows' own labels.
         """
         call = Call("search", QueryOptions, options, progress=False)
         call.name(text, id)
@@ -93,12 +93,12 @@ class Index:
             return [Match(q, m["id"], m["similarity"], m.get("columns", {})) for q, m in zip(plain(queries), matches, strict=True)]
 
     def info(self) -> dict[str, str]:
-        """Return what the index is and what it holds, as ``alike index info`` says it."""
+        """Return the settings and counts of the index, as ``alike index info`` prints them."""
         lines = self._run("info").decode("utf-8", "replace").splitlines()
         return dict(re.split(" +", line, maxsplit=1) for line in lines if " " in line)
 
     def check(self) -> None:
-        """Read and compare everything. Raise AlikeError that names what is damaged."""
+        """Read and check the whole index. Raise an AlikeError that names the damage, if there is any."""
         self._run("check")
 
     def compact(self) -> None:
@@ -119,7 +119,7 @@ def _name(text: Hashable | None) -> str:
 
 
 def _feed(what: str, known: type, index: Index, data: Any, text: Hashable | None, id: Hashable | None, options: Mapping[str, Any]) -> None:
-    """Add documents to an index, new or old."""
+    """Build an index of documents, or add documents to one."""
     call = Call(what, known, options, progress=False)
     call.name(text, id)
     source: Source = held(source_of(data))

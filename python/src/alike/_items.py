@@ -1,4 +1,4 @@
-"""Rows of Python's own: sequences, iterators and mappings, of texts or of records."""
+"""Rows in Python's own types: sequences, iterators and mappings, of texts or of records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Pair(NamedTuple):
 
 
 class SharedPair(NamedTuple):
-    """Two similar documents, of which it was asked how many components their signatures share."""
+    """Two similar documents, with the number of components that their signatures share."""
 
     a: Any
     b: Any
@@ -51,23 +51,23 @@ class RecordPair(NamedTuple):
     a: Any
     b: Any
     similarity: float
-    fields: dict[str, float | None]  # as of Link
+    fields: dict[str, float | None]  # as in Link
 
 
 class Match(NamedTuple):
-    """A document of an index that is like a query."""
+    """A document of an index that is similar to a query."""
 
     query: Any
     id: str
     similarity: float
-    columns: dict[str, str]  # that the index keeps
+    columns: dict[str, str]  # the columns that the index stores
 
 
 ROWS: dict[tuple[str, ...], Any] = {tuple(kind._fields): kind for kind in (Pair, SharedPair, Fingerprint)}
 
 
 def _first(items: Iterable[Any]) -> Any:
-    """Return the first item that says what items are: None says nothing."""
+    """Return the first item that is not None, to see whether items are texts or records."""
     return next((item for item in items if item is not None), "")
 
 
@@ -156,7 +156,7 @@ class Texts(Items):
 
 
 def held(source: Any) -> Any:
-    """Return rows that can be read more than once: those of an iterator are held in memory."""
+    """Return rows that can be read more than once. It reads an iterator into memory."""
     if isinstance(source, Stream):
         return Items(list(source.stream))
     return source
@@ -165,8 +165,7 @@ def held(source: Any) -> Any:
 class Stream(Items):
     """An iterator of texts or records, which is read once.
 
-    Nothing of it is held in memory: what was read lies in the run's folder, and results
-    are read from there as they are asked for.
+    Its items are not held in memory but in files of the run's folder, from which results are read one by one.
     """
 
     def __init__(self, items: Iterator[Any]) -> None:
@@ -178,7 +177,7 @@ class Stream(Items):
         self._look(_first(head))
         self.stream = itertools.chain(head, items)
         self.count = 0
-        self.label: Hashable | None = None  # column that labels() will be asked for
+        self.label: Hashable | None = None  # the column that labels() will be called with
         self.ids: list[Any] = []
 
     def write(self, path: str, columns: Columns, names: Names, tick: Tick) -> str:

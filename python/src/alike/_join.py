@@ -29,20 +29,20 @@ def join(
     right_id: Hashable | None = None,
     **options: Unpack[TableOptions],
 ) -> Any:
-    """Find the records of two tables that belong together, though nothing in them is equal.
+    """Find the records of two tables that belong together, even if no value in them is equal.
 
     Tables are data frames, lists of records (dict) or paths. It returns the links: a table of
     the kind of ``left`` with the columns left_id, right_id, similarity, and the similarity of
-    each column that was compared, None where a value is missing; of records and paths a list of
+    each compared column, None where a value is missing; for records and paths a list of
     Link. With ``output``, for two paths, it writes the file that ``alike join -o`` writes, and
     returns None.
 
-    left_id, right_id: the columns that records are known by, which are not compared; else "id",
-    or the rows' own labels; of files as the command chooses.
-    field: the columns to compare, "name", "left=right:weight:tokens" or a list of such; else
+    left_id, right_id: the columns with the ids, which are not compared; default "id", or the
+    rows' own labels; for files as the command chooses.
+    field: the columns to compare, "name", "left=right:weight:tokens" or a list of these; default:
     all that correspond.
 
-    What was chosen is logged by the logger "alike", as information.
+    The logger "alike" logs the choices as information.
     """
     call = Call("join", TableOptions, options, progress=False)
     sources = {side: held(source_of(data)) for side, data in zip(SIDES, (left, right), strict=True)}
@@ -75,7 +75,7 @@ def join(
 
 
 def send_table(call: Call, side: str, rows: Rows, label: Hashable | None) -> str:
-    """Write records with their numbers, and without the column that they are known by."""
+    """Write records with their numbers, and without the label column."""
     names = rows.names()
     if names is None:
         raise UsageError(f"{side} has texts, where a table has columns: give records (dict), or find pairs of texts with pairs()")
@@ -84,7 +84,7 @@ def send_table(call: Call, side: str, rows: Rows, label: Hashable | None) -> str
     if len(rows):
         path += ".jsonl"
         write_records(path, header, ((number, *row) for number, row in enumerate(rows.tuples(columns))))
-    else:  # JSON Lines without a line have no columns
+    else:  # an empty JSON Lines file would have no columns
         path += ".csv"
         with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
             csv.writer(file).writerow(header)
@@ -93,7 +93,7 @@ def send_table(call: Call, side: str, rows: Rows, label: Hashable | None) -> str
 
 
 def read_links(file: str, sides: Sequence[tuple[Source, Hashable | None]], kind: type[Link] | type[RecordPair]) -> Any:
-    """Read links, with rows as the caller knows them: each side's by its column, None for their labels."""
+    """Read links. sides has for each side its source and the column that names its rows, None for their labels."""
     with open(file, encoding="utf-8", errors="surrogateescape", newline="") as lines:
         header, *rows = csv.reader(lines)
     ids: list[Any] = []

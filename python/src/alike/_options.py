@@ -23,7 +23,7 @@ Fingerprint = Literal["hash4j-fastsimhash", "hash4j-simhash", "exlsh-word", "exl
 
 
 class TextOptions(TypedDict, total=False):
-    """How a text becomes features."""
+    """How to turn a text into features."""
 
     ngram: int
     tokens: Tokens
@@ -38,7 +38,7 @@ class TextOptions(TypedDict, total=False):
 
 
 class SchemeOptions(TypedDict, total=False):
-    """How features become a signature."""
+    """How to turn features into a signature."""
 
     scheme: str
     seed: int
@@ -46,14 +46,14 @@ class SchemeOptions(TypedDict, total=False):
 
 
 class PresetOptions(TypedDict, total=False):
-    """Parameters of a preset that is the fingerprint of another program."""
+    """Parameters of a preset that makes the fingerprints of another program."""
 
     bits: int
     hash: str
 
 
 class ReadingOptions(TypedDict, total=False):
-    """How documents are read."""
+    """How to read documents."""
 
     format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]
     text_field: str
@@ -96,7 +96,7 @@ class CorpusOptions(SearchOptions, TextOptions, SchemeOptions, PresetOptions, In
 
 
 class RecordOptions(TypedDict, total=False):
-    """What is asked of the records of a table, in place of texts."""
+    """Options for the records of a table, in place of texts."""
 
     records: bool
     field: str | Sequence[str]
@@ -124,7 +124,7 @@ class PairsOptions(CorpusOptions, RecordOptions, total=False):
 
 
 class JoinOptions(TypedDict, total=False):
-    """How the records of two tables are compared, and which pairs are links."""
+    """How to compare the records of two tables, and which pairs are links."""
 
     field: str | Sequence[str]
     match: Literal["mutual", "one-to-one", "best", "all"]
@@ -161,7 +161,7 @@ class TableOptions(JoinOptions, total=False):
 
 
 class IndexInputOptions(ReadingOptions, total=False):
-    """How documents are read for an index."""
+    """How to read documents for an index."""
 
     time_field: str
 
@@ -207,7 +207,7 @@ class CompareOptions(TextOptions, SchemeOptions, total=False):
     measure: Measure
 
 
-# What a flag means when it is not given. None: the command decides, or there is nothing.
+# Defaults of the flags. None: the command decides, or there is no value.
 DEFAULTS: Mapping[str, Any] = {
     "ngram": 5,
     "tokens": "words",
@@ -272,7 +272,7 @@ DEFAULTS: Mapping[str, Any] = {
     "columns": None,
 }
 
-# Where a command has another default.
+# Defaults that differ in a command.
 OF_JOINS: Mapping[str, Any] = {"threshold": "auto", "measure": "cosine", "candidates": "topk"}
 OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "TableOptions": OF_JOINS,
@@ -284,12 +284,12 @@ OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def default(known: type, name: str) -> Any:
-    """Return what an option means when it is not given."""
+    """Return the default of an option."""
     return OTHER_DEFAULTS.get(known.__name__, {}).get(name, DEFAULTS[name])
 
 
 def arguments(options: Mapping[str, Any]) -> Iterator[str]:
-    """Yield options as the command takes them. None means not given."""
+    """Yield options as flags of the command. An option that is None is not given."""
     for name, value in options.items():
         if value is None:
             continue
@@ -305,7 +305,7 @@ def arguments(options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def check(function: str, options: Mapping[str, Any], known: type) -> None:
-    """Refuse options that a function does not have, as Python does for those it lists."""
+    """Refuse options that a function does not have, with Python's own error."""
     for name in options:
         if name not in known.__annotations__:
             near = difflib.get_close_matches(name, known.__annotations__, 1)

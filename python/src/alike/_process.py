@@ -1,4 +1,4 @@
-"""Runs the program as a child and turns what it says into progress, warnings and errors."""
+"""Runs the program as a child process, and turns its messages into progress, warnings and errors."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from ._progress import Line, Listener, Progress
 
 log = logging.getLogger("alike")
 
-USAGE, SKIPPED = 2, 3  # exit statuses that are neither success nor failure
-GRACE = 10  # seconds that an interrupted program has to clean up
-NAMED_SKIPS = 20  # of which a warning gives the reasons
+USAGE, SKIPPED = 2, 3  # exit statuses: wrong usage; done, but some records were skipped
+GRACE = 10  # seconds for an interrupted program to clean up
+NAMED_SKIPS = 20  # skipped records that a warning lists with their reasons
 
 
 @dataclass
 class Outcome:
-    """What a run has left besides its files."""
+    """What a run returns besides its files."""
 
     summary: dict[str, Any] = field(default_factory=dict)
-    skips: list[str] = field(default_factory=list)  # the first messages
-    more_skips: int = 0  # messages left out
+    skips: list[str] = field(default_factory=list)  # the first messages about skipped records
+    more_skips: int = 0  # number of further such messages
     output: bytes = b""  # standard output
-    notes: list[str] = field(default_factory=list)  # what else was said on standard error
+    notes: list[str] = field(default_factory=list)  # other lines of standard error
 
 
 @dataclass
 class Program:
-    """The program, and what its runs have in common."""
+    """The program, with the settings that its runs have in common."""
 
     temporary: str  # folder for its temporary files
     listen: Listener | None = None
     quiet: bool = False
-    rename: Callable[[str], str] = str  # puts a message into the caller's terms
+    rename: Callable[[str], str] = str  # replaces names in a message by the caller's
 
     def start(self, arguments: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
         """Start the program, with the streams that Popen takes."""
@@ -54,8 +54,8 @@ class Program:
     def run(self, arguments: Sequence[str]) -> Outcome:
         """Run the program to its end. Raise AlikeError if it fails.
 
-        However this call ends, the child has ended too: an exception (that of a listener, or
-        KeyboardInterrupt) ends it first.
+        The child never outlives this call: if there is an exception (of a listener, or KeyboardInterrupt), it is
+        ended first.
         """
         outcome, errors = Outcome(), list[str]()
         with tempfile.TemporaryFile(dir=self.temporary) as output:
@@ -100,7 +100,7 @@ class Program:
             outcome.more_skips += 1
 
     def error(self, status: int, lines: list[str]) -> AlikeError:
-        """Return the exception for a status, with what was said on standard error."""
+        """Return the exception for an exit status, with the lines of standard error."""
         if status == USAGE:  # the last line points to the command's help
             lines = [line for line in lines if not re.match(r"alike: see alike .*--help$", line)]
         message = self.rename("\n".join(line.removeprefix("alike: ") for line in lines))
@@ -110,14 +110,14 @@ class Program:
 
 
 def end(child: subprocess.Popen[bytes]) -> None:
-    """End a child, first in a way that lets it clean up, and reap it."""
+    """End a child process and wait for it. It may clean up for GRACE seconds."""
     try:
         if child.stderr is not None:
-            child.stderr.close()  # nobody reads it any more: it must not wait for that
+            child.stderr.close()  # else it could block on a pipe that nobody reads
         child.terminate()
         child.wait(GRACE)
     except subprocess.TimeoutExpired:
         pass
     finally:
-        child.kill()  # does nothing to one that has ended
+        child.kill()  # no effect if it has ended
         child.wait()

@@ -1,4 +1,4 @@
-"""How far a run is, for a terminal, a notebook or a function of the caller's."""
+"""The progress of a run, shown in a terminal or notebook, or given to a function of the caller."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from typing import TextIO, TypeAlias
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a stage of a run is."""
+    """The progress of a stage of a run."""
 
     stage: str  # send (rows in memory to the program), read, group, verify, cluster, write, emit
-    items: int  # documents, keys or pairs done in the stage
-    bytes: int  # of the input, gone through in the stage
-    total: int | None  # bytes that the stage goes through, if that is known
-    seconds: float  # that the stage has taken
+    items: int  # documents, keys or pairs that are done
+    bytes: int  # bytes of the input that are done
+    total: int | None  # bytes of the input in this stage, if known
+    seconds: float  # since the stage began
 
 
 Listener = Callable[[Progress], None]
 Wanted: TypeAlias = "bool | Listener | None"
 
-PATIENCE = 0.5  # seconds before a line is shown: most calls are over by then
-PAUSE = 0.1  # seconds between two lines
+PATIENCE = 0.5  # seconds before the line appears: most calls take less
+PAUSE = 0.1  # seconds between two updates
 
 
 class Line:
-    """One line, written over and over, that goes when the run is over."""
+    """A line of a terminal that is overwritten with each update, and cleared at the end."""
 
     def __init__(self, out: TextIO) -> None:
         self.out = out
@@ -43,7 +43,7 @@ class Line:
         self._put(describe(p))
 
     def close(self) -> None:
-        """Leave the line empty."""
+        """Clear the line."""
         if self.width > 0:
             self._put("")
             self.out.write("\r")
@@ -67,9 +67,9 @@ def describe(p: Progress) -> str:
 
 
 def listener(wanted: Wanted, quiet: bool) -> Listener | None:
-    """Return what to tell of progress, None for nobody.
+    """Return the listener that the caller wants, or None.
 
-    By default there is a line in a notebook, and where standard error is a terminal.
+    By default it is a Line in a notebook, and if standard error is a terminal.
     """
     if callable(wanted):
         return wanted

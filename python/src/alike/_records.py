@@ -1,4 +1,4 @@
-"""dedup and pairs of the records of one table."""
+"""dedup and pairs for the records of one table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._rows import Rows, check_field, choose_label
 
 
 def of_records(call: Call, **others: Any) -> bool:
-    """Tell whether records are asked about. Then others, which are about texts, must not be given."""
+    """Tell whether a call compares records. If so, refuse others, which are settings for texts."""
     if not (call.options.get("records") or "field" in call.options or "model" in call.options):
         return False
     for name, value in others.items():
@@ -27,7 +27,7 @@ def of_records(call: Call, **others: Any) -> bool:
 
 
 def kept_records(call: Call, rows: Rows) -> bytearray:
-    """Return a 1 for every record that is kept, else a 0."""
+    """Return a byte for every record: 1 if it is kept, else 0."""
     check_field(rows, call.options.get("keep"))
     path = send_table(call, "input", rows, choose_label(rows, call.id))
     call.number = NUMBER
@@ -35,7 +35,7 @@ def kept_records(call: Call, rows: Rows) -> bytearray:
 
 
 def pairs_of_records(call: Call, source: Source, output: str | None) -> Any:
-    """Return the pairs, or write them."""
+    """Return the pairs, or write them to the file output."""
     source, id = held(source), call.id
     label: Hashable | None = None
     with call.begin(in_memory=isinstance(source, Rows)):

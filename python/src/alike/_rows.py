@@ -1,7 +1,7 @@
-"""Rows in memory: how they reach the program, and how results become what came in.
+"""Rows in memory: how they reach the program, and how results get the type of the input.
 
-An adapter for each kind of object says what its columns are, writes those that are wanted to
-a file, and makes results of its own kind. Rows are known to the program by their numbers.
+There is an adapter for each kind of object. It lists the columns, writes the wanted ones to a file, and
+makes results of its own kind. The program knows rows by their numbers.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any, BinaryIO
 
 from ._errors import UsageError
 
-Tick = Callable[[int], None]  # is told how many rows were written
+Tick = Callable[[int], None]  # is called with the number of rows that were written
 
-FLUSH = 1 << 20  # characters that are written at once
+FLUSH = 1 << 20  # characters to write at once
 
 
 @dataclass(frozen=True)
@@ -32,32 +32,32 @@ class Names:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of rows that are wanted; None where rows are texts."""
+    """The wanted columns of rows; None if rows are texts."""
 
     text: Hashable | None
-    field: str | None = None  # that a keep rule looks at
+    field: str | None = None  # column that a keep rule compares
 
 
 class Schema(ABC):
-    """The columns of what came in."""
+    """The columns of an input."""
 
     @abstractmethod
     def names(self) -> Sequence[Hashable] | None:
-        """Return the names of the columns; None where rows are texts."""
+        """Return the names of the columns; None if rows are texts."""
 
     @abstractmethod
     def strings(self) -> Sequence[Hashable]:
-        """Return the names of those columns that hold strings."""
+        """Return the names of the columns that hold strings."""
 
     def wrong(self, text: Hashable) -> str | None:
-        """Say what a column holds if texts it cannot."""
+        """Describe the content of a column that cannot hold texts; None if it can."""
         return None
 
 
 class Rows(Schema):
-    """What came in. Calls are in the order of the methods."""
+    """Rows in memory. Methods are called in the order in which they stand here."""
 
-    frames = True  # whether results are tables, and not lists
+    frames = True  # results are tables, not lists
 
     @abstractmethod
     def write(self, path: str, columns: Columns, names: Names, tick: Tick) -> str:
@@ -76,14 +76,14 @@ class Rows(Schema):
 
     @abstractmethod
     def labels(self, numbers: Sequence[int], column: Hashable | None) -> Any:
-        """Return what a caller knows rows by: values of a column or, if None, their labels."""
+        """Return the caller's names of rows: values of a column or, if it is None, their labels."""
 
     @abstractmethod
     def keep(self, kept: bytearray) -> Any:
-        """Return the rows that are kept: those with a 1."""
+        """Return the rows whose byte in kept is 1."""
 
     def mask(self, kept: bytearray) -> Any:
-        """Return whether each row is kept."""
+        """Return a boolean for each row, in the type that its library filters by."""
         return [bool(k) for k in kept]
 
     @abstractmethod
@@ -92,10 +92,7 @@ class Rows(Schema):
 
 
 def choose_text(rows: Schema, text: Hashable | None, number: Hashable | None) -> Hashable | None:
-    """Return the name of the column with the texts.
-
-    It is the one that is named, else "text", else the only one with strings besides the ids.
-    """
+    """Return the name of the column with the texts: the given one, else "text", else the only one with strings except the ids."""
     names = rows.names()
     if names is None:
         return None
@@ -116,7 +113,7 @@ def choose_text(rows: Schema, text: Hashable | None, number: Hashable | None) ->
 
 
 def choose_label(rows: Schema, column: Hashable | None) -> Hashable | None:
-    """Return the column that rows are known by, None for their labels: the column "id" if it is there."""
+    """Return the column that names rows, "id" by default; None if their own labels do."""
     names = rows.names() or ()
     if column == "-":
         return None
@@ -126,7 +123,7 @@ def choose_label(rows: Schema, column: Hashable | None) -> Hashable | None:
 
 
 def check_field(rows: Schema, keep: object) -> str | None:
-    """Return the column that a keep rule looks at, None if there is none."""
+    """Return the column that a keep rule compares, None if there is none."""
     match = re.fullmatch("(?:max|min):(.+)", keep) if isinstance(keep, str) else None
     if match is None:
         return None
@@ -141,7 +138,7 @@ def _listed(names: Iterable[Hashable]) -> str:
 
 
 def write_json_lines(path: str, names: Names, field: str | None, rows: Iterable[tuple[Any, Any]], tick: Tick) -> int:
-    """Write (text, value of the field) of each row as JSON Lines. Return how many there were."""
+    """Write (text, value of the field) of each row as JSON Lines. Return the number of rows."""
     start = f'{{"{names.number}":'
     middle = f',"{names.text}":'
     number = done = size = 0
@@ -179,7 +176,7 @@ def write_records(path: str, names: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def _put(to: BinaryIO, lines: list[str]) -> None:
-    # A lone surrogate becomes bytes that are no UTF-8, which separate words.
+    # A lone surrogate becomes bytes that are not valid UTF-8; the program treats them as separators.
     to.write("".join(lines).encode("utf-8", "surrogatepass"))
     lines.clear()
 
@@ -187,14 +184,14 @@ def _put(to: BinaryIO, lines: list[str]) -> None:
 def json_text(text: Any) -> str:
     """Return a text as JSON."""
     if isinstance(text, str):
-        # The encoder that escapes all but ASCII is twice as fast, unless that is most of the text.
+        # The encoder that escapes non-ASCII characters is twice as fast, unless they are most of the text.
         line = encode_basestring_ascii(text)
         return line if len(line) < len(text) * 5 // 4 + 8 else encode_basestring(text)
     return json_value(text)
 
 
 def json_value(value: Any) -> str:
-    """Return a value as JSON; {} if it is of no type that the program has a use for."""
+    """Return a value as JSON; {} if its type has no use to the program."""
     if is_missing(value):
         return "null"
     if isinstance(value, str):
@@ -205,16 +202,16 @@ def json_value(value: Any) -> str:
         return json_value(value.item())
     if hasattr(value, "isoformat"):  # a date
         return encode_basestring_ascii(value.isoformat())
-    return "{}"  # which no text is: the program says so
+    return "{}"  # the program skips the record, because {} is no text
 
 
 def is_missing(value: Any) -> bool:
-    """Tell None, NaN and what pandas has for missing values."""
+    """Tell whether a value is None, NaN or missing in the sense of pandas."""
     return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
 
 
 def read_json_texts(path: str, names: Names) -> Iterator[Any]:
-    """Yield the texts that write_json_lines has written."""
+    """Yield the texts that write_json_lines wrote."""
     with open(path, "rb") as lines:
         for line in lines:
             yield json.loads(line.decode("utf-8", "surrogatepass"))[names.text]

@@ -1,12 +1,12 @@
 """The command ``alike-spark``: dedup, pairs and join of files on Apache Spark.
 
-It runs where Spark is installed, or under spark-submit:
+Run it where Spark is installed, or with spark-submit:
 
     alike-spark dedup s3a://bucket/corpus -o s3a://bucket/clean --master spark://host:7077
     alike-spark dedup s3://bucket/corpus -o s3://bucket/clean --work s3://bucket/tmp --master spark://host:7077
     spark-submit --master yarn .../site-packages/alike/_spark_command.py dedup hdfs:///corpus -o hdfs:///clean
 
-Imports are absolute and late, since spark-submit runs this file as a script.
+spark-submit runs this file as a script, so imports of the package are absolute, and stand in functions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".orc": "orc"}
-OWN_FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}  # as the program calls them
+OWN_FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}  # the program's names
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".lz4", ".snappy")
 NO_VALUE = ("fold", "strip_diacritics", "repetitions", "probability", "bloom", "records")
 
@@ -97,7 +97,7 @@ PARTITIONS = "tasks of the stages that go by hashes (default: as many as the inp
 
 
 def format_of(path: str) -> str:
-    """Return Spark's name for the format that a file's name tells."""
+    """Return Spark's name of the format, by the name of a file."""
     suffixes = PurePosixPath(path.rstrip("/")).suffixes
     if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
@@ -117,9 +117,9 @@ def _run(asked: dict[str, Any]) -> None:
     builder = SparkSession.builder.appName(f"alike {own['command']}")
     if own["master"]:
         builder = builder.master(own["master"])
-        if own["master"].startswith("local"):  # Spark takes the first python3 of the path, which may be another
+        if own["master"].startswith("local"):  # else Spark takes the first python3 of PATH, which may be another one
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    if own["work"]:  # Java does too little for its second compiler to pay
+    if own["work"]:  # Java has so little to do that its second compiler does not pay
         builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
     for setting in own["conf"]:
         name, equals, value = setting.partition("=")
@@ -137,7 +137,7 @@ def _run(asked: dict[str, Any]) -> None:
 
 
 def _check_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
-    """Refuse what only Spark does with files."""
+    """Refuse options that work only if Spark reads and writes files."""
     from alike._errors import UsageError
 
     if own["output_format"] or asked.pop("mask", False):
@@ -149,7 +149,7 @@ def _check_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
 
 
 def _over_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
-    """Have the program read and write files."""
+    """Let the program read and write files."""
     from alike import spark
 
     inputs = own["input"] if own["command"] == "join" else [own["input"]]
@@ -158,7 +158,7 @@ def _over_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
 
 
 def _over_frames(session: Any, own: dict[str, Any], asked: dict[str, Any]) -> None:
-    """Have Spark read and write files."""
+    """Let Spark read and write files."""
     from pyspark.errors import AnalysisException
 
     from alike import spark
@@ -166,7 +166,7 @@ def _over_frames(session: Any, own: dict[str, Any], asked: dict[str, Any]) -> No
 
     output_form = own["output_format"] or _form(own["input"][0], own)
     try:
-        # Files have the same rows whenever they are read.
+        # stable, because files have the same rows whenever they are read
         tables = [[path] for path in own["input"]] if own["command"] == "join" else [own["input"]]
         frames = [_read(session, paths, own) for paths in tables]
         found = getattr(spark, own["command"])(*frames, stable=True, **asked)
@@ -181,7 +181,7 @@ def _form(path: str, own: dict[str, Any]) -> str:
 
 
 def _read(session: Any, paths: list[str], own: dict[str, Any]) -> Any:
-    """Have Spark read files."""
+    """Let Spark read files."""
     form = _form(paths[0], own)
     reader = session.read.format(form)
     if form == "csv":
@@ -191,5 +191,5 @@ def _read(session: Any, paths: list[str], own: dict[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    del sys.path[0]  # the folder of this file, where alike.ray would pass for Ray
+    del sys.path[0]  # the folder of this file, in which "import ray" would find alike's ray.py
     sys.exit(main())

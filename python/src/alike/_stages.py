@@ -1,8 +1,8 @@
-"""The tasks of a plan, for engines that shuffle blocks: what alike.spark and alike.ray share.
+"""The tasks of a plan, run for an engine: the common part of alike.spark and alike.ray.
 
-An engine hands documents over in parts, as columns of strings, and keeps rows (stream, partition,
-block), or has tasks leave blocks in a place that all of them see. A task reads the blocks that are for
-it and makes others. docs/cluster.md has the format. Python looks into no block but those of results.
+An engine passes in documents in parts, as columns of strings. It moves blocks as rows (stream, partition,
+block), or lets tasks leave them in a place that all of them see. A task reads the blocks of its partition and
+makes others. docs/cluster.md describes the format. Python reads only the blocks with results.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from ._options import JoinOptions, Path, SchemeOptions, SearchOptions, Size, Tex
 from ._process import Program, end
 from ._rows import Schema, check_field, choose_label, choose_text
 
-Buffer = Any  # bytes, or what can be written as if it were
+Buffer = Any  # bytes, or another object with the buffer protocol
 Row = tuple[int, int, bytes]  # stream, partition, block
 
-# Names of the fields in plans, whatever columns are called.
+# Names of the fields in plans, for columns of any name.
 TEXT, ID, FIELD = "text", "id", "field"
-KEPT = "kept"  # column of a mask
+KEPT = "kept"  # name of the column of a mask
 SIDES = ("left", "right")
 HEADER = 48  # bytes of a block before its rows
-SAMPLE = 5000  # first rows of a table by which the program chooses columns
+SAMPLE = 5000  # first rows of a table, from which the program chooses columns
 
 
 class EngineRecordOptions(TypedDict, total=False):
-    """What is asked of the records of a table, in place of texts."""
+    """Options for the records of a table, in place of texts."""
 
     records: bool
     field: str | Sequence[str]
@@ -48,7 +48,7 @@ class EngineRecordOptions(TypedDict, total=False):
 
 
 class EngineOptions(SearchOptions, TextOptions, SchemeOptions, EngineRecordOptions, total=False):
-    """Flags of ``alike plan`` that an engine's runs have."""
+    """Flags of ``alike plan`` for runs on an engine."""
 
     memory: Size
     max_record: Size
@@ -74,7 +74,7 @@ class FilesDedupOptions(FilesOptions, EngineDedupOptions, total=False):
 
 
 class EngineTableOptions(JoinOptions, total=False):
-    """Flags of ``alike plan join`` that an engine's joins have."""
+    """Flags of ``alike plan join`` for joins on an engine."""
 
     partitions: int
     with_: str | Sequence[str]
@@ -91,37 +91,37 @@ class FilesTableOptions(EngineTableOptions, total=False):
 
 @dataclass(frozen=True)
 class Stage:
-    """Tasks that know nothing of each other. Streams are numbers."""
+    """A stage of a plan. Its tasks are independent of each other. Streams are numbers."""
 
     name: str
     tasks: int
-    documents: bool  # task I reads the documents of part I
+    documents: bool  # whether task I reads the documents of part I
     reads: tuple[int, ...]
     writes: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan, as the program has written it, and what it says."""
+    """A plan: the file that the program wrote, and its stages and streams."""
 
     text: bytes
     stages: tuple[Stage, ...]  # in the order in which they run
-    streams: Mapping[str, int]  # their numbers by name
+    streams: Mapping[str, int]  # number of each stream, by name
 
 
 @dataclass(frozen=True)
 class Settled:
-    """What a call asks for."""
+    """The checked arguments of a call. text, id and field are columns."""
 
-    text: str  # columns
+    text: str
     id: str | None
-    field: str | None  # that a keep rule looks at
-    longest: int  # bytes of a text
+    field: str | None  # the column that a keep rule compares
+    longest: int  # bytes of the longest usable text
     plan: dict[str, Any]  # options of the plan
 
 
 def settle(function: str, known: type, options: Mapping[str, Any], schema: Schema, text: str | None, id: str | None) -> Settled:
-    """Check what a call asks for."""
+    """Check the arguments of a call, and choose columns."""
     check(function, options, known)
     plan = {name: value for name, value in options.items() if value is not None}
     longest = size("max_record", plan.pop("max_record", "64MiB"))
@@ -135,13 +135,13 @@ def settle(function: str, known: type, options: Mapping[str, Any], schema: Schem
 
 
 def check_mask(mask: bool, names: Sequence[Hashable]) -> None:
-    """Refuse a mask over rows that have a column of its name."""
+    """Refuse a mask if there is a column with its name."""
     if mask and KEPT in names:
         raise UsageError(f'there is a column "{KEPT}" already: rename it')
 
 
 def size(name: str, value: Size) -> int:
-    """Return a number of bytes, which may be given as "64MiB"."""
+    """Return a number of bytes. The value may be a string such as "64MiB"."""
     match = re.fullmatch(r"(\d+) ?(?:([KMGT])(i?)B|B|)", str(value))
     if match is None or not int(match[1]):
         raise UsageError(f"{name} is {value!r}: take a number of bytes, such as 64MiB")
@@ -150,9 +150,9 @@ def size(name: str, value: Size) -> int:
 
 
 def make_plan(command: str, parts: int, options: Mapping[str, Any], work: Path | None = None) -> Plan:
-    """Plan a run over parts that an engine hands over, with as many partitions unless options say otherwise.
+    """Plan a run over this number of parts from an engine. By default there are as many partitions.
 
-    work: where tasks leave documents and blocks for each other; else the engine moves them.
+    work: folder or URL for documents and blocks; None: the engine moves them.
     """
     own = {"partitions": parts, **options, "text_field": TEXT, "id_field": ID, "work": work}
     return _without_publish(_planned(command, f"--engine={parts}", *arguments(own)))
@@ -164,11 +164,11 @@ class Sample:
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str | None]]
-    id: str | None  # the column with the ids; "-" for none
+    id: str | None  # the column with the ids; "-": none; None: the program chooses
 
 
 def of_records(options: Mapping[str, Any], text: str | None) -> bool:
-    """Tell whether records are asked about, and not texts."""
+    """Tell whether a call compares records, not texts."""
     if not (options.get("records") or options.get("field")):
         return False
     if text is not None:
@@ -179,7 +179,7 @@ def of_records(options: Mapping[str, Any], text: str | None) -> bool:
 def make_record_plan(
     command: str, tables: Sequence[Sample], parts: Sequence[int], options: Mapping[str, Any], work: Path | None = None
 ) -> Plan:
-    """Plan a run over the records of tables in so many parts each. The columns that are compared are chosen by the samples."""
+    """Plan a run over the records of tables. parts has the number of parts of each; columns are chosen from the samples."""
     own = {"partitions": sum(parts), **options, "work": work}
     ids = ["--left-id", "--right-id"] if command == "join" else ["--id-field"]
     flags = [f"{flag}={table.id}" for flag, table in zip(ids, tables, strict=True) if table.id is not None]
@@ -196,25 +196,25 @@ def make_record_plan(
 
 
 def record_fields(plan: Plan, side: int) -> list[str]:
-    """Return the columns of a table to hand over. It need not have those that a join has of either table."""
+    """Return the columns of a table to pass in. The table need not have the columns of the option with_."""
     made = json.loads(plan.text)
     table, field = made["tables"][side], made["reading"].get("field")
     return [*table["fields"], *([field] if field else []), *([table["id_field"]] if table["id_field"] != "-" else [])]
 
 
 def log_report(report: str | bytes) -> None:
-    """Log what a join has found out, as the program says it."""
+    """Log the report of a join, in the words of the program."""
     for line in json.loads(report)["text"].splitlines():
         logging.getLogger("alike").info(line)
 
 
 def _without_publish(plan: Plan) -> Plan:
-    """Leave out the last stage, which writes files: the engine has results as rows."""
+    """Leave out the last stage, which writes files: an engine gets its results as rows."""
     return replace(plan, stages=plan.stages[:-1])
 
 
 def plan_files(command: str, inputs: Sequence[str], output: str, options: Mapping[str, Any]) -> Plan:
-    """Plan a run whose tasks read files, and leave each other blocks, in places that all of them see."""
+    """Plan a run whose tasks read files, and exchange blocks, in places that all of them see."""
     return _planned(command, f"--results={output}", *arguments(options), "--", *inputs)
 
 
@@ -239,7 +239,7 @@ def _planned(command: str, *flags: str) -> Plan:
 
 
 def columns(arrays: Sequence[Any]) -> Iterator[Buffer]:
-    """Yield Arrow's columns of strings, all as long, as the program reads documents."""
+    """Yield Arrow arrays of strings, all of the same length, in the form in which the program reads documents."""
     import pyarrow
 
     rows = len(arrays[0])
@@ -255,13 +255,13 @@ def columns(arrays: Sequence[Any]) -> Iterator[Buffer]:
 
 
 def pack(plan: Plan, part: int, pieces: Iterable[Buffer]) -> Iterator[Row]:
-    """Make blocks of a part's documents, which are pieces of columns. Where the plan has a place for blocks they stay there."""
+    """Pack the documents of a part, which come as pieces of columns. Yield the blocks; none if the plan has a place for them."""
     with _output(plan, ["pack", "--columns", f"--task={part}"], pieces) as packed:
         yield from _rows(packed)
 
 
 def pack_and_run(plan: Plan, stage: Stage, part: int, pieces: Iterable[Buffer]) -> Iterator[Row]:
-    """Make blocks of a part's documents, and run the first stage on them. Yield what both make."""
+    """Pack the documents of a part, and run the first stage on them. Yield the blocks of both."""
     with _output(plan, ["pack", "--columns", f"--task={part}"], pieces) as packed:
         yield from _rows(packed)
         packed.seek(0)
@@ -269,19 +269,19 @@ def pack_and_run(plan: Plan, stage: Stage, part: int, pieces: Iterable[Buffer]) 
 
 
 def run_task(plan: Plan, stage: Stage, task: int, blocks: Iterable[Buffer]) -> Iterator[Row]:
-    """Run a task with the blocks that are for it, and its part's documents if it reads them, in any order."""
+    """Run a task with the blocks of its partition, and of its part's documents if it reads them, in any order."""
     with _output(plan, [stage.name, f"--task={task}", "--pipe"], _framed(blocks)) as output:
         yield from _rows(output)
 
 
 def run_last(plan: Plan, stage: Stage, task: int) -> Iterator[Row]:
-    """Run a task of the last stage of a plan whose blocks lie in its place for them. Yield what it makes."""
+    """Run a task of the last stage of a plan that has a place for blocks. Yield the blocks that it makes."""
     with _output(plan, [stage.name, f"--task={task}", "--print"], ()) as output:
         yield from _rows(output)
 
 
 def run_in_place(plan: Plan, stage: Stage, task: int) -> str:
-    """Run a task whose blocks lie in the plan's place for them. Return what it says: publish the summary, match its report, as JSON."""
+    """Run a task of a plan that has a place for blocks. Return its output: of publish the summary, of match the report, as JSON."""
     last = {"publish": ["--json", "--again"], "match": ["--json"]}.get(stage.name, [])
     with _output(plan, [stage.name, f"--task={task}", *last], ()) as output:
         return output.read().decode()
@@ -295,10 +295,10 @@ def _framed(blocks: Iterable[Buffer]) -> Iterator[Buffer]:
 
 @contextmanager
 def _output(plan: Plan, arguments: Sequence[str], pieces: Iterable[Buffer]) -> Iterator[IO[bytes]]:
-    """Run the program to its end, and open what it has made: nothing of it counts if it fails.
+    """Run the program to its end, and open its output. Raise an error if it fails.
 
-    Output waits in a temporary file, so memory does not grow with it, and the child never
-    waits for a reader who is still writing.
+    The output goes to a temporary file, so that memory does not grow with it, and so that the child never
+    blocks on a full pipe while its input is still being written.
     """
     with tempfile.TemporaryDirectory(prefix="alike-") as folder:
         path = os.path.join(folder, "plan.json")
@@ -327,7 +327,7 @@ def _feed(child: subprocess.Popen[bytes], pieces: Iterable[Buffer]) -> None:
             for piece in pieces:
                 to.write(piece)
     except BrokenPipeError:
-        pass  # the child has ended: its status says why
+        pass  # the child has ended; its exit status says why
 
 
 def _rows(output: IO[bytes]) -> Iterator[Row]:
@@ -347,17 +347,17 @@ def pair_schema(plan: Plan) -> Any:
 
     join = json.loads(plan.text).get("join")
     names = join["header"] if join else ("a", "b", "similarity")
-    end = len(names) - 2 * len(join.get("others", ())) if join else 3  # behind it are columns of the tables
+    end = len(names) - 2 * len(join.get("others", ())) if join else 3  # from here on, columns of the tables
     return pyarrow.schema([(name, pyarrow.float64() if 2 <= i < end else pyarrow.string()) for i, name in enumerate(names)])
 
 
 def pair_tables(plan: Plan, rows: Iterable[Row]) -> Iterator[Any]:
-    """Yield what the last task of pairs or of a join has made as record batches, in its order."""
+    """Yield the result of the last task of pairs or of a join as record batches, in its order."""
     from pyarrow import csv
 
     schema = pair_schema(plan)
     wanted = (plan.streams["pairs-text"], plan.streams["links-text"])
-    with tempfile.TemporaryFile() as text:  # lines may go on in the next row
+    with tempfile.TemporaryFile() as text:  # a line may continue in the next row
         for stream, _, block in rows:
             if stream in wanted:
                 text.writelines(payloads(block))

@@ -6,9 +6,9 @@
     found = ray.pairs(dataset, id="url")          # every pair of similar documents: a, b, similarity
     links = ray.join(products, catalogue)  # the records of two tables that belong together
 
-Results are those of the command with ``--candidates lsh``. Ray moves, spills, schedules and
-tries again; the work is done by the program, which runs as a child of Ray's workers. This
-package must be installed on all nodes. Needs Ray 2 with Ray Data.
+Results are those of the command with ``--candidates lsh``. Ray schedules and retries tasks, and moves and
+spills data; the program, a child process of Ray's workers, does the work. This package must be installed
+on all nodes. Needs Ray 2 with Ray Data.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from ray.data import Dataset
     from typing_extensions import Unpack
 
-RETRIES = 3  # of a task that has failed, beside those of lost nodes
+RETRIES = 3  # of a failed task, besides retries after the loss of a node
 
-Part = tuple[int, int]  # stream, partition: an object for each that a task can write
+Part = tuple[int, int]  # stream, partition: a task returns an object for each
 
 
 @documented(EngineDedupOptions)
@@ -67,13 +67,13 @@ def dedup(
 ) -> Dataset:
     """Keep one document of every cluster of near-duplicates.
 
-    Return the rows that are kept, in their order; with ``mask`` all rows, and whether each is
-    kept in a column "kept". The first document is the first row.
+    Return the kept rows, in their order; with ``mask`` all rows, with a column "kept" that says whether each is
+    kept. The first document is the first row.
 
-    text: the column with the texts; else "text", or the only one with strings.
-    id: the column with the ids; else "id", if it is there; "-" for none. Of rows with the same
-        id all but the first are left out, as the command does.
-    partitions: tasks of the stages that go by hashes; else as many as data has blocks.
+    text: the column with the texts; default "text", or the only one with strings.
+    id: the column with the ids; default "id", if there is one; "-" for none. If rows have the same
+        id, all but the first are left out, as the command does.
+    partitions: tasks of the stages that divide rows by hashes; default: the number of blocks of data.
 
     Rows without a text, or with one of more than max_record bytes, are left out.
     """
@@ -90,9 +90,9 @@ def dedup(
 
 @documented(EngineOptions)
 def pairs(data: Dataset, *, text: str | None = None, id: str | None = None, **options: Unpack[EngineOptions]) -> Dataset:
-    """List every pair of similar documents: ids a and b, a being the earlier one, and similarity.
+    """List every pair of similar documents: ids a and b, where a is the earlier document, and similarity.
 
-    Ids are strings. A row without one is named by its place, "BLOCK:ROW", with blocks from 0 and
+    Ids are strings. A row without an id is named by its place, "BLOCK:ROW", with blocks from 0 and
     rows from 1 on. Everything else is as for dedup.
     """
     _refuse_records(options, text)
@@ -106,18 +106,18 @@ def pairs(data: Dataset, *, text: str | None = None, id: str | None = None, **op
 def join(
     left: Dataset, right: Dataset, *, left_id: str | None = None, right_id: str | None = None, **options: Unpack[EngineTableOptions]
 ) -> Dataset:
-    """Find the records of two tables that belong together: left_id, right_id, similarity, and that of each column.
+    """Find the records of two tables that belong together: left_id, right_id, similarity, and the similarity of each column.
 
     The links are those of ``alike join`` with the same options, in the order of the left table. With match="all",
-    candidates="lsh" and a threshold each pair is decided by itself, in many tasks. All else depends on all candidates:
-    tasks read the tables, and one decides, in memory (10 million records in 2 GiB). A column's similarity is None where
-    a value is missing. Ids are strings.
+    candidates="lsh" and a threshold, many tasks share the work, because each pair is decided by itself. Otherwise
+    decisions depend on all candidates: many tasks read the tables, and one decides, in memory (10 million records in
+    2 GiB). A column's similarity is None where a value is missing. Ids are strings.
 
-    left_id, right_id: the columns with the ids, which are not compared; else "id", else the first one; "-" numbers the
-        rows from 1 on.
-    field: the columns to compare, "name", "left=right:weight:tokens" or a list of such; else all that correspond, by the
-        first 5,000 rows. Values are compared as Arrow casts them to strings; lists, maps and structs are left out.
-    partitions: tasks of the stages that go by hashes; else as many as both have blocks.
+    left_id, right_id: the columns with the ids, which are not compared; default "id", else the first one; "-" numbers
+        the rows from 1 on.
+    field: the columns to compare, "name", "left=right:weight:tokens" or a list of these; default: all that correspond, by
+        the first 5,000 rows. Values are compared as Arrow casts them to strings; lists, maps and structs are left out.
+    partitions: tasks of the stages that divide rows by hashes; default: the number of blocks of both tables.
     """
     check("join", options, EngineTableOptions)
     samples = [_sample(data, id) for data, id in ((left, left_id), (right, right_id))]
@@ -136,7 +136,7 @@ def _refuse_records(options: Mapping[str, Any], text: str | None) -> None:
 
 
 def _sample(data: Dataset, id: str | None) -> Sample:
-    """Return the first rows of a table, by which columns are chosen."""
+    """Return the first rows of a table, from which columns are chosen."""
     kinds = _Columns(data).kinds
     simple = [name for name, kind in kinds.items() if not pyarrow.types.is_nested(kind)]
     if id not in (None, "-", *simple):
@@ -151,7 +151,7 @@ def _sample(data: Dataset, id: str | None) -> Sample:
 
 
 def _found(plan: Plan, results: Sequence[Any]) -> Dataset:
-    """Return the pairs that tasks of the last stage have found."""
+    """Return the pairs that the tasks of the last stage found."""
     table = ray.remote(_pairs)
     return ray.data.from_arrow_refs([table.remote(plan, result) for result in results])
 
@@ -178,13 +178,13 @@ def _is_text(kind: Any) -> bool:
     return str(kind) in ("string", "large_string", "string_view", "object", "str")
 
 
-Documents = Callable[[pyarrow.Table], Iterator[Any]]  # makes pieces of columns of a block of rows
+Documents = Callable[[pyarrow.Table], Iterator[Any]]  # turns a block of rows into pieces of columns
 
 
 def _run(plan: Plan, parts: Sequence[tuple[Documents, Any]]) -> list[Any]:
-    """Run all stages over blocks of rows. Return references to what each task of the last one has made.
+    """Run all stages over blocks of rows. Return references to the results of the tasks of the last stage.
 
-    An object holds the blocks that a task makes of a stream for a partition.
+    An object holds the alike blocks of one task, stream and partition.
     """
     if not parts:
         return []
@@ -195,7 +195,7 @@ def _run(plan: Plan, parts: Sequence[tuple[Documents, Any]]) -> list[Any]:
 
     def start(function: Any, task: int, stage: Stage, *given: Any) -> None:
         makes = [(stream, partition) for stream in stage.writes for partition in range(readers.get(stream, 0))]
-        if stage is first:  # which packs the documents of the task too
+        if stage is first:  # it packs the documents of the task too
             makes.append((documents, task))
         returned = _remote(function, len(makes)).remote(plan, stage, task, makes, *given)
         for part, reference in zip(makes, [returned] if len(makes) == 1 else returned, strict=True):
@@ -224,7 +224,7 @@ def _remote(function: Any, returns: int) -> Any:
     return ray.remote(max_retries=RETRIES, retry_exceptions=True, num_returns=returns)(function)
 
 
-# What follows runs on the nodes.
+# The functions below run on the nodes.
 
 
 def _first(plan: Plan, stage: Stage, task: int, parts: Sequence[Part], documents: Documents, block: pyarrow.Table) -> Any:
@@ -236,7 +236,7 @@ def _later(plan: Plan, stage: Stage, task: int, parts: Sequence[Part], *given: l
 
 
 def _sorted(rows: Iterator[Row], parts: Sequence[Part]) -> Any:
-    """Return what a task has made, an object for each part; of streams that nobody reads, nothing."""
+    """Return the blocks of a task, an object for each part. Blocks of streams that no stage reads are left out."""
     made: dict[Part, list[bytes]] = {part: [] for part in parts}
     for stream, partition, block in rows:
         if (stream, partition) in made:
@@ -253,7 +253,7 @@ def _usable(asked: Settled, text: Any) -> bool:
 
 
 def _text_columns(asked: Settled, block: pyarrow.Table) -> Iterator[Any]:
-    """Yield the documents of a block. A row without a usable text has an empty one, and no name."""
+    """Yield the documents of a block. A row without a usable text gets an empty text and no name."""
     for batch in _arrow(block).to_batches(max_chunksize=1 << 10):
         texts = _strings(batch.column(asked.text))
         good = pc.fill_null(pc.less_equal(pc.binary_length(texts), asked.longest), False)
@@ -276,7 +276,7 @@ def _strings(values: pyarrow.Array) -> pyarrow.Array:
     """Return values as strings."""
     try:
         return values.cast(pyarrow.string())
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError):  # of no simple type
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError):  # Arrow cannot cast this type
         return pyarrow.array([None if value is None else str(value) for value in values.to_pylist()], pyarrow.string())
 
 
@@ -285,7 +285,7 @@ def _arrow(block: Any) -> pyarrow.Table:
 
 
 def _keep(plan: Plan, asked: Settled, mask: bool, block: pyarrow.Table, made: list[Row]) -> pyarrow.Table:
-    """Return the rows of a block that are kept, or all with a mask."""
+    """Return the kept rows of a block, or all of them with a mask."""
     table = _arrow(block)
     kept = bytearray(_usable(asked, text) for text in table.column(asked.text).to_pylist())
     for stream, _, drops in made:

@@ -7,9 +7,9 @@
     links = spark.join(products, catalogue)  # the records of two tables that belong together
     spark.dedup_files("s3://bucket/corpus", "s3://bucket/clean", work="s3://bucket/tmp")  # files to files, at less cost
 
-Results are those of the command with ``--candidates lsh``. Spark moves, spills, schedules and
-tries again; the work is done by the program, which runs as a child of Spark's Python workers.
-This package must be installed on all of them. Needs PySpark 4.
+Results are those of the command with ``--candidates lsh``. Spark schedules and retries tasks, and moves and
+spills data; the program, a child process of Spark's Python workers, does the work. This package must be
+installed on all workers. Needs PySpark 4.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ if TYPE_CHECKING:
 
 ROW = "alike_row"  # partition << 33 | number in it, as Spark numbers rows
 BLOCKS = "stream int, partition int, block binary"
-Summary = dict[str, Any]  # of a run, with the keys of summary.json
+Summary = dict[str, Any]  # the summary of a run, with the keys of summary.json
 PIECE = 8 << 20  # bytes of blocks in a batch
 
-# For the passes over blocks. What Spark hands to Python at once is limited, as a block has up to
-# 256 KiB, or more if one row is longer. Their queries are small and known: neither compiling
-# them nor planning them anew as they run pays.
+# For the passes over blocks. They limit how much Spark gives to Python at once, since a block has up to
+# 256 KiB, or more if one row is longer. The queries are so simple that neither compiling them nor
+# adaptive planning pays.
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
@@ -93,7 +93,7 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-# For the pass over documents, of which there are many: they come as columns, of so many at once.
+# For the pass over documents. They are many and small, so Spark gives Python more rows at once, and compiles.
 PACKING = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
     "spark.sql.codegen.wholeStage": "true",
@@ -114,21 +114,21 @@ def dedup(
 ) -> DataFrame:
     """Keep one document of every cluster of near-duplicates.
 
-    Return the rows that are kept; with ``mask`` all rows, and whether each is kept in a column
-    "kept". The first document is the first row of the first partition.
+    Return the kept rows; with ``mask`` all rows, with a column "kept" that says whether each is kept. The first
+    document is the first row of the first partition.
 
-    text: the column with the texts; else "text", or the only one with strings.
-    id: the column with the ids; else "id", if it is there; "-" for none. Of rows with the same
-        id all but the first are left out, as the command does.
+    text: the column with the texts; default "text", or the only one with strings.
+    id: the column with the ids; default "id", if there is one; "-" for none. If rows have the same
+        id, all but the first are left out, as the command does.
     stable: df has the same rows, in the same partitions and order, whenever it is computed, as
-        files that are read have. Else its rows are copied to the executors' disks once.
-    work: a folder or URL (s3, gs, azblob) that all executors see, for documents and what tasks leave
-        each other: about twice the texts, in a folder of their own there, which is yours to remove when the
-        result has been used. This takes far less than when Spark moves all; on one machine it is a temporary folder.
-    partitions: tasks of the stages that go by hashes; else as many as df has partitions.
-    records: with it, or with field, records belong together by what their columns tell, though nothing in them is equal: one
-        record of each cluster is kept. One task decides, in memory (10 million records in 2 GiB).
-    field: the columns to compare, "name", "name:weight:tokens" or a list of such; else all, by the first 5,000 rows.
+        rows from files do. Otherwise its rows are copied to the executors' disks once.
+    work: a folder or URL (s3, gs, azblob) that all executors see, for documents and blocks, about twice the size of
+        the texts. They get a folder of their own there; remove it when the result has been used. This takes much less
+        processor time than letting Spark move all. If Spark's master is local, the default is a temporary folder.
+    partitions: tasks of the stages that divide rows by hashes; default: the number of partitions of df.
+    records: compare the records of a table, by their columns; field has the same effect. One record of each cluster is kept, even
+        if no two of its records are equal. One task decides, in memory (10 million records in 2 GiB).
+    field: the columns to compare, "name", "name:weight:tokens" or a list of these; default: all, by the first 5,000 rows.
 
     Rows without a text, or with one of more than max_record bytes, are left out.
     """
@@ -153,11 +153,11 @@ def pairs(
     work: Path | None = None,
     **options: Unpack[EngineOptions],
 ) -> DataFrame:
-    """List every pair of similar documents: ids a and b, a being the earlier one, and similarity.
+    """List every pair of similar documents: ids a and b, where a is the earlier document, and similarity.
 
-    Ids have the type of their column. A row without one is named by its place, "PARTITION:ROW",
-    with partitions from 0 and rows from 1 on; of records by its number. Pairs of records have the similarity of each
-    column too. Pairs come in no order. Everything else is as for dedup.
+    Ids have the type of their column. A row without an id is named by its place, "PARTITION:ROW", with partitions
+    from 0 and rows from 1 on; a record by its number. Pairs of records have the similarity of each column too.
+    Pairs come in no order. Everything else is as for dedup.
     """
     make, documents, _ = _asked("pairs", EngineOptions, options, df, text, id)
     plan, found = _Run([df], stable, work).result(make, documents, pair_tables, _pair_schema)
@@ -176,21 +176,21 @@ def join(
     work: Path | None = None,
     **options: Unpack[EngineTableOptions],
 ) -> DataFrame:
-    """Find the records of two tables that belong together: left_id, right_id, similarity, and that of each column.
+    """Find the records of two tables that belong together: left_id, right_id, similarity, and the similarity of each column.
 
-    The links are those of ``alike join`` with the same options. With match="all", candidates="lsh" and a threshold
-    each pair is decided by itself, in many tasks. All else depends on all candidates: tasks read the tables, and one
-    decides, in memory (10 million records in 2 GiB). A column's similarity is None where a value is missing. Links come
-    in no order.
+    The links are those of ``alike join`` with the same options. With match="all", candidates="lsh" and a threshold,
+    many tasks share the work, because each pair is decided by itself. Otherwise decisions depend on all candidates:
+    many tasks read the tables, and one decides, in memory (10 million records in 2 GiB). A column's similarity is None
+    where a value is missing. Links come in no order.
 
-    left_id, right_id: the columns with the ids, which are not compared; else "id", else the first one; "-" numbers the
-        rows from 1 on.
-    field: the columns to compare, "name", "left=right:weight:tokens" or a list of such; else all that correspond, by the
-        first 5,000 rows. Values are compared as Spark casts them to strings; arrays, maps and structs are left out.
+    left_id, right_id: the columns with the ids, which are not compared; default "id", else the first one; "-" numbers
+        the rows from 1 on.
+    field: the columns to compare, "name", "left=right:weight:tokens" or a list of these; default: all that correspond, by
+        the first 5,000 rows. Values are compared as Spark casts them to strings; arrays, maps and structs are left out.
     stable: for both tables, as for dedup.
-    with_: columns of either table that links have too, as strings, empty where a table or record has none.
+    with_: columns of either table to copy to the links, as strings, empty where a table or record has no value.
 
-    What was found out is logged by the logger "alike", as information. Everything else is as for dedup.
+    The logger "alike" logs the report as information. Everything else is as for dedup.
     """
     check("join", options, EngineTableOptions)
     samples = [_sample(df, id) for df, id in ((left, left_id), (right, right_id))]
@@ -207,15 +207,15 @@ def dedup_files(
 ) -> Summary:
     """Keep one document of every cluster of near-duplicates in files, and fill the folder output as ``alike dedup`` does.
 
-    Return the summary. The program reads and writes files itself, where Spark's tasks run: inputs, output
-    and work are folders or URLs (s3, gs, azblob) that all of them see. No text goes through Spark, so that this takes
-    a fraction of what dedup does.
+    Return the summary. The program reads and writes files itself, where Spark's tasks run, so inputs, output
+    and work are folders or URLs (s3, gs, azblob) that all of these see. No text goes through Spark: this takes
+    a fraction of the processor time of dedup.
 
-    work: a place for what tasks leave each other, about as large as the input; else beside output. What they have left in
-        a folder is removed in the end.
-    text, id: the columns with the texts and ids; else "text" and "id".
-    partitions: tasks of the stages that go by hashes; else by the size of the input and by memory, which is that of
-        a task. Files are not cut: have some for each processor.
+    work: a place for the blocks that tasks exchange, about as large as the input; default: beside output. Blocks in a
+        folder are removed at the end.
+    text, id: the columns with the texts and ids; default "text" and "id".
+    partitions: tasks of the stages that divide rows by hashes; default: by the size of the input and by memory, the
+        memory of a task. Files are not divided: have some for each processor.
     """
     check("dedup_files", options, FilesDedupOptions)
     return _on_files("dedup", inputs, output, {**options, "text_field": text, "id_field": id})
@@ -249,7 +249,7 @@ def join_files(
 def _asked(
     command: str, known: type, options: Mapping[str, Any], df: DataFrame, text: str | None, id: str | None
 ) -> tuple[Callable[[Sequence[int], Path | None], Plan], Callable[[Plan, int], list[Column]], Column]:
-    """Check what a call asks for. Return what makes the plan, what a table hands over, and which rows can be used."""
+    """Check the arguments of a call. Return functions for the plan and for the columns to pass in, and the usable rows."""
     if of_records(options, text):
         check(command, options, known)
         check_field(_Columns(df), options.get("keep"))
@@ -260,7 +260,7 @@ def _asked(
 
 
 def _record_columns(*frames: DataFrame) -> Callable[[Plan, int], list[Column]]:
-    """Return what tells which columns of tables are handed over."""
+    """Return a function from a plan and the number of a table to the columns to pass in."""
 
     def columns(plan: Plan, side: int) -> list[Column]:
         there = frames[side].columns
@@ -305,18 +305,18 @@ def _on_files(command: str, inputs: Path | Sequence[Path], output: Path, options
         made = json.loads(plan.text)
         if "://" not in made["work"]:
             shutil.rmtree(os.path.join(made["work"], made["digest"]), ignore_errors=True)
-            with suppress(OSError):  # what else is in it stays
+            with suppress(OSError):  # it is not removed if other files are in it
                 os.rmdir(made["work"])
 
 
 def _seen_anywhere(path: Path) -> str:
-    """Return a path that does not depend on the folder in which a process runs."""
+    """Return a path that does not depend on the working folder of a process."""
     where = os.fspath(path)
     return where if "://" in where else os.path.abspath(where)
 
 
 def _sample(df: DataFrame, id: str | None) -> Sample:
-    """Return the first rows of a table, by which columns are chosen."""
+    """Return the first rows of a table, from which columns are chosen."""
     names = _Columns(df).names()
     simple = [str(name) for name in names if not isinstance(df.schema[str(name)].dataType, (ArrayType, MapType, StructType))]
     if id not in (None, "-", *simple):
@@ -328,13 +328,13 @@ def _sample(df: DataFrame, id: str | None) -> Sample:
 
 
 def _usable(asked: Settled) -> Column:
-    """Tell the rows that have a text which is not too long."""
+    """Return the condition that a row has a text, and that it is not too long."""
     text = _column(asked.text)
     return text.isNotNull() & (F.octet_length(text) <= asked.longest)
 
 
 def _text_columns(asked: Settled) -> list[Column]:
-    """Return what documents consist of. A row without a usable text has an empty one, and no name."""
+    """Return the columns of documents. A row without a usable text gets an empty text and no name."""
     usable = _usable(asked)
     fields = [F.when(usable, _column(asked.text)).otherwise("")]
     if asked.field is not None:
@@ -348,7 +348,7 @@ def _pair_schema(plan: Plan) -> str:
 
 
 def _with_types(found: DataFrame, kinds: Sequence[Any]) -> DataFrame:
-    """Give ids, the first two columns, their types."""
+    """Cast the ids, the first two columns, to their types."""
     ids = [
         F.col(name) if isinstance(kind, StringType) else F.col(name).try_cast(kind).alias(name)
         for name, kind in zip(found.columns, kinds, strict=False)
@@ -362,7 +362,7 @@ Reader = Callable[[Plan, Iterable[Row]], "Batches"]
 class _Run:
     """A run over DataFrames.
 
-    tables are their rows, numbered. again: they are read once more behind the run.
+    tables are the DataFrames with numbered rows. again: the caller reads them again after the run.
     """
 
     def __init__(self, frames: Sequence[DataFrame], stable: bool, work: Path | None, again: bool = False) -> None:
@@ -381,9 +381,10 @@ class _Run:
         read: Reader,
         schema: Callable[[Plan], str],
     ) -> tuple[Plan, DataFrame]:
-        """Make the plan of so many parts, run all its stages, and return what read makes of the last one's blocks.
+        """Make the plan, run all its stages, and apply read to the blocks of the last one.
 
-        documents are columns of a table, as strings.
+        plan makes the plan from the numbers of parts and the place for blocks. documents returns the columns of a
+        table to pass in, as strings.
         """
         with _settings(self.session), _errors_of_tasks():
             parts = [_parts(table) for table in self.tables]
@@ -402,7 +403,7 @@ class _Run:
     def _packed(
         self, parts: Sequence[int], documents: Callable[[Plan, int], list[Column]], plan: Plan, run: Any, schema: str
     ) -> list[DataFrame]:
-        """Return what packs each table, by run, which is told the number of its first part and how many there are."""
+        """Return a frame for each table that packs it. run makes the function for it, from its first part and number of parts."""
         packed, first = [], 0
         for side, (table, n) in enumerate(zip(self.tables, parts, strict=True)):
             rows = table.select(ROW, *(column.alias(f"c{i}") for i, column in enumerate(documents(plan, side))))
@@ -413,7 +414,7 @@ class _Run:
     def _in_place(
         self, plan: Plan, parts: Sequence[int], documents: Callable[[Plan, int], list[Column]], read: Reader, schema: str
     ) -> DataFrame:
-        """Run stages that leave blocks in the plan's place for them."""
+        """Run the stages of a plan that has a place for blocks."""
         with _settings(self.session, PACKING):
             for table in self._packed(parts, documents, plan, lambda first, n: _pack(plan, first, n), "said string"):
                 table.collect()
@@ -430,12 +431,12 @@ class _Run:
     def _by_blocks(
         self, plan: Plan, parts: Sequence[int], documents: Callable[[Plan, int], list[Column]], read: Reader, schema: str
     ) -> DataFrame:
-        """Run stages whose blocks Spark moves, as rows."""
+        """Run the stages of a plan whose blocks Spark moves, as rows."""
         kept: list[DataFrame] = []
         made: dict[str, DataFrame] = {}
         first, *others, last = plan.stages
         try:
-            # The first stage reads documents alone: it packs them too, where they are.
+            # The first stage reads documents only, so one pass packs them and runs it.
             with _settings(self.session, PACKING):
                 for table in self._packed(parts, documents, plan, lambda at, n: _first(plan, first, at, n), BLOCKS):
                     kept.append(_materialized(table))
@@ -456,12 +457,12 @@ class _Run:
                 frame.unpersist()
 
     def _given(self, plan: Plan, stage: Stage, made: dict[str, DataFrame], written: dict[int, str]) -> DataFrame:
-        """Return the blocks that the tasks of a stage read: those of task I in partition I."""
+        """Return the blocks that the tasks of a stage read. The blocks of task I are in partition I."""
         wanted = [*stage.reads, plan.streams["documents"]] if stage.documents else list(stage.reads)
         by_source: dict[str, list[int]] = {}
         for stream in wanted:
             by_source.setdefault(written[stream], []).append(stream)
-        # A task by documents runs even if nothing is for it: an empty row wakes it.
+        # A task by documents must run even without any block, so each gets an empty row.
         given = self.session.range(stage.tasks if stage.documents else 0, numPartitions=1).selectExpr(
             "0 as stream", "cast(id as int) as partition", "cast(null as binary) as block"
         )
@@ -481,22 +482,22 @@ def _parts(rows: DataFrame) -> int:
 
 
 def _one_machine(session: SparkSession) -> bool:
-    """Tell whether all tasks run where this runs."""
+    """Tell whether all tasks run on this machine."""
     return re.fullmatch(r"local(\[.*\])?", session.conf.get("spark.master", "") or "") is not None
 
 
 def _below(work: Path) -> str:
-    """Return a place of this run's own."""
+    """Return a new folder below work, for this run only."""
     return f"{_seen_anywhere(work).rstrip('/')}/alike-{uuid.uuid4().hex}"
 
 
 def _column(name: str) -> Column:
-    """Return a column by its whole name: a dot is part of it."""
+    """Return a column by its name, which may contain dots."""
     return F.col("`" + name.replace("`", "``") + "`")
 
 
 def _materialized(frame: DataFrame) -> DataFrame:
-    """Run what makes a frame, and keep it on the executors' disks: a lost part of it is made again."""
+    """Compute a frame, and keep it on the executors' disks. Spark computes a lost part of it again."""
     frame = frame.persist(StorageLevel.DISK_ONLY)
     try:
         frame.count()
@@ -508,7 +509,7 @@ def _materialized(frame: DataFrame) -> DataFrame:
 
 @contextmanager
 def _settings(session: SparkSession, settings: dict[str, str] | None = None) -> Iterator[None]:
-    """Change settings of a session for as long as the context lasts."""
+    """Change settings of a session within the context."""
     settings = SETTINGS if settings is None else settings
     before = {name: session.conf.get(name, None) for name in settings}
     for name, value in settings.items():
@@ -522,7 +523,7 @@ def _settings(session: SparkSession, settings: dict[str, str] | None = None) -> 
 
 @contextmanager
 def _errors_of_tasks() -> Iterator[None]:
-    """Raise what a task has raised in the end, in place of what Spark says about it."""
+    """Raise the error that a task raised, in place of Spark's error about it."""
     try:
         yield
     except PySparkException as e:
@@ -532,15 +533,15 @@ def _errors_of_tasks() -> Iterator[None]:
         raise getattr(_errors, said[1])(said[2]) from e
 
 
-# What follows runs on the executors.
+# The functions below run on the executors.
 
 
 @cache  # once in a process
 def _loaded() -> None:
-    """Keep Python's collector off what a worker has loaded.
+    """Exclude the objects that a worker has loaded from garbage collection.
 
-    PySpark has it look at everything behind each task, which takes some 55 ms of processor time: more than the rest of a
-    small task, of which a run has dozens.
+    PySpark collects garbage after each task. With all these objects that takes some 55 ms of processor time, more than
+    the rest of a small task, and a run has dozens of tasks.
     """
     gc.freeze()
 
@@ -548,7 +549,7 @@ def _loaded() -> None:
 def _first(plan: Plan, stage: Stage, first: int, parts: int) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
         part = _part()
-        if part < parts:  # those behind it have no rows
+        if part < parts:  # later partitions have no rows
             yield from _blocks(pack_and_run(plan, stage, first + part, _pieces(batches, part)))
 
     return run
@@ -566,14 +567,14 @@ def _pack(plan: Plan, first: int, parts: int) -> Callable[[Batches], Batches]:
 
 
 def _part() -> int:
-    """Return the number of the partition that is handed over."""
+    """Return the number of the partition of this task."""
     context = TaskContext.get()
     assert context is not None
     return int(context.partitionId())
 
 
 def _pieces(batches: Batches, part: int) -> Iterator[Any]:
-    """Yield the documents of a partition as they lie in memory."""
+    """Yield the documents of a partition as pieces of columns, without copies."""
     number = part << 33
     for batch in batches:
         if not batch.num_rows:
@@ -640,7 +641,7 @@ def _batch(rows: list[Row]) -> pyarrow.RecordBatch:
 
 
 def _drops(plan: Plan, rows: Iterable[Row]) -> Batches:
-    """Yield the rows to leave out, as Spark numbers them."""
+    """Yield the numbers of the rows to leave out, as Spark numbers rows."""
     import pyarrow
 
     for stream, _, block in rows:
