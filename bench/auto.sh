@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# How near --candidates auto is to the better one of lsh and exact: alike pairs over real
-# texts at several thresholds and lengths of shingles, processor seconds and peak memory.
-# A line is marked if auto takes more than 1.2 times the least of the two, and 5 ms or 5 MB more.
+# Compares --candidates auto with the better of lsh and exact: processor seconds and peak memory of
+# alike pairs over real texts, at several thresholds and shingle lengths. A line is marked if auto
+# takes more than 1.2 times the smaller figure, and at least 5 ms or 5 MB more.
 #
 #   bench/auto.sh [FILE…]       JSONL, plain or .zst (default: all texts of ../shared/data)
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Bottom-k fingerprints as A. Gudkov's article measures them: every row of the table in
-# docs/benchmarks.md that is alike's. FOLDER holds a text a file; the article has 1000
-# long ones for fingerprints and 2000 for comparisons.
+# Measures bottom-k fingerprints as A. Gudkov's article does: it makes the rows for alike of the
+# table in docs/benchmarks.md. Each file in FOLDER is a text; the article has 1000 long texts for
+# fingerprints and 2000 for comparisons.
 #
 #   bench/bottomk.sh FOLDER [DOCUMENTS]
 #

@@ -6,9 +6,9 @@
 #
 #   bench/gigabyte.sh [BASE.jsonl[.zst]…]
 #
-# BASE are the texts that the corpus is made from (JSONL with a field text, each
-# file one language; 50 MB or more give originals that are no copies of each
-# other). Without any, the English Wikipedia texts beside the checkout are taken.
+# BASE are the texts that the corpus is made from: JSONL with a field text, one
+# language in each file, 50 MB or more so that the originals are not copies of each
+# other. The default are the English Wikipedia texts beside the checkout.
 #
 # Environment: ALIKE_BENCH_DIR, where the corpus is made and kept for the next
 # run (default: a temporary folder, removed at the end); ALIKE_BENCH_SIZE

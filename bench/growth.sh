@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs `alike dedup` over ten thousand, a hundred thousand, a million and ten
 # million short documents (14 to 32 words, 20 on average; a tenth are copies with up
-# to 4 % of their words edited), with all the memory it wants and under a ceiling,
-# and prints seconds, MB/s, the peak of resident memory, and the exponent of growth:
-# of each step, and from 100,000 documents on by least squares of the logarithms.
-# Linear growth is 1.
+# to 4 % of their words edited), without and with a memory ceiling, and prints
+# seconds, MB/s, the peak of resident memory, and the exponent of growth (1 is
+# linear): of each step, and from 100,000 documents on by least squares of the
+# logarithms.
 #
 #   bench/growth.sh [BASE.jsonl[.zst]…]
 #
@@ -13,8 +13,8 @@
 # Environment: ALIKE_BENCH_DIR, where the corpora are made and kept for the next
 # run (default: a temporary folder, removed at the end); ALIKE_BENCH_DOCS ("10000
 # 100000 1000000 10000000"); ALIKE_BENCH_MEMORY ("default 256MiB");
-# ALIKE_BENCH_COMMANDS (dedup); ALIKE_BENCH_RUNS (3), of which the median counts, of
-# corpora of up to a million documents: larger ones are run once.
+# ALIKE_BENCH_COMMANDS (dedup); ALIKE_BENCH_RUNS (3), whose median is printed; corpora
+# of more than a million documents are run once.
 source "$(dirname "$0")/lib.sh"
 begin growth ./cmd/alike ./bench/corpusgen
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Feeds alike with everything that it should survive and prints a table of what
-# became of it (Linux only; some cases need root, or user namespaces).
+# Feeds alike with every kind of bad input that it should survive, and prints a table
+# of the results (Linux only; some cases need root, or user namespaces).
 #
 #   bench/hostile.sh [-run REGEXP] [-memory SIZE]
 #

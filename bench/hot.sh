@@ -1,31 +1,31 @@
 #!/usr/bin/env bash
 # Runs `alike dedup` and `alike pairs` over corpora of one size whose documents all
-# meet in the same buckets, beside one whose documents have nothing in common:
-# copies of one text, texts from one template, near-copies with an edit each at
-# another place, texts that share three quarters and are not alike, and distinct
-# texts of one size. Prints seconds and their ratio to the distinct texts (asked for
-# are at most 3), the same of the time of processors (the better figures on a busy
-# machine), the peak of resident memory, and what came out: kept documents
-# beside those that there ought to be, clusters, capped buckets, verified pairs.
+# share buckets: copies of one text, texts from one template, near-copies with one
+# edit each, and texts that share three quarters of their words but are not similar.
+# A corpus of distinct texts of the same size is the base of comparison. Prints
+# seconds and their ratio to the distinct texts (the goal is at most 3), the same for
+# processor seconds (the better figures on a busy machine), the peak of resident
+# memory, and the results: kept documents beside the right number, clusters, capped
+# buckets, verified pairs.
 #
 #   bench/hot.sh [KIND…]      kinds of bench/hotgen; default: all
 #
-# Fails if a run with another memory has another result, if the memory is exceeded
-# by more than a fifth, or if documents were removed that nothing is like or copies
-# were kept. Near-copies may be kept: each is found with the recall asked for.
+# Fails if the result depends on the memory, if the memory is exceeded by more than
+# a fifth, if a document was removed that is similar to no other, or if a copy was
+# kept. Near-copies may be kept, because recall is below 1.
 #
 # Environment: ALIKE_BENCH_DOCS (1000000), documents of a corpus; ALIKE_BENCH_WORDS
 # (100), words of a document; ALIKE_BENCH_MEMORY ("default 64MiB");
-# ALIKE_BENCH_COMMANDS ("dedup pairs"); ALIKE_BENCH_RUNS (1), of which the median
-# counts. A corpus takes 0.7 GB and goes before the next is made.
+# ALIKE_BENCH_COMMANDS ("dedup pairs"); ALIKE_BENCH_RUNS (1), whose median is
+# printed. A corpus takes 0.7 GB and is removed before the next one is made.
 source "$(dirname "$0")/lib.sh"
 begin hot ./cmd/alike ./bench/hotgen
 
-# Everything is held against the distinct texts, so they come first.
+# All figures are compared with those of the distinct texts, so these come first.
 [ $# -gt 0 ] || set -- size copies template edits boilerplate
 kinds=(distinct)
 for kind in "$@"; do
-  "$bin/hotgen" -kind "$kind" -documents 1 >/dev/null # refuses what it does not know
+  "$bin/hotgen" -kind "$kind" -documents 1 >/dev/null # fails if it does not know the kind
   [ "$kind" = distinct ] || kinds+=("$kind")
 done
 documents=${ALIKE_BENCH_DOCS:-1000000}

@@ -1,29 +1,29 @@
 #!/usr/bin/env bash
-# Runs `alike dedup` with --work under a low ceiling of memory and kills it
-# (SIGKILL) at random moments, each time giving the same command again, until the
-# run is through and its kills are used up. Prints where every kill hit, the time
-# of all against that of a run that nobody disturbs, and whether the output is the
-# same bytes, and the summary the same counts, as of a run in memory. Fails if not.
+# Runs `alike dedup` with --work under a low memory ceiling, and kills it (SIGKILL)
+# at random moments. After each kill it starts the same command again, until the run
+# has ended and all kills are used up. Prints where every kill hit, the total time
+# beside that of an undisturbed run, and whether the output has the same bytes, and
+# the summary the same counts, as those of a run in memory. Fails if they differ.
 #
 #   bench/kills.sh [BASE.jsonl[.zst]…]
 #
-# BASE as in gigabyte.sh. How long a process lives is drawn from 0 to a tenth of
-# the undisturbed run, and it goes on from where the one before was killed, so
-# kills spread over the run from its begin to its end. Where processes die before
-# they have noted anything new, the longest life grows by half until one has. A run
-# that is through before the kills are is compared, and another begins.
+# BASE as in gigabyte.sh. A process lives for a random time of up to a tenth of the
+# undisturbed run. It resumes where the one before was killed, so the kills spread
+# over the whole run. If processes are killed before they record any progress, the
+# longest life grows by half until one does. If a run ends before all kills are used
+# up, its output is compared and another run begins.
 #
-# Fails too when a process has run for three times the undisturbed run and noted
-# nothing, or the last one does not end within ten times.
+# It also fails if a process records no progress within three times the undisturbed
+# run, or if the last one does not end within ten times.
 #
-# A kill leaves what was written in the system's cache, so this says nothing about
-# a loss of power; tests with a file system that forgets do.
+# After a kill, written data is still in the system's cache, so this does not test
+# power failures; tests with a file system that loses unsynced data do.
 #
 # Environment: ALIKE_BENCH_DIR, where the corpus is made and kept for the next
 # run (default: a temporary folder, removed at the end); ALIKE_BENCH_KILLS (50);
 # ALIKE_BENCH_SEED (1) of the moments; ALIKE_BENCH_SIZE (default 2GB);
-# ALIKE_BENCH_FLAGS, of corpusgen (default -words 20-200, so that as much is
-# spilled as of a much larger corpus); ALIKE_BENCH_MEMORY (64MiB);
+# ALIKE_BENCH_FLAGS, of corpusgen (default -words 20-200: short documents spill as
+# much as a much larger corpus of long ones); ALIKE_BENCH_MEMORY (64MiB);
 # ALIKE_BENCH_COMMAND (dedup; pairs can be killed too).
 source "$(dirname "$0")/lib.sh"
 begin kills ./cmd/alike ./bench/corpusgen
@@ -51,7 +51,7 @@ undisturbed=$seconds same=yes
 printf 'undisturbed, %-8s   %7.2f s  %6d MiB peak  same bytes: %s\n' "$memory:" "$undisturbed" "$(mib "$peak")" $same
 [ $same = yes ] || exit 1
 
-# records and last_record tell what the journal holds behind its settings.
+# records and last_record print what the journal contains after its settings.
 records() { grep -cvE '^(alike journal|[0-9a-f]{8} [=.]) ' "$journal" 2>/dev/null || true; }
 last_record() {
   if [ ! -e "$journal" ]; then
@@ -63,8 +63,8 @@ last_record() {
   fi
 }
 
-# live SECONDS gives the command and kills it after so long, tells in $killed whether
-# that was before its end, and in $through whether the run is through.
+# live SECONDS starts the command and kills it after this time. $killed says whether
+# the kill came before its end, and $through whether the run is done.
 live() {
   local status=0
   TMPDIR=$temp "$bin/measure" -o "$run/cost" -kill-after "$1s" "$bin/alike" "$command" "$corpus" -o "$result" --quiet "${flags[@]}" || status=$?
@@ -73,7 +73,7 @@ live() {
     echo "kills: the run was not gone on with: exit status $status" >&2
     exit 1
   fi
-  # Killed after its last act, a run is through all the same.
+  # A process that is killed after its last step has ended the run too.
   if [ "$killed" = 1 ] && [ ! -e "$journal" ] && [ -e "$result" ]; then
     through=1
   else

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Runs `alike dedup` and `alike pairs` over a corpus that is many times as large
-# as the memory they are given, beside runs of the same corpus that have all the
-# memory they want, and prints seconds, the ratio of both, the peak of resident
-# memory as the system accounts it, what was spilled to disk, how large the folder
-# for it has grown, and whether the outputs are the same bytes (and the counts in
-# the summary the same; its times are not compared). Fails if they are not, or if
-# the peak is more than a fifth above the ceiling.
+# as their memory ceiling, and over the same corpus without a ceiling. Prints
+# seconds, the ratio of both, the peak of resident memory as measured by the system,
+# the bytes spilled to disk, the largest size of the folder for them, and whether
+# the outputs have the same bytes (of the summary, the same counts). Fails if they
+# differ, or if the peak is more than a fifth above the ceiling.
 #
 #   bench/larger.sh [BASE.jsonl[.zst]…]
 #
@@ -14,9 +13,9 @@
 # Environment: ALIKE_BENCH_DIR, where the corpus is made and kept for the next
 # run (default: a temporary folder, removed at the end); ALIKE_BENCH_SIZE
 # (default 5.4GB, 20 times 256 MiB); ALIKE_BENCH_MEMORY ("256MiB 64MiB");
-# ALIKE_BENCH_COMMANDS ("dedup pairs"); ALIKE_BENCH_RUNS (1), of which the median
-# counts; ALIKE_BENCH_FLAGS, more flags of corpusgen (such as -words 14-32, for
-# short documents, of which more is spilled).
+# ALIKE_BENCH_COMMANDS ("dedup pairs"); ALIKE_BENCH_RUNS (1), whose median is
+# printed; ALIKE_BENCH_FLAGS, more flags of corpusgen (such as -words 14-32, for
+# short documents, which spill more).
 source "$(dirname "$0")/lib.sh"
 begin larger ./cmd/alike ./bench/corpusgen
 

@@ -1,24 +1,24 @@
 # shellcheck shell=bash
-# What the benchmarks beside this file share; each of them sources it. It sets the
-# options of the shell, goes to the root of the repository, and gives
+# Functions for the benchmarks beside this file; each of them sources it. It sets the
+# options of the shell, goes to the root of the repository, and defines
 #
-#   begin NAME PROGRAM…   the folders $dir (corpora, kept if ALIKE_BENCH_DIR names
+#   begin NAME PROGRAM…   makes the folders $dir (corpora, kept if ALIKE_BENCH_DIR names
 #                         it), $run (everything else) and $temp (temporary files of
-#                         what is measured); all goes at the end: $passing is what a
-#                         trap of a script's own has to remove. Builds the
+#                         the measured program), and removes them at the end; a script
+#                         that sets its own trap must remove $passing there. Builds the
 #                         programs, such as ./cmd/alike, into $bin
-#   base_texts FILE…      the files that corpora are made from, in $bases
-#   corpus FILE FLAG…     makes $dir/FILE with corpusgen, unless it is there
-#   measure COMMAND…      runs a command, and tells what it cost in $seconds, $cpu
-#                         (seconds of processors), $peak (bytes of resident memory)
-#                         and $disk (bytes in $temp, when they were most)
+#   base_texts FILE…      sets $bases to the files that corpora are made from
+#   corpus FILE FLAG…     makes $dir/FILE with corpusgen, unless it exists
+#   measure COMMAND…      runs a command, and sets $seconds, $cpu (processor seconds),
+#                         $peak (bytes of resident memory) and $disk (largest number of
+#                         bytes in $temp)
 #   alike COMMAND FILE FLAG…  measures alike dedup or pairs; its result is $result
 #   repeat N COMMAND FILE FLAG…  the same N times: $seconds and $cpu are medians, $peak
 #                         and $disk the largest
-#   digest PATH           one sum of a file, or of a folder but for summary.json
-#   counted KEY…          numbers of the summary of the last alike dedup
-#   outcome               digest of $result and the counts of its summary, if any
-#   within SIZE           whether $peak is not more than a fifth above a ceiling
+#   digest PATH           prints one checksum of a file, or of a folder without summary.json
+#   counted KEY…          prints numbers of the summary of the last alike dedup
+#   outcome               prints the digest of $result and the counts of its summary, if any
+#   within SIZE           tells whether $peak is at most a fifth above a ceiling
 #   mib BYTES, mb BYTES, ratio A B, median NUMBER…, size_of SIZE, speed (MB/s)
 set -euo pipefail
 export LC_ALL=C
@@ -42,8 +42,8 @@ begin() {
   go build -o "$bin/" ./bench/measure "$@"
 }
 
-# base_texts FILE… takes the English Wikipedia texts beside the checkout if no file
-# is named.
+# base_texts FILE… sets $bases; without a FILE, to the English Wikipedia texts beside
+# the checkout.
 base_texts() {
   local base data=../shared/data
   bases=()
@@ -64,8 +64,8 @@ base_texts() {
   done
 }
 
-# A corpus is kept with the words that it was made by. It is read once, so that
-# every run finds it in the page cache.
+# The arguments of a corpus are stored with it. The corpus is read once, so that
+# it is in the page cache for every run.
 corpus() {
   local file=$dir/$1 made
   shift
@@ -135,7 +135,7 @@ outcome() {
   echo "$(digest "$result")" $counts
 }
 
-# flags_of MEMORY sets $flags to those that give a run so much memory.
+# flags_of MEMORY sets $flags to the flags for a run with this memory.
 flags_of() {
   flags=()
   [ "$1" = default ] || flags=(--memory "$1")
@@ -147,7 +147,7 @@ ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", (b > 0 ? a / b : 0) }'
 speed() { awk -v b="$bytes" -v s="$seconds" 'BEGIN { printf "%.0f", b / s / 1e6 }'; }
 median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
-# size_of SIZE turns what --memory takes, such as 256MiB or 1GiB, into bytes.
+# size_of SIZE converts a value of --memory, such as 256MiB or 1GiB, to bytes.
 size_of() {
   case $1 in
     *GiB) awk -v n="${1%GiB}" 'BEGIN { printf "%.0f", n * 1073741824 }' ;;
@@ -159,8 +159,8 @@ size_of() {
   esac
 }
 
-# within SIZE tells whether $peak is not more than a fifth above a ceiling: yes,
-# no, or - where there is none.
+# within SIZE prints whether $peak is at most a fifth above a ceiling: yes, no, or -
+# if there is no ceiling.
 within() {
   if [ "$1" = default ]; then
     echo -

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs `alike dedup` over the same documents in every format and compression alone,
-# over a folder in which all of them are mixed, and over documents as long as a
-# record may be, under ceilings of memory, and prints seconds, the peak of resident
-# memory as the system accounts it, and whether the output is that of a run with all
-# the memory it wants. Fails if it is not, or if the peak is more than a fifth above
-# the ceiling, but for the long documents, which are outside of it.
+# Runs `alike dedup` with memory ceilings: over the same documents in each format and
+# compression, over a folder in which all of these are mixed, and over documents of
+# the largest length that a record may have. Prints seconds, the peak of resident
+# memory as measured by the system, and whether the output is that of a run without
+# a ceiling. Fails if it is not, or if the peak is more than a fifth above the
+# ceiling; the ceiling does not include the long documents themselves.
 #
 #   bench/memory.sh [BASE.jsonl[.zst]…]
 #
@@ -23,7 +23,7 @@ corpus corpus.jsonl -size "${ALIKE_BENCH_SIZE:-60MB}" -seed 1
 corpus=$dir/corpus.jsonl
 in=$run/in
 
-# pack FILE COMPRESSION compresses a file as its users do, in one piece.
+# pack FILE COMPRESSION compresses a file in one piece, as users do.
 pack() {
   case $2 in
     gz) gzip -f "$1" ;;
@@ -33,7 +33,7 @@ pack() {
   esac
 }
 
-# prepare KIND makes the inputs of a row in $in, and sets the flags that they want.
+# prepare KIND makes the inputs of a row in $in, and sets the flags that they need.
 prepare() {
   flags=()
   rm -rf "$in"
@@ -45,7 +45,7 @@ prepare() {
       pack "$in/b.jsonl" gz && pack "$in/c.jsonl" zst && pack "$in/d.jsonl" bz2 && pack "$in/e.jsonl" xz
       pack "$in/f.csv" gz && pack "$in/g.csv" zst && pack "$in/i.tsv" bz2
       ;;
-    long) # two alike, in words that no other document has
+    long) # two similar documents, in words that no other document has
       for text in one two; do
         awk -v last=$text 'BEGIN { for (i = 0; i < 7500000; i++) printf "%x ", i; print last }' >"$in/$text.txt"
       done

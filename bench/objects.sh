@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs `alike dedup` and `alike pairs` from bucket to bucket on a real S3 server
 # of this machine, compares every byte with a run over the same folder, and prints
-# seconds and peak memory of both. Then it does so with 200 small objects, of which
-# it counts the requests: one for each in every pass, and no byte twice.
+# seconds and peak memory of both. Then it repeats this with 200 small objects and
+# counts requests: each pass may read each object once, and no byte twice.
 #
 #   bench/objects.sh [FOLDER]
 #
 # FOLDER has the corpus (default: examples/corpus). The server is that of s3.sh, and keeps its data in
-# a temporary folder. Without one the script says so and ends: the tests have a server of their own.
+# a temporary folder. If there is no server, the script says so and ends.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
@@ -48,8 +48,8 @@ timed 'pairs, bucket to bucket' alike pairs s3://alike/in -o s3://alike/results/
 bucketcopy s3://alike/out "$dir/remote"
 bucketcopy s3://alike/results "$dir/results"
 
-# same FOLDER PREFIX LOCAL REMOTE: the outputs of dedup have the same bytes, but for
-# the paths that stand for ids, and what a summary measures.
+# same FOLDER PREFIX LOCAL REMOTE checks that two outputs of dedup have the same bytes,
+# except paths that serve as ids, and measurements in the summary.
 same() {
   for file in removed.csv clusters.csv kept.txt; do
     if [ -f "$3/$file" ]; then
@@ -63,8 +63,8 @@ same "$folder" s3://alike/in "$dir/local" "$dir/remote"
 sed "s#s3://alike/in/#$folder/#g" "$dir/results/pairs.csv" | cmp - "$dir/pairs.csv"
 echo "same bytes: $(find "$dir/local" -type f | wc -l) files, $(wc -l <"$dir/pairs.csv") lines of pairs"
 
-# 200 objects of 40 kB: every tenth record is nearly one of the object before. Shingles of
-# characters are so many that records are read again to compare them.
+# 200 objects of 40 kB: every tenth record is a near-copy of one in the object before. There are
+# so many character shingles that records are read again to compare them.
 mkdir "$dir/small"
 awk -v dir="$dir/small" 'BEGIN {
   srand(1)
@@ -89,8 +89,8 @@ bucketcopy "$dir/small" s3://alike/small
 size=$(cat "$dir"/small/* | wc -c)
 log_requests "$dir/requests"
 
-# counted NAME PASSES COMMAND…: runs the command, which may read each byte of the
-# small objects once in every pass.
+# counted NAME PASSES COMMAND… runs the command, and checks that it reads each byte of the
+# small objects at most once in every pass.
 counted() {
   local name=$1 passes=$2 before
   shift 2
@@ -109,7 +109,7 @@ counted() {
       }
     }'
 }
-# By bands: auto may read a sample of the records first, to choose.
+# lsh, because auto would read a sample of the records before it chooses.
 counted 'pairs, small objects' 2 alike pairs --tokens chars --candidates lsh s3://alike/small -o "$dir/small.csv"
 counted 'dedup, small objects' 3 alike dedup --tokens chars --candidates lsh s3://alike/small -o s3://alike/small-out
 alike pairs --tokens chars --candidates lsh "$dir/small" -o "$dir/small-local.csv" 2>/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The published systems that alike grew out of, each built from a checkout of its own source and run beside
-# alike: medians. ROUNDS (5) says how often each runs, in turns where whole commands are measured.
+# Builds the published systems that alike grew out of, each from a checkout of its own source, runs them beside
+# alike, and prints medians. ROUNDS (5) is the number of runs; whole commands run by turns.
 #
 #   bench/originals.sh bottomk ARTICLES FOLDER    A. Gudkov's program, of github.com/andreigudkov/articles, over
 #                                                 the 2000 texts of FOLDER or more, a file each; takes g++
@@ -10,7 +10,7 @@
 #   bench/originals.sh exlsh EX_LSH [TEXTS]       github.com/meltwater/ex_lsh over the lines of TEXTS (400 kB of
 #                                                 Reuters); takes elixir, zstd and jq
 #
-# hash4j is run by bench/simhash.sh. Nothing is written into the checkouts.
+# bench/simhash.sh runs hash4j. Nothing is written into the checkouts.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
@@ -24,8 +24,8 @@ checkout=$(absolute "$2")
 inputs=()
 for input in "${@:3}"; do inputs+=("$(absolute "$input")"); done
 
-# bottomk prints the median over the rounds of what the program says, the best of three passes. It reads
-# ruwiki.txt of the folder that it is run in, a text a line, and knows no characters beyond 16 bits.
+# bottomk prints the median over the rounds of the program's own figure, which is the best of three passes. The
+# program reads ruwiki.txt of its working folder, a text a line, and knows no characters beyond 16 bits.
 bottomk() {
   [ ${#inputs[@]} -eq 1 ] || usage
   begin originals
@@ -49,7 +49,7 @@ bottomk() {
 }
 
 # broder prints seconds and processor seconds of whole commands. The program is compiled from all files of
-# its folder, and writes logs into the folder that it is run in.
+# its folder, and writes logs into its working folder.
 broder() {
   [ ${#inputs[@]} -ge 1 ] || usage
   begin originals ./cmd/alike

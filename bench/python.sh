@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# What rows in memory cost beside a file: alike.dedup of a million documents in every kind of
-# object, and the command on a JSONL file of the same documents. Needs Python with pandas,
-# polars and pyarrow; each is left out where it is not there.
+# Measures alike.dedup of a million documents in every kind of Python object, beside the command
+# on a JSONL file of the same documents. Needs Python; rows of pandas, polars and pyarrow are
+# left out where these are not installed.
 #
 #   bench/python.sh [BASE…]
 #
 #   PYTHON=python3       the interpreter
 #   DOCUMENTS=1000000    documents, of 1 kB on average
-#   ROUNDS=3             of which the medians are printed
-#   KINDS="pandas list"  of rows, in place of all
+#   ROUNDS=3             runs, whose medians are printed
+#   KINDS="pandas list"  kinds of objects (default: all)
 #   ALIKE_BENCH_DIR=…    keeps the corpus
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 begin python ./bench/corpusgen ./cmd/alike
@@ -16,7 +16,7 @@ base_texts "$@"
 corpus "python-${DOCUMENTS:=1000000}.jsonl" -documents "$DOCUMENTS" -words 120-300
 python=${PYTHON:-python3}
 
-# The program as Python finds it: what it costs by itself is measured too.
+# The program that Python runs is also measured by itself.
 printf '#!/bin/sh\nexec %q -o %q %q "$@"\n' "$bin/measure" "$run/child" "$bin/alike" >"$bin/measured"
 chmod +x "$bin/measured"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs alike on real data with truth and prints what came out.
+# Runs alike on real data with truth, and prints the results.
 #
 #   bench/realdata.sh [DATA]      DATA: folder with the data sets (default ../shared/data)
 set -euo pipefail

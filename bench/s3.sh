@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # A real S3 server of this machine, for the benchmarks that source this file:
 #
-#   find_server          sets $server, or says that there is none and ends the script
-#   start_server DIR     starts it over DIR, sets the environment by which programs find it, and
-#                        makes the bucket "alike". bucketcopy is in the PATH
-#   log_requests FILE    from now on programs go through bucketlog, which writes every request down
+#   find_server          sets $server; if there is none, it says so and ends the script
+#   start_server DIR     starts the server over DIR, sets the environment with which programs find
+#                        it, and makes the bucket "alike". bucketcopy must be in the PATH
+#   log_requests FILE    from now on programs use bucketlog, which logs every request in FILE
 #   stop_servers         ends what was started
 #
 # The server is `minio` or `versitygw`, whichever is in the PATH (or named by ALIKE_S3_SERVER). It
-# listens on 127.0.0.1 only, at the port ALIKE_S3_PORT (default 9753); requests are written down at
-# the next one.
+# listens on 127.0.0.1 only, at the port ALIKE_S3_PORT (default 9753); bucketlog listens at the
+# next port.
 port=${ALIKE_S3_PORT:-9753}
 servers=()
 
@@ -33,7 +33,7 @@ stop_servers() {
 start_server() {
   local at=$1
   mkdir -p "$at/data" "$at/meta"
-  # Nothing of the machine's own settings.
+  # Do not use settings of this machine's user.
   export AWS_ACCESS_KEY_ID=benchmark AWS_SECRET_ACCESS_KEY=benchmark-secret AWS_SESSION_TOKEN='' AWS_PROFILE=''
   export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null AWS_EC2_METADATA_DISABLED=true
   export AWS_REGION=us-east-1 AWS_ENDPOINT_URL=http://127.0.0.1:$port

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tasks of plans (`alike plan`, `alike stage`) as processes, and compares every byte with what
-# `alike dedup` and `alike pairs --candidates lsh` make of the same corpus:
+# Runs the tasks of plans (`alike plan`, `alike stage`) as processes, and compares every byte with the
+# results of `alike dedup` and `alike pairs --candidates lsh` for the same corpus:
 #
 #   bench/stages.sh [hot|kills|requests]…     default: all three
 #
@@ -8,7 +8,7 @@
 #             missing, empty and repeated, empty texts: in 1, 16 and 257 partitions; buckets over the cap
 #   kills     the same, all tasks twice and in a random order, 20 of them killed (SIGKILL) at random moments
 #   requests  ALIKE_BENCH_SIZE (300MB) of news-like texts on a real S3 server, see s3.sh: counts requests,
-#             and fails if they are more than the plan has estimated
+#             and fails if there are more than the plan estimates
 #
 # Environment: ALIKE_BENCH_KILLS (20); ALIKE_BENCH_SEED (1) of order and moments; ALIKE_BENCH_SIZE.
 source "$(dirname "$0")/lib.sh"
@@ -20,7 +20,7 @@ unset -f alike # of lib.sh: here it is the program
 [ $# -gt 0 ] || set -- hot kills requests
 RANDOM=${ALIKE_BENCH_SEED:-1}
 
-# hot_corpus FOLDER makes it, in 5 files.
+# hot_corpus FOLDER makes the hot corpus, in 5 files.
 hot_corpus() {
   mkdir -p "$1"
   {
@@ -37,7 +37,7 @@ hot_corpus() {
   }' | sort -n | cut -f 2- | split -l 610 -d --additional-suffix=.jsonl - "$1/part-"
 }
 
-# one COMMAND CORPUS FLAG… runs it in one process; its result is $whole.
+# one COMMAND CORPUS FLAG… runs a command in one process. Its result is $whole.
 one() {
   local command=$1 corpus=$2 status=0
   shift 2
@@ -47,7 +47,7 @@ one() {
   [ $status = 0 ] || [ $status = 3 ] # records were skipped
 }
 
-# plan COMMAND CORPUS FLAG… makes a plan, $run/plan.json; its results go to $many.
+# plan COMMAND CORPUS FLAG… makes the plan $run/plan.json. Its results go to $many.
 plan() {
   local command=$1 corpus=$2
   shift 2
@@ -59,7 +59,7 @@ plan() {
 # task STAGE NUMBER FLAG… runs a task of the plan.
 task() { alike stage "$1" --task "$2" --plan "$run/plan.json" --quiet "${@:3}"; }
 
-# same WHAT compares the results.
+# same WHAT compares $whole and $many.
 same() {
   if [ "$(digest "$many")" != "$(digest "$whole")" ]; then
     echo "stages: $1: other bytes than those of one machine" >&2
@@ -86,7 +86,7 @@ hot() {
   rm -rf "$run/hot"
 }
 
-# killed STAGE NUMBER runs a task until it is done, and kills it once if its turn has come.
+# killed STAGE NUMBER runs a task until it is done. If the task was chosen, it is killed once before.
 killed() {
   local pid status=0
   if [ $left = 0 ] || [ $((RANDOM % 8)) != 0 ]; then
@@ -145,7 +145,7 @@ requests() {
     tail -n "+$((before + 1))" "$run/requests" | awk -v command=$command -v size="$bytes" \
       -v read="$(field read_requests)" -v write="$(field write_requests)" '
       { moved += $4 }
-      $1 == "GET" && $2 ~ /[?&]list-type=/ { writes++; lists++; next } # at the price of one
+      $1 == "GET" && $2 ~ /[?&]list-type=/ { writes++; lists++; next } # a listing has the price of a write
       $1 == "GET" || $1 == "HEAD" { reads++; next }
       { writes++ }
       END {

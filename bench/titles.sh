@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Titles: texts of 7 to 11 words, 54 characters on average, a tenth of them copies with
-# edits, as alike pairs --ngram 3 finds them by auto, lsh and exact.
+# Runs alike pairs --ngram 3 over titles, by auto, lsh and exact. A title has 7 to 11 words, 54
+# characters on average; a tenth of them are copies with edits.
 #
 #   bench/titles.sh [PROGRAM…]   PROGRAM: other builds of alike to run beside, in the same rounds
 #
 #   ALIKE_TITLES="2000000 10000000"   documents
 #   ALIKE_TITLES_HOW="auto lsh exact"
-#   ALIKE_TITLES_RUNS=3               of each; medians count
+#   ALIKE_TITLES_RUNS=3               runs of each, whose medians are printed
 source "$(dirname "$0")/lib.sh"
 begin titles ./cmd/alike ./bench/corpusgen
 programs=("$bin/alike")

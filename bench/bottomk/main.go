@@ -94,7 +94,7 @@ func newFingerprinter(line string) (*fingerprinter, error) {
 	return &fingerprinter{shingler: shingler, sketcher: s.NewBottomKSketcher()}, nil
 }
 
-// of returns a sketcher that holds the fingerprint of a text.
+// of returns a sketcher that has the fingerprint of a text.
 func (f *fingerprinter) of(text []byte) *minhash.BottomKSketcher {
 	f.sketcher.Reset()
 	for at := 0; at < len(text); {
@@ -104,8 +104,8 @@ func (f *fingerprinter) of(text []byte) *minhash.BottomKSketcher {
 	return f.sketcher
 }
 
-// typical runs n pieces of work several times and returns the sum of each piece's median time: what they take
-// when nothing else gets between in most of the passes.
+// typical runs n pieces of work several times, and returns the sum of the median times of the pieces. Medians leave
+// out the passes in which another program disturbed a piece.
 func typical(n int, work func(i int)) time.Duration {
 	took := make([][]time.Duration, n)
 	for range *passes {

@@ -48,7 +48,7 @@ func run(listen, server string, args []string) error {
 	return http.ListenAndServe(listen, &logger{next: proxy, to: file})
 }
 
-// logger writes down requests when they are answered.
+// logger logs requests when they have been answered.
 type logger struct {
 	next http.Handler
 	mu   sync.Mutex

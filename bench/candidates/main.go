@@ -1,6 +1,6 @@
 // Command candidates measures the search for candidate pairs of records (package
-// candidates): seconds, processor seconds and memory of each step, what the search did, and
-// how much of the truth is among the pairs. Run it with -h.
+// candidates): seconds, processor seconds and memory of each step, counts of the search, and
+// recall. Run it with -h.
 package main
 
 import (
@@ -173,7 +173,7 @@ func (r run) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// timer prints what has passed since its last lap.
+// timer prints the time since its last lap.
 type timer struct {
 	start, processor time.Duration
 	zero             time.Time

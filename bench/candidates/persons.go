@@ -11,8 +11,8 @@ import (
 	"github.com/alike-dev/alike/candidates"
 )
 
-// fields are those of a person, by how many values each has in a million records. Values
-// are drawn with a skew: of values 0 … n−1 number n·uˢ.
+// fields are the fields of a person, with the number of values of each in a million records. A
+// value is drawn with a skew s: of the values 0 … n−1 number n·uˢ, for uniform u.
 var fields = []struct {
 	values int
 	skew   float64
@@ -36,7 +36,7 @@ func person(r *rand.Rand) (p [9]uint32) {
 	return p
 }
 
-// changed is a copy with up to four fields changed.
+// changed returns a copy with up to four fields changed.
 func changed(r *rand.Rand, p [9]uint32) [9]uint32 {
 	other := person(r)
 	for range 1 + r.IntN(4) {
@@ -46,8 +46,8 @@ func changed(r *rand.Rand, p [9]uint32) [9]uint32 {
 	return p
 }
 
-// persons makes one table, or two of which every hundredth record of the larger one, or as
-// many as the smaller one has, is a copy of one of the smaller.
+// persons makes one table, or two. Of two, every hundredth record of the larger table, up to the
+// size of the smaller one, is a copy of a record of the smaller table.
 func persons(left *candidates.Store, size string, second func() *candidates.Store) (right *candidates.Store, err error) {
 	first, other, two := strings.Cut(size, "x")
 	n, err := strconv.Atoi(first)
@@ -97,7 +97,7 @@ func (w *writer) add(s *candidates.Store, p [9]uint32) error {
 	for i, value := range p {
 		w.features = append(w.features, base+value)
 		base += uint32(fields[i].values)
-		// The share of value v is (v+1)/n to the power of 1/skew, less that of the one before.
+		// The share of value v is ((v+1)/n)^(1/skew) − (v/n)^(1/skew).
 		n, skew := float64(fields[i].values), 1/fields[i].skew
 		share := math.Pow(float64(value+1)/n, skew) - math.Pow(float64(value)/n, skew)
 		w.weights = append(w.weights, 1+uint32(-1024*math.Log(min(share, 1))))
@@ -107,8 +107,8 @@ func (w *writer) add(s *candidates.Store, p [9]uint32) error {
 
 // hostile makes records that are hard for an index.
 //
-//	equal   all are the same
-//	hot     one feature that all have, and one that no other has
+//	equal   all records are equal
+//	hot     one feature that all records have, and one that no other record has
 //	zipf    twelve features of a Zipf distribution with exponent 1.1 over ten thousand
 func hostile(s *candidates.Store, kind, size string) error {
 	n, err := strconv.Atoi(size)

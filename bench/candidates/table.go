@@ -13,7 +13,7 @@ import (
 	"github.com/alike-dev/alike/candidates"
 )
 
-// cut says which features a record has.
+// cut says how to cut a record into features.
 type cut struct{ rarest, grams int }
 
 // append adds the features of a cell, which begin with its column.
@@ -28,8 +28,8 @@ func (c cut) append(dst []string, column int, cell string) []string {
 	return dst
 }
 
-// fill puts the records into the left store, and those of a second table into another one.
-// It returns the records' numbers by their ids.
+// fill puts the records of the first table into the left store, and those of the second table, if
+// there is one, into the right store. It returns the records' numbers by their ids.
 func (j *job) fill(left *candidates.Store, memory int64) (right *candidates.Store, ids map[string]uint32, err error) {
 	switch {
 	case j.table != "":
@@ -121,7 +121,7 @@ func weight(holders uint32, records int) uint32 {
 	return uint32(1024 * max(0, math.Log(float64(records)/(1+float64(holders)))))
 }
 
-// score prints how many pairs there are, and which share of the truth is among them.
+// score prints the number of pairs and their recall.
 func (j *job) score(pairs *candidates.Pairs, ids map[string]uint32, records int) error {
 	found := map[uint64]bool{}
 	n := 0

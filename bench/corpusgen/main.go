@@ -1,6 +1,6 @@
 // Command corpusgen makes a corpus of any size with planted near-duplicates, and
 // the truth about them, from base texts. Run it with -h; package
-// internal/plant says how the corpus is made and what it is good for.
+// internal/plant describes how the corpus is made, and its uses.
 package main
 
 import (
@@ -126,7 +126,7 @@ func (c config) validate() error {
 	return c.options.Validate()
 }
 
-// parseSize reads a number of bytes with an optional kB, MB or GB; nothing is 0.
+// parseSize reads a number of bytes with an optional kB, MB or GB; "" is 0.
 func parseSize(s string) (int64, error) {
 	number, unit := s, int64(1)
 	for suffix, factor := range map[string]int64{"kB": 1e3, "MB": 1e6, "GB": 1e9} {
@@ -217,7 +217,7 @@ func newShards(name string, count int, bytes int64, documents int) (*shards, err
 	return s, s.next()
 }
 
-// next closes the file at hand and opens the next.
+// next closes the current file and opens the next one.
 func (s *shards) next() error {
 	if err := s.close(); err != nil {
 		return err
@@ -266,7 +266,7 @@ type file struct {
 	closers []func() error
 }
 
-// Close writes out what is buffered.
+// Close writes buffered data and closes the file.
 func (f *file) Close() error {
 	var errs []error
 	for _, c := range f.closers {
@@ -275,7 +275,7 @@ func (f *file) Close() error {
 	return errors.Join(errs...)
 }
 
-// create creates a file, compressed as its name says; no name is no file.
+// create creates a file, compressed as its name says. For an empty name it returns no file.
 func create(name string) (io.WriteCloser, error) {
 	if name == "" {
 		return nil, nil

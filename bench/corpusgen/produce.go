@@ -19,15 +19,15 @@ import (
 // blockDocuments is the number of documents made and written at a time.
 const blockDocuments = 256
 
-// tally is what was made.
+// tally counts what was made.
 type tally struct {
 	documents int
 	bytes     int64
 	pairs     int
 }
 
-// block is a row of documents on its way through the makers: the planner sends
-// it to the makers and, at the same time, to the writer, who waits for done.
+// block is a sequence of documents. The planner sends it to the makers and, at the
+// same time, to the writer, which waits for done.
 type block struct {
 	first, end int
 	lines      []byte
@@ -94,8 +94,8 @@ func makeBlock(m *plant.Maker, b *block, pairs bool) {
 	}
 }
 
-// writeBlocks writes the planned documents and then as many more as the size
-// asks for.
+// writeBlocks writes the planned documents, and then more until the corpus has the
+// size.
 func writeBlocks(order <-chan *block, planned int, size int64, out *shards, truth io.Writer) (tally, error) {
 	var made tally
 	var line []byte

@@ -55,7 +55,7 @@ type sink interface {
 	close() error
 }
 
-// run deals the documents of a corpus out to outputs.
+// run distributes the documents of a corpus among outputs.
 func run(corpus string, outputs []string) (err error) {
 	in, err := os.Open(corpus)
 	if err != nil {
@@ -130,7 +130,7 @@ var encoders = map[string]func(d document) ([]byte, error){
 	".lines": func(d document) ([]byte, error) { return []byte(oneLine(d.Text) + "\n"), nil },
 }
 
-// oneLine puts spaces in place of what ends a line or a field.
+// oneLine replaces characters that end a line or a field by spaces.
 func oneLine(text string) string {
 	return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text)
 }

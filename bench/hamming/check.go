@@ -13,7 +13,7 @@ import (
 	"github.com/alike-dev/alike/simhash"
 )
 
-// fingerprintsOf reads what `alike sketch` has written: ids, and signatures as bytes.
+// fingerprintsOf reads the output of `alike sketch`: ids, and signatures as bytes.
 func fingerprintsOf(path string) (ids []string, signatures [][]byte, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -35,8 +35,8 @@ func fingerprintsOf(path string) (ids []string, signatures [][]byte, err error) 
 	}
 }
 
-// checkPairs holds the pairs that `alike pairs --distance` has written against brute force,
-// for every step-th fingerprint.
+// checkPairs compares the pairs that `alike pairs --distance` wrote with brute force, for every
+// step-th fingerprint.
 func checkPairs(fingerprints, pairs string, distance, step int) error {
 	ids, signatures, err := fingerprintsOf(fingerprints)
 	if err != nil {

@@ -44,8 +44,8 @@ func main() {
 	}
 }
 
-// plant returns random fingerprints, of which every tenth has 1 to distance bits
-// flipped of the one before; how many there are.
+// plant returns random fingerprints, and the number of planted pairs. Every tenth
+// fingerprint is the one before it with 1 to distance bits flipped.
 func plant(random *rand.Rand, n, distance int) (fingerprints []uint64, planted int) {
 	fingerprints = make([]uint64, n)
 	for i := range fingerprints {
@@ -58,7 +58,7 @@ func plant(random *rand.Rand, n, distance int) (fingerprints []uint64, planted i
 	return fingerprints, planted
 }
 
-// flip flips up to so many bits.
+// flip flips up to n bits.
 func flip(random *rand.Rand, fingerprint uint64, most int) uint64 {
 	for range most {
 		fingerprint ^= 1 << random.IntN(64)
@@ -66,7 +66,7 @@ func flip(random *rand.Rand, fingerprint uint64, most int) uint64 {
 	return fingerprint
 }
 
-// measurePairs joins by all threads and checks that nothing planted is missing.
+// measurePairs finds all pairs, with all threads, and checks that no planted pair is missing.
 func measurePairs(fingerprints []uint64, distance, threads, planted int) error {
 	start := time.Now()
 	join, err := simhash.NewJoin(fingerprints, 64, distance)
@@ -97,8 +97,8 @@ func measurePairs(fingerprints []uint64, distance, threads, planted int) error {
 	return nil
 }
 
-// measureQueries asks for fingerprints near those that are there, each at another
-// place in memory.
+// measureQueries searches for fingerprints near those of the index, at random places in
+// memory.
 func measureQueries(random *rand.Rand, fingerprints []uint64, distance, queries int) error {
 	start := time.Now()
 	index, err := simhash.NewIndex(fingerprints, 64, distance)

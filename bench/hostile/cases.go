@@ -120,7 +120,7 @@ func folders() []hostile {
 	}
 }
 
-// many is a step that makes many small files.
+// many returns a step that makes many small files.
 func many(dir string, n int) func() error {
 	return func() error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -135,13 +135,13 @@ func many(dir string, n int) func() error {
 	}
 }
 
-// deep is a step that makes folders in folders and a file in the last one.
+// deep returns a step that makes nested folders and a file in the innermost one.
 func deep(n int) func() error {
 	return sh(fmt.Sprintf(`cd in; i=0; while [ $i -lt %d ]; do mkdir d; cd -P d; i=$((i+1)); done; echo 'the text at the bottom' > bottom.txt`, n))
 }
 
-// changes are files that change between listing and reading: while the run
-// waits for a FIFO, it has listed its inputs and read none.
+// changes are cases of files that change between listing and reading. A FIFO makes
+// the run wait after it has listed its inputs and before it reads any.
 func changes() []hostile {
 	waiting := func(change func() error) func() error {
 		return func() error {

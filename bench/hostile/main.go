@@ -1,13 +1,12 @@
 //go:build linux
 
-// Command hostile feeds alike with everything that it should survive, one case
-// after the other through the built binary, and prints a Markdown table of what
-// it said, its exit status, what became of the records, its peak memory and
-// seconds. A case that does not go as it should is marked and makes the exit
-// status 1.
+// Command hostile runs the alike binary with every kind of bad input that it should
+// survive, one case after the other. It prints a Markdown table with the message,
+// the exit status, the counts of records, the peak memory and the seconds of each
+// case. It marks cases that fail, and then ends with exit status 1.
 //
-// It is the demonstration for docs/guarantees.md; the tests are the bad_*.txtar
-// scripts and those of package corpus.
+// It demonstrates docs/guarantees.md; the tests are the bad_*.txtar scripts and
+// those of package corpus.
 package main
 
 import (
@@ -27,7 +26,7 @@ import (
 	"time"
 )
 
-// maxSeconds is after what a case is taken for a hang.
+// maxSeconds is the time after which a case counts as a hang.
 const maxSeconds = 300
 
 func main() {
@@ -86,7 +85,7 @@ type hostile struct {
 	noOutput bool   // nothing may have been left
 }
 
-// result is what a case came to.
+// result is the result of a case.
 type result struct {
 	message string
 	stderr  string
@@ -195,7 +194,7 @@ func (c *hostile) start(binary string, args []string) (*result, error) {
 	return r, nil
 }
 
-// head keeps the beginning of what is written, and counts skipped records.
+// head is a writer that keeps the first bytes, and counts skipped records.
 type head struct {
 	text    bytes.Buffer
 	skipped int
@@ -207,7 +206,7 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// watch follows the peak of a process's memory until it ends.
+// watch records the peak memory of a process until it ends.
 func watch(pid int) <-chan int64 {
 	peak := make(chan int64, 1)
 	go func() {
@@ -228,8 +227,8 @@ func watch(pid int) <-chan int64 {
 	return peak
 }
 
-// message picks the line of standard error that tells what was wrong: the one
-// that is waited for, else the first.
+// message picks the line of standard error that names the problem: the expected
+// one, else the first.
 func message(stderr, says string, skipped int) string {
 	wanted, err := regexp.Compile(says)
 	if err != nil {
@@ -284,7 +283,7 @@ func (r *result) row(name string) string {
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %.1f |", name, oneLine(r.message), exit, counts, peak, r.seconds)
 }
 
-// check tells what did not go as it should.
+// check returns what is wrong with a result.
 func (c *hostile) check(r *result) (complaints []string) {
 	complain := func(format string, args ...any) { complaints = append(complaints, fmt.Sprintf(format, args...)) }
 	if r.hang {
@@ -326,7 +325,7 @@ func (c *hostile) check(r *result) (complaints []string) {
 	return complaints
 }
 
-// oneLine makes a text fit for a cell of the table.
+// oneLine returns a text in a form that fits a cell of the table.
 func oneLine(s string) string {
 	if len(s) > 220 {
 		s = s[:100] + " … " + s[len(s)-100:]
@@ -334,7 +333,7 @@ func oneLine(s string) string {
 	return strings.NewReplacer("\n", "⏎", "|", `\|`, "\x00", "␀").Replace(s)
 }
 
-// removeAll removes a folder whatever its permissions, and however deep it is.
+// removeAll removes a folder of any permissions and any depth.
 func removeAll(dir string) {
 	filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if e != nil && e.IsDir() {

@@ -20,7 +20,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 )
 
-// lines are n records of different texts.
+// lines returns n records with different texts.
 func lines(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
@@ -37,12 +37,12 @@ func file(path string, data ...[]byte) error {
 	return os.WriteFile(path, bytes.Join(data, nil), 0o666)
 }
 
-// text is a step that writes a file.
+// text returns a step that writes a file.
 func text(path, content string) func() error {
 	return func() error { return file(path, []byte(content)) }
 }
 
-// all does several steps.
+// all returns a step that does several steps.
 func all(steps ...func() error) func() error {
 	return func() error {
 		for _, step := range steps {
@@ -64,7 +64,7 @@ func sh(script string) func() error {
 	}
 }
 
-// packed compresses data as a name says.
+// packed compresses data as the suffix of a name says.
 func packed(name string, data []byte) ([]byte, error) {
 	_, c, _ := corpus.NameFormat(name)
 	if c == corpus.Plain {
@@ -90,8 +90,8 @@ func packed(name string, data []byte) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// long is a step that writes head, size bytes that repeat piece, and tail, to
-// a file that is compressed as its name says. Only the pieces are ever held.
+// long returns a step that writes head, size bytes that repeat piece, and tail, to
+// a file that is compressed as its name says. It does not hold the whole in memory.
 func long(path, head, piece string, size int64, tail string) func() error {
 	return func() error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -131,8 +131,8 @@ func long(path, head, piece string, size int64, tail string) func() error {
 	}
 }
 
-// zstdRuns is a step that writes a zstd file of one frame: head, and then size
-// bytes of one byte in blocks of 128 KiB that take 4 bytes each.
+// zstdRuns returns a step that writes a zstd file of one frame: head, and then size
+// bytes of one value, in blocks of 128 KiB that take 4 bytes each.
 func zstdRuns(path, head string, b byte, size int64) func() error {
 	return func() error {
 		data, err := packed(path, []byte(head))
@@ -151,8 +151,8 @@ func zstdRuns(path, head string, b byte, size int64) func() error {
 	}
 }
 
-// damaged is a step that writes records compressed and then cut off or with a
-// byte changed; both places count from the end, 0 is none.
+// damaged returns a step that writes compressed records, and then cuts the file off
+// or changes a byte. Both places count from the end; 0 means none.
 func damaged(path string, cut, flip int) func() error {
 	return func() error {
 		data, err := packed(path, lines(5000))
@@ -167,8 +167,8 @@ func damaged(path string, cut, flip int) func() error {
 	}
 }
 
-// gzipZeros is a step that writes so many gigabytes of one byte as gzip members
-// of 64 MiB, compressed by deflate at its best, 1000 to 1.
+// gzipZeros returns a step that writes gigabytes of one byte as gzip members of
+// 64 MiB, with deflate's best compression, 1000 to 1.
 func gzipZeros(path string, gigabytes int) func() error {
 	return func() error {
 		var one bytes.Buffer
@@ -195,7 +195,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// repeated feeds a pipe with so many bytes of a piece between two others.
+// repeated writes head, size bytes that repeat piece, and tail to a pipe.
 func repeated(head, piece string, size int64, tail string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		chunk := bytes.Repeat([]byte(piece), 1<<20/len(piece))
@@ -210,7 +210,7 @@ func repeated(head, piece string, size int64, tail string) func(io.Writer) error
 	}
 }
 
-// socket is a step that makes a socket in the file system.
+// socket returns a step that makes a socket in the file system.
 func socket(path string) func() error {
 	return func() error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -225,7 +225,7 @@ func socket(path string) func() error {
 	}
 }
 
-// greedyXz is a step that writes 10 MB of records in one xz stream that asks for
+// greedyXz returns a step that writes 10 MB of records as one xz stream that needs
 // a dictionary of 1 GB.
 func greedyXz(path string) func() error {
 	return func() error {

@@ -1,6 +1,6 @@
-// Command hotgen makes corpora that are hard on a program that groups documents by
-// what they have in common: all of their documents, or most, share a bucket. Run
-// it with -h. Corpora such as people have are made by corpusgen.
+// Command hotgen makes corpora that are hard for a program that groups documents in
+// buckets: all of their documents, or most, share a bucket. Run it with -h. The
+// command corpusgen makes realistic corpora.
 package main
 
 import (
@@ -37,8 +37,8 @@ fields id and text, about 7 bytes a word, and the same for the same flags.
 Flags:
 `
 
-// kinds says how the words of document i are appended to dst. They stand for ever:
-// figures are compared over versions.
+// kinds has for each kind the function that appends the words of document i to dst.
+// Do not change them: figures are compared over versions.
 var kinds = map[string]func(m *maker, dst []byte, i int) []byte{
 	"distinct": func(m *maker, dst []byte, _ int) []byte {
 		return m.appendWords(dst, m.words-m.words/2+m.random.IntN(m.words/2*2+1))
@@ -67,7 +67,7 @@ var kinds = map[string]func(m *maker, dst []byte, i int) []byte{
 	},
 }
 
-// letters is the length of a word, on average.
+// letters is the average length of a word.
 const letters = 6
 
 // maker makes the documents of a corpus in order.

@@ -11,8 +11,8 @@ import (
 	"github.com/alike-dev/alike/linkage"
 )
 
-// half tells for each id of the left, or only, table whether it is in the half that is
-// learned from: records that belong together are in one half.
+// half tells for each id of the left, or only, table whether it is in the training half.
+// Records that belong together are in the same half.
 func (v variant) half() (taught func(id string) bool) {
 	of := v.clusters()
 	if v.b != nil { // ids of the tables may be the same
@@ -29,8 +29,8 @@ func sided(truth [][2]string) (s [][2]string) {
 	return s
 }
 
-// learn prints F1 on the half that nothing was learned from: without labels, by the matches
-// of the other half, and by 50 labels of it.
+// learn prints F1 on the test half: without labels, with all matches of the training half, and
+// with 50 labels of it.
 func (v variant) learn(work string) {
 	c := v.config(work)
 	taught := v.half()
@@ -77,7 +77,7 @@ func (v variant) learn(work string) {
 		len(half.Pairs), score(byHalf), byHalf.Learned.Without.F1, byHalf.Learned.Cross.F1, score(byMatches), score(byAsked), took.Seconds())
 }
 
-// fifty returns all matches of so many records that they are 50 or more.
+// fifty returns all matches of the first records, until there are 50 or more.
 func (v variant) fifty(all linkage.Labels) linkage.Labels {
 	of := v.clusters()
 	if v.b != nil {
@@ -99,7 +99,7 @@ func (v variant) fifty(all linkage.Labels) linkage.Labels {
 	return some
 }
 
-// ask answers 50 questions by the truth; those about the other half are passed over.
+// ask answers 50 questions by the truth, and skips questions about the test half.
 func (v variant) ask(l *linkage.Learner, taught func(id string) bool, truth map[[2]string]bool) (answers []linkage.Label) {
 	for len(answers) < 50 {
 		q, ok := l.Ask(answers, func(a, b string) bool { return taught(a) })
@@ -115,7 +115,7 @@ func (v variant) ask(l *linkage.Learner, taught func(id string) bool, truth map[
 	return answers
 }
 
-// config writes the tables and returns how they are joined.
+// config writes the tables and returns the configuration of their join.
 func (v variant) config(work string) linkage.Config {
 	c := linkage.Config{Left: filepath.Join(work, "a.csv")}
 	v.a.write(c.Left)
@@ -126,7 +126,7 @@ func (v variant) config(work string) linkage.Config {
 	return c
 }
 
-// isTrue returns the truth; in one table the smaller id comes first.
+// isTrue returns the true pairs; in one table the smaller id comes first.
 func (v variant) isTrue() map[[2]string]bool {
 	truth := map[[2]string]bool{}
 	for _, t := range v.truth {

@@ -1,5 +1,5 @@
-// Command linkage joins the tables of real data that come with their truth, as they are and
-// changed, and prints how good the decision is that alike takes without labels:
+// Command linkage joins tables of real data whose truth is known, unchanged and in variants, and
+// prints the quality of the decision that alike makes without labels:
 //
 //	go run ./bench/linkage -data ../shared/data [-folders DIR,…] [-only NAME]
 //
@@ -104,7 +104,7 @@ func load(folder string) variant {
 	return v
 }
 
-// shared are the folders of the data that comes with the project.
+// shared are the folders of the data below -data.
 var shared = []string{"er_abt_buy_full", "er_dblp_acm", "er_febrl4", "er_restaurants", "dedup_cora", "dedup_febrl1", "dedup_splink_fake1000"}
 
 func variants(data, folders string, plain bool) (all []variant) {
@@ -134,10 +134,10 @@ func variants(data, folders string, plain bool) (all []variant) {
 	return all
 }
 
-// chance is a number from 0 to 99 that depends on a text only.
+// chance returns a number from 0 to 99 that depends on a text only.
 func chance(s string) int { return int(mixed(s) >> 33 % 100) }
 
-// mixed is a number that depends on a text only.
+// mixed returns a number that depends on a text only.
 func mixed(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, b := range []byte(s) {
@@ -146,7 +146,7 @@ func mixed(s string) uint64 {
 	return (h ^ h>>29) * 0xbf58476d1ce4e5b9
 }
 
-// overlap leaves a share of the matches, in percent, and of the others one of both records.
+// overlap keeps a share of the matches, in percent, and removes one record of each other match.
 func (v variant) overlap(share int) variant {
 	dropA, dropB := map[string]bool{}, map[string]bool{}
 	for _, t := range v.truth {
@@ -169,7 +169,7 @@ func kept(truth [][2]string, dropA, dropB map[string]bool) [][2]string {
 	return slices.DeleteFunc(slices.Clone(truth), func(t [2]string) bool { return dropA[t[0]] || dropB[t[1]] })
 }
 
-// without leaves out a column.
+// without removes a column.
 func (v variant) without(column string) variant {
 	cut := func(t table) table {
 		at := slices.Index(t[0], column)
@@ -219,7 +219,7 @@ func (v variant) clusters() map[string]string {
 	return of
 }
 
-// duplicates leaves a share of the duplicates, in percent.
+// duplicates keeps a share of the duplicates, in percent.
 func (v variant) duplicates(share int) variant {
 	of, seen, gone := v.clusters(), map[string]bool{}, map[string]bool{}
 	for _, row := range v.a[1:] {
@@ -233,7 +233,7 @@ func (v variant) duplicates(share int) variant {
 	return variant{fmt.Sprintf("%s %d%%", v.name, share), drop(v.a, gone), nil, kept(v.truth, gone, gone)}
 }
 
-// split makes two tables of one.
+// split divides a table into two.
 func (v variant) split() variant {
 	s := variant{name: v.name + " split", a: table{v.a[0]}, b: table{v.a[0]}}
 	left := map[string]bool{}
@@ -285,7 +285,7 @@ func (v variant) run(work string) {
 	fmt.Printf("%-28s %7d best %.4f F1 %.4f links %6d p %.3f/%.3f-%.3f r %.3f/%.3f-%.3f %5.1fs\n", v.name, len(truth), best, f, len(links), p, r.PrecisionLeast, r.Precision, rec, r.Recall, r.RecallMost, took.Seconds())
 }
 
-// key returns the ids of a pair as the truth has them: in one table the smaller one first.
+// key returns the ids of a pair in the order of the truth: in one table the smaller one first.
 func (v variant) key(a, b []byte) [2]string {
 	if v.b == nil && string(a) > string(b) {
 		a, b = b, a

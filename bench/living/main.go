@@ -9,8 +9,8 @@
 //	go run ./bench/living hamming -docs 10000000
 //	go run ./bench/living open -docs 1000000 -dir /tmp/x
 //
-// A line for each measure: wall and processor seconds, so that what a busy machine takes away
-// can be told from what the program needs.
+// Each line has wall and processor seconds of a measurement, so that one can tell what the
+// program needs from waiting on a busy machine.
 package main
 
 import (
@@ -70,8 +70,8 @@ func sets() recipe.Recipe {
 	return r
 }
 
-// feed hands documents to the index in order, in batches of 64, on all processors, and returns
-// how long each batch was under way.
+// feed passes documents to the index in order, in batches of 64, on all processors, and returns
+// how long each batch took.
 func feed(x *index.Index, from, to, size int, document func(m *plant.Stamped, n int) index.Document, add bool) (took []time.Duration, err error) {
 	var turn sync.Mutex
 	ready := sync.NewCond(&turn)
@@ -121,7 +121,7 @@ func feed(x *index.Index, from, to, size int, document func(m *plant.Stamped, n 
 	return took, err
 }
 
-// timed prints what n documents take.
+// timed prints the time of n documents.
 func timed(name string, n int, what func() error) error {
 	wall, cpu := time.Now(), cost.Processor()
 	if err := what(); err != nil {
@@ -176,8 +176,8 @@ func check(docs int, dir string) error {
 	return x.Close()
 }
 
-// oneByOne checks documents one after the other, and prints how long each takes, and how much time of its
-// processor: what a busy machine lets it wait for is not in that.
+// oneByOne checks documents one after the other, and prints the wall time and the processor time of a document. The
+// latter does not include waiting on a busy machine.
 func oneByOne(x *index.Index, from int) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -210,7 +210,7 @@ func print(what string, took []time.Duration) {
 	fmt.Println()
 }
 
-// onDisk returns options with keys where they were asked for.
+// onDisk returns options with the keys on disk, if the flag asks for that.
 func onDisk(o index.Options) index.Options {
 	if keys == "disk" {
 		o.Keys = index.KeysOnDisk
@@ -218,7 +218,7 @@ func onDisk(o index.Options) index.Options {
 	return o
 }
 
-// syncEvery makes an index durable now and then, as a stream does, until the function that it returns is called.
+// syncEvery syncs an index at intervals, as a stream does. The function that it returns ends this.
 func syncEvery(x *index.Index, every time.Duration) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -237,7 +237,7 @@ func syncEvery(x *index.Index, every time.Duration) (stop func()) {
 	return func() { close(end); <-ended }
 }
 
-// hostile compares streams that are made to be slow with one of news.
+// hostile compares streams that are hard for the index with a stream of news.
 func hostile(docs int, _ string) error {
 	shuffled := rand.New(rand.NewPCG(2, 2))
 	for _, c := range []struct {
@@ -299,7 +299,7 @@ func shuffledInt(r *rand.Rand) int64 {
 	return r.Int64N(7200)
 }
 
-// searches measures searches of texts, of which half are there.
+// searches measures searches for texts, half of which are in the index.
 func searches(x *index.Index, docs, size, n int) error {
 	s, m := x.NewSearcher(), plant.NewStamped(size)
 	random := rand.New(rand.NewPCG(3, 3))
@@ -347,7 +347,7 @@ func hamming(docs int, _ string) error {
 	return searches(x, docs, 200, 20_000)
 }
 
-// open makes an index in a folder, if there is none, and opens it.
+// open opens the index in a folder, and makes it first if there is none.
 func open(docs int, dir string) error {
 	opening := index.OpenOptions{Cache: cache}
 	creating := opening
@@ -386,7 +386,7 @@ func open(docs int, dir string) error {
 	return x.Close()
 }
 
-// resident returns the bytes of memory that the process has now, 0 where that is not known.
+// resident returns the resident memory of the process in bytes, 0 if it is not known.
 func resident() (bytes int64) {
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

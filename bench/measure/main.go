@@ -1,7 +1,6 @@
-// Command measure runs a command and tells what it cost, as seen from outside:
-// seconds, processor seconds, the peak of its resident memory, and how large a
-// folder has grown while it ran. It can kill the command after a time. The
-// scripts beside it use it; run it with -h.
+// Command measure runs a command and prints its cost: seconds, processor seconds,
+// the peak of its resident memory, and the largest size of a folder while it ran.
+// It can kill the command after a time. The scripts in bench use it; run it with -h.
 package main
 
 import (
@@ -34,7 +33,7 @@ no less than what this program has, some MiB. 0 where the system does not tell.
 Flags:
 `
 
-// killedStatus is the exit status of a shell's command that was killed.
+// killedStatus is the exit status that a shell gives a killed command.
 const killedStatus = 128 + 9
 
 // job is the command line, parsed.
@@ -46,7 +45,7 @@ type job struct {
 	command   []string
 }
 
-// cost is what a command took.
+// cost is the cost of a command.
 type cost struct {
 	seconds    float64
 	processors float64 // seconds
@@ -153,8 +152,8 @@ func (c cost) write(file string) error {
 	return os.WriteFile(file, []byte(line), 0o666)
 }
 
-// watch looks at a folder until the function that it returns is called, which
-// tells the largest size it has seen. No folder has no size.
+// watch observes the size of a folder, which is 0 if there is none. The function that
+// it returns ends this and returns the largest size seen.
 func watch(folder string, every time.Duration) (stop func() int64) {
 	if folder == "" {
 		return func() int64 { return 0 }
@@ -180,8 +179,8 @@ func watch(folder string, every time.Duration) (stop func() int64) {
 	}
 }
 
-// folderSize adds up the files in a folder and below. Those that vanish meanwhile
-// count nothing.
+// folderSize adds up the files in a folder and below. Files that vanish meanwhile
+// are not counted.
 func folderSize(folder string) (size int64) {
 	_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Joins tables by alike and by programs that its users would otherwise take: the same machine and data, in one
-# run. Prints a table for each folder.
+# Joins tables with alike and with programs that its users would otherwise take, on the same machine and data, in
+# one run. Prints a table for each folder.
 #
 #   bench/others/joins.sh FOLDER...
 #
 # FOLDER has table.csv, or tableA.csv and tableB.csv (these also as .zst), and truth.csv. Splink runs on persons
 # only (the columns of FEBRL and persons.py), since its rules are made for columns by hand.
 #
-# Needs Go, Java 17, Python 3.11 with venv and pip, zstd, Linux. What is installed, and all that is written, goes
-# to a temporary folder. Environment: ALIKE_OTHERS_DIR, a folder to keep for the next run; ALIKE_OTHERS_PROGRAMS
+# Needs Go, Java 17, Python 3.11 with venv and pip, zstd, Linux. Installed programs and all other files go to a
+# temporary folder. Environment: ALIKE_OTHERS_DIR, a folder to keep for the next run; ALIKE_OTHERS_PROGRAMS
 # (default: all); ALIKE_OTHERS_SECONDS (900), after which a program is ended.
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -25,7 +25,7 @@ else
 fi
 go build -o "$dir/alike" ./cmd/alike
 python=$dir/joins/bin/python
-# install NAME PACKAGE… makes a virtual environment; what cannot be installed fails in the table.
+# install NAME PACKAGE… makes a virtual environment. A program that cannot be installed fails in the table.
 install() {
   local venv=$dir/$1
   shift

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Adds documents to living collections and then searches each of them there: alike
-# with its keys in memory and on disk, datasketch in memory and with its Redis
-# storage, and Lucene with the MinHash filter that Elasticsearch, OpenSearch and Solr
-# have of it. One run on the same machine and data; see README.md.
+# Adds documents to an index, and then searches for each of them: with alike (keys
+# in memory and on disk), datasketch (in memory and in Redis), and Lucene with the
+# MinHash filter that Elasticsearch, OpenSearch and Solr use. One run on the same
+# machine and data; see README.md.
 #
 #   bench/others/living.sh [CORPUS.jsonl TRUTH.csv]
 #
@@ -10,7 +10,7 @@
 # from the English Wikipedia texts beside the checkout.
 #
 # Needs Go, Python 3.11 or later with venv and pip, Java 17 or later, Maven, and Linux.
-# What is installed, and all that is written, goes to a temporary folder, or to
+# Installed programs and all other files go to a temporary folder, or to
 # ALIKE_OTHERS_DIR, which is kept. ALIKE_OTHERS_DOCUMENTS (10000), of the corpus;
 # ALIKE_OTHERS_PROGRAMS (default: alike datasketch redis lucene).
 set -euo pipefail

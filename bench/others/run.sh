@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Times alike side by side with programs that its users would otherwise take: the
-# same machine, data and task (near-duplicates of Jaccard similarity 0.8 or more,
-# word 5-grams, MinHash of 128), in one run. Prints a table for every corpus.
+# Times alike beside programs that its users would otherwise take, on the same
+# machine, data and task (near-duplicates of Jaccard similarity 0.8 or more, word
+# 5-grams, MinHash of 128), in one run. Prints a table for every corpus.
 #
 #   bench/others/run.sh [CORPUS.jsonl TRUTH.csv]
 #
 # CORPUS and TRUTH are of corpusgen. Without them a corpus of 20,000 documents is
-# made from the English Wikipedia texts beside the checkout. The slow programs read
-# a prefix of a larger corpus, and alike the same prefix beside them.
+# made from the English Wikipedia texts beside the checkout. Of a larger corpus, slow
+# programs read a prefix, and alike is also run over this prefix.
 #
-# Needs Go, Rust, Python 3.11 or later with venv and pip, and Linux. What is installed,
-# and all that is written, goes to a temporary folder.
+# Needs Go, Rust, Python 3.11 or later with venv and pip, and Linux. Installed programs
+# and all other files go to a temporary folder.
 #
 # Environment: ALIKE_OTHERS_DIR, a folder to keep for the next run (default: a
 # temporary one, removed at the end); ALIKE_OTHERS_DOCUMENTS (20000), of the corpus
@@ -39,8 +39,8 @@ mkdir -p "$dir/bin"
 go build -o "$dir/bin/" ./cmd/alike ./bench/corpusgen ./bench/others/judge
 (cd bench/others/ekzhu && go build -o "$dir/bin/ekzhu" .)
 
-# install NAME REQUIREMENT… makes a virtual environment. What cannot be installed
-# here is left out of the table.
+# install NAME REQUIREMENT… makes a virtual environment. A program that cannot be
+# installed is left out of the table.
 install() {
   local venv=$dir/venv/$1
   shift
@@ -56,7 +56,7 @@ install() {
   fi
 }
 
-# gaoya is a library of Rust. All instructions of the processor are its due.
+# gaoya is a Rust library. It is compiled for this processor, to use all its instructions.
 case " $programs " in
   *" gaoya "*)
     if (cd bench/others/gaoya && RUSTFLAGS='-C target-cpu=native' CARGO_TARGET_DIR=$dir/gaoya cargo build --quiet --release) >&2; then

@@ -7,10 +7,9 @@
 //
 //	go run . [flags] FOLDER... [-- FLAGS OF alike pairs]
 //
-// The runs of one round follow each other, each count is the least of all rounds,
-// and the output must be the same bytes for every number of threads. With -beside
-// another program is run in every round too, and the table says how many times as
-// long it takes.
+// A round runs all folders and numbers of threads; figures are the least of all
+// rounds. The output must be the same bytes for every number of threads. With -beside
+// every round runs another program too, and the table has the ratio of its time.
 package main
 
 import (
@@ -42,7 +41,7 @@ type options struct {
 	flags   []string // of alike pairs
 }
 
-// cell is what one folder took with one number of threads.
+// cell is the cost of one folder with one number of threads.
 type cell struct {
 	seconds    float64
 	processors float64 // user and system
@@ -122,8 +121,8 @@ func parse(args []string) (*options, error) {
 	return o, nil
 }
 
-// measure returns the cells by folder and number of threads, then those of the other
-// program.
+// measure returns the cells by folder and number of threads, then the cells of the
+// other program.
 func measure(o *options, scratch string) ([][]cell, error) {
 	cells := make([][]cell, len(o.folders))
 	outputs := make([][]byte, len(o.folders))
@@ -201,7 +200,7 @@ func speedup(o *options, cells []cell) []float64 {
 	return s
 }
 
-// efficiency returns the speed-ups by thread, of the first number of threads 1.
+// efficiency returns the speed-up for each thread; it is 1 for the first number of threads.
 func efficiency(o *options, cells []cell) []float64 {
 	e := speedup(o, cells)
 	for i := range e {

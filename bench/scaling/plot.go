@@ -22,7 +22,7 @@ func plot(o *options, cells [][]cell) error {
 	return draw(o, o.plot+"-efficiency.svg", "efficiency", one, func(i int) []float64 { return efficiency(o, cells[i]) })
 }
 
-// draw draws a line for every folder, and what could be had at best.
+// draw draws a line for every folder, and the ideal line.
 func draw(o *options, path, what string, ideal []float64, of func(folder int) []float64) error {
 	x := make([]float64, len(o.threads))
 	ticks := make([]chart.Tick, len(o.threads))
@@ -36,7 +36,7 @@ func draw(o *options, path, what string, ideal []float64, of func(folder int) []
 		Background: chart.Style{Padding: chart.Box{Top: 50, Left: 160, Right: 20, Bottom: 20}},
 		XAxis:      chart.XAxis{Name: "threads", Ticks: ticks},
 		YAxis:      chart.YAxis{Name: what, Range: &chart.ContinuousRange{Min: 0, Max: ideal[len(ideal)-1]}},
-		// No line belongs to it; drawn, its labels lie over each other in a corner.
+		// An axis without a line; its labels would overlap in a corner.
 		YAxisSecondary: chart.YAxis{Style: chart.Hidden()},
 		Series: []chart.Series{chart.ContinuousSeries{
 			Name: "ideal", XValues: x, YValues: ideal,

@@ -1,8 +1,8 @@
-// Command score holds the pairs that a program reported for a corpus of
-// corpusgen against the truth: recall over the planted pairs at or above the
-// threshold, and precision. A reported pair that nobody planted is not wrong for
-// that: its exact similarity is computed from the texts. It exits with 1 if a
-// reported pair is wrong or the recall is below the least recall asked for.
+// Command score compares the pairs that a program reported for a corpus of
+// corpusgen with the truth: recall over the planted pairs at or above the
+// threshold, and precision. A reported pair that was not planted may be right: its
+// exact similarity is computed from the texts. The exit status is 1 if a reported
+// pair is wrong, or if the recall is below the least allowed one.
 //
 //	go run ./bench/score -corpus corpus.jsonl -truth truth.csv -threshold 0.8 pairs.csv
 package main
@@ -37,7 +37,7 @@ func pairOf(a, b string) ids {
 	return ids{a, b}
 }
 
-// score is what a result is worth.
+// score is the quality of a result.
 type score struct {
 	planted  int // pairs of the truth at or above the threshold
 	found    int // of these, reported
@@ -83,8 +83,8 @@ func main() {
 	}
 }
 
-// judge compares the result with the truth, and what is not in the truth with
-// the corpus.
+// judge compares the result with the truth, and pairs that are not in the truth
+// with the corpus.
 func judge(corpus, truth, pairs string, threshold float64) (score, error) {
 	var s score
 	planted := make(map[ids]float64)
@@ -121,7 +121,7 @@ func judge(corpus, truth, pairs string, threshold float64) (score, error) {
 	return s, s.checkUnknown(corpus, unknown, threshold)
 }
 
-// check notes a pair whose similarity is not what was reported, or too low.
+// check records a pair whose similarity was reported wrongly or is too low.
 func (s *score) check(p ids, reported, is, threshold float64) bool {
 	if math.Abs(reported-is) <= rounding && is >= threshold-rounding {
 		return true

@@ -1,10 +1,10 @@
 // Command simhash measures SimHash as hash4j's announcement does: sets whose
 // elements' 64-bit hashes are generated on the fly, widths from 64 to 4096 bits,
-// sizes from 10 to 100,000. Given what Hash4j.java of this folder has printed, it
-// prints the ratio of the two as well.
+// sizes from 10 to 100,000. Given the output of Hash4j.java in this folder, it also
+// prints the ratio of the two.
 //
 // The hashes come from SplitMix64, one after the other as in Java or, with -vector,
-// several at once; what that takes is told, and is in the figures.
+// several at once. The figures include the time for this, which is printed as well.
 package main
 
 import (
@@ -69,7 +69,7 @@ func main() {
 	}
 }
 
-// readFile reads lines "method bits n nanoseconds"; the median of a cell counts.
+// readFile reads lines "method bits n nanoseconds", and takes the median of each cell.
 func readFile(path string) (map[cell]float64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -94,7 +94,7 @@ func readFile(path string) (map[cell]float64, error) {
 	return cells, in.Err()
 }
 
-// measure returns nanoseconds an element, and how many of them generating takes.
+// measure returns nanoseconds an element, and how many of them the generator takes.
 func measure(scheme simhash.Scheme, n, rounds int, source func(set []uint64, state uint64) uint64) (total, generating float64) {
 	sketcher := scheme.NewSketcher()
 	signature, set := make([]uint64, scheme.Words()), make([]uint64, n)

@@ -13,13 +13,13 @@ func usageOf() (u syscall.Rusage) {
 	return u
 }
 
-// Processor returns the processor time that the process has taken, of the system's too.
+// Processor returns the processor time of the process, user and system.
 func Processor() time.Duration {
 	u := usageOf()
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// PeakMemory returns the most resident memory that it has had, in bytes.
+// PeakMemory returns the peak of the process's resident memory, in bytes.
 func PeakMemory() int64 {
 	if most := int64(usageOf().Maxrss); runtime.GOOS == "darwin" {
 		return most

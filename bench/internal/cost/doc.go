@@ -1,2 +1,2 @@
-// Package cost tells benchmarks what their own process has taken; 0 where the system does not tell.
+// Package cost returns the processor time and peak memory of the own process, or 0 if the system does not tell them.
 package cost

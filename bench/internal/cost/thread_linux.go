@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Thread returns the processor time that the thread has taken. The goroutine must be locked to it.
+// Thread returns the processor time of the thread. The goroutine must be locked to it.
 func Thread() time.Duration {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // zero where it fails

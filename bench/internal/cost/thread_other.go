@@ -4,5 +4,5 @@ package cost
 
 import "time"
 
-// Thread is not told by this system.
+// Thread is 0, because this system does not tell it.
 func Thread() time.Duration { return 0 }
