@@ -77,7 +77,7 @@ func (v variant) learn(work string) {
 		len(half.Pairs), score(byHalf), byHalf.Learned.Without.F1, byHalf.Learned.Cross.F1, score(byMatches), score(byAsked), took.Seconds())
 }
 
-// fifty returns all matches of the first records, until there are 50 or more.
+// fifty returns 50 matches or a few more: all matches of some random clusters.
 func (v variant) fifty(all linkage.Labels) linkage.Labels {
 	of := v.clusters()
 	if v.b != nil {
