@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// canonicalNumber appends the shortest form of a number that stands alone in a normalised
-// value, but for signs of currency, percent and white space: grouping commas are left out,
-// and zeros that do not count. Numbers of more than 15 digits keep all of them, as codes do.
+// canonicalNumber appends the shortest form of the number in a normalised value. Only currency
+// signs, percent and white space may stand beside it. The form has no grouping commas and no
+// superfluous zeros; a number of more than 15 digits keeps all of them, as codes do.
 func canonicalNumber(dst, value []byte) (_ []byte, ok bool) {
 	v := bytes.TrimFunc(value, func(r rune) bool {
 		return r != '-' && r != '.' && (r < '0' || r > '9') && !isWord(r)
@@ -37,9 +37,9 @@ func canonicalNumber(dst, value []byte) (_ []byte, ok bool) {
 	return strconv.AppendFloat(clean[:0], f, 'f', -1, 64), true
 }
 
-// canonicalDate appends year, month and day of a normalised value, parted by spaces, in an
-// order that does not depend on how the value is written where the day is above 12: the
-// year, then the other two numbers, ascending where they may be either.
+// canonicalDate appends the date in a normalised value as three numbers separated by spaces. A date
+// that ends with the year is reversed, so 24/06/1971 becomes "1971 06 24". It does not look for the
+// month: 06/24/1971 becomes "1971 24 06", which has the same words in another order.
 func canonicalDate(dst, value []byte) (_ []byte, ok bool) {
 	var part [3]int
 	var length [3]int
@@ -83,9 +83,8 @@ func canonicalDate(dst, value []byte) (_ []byte, ok bool) {
 	return dst, true
 }
 
-// Shape returns the kind that a value looks like: Date, Number, Code, which is one word of
-// letters and numbers together, with separators or not, or Text. It is a guess about one
-// value: a column is of a kind if nearly all of its values are.
+// Shape guesses the kind of one value: Date, Number, Code (one word of letters and digits, with or
+// without separators) or Text. A column is of a kind if nearly all of its values are.
 func Shape(value []byte) Kind {
 	v := bytes.ToLower(bytes.TrimSpace(value))
 	if _, ok := canonicalDate(nil, v); ok {

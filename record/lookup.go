@@ -6,8 +6,8 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// A Lookup finds which values and tokens of rows outside the tables have numbers. It adds no numbers. It
-// belongs to one goroutine; the numbering must neither grow nor be finished meanwhile.
+// A Lookup finds the numbers of values and tokens of rows that are not in the tables. It adds no numbers. It
+// belongs to one goroutine; the numbering must neither grow nor be finished while it is used.
 type Lookup struct {
 	numbering *Numbering
 	kinds     []Kind
@@ -34,16 +34,16 @@ const (
 	rememberedTokens = 64
 )
 
-// NewLookup returns a lookup of values that are cut as kinds say, by column. With words only those tokens
-// are looked for that are words, in columns of words.
+// NewLookup returns a lookup of values. kinds says how values of each column are cut. With words it looks for
+// only those tokens that are words, in columns of words.
 func NewLookup(n *Numbering, kinds []Kind, repetitions, words bool) *Lookup {
 	l := &Lookup{numbering: n, kinds: kinds, cutter: NewCutter(), words: words, found: make([]Found, looked)}
 	l.cutter.Repetitions = repetitions
 	return l
 }
 
-// Find returns what there is of a value of column f. It holds until the next call. O(len(value)), less where
-// the value was met of late.
+// Find returns the numbers of a value of column f and its tokens. They are valid until the next call.
+// O(len(value)), less if the value was looked up recently.
 func (l *Lookup) Find(f int, value []byte) *Found {
 	if len(value) == 0 {
 		l.large = Found{Missing: true}
@@ -84,8 +84,7 @@ func (l *Lookup) Find(f int, value []byte) *Found {
 // compatibility forms make six code points of a byte at most, and each of them adds four tokens at most.
 const shortValue = maxTokens / (4 * 6)
 
-// cut leaves the tokens that are looked for in l.tokens, and perhaps others, and returns what tells the
-// value from others.
+// cut puts the tokens to look for, and perhaps others, into l.tokens, and returns the Whole of the value.
 func (l *Lookup) cut(value []byte, kind Kind) (whole Whole) {
 	l.tokens = l.tokens[:0]
 	switch {

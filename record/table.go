@@ -50,7 +50,7 @@ func (d *Dictionary) find(hash uint64) (number uint32, ok bool) {
 	return n - 1, n > 0
 }
 
-// first returns what stands in the first slot that is looked at for a hash; 0 if there is none.
+// first returns the content of the first slot of a hash; 0 if the slot is free.
 func (d *Dictionary) first(hash uint64) uint32 {
 	if len(d.slots) == 0 {
 		return 0
@@ -181,8 +181,8 @@ func (m *memory) met(raw uint64) (whole Whole, ok bool) {
 
 func (m *memory) meet(raw uint64, whole Whole) { *m.at(raw) = metValue{raw, whole} }
 
-// NameRows gives rows without an id the name that name returns for their number, which is that of the
-// first one, and so on, unless Number has said others.
+// NameRows gives each row without an id the name that name returns for its number. Numbers count from that of the
+// first row on, unless Chunk.Number set others.
 func (c *Chunk) NameRows(first int, name func(row int) string) {
 	start := uint32(0)
 	var ids []byte
@@ -415,7 +415,7 @@ type Table struct {
 // touched is how many values of a chunk are touched together.
 const touched = 64
 
-// touchValues reads what value will look at first of the values of a chunk, see Touch.
+// touchValues reads the memory that value will read first for the values of a chunk, see Touch.
 func (n *Numbering) touchValues(values []chunkValue) (sum uint64) {
 	for _, v := range values {
 		sum += uint64(n.columns[v.column].numbers.first(v.whole.hash()))
@@ -532,7 +532,7 @@ func (t *Table) ID(row int) []byte {
 	return c.ids[start:c.idEnds[at]]
 }
 
-// Kept returns value i of those of a row that are handed on, of so many a row.
+// Kept returns value i of the values of a row that are passed through unchanged. of is their number in a row.
 func (t *Table) Kept(row, i, of int) []byte {
 	c, at := t.chunk(row)
 	at = at*of + i

@@ -7,8 +7,8 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// A Word is a word of a value in the form that is compared: normalised; of numbers, dates and codes the
-// canonical form. Words joined by signs are also there as one word; a value of kind Value is one word.
+// A Word is a word of a value in the form in which it is compared: normalised, or the canonical form of a number,
+// date or code. Words joined by signs also appear as one word; a value of kind Value is one word.
 type Word struct {
 	Text   string
 	Tokens []uint64 // hashes; of several words that have one it is the first one's
