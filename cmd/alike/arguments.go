@@ -50,3 +50,20 @@ func exactly(n int, what string) cobra.PositionalArgs {
 }
 
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// dirAnd asks for a folder and at least one more argument.
+func dirAnd(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < 2 {
+			return usagef("%s: name the folder of the index, then %s", count(int64(len(args)), "argument"), what)
+		}
+		return nil
+	}
+}
+
+func oneOrTwoTables(_ *cobra.Command, args []string) error {
+	if len(args) != 1 && len(args) != 2 {
+		return usagef("%s: name two tables, or one", count(int64(len(args)), "argument"))
+	}
+	return nil
+}

@@ -3,24 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"runtime/debug"
 	"strings"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
-	"github.com/dustin/go-humanize"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/cluster"
-	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/simhash"
 	"github.com/alike-dev/alike/text"
 )
 
@@ -162,122 +157,6 @@ func (f *schemeFlags) scheme(flags *pflag.FlagSet) (minhash.Scheme, error) {
 	return s, nil
 }
 
-// inputFlags say what to read.
-type inputFlags struct {
-	format    choice
-	textField string
-	idField   string
-	maxRecord string
-	onError   choice
-	threads   int
-	memory    string
-	work      string
-	fresh     bool
-	// freshIndex says that --fresh is about an index too; only dedup has one.
-	freshIndex bool
-	timings    string
-	progress   choice
-	quiet      bool
-	json       bool
-}
-
-func (f *inputFlags) add(flags *pflag.FlagSet) {
-	f.addReading(flags)
-	flags.StringVar(&f.work, "work", "", "`folder` for data that go to disk; after a kill the same command continues from there (default: a temporary one)")
-	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
-	flags.StringVar(&f.timings, "timings", "", "write the time of every stage, and of its slowest thread, to this CSV `file`, and a table to standard error")
-	f.progress = choose(progressText, progressJSON)
-	flags.Var(&f.progress, "progress", "standard error while it runs: text for people, or json for programs, an object a line (progress, skip, notice, summary)")
-	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
-}
-
-// addReading adds the flags of all commands that read records.
-func (f *inputFlags) addReading(flags *pflag.FlagSet) {
-	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Parquet, corpus.Lines, corpus.Text)
-	f.format.value = ""
-	flags.Var(&f.format, "format", "jsonl, csv, tsv, parquet, lines (a document a line) or text (a document a file); default: by file name, jsonl for standard input")
-	flags.StringVar(&f.textField, "text-field", "text", "field or column with the text (a nested column of Parquet: meta.text)")
-	flags.StringVar(&f.idField, "id-field", "id", "field or column with the id; - names documents by file and line")
-	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
-	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
-	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and continue (exit status 3), or fail")
-	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
-	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 256MiB; more goes to disk (default: half of what the machine or its control group has)")
-	flags.BoolVar(&f.quiet, "quiet", false, "no progress, no list of skipped records")
-}
-
-func (f *inputFlags) apply(c *alike.Config) error {
-	c.Corpus.Format = corpus.Format(f.format.value)
-	c.Corpus.TextField = f.textField
-	c.Corpus.IDField = f.idField
-	c.OnError = dedup.OnError(f.onError.value)
-	c.Threads = f.threads
-	c.Work, c.Fresh = f.work, f.fresh
-	if c.Timings = f.timings != ""; c.Timings {
-		c.Outputs = append(c.Outputs, f.timings)
-	}
-	if f.fresh && f.work == "" && !f.freshIndex {
-		return usagef("--fresh is about a --work folder: name it, or leave --fresh out")
-	}
-	size, err := parseSize("max-record", f.maxRecord)
-	if err != nil {
-		return err
-	}
-	if size > math.MaxUint32 {
-		return usagef("--max-record is %s: take less than 4GiB", f.maxRecord)
-	}
-	c.Corpus.MaxRecord = size
-	if err := checkThreads(f.threads); err != nil {
-		return err
-	}
-	if c.Memory, err = f.budget(); err != nil {
-		return err
-	}
-	limitHeap(c.Memory)
-	if err := c.Corpus.Validate(); err != nil {
-		return usageError{err}
-	}
-	return nil
-}
-
-// limitHeap makes the garbage collector work harder near a memory budget of the process; 0: there
-// is none.
-func limitHeap(memory int64) {
-	if memory > 0 {
-		debug.SetMemoryLimit(max(memory-outsideHeap, memory*3/4))
-	}
-}
-
-// outsideHeap is resident memory outside the heap: mostly code. RssFile of a join of ten million
-// records was 40 MiB.
-const outsideHeap = 40 << 20
-
-// budget returns the memory budget of the flags.
-func (f *inputFlags) budget() (int64, error) { return budgetOf(f.memory) }
-
-// budgetOf returns a memory budget in bytes: as asked for, or half of the memory of the control
-// group or the machine.
-func budgetOf(asked string) (int64, error) {
-	if asked != "" {
-		return parseSize("memory", asked)
-	}
-	for _, limit := range []func() (uint64, error){memlimit.FromCgroup, memlimit.FromSystem} {
-		if size, err := limit(); err == nil && size > 0 {
-			return int64(size / 2), nil
-		}
-	}
-	return 0, nil // unknown: no ceiling
-}
-
-// parseSize reads a number of bytes as people write it.
-func parseSize(flag, s string) (int64, error) {
-	size, err := humanize.ParseBytes(s)
-	if err != nil || size == 0 || size > math.MaxInt64 {
-		return 0, usagef("--%s is %q: take a size, such as 64MiB or 4GiB", flag, s)
-	}
-	return int64(size), nil
-}
-
 // addMeasure adds the flag --measure.
 func addMeasure(flags *pflag.FlagSet, m *choice) {
 	var names []string
@@ -374,69 +253,46 @@ func checkRecall(recall float64) error {
 	return nil
 }
 
-func checkThreads(threads int) error {
-	if threads < 0 {
-		return usagef("--threads is %d: take 1 or more, or leave it out for all processors", threads)
-	}
-	return nil
-}
-
-// corpusFlags are the flags of the commands that read a corpus.
-type corpusFlags struct {
-	text   textFlags
-	scheme schemeFlags
-	input  inputFlags
-	search searchFlags
-	preset searchPreset
-	// Parameters of a preset that is a fingerprint.
-	fingerprint presetFlags
-	stored      storedFlags
-}
-
-func (f *corpusFlags) add(flags *pflag.FlagSet) {
-	f.preset.add(flags)
-	f.search.add(flags)
-	f.text.add(flags)
-	f.scheme.add(flags)
-	f.fingerprint.addParameters(flags)
-	f.stored.add(flags)
-	f.input.add(flags)
-}
-
-// config builds the configuration for inputs.
-func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config, error) {
-	c := alike.Config{Inputs: inputs, Keep: cluster.Keep{}}
-	var err error
-	f.settle(cmd.Flags())
-	if err := f.input.apply(&c); err != nil {
-		return c, err
-	}
-	useObjects(cmd, &c.Corpus)
-	if err := f.recognize(cmd, &c); err != nil {
-		return c, err
-	}
-	if c.Features, err = f.text.options(); err != nil {
-		return c, err
-	}
-	if err := f.settleDistance(&c, cmd.Flags()); err != nil {
-		return c, err
-	}
-	if err := f.scheme.apply(&c, cmd.Flags()); err != nil {
-		return c, err
-	}
-	f.stored.apply(&c)
-	f.settleBands(cmd.Flags(), c.Sketch)
-	c.Reads = append(f.text.reads(), f.scheme.reads()...)
-	if err := f.search.apply(&c, cmd.Flags()); err != nil {
-		return c, err
-	}
-	if c.Fingerprints && f.preset.name.value == "" && !cmd.Flags().Changed("verify") {
-		c.Verify = "" // the default of fingerprints
-	}
-	return c, nil
-}
-
 // addKeep adds the flag --keep.
 func addKeep(flags *pflag.FlagSet, keep *string) {
 	flags.StringVar(keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
+}
+
+// readPermutations returns the scheme of a file of numbers.
+func readPermutations(path string) (minhash.Scheme, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return minhash.Scheme{}, fmt.Errorf("--permutations: %w", err)
+	}
+	defer file.Close()
+	numbers, err := minhash.ReadNumbers(file)
+	if err != nil {
+		return minhash.Scheme{}, fmt.Errorf("--permutations %s: %w", path, err)
+	}
+	return minhash.Permutations(numbers, minhash.DefaultBits)
+}
+
+// isSimHash tells whether the scheme is one of package simhash.
+func (f *schemeFlags) isSimHash() bool {
+	line := strings.TrimLeft(f.line, " ")
+	return strings.HasPrefix(line, simhash.Simple.String()) || strings.HasPrefix(line, simhash.Fast.String())
+}
+
+// apply sets how signatures are made: by a MinHash scheme or, unless a preset has a text scheme, by
+// SimHash.
+func (f *schemeFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
+	if !f.isSimHash() {
+		var err error
+		c.Sketch, err = f.scheme(flags)
+		return err
+	}
+	if flags.Changed("seed") {
+		return usagef("--seed is for MinHash: SimHash has none, leave it out")
+	}
+	scheme, err := simhash.ParseScheme(f.line)
+	if err != nil {
+		return usageError{err}
+	}
+	c.Sketch = recipe.SimHash(scheme)
+	return nil
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/feed"
 )
@@ -72,16 +71,6 @@ func newIndex() *cobra.Command {
 	}
 	cmd.AddCommand(newIndexBuild(), newIndexAdd(), newIndexDelete(), newIndexInfo(), newIndexCheck(), newIndexCompact())
 	return cmd
-}
-
-// dirAnd asks for a folder and at least one more argument.
-func dirAnd(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) < 2 {
-			return usagef("%s: name the folder of the index, then %s", count(int64(len(args)), "argument"), what)
-		}
-		return nil
-	}
 }
 
 func newIndexBuild() *cobra.Command {
@@ -207,30 +196,6 @@ func newIndexAdd() *cobra.Command {
 	return cmd
 }
 
-// reading returns how records are read.
-func (f *inputFlags) reading(cmd *cobra.Command, inputs []string) (corpus.Options, error) {
-	c := dedup.Config{Inputs: inputs}
-	if err := f.apply(&c); err != nil {
-		return c.Corpus, err
-	}
-	useObjects(cmd, &c.Corpus)
-	return c.Corpus, nil
-}
-
-// skipping returns a function that reports records that cannot be read.
-func (f *inputFlags) skipping(cmd *cobra.Command) (onSkip func(*corpus.Problem) error, flush func()) {
-	told := newSkips(cmd.ErrOrStderr())
-	return func(p *corpus.Problem) error {
-		if f.onError.value == string(dedup.OnErrorFail) {
-			return p
-		}
-		if !f.quiet {
-			told.add(p)
-		}
-		return nil
-	}, told.flush
-}
-
 // feed adds records to an index, and reports the result. end completes the index and returns how
 // many documents it has.
 func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func() (int64, error)) error {
@@ -292,16 +257,6 @@ func newIndexDelete() *cobra.Command {
 			})
 		},
 	}
-}
-
-// withIndex opens an index for the time of use, in at most memory bytes; 0: as much as it needs.
-func withIndex(dir string, readOnly bool, memory int64, use func(x *index.Index) error) (err error) {
-	x, err := index.Open(dir, index.OpenOptions{ReadOnly: readOnly, Memory: memory})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	return use(x)
 }
 
 func newIndexInfo() *cobra.Command {

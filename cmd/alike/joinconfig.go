@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -157,6 +158,47 @@ func (f *joinFlags) saveConfig(cmd *cobra.Command, c alike.JoinConfig, r *alike.
 	}
 	if err := writeJSON(cmd, f.save, s); err != nil {
 		return fmt.Errorf("--save-config: %w", err)
+	}
+	return nil
+}
+
+var errJaccard = errors.New("measure is jaccard: tokens of records have weights; take weighted-jaccard or cosine")
+
+// apply sets the values of the flags.
+func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
+	if flags.Changed("idf") {
+		if s.IDF = linkage.IDF(f.idf.value); s.IDF != linkage.IDFSketch {
+			s.Epsilon, s.Delta = 0, 0 // of the sketch in the file
+		}
+	}
+	if flags.Changed("idf-epsilon") {
+		s.Epsilon = f.epsilon
+	}
+	if flags.Changed("idf-delta") {
+		s.Delta = f.delta
+	}
+	if flags.Changed("measure") {
+		if s.Measure, err = measure.Parse(f.measure.value); err != nil {
+			return usageError{err}
+		}
+		if s.Measure == measure.Jaccard {
+			return usagef("--%w", errJaccard)
+		}
+	}
+	if flags.Changed("repetitions") {
+		s.Repetitions = f.repetitions
+	}
+	if flags.Changed("candidates") {
+		s.Candidates = linkage.Candidates(f.candidates.value)
+	}
+	if flags.Changed("recall") {
+		if err := checkRecall(f.recall); err != nil {
+			return err
+		}
+		s.Recall = f.recall
+	}
+	if flags.Changed("bloom") {
+		s.Unfiltered = !f.bloom
 	}
 	return nil
 }

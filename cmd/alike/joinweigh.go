@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike/linkage"
@@ -39,45 +37,4 @@ func (f *weighFlags) addIDF(flags *pflag.FlagSet) {
 	flags.Var(&f.idf, "idf", "weight of a token in records: exact (by how many records have it), sketch (estimated by a count-min sketch) or none")
 	flags.Float64Var(&f.epsilon, "idf-epsilon", 0, "with --idf sketch: error of a count, as a `share` of all tokens (default 1e-05)")
 	flags.Float64Var(&f.delta, "idf-delta", 0, "with --idf sketch: probability that the error is larger, `p` (default 0.01)")
-}
-
-var errJaccard = errors.New("measure is jaccard: tokens of records have weights; take weighted-jaccard or cosine")
-
-// apply sets the values of the flags.
-func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
-	if flags.Changed("idf") {
-		if s.IDF = linkage.IDF(f.idf.value); s.IDF != linkage.IDFSketch {
-			s.Epsilon, s.Delta = 0, 0 // of the sketch in the file
-		}
-	}
-	if flags.Changed("idf-epsilon") {
-		s.Epsilon = f.epsilon
-	}
-	if flags.Changed("idf-delta") {
-		s.Delta = f.delta
-	}
-	if flags.Changed("measure") {
-		if s.Measure, err = measure.Parse(f.measure.value); err != nil {
-			return usageError{err}
-		}
-		if s.Measure == measure.Jaccard {
-			return usagef("--%w", errJaccard)
-		}
-	}
-	if flags.Changed("repetitions") {
-		s.Repetitions = f.repetitions
-	}
-	if flags.Changed("candidates") {
-		s.Candidates = linkage.Candidates(f.candidates.value)
-	}
-	if flags.Changed("recall") {
-		if err := checkRecall(f.recall); err != nil {
-			return err
-		}
-		s.Recall = f.recall
-	}
-	if flags.Changed("bloom") {
-		s.Unfiltered = !f.bloom
-	}
-	return nil
 }

@@ -59,13 +59,6 @@ func newLearn() *cobra.Command {
 	return cmd
 }
 
-func oneOrTwoTables(_ *cobra.Command, args []string) error {
-	if len(args) != 1 && len(args) != 2 {
-		return usagef("%s: name two tables, or one", count(int64(len(args)), "argument"))
-	}
-	return nil
-}
-
 func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) error {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {

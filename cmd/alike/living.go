@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -136,4 +137,14 @@ func parseDuration(flag, s string) (time.Duration, error) {
 		return 0, usagef("--%s is %q: take a time span, such as 30s, 90m, 24h or 7d", flag, s)
 	}
 	return d, nil
+}
+
+// withIndex opens an index for the time of use, in at most memory bytes; 0: as much as it needs.
+func withIndex(dir string, readOnly bool, memory int64, use func(x *index.Index) error) (err error) {
+	x, err := index.Open(dir, index.OpenOptions{ReadOnly: readOnly, Memory: memory})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	return use(x)
 }

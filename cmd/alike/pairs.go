@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -201,14 +200,6 @@ func (p *pairWriter) write(pair alike.Pair) error {
 		ABytes     []byte      `json:"a_bytes,omitempty"`
 		BBytes     []byte      `json:"b_bytes,omitempty"`
 	}{string(pair.A), string(pair.B), json.Number(similarity), shared, rawID(pair.A), rawID(pair.B)})
-}
-
-// rawID returns an id that JSON cannot hold, because it is not UTF-8, and nil for others.
-func rawID(id []byte) []byte {
-	if utf8.Valid(id) {
-		return nil
-	}
-	return id
 }
 
 func (p *pairWriter) flush() error {

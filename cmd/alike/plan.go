@@ -1,17 +1,9 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"os"
-
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike/cluster"
-	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/stage/runner"
 )
@@ -47,29 +39,6 @@ func newPlan() *cobra.Command {
 	cmd.AddCommand(newPlanOf(stage.Dedup, "Plan to keep one document of every cluster"), newPlanOf(stage.Pairs, "Plan to list every pair of similar documents"), newPlanJoin())
 	return cmd
 }
-
-// planFlags are the flags that only plans have.
-type planFlags struct {
-	output, results, prices, keep string
-	partitions                    int
-	engine                        []int
-}
-
-// tellOfTasks makes the usage of flags say what they mean for tasks.
-func tellOfTasks(f *pflag.FlagSet) {
-	for flag, usage := range map[string]string{
-		"work":   "`folder` or URL of the objects that tasks leave for others (default: next to --results)",
-		"memory": "memory of a task's process (default: 1GiB)",
-	} {
-		f.Lookup(flag).Usage = usage
-	}
-	for _, flag := range ofOneProcess {
-		_ = f.MarkHidden(flag)
-	}
-}
-
-// ofOneProcess are flags of commands on one machine that plans do not take.
-var ofOneProcess = []string{"threads", "fresh", "timings", "progress"}
 
 func newPlanOf(command, short string) *cobra.Command {
 	var flags corpusFlags
@@ -172,86 +141,4 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 		printEstimate(cmd, p)
 	}
 	return nil
-}
-
-// add adds the flags of all plans.
-func (own *planFlags) add(f *pflag.FlagSet, results string) {
-	f.StringVarP(&own.output, "output", "o", "", "`file` for the plan (default: standard output)")
-	f.StringVar(&own.results, "results", "", results)
-	f.IntVar(&own.partitions, "partitions", 0, "tasks of the stages that divide the work by hashes (default: by the size of the input and --memory)")
-}
-
-// check checks the flags of all plans; tables is the number of collections of documents.
-func (own *planFlags) check(cmd *cobra.Command, tables int) error {
-	for _, flag := range ofOneProcess {
-		if cmd.Flags().Changed(flag) {
-			return usagef("--%s is about one process: a task has one thread; leave it out", flag)
-		}
-	}
-	if own.results == "" && len(own.engine) == 0 {
-		return usagef("--results is missing: name a place for the results")
-	}
-	parts, wrong := 0, false
-	for _, n := range own.engine {
-		parts, wrong = parts+n, wrong || n < 1
-	}
-	if wrong || parts > stage.MaxPartitions || own.partitions < 0 || own.partitions > stage.MaxPartitions {
-		return usagef("--partitions and --engine are 1 to %d", stage.MaxPartitions)
-	}
-	if len(own.engine) > 0 && len(own.engine) != tables {
-		return usagef("--engine has %s: take %d", count(int64(len(own.engine)), "number"), tables)
-	}
-	return nil
-}
-
-func (own *planFlags) write(cmd *cobra.Command, p *runner.Plan) error {
-	return writeOutput(cmd, own.output, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", " ")
-		return e.Encode(p)
-	})
-}
-
-func readPrices(path string, prices *runner.Prices) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	d := json.NewDecoder(f)
-	d.DisallowUnknownFields()
-	if err := d.Decode(prices); err != nil {
-		return fmt.Errorf("--prices: %s is not a table of prices: %w; docs/cluster.md has one", fault.Shown(path), err)
-	}
-	return nil
-}
-
-// printEstimate prints the estimated cost of a plan.
-func printEstimate(cmd *cobra.Command, p *runner.Plan) {
-	stages := p.Stages()
-	tasks := 0
-	for _, s := range stages {
-		tasks += s.Tasks
-	}
-	e := p.Estimate
-	rows := [][2]string{{"plan", fmt.Sprintf("%s, %s in %s", p.Digest, count(int64(tasks), "task"), count(int64(len(stages)), "stage"))}}
-	if e.Files > 0 {
-		size := func(n int64) string { return humanize.IBytes(uint64(n)) }
-		input := fmt.Sprintf("%s of %s", count(int64(e.Files), "file"), size(e.InputBytes))
-		if p.Command == stage.Join { // no sample is read for it
-			rows = append(rows, [2]string{"input", input})
-		} else {
-			rows = append(rows, [][2]string{
-				{"input", fmt.Sprintf("%s, about %s", input, count(e.Documents, "document"))},
-				{"processor", fmt.Sprintf("about %.3g hours of one core", e.CPUHours)},
-				{"moved", fmt.Sprintf("about %s read and written, of it %s in --work", size(e.MovedBytes), size(e.WorkBytes))},
-			}...)
-		}
-		rows = append(rows, [2]string{"requests", fmt.Sprintf("about %s to read, %s to write and list", humanize.Comma(e.ReadRequests), humanize.Comma(e.WriteRequests))})
-	}
-	if e.Currency != "" {
-		rows = append(rows, [2]string{"cost", fmt.Sprintf("about %.2f %s", e.Cost, e.Currency)})
-	}
-	printRows(cmd.ErrOrStderr(), rows)
 }

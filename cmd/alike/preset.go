@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/exlsh"
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/simhash"
@@ -123,29 +122,4 @@ func exlshPreset(o exlsh.Options) func(*presetFlags, *textFlags, func(string) bo
 		}
 		return recipe.ExLSH(o)
 	}
-}
-
-// isSimHash tells whether the scheme is one of package simhash.
-func (f *schemeFlags) isSimHash() bool {
-	line := strings.TrimLeft(f.line, " ")
-	return strings.HasPrefix(line, simhash.Simple.String()) || strings.HasPrefix(line, simhash.Fast.String())
-}
-
-// apply sets how signatures are made: by a MinHash scheme or, unless a preset has a text scheme, by
-// SimHash.
-func (f *schemeFlags) apply(c *alike.Config, flags *pflag.FlagSet) error {
-	if !f.isSimHash() {
-		var err error
-		c.Sketch, err = f.scheme(flags)
-		return err
-	}
-	if flags.Changed("seed") {
-		return usagef("--seed is for MinHash: SimHash has none, leave it out")
-	}
-	scheme, err := simhash.ParseScheme(f.line)
-	if err != nil {
-		return usageError{err}
-	}
-	c.Sketch = recipe.SimHash(scheme)
-	return nil
 }

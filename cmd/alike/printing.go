@@ -93,3 +93,11 @@ func visible(text string) string {
 	}
 	return b.String()
 }
+
+// rawID returns an id that JSON cannot hold, because it is not UTF-8, and nil for others.
+func rawID(id []byte) []byte {
+	if utf8.Valid(id) {
+		return nil
+	}
+	return id
+}

@@ -28,12 +28,6 @@ const (
 	eventInterval = 250 * time.Millisecond
 )
 
-// The ways of reporting progress.
-const (
-	progressText = "text"
-	progressJSON = "json"
-)
-
 // An event is a line of --progress json, a stable contract. Standard error also has other lines:
 // errors are plain text.
 type event struct {
@@ -236,9 +230,6 @@ func (s *stageState) line(took time.Duration, ended bool) string {
 	}
 	return strings.Join(append(parts, residentMemory()), ", ")
 }
-
-// talks tells whether standard error is for people.
-func (f *inputFlags) talks() bool { return !f.quiet && f.progress.value != progressJSON }
 
 // close ends the report of a run.
 func (w *watch) close(err error) {

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"math"
+	"runtime/debug"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+)
+
+// inputFlags say what to read.
+type inputFlags struct {
+	format    choice
+	textField string
+	idField   string
+	maxRecord string
+	onError   choice
+	threads   int
+	memory    string
+	work      string
+	fresh     bool
+	// freshIndex says that --fresh is about an index too; only dedup has one.
+	freshIndex bool
+	timings    string
+	progress   choice
+	quiet      bool
+	json       bool
+}
+
+func (f *inputFlags) add(flags *pflag.FlagSet) {
+	f.addReading(flags)
+	flags.StringVar(&f.work, "work", "", "`folder` for data that go to disk; after a kill the same command continues from there (default: a temporary one)")
+	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
+	flags.StringVar(&f.timings, "timings", "", "write the time of every stage, and of its slowest thread, to this CSV `file`, and a table to standard error")
+	f.progress = choose(progressText, progressJSON)
+	flags.Var(&f.progress, "progress", "standard error while it runs: text for people, or json for programs, an object a line (progress, skip, notice, summary)")
+	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
+}
+
+// addReading adds the flags of all commands that read records.
+func (f *inputFlags) addReading(flags *pflag.FlagSet) {
+	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Parquet, corpus.Lines, corpus.Text)
+	f.format.value = ""
+	flags.Var(&f.format, "format", "jsonl, csv, tsv, parquet, lines (a document a line) or text (a document a file); default: by file name, jsonl for standard input")
+	flags.StringVar(&f.textField, "text-field", "text", "field or column with the text (a nested column of Parquet: meta.text)")
+	flags.StringVar(&f.idField, "id-field", "id", "field or column with the id; - names documents by file and line")
+	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
+	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
+	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and continue (exit status 3), or fail")
+	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
+	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 256MiB; more goes to disk (default: half of what the machine or its control group has)")
+	flags.BoolVar(&f.quiet, "quiet", false, "no progress, no list of skipped records")
+}
+
+func (f *inputFlags) apply(c *alike.Config) error {
+	c.Corpus.Format = corpus.Format(f.format.value)
+	c.Corpus.TextField = f.textField
+	c.Corpus.IDField = f.idField
+	c.OnError = dedup.OnError(f.onError.value)
+	c.Threads = f.threads
+	c.Work, c.Fresh = f.work, f.fresh
+	if c.Timings = f.timings != ""; c.Timings {
+		c.Outputs = append(c.Outputs, f.timings)
+	}
+	if f.fresh && f.work == "" && !f.freshIndex {
+		return usagef("--fresh is about a --work folder: name it, or leave --fresh out")
+	}
+	size, err := parseSize("max-record", f.maxRecord)
+	if err != nil {
+		return err
+	}
+	if size > math.MaxUint32 {
+		return usagef("--max-record is %s: take less than 4GiB", f.maxRecord)
+	}
+	c.Corpus.MaxRecord = size
+	if err := checkThreads(f.threads); err != nil {
+		return err
+	}
+	if c.Memory, err = f.budget(); err != nil {
+		return err
+	}
+	limitHeap(c.Memory)
+	if err := c.Corpus.Validate(); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// budget returns the memory budget of the flags.
+func (f *inputFlags) budget() (int64, error) { return budgetOf(f.memory) }
+
+// budgetOf returns a memory budget in bytes: as asked for, or half of the memory of the control
+// group or the machine.
+func budgetOf(asked string) (int64, error) {
+	if asked != "" {
+		return parseSize("memory", asked)
+	}
+	for _, limit := range []func() (uint64, error){memlimit.FromCgroup, memlimit.FromSystem} {
+		if size, err := limit(); err == nil && size > 0 {
+			return int64(size / 2), nil
+		}
+	}
+	return 0, nil // unknown: no ceiling
+}
+
+// outsideHeap is resident memory outside the heap: mostly code. RssFile of a join of ten million
+// records was 40 MiB.
+const outsideHeap = 40 << 20
+
+// limitHeap makes the garbage collector work harder near a memory budget of the process; 0: there
+// is none.
+func limitHeap(memory int64) {
+	if memory > 0 {
+		debug.SetMemoryLimit(max(memory-outsideHeap, memory*3/4))
+	}
+}
+
+// parseSize reads a number of bytes as people write it.
+func parseSize(flag, s string) (int64, error) {
+	size, err := humanize.ParseBytes(s)
+	if err != nil || size == 0 || size > math.MaxInt64 {
+		return 0, usagef("--%s is %q: take a size, such as 64MiB or 4GiB", flag, s)
+	}
+	return int64(size), nil
+}
+
+func checkThreads(threads int) error {
+	if threads < 0 {
+		return usagef("--threads is %d: take 1 or more, or leave it out for all processors", threads)
+	}
+	return nil
+}
+
+// reading returns how records are read.
+func (f *inputFlags) reading(cmd *cobra.Command, inputs []string) (corpus.Options, error) {
+	c := dedup.Config{Inputs: inputs}
+	if err := f.apply(&c); err != nil {
+		return c.Corpus, err
+	}
+	useObjects(cmd, &c.Corpus)
+	return c.Corpus, nil
+}
+
+// skipping returns a function that reports records that cannot be read.
+func (f *inputFlags) skipping(cmd *cobra.Command) (onSkip func(*corpus.Problem) error, flush func()) {
+	told := newSkips(cmd.ErrOrStderr())
+	return func(p *corpus.Problem) error {
+		if f.onError.value == string(dedup.OnErrorFail) {
+			return p
+		}
+		if !f.quiet {
+			told.add(p)
+		}
+		return nil
+	}, told.flush
+}
+
+// talks tells whether standard error is for people.
+func (f *inputFlags) talks() bool { return !f.quiet && f.progress.value != progressJSON }
+
+// The ways of reporting progress.
+const (
+	progressText = "text"
+	progressJSON = "json"
+)
