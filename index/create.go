@@ -75,7 +75,8 @@ func begin(fsys vfs.FS, dir string, o Options) (s *disk, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &disk{fs: fsys, dir: dir, made: made, lock: lock, broken: make(chan struct{})}
+	s = newDisk(fsys, dir)
+	s.made, s.lock = made, lock
 	err = s.clear()
 	if err == nil {
 		err = durable.SyncNames(fsys, made)

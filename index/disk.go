@@ -44,8 +44,8 @@ type disk struct {
 
 	failed  atomic.Pointer[error] // why Pebble has stopped for good
 	broken  chan struct{}         // closed when failed is set
-	applied atomic.Int64          // batches
-	synced  atomic.Int64
+	queue   queue
+	synced  atomic.Int64 // number of batches
 	syncing sync.Mutex
 	trimmed uint64                       // documents before it are removed; used only by the writer
 	slots   uint64                       // slots given out; used only by the writer
@@ -62,6 +62,12 @@ type disk struct {
 	recent      int       // bytes applied since Pebble was last known to keep up; used only by the writer
 	ready       uint64    // documents before this slot have keys and facts on disk, settled or not; used only by the writer
 	settling    *settling // nil: no documents are being settled; used only by the writer
+}
+
+func newDisk(fsys vfs.FS, dir string) *disk {
+	s := &disk{fs: fsys, dir: dir, broken: make(chan struct{})}
+	s.queue.moved.L = &s.queue.mu
+	return s
 }
 
 const (
@@ -128,6 +134,9 @@ func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 func (s *disk) fail(err error) {
 	if s.failed.CompareAndSwap(nil, &err) {
 		close(s.broken)
+		s.queue.mu.Lock() // a goroutine that has just seen no error is waiting by now
+		defer s.queue.mu.Unlock()
+		s.queue.moved.Broadcast()
 	}
 }
 
@@ -162,6 +171,10 @@ func (s *disk) do(write func() error) error {
 func (s *disk) inMemory() bool { return false }
 
 func (s *disk) get(x *Index, _ *view, slot uint64, dst []byte) ([]byte, error) {
+	if queued, ok := s.queue.appendRecord(dst, slot); ok {
+		body, err := unseal(queued[len(dst):], slot)
+		return queued[:len(dst)+len(body)], err
+	}
 	value, closer, err := s.db.Get(slotKey(nil, keyRecord, slot))
 	if errors.Is(err, pebble.ErrNotFound) {
 		if x.view.Load().has(slot) {
@@ -286,18 +299,29 @@ func (s *disk) apply(x *Index) error {
 	if err != nil {
 		return err
 	}
-	return s.commit(b)
+	if x.readsChanges() {
+		return s.commit(b)
+	}
+	_, err = s.enqueue(b)
+	s.slow()
+	return err
+}
+
+// readsChanges tells whether the store must have the current batch before it is shown, because readers will ask
+// the store for more than its records: ids, notes, or documents that were settled and have now gone.
+func (x *Index) readsChanges() bool {
+	return x.options.ByID || len(x.notes) > 0 || len(x.keyed) > 0 ||
+		slices.ContainsFunc(x.dead, func(slot uint64) bool { return slot < x.growing.settled })
 }
 
 // commit writes a batch and closes it.
 func (s *disk) commit(b *pebble.Batch) error {
-	s.recent += b.Len()
-	if err := s.do(func() error { return b.Commit(pebble.NoSync) }); err != nil {
-		return err // the batch stays open: Pebble may still use it
+	number, err := s.enqueue(b)
+	if err == nil {
+		err = s.wait(number)
 	}
-	s.applied.Add(1)
 	s.slow()
-	return b.Close()
+	return err
 }
 
 // metrics returns Pebble's metrics. A failed Pebble may never return them: see guarded.
@@ -312,22 +336,24 @@ func (s *disk) metrics() (*pebble.Metrics, error) {
 // longestWait is the longest wait of a batch when batches come faster than the disk can write them.
 const longestWait = 5 * time.Millisecond
 
-// slow delays the writer a little while Pebble has many tables in memory to write. At memTablesAtOnce Pebble
-// would stop all writes until they are written.
+// slow delays the writer a little while the queue is more than half full, or Pebble has many tables in memory to
+// write. When the queue is full, the writer would wait long, and at memTablesAtOnce Pebble would stop all writes.
 func (s *disk) slow() {
-	if s.recent < 1<<20 {
-		return
+	filled := s.filled()
+	if s.recent >= 1<<20 { // the metrics cost some microseconds
+		m, err := s.metrics()
+		if err != nil {
+			return // the next write returns the error
+		}
+		size := float64(m.MemTable.Size) / float64(memTablesAtOnce*s.options.MemTableSize)
+		if size <= 0.5 {
+			s.recent = 0
+		}
+		filled = max(filled, size)
 	}
-	m, err := s.metrics()
-	if err != nil {
-		return // the next write returns the error
+	if filled > 0.5 {
+		time.Sleep(min(time.Duration((filled-0.5)*float64(2*longestWait)), longestWait))
 	}
-	size := float64(m.MemTable.Size) / float64(memTablesAtOnce*s.options.MemTableSize)
-	if size <= 0.5 {
-		s.recent = 0 // the metrics cost some microseconds
-		return
-	}
-	time.Sleep(min(time.Duration((size-0.5)*float64(2*longestWait)), longestWait))
 }
 
 func (s *disk) putBlocks(b *pebble.Batch, x *Index, from uint64) error {
@@ -456,13 +482,16 @@ func (s *disk) trim(b *pebble.Batch, x *Index) error {
 // sync makes everything that was applied durable. A call during another sync waits for it, and often finds that
 // this was enough.
 func (s *disk) sync() error {
-	want := s.applied.Load()
+	want := s.queue.last()
 	s.syncing.Lock()
 	defer s.syncing.Unlock()
 	if s.synced.Load() >= want {
 		return nil
 	}
-	upTo := s.applied.Load()
+	upTo, err := s.drain()
+	if err != nil {
+		return err
+	}
 	if err := s.do(func() error { return s.db.LogData(nil, pebble.Sync) }); err != nil {
 		return err
 	}

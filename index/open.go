@@ -184,7 +184,8 @@ func takeLock(fsys vfs.FS, dir string) (*filelock.Lock, error) {
 }
 
 func open(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) {
-	s := &disk{fs: o.FS, dir: dir, lock: lock, broken: make(chan struct{})}
+	s := newDisk(o.FS, dir)
+	s.lock = lock
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.abandon())
@@ -234,7 +235,7 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 	}
 	store := o.FS.PathJoin(dir, storeDir)
 	for range snapshotTries {
-		s := &disk{fs: o.FS, dir: dir, broken: make(chan struct{})}
+		s := newDisk(o.FS, dir)
 		state, err := s.readState() // before the store, so that it can only be older
 		if err != nil {
 			return nil, err
@@ -328,7 +329,8 @@ func (s *disk) closeStore() error {
 	if s.db == nil || s.failed.Load() != nil {
 		return nil
 	}
-	return errors.Join(s.ids.close(), s.do(s.db.Close))
+	_, err := s.drain()
+	return errors.Join(err, s.ids.close(), s.do(s.db.Close))
 }
 
 // close writes everything to tables, so that the log is empty, and releases the folder.

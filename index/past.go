@@ -63,6 +63,9 @@ func (x *Index) History(what func(hashes []uint64) error) error {
 	if !ok {
 		return nil
 	}
+	if _, err := s.drain(); err != nil {
+		return err
+	}
 	var hashes []uint64
 	return s.each(keyPast, 0, ^uint64(0), func(at uint64, value []byte) error {
 		body, err := unseal(value, at)

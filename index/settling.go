@@ -189,6 +189,9 @@ func (s *disk) stopSettling() {
 // run writes the tables with keys and facts, and gives them to the store. The documents themselves must be durable
 // before.
 func (w *settling) run() error {
+	if _, err := w.s.drain(); err != nil {
+		return err
+	}
 	if err := w.s.do(w.s.db.Flush); err != nil {
 		return err
 	}

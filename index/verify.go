@@ -31,6 +31,9 @@ func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64,
 	if !ok {
 		return 0, errors.New("index: it is in memory, there is nothing to check")
 	}
+	if _, err := s.drain(); err != nil {
+		return 0, err
+	}
 	c := &checking{x: x, s: s, view: x.view.Load(), told: told, finder: newFinder(x), maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true})}
 	c.buckets = buckets{view: c.view, most: x.options.BucketCap}
 	defer func() { err = errors.Join(err, c.buckets.close(), c.lookup.close()) }()
@@ -295,6 +298,9 @@ func (x *Index) Compact(ctx context.Context) error {
 		return x.failed
 	}
 	if err := s.settle(x, true); err != nil {
+		return x.fail(err)
+	}
+	if _, err := s.drain(); err != nil {
 		return x.fail(err)
 	}
 	v := x.view.Load()

@@ -3,7 +3,7 @@
 // Command living measures a living collection (package index): documents that are checked and
 // added in a full window, hostile streams, searches, and how fast an index is opened.
 //
-//	go run ./bench/living check -docs 1000000 [-dir /tmp/x [-keys disk]]
+//	go run ./bench/living check -docs 1000000 [-dir /tmp/x [-keys disk] [-sync 30ms]]
 //	go run ./bench/living hostile -docs 100000
 //	go run ./bench/living search -docs 1000000
 //	go run ./bench/living hamming -docs 10000000
@@ -22,6 +22,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"sort"
 	"strconv"
 	"sync"
 	"time"
@@ -43,6 +44,7 @@ func main() {
 	dir := flags.String("dir", "", "folder for an index, of check and open; check: none is an index in memory")
 	flags.StringVar(&keys, "keys", "memory", "where an index in a folder has its keys: memory or disk")
 	flags.Int64Var(&cache, "cache", 0, "bytes of the store that memory keeps, of open; 0: the default")
+	flags.DurationVar(&slowest, "sync", 0, "how long a slow disk takes for each sync of a log or folder, of check in a folder; 0: this disk")
 	_ = flags.Parse(os.Args[2:]) // ends the program
 	run, known := map[string]func(int, string) error{"check": check, "hostile": hostile, "search": search, "hamming": hamming, "open": open}[os.Args[1]]
 	if !known {
@@ -54,8 +56,9 @@ func main() {
 }
 
 var (
-	keys  string
-	cache int64
+	keys    string
+	cache   int64
+	slowest time.Duration
 )
 
 func sets() recipe.Recipe {
@@ -151,7 +154,7 @@ func check(docs int, dir string) error {
 	o := index.Options{Recipe: sets(), Window: index.Window{Docs: docs}}
 	x, err := index.New(o)
 	if dir != "" {
-		x, err = index.Create(dir, index.OpenOptions{Options: onDisk(o)})
+		x, err = index.Create(dir, index.OpenOptions{Options: onDisk(o), FS: disk()})
 	}
 	if err != nil {
 		return err
@@ -199,6 +202,9 @@ func oneByOne(x *index.Index, from int) error {
 	return nil
 }
 
+// pause is what a living collection is asked not to wait longer than.
+const pause = 10 * time.Millisecond
+
 func print(what string, took []time.Duration) {
 	if len(took) == 0 {
 		return
@@ -207,7 +213,8 @@ func print(what string, took []time.Duration) {
 	for _, p := range []float64{0.5, 0.9, 0.99, 0.999, 1} {
 		fmt.Printf(" %v of 100 within %v", 100*p, percentile(took, p))
 	}
-	fmt.Println()
+	long := len(took) - sort.Search(len(took), func(i int) bool { return took[i] > pause })
+	fmt.Printf("; %d of %d above %v\n", long, len(took), pause)
 }
 
 // onDisk returns options with the keys on disk, if the flag asks for that.

@@ -1,0 +1,154 @@
+package index
+
+import (
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// queue holds batches on their way to Pebble, in order. Pebble waits for the disk when it begins another log,
+// and when a log has half a megabyte that is not written yet. With the queue another goroutine waits, and the
+// writer goes on. Readers find the records of batches that Pebble does not have yet in the queue.
+type queue struct {
+	mu      sync.RWMutex
+	moved   sync.Cond // a batch was applied, or none ever will be again
+	batches []queued
+	bytes   int   // of the batches
+	added   int64 // number of batches so far
+	applied int64
+}
+
+type queued struct {
+	batch   *pebble.Batch
+	from    uint64   // slot of the first record
+	records [][]byte // values of the records from there on, in the memory of the batch; nil: none
+}
+
+// enqueue adds a batch to the queue and returns its number. It waits while the queue is full.
+func (s *disk) enqueue(b *pebble.Batch) (number int64, err error) {
+	entry := queued{batch: b}
+	if entry.from, entry.records, err = recordsOf(b); err != nil {
+		return 0, err
+	}
+	s.recent += b.Len()
+	q := &s.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.bytes > 0 && q.bytes+b.Len() > s.mostQueued() && s.failed.Load() == nil {
+		q.moved.Wait()
+	}
+	if err := s.failed.Load(); err != nil {
+		return 0, *err // the batch stays open, like those in the queue
+	}
+	q.batches = append(q.batches, entry)
+	q.bytes += b.Len()
+	q.added++
+	if len(q.batches) == 1 {
+		go s.applyQueued()
+	}
+	return q.added, nil
+}
+
+// mostQueued is how many bytes the queue may hold.
+func (s *disk) mostQueued() int { return int(s.options.MemTableSize / 2) }
+
+// recordsOf returns the values of the records in a batch. Their slots ascend.
+func recordsOf(b *pebble.Batch) (from uint64, records [][]byte, err error) {
+	for r := b.Reader(); ; {
+		kind, key, value, ok, err := r.Next()
+		if err != nil || !ok {
+			return from, records, err
+		}
+		if kind != pebble.InternalKeyKindSet || key[0] != keyRecord {
+			continue
+		}
+		slot, err := parseSlotKey(key)
+		if err != nil {
+			return 0, nil, err
+		}
+		if records == nil {
+			from = slot
+		}
+		for from+uint64(len(records)) < slot {
+			records = append(records, nil)
+		}
+		records = append(records, value)
+	}
+}
+
+// applyQueued gives the batches to Pebble until there is none left, or a write fails. In the latter case it
+// may never return: see guarded.
+func (s *disk) applyQueued() {
+	q := &s.queue
+	for {
+		q.mu.RLock()
+		b := q.batches[0].batch
+		q.mu.RUnlock()
+		size := b.Len()
+		if err := b.Commit(pebble.NoSync); err != nil {
+			s.fail(err)
+			return
+		}
+		q.mu.Lock()
+		q.batches[0] = queued{}
+		q.batches = q.batches[1:]
+		q.bytes -= size
+		q.applied++
+		more := len(q.batches) > 0
+		q.moved.Broadcast()
+		q.mu.Unlock()
+		if err := b.Close(); err != nil {
+			s.fail(err)
+			return
+		}
+		if !more {
+			return
+		}
+	}
+}
+
+// wait returns when Pebble has the batch of this number.
+func (s *disk) wait(number int64) error {
+	q := &s.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.applied < number && s.failed.Load() == nil {
+		q.moved.Wait()
+	}
+	if q.applied < number {
+		return *s.failed.Load()
+	}
+	return nil
+}
+
+// drain returns when Pebble has all batches, and tells how many there have been.
+func (s *disk) drain() (number int64, err error) {
+	number = s.queue.last()
+	return number, s.wait(number)
+}
+
+// last returns the number of the last batch.
+func (q *queue) last() int64 {
+	q.mu.RLock()
+	defer q.mu.RUnlock()
+	return q.added
+}
+
+// appendRecord appends the value of a record that is in the queue.
+func (q *queue) appendRecord(dst []byte, slot uint64) (value []byte, ok bool) {
+	q.mu.RLock()
+	defer q.mu.RUnlock()
+	for _, b := range q.batches {
+		if at := slot - b.from; slot >= b.from && at < uint64(len(b.records)) {
+			return append(dst, b.records[at]...), true
+		}
+	}
+	return dst, false
+}
+
+// filled returns how full the queue is, from 0 to 1.
+func (s *disk) filled() float64 {
+	s.queue.mu.RLock()
+	defer s.queue.mu.RUnlock()
+	return float64(s.queue.bytes) / float64(s.mostQueued())
+}

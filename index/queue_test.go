@@ -1,0 +1,117 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/alike-dev/alike/internal/crashfs"
+)
+
+// numbered is a document that is like no other one.
+func numbered(n int) Document {
+	return Document{ID: fmt.Append(nil, n), Text: fmt.Appendf(nil, "%s a%d b%d c%d d%d", strings.Repeat("x ", 200), n, n, n, n)}
+}
+
+// Pebble waits for the old log when it begins another one. Meanwhile documents are checked, added and found.
+func TestAWriterDoesNotWaitForTheDisk(t *testing.T) {
+	const memTable, docs = 256 << 10, 290 // of 1.1 KB with their keys: more than a table, and less than a table and a full queue
+	release := make(chan struct{})
+	stuck := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if strings.HasSuffix(op.Path, ".log") && (op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData) {
+			<-release
+		}
+		return nil
+	})
+	fs := errorfs.Wrap(vfs.NewMem(), stuck)
+	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], Window: Window{Docs: docs}}, FS: fs, memTable: memTable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range docs {
+		if v, err := x.CheckOne(numbered(n)); err != nil || !v.New {
+			t.Fatal(n, v, err)
+		}
+	}
+	if q := &x.store.(*disk).queue; q.last() == 0 || x.store.(*disk).filled() == 0 {
+		t.Fatal("no log was begun, so that there was nothing to wait for")
+	}
+	s := x.NewSearcher()
+	for n := range docs {
+		if found, err := s.Search(numbered(n).Text, SearchOptions{}); err != nil || len(found) != 1 || string(found[0].ID) != fmt.Sprint(n) {
+			t.Fatal(n, found, err)
+		}
+	}
+	close(release)
+	if err := x.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if x, err = Open(indexDir, OpenOptions{FS: fs}); err != nil {
+		t.Fatal(err)
+	}
+	if n := x.Documents(); n != docs {
+		t.Errorf("%d documents", n)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The power fails while batches are in the queue. What is left is all documents up to one, and at least those
+// that were acknowledged.
+func TestTheQueueKeepsTheOrderWhenThePowerFails(t *testing.T) {
+	for run := range 8 {
+		random := rand.New(rand.NewPCG(uint64(run), 3))
+		fs, safe := crashfs.New(), 0
+		x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"]}, FS: fs})
+		if err == nil {
+			err = x.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &crashing{fs: fs, cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: 30 * (run % 4), RNG: rand.New(rand.NewPCG(uint64(run), 4))}}
+		c.n.Store(1 << 40)
+		if x, err = Open(indexDir, OpenOptions{FS: c.wrap(), memTable: 64 << 10}); err != nil {
+			t.Fatal(err)
+		}
+		c.n.Store(int64(random.IntN(80)))
+		for n := 0; err == nil; n++ {
+			if _, err = x.CheckOne(numbered(n)); err == nil && random.IntN(20) == 0 {
+				if err = x.Sync(); err == nil && c.after.Load() == nil {
+					safe = n + 1
+				}
+			}
+		}
+		if !errors.Is(err, ErrReadOnly) {
+			t.Fatal(err)
+		}
+		_ = x.Close() // its error is that of the power
+		for c.after.Load() == nil {
+			runtime.Gosched() // another goroutine is about to take it
+		}
+		if x, err = Open(indexDir, OpenOptions{FS: c.after.Load()}); err != nil {
+			t.Fatal(err)
+		}
+		if x.Documents() < int64(safe) {
+			t.Errorf("run %d: %d documents, and %d were acknowledged", run, x.Documents(), safe)
+		}
+		for slot := range uint64(x.Documents()) {
+			if id, ok, err := x.ID(slot); !ok || err != nil || string(id) != fmt.Sprint(slot) {
+				t.Fatalf("run %d, slot %d: %q, %v, %v", run, slot, id, ok, err)
+			}
+		}
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
