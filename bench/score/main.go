@@ -8,34 +8,17 @@
 package main
 
 import (
-	"bufio"
-	"encoding/csv"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"os"
-	"strconv"
 
-	"github.com/valyala/fastjson"
-
-	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/bench/internal/scoring"
 	"github.com/alike-dev/alike/simjoin"
 )
 
 // rounding is the largest error of a similarity printed with six decimals.
 const rounding = 0.6e-6
-
-// ids is a pair of ids in a fixed order.
-type ids [2]string
-
-func pairOf(a, b string) ids {
-	if a > b {
-		a, b = b, a
-	}
-	return ids{a, b}
-}
 
 // score is the quality of a result.
 type score struct {
@@ -46,16 +29,9 @@ type score struct {
 	wrong    []string
 }
 
-func (s score) recall() float64 { return ratio(s.found, s.planted) }
+func (s score) recall() float64 { return scoring.Ratio(s.found, s.planted) }
 
-func (s score) precision() float64 { return ratio(s.reported-len(s.wrong), s.reported) }
-
-func ratio(part, whole int) float64 {
-	if whole == 0 {
-		return 1
-	}
-	return float64(part) / float64(whole)
-}
+func (s score) precision() float64 { return scoring.Ratio(s.reported-len(s.wrong), s.reported) }
 
 func main() {
 	corpus := flag.String("corpus", "", "the corpus, JSONL with id and text")
@@ -87,8 +63,8 @@ func main() {
 // with the corpus.
 func judge(corpus, truth, pairs string, threshold float64) (score, error) {
 	var s score
-	planted := make(map[ids]float64)
-	err := eachPair(truth, func(p ids, similarity float64) {
+	planted := make(map[scoring.IDs]float64)
+	err := scoring.EachPair(truth, func(p scoring.IDs, similarity float64) {
 		planted[p] = similarity
 		if similarity >= threshold {
 			s.planted++
@@ -97,9 +73,9 @@ func judge(corpus, truth, pairs string, threshold float64) (score, error) {
 	if err != nil {
 		return s, err
 	}
-	unknown := make(map[ids]float64)
-	seen := make(map[ids]bool)
-	err = eachPair(pairs, func(p ids, similarity float64) {
+	unknown := make(map[scoring.IDs]float64)
+	seen := make(map[scoring.IDs]bool)
+	err = scoring.EachPair(pairs, func(p scoring.IDs, similarity float64) {
 		s.reported++
 		is, known := planted[p]
 		switch {
@@ -122,7 +98,7 @@ func judge(corpus, truth, pairs string, threshold float64) (score, error) {
 }
 
 // check records a pair whose similarity was reported wrongly or is too low.
-func (s *score) check(p ids, reported, is, threshold float64) bool {
+func (s *score) check(p scoring.IDs, reported, is, threshold float64) bool {
 	if math.Abs(reported-is) <= rounding && is >= threshold-rounding {
 		return true
 	}
@@ -131,75 +107,20 @@ func (s *score) check(p ids, reported, is, threshold float64) bool {
 }
 
 // checkUnknown computes the similarity of pairs that were not planted.
-func (s *score) checkUnknown(corpus string, unknown map[ids]float64, threshold float64) error {
+func (s *score) checkUnknown(corpus string, unknown map[scoring.IDs]float64, threshold float64) error {
 	sets := make(map[string][]uint64)
 	for p := range unknown {
 		sets[p[0]], sets[p[1]] = nil, nil
 	}
-	if err := readSets(corpus, sets); err != nil {
+	if err := scoring.ReadSets(corpus, sets); err != nil {
 		return err
 	}
 	for p, reported := range unknown {
 		a, b := sets[p[0]], sets[p[1]]
 		inter := simjoin.Intersection(a, b)
-		if s.check(p, reported, ratio(inter, max(1, len(a)+len(b)-inter)), threshold) {
+		if s.check(p, reported, scoring.Ratio(inter, max(1, len(a)+len(b)-inter)), threshold) {
 			s.chance++
 		}
 	}
 	return nil
-}
-
-// readSets fills in the feature sets of the documents that are keys of sets.
-func readSets(corpus string, sets map[string][]uint64) error {
-	f, err := os.Open(corpus)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	shingler, err := shingle.New(shingle.Options{})
-	if err != nil {
-		return err
-	}
-	var parser fastjson.Parser
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		v, err := parser.ParseBytes(lines.Bytes())
-		if err != nil {
-			return fmt.Errorf("%s: %w", corpus, err)
-		}
-		id := string(v.GetStringBytes("id"))
-		if _, wanted := sets[id]; wanted {
-			sets[id] = shingle.Set(shingler.AppendFeatures(nil, v.GetStringBytes("text")))
-		}
-	}
-	return lines.Err()
-}
-
-// eachPair reads a CSV file of pairs with a header and their similarity.
-func eachPair(name string, visit func(p ids, similarity float64)) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r := csv.NewReader(bufio.NewReaderSize(f, 1<<20))
-	r.FieldsPerRecord, r.ReuseRecord = 3, true
-	if _, err := r.Read(); err != nil {
-		return fmt.Errorf("%s: header: %w", name, err)
-	}
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		similarity, err := strconv.ParseFloat(row[2], 64)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		visit(pairOf(row[0], row[1]), similarity)
-	}
 }

@@ -1,14 +1,14 @@
-// Command judge scores what any program found in a corpus of corpusgen against the
-// truth about it. Programs answer in three ways, and each is held to its own:
+// Command judge compares the result of any program for a corpus of corpusgen with
+// the truth about it. There are three kinds of results:
 //
 //   - pairs (a,b,…): recall is the share of the planted pairs at or above the
 //     threshold that are reported, precision the share of the reported pairs whose
 //     exact similarity reaches it.
-//   - removed (id,…): near-duplicates are connected by planted pairs into groups; of a
-//     group of n, n−1 are to be removed, whichever. Recall is the share of these that
-//     are removed; what is removed beyond, the last of a group or a document of none,
-//     counts against precision.
-//   - flags (id,…): every document of a group is to be named.
+//   - removed (id,…): planted pairs connect near-duplicates to groups. Any n−1
+//     documents of a group of n should be removed. Recall is the share of these that
+//     were removed; precision counts documents of no group, and the last one of a
+//     group, as wrong.
+//   - flags (id,…): every document of a group should be named.
 //
 // Similarity is alike's own, of 5-word shingles. A file of results has a header,
 // and ids in its first columns.
@@ -17,35 +17,18 @@
 package main
 
 import (
-	"bufio"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"strconv"
 
-	"github.com/valyala/fastjson"
-
+	"github.com/alike-dev/alike/bench/internal/scoring"
 	"github.com/alike-dev/alike/measure"
-	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// ids is a pair of ids in a fixed order.
-type ids [2]string
-
-func pairOf(a, b string) ids {
-	if a > b {
-		a, b = b, a
-	}
-	return ids{a, b}
-}
-
-// score is what a result is worth: how many there are to be found, how many were
-// found of them, how many were named, and how many of those rightly.
+// score is the quality of a result: how many pairs or documents should be found, how
+// many of them were found, how many were named, and how many of these are right.
 type score struct {
 	Wanted    int     `json:"wanted"`
 	Found     int     `json:"found"`
@@ -76,12 +59,8 @@ func main() {
 }
 
 func judge(corpus, truth, result, kind string, threshold float64) (score, error) {
-	planted := make(map[ids]bool) // does the pair reach the threshold?
-	err := eachRow(truth, 3, func(row []string) error {
-		similarity, err := strconv.ParseFloat(row[2], 64)
-		planted[pairOf(row[0], row[1])] = similarity >= threshold
-		return err
-	})
+	planted := make(map[scoring.IDs]bool) // does the pair reach the threshold?
+	err := scoring.EachPair(truth, func(p scoring.IDs, similarity float64) { planted[p] = similarity >= threshold })
 	if err != nil {
 		return score{}, err
 	}
@@ -96,29 +75,22 @@ func judge(corpus, truth, result, kind string, threshold float64) (score, error)
 	default:
 		err = fmt.Errorf("unknown kind %q: choose pairs, removed or flags", kind)
 	}
-	s.Recall, s.Precision = ratio(s.Found, s.Wanted), ratio(s.Right, s.Named)
+	s.Recall, s.Precision = scoring.Ratio(s.Found, s.Wanted), scoring.Ratio(s.Right, s.Named)
 	return s, err
 }
 
-func ratio(part, whole int) float64 {
-	if whole == 0 {
-		return 1
-	}
-	return float64(part) / float64(whole)
-}
-
-// judgePairs scores pairs; what is not in the truth is computed from the texts.
-func judgePairs(corpus, result string, planted map[ids]bool, threshold float64) (score, error) {
+// judgePairs scores pairs. Of pairs that are not in the truth it computes the similarity from the texts.
+func judgePairs(corpus, result string, planted map[scoring.IDs]bool, threshold float64) (score, error) {
 	var s score
 	for _, reaches := range planted {
 		if reaches {
 			s.Wanted++
 		}
 	}
-	reported := make(map[ids]bool)
+	reported := make(map[scoring.IDs]bool)
 	sets := make(map[string][]uint64) // of the documents in pairs that were not planted
-	err := eachRow(result, 2, func(row []string) error {
-		p := pairOf(row[0], row[1])
+	err := scoring.EachRow(result, 2, func(row []string) error {
+		p := scoring.PairOf(row[0], row[1])
 		if reported[p] {
 			return fmt.Errorf("pair %s,%s is there twice", p[0], p[1])
 		}
@@ -134,7 +106,7 @@ func judgePairs(corpus, result string, planted map[ids]bool, threshold float64) 
 	if err != nil {
 		return s, err
 	}
-	if err := readSets(corpus, sets); err != nil {
+	if err := scoring.ReadSets(corpus, sets); err != nil {
 		return s, err
 	}
 	s.Named, s.Right = len(reported), s.Found
@@ -156,7 +128,7 @@ func judgePairs(corpus, result string, planted map[ids]bool, threshold float64) 
 
 // groupsOf gives every document of a pair that reaches the threshold the members
 // of its group.
-func groupsOf(planted map[ids]bool) map[string]*group {
+func groupsOf(planted map[scoring.IDs]bool) map[string]*group {
 	groups := make(map[string]*group)
 	of := func(id string) *group {
 		if groups[id] == nil {
@@ -186,11 +158,11 @@ type group struct {
 	named   int // of them, in the result
 }
 
-// judgeDocuments scores documents; of every group, so many must not be named.
+// judgeDocuments scores documents. Of every group, spared documents need not be named.
 func judgeDocuments(result string, groups map[string]*group, spared int) (score, error) {
 	var s score
 	seen := make(map[string]bool)
-	err := eachRow(result, 1, func(row []string) error {
+	err := scoring.EachRow(result, 1, func(row []string) error {
 		if seen[row[0]] {
 			return fmt.Errorf("document %s is there twice", row[0])
 		}
@@ -211,63 +183,4 @@ func judgeDocuments(result string, groups map[string]*group, spared int) (score,
 	}
 	s.Right = s.Found
 	return s, err
-}
-
-// readSets fills in the feature sets of the documents that are keys of sets.
-func readSets(corpus string, sets map[string][]uint64) error {
-	if len(sets) == 0 {
-		return nil
-	}
-	f, err := os.Open(corpus)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	shingler, err := shingle.New(shingle.Options{})
-	if err != nil {
-		return err
-	}
-	var parser fastjson.Parser
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		v, err := parser.ParseBytes(lines.Bytes())
-		if err != nil {
-			return fmt.Errorf("%s: %w", corpus, err)
-		}
-		id := string(v.GetStringBytes("id"))
-		if _, wanted := sets[id]; wanted {
-			sets[id] = shingle.Set(shingler.AppendFeatures(nil, v.GetStringBytes("text")))
-		}
-	}
-	return lines.Err()
-}
-
-// eachRow visits the rows of a CSV file after its header; each has as many columns
-// as asked for, or more.
-func eachRow(name string, columns int, visit func(row []string) error) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r := csv.NewReader(bufio.NewReaderSize(f, 1<<20))
-	if _, err := r.Read(); err != nil {
-		return fmt.Errorf("%s: header: %w", name, err)
-	}
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil && len(row) < columns {
-			err = fmt.Errorf("a row has %d columns, not %d", len(row), columns)
-		}
-		if err == nil {
-			err = visit(row)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
 }
