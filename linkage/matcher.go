@@ -95,6 +95,7 @@ type matcher struct {
 	alone   []uint64 // of each column of a, of the first markedColumns: the mass of the tokens that no other one has
 	several []*slot  // of the tokens of a that several columns have
 	passed  []uint32 // scratch: places of tokens that pass the bitmap
+	met     metTokens
 }
 
 // markedColumns is how many columns have a bit in a slot.
@@ -102,11 +103,9 @@ const markedColumns = 32
 
 // each calls visit once for each token of a record.
 func (m *matcher) each(t *record.Table, row int, visit func(token uint32)) {
-	m.a = -1
-	m.set.reset(m.tokensOf(t, row))
+	m.met.next()
 	m.cells(t, row, func(token uint32) {
-		if at := m.set.slot(token); at.name == 0 {
-			at.name = token + 1
+		if m.met.add(token) {
 			visit(token)
 		}
 	})

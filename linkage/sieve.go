@@ -223,7 +223,7 @@ type restCounter struct {
 	columns, rows  []counter // of each column: tokens of values without a number; values
 	values, filled []int
 	any            int
-	set            tokenSet
+	met            metTokens
 	tokens         []uint32
 }
 
@@ -260,10 +260,9 @@ func (c *restCounter) add(look *record.Lookup, values [][]byte) {
 	if any {
 		c.any++
 	}
-	c.set.reset(len(c.tokens))
+	c.met.next()
 	for _, token := range c.tokens {
-		if at := c.set.slot(token); at.name == 0 {
-			at.name = token + 1
+		if c.met.add(token) {
 			c.records.add(token)
 		}
 	}

@@ -15,7 +15,7 @@ func (t *tables) records(ctx context.Context, c *Config) (_ *records, err error)
 	if t.right != nil {
 		r.right = t.right
 	}
-	df, n, err := t.frequencies(ctx, c.Threads, r)
+	df, n, repeated, err := t.frequencies(ctx, c.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -23,25 +23,63 @@ func (t *tables) records(ctx context.Context, c *Config) (_ *records, err error)
 		return nil, err
 	}
 	t.weighColumns(r.weights)
+	masses, err := r.masses(ctx, c.Threads)
+	if err != nil {
+		return nil, err
+	}
 	for side, table := range t.all() {
-		sizes := make([]uint64, table.Rows())
-		if err := parallel(ctx, c.Threads, len(sizes), 1<<14, func(int) func(from, to int) {
-			m, near := r.newMatcher(), nearer{of: r.numbering}
-			return func(from, to int) {
-				for i := from; i < to; i++ {
-					near.atRow(table, i, from, to)
-					m.each(table, i, func(token uint32) { sizes[i] += r.mass(token) })
-				}
-			}
-		}); err != nil {
+		if r.sizes[side], err = r.sizesOf(ctx, c.Threads, table, masses, repeated[side]); err != nil {
 			return nil, err
 		}
-		r.sizes[side] = sizes
 	}
 	if t.right == nil {
 		r.sizes[1] = r.sizes[0]
 	}
 	return r, nil
+}
+
+// masses returns the mass of the tokens of each value of each column. O(distinct values and their tokens).
+func (r *records) masses(ctx context.Context, threads int) ([][]uint64, error) {
+	masses := make([][]uint64, r.left.Columns)
+	return masses, parallel(ctx, threads, len(masses), 1, func(int) func(from, to int) {
+		return func(f, _ int) {
+			values := r.numbering.Column(f)
+			masses[f] = make([]uint64, values.Len())
+			for v := range masses[f] {
+				for _, token := range values.Tokens(uint32(v)) {
+					masses[f][v] += r.mass(token)
+				}
+			}
+		}
+	})
+}
+
+// sizesOf returns the mass of the distinct tokens of each row of a table: that of its values, without what
+// several columns have.
+func (r *records) sizesOf(ctx context.Context, threads int, table *record.Table, masses [][]uint64, repeated *repeats) ([]uint64, error) {
+	sizes := make([]uint64, table.Rows())
+	return sizes, parallel(ctx, threads, len(sizes), rangeRows, func(int) func(from, to int) {
+		finder := newRepeatFinder(r.numbering)
+		return func(from, to int) {
+			again := repeated.ranges[from/rangeRows]
+			if again == nil {
+				again = finder.find(table, from, to, func(int, uint32) {})
+			}
+			start := uint32(0)
+			for row := from; row < to; row++ {
+				for f, cell := range table.Cells(row) {
+					if cell > 0 {
+						sizes[row] += masses[f][cell-1]
+					}
+				}
+				end := again.ends[row-from]
+				for _, token := range again.tokens[start:end] {
+					sizes[row] -= r.mass(token)
+				}
+				start = end
+			}
+		}
+	})
 }
 
 // A counter adds to counts that several goroutines share. Each counts by itself what came first, since
@@ -72,26 +110,24 @@ func (c *counter) end() {
 	}
 }
 
-// frequencies returns how many records of both tables have each token, and how many have any.
-func (t *tables) frequencies(ctx context.Context, threads int, r *records) (df []uint32, filled int, err error) {
+// frequencies returns how many records of both tables have each token, how many have any, and the tokens that
+// records of either table have in several columns.
+func (t *tables) frequencies(ctx context.Context, threads int) (df []uint32, filled int, repeated [2]*repeats, err error) {
 	df, filled = t.sieved.ofRecords(t.numbering.Tokens())
 	var mu sync.Mutex
-	for _, table := range t.all() {
-		if err := parallelEnd(ctx, threads, table.Rows(), 1<<12, func(int) (func(from, to int), func()) {
-			m, near, counter := r.newMatcher(), nearer{of: r.numbering}, newCounter(df)
-			n := 0
+	for side, table := range t.all() {
+		again := newRepeats(table.Rows(), t.roomForRepeats(table))
+		repeated[side] = again
+		if err := parallelEnd(ctx, threads, table.Rows(), rangeRows, func(int) (func(from, to int), func()) {
+			finder, counter := newRepeatFinder(&t.numbering), newCounter(df)
+			n, last := 0, -1
 			count := func(from, to int) {
-				for i := from; i < to; i++ {
-					any := false
-					near.atRow(table, i, from, to)
-					m.each(table, i, func(token uint32) {
-						any = true
-						counter.add(token)
-					})
-					if any {
-						n++
+				again.hold(from, finder.find(table, from, to, func(row int, token uint32) {
+					if row != last {
+						n, last = n+1, row
 					}
-				}
+					counter.add(token)
+				}))
 			}
 			return count, func() {
 				counter.end()
@@ -100,10 +136,20 @@ func (t *tables) frequencies(ctx context.Context, threads int, r *records) (df [
 				filled += n
 			}
 		}); err != nil {
-			return nil, 0, err
+			return nil, 0, repeated, err
 		}
 	}
-	return df, filled, nil
+	return df, filled, repeated, nil
+}
+
+// roomForRepeats is for how many numbers there is room while sizes are made: for one of each cell, as far as
+// the ceiling allows.
+func (t *tables) roomForRepeats(table *record.Table) int64 {
+	room := int64(table.Rows() * table.Columns)
+	if sorting := t.memory.sorting(); sorting > 0 {
+		room = min(room, sorting/16)
+	}
+	return room
 }
 
 // weighColumns multiplies the weight of each token by the largest weight of the columns that
