@@ -13,24 +13,26 @@ type comparer struct {
 	columns     []column
 }
 
-func (t *tables) newComparer(config *Config) (*comparer, error) {
+func (t *tables) newComparer(ctx context.Context, config *Config) (*comparer, error) {
 	c := &comparer{left: t.left, right: t.other(), numbering: &t.numbering}
 	for f := range t.left.Columns {
 		values := t.numbering.Column(f)
 		df, filled := t.sieved.ofColumn(f, t.numbering.Tokens())
 		filled += values.Frequencies(df)
-		col := column{values, nil, make([]uint64, values.Len()), make([]level, values.Len()), filled, config.scale()}
+		n, tokens := values.Sizes()
+		col := column{values, make([]uint16, tokens), make([]level, n), filled, config.scale()}
 		idf, err := config.weigh(df, filled)
 		if err != nil {
 			return nil, err
 		}
-		for v := range col.sizes {
-			for _, token := range values.Tokens(uint32(v)) {
-				w := idf[token]
-				col.weights = append(col.weights, w)
-				col.sizes[v] += col.scale.Mass(w)
+		if err := parallel(ctx, config.Threads, n, 1<<12, func(int) func(from, to int) {
+			return func(from, to int) {
+				for v := from; v < to; v++ {
+					col.weigh(uint32(v), idf)
+				}
 			}
-			col.rarity[v] = col.rarityOf(uint32(v), uint32(v))
+		}); err != nil {
+			return nil, err
 		}
 		c.columns = append(c.columns, col)
 	}

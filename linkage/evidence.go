@@ -189,7 +189,7 @@ func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
 	}
 	scaled := func(mass uint64) float64 { // part of the similarity
 		if a == b {
-			return float64(mass) / float64(max(1, column.sizes[a]))
+			return float64(mass) / float64(max(1, column.Mass(a)))
 		}
 		s := column.similarity(a, b)
 		return s * float64(mass) / float64(max(1, column.common(a, b)))
@@ -209,7 +209,7 @@ func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
 					alone += mass
 				}
 			}
-			word := WordEvidence{Text: w.Text, Right: side == 1, Alone: float64(alone) / float64(max(1, column.sizes[own]))}
+			word := WordEvidence{Text: w.Text, Right: side == 1, Alone: float64(alone) / float64(max(1, column.Mass(own)))}
 			if side == 0 {
 				word.Similarity = scaled(shared)
 			}

@@ -191,7 +191,7 @@ func TestFewRecordsAreComparedOnceEach(t *testing.T) {
 			t.Fatal(err)
 		}
 		tables.numbering.Finish()
-		compare, err := tables.newComparer(&c)
+		compare, err := tables.newComparer(t.Context(), &c)
 		if err != nil {
 			t.Fatal(err)
 		}

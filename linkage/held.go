@@ -10,7 +10,7 @@ func (t *tables) holdAll() error {
 	items := t.numbering.Tokens() // and values
 	for f := range t.left.Columns {
 		values, tokens := t.numbering.Column(f).Sizes()
-		b += 17*int64(values) + 2*int64(tokens) // sizes, rarity and words; weights
+		b += 9*int64(values) + 2*int64(tokens) // rarity and words; weights
 		items += values
 	}
 	b += 8 * int64(t.numbering.Tokens()) // weights, and frequencies while weights are made of them

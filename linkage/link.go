@@ -72,7 +72,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	if err != nil {
 		return nil, err
 	}
-	compare, err := t.newComparer(c)
+	compare, err := t.newComparer(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,6 @@ type matcher struct {
 	*records
 	set     tokenSet // of the left record a
 	a       int      // −1: none
-	weighed bool     // slots have the weights of tokens in columns
 	round   uint32   // counts the right records that a has met
 	alone   []uint64 // of each column of a, of the first markedColumns: the mass of the tokens that no other one has
 	several []*slot  // of the tokens of a that several columns have
@@ -111,20 +110,18 @@ func (m *matcher) each(t *record.Table, row int, visit func(token uint32)) {
 	})
 }
 
-// mark puts the tokens of a left record into the table, with their weights in columns, if there
-// are any.
-func (m *matcher) mark(a uint32, columns []column) {
+// mark puts the tokens of a left record into the table.
+func (m *matcher) mark(a uint32) {
 	cells := m.left.Cells(int(a))
 	m.set.reset(m.tokensOf(m.left, int(a)))
-	m.a, m.round, m.weighed = int(a), 0, columns != nil
+	m.a, m.round = int(a), 0
 	m.alone, m.several = append(m.alone[:0], make([]uint64, min(len(cells), markedColumns))...), m.several[:0]
 	for f, cell := range cells {
 		if cell == 0 {
 			continue
 		}
 		values := m.numbering.Column(f)
-		start, end := values.Bounds(cell - 1)
-		for i, token := range values.TokensAt(start, end) {
+		for _, token := range values.Tokens(cell - 1) {
 			at := m.set.slot(token)
 			if at.name == 0 {
 				m.set.note(token)
@@ -136,9 +133,6 @@ func (m *matcher) mark(a uint32, columns []column) {
 			switch before := at.columns; {
 			case before == 0:
 				m.alone[f] += m.scale.Mass(at.weight)
-				if columns != nil {
-					at.own = columns[f].weights[start+i]
-				}
 			case before&(before-1) == 0:
 				m.alone[bits.TrailingZeros32(before)] -= m.scale.Mass(at.weight)
 				m.several = append(m.several, at)
@@ -155,8 +149,8 @@ func (m *matcher) common(p pair) uint64 { return m.meet(p, nil, nil) }
 // meet returns what common does, and adds to those of columns, unless there are none, the mass
 // of the tokens that two different values have in common in each.
 func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
-	if m.a != int(p.a) || m.round == math.MaxUint32 || columns != nil && !m.weighed {
-		m.mark(p.a, columns)
+	if m.a != int(p.a) || m.round == math.MaxUint32 {
+		m.mark(p.a)
 	}
 	m.round++
 	x, y := m.left.Cells(int(p.a)), m.right.Cells(int(p.b))
@@ -199,6 +193,9 @@ func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
 			switch at.columns & bit {
 			case 0:
 			case at.columns:
+				if at.own == 0 {
+					at.own = columns[f].weights[start+int(i)]
+				}
 				of[f] += m.scale.Mass(at.own)
 			default:
 				of[f] += m.scale.Mass(columns[f].weights[start+int(i)])

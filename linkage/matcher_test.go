@@ -37,7 +37,7 @@ func TestOneLookAtTheTokensTellsWhatMergesDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compare, err := tables.newComparer(&c)
+	compare, err := tables.newComparer(t.Context(), &c)
 	if err != nil {
 		t.Fatal(err)
 	}

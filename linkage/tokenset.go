@@ -20,7 +20,7 @@ type slot struct {
 	round   uint32 // in which the token was last met
 	columns uint32 // that have it: bit f, of the first markedColumns
 	weight  uint16 // in the record as a whole
-	own     uint16 // in the value of the column, of tokens that one column alone has
+	own     uint16 // in the column, of tokens that one column alone has; 0: not looked up yet
 }
 
 // bitsOfSlot is the logarithm of the bits of the bitmap for a slot.

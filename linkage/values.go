@@ -8,14 +8,25 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// column is what is known of the values of a column.
+// column is what is known of the values of a column. Its Mass of a value is that of the value's tokens.
 type column struct {
 	*record.Column
 	weights []uint16 // of each token of each value, where it stands in there
-	sizes   []uint64 // of each value: the mass of its tokens
 	rarity  []level  // of each value, as rarity has it for two that are the same
 	values  int      // how many rows have one
 	scale   weighing.Scale
+}
+
+// weigh sets what is known of a value, by the weights of all tokens in the column.
+func (c *column) weigh(value uint32, idf record.Weights) {
+	start, end := c.Bounds(value)
+	mass := uint64(0)
+	for i, token := range c.TokensAt(start, end) {
+		c.weights[start+i] = idf[token]
+		mass += c.scale.Mass(idf[token])
+	}
+	c.SetMass(value, mass)
+	c.rarity[value] = c.rarityOf(value, value)
 }
 
 // similarity returns that of two values by the weights of their tokens.
@@ -23,7 +34,7 @@ func (c *column) similarity(a, b uint32) float64 {
 	if a == b {
 		return 1
 	}
-	return c.scale.Similarity(c.common(a, b), c.sizes[a], c.sizes[b])
+	return c.scale.Similarity(c.common(a, b), c.Mass(a), c.Mass(b))
 }
 
 // common returns the mass of the tokens that two values have in common.
@@ -65,7 +76,7 @@ func (c *column) level(a, b uint32, common uint64) level {
 	case common == 0:
 		return levelOf(0)
 	}
-	l := levelOf(c.scale.Similarity(common, c.sizes[a], c.sizes[b]))
+	l := levelOf(c.scale.Similarity(common, c.Mass(a), c.Mass(b)))
 	if l == equal || c.Same(a, b) {
 		return equal + c.rarityOf(a, b)
 	}

@@ -226,7 +226,7 @@ func (n *Numbering) Tokens() int {
 func (n *Numbering) Bytes() int64 {
 	b := n.tokens.bytes() + int64(8*cap(n.grams))
 	for _, c := range n.columns {
-		b += c.numbers.bytes() + int64(8*cap(c.ends)+8*cap(c.words)+4*cap(c.tokens)+4*cap(c.counts))
+		b += c.numbers.bytes() + int64(16*cap(c.places)+8*cap(c.words)+4*cap(c.tokens)+4*cap(c.counts))
 	}
 	return b
 }
@@ -300,16 +300,29 @@ func (n *Numbering) Recount(tables ...*Table) {
 type Column struct {
 	numbers Dictionary // by Whole.hash
 	words   []uint64   // Whole.Words of each value; nil: no value has words that are tied, all have numbers of their own
-	ends    []int      // of each value's tokens
+	places  []place
 	tokens  []uint32
 	counts  []uint32
 }
 
+// place is what is looked up first of a value; together it costs one access to memory.
+type place struct {
+	end  int // of its tokens
+	mass uint64
+}
+
+// Mass returns what SetMass has set for a value, 0 before.
+func (c *Column) Mass(value uint32) uint64 { return c.places[value].mass }
+
+// SetMass sets what the tokens of a value weigh together. Reading the value's tokens or Touch brings it into
+// the processor's caches too. It may be called for several values at once.
+func (c *Column) SetMass(value uint32, mass uint64) { c.places[value].mass = mass }
+
 // Len returns the number of distinct values.
-func (c *Column) Len() int { return len(c.ends) }
+func (c *Column) Len() int { return len(c.places) }
 
 // Sizes returns how many distinct values there are, and how many tokens they have together.
-func (c *Column) Sizes() (values, tokens int) { return len(c.ends), len(c.tokens) }
+func (c *Column) Sizes() (values, tokens int) { return len(c.places), len(c.tokens) }
 
 // Same tells whether two values have the same words in the same order. They may have different tokens: de-smith
 // counts as one word too, and de smith does not.
@@ -330,9 +343,9 @@ func (c *Column) TokensAt(start, end int) []uint32 { return c.tokens[start:end] 
 // which lie one after the other in the order of the values' numbers.
 func (c *Column) Bounds(value uint32) (start, end int) {
 	if value > 0 {
-		start = c.ends[value-1]
+		start = c.places[value-1].end
 	}
-	return start, c.ends[value]
+	return start, c.places[value].end
 }
 
 // Touch reads both ends of the data of some values, and returns a sum without meaning. Values of different
@@ -342,7 +355,7 @@ func (n *Numbering) Touch(rows [][]uint32) (sum uint32) {
 	for _, cells := range rows {
 		for f, cell := range cells {
 			if cell > 0 {
-				sum += uint32(n.columns[f].ends[cell-1])
+				sum += uint32(n.columns[f].places[cell-1].end)
 			}
 		}
 	}
@@ -369,7 +382,7 @@ func (c *Column) Counts() []uint32 { return c.counts }
 // Frequencies adds to df the number of the rows' values that have each token, and returns the number of
 // values. O(distinct values and their tokens).
 func (c *Column) Frequencies(df []uint32) (n int) {
-	for v := range c.ends {
+	for v := range c.places {
 		n += int(c.counts[v])
 		for _, token := range c.Tokens(uint32(v)) {
 			df[token] += c.counts[v]
@@ -382,7 +395,7 @@ func (c *Column) Frequencies(df []uint32) (n int) {
 func (n *Numbering) value(v chunkValue, tokens []uint64) uint32 {
 	c := n.columns[v.column]
 	number := c.numbers.Number(v.whole.hash())
-	if int(number) == len(c.ends) {
+	if int(number) == len(c.places) {
 		if v.whole.Ties != 0 && c.words == nil { // the values before have no ties: their words are all that is hashed
 			c.words = slices.Clone(c.numbers.hashes[:number])
 		}
@@ -394,7 +407,7 @@ func (n *Numbering) value(v chunkValue, tokens []uint64) uint32 {
 			c.tokens = append(c.tokens, n.tokens.Number(hash))
 		}
 		slices.Sort(c.tokens[start:])
-		c.ends, c.counts = append(c.ends, len(c.tokens)), append(c.counts, 0)
+		c.places, c.counts = append(c.places, place{end: len(c.tokens)}), append(c.counts, 0)
 	}
 	return number
 }
