@@ -99,14 +99,6 @@ func (c *Config) bySimilarity() bool {
 	return c.Threshold > 0 && c.Candidates != "" && c.Candidates != TopK
 }
 
-// least is the probability above which pairs are links, if no other setting decides.
-func (c *Config) least() float64 {
-	if c.Model != nil {
-		return c.Model.Threshold
-	}
-	return 0.5
-}
-
 // useModel takes fields, weighing and an open rule from the model, and refuses uses that it was not
 // learned for.
 func (c *Config) useModel() error {

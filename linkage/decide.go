@@ -22,7 +22,7 @@ func (t *tables) decide(e *examiner) error {
 		}
 	}
 	matcher := e.matchers[0]
-	edges, err := cut(c, edges, probability, func(i int, t measure.Threshold) bool { return matcher.reaches(found.pairs[i], t) })
+	edges, least, err := cut(c, edges, probability, func(i int, t measure.Threshold) bool { return matcher.reaches(found.pairs[i], t) })
 	if err != nil {
 		return err
 	}
@@ -42,6 +42,11 @@ func (t *tables) decide(e *examiner) error {
 	}
 	r.RecallMost = right / max(likely, right, 1e-300)
 	r.PrecisionLeast = r.Precision
+	if e.config.exclusive() && t.right != nil && r.RecallMost-r.Recall >= unsure {
+		// The model does not know how many of the other records have a partner: it may be all.
+		all := t.counts()
+		r.Recall = min(r.Recall, right/float64(min(all[0], all[1])))
+	}
 	if t.right == nil {
 		agree := transitivityOf(t.left.Rows(), found.pairs, edges)
 		r.Recall = min(r.Recall, float64(len(edges))/max(1, agree.connected))
@@ -53,7 +58,7 @@ func (t *tables) decide(e *examiner) error {
 	}
 	r.Links, r.Linked = t.links(e, edges), len(edges)
 	if c.Evidence > 0 {
-		r.Evidence = t.evidence(e, edges)
+		r.Evidence = t.evidence(e, edges, least)
 	}
 	return nil
 }
@@ -95,27 +100,73 @@ func top(room func(a uint32) int, edges []int, pairs []pair, rank []float64) []i
 	return kept
 }
 
-// cut keeps the edges that reach the decision; reaches tells whether one reaches a similarity.
-func cut(c *Config, edges []int, probability []float64, reaches func(e int, t measure.Threshold) bool) ([]int, error) {
+// cut keeps the edges that reach the decision, and returns from which probability on, or similarity if
+// there is a threshold; reaches tells whether an edge reaches a similarity.
+func cut(c *Config, edges []int, probability []float64, reaches func(e int, t measure.Threshold) bool) ([]int, float64, error) {
 	switch {
 	case c.Threshold > 0:
 		t, err := measure.NewThreshold(c.scale().Measure, c.Threshold)
-		return slices.DeleteFunc(edges, func(e int) bool { return !reaches(e, t) }), err
+		return slices.DeleteFunc(edges, func(e int) bool { return !reaches(e, t) }), c.Threshold, err
 	case c.Precision > 0:
-		order := slices.Clone(edges)
-		slices.SortStableFunc(order, func(i, j int) int { return sign(probability[j] - probability[i]) })
-		total, n := 0.0, 0
-		for i, e := range order {
-			if total += probability[e]; total >= c.Precision*float64(i+1) {
-				n = i + 1
+		edges, least := precise(edges, probability, c.Precision)
+		return edges, least, nil
+	case c.Model != nil:
+		return probable(edges, probability, c.Model.Threshold), c.Model.Threshold, nil
+	}
+	least := balance(edges, probability)
+	return probable(edges, probability, least), least, nil
+}
+
+// probable keeps the edges that are more probable than least.
+func probable(edges []int, probability []float64, least float64) []int {
+	return slices.DeleteFunc(edges, func(e int) bool { return probability[e] <= least })
+}
+
+// precise keeps the most probable edges, as many as are right to a share, and returns the smallest probability of
+// these, a half if there are none.
+func precise(edges []int, probability []float64, share float64) ([]int, float64) {
+	order := slices.Clone(edges)
+	slices.SortStableFunc(order, func(i, j int) int { return sign(probability[j] - probability[i]) })
+	total, n, least := 0.0, 0, 0.5
+	for i, e := range order {
+		if total += probability[e]; total >= share*float64(i+1) {
+			n, least = i+1, probability[e]
+		}
+	}
+	kept := order[:n]
+	slices.Sort(kept)
+	return kept, least
+}
+
+// balance returns the probability above which edges have the largest F1 that is to be expected: half of that F1
+// (Z. Lipton, C. Elkan, B. Naryanaswamy, "Optimal thresholding of classifiers to maximize F1
+// measure", ECML PKDD 2014). Where the tables tell matches from others it is a half, nearly, and less where
+// most matches are hardly more probable than others. If that F1 is less than a half, or no edge is more
+// likely right than wrong, the tables tell too little to take improbable edges: then it is a half.
+func balance(edges []int, probability []float64) float64 {
+	matches := 0.0
+	for _, e := range edges {
+		matches += probability[e]
+	}
+	// Each step leads to a larger F1, until it is the largest (W. Dinkelbach, "On nonlinear
+	// fractional programming", 1967).
+	least, f1 := 0.5, -1.0
+	for {
+		right, n := 0.0, 0
+		for _, e := range edges {
+			if p := probability[e]; p > least {
+				right, n = right+p, n+1
 			}
 		}
-		kept := order[:n]
-		slices.Sort(kept)
-		return kept, nil
+		next := 2 * right / (float64(n) + matches)
+		switch {
+		case n == 0, next <= f1 && f1 < 0.5:
+			return 0.5
+		case next <= f1:
+			return least
+		}
+		least, f1 = next/2, next
 	}
-	least := c.least()
-	return slices.DeleteFunc(edges, func(e int) bool { return probability[e] <= least }), nil
 }
 
 // links returns some candidates as links.

@@ -13,7 +13,7 @@
 //	comparison  of each candidate how similar each column is, and the record as a whole, in levels
 //	model       how much each level speaks for a match: Fellegi and Sunter, fitted by expectation
 //	            and maximisation among the candidates, with four additions
-//	decision    pairs that are more likely right than not, of those that the rule allows
+//	decision    of the pairs that the rule allows those with the largest F1 that is to be expected
 //
 // Additions to the model. The record as a whole counts like a column, because values may stand in
 // the wrong column; the sum of all evidence is divided by 1.5 (redundancy), because columns partly

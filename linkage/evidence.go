@@ -12,20 +12,12 @@ import (
 // mostWords is how many words of a value have evidence of their own: those of most weight.
 const mostWords = 16
 
-// evidence explains candidates, given those that are links, ascending.
-func (t *tables) evidence(e *examiner, links []int) Evidence {
+// evidence explains candidates, given those that are links, ascending, and the probability or
+// similarity from which on they are.
+func (t *tables) evidence(e *examiner, links []int, least float64) Evidence {
 	c := e.config
-	v := Evidence{Candidates: len(e.found.pairs), Links: len(links), Threshold: c.least()}
+	v := Evidence{Candidates: len(e.found.pairs), Links: len(links), Threshold: least, ByWhole: c.Threshold > 0}
 	unsure := make([]float64, len(e.found.pairs))
-	switch {
-	case c.Threshold > 0:
-		v.Threshold, v.ByWhole = c.Threshold, true
-	case c.Precision > 0 && len(links) > 0:
-		v.Threshold = 1
-		for _, i := range links {
-			v.Threshold = min(v.Threshold, e.probability[i])
-		}
-	}
 	for i := range unsure {
 		if v.ByWhole {
 			unsure[i] = math.Abs(float64(e.found.wholes[i]) - v.Threshold)

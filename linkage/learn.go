@@ -1,11 +1,9 @@
 package linkage
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/hashing"
@@ -94,12 +92,14 @@ func (l *Learner) Fit(labels Labels) (*Model, error) {
 	without := taught.validate(start, strengths[0])
 	best := taught.strongest(start, without)
 	weights := taught.fit(start, best.strength, -1)
-	m := l.model(weights)
-	if best != without { // else the decision stays too
-		if err := l.decideBy(m, weights); err != nil {
+	probability, rank := l.examiner.probability, l.examiner.rank
+	if best != without { // else the decision stays as it is
+		var err error
+		if probability, rank, err = l.examiner.correct(context.Background(), weights); err != nil {
 			return nil, err
 		}
 	}
+	m := l.model(weights, probability, rank)
 	m.Learned = Learned{
 		Matches: taught.matches() + taught.missed, Missed: taught.missed, Unknown: taught.unknown,
 		Without: without.scores(0.5), Cross: best.scores(m.Threshold),
@@ -143,10 +143,10 @@ func (l *Learner) start() []float64 {
 	return w
 }
 
-// model returns a model of the weights that decides as the one without labels does.
-func (l *Learner) model(weights []float64) *Model {
+// model returns a model of the weights, by which candidates have these probabilities and ranks.
+func (l *Learner) model(weights, probability, rank []float64) *Model {
 	r := l.tables.result
-	m := &Model{Version: modelVersion, OneTable: r.OneTable, Match: r.Match, Weighing: l.config.Weighing, Threshold: 0.5}
+	m := &Model{Version: modelVersion, OneTable: r.OneTable, Match: r.Match, Weighing: l.config.Weighing}
 	for _, c := range r.Columns {
 		m.Fields = append(m.Fields, c.Field)
 	}
@@ -158,29 +158,8 @@ func (l *Learner) model(weights []float64) *Model {
 	for i, name := range featureNames(m.Fields) {
 		m.Weights = append(m.Weights, Weight{name, weights[i]})
 	}
+	m.Threshold = balance(l.tables.allowed(l.examiner, probability, rank), probability)
 	return m
-}
-
-// decideBy sets the threshold of a model: the probability from which on links make F1 the
-// largest that can be expected, if probabilities are right.
-func (l *Learner) decideBy(m *Model, weights []float64) error {
-	probability, rank, err := l.examiner.correct(context.Background(), weights)
-	if err != nil {
-		return err
-	}
-	edges := l.tables.allowed(l.examiner, probability, rank)
-	slices.SortStableFunc(edges, func(i, j int) int { return cmp.Compare(probability[j], probability[i]) })
-	all := sum(probability)
-	best, right := 0.0, 0.0
-	for n, i := range edges {
-		right += probability[i]
-		if f1 := 2 * right / (float64(n+1) + all); f1 > best {
-			best = f1
-			m.Threshold = probability[i]
-		}
-	}
-	m.Threshold = max(0, min(0.5, math.Nextafter(m.Threshold, 0)))
-	return nil
 }
 
 // taught is what labels say of candidates, and behind these some anchors.

@@ -125,7 +125,7 @@ func TestLabelsThatChangeNothingGiveTheDecisionWithoutThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := l.model(l.start())
+	m := l.model(l.start(), l.examiner.probability, l.examiner.rank)
 	without, with := join(t, Config{Left: path}), join(t, Config{Left: path, Model: m})
 	if without.Links.Len() == 0 || with.Links.Len() != without.Links.Len() {
 		t.Fatalf("%d links with a model that says nothing new, %d without", with.Links.Len(), without.Links.Len())

@@ -28,9 +28,10 @@ type Report struct {
 	Precision  float64    `json:"precision"` // estimated, of the links
 	Recall     float64    `json:"recall"`    // estimated, of the links
 	// RecallMost is what Recall would be if no pair that is more likely no match were a match. The
-	// sum of many improbable pairs is the least certain part of the model. In one table Recall is
-	// at most what it would be if all pairs that links connect through other records were matches
-	// too.
+	// sum of many improbable pairs is the least certain part of the model. If it makes a difference
+	// of 0.05 or more, and a record has at most one partner, Recall is what it would be if all records
+	// of the smaller table had one. In one table Recall is at most what it would be if all pairs that links
+	// connect through other records were matches too.
 	RecallMost float64 `json:"recall_most"`
 	// PrecisionLeast is less than Precision in one table where links contradict each other, because
 	// records that both are linked with another one are not linked. It is what Precision would be

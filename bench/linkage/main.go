@@ -4,7 +4,8 @@
 //	go run ./bench/linkage -data ../shared/data [-folders DIR,…] [-only NAME]
 //
 // Each line has the true matches, F1 at the best threshold on the probability, F1 of the
-// decision, and precision and recall: true/estimated.
+// decision, and precision and recall: true/estimated, from the least to the most. "named" is the precision of the
+// links of which the truth names a record: where it lacks matches, the true precision is between the two.
 package main
 
 import (
@@ -282,7 +283,8 @@ func (v variant) run(work string) {
 			fmt.Printf("    %-16s %-6s agree %.2f chance %.2f information %5.2f share %.2f\n", c.Left, c.Tokens, c.Agreement, c.Chance, c.Information, c.Share)
 		}
 	}
-	fmt.Printf("%-28s %7d best %.4f F1 %.4f links %6d p %.3f/%.3f-%.3f r %.3f/%.3f-%.3f %5.1fs\n", v.name, len(truth), best, f, len(links), p, r.PrecisionLeast, r.Precision, rec, r.Recall, r.RecallMost, took.Seconds())
+	fmt.Printf("%-28s %7d best %.4f F1 %.4f links %6d p %.3f/%.3f-%.3f named %.3f r %.3f/%.3f-%.3f %5.1fs\n", v.name, len(truth), best, f, len(links),
+		p, r.PrecisionLeast, r.Precision, float64(right)/max(1, float64(v.named(links))), rec, r.Recall, r.RecallMost, took.Seconds())
 }
 
 // key returns the ids of a pair in the order of the truth: in one table the smaller one first.
@@ -296,6 +298,26 @@ func (v variant) key(a, b []byte) [2]string {
 func (v variant) count(links []linkage.Link, truth map[[2]string]bool) (n int) {
 	for _, l := range links {
 		if truth[v.key(l.A, l.B)] {
+			n++
+		}
+	}
+	return n
+}
+
+// named counts the links of which the truth names a record.
+func (v variant) named(links []linkage.Link) (n int) {
+	var names [2]map[string]bool
+	for side := range names {
+		names[side] = map[string]bool{}
+		for _, t := range v.truth {
+			names[side][t[side]] = true
+			if v.b == nil {
+				names[side][t[1-side]] = true
+			}
+		}
+	}
+	for _, l := range links {
+		if names[0][string(l.A)] || names[1][string(l.B)] {
 			n++
 		}
 	}

@@ -19,10 +19,12 @@ differ. Values are cut into words and the 3-grams within words; numbers, dates
 and codes become the values they stand for; rare tokens count for more. Each record
 is compared with the most similar ones of the other table, and these pairs show how
 much each column says: in records that belong together values agree, in the next
-best ones only by chance. A pair becomes a link if it is more likely right
-than wrong. Standard error says what was chosen, and how many links are likely right;
---explain prints this column by column, --verbose the cost of finding candidates, and
---save-config writes the choices as JSON, to be edited and given as --config.
+best ones only by chance. Links are the pairs with the best balance of precision and
+recall (F1) that is to be expected: those more likely right than wrong where the tables tell
+clearly, and less likely ones where most matches are unclear; --precision 0.9 takes
+fewer and surer ones. Standard error says what was chosen, and how many links are likely
+right; --explain prints this column by column, --verbose the cost of finding candidates,
+and --save-config writes the choices as JSON, to be edited and given as --config.
 
 A table may be several files: name their folder, a prefix of a bucket or a glob.
 
