@@ -10,36 +10,35 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// chance tells how alike records are that do not belong together. Where a record has one
-// partner at most, no two records of one table belong together. So the best score of a
-// record among its own table's others is what it would have if the other table had no
-// partner for it. Where records find no better partners in the other table than in their
-// own, the model has learned from chance, and its probabilities mean nothing; the share of
-// false pairs from some score on follows from the two counts (the target-decoy estimate:
-// J. Elias, S. Gygi, "Target-decoy search strategy", Nature Methods 2007; the share of
-// records without partner: J. Storey, "A direct approach to false discovery rates", 2002).
+// chance estimates which scores records reach that do not belong together. If a record has one partner
+// at most, no two records of one table belong together. So the best score of a record among the others
+// of its own table is a score that it would reach by chance if the other table had no partner for it. If
+// records find no better partners in the other table than in their own, the model has learned from
+// chance, and its probabilities mean nothing. The share of false pairs from a score on follows from the
+// two counts (the target-decoy estimate: J. Elias, S. Gygi, "Target-decoy search strategy", Nature
+// Methods 2007; the share of records without partner: J. Storey, "A direct approach to false discovery
+// rates", 2002).
 type chance struct {
-	likely sides // what was counted
-	most   sides // what may well be; decides only whether there are matches at all
+	likely sides // from the counts
+	most   sides // an upper bound; decides only whether there are matches at all
 }
 
-// sides are the odds of the best pairs of the left table's records, and of the right one's; nil: not
-// known.
+// sides are the odds of the best pairs of the left and of the right records; nil: not known.
 type sides struct{ left, right *odds }
 
-// sampledRecords is how many records of a table are looked up in it at most.
+// sampledRecords is the largest number of records of a table that are searched for in their own table.
 var sampledRecords = 5000 // tests take fewer
 
-// comparable is how many records must find a partner in the other table that is as good as
-// the twentieth best of those in their own, as a share of a twentieth. By chance alone it is
-// about 1. It is far less where the tables describe things in different ways, so that even
-// matches are less alike than strangers of one table, which then say nothing of chance.
+// A threshold s is chosen so that a share of comparedShare of the records find a partner with score s or
+// more in their own table. In the other table at least comparable·comparedShare must find one; by chance
+// alone about comparedShare do. If fewer do, the tables describe things in different ways, so that even
+// matches are less similar than non-matches of one table, and these do not show what chance finds.
 const (
 	comparable    = 0.6
 	comparedShare = 0.05
 )
 
-// newChance finds it.
+// newChance compares the best scores of records in the other table with those in their own.
 func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c chance, err error) {
 	bestL, bestR := make(bests, e.found.left), make(bests, e.found.right)
 	bestL.reset()
@@ -51,7 +50,7 @@ func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c 
 	}
 	bestL, bestR = bestL.sorted(), bestR.sorted()
 	all := t.counts() // records that are not held have no candidates
-	// What a left record finds among left records is what a right one would find by chance.
+	// The scores that left records reach among left records are those that a right record would reach by chance.
 	own, err := t.keeper.own("own-0", func() (bests, error) { return t.ownBests(ctx, whole, e, 0) })
 	if err != nil {
 		return c, err
@@ -65,15 +64,15 @@ func (t *tables) newChance(ctx context.Context, whole *records, e *examiner) (c 
 	if own.sorted().comparable(bestL, all[0]) {
 		c.likely.left, c.most.left = oddsOf(own, bestL, all[0], false), oddsOf(own, bestL, all[0], true)
 	}
-	if !c.most.known() { // the next best records of the other table tell something still
+	if !c.most.known() { // then the next best records of the other table serve
 		left, right := e.rivalries()
 		c.most = sides{oddsOf(left.expected(), bestL, all[0], true), oddsOf(right.expected(), bestR, all[1], true)}
 	}
 	return c, nil
 }
 
-// own returns the best scores that an earlier process has found within a table, or has find find
-// them. Their bits are noted, since JSON has no infinity.
+// own returns the best scores within a table: those that an earlier process has noted, else those of
+// find. Their bits are noted, since JSON has no infinity.
 func (k *keeper) own(kind string, find func() (bests, error)) (bests, error) {
 	var noted []uint64
 	switch found, err := k.log.Last(kind, &noted); {
@@ -96,8 +95,8 @@ func (k *keeper) own(kind string, find func() (bests, error)) (bests, error) {
 	return b, k.note(kind, noted)
 }
 
-// bound lowers probabilities to what chance allows: to 0 where no pair would be a link if chance had
-// found as many as it may well have.
+// bound lowers probabilities to those that chance allows. If no pair would be a link by the upper bound
+// of chance, it lowers them by that bound.
 func (c *chance) bound(found *comparison, m *model, records [2]int, probability []float64) {
 	at := slices.Clone(probability)
 	c.most.bound(found, m, records, at)
@@ -110,20 +109,20 @@ func (c *chance) bound(found *comparison, m *model, records [2]int, probability 
 
 func (s *sides) known() bool { return s.left != nil || s.right != nil }
 
-// bound lowers probabilities to what chance allows. How much that is depends on how many
-// records have no partner, which depends on the probabilities again: from what the model
-// says, it takes steps until nothing changes any more.
+// bound lowers probabilities to those that chance allows. These depend on the number of records without
+// a partner, which depends on the probabilities. So it starts with the probabilities of the model, and
+// iterates until nothing changes.
 func (s *sides) bound(found *comparison, m *model, records [2]int, probability []float64) {
 	if !s.known() {
 		return
 	}
-	type shares struct{ left, right float64 } // of chance in pairs of a score
+	type shares struct{ left, right float64 } // pairs by chance, for each pair found
 	chances := make([]shares, len(found.pairs))
 	for i := range chances {
 		z := m.score(found.of(i))
 		chances[i] = shares{s.left.at(z), s.right.at(z)}
 	}
-	free := func() shares { // records that have no partner
+	free := func() shares { // share of the records that have no partner
 		n := sum(probability)
 		return shares{max(0, 1-n/float64(records[0])), max(0, 1-n/float64(records[1]))}
 	}
@@ -136,11 +135,11 @@ func (s *sides) bound(found *comparison, m *model, records [2]int, probability [
 	}
 }
 
-// boundSteps are enough that the probabilities settle.
+// boundSteps is the number of iterations; the probabilities converge earlier.
 const boundSteps = 50
 
-// comparable tells whether the best scores of records of a table among themselves can be those that chance
-// finds in another one, where they have the given ones, of so many records.
+// comparable tells whether b, the best scores of records within their table, show what chance finds in the
+// other table. best are the best scores there; records is the number of records that could have one.
 func (b bests) comparable(best bests, records int) bool {
 	if len(b) == 0 {
 		return false
@@ -149,8 +148,8 @@ func (b bests) comparable(best bests, records int) bool {
 	return above(best, top, records) >= comparable*above(b, top, len(b))
 }
 
-// ownBests returns the best score of each of some records of a table, the left or the right
-// one, with another of it.
+// ownBests returns, for a sample of the records of a side, the best score of each with another record of the
+// same table.
 func (t *tables) ownBests(ctx context.Context, whole *records, e *examiner, side int) (bests, error) {
 	table := t.all()[side]
 	rows := t.someOf(side, sampledRecords)
@@ -216,15 +215,15 @@ func (t *tables) otherThan(ctx context.Context, c *Config, whole *records, table
 	return pairs, nil
 }
 
-// odds say, by the score of a record's best pair, how many pairs of chance there are for one
-// that was found, if no record has a partner.
+// odds has, by the score of a record's best pair, the number of pairs that chance would give for each pair
+// found, if no record had a partner.
 type odds struct {
-	from      []float64 // least scores, falling
-	chance    []float64 // pairs of chance from there to the score before, for one; rising
-	unmatched float64   // most records that have no partner, as a share
+	from      []float64 // least scores of intervals, falling
+	chance    []float64 // pairs by chance for each pair found, in each interval; rising
+	unmatched float64   // upper bound of the share of records without a partner
 }
 
-// at returns the pairs of chance for one of score z.
+// at returns the number of pairs by chance for each pair of score z.
 func (o *odds) at(z float64) float64 {
 	if o == nil {
 		return math.Inf(1)
@@ -240,8 +239,8 @@ func (o *odds) most() float64 {
 	return o.unmatched
 }
 
-// above returns the share of so many scores that are z or more; those that are above −∞ are given,
-// ascending.
+// above returns the share of scores that are z or more. of is the number of all scores; scores has those above
+// −∞, ascending.
 func above(scores []float64, z float64, of int) float64 {
 	if math.IsInf(z, -1) {
 		return 1
@@ -250,12 +249,13 @@ func above(scores []float64, z float64, of int) float64 {
 	return float64(len(scores)-i) / float64(of)
 }
 
-// oddsOf compares the best scores of so many records among others, of which those above −∞ are given,
-// ascending, with what they would be by chance; nil if this cannot be told.
+// oddsOf compares the best scores of records in the other table, best, with those within a table, own, which
+// show chance. Both have the scores above −∞, ascending; records is the number of records that could be in best.
+// It returns nil if there is nothing to compare with.
 //
-// Of the curve (pairs from a score on, pairs of chance from it on) it takes the largest
-// convex curve below: the share of chance never rises with the score. With most it takes n + √n + 1
-// pairs of chance for n that were counted: about the most that there may well be.
+// The share of chance must not rise with the score. So it takes the largest convex curve below the curve of
+// (pairs from a score on, pairs by chance from this score on). With most it takes n + √n + 1 for n counted pairs
+// by chance, about an upper bound of their number.
 func oddsOf(own, best []float64, records int, most bool) *odds {
 	if len(own) == 0 || records == 0 {
 		return nil

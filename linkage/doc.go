@@ -31,5 +31,4 @@
 // Limits: tables that have nothing in common still give a few links, since the fit looks for the
 // kind of pairs that agree most. A probability reflects only the data: it is too high if records
 // that agree in everything are different.
-// which is too high where records that agree in everything are not the same.
 package linkage

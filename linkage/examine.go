@@ -17,35 +17,35 @@ type examiner struct {
 	keeper   *keeper
 	matchers []*matcher // one for each goroutine
 	shares   []float64
-	items    *vocabulary // of many records; nil: there are few
-	known    *known      // nil: no links are
+	items    *vocabulary // of two tables with many records; else nil
+	known    *known      // nil: there are no known links
 
 	model       *model
-	grown       func(*comparison) error // called when there are more candidates: they may be too many
-	calibrated  bool                    // the model's scores are, see scoreCounts.calibrate
-	candidates  int                     // that were examined
-	found       *comparison             // of those that may be matches
-	probability []float64               // of each of these
-	judged      []float64               // log odds of each by the model without labels, with regard to rivals
-	rank        []float64               // by what these are to be ordered
-	shed        float64                 // the sum of the probabilities of the others
+	grown       func(*comparison) error // called when found has grown; an error says that it is too large
+	calibrated  bool                    // the model's scores are calibrated, see scoreCounts.calibrate
+	candidates  int                     // number of candidates that were examined
+	found       *comparison             // the candidates that may be matches
+	probability []float64               // of each of found
+	judged      []float64               // log odds of each of found by the model without labels, with regard to rivals
+	rank        []float64               // value by which found is ordered
+	shed        float64                 // sum of the probabilities of all other candidates
 
-	sample  *comparison // what the model was learned from
-	sampled []float64   // how likely these are matches
+	sample  *comparison // the candidates from which the model was learned
+	sampled []float64   // probability of each of sample
 }
 
-// The log odds below which a candidate out of many is not kept: no decision takes one in a
-// thousand. Calibrated ones are too high so far below 0, since tails fall off faster
-// than tangents, and many times as many candidates would be kept.
+// The log odds below which a candidate is dropped if there are many. No decision makes links of pairs with a
+// probability of a thousandth. Calibrated log odds are too high so far below 0, since tails fall off faster than
+// tangents; with the same bound many times as many candidates would be kept.
 const (
 	hopeless           = -7
 	calibratedHopeless = -4
 )
 
-// batch is how many candidates out of many are compared at once.
+// batch is the number of candidates that are compared at once if there are many.
 var batch = 1 << 17 // tests take fewer
 
-// learn learns the model from a sample of candidates, or takes that of the configuration.
+// learn learns the model from a sample of candidates, or takes the model of the configuration.
 func (e *examiner) learn(ctx context.Context, sample []pair) (err error) {
 	if e.sample, err = e.compare(ctx, e.matchers, sample); err != nil {
 		return err
@@ -67,9 +67,9 @@ type learnedModel struct {
 	Calibrated bool
 }
 
-// learned takes the model that an earlier process has learned, or has learn learn it.
+// learned takes the model that an earlier process has noted, or else calls learn and notes the result.
 func (e *examiner) learned(kind string, learn func() error) error {
-	if e.config.Model != nil { // there is little to do
+	if e.config.Model != nil { // quick enough to repeat
 		return learn()
 	}
 	var m learnedModel
@@ -94,10 +94,9 @@ func (e *examiner) learned(kind string, learn func() error) error {
 	return e.keeper.note(kind, m)
 }
 
-// examine compares candidates, which it closes, for judge. If there is no model it learns it
-// from them, or from those of a part of the left records.
-// Of so many that they are not all learned from only those are kept that the model, or the
-// threshold, does not rule out. What is done is noted by the name of the search.
+// examine compares candidates, which it closes, for judge. If there is no model, it learns one from all
+// candidates or, if they are too many, from those of a part of the left records; of too many, it keeps only the
+// candidates that neither the model nor the threshold rules out. It notes its progress under the name of the search.
 func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search string) (err error) {
 	defer func() { err = errors.Join(err, pairs.Close()) }()
 	if e.model == nil {
@@ -120,7 +119,7 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search 
 	return e.keepLikely(ctx, pairs, "likely"+search)
 }
 
-// learnPart learns the model from the candidates of one of so many parts of the left records.
+// learnPart learns the model from the candidates of one left record in part, chosen by a hash.
 func (e *examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part uint64) error {
 	var some []pair
 	for p, err := range pairs.All() {
@@ -134,15 +133,14 @@ func (e *examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part 
 	return e.learn(ctx, some)
 }
 
-// judge says how likely each candidate is a match by the model, and by what they are ordered.
+// judge sets the probability and rank of each candidate by the model.
 func (e *examiner) judge() {
 	n := len(e.found.pairs)
 	e.probability, e.rank = make([]float64, n), make([]float64, n)
 	e.model.probabilities(e.found, e.rivals(e.found), make([]float64, n), e.probability, e.rank)
 }
 
-// rivals returns what probabilities take rivals from; nil where records may have several
-// partners.
+// rivals returns the rivals of candidates for model.probabilities; nil if records may have several partners.
 func (e *examiner) rivals(c *comparison) *exclusive {
 	if !e.config.exclusive() {
 		return nil
@@ -150,7 +148,7 @@ func (e *examiner) rivals(c *comparison) *exclusive {
 	return newExclusive(graph{c.pairs, c.left, c.right})
 }
 
-// keepLikely compares all candidates, and keeps the comparison of those that may be matches.
+// keepLikely compares all candidates, and keeps the results for those that may be matches.
 func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind string) error {
 	l := &likely{examiner: e, kind: kind, least: hopeless, scores: make([]float64, batch)}
 	if e.calibrated {
@@ -198,10 +196,10 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 	return nil
 }
 
-// likelySoFar is the note of candidates that may be matches.
+// likelySoFar is a note about the candidates that may be matches.
 type likelySoFar struct {
 	File         comparedFile
-	Examined     int // of all candidates
+	Examined     int // number of candidates examined so far
 	All, Dropped scoreCounts
 }
 
@@ -212,8 +210,8 @@ type likely struct {
 	least  float64 // score
 	scores []float64
 	sofar  likelySoFar
-	noted  int // candidates of the last note
-	files  int // of the found ones, how many are in files
+	noted  int // Examined at the last note
+	files  int // number of found candidates that are in files
 }
 
 // take compares a batch of candidates.
@@ -243,7 +241,7 @@ func (l *likely) take(ctx context.Context, some []pair) error {
 	return l.grown(l.found)
 }
 
-// goOn takes what an earlier process has found.
+// goOn takes over the notes of an earlier process.
 func (l *likely) goOn() error {
 	for so, err := range resume.All[likelySoFar](l.keeper.log, l.kind) {
 		if err == nil {
@@ -258,7 +256,7 @@ func (l *likely) goOn() error {
 	return nil
 }
 
-// note notes what was found since the last note.
+// note notes the candidates found since the last note.
 func (l *likely) note() (err error) {
 	if l.keeper.log == nil {
 		return nil

@@ -11,23 +11,23 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// items are the records of a table as candidates.Items: the words of its texts, and all other
-// values as they are. The numbers of the values follow those of the tokens, column by column.
+// items are the records of a table as candidates.Items. The items of a record are the words of its texts and
+// its other values as a whole. Values are numbered after the tokens, column by column.
 type items struct {
 	*record.Table
 	*vocabulary
 }
 
-// vocabulary is the items that there are in both tables.
+// vocabulary numbers the items of both tables.
 type vocabulary struct {
-	first []uint32 // of each column: number of its first value; 0: it is a text
-	words []words  // of each column that is a text
-	count int      // items there are, and one more that stands for all others
-	// frequencies are how many records of either table have each item.
+	first []uint32 // for each column: number of its first value; 0: it is a text
+	words []words  // for each column that is a text
+	count int      // number of items, including one that stands for all unknown items
+	// frequencies has, for either table, the number of records with each item.
 	frequencies [2][]uint32
 }
 
-// words are those of each value of a column, one after the other.
+// words are the words of each value of a column, one value after the other.
 type words struct {
 	ends   []uint32
 	tokens []uint32
@@ -41,11 +41,11 @@ func (w *words) of(value uint32) []uint32 {
 	return w.tokens[start:w.ends[value]]
 }
 
-// other is the item that stands for all that have no number.
+// other returns the item that stands for all items without a number.
 func (v *vocabulary) other() uint32 { return uint32(v.count - 1) }
 
-// newVocabulary returns the items of the values that have numbers, without frequencies. O(distinct
-// values and their tokens).
+// newVocabulary returns the items of the numbered values, without frequencies. O(distinct values and their
+// tokens).
 func (t *tables) newVocabulary() *vocabulary {
 	columns := t.result.Columns
 	v := &vocabulary{first: make([]uint32, len(columns)), words: make([]words, len(columns)), count: t.numbering.Tokens()}
@@ -71,8 +71,8 @@ func (t *tables) newVocabulary() *vocabulary {
 	return v
 }
 
-// vocabulary returns the items of the tables, with frequencies but for those of a table that is not held
-// whole. O(cells, and distinct values and their tokens).
+// vocabulary returns the items of the tables, with the frequencies of each table that is held whole. O(cells,
+// and distinct values and their tokens).
 func (t *tables) vocabulary(ctx context.Context, threads int) (v *vocabulary, err error) {
 	v = t.newVocabulary()
 	for side, table := range t.all() {
@@ -103,7 +103,7 @@ func (x *items) Append(dst []uint32, i int) []uint32 {
 	return dst
 }
 
-// chosen are some of the records of a table.
+// chosen are items of some records of a table.
 type chosen struct {
 	*items
 	rows []uint32
@@ -112,12 +112,12 @@ type chosen struct {
 func (c *chosen) Len() int                            { return len(c.rows) }
 func (c *chosen) Append(dst []uint32, i int) []uint32 { return c.items.Append(dst, int(c.rows[i])) }
 
-// byKeys returns how pairs that share keys are found, of records whose frequencies are not known.
+// byKeys returns the configuration to find pairs that share keys, without frequencies.
 func (t *tables) byKeys(c *Config, v *vocabulary) candidates.KeysConfig {
 	return candidates.KeysConfig{Items: v.count, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory, Keep: t.keeper.names()}
 }
 
-// sharing finds the pairs that share keys, unless an earlier process has.
+// sharing returns the pairs that share keys. An earlier process may have found them.
 func (t *tables) sharing(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
 	return t.findOnce(ctx, t.search(c, 0), "pairs-0", func() (*candidates.Pairs, error) {
 		k := t.byKeys(c, v)
@@ -131,7 +131,7 @@ func (t *tables) sharing(ctx context.Context, c *Config, v *vocabulary) (*candid
 	})
 }
 
-// sharingOnce is sharing, unless the pairs were found before the tables were held.
+// sharingOnce returns the pairs of sharing, which are known already if a table is not held whole.
 func (t *tables) sharingOnce(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
 	if t.sieved == nil {
 		return t.sharing(ctx, c, v)
@@ -144,13 +144,13 @@ func (t *tables) sharingOnce(ctx context.Context, c *Config, v *vocabulary) (*ca
 	return pairs, nil
 }
 
-// manyShare is KeysConfig.Expected of the sample: so many that few records would be more similar.
+// manyShare is KeysConfig.Expected for the sample. It is so large that hardly any closer record is missed.
 const manyShare = 2
 
-// learnedFrom is about how many records' candidates a model is learned from.
+// learnedFrom is about the number of records from whose candidates a model is learned.
 const learnedFrom = sampled / firstK
 
-// someOf returns the numbers of about n records of a side, which a hash of these chooses.
+// someOf returns the numbers of about n records of a side, chosen by a hash of the number.
 func (t *tables) someOf(side, n int) (numbers []uint32) {
 	records := t.counts()[side]
 	part := uint64(records+n-1) / uint64(n)
@@ -162,11 +162,10 @@ func (t *tables) someOf(side, n int) (numbers []uint32) {
 	return numbers
 }
 
-// closest returns candidates of a sample of the records: of each the few that share most
-// with it. What shares a key is like it in two or three values at once and often in none
-// besides, and that is no picture of records that do not belong together: the most
-// similar ones are. The sample is of the smaller table: of the records of a much larger one hardly any
-// have a match to learn from.
+// closest returns candidates to learn from: for each record of a sample, the few records that share most with
+// it. All pairs that share a key would not do: most of them agree in just the two or three values of the key, so
+// they do not show how similar non-matches can be. The sample is from the smaller table, because hardly any
+// record of a much larger one has a match.
 func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]pair, error) {
 	if t.sieved != nil {
 		return t.places(t.sieved.closest, 0, 1), nil
@@ -193,8 +192,8 @@ func (t *tables) ofSide(side int, v *vocabulary) candidates.Items {
 	return &items{t.all()[side], v}
 }
 
-// closestTo returns pairs of some records of one side with the firstK records of a side, of another one or
-// the same, that share most with each, all by their numbers: sorted by the first.
+// closestTo returns, for each of some records of one side, its pairs with the firstK records of the other side (or
+// of the same) that share most with it. Pairs have the numbers of records and are sorted by the first.
 func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, numbers []uint32, side, other int) ([]pair, error) {
 	table := t.all()[side]
 	rows := make([]uint32, len(numbers))
@@ -215,7 +214,7 @@ func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, number
 		return nil, err
 	}
 	var pairs []pair
-	var of []candidates.Pair // of one left record
+	var of []candidates.Pair // the pairs of one record
 	take := func() {
 		slices.SortFunc(of, func(x, y candidates.Pair) int {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.B, y.B))
@@ -240,7 +239,7 @@ func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, number
 	return pairs, found.Close()
 }
 
-// places returns pairs of numbers of records of two sides as pairs of their rows.
+// places turns pairs of record numbers, of sides a and b, into pairs of rows.
 func (t *tables) places(numbers []pair, a, b int) []pair {
 	all, rows := t.all(), make([]pair, len(numbers))
 	for i, p := range numbers {

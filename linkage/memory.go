@@ -8,13 +8,13 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// memory shares Config.Memory out. The tables are held, with what is known of their values.
-// What is left sorts keys and candidates, which go to disk beyond it.
+// memory divides Config.Memory. The tables and the data about their values are held in memory. The rest is for
+// sorting keys and candidates, which spill to disk.
 type memory struct {
 	*scratch.Space
 	ceiling int64
-	held    int64 // bytes of the tables and what is known of their values
-	keys    int64 // of these, what keys know of items and nothing needs after them
+	held    int64 // bytes of the tables and the data about their values
+	keys    int64 // part of held that is needed only to make keys
 }
 
 func newMemory(c *Config) *memory {
@@ -25,21 +25,21 @@ func newMemory(c *Config) *memory {
 	return &memory{scratch.New(o), c.Memory, 0, 0}
 }
 
-// collectorShare: one part of so many is the garbage collector's. Most of what is held
-// are large arrays that stay, without pointers, of which it takes no more.
+// collectorShare: 1/collectorShare of the memory is for the garbage collector. It needs no more, because most
+// held data are large arrays without pointers that stay.
 const collectorShare = 8
 
-// leastSorting is what must be left to sort with.
+// leastSorting is the least number of bytes that must remain for sorting.
 const leastSorting = 16 << 20
 
-// hold says how much is held now, see check.
+// hold sets the number of held bytes. The error is that of check.
 func (m *memory) hold(bytes int64, which string) error {
 	m.held = bytes
 	return m.check(bytes, which)
 }
 
-// check returns an error if holding so much leaves less than leastSorting; which names in words
-// what is held.
+// check returns an error if holding this number of bytes leaves less than leastSorting. which says in words what
+// takes the memory.
 func (m *memory) check(bytes int64, which string) error {
 	if data := m.Share(1); data == 0 || data-bytes >= leastSorting {
 		return nil
@@ -48,10 +48,10 @@ func (m *memory) check(bytes int64, which string) error {
 		which, mebibytes(bytes), mebibytes((bytes+leastSorting)/(collectorShare-1)*collectorShare+scratch.Outside(m.Threads)))
 }
 
-// mebibytes rounds up: what it names must do.
+// mebibytes rounds up, so that the amount in a message is enough.
 func mebibytes(bytes int64) string { return humanize.Comma((bytes+1<<20-1)>>20) + " MiB" }
 
-// sorting returns what is left to sort with, 0 for any amount.
+// sorting returns the number of bytes for sorting; 0: any number.
 func (m *memory) sorting() int64 {
 	if m.Share(1) == 0 {
 		return 0

@@ -5,56 +5,55 @@ import (
 	"slices"
 )
 
-// model says how much each level of each column speaks for a match: the logarithm of how
-// much more often matches have the level than other candidates do. It is that of Fellegi and
-// Sunter ("A theory for record linkage", JASA 1969), with the levels' frequencies found by
-// expectation and maximisation (W. E. Winkler, "Using the EM algorithm for weight
-// computation in the Fellegi-Sunter model", 1988) among the candidates alone, which are as
-// alike as records can be that do not belong together.
+// model has the evidence of each level of each column for a match: the logarithm of the ratio of the
+// level's frequency among matches to that among other candidates. It is the model of Fellegi and
+// Sunter ("A theory for record linkage", JASA 1969), with the frequencies estimated by expectation
+// and maximisation (W. E. Winkler, "Using the EM algorithm for weight computation in the
+// Fellegi-Sunter model", 1988). It compares with other candidates, not with random pairs: these are
+// the non-matches that are most similar.
 type model struct {
 	width    int
 	evidence []float64 // of level l of column f at f·levels+l
-	share    []float64 // of each column, how much of it counts: see comparer.shares
-	prior    float64   // log odds of a candidate before anything is known of it
+	share    []float64 // factor for the evidence of each column: see comparer.shares
+	prior    float64   // log odds of a candidate before any evidence
 }
 
 // Constants of the model, the same for all tables.
 const (
-	// redundancy: the columns of a record, and the record as a whole, say the same thing
-	// again to a part. What they say together counts for so much less.
+	// redundancy divides the sum of the evidence, because the columns of a record, and the record
+	// as a whole, partly say the same.
 	redundancy = 1.5
-	// pseudo is how many candidates with the frequencies of all stand beside those that
-	// were counted, on either side: levels that hardly occur say little.
+	// pseudo is the number of pseudo-counts, with the frequencies of all candidates, that are added
+	// to matches and to others, so that rare levels have little evidence.
 	pseudo = 2.0
-	// steps of expectation and maximisation.
+	// steps of expectation and maximisation, at most.
 	steps = 40
 )
 
-// sampled is how many candidates a model is learned from at most.
+// sampled is the largest number of candidates from which a model is learned.
 const sampled = 300_000
 
-// Starts are the shares of the first guess, the most similar ones, from which a model is
-// looked for. Where matches are few among the candidates the whole guess leads to another
-// kind of pairs that are alike, such as those of one town; the best guesses lead to matches.
+// starts are shares of the first guess, the most similar pairs of it, from which the fit starts. If few
+// candidates are matches, a start from the whole guess leads to pairs that are similar for another
+// reason, such as records of one town; a start from its best pairs leads to matches.
 var starts = []float64{1, 0.1, 0.02}
 
-// better is by how much the model of a later start must tell apart better than an earlier one.
+// better is by how much the clearness of a later start's model must exceed that of an earlier one.
 const better = 0.03
 
-// mostly is the similarity from which on two records say mostly the same. Where records may
-// have any number of partners, only a model whose matches are so alike on average is one of
-// matches: of records that have no duplicates another kind of pairs stands out, such as the
-// papers of one author, or people of one street. On real tables with duplicates the average
-// is 0.62 to 0.83, and 0.14 to 0.44 on the same tables without them (docs/linkage.md).
+// mostly is the least mean similarity of matches, if records may have any number of partners. A fit
+// with a lower one has found another kind of pairs, such as the papers of one author or people of one
+// street, because the tables have no duplicates. On real tables with duplicates the mean is 0.62 to
+// 0.83, and 0.14 to 0.44 on the same tables without them (docs/linkage.md).
 const mostly = 0.5
 
-// duplicate is the similarity from which on two records of a table may be duplicates in it
-// whatever the model says: in spite of the rule of one partner, where they then tell nothing
-// of chance, and where no model is one of matches.
+// duplicate is the similarity from which two records of a table may be duplicates whatever the model
+// says. Such pairs do not count as chance, although a record has one partner at most, and they serve
+// as matches if no fit finds any.
 const duplicate = 0.7
 
-// fit finds the model of candidates: of those that starts lead to, the one that tells matches
-// from others best, as far as it knows itself. onePartner says that a record has at most one.
+// fit finds the model of candidates: of the models that starts lead to, the one whose own probabilities
+// separate matches from others best. onePartner says that a record has at most one partner.
 func fit(c *comparison, onePartner bool, share []float64) (best *model, probability []float64) {
 	g := graph{c.pairs, c.left, c.right}
 	guess := firstGuess(c, g, onePartner)
@@ -93,8 +92,7 @@ func fit(c *comparison, onePartner bool, share []float64) (best *model, probabil
 	return best, probability
 }
 
-// ofTwins returns the model that is learned from the records that are very alike, as if just
-// they were the matches.
+// ofTwins returns the model that is learned as if exactly the very similar pairs were the matches.
 func ofTwins(c *comparison, share []float64) (*model, []float64) {
 	m := newModel(c, share)
 	probability := make([]float64, len(c.pairs))
@@ -109,8 +107,8 @@ func ofTwins(c *comparison, share []float64) (*model, []float64) {
 	return m, probability
 }
 
-// alikeness returns the mean similarity, as whole records, of the candidates that are more
-// likely matches than not.
+// alikeness returns the mean similarity of the records in candidates that are more likely matches than
+// not.
 func alikeness(c *comparison, probability []float64) float64 {
 	sum, n := 0.0, 0.0
 	for i, p := range probability {
@@ -121,7 +119,7 @@ func alikeness(c *comparison, probability []float64) float64 {
 	return sum / max(n, 1)
 }
 
-// leastSeeds is how many pairs a start must have.
+// leastSeeds is the least number of pairs of a start.
 const leastSeeds = 10
 
 func count(x []float64) (n int) {
@@ -133,8 +131,8 @@ func count(x []float64) (n int) {
 	return n
 }
 
-// clearness is F1 of the candidates that are more likely matches than not, as far as their
-// probabilities tell.
+// clearness returns the F1 of choosing the candidates that are more likely matches than not, as expected
+// from their probabilities.
 func clearness(probability []float64) float64 {
 	right, kept := 0.0, 0.0
 	for _, p := range probability {
@@ -149,7 +147,8 @@ func newModel(c *comparison, share []float64) *model {
 	return &model{width: c.width, share: append(slices.Clone(share), 1), evidence: make([]float64, c.width*levels)}
 }
 
-// settle finds the model that a guess leads to, and puts its probabilities into the guess.
+// settle runs expectation and maximisation from a guess of the probabilities, and puts the final
+// probabilities into it.
 func settle(c *comparison, g graph, onePartner bool, share, probability []float64) *model {
 	m := newModel(c, share)
 	m.prior = logOdds(mean(probability))
@@ -175,7 +174,7 @@ func settle(c *comparison, g graph, onePartner bool, share, probability []float6
 	return m
 }
 
-// settled is by how much of their sum the probabilities may change in the last step.
+// settled is the largest change of the probabilities in the last step, as a share of their sum.
 const settled = 1e-4
 
 func distance(x, y []float64) (d float64) {
@@ -185,9 +184,9 @@ func distance(x, y []float64) (d float64) {
 	return d
 }
 
-// probabilities puts into dst how likely each candidate is a match, and into rank, if there is
-// one, by what candidates are to be ordered. rivals is nil where records may have several
-// partners; odds is scratch.
+// probabilities puts the probability of each candidate into dst and, unless rank is nil, the value by
+// which candidates are ordered into rank. rivals is nil if records may have several partners; odds is
+// scratch.
 func (m *model) probabilities(c *comparison, rivals *exclusive, odds, dst, rank []float64) {
 	for i := range dst {
 		z := m.score(c.of(i))
@@ -204,7 +203,7 @@ func (m *model) probabilities(c *comparison, rivals *exclusive, odds, dst, rank 
 	}
 }
 
-// score returns the log odds of a candidate without regard to others.
+// score returns the log odds of a candidate without regard to its rivals.
 func (m *model) score(levels []level) float64 {
 	return m.prior + m.sum(levels)/m.discount()
 }
@@ -215,7 +214,7 @@ func (m *model) adds(f int, l level) float64 {
 }
 
 func (m *model) discount() float64 {
-	if m.width == 2 { // one column, of which the record says nothing new
+	if m.width == 2 { // with one column, the record as a whole has no evidence of its own
 		return 1
 	}
 	return redundancy
@@ -229,7 +228,7 @@ func (m *model) sum(of []level) (z float64) {
 	return z
 }
 
-// learn sets the evidence by how likely each candidate is a match.
+// learn sets the evidence from the probability of each candidate.
 func (m *model) learn(c *comparison, probability []float64) {
 	for f := range c.width {
 		var match, other [levels]float64
@@ -254,10 +253,11 @@ func (m *model) learn(c *comparison, probability []float64) {
 	}
 }
 
-// firstGuess says how likely each candidate is a match before there is a model: those that are
-// most similar to each other, by how similar they are. Where a record has one partner at
-// most, its second best candidate shows how similar records are by chance: as far as there
-// are as many of those as of the best ones from some similarity on, these mean nothing.
+// firstGuess returns the probability of each candidate before there is a model. Only pairs that are each
+// other's most similar candidate are guessed to be matches, with a probability that grows with their
+// similarity. If a record has one partner at most, its second best candidate shows how similar records
+// are by chance: the guess is lower where, from this similarity on, there are as many second best
+// candidates as best ones.
 func firstGuess(c *comparison, g graph, onePartner bool) []float64 {
 	guess := make([]float64, len(c.pairs))
 	rank := make([]float64, len(c.pairs))
@@ -278,7 +278,7 @@ func firstGuess(c *comparison, g graph, onePartner bool) []float64 {
 	if onePartner {
 		chance = secondBest(g, rank, both)
 	}
-	from := func(sorted []float64, s float64) float64 { // how many are s or more
+	from := func(sorted []float64, s float64) float64 { // returns how many are s or more
 		i, _ := slices.BinarySearch(sorted, s)
 		return float64(len(sorted) - i)
 	}
@@ -289,8 +289,8 @@ func firstGuess(c *comparison, g graph, onePartner bool) []float64 {
 	return guess
 }
 
-// secondBest returns, ascending, how similar each record is to the best of its candidates
-// that is not the one in both, the edges of which no two meet.
+// secondBest returns, ascending, the similarity of each record to its best candidate that is not in both,
+// a set of edges that share no records.
 func secondBest(g graph, rank []float64, both []int) []float64 {
 	chosen := make([]bool, len(g.pairs))
 	for _, e := range both {
@@ -310,12 +310,12 @@ func secondBest(g graph, rank []float64, both []int) []float64 {
 	return all
 }
 
-// matchings are what is known before any evidence where a record has at most one partner: all
-// candidates have the same odds.
+// matchings are random matchings of the candidates in which all candidates have the same odds: the state
+// before any evidence if a record has at most one partner.
 type matchings struct {
 	*exclusive
 	p    []float64
-	most float64 // edges of a matching
+	most float64 // largest number of edges of a matching
 }
 
 func newMatchings(g graph) *matchings {
@@ -326,8 +326,8 @@ func newMatchings(g graph) *matchings {
 	return &matchings{newExclusive(g), make([]float64, len(g.pairs)), float64(min(len(ends[0]), len(ends[1])))}
 }
 
-// prior returns log odds at which a random matching has about so many edges, from a first
-// guess that comes from the step before.
+// prior returns log odds at which a random matching has about this number of edges. guess is the result
+// of the step before.
 func (m *matchings) prior(guess, edges float64) float64 {
 	odds := math.Exp(guess)
 	m.marginals(m.p, nil, func(int) float64 { return odds })

@@ -6,17 +6,17 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// A Column is how a pair of columns was used.
+// A Column says how a pair of columns was used.
 type Column struct {
 	Field
 	Filled      [2]float64 `json:"filled"`      // share of the records that have a value, left and right
 	Agreement   float64    `json:"agreement"`   // mean similarity of the matches' values
 	Chance      float64    `json:"chance"`      // mean similarity of other candidates' values
-	Information float64    `json:"information"` // nats that the column tells of a match, on average
-	Share       float64    `json:"share"`       // of what it tells, how much no other column tells too
+	Information float64    `json:"information"` // mean evidence of the column for a match, in nats
+	Share       float64    `json:"share"`       // share of this that no other column has too
 }
 
-// A Result is what a join has found.
+// A Result is the result of a join.
 type Result struct {
 	Report
 	Considered []Considered
@@ -29,15 +29,15 @@ type Result struct {
 	only    *record.Table
 }
 
-// Finish empties Config.Work, where there is one, of what a join would go on from, and lets other
-// processes have it: it is called when the links are where they belong.
+// Finish removes the finished steps from Config.Work, if there is one, and unlocks it. Call it when the links
+// have been written.
 func (r *Result) Finish() error {
 	log := r.log
 	r.log = nil
 	return log.Close(true)
 }
 
-// Considered is a pair that the rule has found, whatever the decision.
+// Considered is a pair that the match rule allows, whether it became a link or not.
 type Considered struct {
 	A, B        []byte
 	Probability float64
@@ -49,8 +49,8 @@ type Unused struct {
 	Reason string `json:"reason"`
 }
 
-// Similarity returns that of any two records of the only table by their numbers, see
-// Link.RowA: the cosine of their tokens, as links have it. It is for one goroutine at a time.
+// Similarity returns the similarity of any two records of the only table, by their numbers (see Link.RowA), as
+// Link.Similarity has it. One goroutine at a time may call it.
 func (r *Result) Similarity(a, b int) float64 {
 	return r.matcher.similarity(pair{uint32(a), uint32(b)})
 }

@@ -16,19 +16,19 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// Of a table with many times as many records as the other one most are like none of those. They are
-// never held. The larger table is read five times, which costs less than holding it, and the links are the
-// same:
+// If one table has many times as many records as the other, most of them are similar to no record of the
+// other table, and need not be held in memory. The larger table is read five times, which costs less than
+// holding it, and gives the same links:
 //
-//	count   its rows
-//	sample  those that say what chance finds
-//	items   what each row has in common with the smaller table and the sample, into a file; all that keys
-//	        are made of is known then, and candidates are found as ever, but by the file
-//	hold    the rows that are in candidates, and those of pairs of strangers
-//	count   what the other rows have of the tokens and values that are held
+//	count   counts its rows
+//	sample  reads the rows that show what chance finds
+//	items   writes the items that each row shares with the smaller table and the sample to a file. Keys are
+//	        made of these only, so candidates are found as usual, from the file
+//	hold    reads the rows that are in candidates or in pairs of strangers
+//	count   counts the tokens and values of the held rows in all other rows
 //
-// Items are numbered in the order of the smaller table, which is read first in any case, so that which
-// keys are made of equally rare ones does not depend on what is held.
+// Items are numbered in the order of the smaller table, which is always read first. So the choice among
+// equally rare items for keys does not depend on the rows that are held.
 
 // rowSet is a set of rows.
 type rowSet []uint64
@@ -38,8 +38,8 @@ func newRowSet(rows int) rowSet { return make(rowSet, rows/64+1) }
 func (s rowSet) add(row uint32)      { s[row/64] |= 1 << (row % 64) }
 func (s rowSet) has(row uint32) bool { return s[row/64]>>(row%64)&1 != 0 }
 
-// sieve reads what matters of the larger table. repeated is the hash of an id that several of its records
-// have, 0 if none is.
+// sieve reads the rows of the larger table that matter. repeated is the hash of an id that several of its
+// records have, 0 if there is none.
 func (r *reading) sieve(ctx context.Context, side int, x *rowIndex, repeated uint64) (err error) {
 	small := r.table(1 - side)
 	of := newRowSet(x.rows)
@@ -84,7 +84,7 @@ func (r *reading) held(ctx context.Context, side int, x *rowIndex, of rowSet) (*
 	return r.rows(ctx, side, x, of.has, toldAlready)
 }
 
-// sieve finds what matters of the larger table.
+// sieve finds the rows of the larger table that matter.
 type sieve struct {
 	*reading
 	side  int // of the larger table
@@ -93,11 +93,11 @@ type sieve struct {
 	*vocabulary
 }
 
-// fields are what is read of each row, so that what cannot be read is the same in all passes.
+// fields returns the columns to read. All passes read the same, so that the same rows are skipped in each.
 func (s *sieve) fields() []string { return slices.Concat(s.columns[s.side], s.kept) }
 
-// store stores the items of the larger table's rows, counts in how many each is, and notes an id that
-// several rows have.
+// store stores the items of the larger table's rows, counts the rows that have each item, and records an id
+// that several rows have.
 func (s *sieve) store(ctx context.Context, repeatedID uint64) error {
 	df := make([]uint32, s.count)
 	var mu sync.Mutex
@@ -134,7 +134,7 @@ func (s *sieve) store(ctx context.Context, repeatedID uint64) error {
 	return errors.Join(err, failed, s.stored.finish())
 }
 
-// found appends the items of values, ascending and each once.
+// found appends the distinct items of values, ascending.
 func (v *vocabulary) found(dst []uint32, look *record.Lookup, values [][]byte) []uint32 {
 	for f := range v.first {
 		switch found := look.Find(f, values[f]); {
@@ -155,7 +155,7 @@ func (v *vocabulary) found(dst []uint32, look *record.Lookup, values [][]byte) [
 }
 
 // find finds the candidates, by the numbers of records, and returns the rows of the larger table that are
-// in any.
+// needed for them.
 func (s *sieve) find(ctx context.Context, found *sieved) (rows rowSet, err error) {
 	c, v, side := s.config, s.vocabulary, s.side
 	if found.closest, err = s.closest(ctx, c, v); err != nil {
@@ -190,7 +190,7 @@ func (s *sieve) find(ctx context.Context, found *sieved) (rows rowSet, err error
 // of returns the record of the left or the right side.
 func (p pair) of(side int) uint32 { return [2]uint32{p.a, p.b}[side] }
 
-// countRest counts what the rows that are not held have of the tokens and values that are.
+// countRest counts the tokens and values of held rows in the rows that are not held.
 func (s *sieve) countRest(ctx context.Context, found *sieved, held *record.Table) error {
 	tokens, columns := s.numbering.Tokens(), len(s.kinds)
 	v := &found.survey
@@ -217,7 +217,7 @@ func (s *sieve) countRest(ctx context.Context, found *sieved, held *record.Table
 	})
 }
 
-// restCounter counts what rows have that are not held, on one goroutine.
+// restCounter counts tokens and values of rows that are not held, on one goroutine.
 type restCounter struct {
 	records        counter
 	columns, rows  []counter // of each column: tokens of values without a number; values
@@ -268,7 +268,7 @@ func (c *restCounter) add(look *record.Lookup, values [][]byte) {
 	}
 }
 
-// end adds what was counted to the survey.
+// end adds the counts to the survey.
 func (c *restCounter) end(v *survey) {
 	c.records.end()
 	for f := range c.columns {

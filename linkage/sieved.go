@@ -6,27 +6,26 @@ import (
 	"github.com/alike-dev/alike/candidates"
 )
 
-// sieved is what was found of a table that is not held whole, by the numbers of records.
+// sieved has the results about a table that is not held whole, by the numbers of records.
 type sieved struct {
 	side    int
-	pairs   *candidates.Pairs // that share keys; nil: somebody has them
-	closest []pair            // as closest returns them
-	own     []pair            // of the table's sample with the records of the table that are closest
+	pairs   *candidates.Pairs // pairs that share keys; nil: given away
+	closest []pair            // result of tables.closest
+	own     []pair            // records of the table's sample with the closest ones of the same table
 
-	// What is known of the rows that are not held.
-	survey
+	survey // of the rows that are not held
 }
 
-// survey is what is known of the rows of a table that are not held.
+// survey counts the rows of a table that are not held.
 type survey struct {
-	records []uint32   // of each token: how many rows have it
-	any     int        // rows that have any
-	columns [][]uint32 // of each column and token: how many rows have it in a value that has no number
-	values  []int      // of each column: how many rows have such a value
-	filled  []int      // of each column: how many rows have a value
+	records []uint32   // for each token: rows that have it
+	any     int        // rows that have any token
+	columns [][]uint32 // for each column and token: rows that have it in a value without a number
+	values  []int      // for each column: rows that have a value without a number
+	filled  []int      // for each column: rows that have a value
 }
 
-// bytes returns what is taken.
+// bytes returns the memory of the results.
 func (s *sieved) bytes() int64 {
 	if s == nil {
 		return 0
@@ -34,8 +33,8 @@ func (s *sieved) bytes() int64 {
 	return int64(4*len(s.records)*(len(s.columns)+1) + 8*len(s.closest) + 8*len(s.own))
 }
 
-// ofRecords returns in how many rows that are not held each of so many tokens is, and how many of the rows
-// have any.
+// ofRecords returns, for the first tokens, the number of rows not held that have each, and the number of rows
+// that have any token.
 func (s *sieved) ofRecords(tokens int) (df []uint32, any int) {
 	if s == nil {
 		return make([]uint32, tokens), 0
@@ -43,8 +42,8 @@ func (s *sieved) ofRecords(tokens int) (df []uint32, any int) {
 	return slices.Clone(s.records), s.any
 }
 
-// ofColumn returns in how many values without a number each token of a column is, and how many such
-// values rows have.
+// ofColumn returns, for the first tokens, the number of values without a number that have each in a column, and
+// the number of such values.
 func (s *sieved) ofColumn(f, tokens int) (df []uint32, values int) {
 	if s == nil {
 		return make([]uint32, tokens), 0
@@ -52,7 +51,7 @@ func (s *sieved) ofColumn(f, tokens int) (df []uint32, values int) {
 	return slices.Clone(s.columns[f]), s.values[f]
 }
 
-// filledOf returns how many rows of a side that are not held have a value in a column.
+// filledOf returns the number of rows of a side that are not held and have a value in a column.
 func (s *sieved) filledOf(side, f int) int {
 	if s == nil || side != s.side {
 		return 0

@@ -19,24 +19,24 @@ import (
 
 // source is a table before it is read.
 type source struct {
-	name    string // as the user has named it
+	name    string // the user's name
 	files   []corpus.Source
 	options corpus.Options // without fields
-	columns []string       // those of all files
+	columns []string       // columns of all files
 	id      string         // column of the ids; "": rows are named by their number
-	of      Original       // if it is a copy
+	of      Original       // the original, if it is a copy
 }
 
-// copied says what a table is a copy of, if it is one.
+// copied sets the original of a table that is a copy.
 func (s *source) copied(of Original) {
 	if of != (Original{}) {
 		s.name, s.of = of.Name, of
 	}
 }
 
-// TableFiles returns the files of a table: one, or those of a folder, a prefix of a bucket or a
-// glob, one behind the other. All of them must be tables, but for what engines put beside their
-// output, such as _SUCCESS: files whose names begin with _ or a dot.
+// TableFiles returns the files of a table in order: one, or the files of a folder, a prefix of a bucket or a
+// glob. All of them must be tables. Files whose names begin with _ or a dot, such as the _SUCCESS that engines
+// put beside their output, are ignored if they are no tables.
 func TableFiles(ctx context.Context, input string, o corpus.Options) ([]corpus.Source, error) {
 	files, skipped, err := corpus.Find(ctx, []string{input}, o)
 	if err != nil {
@@ -64,8 +64,7 @@ func TableFiles(ctx context.Context, input string, o corpus.Options) ([]corpus.S
 	return files, nil
 }
 
-// find finds a table and its columns. id is the wanted column of ids; "": the column id, else
-// the first one.
+// find finds a table and its columns. id is the column of the ids; "": the column id, else the first one.
 func find(ctx context.Context, input, id string, o corpus.Options) (*source, error) {
 	files, err := TableFiles(ctx, input, o)
 	if err != nil {
@@ -99,7 +98,7 @@ func find(ctx context.Context, input, id string, o corpus.Options) (*source, err
 	return s, nil
 }
 
-// checkEncoding refuses a table that is not in bytes that UTF-8 has.
+// checkEncoding refuses a table that seems to be UTF-16.
 func (s *source) checkEncoding() error {
 	first := s.columns[0]
 	wide := strings.HasPrefix(first, "\xff\xfe") || strings.HasPrefix(first, "\xfe\xff")
@@ -109,7 +108,7 @@ func (s *source) checkEncoding() error {
 	return nil
 }
 
-// sample returns the first records of a table, each column's value a slice of its own.
+// sample returns the values of the first records of a table, in slices of their own.
 func (s *source) sample(ctx context.Context, n int) (rows [][][]byte, err error) {
 	err = s.each(ctx, s.columns, func(r *corpus.Record) (more bool, err error) {
 		if r.Err == nil {
@@ -124,8 +123,8 @@ func (s *source) sample(ctx context.Context, n int) (rows [][][]byte, err error)
 	return rows, err
 }
 
-// each calls visit for the records of a table, with the values of columns, as long as it wants
-// more. What cannot be read has the line within its file.
+// each calls visit for the records of a table, with the values of columns, until visit wants no more. A record
+// that cannot be read has Err set, and its line within the file.
 func (s *source) each(ctx context.Context, columns []string, visit func(*corpus.Record) (more bool, err error)) error {
 	o := s.options
 	o.Fields = columns
@@ -163,7 +162,7 @@ func eachOf(ctx context.Context, s corpus.Source, o corpus.Options, visit func(*
 	}
 }
 
-// withAll returns a list of columns, and those of two tables that it does not have.
+// withAll returns a list of columns, followed by those columns of two tables that it does not have.
 func withAll(list, left, right []string) []string {
 	list = slices.Clone(list)
 	for _, name := range slices.Concat(left, right) {

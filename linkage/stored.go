@@ -15,8 +15,8 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// storedItems are the items of a table's rows in a file, as candidates.Streamed: of each row how many
-// there are, then the first and the distance of each to the next, as variable-length integers.
+// storedItems are the items of a table's rows in a file, as candidates.Streamed. A row has the number of its
+// items, then the first item and the differences to the next ones, as variable-length integers.
 type storedItems struct {
 	side, rows int
 	space      *scratch.Space
@@ -29,17 +29,17 @@ type storedItems struct {
 	reader extsort.RunFile
 }
 
-// itemFrame is the items of rows that follow each other.
+// itemFrame is a run of consecutive rows.
 type itemFrame struct {
 	first, rows uint32
 	offset      int64
 	size        int
 }
 
-// frameBytes is from how many bytes on a frame is full.
+// frameBytes is the size from which a frame is full.
 const frameBytes = 1 << 18
 
-// newStoredItems makes the file for the rows of a side. The caller closes it.
+// newStoredItems makes the file for the rows of a side. The caller must close it.
 func newStoredItems(space *scratch.Space, side, rows int) (*storedItems, error) {
 	s := &storedItems{side: side, rows: rows, space: space, name: space.Unique("items", ".part")}
 	var err error
@@ -70,7 +70,7 @@ func (w *itemWriter) add(row uint32, items []uint32) {
 	}
 }
 
-// flush writes what was added; an error stands in err.
+// flush writes the rows that were added. It puts an error into err.
 func (w *itemWriter) flush() {
 	if len(w.bytes) == 0 || w.err != nil {
 		return
@@ -88,7 +88,7 @@ func (w *itemWriter) flush() {
 	w.bytes = w.bytes[:0]
 }
 
-// finish ends adding.
+// finish ends writing, and opens the file for reading.
 func (s *storedItems) finish() error {
 	err := s.file.Close()
 	s.file = nil
@@ -113,12 +113,12 @@ func (s *storedItems) close() (err error) {
 // Len returns the number of rows.
 func (s *storedItems) Len() int { return s.rows }
 
-// Append is there for candidates.Items, which does not call it of a stream.
+// Append is needed for candidates.Items. It is not called for streams.
 func (s *storedItems) Append([]uint32, int) []uint32 {
 	panic("linkage: stored items are read from front to back")
 }
 
-// Each is that of candidates.Streamed.
+// Each implements candidates.Streamed.
 func (s *storedItems) Each(ctx context.Context, threads int, newVisit candidates.NewVisit) error {
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -155,7 +155,7 @@ func (s *storedItems) Each(ctx context.Context, threads int, newVisit candidates
 	return g.Wait()
 }
 
-// readItems appends the items of a row, and returns the bytes behind them.
+// readItems appends the items of a row, and returns the bytes after them.
 func readItems(dst []uint32, from []byte) (items []uint32, rest []byte, ok bool) {
 	count, n := binary.Uvarint(from)
 	if n <= 0 || count > uint64(len(from)) {

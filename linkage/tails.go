@@ -10,7 +10,7 @@ type scoreCounts [bins]int64
 
 const (
 	binsPerNat = 4
-	farthest   = 64                    // nats from 0 that have bins of their own
+	farthest   = 64                    // scores beyond ± this are in the first or last bin
 	zero       = farthest * binsPerNat // the bin that begins at score 0
 	bins       = 2 * zero
 )
@@ -23,39 +23,38 @@ func (s *scoreCounts) add(z float64) {
 // scoreAt returns the score at which a bin begins.
 func scoreAt(bin int) float64 { return float64(bin)/binsPerNat - farthest }
 
-// line makes log odds of a score: at0 + slope·score.
+// line maps a score to log odds: at0 + slope·score.
 type line struct{ at0, slope float64 }
 
 func (l line) of(z float64) float64 { return l.at0 + l.slope*z }
 
 const (
-	// tailWidth is over how many nats the slope of a tail is taken, twice: steps between
-	// levels are smoothed, and a tail is wider.
+	// tailWidth is the width of a window in nats. The slope of a tail is taken from two windows in a row:
+	// they smooth the steps between levels, and are narrower than a tail.
 	tailWidth = 2
-	// tailPairs is how many candidates there must be in each: the slope is then known to 0.07.
+	// tailPairs is the least number of candidates in each; the slope then has an error of 0.07.
 	tailPairs = 100
-	// others is the share of others up to which a window is one of matches.
+	// others is the largest share of non-matches in a window of matches.
 	others = 0.05
-	// third is how many times as many pairs as both tails have there may be in between. More
-	// are pairs of a third kind, such as people of one household, of which nothing is known.
+	// third bounds the pairs between the tails, as a multiple of the pairs that both tails predict there. If
+	// there are more, there is a third kind of pairs, such as people of one household.
 	third = 2
 )
 
-// calibrate returns the log odds of a match by score, from how many candidates have which
-// score; ok is false if that does not tell.
+// calibrate returns the log odds of a match by score, from the number of candidates with each score; ok is
+// false if they cannot be derived.
 //
-// The score of a pair is a sum of many parts, for matches and for others, so both have
-// log-concave densities, or nearly: the logarithm of each falls off at least as fast as the
-// tangent at any place where it is known. That of others is known where hardly any pair is a
-// match: below 0, right of their mode, and that of matches where hardly any is another one:
-// from 0 on. The tangents meet in between, and their difference is the log odds there. The
-// steepest slope is taken on the side of the others: matches among them only make it flatter.
+// The score of a pair is a sum of many parts, for matches and for other pairs, so both have a density that is
+// log-concave, or nearly so: its logarithm falls off at least as fast as its tangent at any point. The density
+// of others can be counted where hardly any pair is a match: below 0, right of their mode. That of matches can
+// be counted where hardly any pair is another one: from 0 on. Both tangents are extended into the range in
+// between, and their difference is the log odds there. Among the others the steepest slope is taken, because
+// matches among them only make it flatter.
 //
-// It corrects a model whose columns depend on each other more than it knows: a match
-// with one error tends to have others, so that the matches with many are many more than a
-// product of levels would have, and the model is too careful with them. (Mixtures told apart by
-// where one of their parts is alone: B. Efron, "Large-scale simultaneous hypothesis
-// testing", JASA 2004.)
+// This corrects a model whose columns depend on each other more than it assumes. A match with one error tends
+// to have more of them, so matches with many errors are far more frequent than a product of levels predicts,
+// and the model gives them too low a score. (Mixtures separated where one of their parts is alone: B. Efron,
+// "Large-scale simultaneous hypothesis testing", JASA 2004.)
 func (s *scoreCounts) calibrate() (l line, ok bool) {
 	b := s.before()
 	chance, ok := b.tailOfOthers()
@@ -70,7 +69,7 @@ func (s *scoreCounts) calibrate() (l line, ok bool) {
 	return l, l.of(scoreAt(chance.bin)) < 0
 }
 
-// before is how many candidates lower bins have than each one, and than the end.
+// before has, for each bin and for the end, the number of candidates in lower bins.
 type before [bins + 1]float64
 
 func (s *scoreCounts) before() *before {
@@ -81,21 +80,21 @@ func (s *scoreCounts) before() *before {
 	return b
 }
 
-// window is how many bins one has, of tailWidth nats.
+// window is the number of bins of a window.
 const window = tailWidth * binsPerNat
 
-// count returns how many candidates the window that begins at a bin has.
+// count returns the number of candidates in the window that begins at a bin.
 func (b *before) count(bin int) float64 { return b[bin+window] - b[bin] }
 
-// two returns how many candidates the window that begins at a bin has, and the next one; ok is
-// false if these are too few for a slope.
+// two returns the number of candidates in the window that begins at a bin and in the next one; ok is false
+// if these are too few for a slope.
 func (b *before) two(bin int) (n, m float64, ok bool) {
 	n, m = b.count(bin), b.count(bin+window)
 	return n, m, min(n, m) >= tailPairs
 }
 
-// tailOfOthers returns the tangent at the steepest descent of the others, with two standard
-// errors of doubt; ok is false if they descend nowhere.
+// tailOfOthers returns the tangent at the steepest descent of the others, less two standard errors of the
+// slope; ok is false if they descend nowhere.
 func (b *before) tailOfOthers() (t tangent, ok bool) {
 	mode := 0
 	for i := range zero - window {
@@ -115,8 +114,8 @@ func (b *before) tailOfOthers() (t tangent, ok bool) {
 	return t, ok
 }
 
-// tailOfMatches returns the tangent at the first place where hardly any pair is one of chance;
-// ok is false if there is none.
+// tailOfMatches returns the tangent at the first place where hardly any pair is a non-match; ok is false if
+// there is none.
 func (b *before) tailOfMatches(chance tangent) (t tangent, ok bool) {
 	for i := zero; i+2*window < bins; i++ {
 		n, m, enough := b.two(i)
@@ -127,7 +126,7 @@ func (b *before) tailOfMatches(chance tangent) (t tangent, ok bool) {
 	return t, false
 }
 
-// hasThird tells whether there are pairs of a third kind in between.
+// hasThird tells whether there is a third kind of pairs between the tails.
 func (b *before) hasThird(chance, matches tangent) bool {
 	for i := chance.bin; i < matches.bin; i++ {
 		if b.count(i) > third*(chance.count(i)+matches.count(i))+tailPairs {
@@ -137,25 +136,25 @@ func (b *before) hasThird(chance, matches tangent) bool {
 	return false
 }
 
-// tangent is the logarithm of how many candidates a window has, as a linear function of the
-// score in its middle.
+// tangent is the logarithm of the number of candidates in a window, as a linear function of the score in its
+// middle.
 type tangent struct {
-	bin        int // at whose beginning it touches
+	bin        int // it touches at the beginning of this bin
 	log, slope float64
 }
 
-// tangentOf returns that of two windows, the one that begins at a bin and the next one, with so
-// many candidates.
+// tangentOf returns the tangent of the window that begins at a bin, with n candidates, and the next one, with m.
 func tangentOf(bin int, n, m, slope float64) tangent {
 	return tangent{bin + window, (math.Log(n) + math.Log(m)) / 2, slope}
 }
 
 func (t tangent) at(z float64) float64 { return t.log + t.slope*(z-scoreAt(t.bin)) }
 
-// count returns how many candidates the window that begins at a bin has.
+// count returns the number of candidates that the tangent predicts for the window that begins at a bin.
 func (t tangent) count(bin int) float64 { return math.Exp(t.at(scoreAt(bin) + tailWidth/2.)) }
 
-// calibrate makes scores the log odds that their tails tell, and reports whether they do.
+// calibrate changes the model so that its scores are the log odds by scoreCounts.calibrate. It reports whether
+// that succeeded.
 func (m *model) calibrate(s *scoreCounts) (by line, ok bool) {
 	if by, ok = s.calibrate(); !ok {
 		return line{0, 1}, false
@@ -176,11 +175,11 @@ func (m *model) scores(c *comparison) *scoreCounts {
 	return s
 }
 
-// relearnings is how often a model is learned again at most. Few do: it does not go far.
+// relearnings is the largest number of further steps. A few are enough, since the model changes little.
 const relearnings = 10
 
-// relearn goes on to learn a model with calibrated scores, and puts its probabilities into
-// those that it began with. It reports whether it could: else nothing changes.
+// relearn continues to learn the model with calibrated scores, and replaces the probabilities. It reports
+// whether calibration succeeded; else nothing changes.
 func (m *model) relearn(c *comparison, rivals *exclusive, probability []float64) bool {
 	next := &model{m.width, slices.Clone(m.evidence), m.share, m.prior}
 	p, odds := make([]float64, len(probability)), make([]float64, len(probability))
