@@ -8,21 +8,21 @@ import (
 	"github.com/alike-dev/alike/internal/logistic"
 )
 
-// A Question is a candidate of which a label would teach much.
+// A Question is a candidate whose label would teach much.
 type Question struct {
 	A, B        string
 	Probability float64 // that they belong together, as far as is known
 	Values      []Values
 }
 
-// mostAsked is the most candidates that questions are chosen from.
+// mostAsked is the largest number of candidates from which questions are chosen.
 const mostAsked = 20_000
 
-// Ask returns the candidate of which a label would teach most, given the labels so far; ok is
-// false if there is none left. may, if it is not nil, tells which pairs may be asked. Every other question is
-// the pair about which the model that the labels give is least sure, of the records furthest
-// from those that have labels; the others are taken evenly along the ranks of likely links,
-// which shows where the model is sure and wrong. The same labels lead to the same question.
+// Ask returns the candidate whose label would teach most, given the labels so far; ok is false if there is none
+// left. may, if it is not nil, tells which pairs may be asked about. Every other question is a pair about which the
+// model learned from the labels is uncertain, among records that are far from labelled ones. The others are taken
+// evenly along the ranks of the likely links, which shows where the model is certain and wrong. The same labels lead
+// to the same question.
 func (l *Learner) Ask(labels []Label, may func(a, b string) bool) (q Question, ok bool) {
 	if l.pool == nil {
 		l.pool = l.newPool()
@@ -67,7 +67,7 @@ func (l *Learner) Ask(labels []Label, may func(a, b string) bool) (q Question, o
 	return l.question(i, logistic.Probability(logistic.Logit(weights, l.pool.features.Row(best)))), true
 }
 
-// newPool takes all candidates of as many left records as fit, the ones that a hash chooses.
+// newPool takes all candidates of as many left records as fit. A hash chooses the records.
 func (l *Learner) newPool() *pool {
 	p := &pool{features: &logistic.Observations{Features: l.features()}}
 	part := uint64((len(l.pairs) + mostAsked - 1) / mostAsked)
@@ -93,7 +93,7 @@ func (l *Learner) newPool() *pool {
 	return p
 }
 
-// question returns what is to be shown of a candidate.
+// question returns a candidate as a question, with its values.
 func (l *Learner) question(i int, probability float64) Question {
 	p := l.pairs[i]
 	a, b := l.tables.ids(p)

@@ -33,8 +33,8 @@ func (b *block) each(visit func(*corpus.Record)) (problems []blockProblem) {
 	return problems
 }
 
-// eachBlock calls work for the blocks of a file of the table, from several workers, each of which has one of
-// its own, and then end.
+// eachBlock reads the blocks of a file of the table with several workers. Each worker gets a work function of its
+// own, which it calls for its blocks, and calls end when there are no more.
 func (s *source) eachBlock(ctx context.Context, threads, file int, fields []string, newWork func(worker int) func(*block) error, end func(*corpus.File) error) (err error) {
 	o := s.options
 	o.Fields = fields
@@ -79,17 +79,17 @@ type blockProblem struct {
 	err         error
 }
 
-// changed is the error of a table that has other rows than when they were counted. It wraps corpus.ErrChanged,
-// which opening a file that was written to in between returns too.
+// changed returns the error for a table whose rows have changed since they were counted. It wraps
+// corpus.ErrChanged, as the error of opening a changed file does.
 func (s *source) changed() error {
 	return fmt.Errorf("%s: %w", fault.Shown(s.name),
 		fault.Because(corpus.ErrChanged, "the table has other rows than a moment ago; join it again when nothing writes to it"))
 }
 
-// rowIndex says which rows the blocks of a table have, by file and block. nil is that of a table of which
-// nothing is known.
+// rowIndex says which rows each block of a table has, by file and block. It is nil for a table whose rows were not
+// counted.
 type rowIndex struct {
-	firsts [][]uint32 // of each block its first row, then that of the next file
+	firsts [][]uint32 // for each file: the first row of each block, then the first row of the next file
 	rows   int
 }
 
@@ -101,12 +101,12 @@ func (x *rowIndex) first(file int, block int64) uint32 {
 	return x.firsts[file][block]
 }
 
-// ends tells whether the row behind a block is the one that it was.
+// ends tells whether the row after a block has the same number as before.
 func (x *rowIndex) ends(file int, block int64, row uint32) bool {
 	return x == nil || block+1 < int64(len(x.firsts[file])) && x.firsts[file][block+1] == row
 }
 
-// count counts the rows of a table, tells of those that cannot be read, and notes the id of each.
+// count counts the rows of a table, reports those that cannot be read, and notes the id of each.
 func (s *source) count(ctx context.Context, threads int, fields []string, onSkip func(*corpus.Problem) error, note func(worker int, id []byte) error) (*rowIndex, error) {
 	x := &rowIndex{}
 	for file := range s.files {
@@ -144,8 +144,8 @@ func (s *source) count(ctx context.Context, threads int, fields []string, onSkip
 	return x, nil
 }
 
-// scan calls visit for the rows of a table whose blocks are known, and end for each goroutine, of which
-// each has a visit of its own.
+// scan calls visit for the rows of a table that has an index. Each goroutine gets a visit of its own, and calls
+// end at its end.
 func (s *source) scan(ctx context.Context, threads int, x *rowIndex, fields []string, newVisit func() (visit func(row uint32, rec *corpus.Record), end func())) error {
 	visits, ends := make([]func(uint32, *corpus.Record), threads), make([]func(), threads)
 	for i := range visits {
@@ -175,7 +175,7 @@ func (s *source) scan(ctx context.Context, threads int, x *rowIndex, fields []st
 	return nil
 }
 
-// tell tells of the records of a file that were skipped, in its order; its blocks have so many lines.
+// tell reports the records of a file that were skipped, in its order. lines has the number of lines of each block.
 func tell(f *corpus.File, lines []int64, problems []blockProblem, onSkip func(*corpus.Problem) error) error {
 	slices.SortFunc(problems, func(x, y blockProblem) int {
 		return cmp.Or(cmp.Compare(x.block, y.block), cmp.Compare(x.offset, y.offset))

@@ -13,20 +13,19 @@ import (
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// manyRecords is from how many records on candidates are looked for by what they share, and not
-// by how similar they are, unless that is asked for: then it is by their words alone, since
-// among so many there are ones that share a word, and grams cost ten times as much.
+// manyRecords is the number of records above which candidates are the pairs that share a key, and not the most
+// similar pairs. If the configuration asks for the latter all the same, their similarity is that of words only: among
+// so many records there are enough that share a word, and grams cost ten times as much.
 var manyRecords = 30_000 // tests take fewer
 
-// How many partners of each record are looked at: firstK, and four times as many up to lastK
-// where so many belong together.
+// The number of candidates of each record: firstK; four times as many, up to lastK, if so many belong together.
 const (
 	firstK = 10
 	lastK  = 160
 )
 
-// nearest finds the candidates: by TopK the pairs in which either record is one of the k most
-// similar ones of the other.
+// nearest finds candidates by similarity. With TopK these are the pairs in which one record is among the k
+// records that are most similar to the other.
 func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) (_ *candidates.Pairs, err error) {
 	left, err := t.vectors(c, whole, t.left, everyRow(t.left))
 	if err != nil {
@@ -60,8 +59,8 @@ func everyRow(table *record.Table) iter.Seq[uint32] {
 	}
 }
 
-// search returns how candidates are found, the k best of a record by TopK, in half of the
-// memory; the other half is for the vectors.
+// search returns the configuration to find candidates, by TopK the k best of a record, in half of the memory; the
+// other half is for the vectors.
 func (t *tables) search(c *Config, k int) candidates.Config {
 	s := c.search(k)
 	s.Names = t.numbering.Hashes()
@@ -69,7 +68,7 @@ func (t *tables) search(c *Config, k int) candidates.Config {
 	return s
 }
 
-// search returns how candidates are found, the k best of a record by TopK.
+// search returns the configuration to find candidates, by TopK the k best of a record.
 func (c *Config) search(k int) candidates.Config {
 	s := candidates.Config{
 		Method: candidates.TopK, Measure: c.scale().Measure, K: k, Both: true, Recall: c.Recall, Unfiltered: c.Unfiltered, Threads: c.Threads,
@@ -89,8 +88,7 @@ func (c *Config) search(k int) candidates.Config {
 	return s
 }
 
-// vectors returns what candidates are looked for by, of some rows of a table. The caller closes
-// it.
+// vectors returns the vectors of some rows of a table, by which candidates are found. The caller must close them.
 func (t *tables) vectors(c *Config, whole *records, table *record.Table, rows iter.Seq[uint32]) (_ *candidates.Store, err error) {
 	skip := func(uint32) bool { return false }
 	if t.result.Left+t.result.Right > manyRecords && !c.bySimilarity() {
@@ -115,8 +113,7 @@ func (t *tables) vectors(c *Config, whole *records, table *record.Table, rows it
 	return s, nil
 }
 
-// vectorBytes returns what the vectors of all records take at most: each feature has its number and
-// its weight.
+// vectorBytes returns an upper bound of the memory of all records' vectors: a number and a weight for each feature.
 func (t *tables) vectorBytes() (n int64) {
 	for f := range t.left.Columns {
 		values := t.numbering.Column(f)
@@ -127,13 +124,13 @@ func (t *tables) vectorBytes() (n int64) {
 	return n
 }
 
-// foundPairs is the note of candidates.
+// foundPairs is a note about candidates.
 type foundPairs struct {
 	Runs   []extsort.Run
 	Search candidates.Summary
 }
 
-// findOnce returns the candidates that an earlier process has found, or finds and keeps them.
+// findOnce returns the candidates that an earlier process has noted, or else calls find and notes them.
 func (t *tables) findOnce(ctx context.Context, c candidates.Config, kind string, find func() (*candidates.Pairs, error)) (*candidates.Pairs, error) {
 	var s foundPairs
 	switch found, err := t.keeper.log.Last(kind, &s); {

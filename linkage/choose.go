@@ -70,7 +70,7 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 	return t.checkColumns(left, right)
 }
 
-// checkColumns returns an error that says why no column is compared, if none is.
+// checkColumns returns an error if no column is compared. It says why.
 func (t *tables) checkColumns(left, right *source) error {
 	var reasons []string
 	for _, u := range t.result.Unused {
@@ -92,7 +92,7 @@ func (t *tables) checkColumns(left, right *source) error {
 	return nil
 }
 
-// commonKind returns how both columns are cut.
+// commonKind returns the kind by which both columns are cut.
 func commonKind(a, b *profile) record.Kind {
 	if a.kind == b.kind {
 		return a.kind
@@ -100,7 +100,7 @@ func commonKind(a, b *profile) record.Kind {
 	return record.Text
 }
 
-// byHand takes the columns that the user has named.
+// byHand takes the columns that the user named.
 func (t *tables) byHand(fields []Field, l, r []profile, left, right *source) error {
 	at := func(list []profile, name string) *profile {
 		for i := range list {

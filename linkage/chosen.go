@@ -6,8 +6,8 @@ import (
 	"github.com/alike-dev/alike/corpus"
 )
 
-// Columns returns the names of a table's columns, and of the one that Join takes for the ids
-// where id asks for it (see Config.LeftID); "" where records are named by their numbers.
+// Columns returns the names of a table's columns, and of the column that Join takes for the ids, given id (see
+// Config.LeftID); "" if records are named by their numbers.
 func Columns(ctx context.Context, table, id string, o corpus.Options) (columns []string, idColumn string, err error) {
 	s, err := find(ctx, table, id, o)
 	if err != nil {
@@ -16,16 +16,16 @@ func Columns(ctx context.Context, table, id string, o corpus.Options) (columns [
 	return s.columns, s.id, nil
 }
 
-// Chosen is what a join compares, and by what records are named.
+// Chosen says what a join compares, and how records are named.
 type Chosen struct {
 	Fields          []Field  // weight and tokens are settled
 	LeftID, RightID string   // columns; corpus.NoID: the number of the record
-	With            []string // columns of either table that are handed on
+	With            []string // columns of both tables that are passed through
 	Unused          []Unused
-	Notes           []string // what surprises in the beginnings of the tables
+	Notes           []string // what is unusual in the first records of the tables
 }
 
-// Choose settles what a join would compare. It reads the beginnings of the tables, or of the one.
+// Choose returns what a join would compare. It reads the beginnings of the tables.
 func Choose(ctx context.Context, c Config) (*Chosen, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

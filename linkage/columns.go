@@ -10,14 +10,14 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// profile is what is known of a column by its first values.
+// profile describes a column by its first values.
 type profile struct {
 	name     string
 	rows     int
 	filled   int
 	distinct int
-	words    map[uint64]int // how often each word is there
-	total    int            // words
+	words    map[uint64]int // count of each word
+	total    int            // number of words
 	kind     record.Kind
 }
 
@@ -58,8 +58,7 @@ func profiles(columns []string, rows [][][]byte) []profile {
 	return list
 }
 
-// overlap returns how much two columns' words have in common, from 0 to 1, each counted by
-// its share of the column.
+// overlap returns the overlap of two columns' words, from 0 to 1. Each word counts by its share of the column.
 func (p *profile) overlap(q *profile) (s float64) {
 	var words []uint64
 	for w := range p.words {
@@ -67,14 +66,14 @@ func (p *profile) overlap(q *profile) (s float64) {
 			words = append(words, w)
 		}
 	}
-	slices.Sort(words) // floats are added in one order
+	slices.Sort(words) // so that floats are always added in the same order
 	for _, w := range words {
 		s += min(float64(p.words[w])/float64(p.total), float64(q.words[w])/float64(q.total))
 	}
 	return s
 }
 
-// sameContent is the least overlap of columns with other names that are taken for the same.
+// sameContent is the least overlap at which columns with different names are taken for the same.
 const sameContent = 0.2
 
 // plain returns a column's name without case and separators.
@@ -87,8 +86,8 @@ func plain(name string) string {
 	}, name)
 }
 
-// correspond pairs the columns of two tables: those of the same name, then of the same name
-// without case and separators, then what has most of its words in common.
+// correspond pairs the columns of two tables: first those with the same name, then those with the same name without
+// case and separators, then those with the largest overlap of words.
 func correspond(left, right []profile) (pairs [][2]int) {
 	usedL, usedR := make([]bool, len(left)), make([]bool, len(right))
 	use := func(i, j int) {
@@ -134,11 +133,11 @@ func correspond(left, right []profile) (pairs [][2]int) {
 	return pairs
 }
 
-// maxColumns is how many columns are compared where nobody has named them: the ones that tell
-// most records apart.
+// maxColumns is the largest number of columns that are compared if the user names none: those that distinguish
+// most records.
 const maxColumns = 24
 
-// useless says why a pair of columns cannot tell records apart; "" where it may.
+// useless returns the reason why a pair of columns cannot distinguish records; "" if it may.
 func useless(l, r *profile) string {
 	switch {
 	case l.rows == 0 || r.rows == 0:
@@ -150,8 +149,8 @@ func useless(l, r *profile) string {
 	return ""
 }
 
-// telling returns how many nats the column tells: how often it is there, times the
-// logarithm of its distinct values.
+// telling returns an estimate of the column's information in nats: the share of records with a value, times the
+// logarithm of the number of distinct values.
 func telling(p *profile) float64 {
 	return float64(p.filled) / float64(max(1, p.rows)) * math.Log(float64(1+p.distinct))
 }

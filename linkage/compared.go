@@ -11,18 +11,18 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
-// comparedFile names a file with candidates that were compared.
+// comparedFile names a file with compared candidates.
 type comparedFile struct {
 	Name  string
 	Count int
 	Sum   uint32 // CRC-32C of the file
 }
 
-// Of each candidate the file has, little endian: 4 bytes for either record, 4 for the similarity
-// of the records as a float, 8 for the probability as a float, 1 for each level.
+// For each candidate the file has, little endian: 4 bytes for either record, 4 for the similarity of the
+// records as a float, 8 for the probability as a float, 1 for each level.
 const comparedBytes = 20
 
-// write writes candidates, from one on, of which probability has none or each one's.
+// write writes the candidates from index from on. probability has the probability of each, or is nil.
 func (k *keeper) write(prefix string, c *comparison, from int, probability []float64) (f comparedFile, err error) {
 	var b []byte
 	for i := from; i < len(c.pairs); i++ {
@@ -48,7 +48,7 @@ func (k *keeper) write(prefix string, c *comparison, from int, probability []flo
 	return f, scratch.Error(errors.Join(err, file.Close()))
 }
 
-// read appends the candidates of a file to c, and their probabilities to those it returns.
+// read appends the candidates of a file to c, and their probabilities to the given ones, which it returns.
 func (k *keeper) read(f comparedFile, c *comparison, probability []float64) ([]float64, error) {
 	file, err := k.space.Open(f.Name)
 	if err != nil {

@@ -1,8 +1,8 @@
 package linkage
 
-// level is how alike two values are, or two records, in steps: 0 where either is missing,
-// 1…10 for tenths of the similarity from 0 on, and equal for the same tokens in any order.
-// Equal values of a column take, by rarity, equal to equal+rarest.
+// level is the similarity of two values, or of two records, in steps: 0 if one is missing, 1…10 for tenths of
+// the similarity from 0 on, and equal for the same tokens in any order. Equal values of a column have, by their
+// rarity, levels from equal to equal+rarest.
 type level = uint8
 
 const (
@@ -27,7 +27,7 @@ func wholeLevel(similarity float64) level { return 1 + level(similarity*20) }
 // only one.
 type pair struct{ a, b uint32 }
 
-// comparison is what is known of the candidates.
+// comparison has the results of comparing candidates.
 type comparison struct {
 	pairs  []pair
 	levels []level   // of each pair: of each column, then of the records as a whole

@@ -1,30 +1,29 @@
 package linkage
 
-// Evidence is why some candidates were taken for links, or not: half of them those of which the
-// decision is least sure, a quarter evenly of the other links, from the least to the most sure,
-// and a quarter evenly of the others, of as many as there are links. Where there are fewer of
-// one sort there are more of another. They stand in the order in which the decision is unsure of
-// them.
+// Evidence shows why some candidates became links, or not. Half of them are the candidates about which the decision
+// is least certain. A quarter are links, taken evenly from the least to the most certain of the rest. A quarter are
+// other candidates, taken evenly from the least certain ones, as many as there are links. If there are too few of one
+// sort, there are more of another. They are sorted by certainty, the least certain first.
 type Evidence struct {
 	Pairs      []Explained
-	Candidates int // of which these are
-	Links      int // of all candidates
+	Candidates int // number of all candidates
+	Links      int // number of links among them
 	Threshold  float64
 	ByWhole    bool // Threshold is a similarity of records, and not a probability
 }
 
-// Explained is what is known of a candidate.
+// Explained is the evidence about a candidate.
 type Explained struct {
 	A, B        []byte // ids
 	Similarity  float64
 	Probability float64
 	Link        bool
-	Steps       []Step           // add up to the log odds of the probability
-	Columns     []ColumnEvidence // that were compared
-	Others      []Values         // of other columns, by their name in either table; not the ids
+	Steps       []Step           // their sum is the log odds of the probability
+	Columns     []ColumnEvidence // of the compared columns
+	Others      []Values         // of other columns, by their name in either table; without the ids
 }
 
-// A Step is what one thing adds to the log odds of a match, in nats.
+// A Step is a term of the log odds of a match, in nats.
 type Step struct {
 	Of      StepOf
 	Name    string // of the column or feature
@@ -34,38 +33,37 @@ type Step struct {
 // StepOf says what a step comes from.
 type StepOf string
 
-// The steps, in their order. A step that adds nothing is left out, but for columns.
+// The steps, in their order. A step that adds nothing is left out, except columns.
 const (
-	StepPrior  StepOf = "prior"  // what is known of any candidate
-	StepColumn StepOf = "column" // how alike two values are
-	StepWhole  StepOf = "whole"  // how alike the records are as a whole
-	StepRivals StepOf = "rivals" // other candidates of either record, where it has one partner
-	StepLabels StepOf = "labels" // what was learned from labels of a feature
-	StepChance StepOf = "chance" // what records without a partner find too
+	StepPrior  StepOf = "prior"  // the log odds of any candidate
+	StepColumn StepOf = "column" // the similarity of two values
+	StepWhole  StepOf = "whole"  // the similarity of the records as a whole
+	StepRivals StepOf = "rivals" // other candidates of either record, if it has one partner at most
+	StepLabels StepOf = "labels" // a feature whose weight was learned from labels
+	StepChance StepOf = "chance" // the bound by the scores that records reach by chance
 )
 
-// ColumnEvidence is what the values of a compared column say.
+// ColumnEvidence is the evidence of a compared column.
 type ColumnEvidence struct {
 	Values
-	LogOdds float64         // that they add, in nats
-	Apart   float64         // what values without a word in common would add; the words' LogOdds add the rest
+	LogOdds float64         // the term of the column, in nats
+	Apart   float64         // the term if the values had no word in common; the words' LogOdds add the rest
 	Words   []WordEvidence  // of the left value, then those of the right one that it does not have; at most mostWords of each
-	Rest    [2]WordEvidence // the other words of either value, together, without Text
+	Rest    [2]WordEvidence // the sum of the other words of either value, without Text
 }
 
-// Values are those of a compared column in both records.
+// Values are the values of a compared column in both records.
 type Values struct {
 	Left, Right string // names of the column
 	A, B        string
 	Similarity  float64 // −1 where either is missing
 }
 
-// WordEvidence is what a word of a value says, as it was compared: with its 3-grams, if the
-// column is cut into such.
+// WordEvidence is the evidence of a word of a value, with its 3-grams if the column is cut into them.
 type WordEvidence struct {
 	Text       string
 	Right      bool    // of the right value
-	Similarity float64 // of the values, as far as what the word has in common with the other value makes it; of left words only
-	Alone      float64 // share of the value's weight that the other value has not
-	LogOdds    float64 // what Similarity adds after the words with more of it, in nats
+	Similarity float64 // the part of the values' similarity that comes from this word's tokens; for left words only
+	Alone      float64 // the word's tokens that the other value does not have, as a share of the value's weight
+	LogOdds    float64 // the term that Similarity adds to those of words with a larger one, in nats
 }

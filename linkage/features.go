@@ -8,9 +8,9 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// describer describes candidates by numbers, about −3 to 3, for what is learned from labels:
-// what the model without labels says, how similar each column is, what tokens the records have
-// alone and in common, and how much better the pair is than its rivals.
+// describer describes candidates by features, numbers of about −3 to 3, to learn from labels: the log odds of the
+// model without labels, the similarity of each column, the tokens that the records have alone and in common, and how
+// much better the pair is than its rivals.
 type describer struct {
 	*comparison
 	examiner         *examiner
@@ -59,8 +59,8 @@ func (d *describer) describe(x []float64, i int, m *matcher) {
 	})
 }
 
-// describeTokens sets what the tokens of two records say: the share of each one's weight that
-// is in the other too, and, in nats, how rare the rarest word is that both have, or one only.
+// describeTokens sets the features of the tokens of two records: the share of each record's weight that the other one
+// has too and, in nats, the rarity of the rarest word that both have, and of the rarest word that only one has.
 func (m *matcher) describeTokens(x []float64, p pair) {
 	const nats = 10 * record.WeightUnit
 	rarest := func(place int, token uint32) {
@@ -111,8 +111,8 @@ func (b *best2) add(v float64) {
 	b.second = max(b.second, v)
 }
 
-// ahead returns by how much the value of a candidate of a record is larger than that of the
-// record's best other candidate; endless without one.
+// ahead returns the difference between the value of a record's candidate and that of the record's best other
+// candidate; infinity if there is none.
 func (r *rivals) ahead(side int, of uint32, value float64) float64 {
 	b := r[side][of]
 	if value >= b.first {
@@ -121,7 +121,7 @@ func (r *rivals) ahead(side int, of uint32, value float64) float64 {
 	return value - b.first
 }
 
-// correct returns probabilities and ranks of the candidates by what was learned from labels.
+// correct returns probabilities and ranks of the candidates by the weights that were learned from labels.
 func (e *examiner) correct(ctx context.Context, weights []float64) (probability, rank []float64, err error) {
 	d := e.describer()
 	probability, rank = make([]float64, len(d.pairs)), make([]float64, len(d.pairs))

@@ -12,8 +12,8 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// ReadKnown reads the links that a join has written, or any other table of pairs of ids: by the
-// columns left_id and right_id, else a and b, else the first two.
+// ReadKnown reads the links that a join wrote, or any other table of pairs of ids: from the columns left_id and
+// right_id, else a and b, else the first two.
 func ReadKnown(ctx context.Context, path string, o corpus.Options) (links []Known, err error) {
 	s, err := find(ctx, path, corpus.NoID, o)
 	if err != nil {
@@ -43,10 +43,10 @@ func ReadKnown(ctx context.Context, path string, o corpus.Options) (links []Know
 type known struct {
 	pairs  map[pair]bool
 	degree [2]map[uint32]int // known links of each record, left and right; one map for one table
-	absent int               // links of which a record is not there
+	absent int               // number of links with a record that is not there
 }
 
-// findKnown finds the records of known links. Where several have an id all are meant.
+// findKnown finds the records of known links. If several records have an id, it means all of them.
 func (t *tables) findKnown(links []Known) *known {
 	k := &known{pairs: map[pair]bool{}}
 	left := byID(t.left, links, func(l Known) []string { return t.sides(l.A, l.B) })
@@ -60,7 +60,7 @@ func (t *tables) findKnown(links []Known) *known {
 		if len(left[l.A]) == 0 || len(right[l.B]) == 0 {
 			k.absent++
 		}
-		// One of them may be there all the same: it has its partner elsewhere.
+		// If only one of the two records is there, it still has a partner.
 		for _, a := range left[l.A] {
 			k.degree[0][a]++
 		}
@@ -79,7 +79,7 @@ func (t *tables) findKnown(links []Known) *known {
 	return k
 }
 
-// sides returns the ids of a link that are those of left records.
+// sides returns the ids of a link that name left records.
 func (t *tables) sides(a, b string) []string {
 	if t.right == nil {
 		return []string{a, b}
@@ -104,8 +104,8 @@ func byID(t *record.Table, links []Known, ids func(Known) []string) map[string][
 	return rows
 }
 
-// free returns the candidates that may still be links: by Mutual and OneToOne those of two
-// records without a partner, by Best those of a left one without, by All all but known links.
+// free returns the candidates that may still become links: with Mutual and OneToOne those of two records without a
+// partner, with Best those of a left record without a partner, with All all except the known links.
 func (k *known) free(c *comparison, rule Match) *comparison {
 	rest := c.without()
 	for i, p := range c.pairs {
@@ -123,7 +123,8 @@ func (k *known) free(c *comparison, rule Match) *comparison {
 	return rest
 }
 
-// room returns how many links more a left record may have where top is the most, 0: any number.
+// room returns the number of further links that a left record may have. top is the largest number of links; 0: no
+// bound.
 func (k *known) room(a uint32, top int) int {
 	if top == 0 {
 		return math.MaxInt

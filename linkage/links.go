@@ -17,8 +17,8 @@ type Link struct {
 	WithB       [][]byte
 }
 
-// AppendRow appends what lists have of a link: ids, similarities, "" where a value is missing, the probability if
-// that is asked for, and the values that were handed on. Numbers have six decimals.
+// AppendRow appends the values of a link for a list: ids, similarities ("" where a value is missing), the probability
+// if it is asked for, and the values that were passed through. Numbers have six decimals.
 func (l *Link) AppendRow(dst []string, probability bool) []string {
 	decimals := func(x float64) string { return string(measure.AppendSimilarity(nil, x)) }
 	dst = append(dst, string(l.A), string(l.B), decimals(l.Similarity))
@@ -51,13 +51,13 @@ func LinksOf(list ...Link) Links {
 	return Links{len(list), func(from, to int) []Link { return list[from:to] }}
 }
 
-// Len returns how many there are.
+// Len returns the number of links.
 func (l *Links) Len() int { return l.count }
 
 // At returns link i. O(tokens of both records).
 func (l *Links) At(i int) Link { return l.some(i, i+1)[0] }
 
-// linksAtOnce is how many links are made at once, by all threads of the join.
+// linksAtOnce is the number of links that All makes at a time, with all threads of the join.
 const linksAtOnce = 1 << 12
 
 // All ranges over the links.

@@ -11,9 +11,9 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// note notes what may surprise in a table, of which there is a sample.
+// note notes what is unusual in the sample of a table.
 func (s *source) note(ctx context.Context, sample [][][]byte, r *Result) error {
-	if s.of != (Original{}) { // told already
+	if s.of != (Original{}) { // Choose has reported it
 		return nil
 	}
 	repeated, err := s.repeatedColumns(ctx)

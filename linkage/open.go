@@ -57,8 +57,8 @@ func findTables(ctx context.Context, c *Config) (left, right *source, err error)
 	return left, right, nil
 }
 
-// read chooses what is compared, and reads the tables, of which the right one may be the left one.
-// sieves says that of a much larger one only what matters is held.
+// read chooses what is compared, and reads the tables; the right one may be the left one. sieves says that only the
+// rows that matter of a much larger table are held.
 func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieves bool) error {
 	if err := t.choose(ctx, c, left, right); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 	case c.Right == "":
 		order = order[:1]
 	case c.Candidates == "" && lopsided(bytesIn(left), bytesIn(right)):
-		order = []int{1, 0} // items are numbered by the much smaller table, whatever is held of the other one
+		order = []int{1, 0} // the smaller table numbers the items, so numbers do not depend on the rows held of the other one
 	}
 	for _, side := range order {
 		if err := r.read(ctx, side); err != nil {
@@ -100,7 +100,7 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 	return nil
 }
 
-// read reads the table of a side: whole, or what matters of it.
+// read reads the table of a side: all of it, or the rows that matter.
 func (r *reading) read(ctx context.Context, side int) error {
 	s, skipped := r.sources[side], r.skipped
 	if r.maySieve(side) {
@@ -123,8 +123,8 @@ func (r *reading) read(ctx context.Context, side int) error {
 	return nil
 }
 
-// maySieve tells whether a table seems so much larger than the other one, which is there, that only a
-// part of it is held.
+// maySieve tells whether a table seems so much larger than the other one, which was read, that only a part of it is
+// held.
 func (r *reading) maySieve(side int) bool {
 	c := r.config
 	small := r.table(1 - side)
@@ -143,8 +143,8 @@ func bytesIn(s *source) (n int64) {
 	return n
 }
 
-// muchLarger is how many times as many records, and bytes, a table has of which only a part is held.
+// muchLarger is the least ratio, in records and in bytes, of a table that is held in part to the other one.
 var muchLarger int64 = 50 // tests take fewer
 
-// lopsided tells whether the larger table has so much more, in records or bytes, that only a part of it is held.
+// lopsided tells whether the larger table is so much larger, in records or bytes, that only a part of it is held.
 func lopsided(large, small int64) bool { return large >= muchLarger*small }

@@ -8,14 +8,15 @@ import (
 	"github.com/alike-dev/alike/candidates"
 )
 
-// ownNumbers number the items of some records of a table in the order in which these have them. Which keys are
-// made of items that are equally rare then does not depend on what other records are held.
+// ownNumbers renumber the items of some records of a table, in the order of these records. Then the choice among
+// equally rare items for keys does not depend on the other records that are held.
 type ownNumbers struct {
-	numbers []uint32 // of each item of the vocabulary; count−1: none of the records has it
+	numbers []uint32 // for each item of the vocabulary; count−1: none of the records has it
 	count   int
 }
 
-// numberOwn numbers those of so many items that some records have, which hashes tell apart by token.
+// numberOwn numbers the items of some records. count is the number of items of the vocabulary; hashes has the hash
+// of each token, which orders the items of a record.
 func numberOwn(count int, some candidates.Items, hashes []uint64) *ownNumbers {
 	o := &ownNumbers{numbers: make([]uint32, count)}
 	var of []uint32
@@ -44,7 +45,7 @@ func numberOwn(count int, some candidates.Items, hashes []uint64) *ownNumbers {
 	return o
 }
 
-// frequencies returns those of the items by their numbers here.
+// frequencies returns frequencies of items by their new numbers.
 func (o *ownNumbers) frequencies(of []uint32) []uint32 {
 	df := make([]uint32, o.count)
 	for x, n := range of {
@@ -54,14 +55,14 @@ func (o *ownNumbers) frequencies(of []uint32) []uint32 {
 	return df
 }
 
-// renumber puts the numbers here in place of items.
+// renumber replaces items by their new numbers.
 func (o *ownNumbers) renumber(items []uint32) {
 	for i, x := range items {
 		items[i] = o.numbers[x]
 	}
 }
 
-// of returns records with their items numbered here.
+// of returns records with renumbered items.
 func (o *ownNumbers) of(records candidates.Items) candidates.Items {
 	if s, ok := records.(candidates.Streamed); ok {
 		return &renumberedStream{renumbered{records, o}, s}
@@ -69,7 +70,7 @@ func (o *ownNumbers) of(records candidates.Items) candidates.Items {
 	return &renumbered{records, o}
 }
 
-// renumbered are records with the items that some of them have.
+// renumbered are records with renumbered items.
 type renumbered struct {
 	candidates.Items
 	own *ownNumbers
@@ -82,7 +83,7 @@ func (r *renumbered) Append(dst []uint32, i int) []uint32 {
 	return dst
 }
 
-// renumberedStream is the same of records that are read from front to back.
+// renumberedStream is the same for records that are read from front to back.
 type renumberedStream struct {
 	renumbered
 	stream candidates.Streamed

@@ -7,14 +7,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// parallel calls work for ranges of 0…n−1, at most grain long, from so many goroutines, and
-// returns when all are done or ctx has ended. Each goroutine, of which there are threads at
-// most, gets a work of its own.
+// parallel calls work for ranges of 0…n−1 of length grain at most, and returns when all are done or ctx has ended.
+// It uses at most threads goroutines. Each gets a work function of its own.
 func parallel(ctx context.Context, threads, n, grain int, newWork func(worker int) func(from, to int)) error {
 	return parallelEnd(ctx, threads, n, grain, func(worker int) (func(from, to int), func()) { return newWork(worker), func() {} })
 }
 
-// parallelEnd is parallel, where each goroutine calls an end of its own after its last range.
+// parallelEnd is like parallel, but each goroutine also gets an end function, which it calls after its last range.
 func parallelEnd(ctx context.Context, threads, n, grain int, newWork func(worker int) (work func(from, to int), end func())) error {
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)

@@ -7,15 +7,15 @@ import (
 	"github.com/alike-dev/alike/internal/logistic"
 )
 
-// pool is the candidates that questions are chosen from.
+// pool has the candidates from which questions are chosen.
 type pool struct {
 	candidates []int
 	features   *logistic.Observations
-	links      []int // places in candidates of each other's first choices, by probability
+	links      []int // indexes in candidates of the pairs that are each other's first choice, by probability
 }
 
-// along returns the place of a pair along the ranks of the likely links, the n-th of a
-// sequence that fills them evenly (van der Corput's); −1 if none is open.
+// along returns the index of a pair whose rank among the likely links is the n-th of a sequence that fills the ranks
+// evenly (van der Corput's); −1 if all were asked about.
 func (p *pool) along(n int, open func(candidate int) bool) int {
 	at := int(float64(bits.Reverse32(uint32(n+1))) / (1 << 32) * float64(len(p.links)))
 	for range p.links {
@@ -27,8 +27,8 @@ func (p *pool) along(n int, open func(candidate int) bool) int {
 	return -1
 }
 
-// leastSure returns the place of the candidate whose entropy times its worth is largest; −1
-// if none is worth anything.
+// leastSure returns the index of the candidate with the largest product of entropy and worth; −1 if the worth of all
+// is 0.
 func (p *pool) leastSure(weights []float64, worth func(candidate int) float64) int {
 	best, most := -1, 0.0
 	for place, i := range p.candidates {

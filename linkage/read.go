@@ -16,22 +16,21 @@ type reader struct {
 	kinds       []record.Kind
 	repetitions bool
 	onSkip      func(*corpus.Problem) error
-	grown       func() error // called when the table has grown: it may be too large
+	grown       func() error // called when the table has grown; an error says that it is too large
 
 	index *rowIndex             // nil: all rows are held
-	hold  func(row uint32) bool // with an index: tells which rows are
+	hold  func(row uint32) bool // with an index: tells which rows are held
 
 	mu    sync.Mutex
 	table *record.Table
-	// Of the file that is read:
-	chunks   []*record.Chunk // by block; nil: not there yet, or in the table
-	added    int             // how many of them the table has
+	// Of the current file:
+	chunks   []*record.Chunk // by block; nil: not read yet, or added to the table
+	added    int             // number of chunks that were added to the table
 	problems []blockProblem
 	lines    []int64 // of each block
 }
 
-// read reads a table: the given columns, cut as kinds say, and the columns keep, which are
-// handed on.
+// read reads a table: the given columns, cut as kinds say, and the columns keep, which are passed through.
 func (r *reader) read(ctx context.Context, threads int, columns, keep []string) error {
 	fields := slices.Concat(columns, keep)
 	for i := range r.files {
@@ -68,7 +67,7 @@ func (r *reader) readFile(ctx context.Context, threads, file int, fields []strin
 	}, r.tell)
 }
 
-// put adds the chunk of a block to the table as soon as those before it are there.
+// put adds the chunk of a block to the table as soon as all chunks before it were added.
 func (r *reader) put(b *block, chunk *record.Chunk, problems []blockProblem) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,5 +85,5 @@ func (r *reader) put(b *block, chunk *record.Chunk, problems []blockProblem) err
 	return r.grown()
 }
 
-// tell tells of the records that were skipped, in the order of the file.
+// tell reports the records that were skipped, in the order of the file.
 func (r *reader) tell(f *corpus.File) error { return tell(f, r.lines, r.problems, r.onSkip) }

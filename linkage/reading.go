@@ -39,7 +39,7 @@ func (r *reading) setTable(side int, t *record.Table) {
 	}
 }
 
-// setRecords sets how many records the table of a side has.
+// setRecords sets the number of records of the table of a side.
 func (r *reading) setRecords(side, records int) {
 	if side == 0 {
 		r.result.Left = records
@@ -48,7 +48,7 @@ func (r *reading) setRecords(side, records int) {
 	}
 }
 
-// rows reads the rows of a table that hold says, all without an index.
+// rows reads the rows of a table for which hold returns true, or all without an index.
 func (r *reading) rows(ctx context.Context, side int, x *rowIndex, hold func(row uint32) bool, skipped func(*corpus.Problem) error) (*record.Table, error) {
 	of := &reader{
 		source: r.sources[side], kinds: r.kinds, repetitions: r.config.Repetitions, onSkip: skipped,
@@ -68,11 +68,10 @@ func (r *reading) rows(ctx context.Context, side int, x *rowIndex, hold func(row
 	return of.table, nil
 }
 
-// toldAlready is told of what cannot be read of a table that was read before.
+// toldAlready ignores problems of a table that was read before: they were reported then.
 func toldAlready(*corpus.Problem) error { return nil }
 
-// countRows counts the rows of a table, and returns the hash of an id that several of them have, 0 if none
-// is.
+// countRows counts the rows of a table, and returns the hash of an id that several of them have, 0 if there is none.
 func (r *reading) countRows(ctx context.Context, side int) (x *rowIndex, repeated uint64, err error) {
 	ids, err := extsort.New(extsort.Options{Dir: r.memory, Name: "ids", Memory: r.memory.sorting() / 4, Threads: r.config.Threads, Temporary: true})
 	if err != nil {
@@ -104,7 +103,7 @@ func (r *reading) countRows(ctx context.Context, side int) (x *rowIndex, repeate
 	return x, 0, nil
 }
 
-// noteRepeated notes an id that several records of a table have, all of which are held.
+// noteRepeated notes an id that several records have, for a table that is held whole.
 func (t *tables) noteRepeated(s *source, of *record.Table) {
 	hashes := make([]uint64, of.Rows())
 	for i := range hashes {
@@ -124,5 +123,5 @@ func (t *tables) noteRepeated(s *source, of *record.Table) {
 	}
 }
 
-// repeated says that several records of a table have an id.
+// repeated returns the note that several records of a table have an id.
 func repeated(s *source, id []byte) string { return fmt.Sprintf("%s: id %q", fault.Shown(s.name), id) }

@@ -10,27 +10,26 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// randomPairs is how many pairs of records at most say how columns go together.
+// randomPairs is the largest number of pairs of records from which correlations of columns are estimated.
 var randomPairs uint64 = 200_000 // tests take fewer
 
-// agreed is the similarity from which on two values count as the same here, and alikeInAll
-// the mean similarity of all columns from which on two records may well be the same.
+// agreed is the similarity from which two values count as the same here, and alikeInAll the mean similarity of all
+// columns from which two records are probably the same.
 const (
 	agreed     = 0.7
 	alikeInAll = 0.4
 )
 
-// agreements counts, for two columns, the pairs in which both are there, in which either
-// agrees, and in which both do.
+// agreements counts, for two columns, the pairs in which both have values, those in which each of them agrees, and
+// those in which both agree.
 type agreements struct{ pairs, one, other, both float64 }
 
-// add adds the counts of other pairs: they are whole numbers, whose sums do not depend on the order.
+// add adds the counts of other pairs. Sums of whole numbers do not depend on the order.
 func (a *agreements) add(b agreements) {
 	a.pairs, a.one, a.other, a.both = a.pairs+b.pairs, a.one+b.one, a.other+b.other, a.both+b.both
 }
 
-// correlation returns that of the two agreements, 0 if it is negative or there are too few of
-// them to tell.
+// correlation returns the correlation of the two agreements, 0 if it is negative or if there are too few pairs.
 func (a agreements) correlation() float64 {
 	if min(a.one, a.other) < 10 {
 		return 0
@@ -39,11 +38,10 @@ func (a agreements) correlation() float64 {
 	return max(0, (a.both/a.pairs-x*y)/math.Sqrt(x*(1-x)*y*(1-y)))
 }
 
-// shares returns for each column how much of what it says no other column says too: 1 for a
-// column of its own, a half for each of two that always agree together, such as a town and
-// its postcode. It is 1 / (1 + Σ correlations) of the columns' agreements among records that
-// do not belong together: all pairs, or those that a hash of their number chooses where there
-// are many, but for those that are alike in all columns.
+// shares returns, for each column, the share of its evidence that no other column has too: 1 for an independent
+// column, a half for each of two that always agree together, such as a town and its postcode. It is
+// 1 / (1 + Σ correlations), from the columns' agreements among records that do not belong together: all pairs, or a
+// part chosen by a hash if there are many, without those that are similar in all columns.
 func (c *comparer) shares(ctx context.Context, threads int, records [2]int) ([]float64, error) {
 	columns := len(c.columns)
 	counts := make([]agreements, columns*columns)
@@ -85,7 +83,7 @@ func (c *comparer) shares(ctx context.Context, threads int, records [2]int) ([]f
 	return share, nil
 }
 
-// strangers yields pairs of records, of so many left and right ones, few of which belong together.
+// strangers yields pairs of records, few of which belong together. records has the numbers of left and right ones.
 func (c *comparer) strangers(records [2]int) iter.Seq[pair] {
 	return func(yield func(pair) bool) {
 		for p := range strangers(records) {
@@ -96,8 +94,8 @@ func (c *comparer) strangers(records [2]int) iter.Seq[pair] {
 	}
 }
 
-// strangers yields numbers of left and right records, of which there are so many, 0 right ones for one
-// table: all pairs that there are, or randomPairs of them.
+// strangers yields pairs of numbers of left and right records: all pairs, or randomPairs of them. records has the
+// numbers of left and right records; for one table the second is 0.
 func strangers(records [2]int) iter.Seq[pair] {
 	left, right := uint64(records[0]), uint64(records[1])
 	one := right == 0

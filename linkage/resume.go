@@ -13,18 +13,18 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// With Config.Work a join that was killed goes on. Its tables are read again; what is not done
-// again is noted, each when its files are safe on disk:
+// With Config.Work, a join that was killed can continue. It reads its tables again. Steps that need not be repeated
+// are noted, each when its files are safe on disk:
 //
 //	sample-K   the model, and the candidates that it was learned from
 //	pairs-K    the candidates
-//	likely-K   those of them, up to some one, that may be matches; again and again
-//	own-S      what chance finds in table S
+//	likely-K   the candidates so far that may be matches; noted repeatedly
+//	own-S      the best scores within table S (see chance)
 //
-// K is how many partners of each record are looked for, 0: all that share a key. A note of a kind
-// stands for that kind only, so that a join goes on behind the last one of each.
+// K is the number of candidates of each record, 0: all that share a key. Each kind has notes of its own, and a join
+// continues after the last note of each kind.
 
-// joinVersion changes with what a work folder holds: a join of another version is refused by it.
+// joinVersion changes with the form of the notes. A work folder refuses a join of another version.
 const joinVersion = "3"
 
 // Tests ask for a note of every batch, and end a join after some note.
@@ -33,8 +33,8 @@ var (
 	afterNote = func(kind string) error { return nil }
 )
 
-// settings are all that the notes of a join depend on.
-// TestEverySettingOfAJoinIsInItsFingerprint holds that none is forgotten.
+// settings returns all settings that the notes of a join depend on. TestEverySettingOfAJoinIsInItsFingerprint checks
+// that none is missing.
 func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 	model, _ := json.Marshal(c.Model) // it was made of JSON
 	known := uint64(len(c.Known))
@@ -77,8 +77,8 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 	}
 }
 
-// keeper keeps what a join has done for another process. That of a join without a work folder,
-// whose log is nil, keeps nothing.
+// keeper stores the finished steps of a join for another process. Without a work folder its log is nil, and it
+// stores nothing.
 type keeper struct {
 	log   *resume.Log
 	space *scratch.Space
@@ -98,7 +98,7 @@ func openKeeper(ctx context.Context, c *Config, space *scratch.Space, left, righ
 	return keeper{log, space}, err
 }
 
-// names returns what names the files of pairs that are kept; nil where none are.
+// names returns the function that names the files of pairs to keep; nil if none are kept.
 func (k *keeper) names() func(prefix string) string {
 	if k.log == nil {
 		return nil

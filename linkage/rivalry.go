@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// rivalry is what a record finds in the other table: its three best scores, falling, −∞ where
-// there are fewer, and how likely it is that its best pair is a match.
+// rivalry has the three best scores of a record in the other table, falling, −∞ where there are fewer, and the
+// largest probability of its pairs.
 type rivalry struct {
 	best    [3]float64
 	matched float64
@@ -22,7 +22,7 @@ func newRivalries(records int) rivalries {
 	return r
 }
 
-// rivalries returns those of the left and of the right records.
+// rivalries returns the rivalries of the left and of the right records.
 func (e *examiner) rivalries() (left, right rivalries) {
 	left, right = newRivalries(e.found.left), newRivalries(e.found.right)
 	for i, p := range e.found.pairs {
@@ -43,11 +43,11 @@ func (r rivalries) see(record int, z, probability float64) {
 	of.matched = max(of.matched, probability)
 }
 
-// expected returns, ascending, what the next best scores let expect of the best ones, if they are chance. If the
-// best one of a record is a match the second best is what chance has found. If it is not, the best
-// one is, and its distance from the second best is distributed as twice that of the second
-// from the third, as far as scores of strangers fall off exponentially (A. Rényi, "On the theory
-// of order statistics", 1953).
+// expected returns, ascending, the best scores that chance would give to records, estimated from their next best
+// scores. If the best pair of a record is a match, the second best score comes from chance. If it is not, the best
+// score itself comes from chance; if scores of non-matches fall off exponentially, its distance from the second best
+// is distributed as twice the distance of the second from the third (A. Rényi, "On the theory of order statistics",
+// 1953).
 func (r rivalries) expected() bests {
 	var scores bests
 	for _, of := range r {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// manyPassedOver: there is a note if one record is passed over for every ten pairs. Of eight pairs of
-// real tables that are one to one, Walmart-Amazon has one for 10.4 pairs, the others have one for 120 or
-// fewer; offers of which a product has up to three have one for 8.
+// manyPassedOver: there is a note if at least one record is passed over for every ten pairs. Of eight pairs of real
+// tables that are one to one, Walmart-Amazon has one for every 10.4 pairs, and the others have at most one for every
+// 120; a table of offers with up to three for a product has one for every 8.
 const manyPassedOver = 10
 
-// noteSeveral notes records that have no link only because theirs has a better one. If there are
-// many, a record may well have several partners.
+// noteSeveral adds a note if many records have no link only because their partner has a better one. Then a record may
+// have several partners.
 func (t *tables) noteSeveral(e *examiner, edges []int) {
 	if !e.config.exclusive() || t.right == nil {
 		return
@@ -28,10 +28,9 @@ func (t *tables) noteSeveral(e *examiner, edges []int) {
 	note(right, "right", "left", "exchange the tables and match by best")
 }
 
-// passedOver counts the records of either table that are passed over: they are in none of the edges,
-// of which a record has at most one, though they score with a record that is in one as high
-// as half of the edges do. pairs is how many edges are more likely matches than not without regard
-// to rivals; the others count for nothing.
+// passedOver counts the records of either table that are passed over: they are in none of the edges, of which a record
+// has at most one, although their score with a record that is in one is at least the median score of the edges. pairs
+// is the number of edges that are more likely matches than not without regard to rivals; only these are considered.
 func (e *examiner) passedOver(edges []int) (pairs, left, right int) {
 	score := func(i int) float64 { return e.model.score(e.found.of(i)) }
 	takenA, takenB := make([]bool, e.found.left), make([]bool, e.found.right)

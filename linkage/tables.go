@@ -6,7 +6,7 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// tables are what is joined.
+// tables are the two tables, or the one, that are joined.
 type tables struct {
 	result      *Result
 	left, right *record.Table // right is nil for one table
@@ -19,10 +19,10 @@ type tables struct {
 	kept        []string  // columns whose values are kept as they are: those of Config.With, then what evidence shows
 }
 
-// counts returns how many left and right records there are, 0 right ones for one table.
+// counts returns the numbers of left and right records; for one table the second is 0.
 func (t *tables) counts() [2]int { return [2]int{t.result.Left, t.result.Right} }
 
-// all returns the tables, of which there are one or two.
+// all returns the one or two tables.
 func (t *tables) all() []*record.Table {
 	if t.right == nil {
 		return []*record.Table{t.left}
@@ -43,7 +43,7 @@ func (t *tables) other() *record.Table {
 	return t.right
 }
 
-// keptOf returns what a record has in a column that was kept.
+// keptOf returns the value of a record in a column that was kept.
 func (t *tables) keptOf(table *record.Table, row uint32, column string) []byte {
 	return table.Kept(int(row), slices.Index(t.kept, column), len(t.kept))
 }

@@ -9,9 +9,8 @@ import (
 	"slices"
 )
 
-// A Model is what was learned from labels: which columns are compared and how, what each
-// level of theirs tells, and how labels have corrected that. Its JSON is stable: a file that
-// this version writes is read by later ones.
+// A Model is the result of learning from labels: which columns are compared and how, the evidence of each of their
+// levels, and the correction by labels. Its JSON is stable: later versions read the files of this one.
 type Model struct {
 	Version   int      `json:"alike_model"` // modelVersion
 	Fields    []Field  `json:"fields"`
@@ -26,20 +25,20 @@ type Model struct {
 
 const modelVersion = 1
 
-// Weight is what a feature of a pair counts for.
+// Weight is the weight of a feature of a pair.
 type Weight struct {
 	Feature string  `json:"feature"`
 	Weight  float64 `json:"weight"`
 }
 
-// Base is the model without labels of the tables that were learned from.
+// Base is the model without labels, of the tables from which the Model was learned.
 type Base struct {
 	Prior    float64     `json:"prior"`    // log odds of a candidate
 	Share    []float64   `json:"share"`    // of each column, how much of what it tells no other does
 	Evidence [][]float64 `json:"evidence"` // of each column, then of the records as a whole, by level
 }
 
-// Learned says what a model was learned from, and how good it is by cross-validation.
+// Learned says what a model was learned from, and its quality by cross-validation.
 type Learned struct {
 	Matches  int     `json:"matches"`         // labelled pairs that belong together
 	Others   int     `json:"others"`          // and that do not
@@ -50,7 +49,7 @@ type Learned struct {
 	Cross    Scores  `json:"cross_validated"` // of the model, each pair by the labels of other records
 }
 
-// Scores is how well a decision agrees with labels.
+// Scores measure how well a decision agrees with labels.
 type Scores struct {
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
@@ -68,7 +67,7 @@ func ReadModel(data []byte) (*Model, error) {
 	return m, m.check()
 }
 
-// check returns what is wrong with a model.
+// check returns an error that says what is wrong with a model.
 func (m *Model) check() error {
 	columns := len(m.Fields)
 	switch {

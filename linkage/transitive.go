@@ -7,18 +7,18 @@ import (
 	"github.com/alike-dev/alike/cluster"
 )
 
-// A transitivity tells how far links of one table agree with each other: records that belong to one thing
-// all belong together, so where a~b and b~c are links and a~c is not, one of the three is wrong.
+// A transitivity says how far the links of one table agree with each other. All records of one entity belong
+// together, so if a~b and b~c are links and a~c is not, one of the three decisions is wrong.
 type transitivity struct {
 	connected float64 // pairs of records that links connect, directly or not: as many matches there are, if all links are right
 	kept      []int   // of the links, some that agree with each other: the others may all be wrong
 }
 
-// transitivityOf returns that of links. Which links agree is told by taking records in turn, each with those of its
-// neighbours that are still free, as one thing: first the records with the fewest
-// links, which leaves far fewer links than need be, so that what is left is a lower bound. (The
-// order apart it is the pivot algorithm: N. Ailon, M. Charikar, A. Newman, "Aggregating inconsistent
-// information: ranking and clustering", JACM 2008.) O(links · log links).
+// transitivityOf returns the transitivity of links. It takes records in turn, and makes an entity of each and those of
+// its neighbours that are still free. The links within entities agree. It begins with the records that have the fewest
+// links, which keeps far fewer links than possible, so the result is a lower bound. (Except for the order it is the
+// pivot algorithm: N. Ailon, M. Charikar, A. Newman, "Aggregating inconsistent information: ranking and clustering",
+// JACM 2008.) O(links · log links).
 func transitivityOf(records int, pairs []pair, links []int) (t transitivity) {
 	sets := cluster.New(records)
 	degree := make([]uint32, records+1)
