@@ -20,21 +20,6 @@ type Prices struct {
 	DaysOfWorkFiles float64 `json:"days_of_work_files"` // how long work files are kept; 0: one day
 }
 
-// Estimate is the expected cost of a plan, from a sample of the input.
-type Estimate struct {
-	Files         int     `json:"files"`
-	InputBytes    int64   `json:"input_bytes"`
-	Documents     int64   `json:"documents"`
-	Tasks         int     `json:"tasks"`
-	CPUHours      float64 `json:"cpu_hours"`
-	MovedBytes    int64   `json:"moved_bytes"` // input and blocks, read and written
-	WorkBytes     int64   `json:"work_bytes"`  // stored blocks
-	ReadRequests  int64   `json:"read_requests"`
-	WriteRequests int64   `json:"write_requests"`
-	Cost          float64 `json:"cost,omitempty"`
-	Currency      string  `json:"currency,omitempty"`
-}
-
 // The costs of stages that the sample does not show, measured with a million documents of 1.2 kB
 // (docs/cluster.md).
 const (

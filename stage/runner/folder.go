@@ -12,8 +12,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/remote"
 )
 
 // writable is a bucket that tasks can write to.
@@ -85,4 +87,31 @@ func (f folder) Create(_ context.Context, key string) (corpus.Destination, error
 		to.Volatile = f.volatile
 	}
 	return to, err
+}
+
+// splitName splits the last part from a path or from the key of a URL.
+func splitName(where string) (folder, name string) {
+	at, ok := bucketurl.Parse(where)
+	if !ok || at.Scheme == "file" {
+		where = bucketurl.LocalPath(where)
+		return filepath.Dir(where), filepath.Base(where)
+	}
+	i := strings.LastIndexByte(at.Key, '/')
+	name, at.Key = at.Key[i+1:], at.Key[:max(i, 0)]
+	return at.Address(), name
+}
+
+// Buckets opens buckets of object stores. See corpus.Options.
+type Buckets = func(ctx context.Context, url string) (corpus.Bucket, error)
+
+// place opens a folder, or a bucket and the prefix of keys in it.
+func place(ctx context.Context, where string, buckets Buckets) (at writable, prefix string, err error) {
+	if !bucketurl.Is(where) {
+		return folder{root: bucketurl.LocalPath(where)}, "", nil
+	}
+	at, u, err := remote.Bucket(ctx, where, buckets)
+	if prefix = strings.Trim(u.Key, "/"); prefix != "" {
+		prefix += "/"
+	}
+	return at, prefix, err
 }

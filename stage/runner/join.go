@@ -18,13 +18,6 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// Table says how to read a table.
-type Table struct {
-	IDField string `json:"id_field"` // corpus.NoID: records are named by their numbers
-	// Fields are the compared columns, then stage.Tables.Others. A table need not have all of the latter.
-	Fields []string `json:"fields"`
-}
-
 // MakeJoin makes the plan of a join of two tables, or of one table with itself. It chooses the columns that the
 // configuration leaves open; for an engine the configuration names files with the beginnings of the tables, to
 // choose from. The links are those of linkage.Join.

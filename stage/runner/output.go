@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
-	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/stage"
@@ -34,18 +32,6 @@ func (p *Plan) create(ctx context.Context, buckets Buckets, name string) (corpus
 		return nil, &corpus.Problem{Path: p.Output, Err: err}
 	}
 	return to, nil
-}
-
-// splitName splits the last part from a path or from the key of a URL.
-func splitName(where string) (folder, name string) {
-	at, ok := bucketurl.Parse(where)
-	if !ok || at.Scheme == "file" {
-		where = bucketurl.LocalPath(where)
-		return filepath.Dir(where), filepath.Base(where)
-	}
-	i := strings.LastIndexByte(at.Key, '/')
-	name, at.Key = at.Key[i+1:], at.Key[:max(i, 0)]
-	return at.Address(), name
 }
 
 // Keep implements stage.Input: it copies the kept records of the task's files.

@@ -7,15 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/stage"
 )
-
-// packed stands in the keys of the objects of Pack, in the place of the name of a stage.
-const packed = "pack"
 
 // Pack packs one part of an engine's documents into blocks of stage.Documents. Part number belongs to task number.
 // If the plan has no Work, the blocks go to out, in the form of Pipe. Else Pack writes an object there, unless it
@@ -202,55 +198,4 @@ func unexpected(err error) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-// has tells whether a whole object exists.
-func (s *store) has(ctx context.Context, key string) (bool, error) {
-	object, err := s.at.Stat(ctx, key)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, &corpus.Problem{Path: s.plan.Work, Err: err}
-	}
-	_, err = s.readIndex(ctx, object)
-	return err == nil, nil
-}
-
-// leave writes the object of a task from the blocks that make emits.
-func (s *store) leave(ctx context.Context, space *scratch.Space, name string, number int, make func(to stage.Output) error) (err error) {
-	made, err := newCollector(space, s.plan.ID())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, made.file.Close()) }()
-	if err := make(made); err != nil {
-		return err
-	}
-	to, err := s.at.Create(ctx, s.key(name, number))
-	if err != nil {
-		return &corpus.Problem{Path: s.plan.Work, Err: err}
-	}
-	defer to.Abort()
-	if err := made.publish(to); err != nil {
-		return err
-	}
-	return to.Commit()
-}
-
-// documents visits the blocks of documents that Pack wrote for the task.
-func (s *store) documents(ctx context.Context, visit func(block []byte) error) error {
-	key := s.key(packed, s.number)
-	object, err := s.at.Stat(ctx, key)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: part %d of the documents is not in %s: pack it first", ErrObject, s.number, s.plan.Work)
-	}
-	if err != nil {
-		return &corpus.Problem{Path: s.plan.Work, Err: err}
-	}
-	all, err := s.readIndex(ctx, object)
-	if err != nil {
-		return err
-	}
-	return s.extents(ctx, made{object, all}, stage.Documents, visit)
 }

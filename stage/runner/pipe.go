@@ -149,16 +149,5 @@ func (in *piped) Documents(ctx context.Context, wanted func(uint64) bool, visit 
 	return n, err
 }
 
-// eachDocument visits the wanted documents of a block, and adds all of them to the counts.
-func eachDocument(p *Plan, block []byte, n *stage.DocumentCounts, wanted func(uint64) bool, visit func(*stage.Document) error) error {
-	return stage.EachDocument(block, p.ID(), func(d *stage.Document) error {
-		n.Read++
-		if !wanted(d.Position) {
-			return nil
-		}
-		return visit(d)
-	})
-}
-
 // Keep implements stage.Input: the engine drops documents itself.
 func (in *piped) Keep(context.Context, func(position uint64) bool) error { return nil }

@@ -14,12 +14,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/internal/bucketurl"
-	"github.com/alike-dev/alike/internal/remote"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -133,9 +130,6 @@ func (p *Plan) filesOf(task int) (first, end int) {
 	return p.FirstFiles[task], end
 }
 
-// Buckets opens buckets of object stores. See corpus.Options.
-type Buckets = func(ctx context.Context, url string) (corpus.Bucket, error)
-
 // optionsOf returns how to read the file, or the engine's part, with a number.
 func (p *Plan) optionsOf(file int, buckets Buckets) corpus.Options {
 	o := p.options(buckets)
@@ -176,18 +170,6 @@ func (p *Plan) source(ctx context.Context, f File, o corpus.Options) (s corpus.S
 	return found[0], nil
 }
 
-// place opens a folder, or a bucket and the prefix of keys in it.
-func place(ctx context.Context, where string, buckets Buckets) (at writable, prefix string, err error) {
-	if !bucketurl.Is(where) {
-		return folder{root: bucketurl.LocalPath(where)}, "", nil
-	}
-	at, u, err := remote.Bucket(ctx, where, buckets)
-	if prefix = strings.Trim(u.Key, "/"); prefix != "" {
-		prefix += "/"
-	}
-	return at, prefix, err
-}
-
 // Open reads the plan in a file or an object.
 func Open(ctx context.Context, where string, buckets Buckets) (*Plan, error) {
 	dir, name := splitName(where)
@@ -209,4 +191,26 @@ func Open(ctx context.Context, where string, buckets Buckets) (*Plan, error) {
 		return nil, &corpus.Problem{Path: where, Err: err}
 	}
 	return p, nil
+}
+
+// Table says how to read a table.
+type Table struct {
+	IDField string `json:"id_field"` // corpus.NoID: records are named by their numbers
+	// Fields are the compared columns, then stage.Tables.Others. A table need not have all of the latter.
+	Fields []string `json:"fields"`
+}
+
+// Estimate is the expected cost of a plan, from a sample of the input.
+type Estimate struct {
+	Files         int     `json:"files"`
+	InputBytes    int64   `json:"input_bytes"`
+	Documents     int64   `json:"documents"`
+	Tasks         int     `json:"tasks"`
+	CPUHours      float64 `json:"cpu_hours"`
+	MovedBytes    int64   `json:"moved_bytes"` // input and blocks, read and written
+	WorkBytes     int64   `json:"work_bytes"`  // stored blocks
+	ReadRequests  int64   `json:"read_requests"`
+	WriteRequests int64   `json:"write_requests"`
+	Cost          float64 `json:"cost,omitempty"`
+	Currency      string  `json:"currency,omitempty"`
 }
