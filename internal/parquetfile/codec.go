@@ -16,10 +16,13 @@ import (
 )
 
 // codec is how the pages of a chunk are compressed.
-type codec struct{ id format.CompressionCodec }
+type codec struct {
+	id   format.CompressionCodec
+	fast bool // at the fastest level, of zstd only
+}
 
 func codecOf(id int64) (codec, error) {
-	c := codec{format.CompressionCodec(id)}
+	c := codec{id: format.CompressionCodec(id)}
 	switch c.id {
 	case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw:
 		return c, nil
@@ -31,27 +34,31 @@ func codecOf(id int64) (codec, error) {
 func (c codec) plain() bool { return c.id == format.Uncompressed }
 
 // encode returns compressed src, in the memory of dst if that suffices. The bytes depend only on
-// src.
+// src and the level.
 func (c codec) encode(dst, src []byte) ([]byte, error) {
 	if c.id == format.Zstd {
-		return zstdEncode(dst, src)
+		return zstdEncode(dst, src, c.fast)
 	}
 	return parquet.LookupCompressionCodec(c.id).Encode(dst[:0], src)
 }
 
 // zstdEncode has a window of the size of most pages: it takes a third of the memory of parquet-go's
 // codec, for the same bytes.
-func zstdEncode(dst, src []byte) ([]byte, error) {
-	z, _ := zstdEncoders.Get().(*zstd.Encoder)
+func zstdEncode(dst, src []byte, fast bool) ([]byte, error) {
+	level, pool := zstd.SpeedDefault, &zstdEncoders
+	if fast {
+		level, pool = zstd.SpeedFastest, &zstdFastEncoders
+	}
+	z, _ := pool.Get().(*zstd.Encoder)
 	if z == nil {
 		var err error
 		z, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false),
-			zstd.WithWindowSize(2<<20), zstd.WithLowerEncoderMem(true))
+			zstd.WithEncoderLevel(level), zstd.WithWindowSize(2<<20), zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			return nil, err
 		}
 	}
-	defer zstdEncoders.Put(z)
+	defer pool.Put(z)
 	return z.EncodeAll(src, dst[:0]), nil
 }
 
@@ -126,7 +133,7 @@ func (c codec) damage(err error) error {
 	return fmt.Errorf("%w: %v data (%v)", ErrCorrupt, c.id, err)
 }
 
-var zstdEncoders, zstdDecoders, gzipDecoders sync.Pool
+var zstdEncoders, zstdFastEncoders, zstdDecoders, gzipDecoders sync.Pool
 
 func zstdDecode(dst, src []byte) (int, error) {
 	d, _ := zstdDecoders.Get().(*zstd.Decoder)

@@ -28,6 +28,7 @@ type chunkCopy struct {
 	limit int64
 	keep  bitset // of the rows
 	last  int    // last row that is kept
+	level *level // of the pages
 
 	bounded bool // statistics need bounds
 	dict    *pageHead
@@ -77,6 +78,7 @@ func (c *copier) filterGroup(p *pipeline, group int, rows bitset, kept int) erro
 			return err
 		}
 		k := c.f.chunkCopy(from, c.limit, rows)
+		k.level = c.levels[i]
 		stats, _ := from.meta.sub(metaStatistics)
 		k.bounded = from.leaf.ordered() && stats.has(statMinValue) && stats.has(statMaxValue)
 		if err := k.produce(p); err != nil {
@@ -344,9 +346,10 @@ func (k *chunkCopy) pageJob(p *pipeline, s *sourcePage) *job {
 	var out []byte
 	var uncompressed int
 	var kept kept
+	decides := k.level.claim()
 	run := func(f *filter) (err error) {
 		defer s.release()
-		if out, uncompressed, kept, err = k.newPage(p, f, s); err != nil {
+		if out, uncompressed, kept, err = k.newPage(p, f, s, decides); err != nil {
 			err = fmt.Errorf("column %q: %w", k.c.leaf.Name, err)
 		}
 		return err
@@ -373,7 +376,8 @@ func (k *chunkCopy) pageJob(p *pipeline, s *sourcePage) *job {
 // outPool holds the buffers of pages that were written.
 var outPool = sync.Pool{New: func() any { return new([]byte) }}
 
-func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage) (out []byte, uncompressed int, kept kept, err error) {
+// newPage makes the page of the rows of s that are kept. decides: it is the page that sets the level.
+func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage, decides bool) (out []byte, uncompressed int, kept kept, err error) {
 	h, leaf := s.h, k.c.leaf
 	indexed := isDictionary(h.encoding)
 	if indexed && k.dict != nil {
@@ -384,6 +388,11 @@ func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage) (out []byte, 
 	if err := k.decode(f, s); err != nil {
 		return nil, 0, kept, err
 	}
+	if decides {
+		if err := k.level.decide(f, h, k.c.codec); err != nil {
+			return nil, 0, kept, err
+		}
+	}
 	kept = f.choose(leaf, h.values, k.keep, s.first)
 	if k.bounded && !indexed {
 		f.each(func(v []byte) { kept.bounds.add(leaf, v) })
@@ -393,7 +402,12 @@ func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage) (out []byte, 
 		out = grown(dst, h.size+h.compressed)
 		return out, h.size + h.uncompressed, kept, readAt(k.f.r, out, h.at)
 	}
-	out, uncompressed, err = f.assemble(dst[:0], h, k.c, kept, k.remap)
+	if err := p.wait(k.level.decided); err != nil {
+		return nil, 0, kept, err
+	}
+	codec := k.c.codec
+	codec.fast = k.level.fast
+	out, uncompressed, err = f.assemble(dst[:0], h, leaf, codec, kept, k.remap)
 	return out, uncompressed, kept, err
 }
 

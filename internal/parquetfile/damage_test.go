@@ -221,7 +221,7 @@ func FuzzPage(f *testing.F) {
 		}
 		h.fields.setInt(headType, tI32, 0)
 		h.fields.setStruct(headData, sub)
-		out, _, err := fl.assemble(nil, h, c, k, []uint32{0, 1, 2})
+		out, _, err := fl.assemble(nil, h, leaf, c.codec, k, []uint32{0, 1, 2})
 		must(t, err)
 		var again pageHead
 		must(t, again.parse(out))

@@ -177,16 +177,16 @@ func (f *filter) encodeDelta(leaf *Leaf, encoding format.Encoding) ([]byte, erro
 	return nil, fmt.Errorf("%w: encoding %v", ErrUnsupported, encoding)
 }
 
-// assemble appends the page of the kept values, with its header, to dst. It also returns the length
-// of the page without compression.
-func (f *filter) assemble(dst []byte, h *pageHead, c *chunk, k kept, remap []uint32) (out []byte, uncompressed int, err error) {
+// assemble appends the page of the kept values, packed by codec, with its header, to dst. It also returns
+// the length of the page without compression.
+func (f *filter) assemble(dst []byte, h *pageHead, leaf *Leaf, codec codec, k kept, remap []uint32) (out []byte, uncompressed int, err error) {
 	v1 := h.kind == format.DataPage
 	body := f.encoded[:0]
 	var lengths [2]int
 	for i, l := range [...]struct {
 		levels []uint8
 		most   int
-	}{{f.page.rep, c.leaf.maxRep}, {f.page.def, c.leaf.maxDef}} {
+	}{{f.page.rep, leaf.maxRep}, {f.page.def, leaf.maxDef}} {
 		if l.most == 0 {
 			continue
 		}
@@ -204,14 +204,14 @@ func (f *filter) assemble(dst []byte, h *pageHead, c *chunk, k kept, remap []uin
 	if v1 {
 		plain = 0
 	}
-	if body, err = f.encode(body, c.leaf, h.encoding, remap); err != nil {
+	if body, err = f.encode(body, leaf, h.encoding, remap); err != nil {
 		return nil, 0, err
 	}
 	f.encoded = body
 	uncompressed = len(body)
 	rest := body[plain:]
-	if !c.codec.plain() && (v1 || h.packed) {
-		if f.packed, err = c.codec.encode(f.packed, rest); err != nil {
+	if !codec.plain() && (v1 || h.packed) {
+		if f.packed, err = codec.encode(f.packed, rest); err != nil {
 			return nil, 0, err
 		}
 		rest = f.packed
