@@ -8,6 +8,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -18,7 +19,7 @@ import (
 // codec is how the pages of a chunk are compressed.
 type codec struct {
 	id   format.CompressionCodec
-	fast bool // at the fastest level, of zstd only
+	fast bool // at the fastest level of zstd or snappy
 }
 
 func codecOf(id int64) (codec, error) {
@@ -30,14 +31,20 @@ func codecOf(id int64) (codec, error) {
 	return c, fmt.Errorf("%w: compression %v", ErrUnsupported, c.id)
 }
 
+// leveled says whether encode has two levels.
+func (c codec) leveled() bool { return c.id == format.Zstd || c.id == format.Snappy }
+
 // plain says whether pages are uncompressed.
 func (c codec) plain() bool { return c.id == format.Uncompressed }
 
 // encode returns compressed src, in the memory of dst if that suffices. The bytes depend only on
 // src and the level.
 func (c codec) encode(dst, src []byte) ([]byte, error) {
-	if c.id == format.Zstd {
+	switch {
+	case c.id == format.Zstd:
 		return zstdEncode(dst, src, c.fast)
+	case c.id == format.Snappy && c.fast:
+		return s2.EncodeSnappy(dst[:cap(dst)], src), nil
 	}
 	return parquet.LookupCompressionCodec(c.id).Encode(dst[:0], src)
 }

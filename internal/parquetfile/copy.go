@@ -10,8 +10,8 @@ import (
 // those without kept rows are left out. Everything else is unchanged: the schema, key/value
 // metadata, the order of columns, their codecs and encodings, and dictionaries, except for values
 // that no kept row uses. Statistics are computed again where rows were left out: exact bounds and
-// counts of nulls where the source has them, no counts of distinct values, no histograms. Pages of zstd
-// that lose rows are packed about as tightly as they were, by one of two levels (see level). The page
+// counts of nulls where the source has them, no counts of distinct values, no histograms. Pages of
+// zstd and snappy that lose rows are packed about as tightly as they were, by one of two levels (see level). The page
 // index and Bloom filters are kept; they are still bounds and supersets.
 //
 // A row group of which all rows are kept is copied unchanged, and so is such a file. Otherwise Copy
@@ -29,7 +29,7 @@ func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64
 	o := &output{w: w}
 	c := &copier{f: f, limit: max(maxPage, DefaultMaxPage), known: known, keep: keep}
 	for range f.Leaves {
-		c.levels = append(c.levels, newLevel())
+		c.levels = append(c.levels, [2]level{newLevel(), newLevel()})
 	}
 	whole, err := c.plan(ctx)
 	if err != nil {
@@ -58,9 +58,9 @@ type copier struct {
 	limit  int64
 	known  []int // columns that need no check
 	keep   func(row int64) bool
-	ahead  []bitset // for the first row groups, made by plan
-	total  int64    // bytes of the columns that were copied
-	levels []*level // of the columns
+	ahead  []bitset   // for the first row groups, made by plan
+	total  int64      // bytes of the columns that were copied
+	levels [][2]level // of the columns, see chunkCopy
 }
 
 // chunk parses and checks the metadata of one column of a row group that will be copied.

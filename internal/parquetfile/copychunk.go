@@ -26,9 +26,9 @@ type chunkCopy struct {
 	f     *File
 	c     *chunk
 	limit int64
-	keep  bitset // of the rows
-	last  int    // last row that is kept
-	level *level // of the pages
+	keep  bitset    // of the rows
+	last  int       // last row that is kept
+	level *[2]level // of the pages: of values, of indexes into a dictionary
 
 	bounded bool // statistics need bounds
 	dict    *pageHead
@@ -78,7 +78,7 @@ func (c *copier) filterGroup(p *pipeline, group int, rows bitset, kept int) erro
 			return err
 		}
 		k := c.f.chunkCopy(from, c.limit, rows)
-		k.level = c.levels[i]
+		k.level = &c.levels[i]
 		stats, _ := from.meta.sub(metaStatistics)
 		k.bounded = from.leaf.ordered() && stats.has(statMinValue) && stats.has(statMaxValue)
 		if err := k.produce(p); err != nil {
@@ -346,10 +346,11 @@ func (k *chunkCopy) pageJob(p *pipeline, s *sourcePage) *job {
 	var out []byte
 	var uncompressed int
 	var kept kept
-	decides := k.level.claim()
+	level := k.levelOf(s)
+	decides := level.claim()
 	run := func(f *filter) (err error) {
 		defer s.release()
-		if out, uncompressed, kept, err = k.newPage(p, f, s, decides); err != nil {
+		if out, uncompressed, kept, err = k.newPage(p, f, s, level, decides); err != nil {
 			err = fmt.Errorf("column %q: %w", k.c.leaf.Name, err)
 		}
 		return err
@@ -376,8 +377,16 @@ func (k *chunkCopy) pageJob(p *pipeline, s *sourcePage) *job {
 // outPool holds the buffers of pages that were written.
 var outPool = sync.Pool{New: func() any { return new([]byte) }}
 
+// levelOf returns the level of the pages of a column that have what s has: values or indexes.
+func (k *chunkCopy) levelOf(s *sourcePage) *level {
+	if isDictionary(s.h.encoding) {
+		return &k.level[1]
+	}
+	return &k.level[0]
+}
+
 // newPage makes the page of the rows of s that are kept. decides: it is the page that sets the level.
-func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage, decides bool) (out []byte, uncompressed int, kept kept, err error) {
+func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage, level *level, decides bool) (out []byte, uncompressed int, kept kept, err error) {
 	h, leaf := s.h, k.c.leaf
 	indexed := isDictionary(h.encoding)
 	if indexed && k.dict != nil {
@@ -389,7 +398,7 @@ func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage, decides bool)
 		return nil, 0, kept, err
 	}
 	if decides {
-		if err := k.level.decide(f, h, k.c.codec); err != nil {
+		if err := level.decide(f, h, k.c.codec); err != nil {
 			return nil, 0, kept, err
 		}
 	}
@@ -402,11 +411,11 @@ func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage, decides bool)
 		out = grown(dst, h.size+h.compressed)
 		return out, h.size + h.uncompressed, kept, readAt(k.f.r, out, h.at)
 	}
-	if err := p.wait(k.level.decided); err != nil {
+	if err := p.wait(level.decided); err != nil {
 		return nil, 0, kept, err
 	}
 	codec := k.c.codec
-	codec.fast = k.level.fast
+	codec.fast = level.fast
 	out, uncompressed, err = f.assemble(dst[:0], h, leaf, codec, kept, k.remap)
 	return out, uncompressed, kept, err
 }

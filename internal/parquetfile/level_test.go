@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/s2"
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 type prose struct {
@@ -33,6 +36,27 @@ func proseRows(n int) []prose {
 		rows[i] = prose{Text: b.String(), Note: "as before"}
 	}
 	return rows
+}
+
+func TestPagesOfSnappyArePackedAboutAsTightlyAsTheyWere(t *testing.T) {
+	rows := proseRows(900)
+	tight := write(t, layout{&parquet.Snappy, 1, 1 << 18, 500, true}, rows) // as parquet-go packs
+	keep := func(row int64) bool { return row%9 != 4 }
+	out := copied(t, tight, 2, keep)
+	if most := float64(len(tight)) * 8 / 9 * 1.02; float64(len(out)) > most {
+		t.Errorf("%d bytes, at most %.0f are the share of its rows", len(out), most)
+	}
+	// A page as most writers pack it: its size decides.
+	f := &filter{page: &page{raw: []byte(strings.Repeat(rows[0].Text, 3) + rows[1].Text)}}
+	c := codec{id: format.Snappy}
+	loose := len(s2.EncodeSnappy(nil, f.page.raw))
+	for packed, want := range map[int]bool{loose: true, loose * 9 / 10: false} {
+		l := newLevel()
+		must(t, l.decide(f, &pageHead{kind: format.DataPage, compressed: packed, uncompressed: len(f.page.raw)}, c))
+		if l.fast != want {
+			t.Errorf("packed in %d bytes, where the fastest level has %d: fast is %v", packed, loose, l.fast)
+		}
+	}
 }
 
 func TestPagesOfZstdArePackedAboutAsTightlyAsTheyWere(t *testing.T) {
