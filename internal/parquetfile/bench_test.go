@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/alike-dev/alike/internal/shareddata"
 )
@@ -88,6 +91,32 @@ func rewrite(data []byte, l layout, keep func(row int64) bool) error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+}
+
+// BenchmarkPack packs articles by the two levels of each codec that has them, a page of a MiB after the
+// other. packed is the share of their size.
+func BenchmarkPack(b *testing.B) {
+	text, err := io.ReadAll(shareddata.Open(b, "wiki_long_en", "docs.jsonl.zst"))
+	must(b, err)
+	for _, id := range []format.CompressionCodec{format.Zstd, format.Snappy} {
+		for _, fast := range []bool{false, true} {
+			c := codec{id, fast}
+			b.Run(fmt.Sprintf("%v/fast=%v", id, fast), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				var packed int
+				var page []byte
+				for b.Loop() {
+					packed = 0
+					for part := range slices.Chunk(text, 1<<20) {
+						page, err = c.encode(page, part)
+						must(b, err)
+						packed += len(page)
+					}
+				}
+				b.ReportMetric(float64(packed)/float64(len(text)), "packed")
+			})
 		}
 	}
 }
