@@ -43,7 +43,7 @@ func (t *tables) decide(e *examiner) error {
 	r.RecallMost = right / max(likely, right, 1e-300)
 	r.PrecisionLeast = r.Precision
 	if e.config.exclusive() && t.right != nil && r.RecallMost-r.Recall >= unsure {
-		// The model does not know how many of the other records have a partner: it may be all.
+		// The model does not know how many records without a link have a partner; possibly all have one.
 		all := t.counts()
 		r.Recall = min(r.Recall, right/float64(min(all[0], all[1])))
 	}
@@ -63,7 +63,7 @@ func (t *tables) decide(e *examiner) error {
 	return nil
 }
 
-// allowed returns, ascending, the candidates that the rule allows to be links.
+// allowed returns, ascending, the candidates that the match rule allows to be links.
 func (t *tables) allowed(e *examiner, probability, rank []float64) (edges []int) {
 	g := graph{e.found.pairs, e.found.left, e.found.right}
 	switch e.config.Match {
@@ -82,7 +82,7 @@ func (t *tables) allowed(e *examiner, probability, rank []float64) (edges []int)
 	return edges
 }
 
-// top keeps as many of the best edges of each left record as it has room for.
+// top keeps the best edges of each left record. room is the number of edges that a record may have.
 func top(room func(a uint32) int, edges []int, pairs []pair, rank []float64) []int {
 	kept := edges[:0]
 	for len(edges) > 0 {
@@ -100,8 +100,8 @@ func top(room func(a uint32) int, edges []int, pairs []pair, rank []float64) []i
 	return kept
 }
 
-// cut keeps the edges that reach the decision, and returns from which probability on, or similarity if
-// there is a threshold; reaches tells whether an edge reaches a similarity.
+// cut keeps the edges that the configuration accepts. It also returns the least probability of a link or, if the
+// configuration has a threshold, the least similarity. reaches tells whether an edge reaches a similarity.
 func cut(c *Config, edges []int, probability []float64, reaches func(e int, t measure.Threshold) bool) ([]int, float64, error) {
 	switch {
 	case c.Threshold > 0:
@@ -122,8 +122,8 @@ func probable(edges []int, probability []float64, least float64) []int {
 	return slices.DeleteFunc(edges, func(e int) bool { return probability[e] <= least })
 }
 
-// precise keeps the most probable edges, as many as are right to a share, and returns the smallest probability of
-// these, a half if there are none.
+// precise keeps as many of the most probable edges as possible so that the expected share of right ones is at least
+// share. It also returns the smallest probability of these, a half if there are none.
 func precise(edges []int, probability []float64, share float64) ([]int, float64) {
 	order := slices.Clone(edges)
 	slices.SortStableFunc(order, func(i, j int) int { return sign(probability[j] - probability[i]) })
@@ -138,18 +138,17 @@ func precise(edges []int, probability []float64, share float64) ([]int, float64)
 	return kept, least
 }
 
-// balance returns the probability above which edges have the largest F1 that is to be expected: half of that F1
-// (Z. Lipton, C. Elkan, B. Naryanaswamy, "Optimal thresholding of classifiers to maximize F1
-// measure", ECML PKDD 2014). Where the tables tell matches from others it is a half, nearly, and less where
-// most matches are hardly more probable than others. If that F1 is less than a half, or no edge is more
-// likely right than wrong, the tables tell too little to take improbable edges: then it is a half.
+// balance returns the probability above which edges have the largest expected F1: half of that F1 (Z. Lipton,
+// C. Elkan, B. Naryanaswamy, "Optimal thresholding of classifiers to maximize F1 measure", ECML PKDD 2014). It is
+// nearly a half if the tables separate matches from others, and less if most matches are hardly more probable than
+// others. If the F1 is less than a half, or if no edge is more likely right than wrong, the data are too weak to
+// accept improbable edges, and it is a half.
 func balance(edges []int, probability []float64) float64 {
 	matches := 0.0
 	for _, e := range edges {
 		matches += probability[e]
 	}
-	// Each step leads to a larger F1, until it is the largest (W. Dinkelbach, "On nonlinear
-	// fractional programming", 1967).
+	// Each step increases F1 until it is largest (W. Dinkelbach, "On nonlinear fractional programming", 1967).
 	least, f1 := 0.5, -1.0
 	for {
 		right, n := 0.0, 0
@@ -178,7 +177,7 @@ func (t *tables) links(e *examiner, edges []int) Links {
 	compare, matchers, with := e.comparer, e.matchers, len(e.config.With)
 	return Links{len(edges), func(from, to int) []Link {
 		some := make([]Link, to-from)
-		// Without a context that ends there is no error.
+		// There is no error, because the context never ends.
 		_ = parallel(context.Background(), len(matchers), len(some), 256, func(worker int) func(start, end int) {
 			return func(start, end int) {
 				for i := start; i < end; i++ {
@@ -190,7 +189,7 @@ func (t *tables) links(e *examiner, edges []int) Links {
 	}}
 }
 
-// linkOf returns a pair as a link, with so many values of either record.
+// linkOf returns a pair as a link. with is the number of values to copy from either record.
 func (t *tables) linkOf(compare *comparer, matcher *matcher, p pair, probability float64, with int) Link {
 	other := t.other()
 	link := Link{
@@ -205,7 +204,7 @@ func (t *tables) linkOf(compare *comparer, matcher *matcher, p pair, probability
 	return link
 }
 
-// report says how the columns were used.
+// report fills in how the columns were used.
 func (t *tables) report(c *comparison, probability []float64, m *model) {
 	for f := range t.result.Columns {
 		col := &t.result.Columns[f]

@@ -9,11 +9,11 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// mostWords is how many words of a value have evidence of their own: those of most weight.
+// mostWords is the largest number of words of a value with evidence of their own: those of most weight.
 const mostWords = 16
 
-// evidence explains candidates, given those that are links, ascending, and the probability or
-// similarity from which on they are.
+// evidence explains some candidates. links are the candidates that are links, ascending; least is the probability or
+// similarity from which candidates are links.
 func (t *tables) evidence(e *examiner, links []int, least float64) Evidence {
 	c := e.config
 	v := Evidence{Candidates: len(e.found.pairs), Links: len(links), Threshold: least, ByWhole: c.Threshold > 0}
@@ -40,7 +40,7 @@ func (t *tables) evidence(e *examiner, links []int, least float64) Evidence {
 	return v
 }
 
-// choosePairs returns n candidates, the least sure first.
+// choosePairs returns n candidates to explain, the least certain first; see Evidence.
 func choosePairs(unsure []float64, isLink []bool, n int) []int {
 	order := make([]int, len(unsure))
 	for i := range order {
@@ -72,7 +72,7 @@ func choosePairs(unsure []float64, isLink []bool, n int) []int {
 	return chosen
 }
 
-// evenly returns n of a list, at most all.
+// evenly returns n elements at even distances from a list, or all if there are fewer.
 func evenly(list []int, n int) (some []int) {
 	n = min(n, len(list))
 	for i := range n {
@@ -89,7 +89,7 @@ type explainer struct {
 	cutter  *record.Cutter
 }
 
-// explain says what is known of candidate i.
+// explain returns the evidence about candidate i.
 func (x *explainer) explain(i int, link bool) Explained {
 	p := x.found.pairs[i]
 	v := Explained{
@@ -110,7 +110,7 @@ func (x *explainer) explain(i int, link bool) Explained {
 			continue
 		}
 		other := Values{Left: name, Right: name, A: string(x.keptOf(x.left, p.a, name)), B: string(x.keptOf(x.other(), p.b, name)), Similarity: -1}
-		// What was compared with a column of another name stands there.
+		// A column that was compared with one of another name is already among the values.
 		if slices.ContainsFunc(values, func(v Values) bool { return v.Left == name }) {
 			other.A = ""
 		}
@@ -124,7 +124,7 @@ func (x *explainer) explain(i int, link bool) Explained {
 	return v
 }
 
-// values returns what two records have in the compared columns, all of which were kept.
+// values returns the values of two records in the compared columns, all of which were kept.
 func (t *tables) values(c *comparer, p pair) []Values {
 	values := make([]Values, len(t.result.Columns))
 	for i, column := range t.result.Columns {
@@ -137,7 +137,7 @@ func (t *tables) values(c *comparer, p pair) []Values {
 	return values
 }
 
-// steps returns what adds up to the log odds of candidate i.
+// steps returns the terms whose sum is the log odds of candidate i.
 func (x *explainer) steps(i int) []Step {
 	steps := []Step{{StepPrior, "", x.model.prior}}
 	add := func(of StepOf, name string, logOdds float64) {
@@ -158,7 +158,7 @@ func (x *explainer) steps(i int) []Step {
 		for f, w := range x.config.Model.Weights {
 			told := w.Weight * features[f]
 			if f == judged {
-				told -= z // the log odds so far are this feature
+				told -= z // this feature is the log odds so far
 			}
 			add(StepLabels, w.Feature, told)
 		}
@@ -170,7 +170,7 @@ func (x *explainer) steps(i int) []Step {
 	return steps
 }
 
-// words says what the words of two values of column f tell.
+// words adds the evidence of the words of two values of column f.
 func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
 	column := &x.columns[f]
 	kind := x.result.Columns[f].Tokens
@@ -179,7 +179,7 @@ func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
 		_, ok := slices.BinarySearch(column.Tokens(value), token)
 		return ok
 	}
-	scaled := func(mass uint64) float64 { // part of the similarity
+	scaled := func(mass uint64) float64 { // the part of the similarity that this mass makes
 		if a == b {
 			return float64(mass) / float64(max(1, column.Mass(a)))
 		}
@@ -216,8 +216,9 @@ func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
 	x.wordSteps(c, f)
 }
 
-// wordSteps shares what a column adds out to the words that its values have in common: those
-// that make most of the similarity first, each what the level that it leads to says more.
+// wordSteps divides the log odds of a column among the words that its values have in common. It takes the words
+// that contribute most to the similarity first. Each gets the difference that its contribution makes to the
+// evidence of the level.
 func (x *explainer) wordSteps(c *ColumnEvidence, f int) {
 	var words []*WordEvidence
 	for i := range c.Words {
@@ -236,7 +237,7 @@ func (x *explainer) wordSteps(c *ColumnEvidence, f int) {
 	so, told := 0.0, c.Apart
 	for i, w := range words {
 		so += w.Similarity
-		next := c.LogOdds // the last one leads to what the values say
+		next := c.LogOdds // the last word leads to the evidence of the values
 		if i+1 < len(words) {
 			next = x.model.adds(f, min(levelOf(so), equal-1))
 		}
@@ -244,7 +245,7 @@ func (x *explainer) wordSteps(c *ColumnEvidence, f int) {
 	}
 }
 
-// heaviest returns the words of most weight, in their order, and what the others say together.
+// heaviest returns the words of most weight, in their order, and the sum of the others.
 func heaviest(words []WordEvidence) (most []WordEvidence, rest WordEvidence) {
 	weight := func(w *WordEvidence) float64 { return w.Similarity + w.Alone }
 	order := make([]int, len(words))

@@ -1,9 +1,9 @@
 package linkage
 
-// holdAll says how much the tables and what is known of their values take from now on.
+// holdAll sets the memory that the tables and the data about their values take from now on.
 func (t *tables) holdAll() error {
 	rows := t.result.Left + t.result.Right
-	b := t.numbering.Bytes() + t.sieved.bytes() + perFound*int64(min(sampled, 2*firstK*rows)) // of what is learned from
+	b := t.numbering.Bytes() + t.sieved.bytes() + perFound*int64(min(sampled, 2*firstK*rows)) // candidates to learn from
 	for _, table := range t.all() {
 		b += table.Bytes() + 8*int64(table.Rows()) // the sizes of records
 	}
@@ -21,16 +21,16 @@ func (t *tables) holdAll() error {
 	return t.memory.hold(b, "the tables take")
 }
 
-// perFound is what a candidate takes beside its levels: its records and similarity, and what
-// judging and deciding know of it.
+// perFound is the memory of a candidate, without its levels: its records and similarity, and the results of judging
+// and deciding.
 const perFound = 64
 
 func bytesOf(found *comparison) int64 {
 	return int64(cap(found.levels)) + perFound*int64(len(found.pairs))
 }
 
-// mayHold returns an error if likely candidates cannot be held too, while others are read from what
-// was sorted, which has up to a quarter of what there is for that. Keys are no longer needed then.
+// mayHold returns an error if there is no memory for likely candidates, while candidates are read from a sorter, which
+// uses up to a quarter of the memory for sorting. Data about keys are no longer needed then.
 func (t *tables) mayHold(found *comparison) error {
 	return t.memory.check(t.memory.held-t.memory.keys+t.memory.sorting()/4+bytesOf(found), "the tables and their likely matches take")
 }

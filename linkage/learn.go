@@ -19,16 +19,15 @@ type Label struct {
 	Match bool
 }
 
-// Labels are what is known of pairs.
+// Labels are the known pairs.
 type Labels struct {
 	Pairs []Label
-	// Complete: the pairs, all of them matches, are all matches of the records they name. Other
-	// candidates of these records do not belong together.
+	// Complete: all pairs are matches, and there are no other matches of the records that they name. So
+	// all other candidates of these records do not belong together.
 	Complete bool
 }
 
-// A Learner learns models from labels about two tables, or about one. It is used by one
-// goroutine at a time.
+// A Learner learns models from labels about two tables, or about one. One goroutine at a time may use it.
 type Learner struct {
 	config Config
 	tables *tables
@@ -36,11 +35,11 @@ type Learner struct {
 	matcher *matcher
 	rows    [2]map[string]uint32
 	at      map[pair]int // candidates by their records
-	pool    *pool        // nil: nothing was asked
+	pool    *pool        // nil: no question was asked yet
 }
 
-// NewLearner reads tables and compares candidates, as Join does. The configuration's Model,
-// Threshold, Precision and Top are not used.
+// NewLearner reads tables and compares candidates, as Join does. It does not use the configuration's Model,
+// Threshold, Precision and Top.
 func NewLearner(ctx context.Context, c Config) (*Learner, error) {
 	c.Model, c.Threshold, c.Precision, c.Top, c.WithAll = nil, 0, 0, 0, true
 	t, err := prepare(ctx, &c, false)
@@ -65,23 +64,23 @@ func NewLearner(ctx context.Context, c Config) (*Learner, error) {
 	return l, nil
 }
 
-// Result says how the tables were read, and how columns were used; it has no links.
+// Result describes the tables and the use of their columns. It has no links.
 func (l *Learner) Result() *Result { return l.tables.result }
 
 const (
-	// folds of the cross-validation. Pairs of records that labels join are in one fold.
+	// folds of the cross-validation. Pairs of records that labels connect are in one fold.
 	folds = 5
-	// mostLearned is the most candidates that labels say something of and that are learned from.
+	// mostLearned is the largest number of labelled candidates to learn from.
 	mostLearned = 20_000
 )
 
-// strengths by which labels are held back: those that cross-validation chooses from. Without
-// end they change nothing.
+// strengths of the regularisation, from which cross-validation chooses. With infinite strength the model does
+// not change.
 var strengths = []float64{math.Inf(1), 100, 30, 10, 3, 1, 0.3, 0.1}
 
-// Fit learns a model from labels: the one without labels, corrected as far as the labels show
-// by cross-validation that this helps. Labels of records that are not there, and matches that
-// are not among the candidates, are counted and teach nothing.
+// Fit learns a model from labels: it corrects the model without labels as far as cross-validation shows that
+// this helps. It counts, but does not learn from, labels of unknown records and matches that are not among the
+// candidates.
 func (l *Learner) Fit(labels Labels) (*Model, error) {
 	taught := l.teach(labels)
 	if n := taught.matches(); n == 0 || n == len(taught.candidates) {
@@ -93,7 +92,7 @@ func (l *Learner) Fit(labels Labels) (*Model, error) {
 	best := taught.strongest(start, without)
 	weights := taught.fit(start, best.strength, -1)
 	probability, rank := l.examiner.probability, l.examiner.rank
-	if best != without { // else the decision stays as it is
+	if best != without { // else the probabilities do not change
 		var err error
 		if probability, rank, err = l.examiner.correct(context.Background(), weights); err != nil {
 			return nil, err
@@ -111,11 +110,11 @@ func (l *Learner) Fit(labels Labels) (*Model, error) {
 	return m, nil
 }
 
-// strongest returns the model that is nearest to the one without labels of those whose loss is not
-// surely larger than the smallest one: what a few labels cannot tell is not learned from them
-// (the rule of one standard error: Breiman, Friedman, Olshen, Stone, "Classification and
-// Regression Trees", 1984). It is the one without labels, unless the smallest loss is surely
-// smaller, and the decision no worse.
+// strongest chooses the strength of regularisation. Among the models whose loss is at most one standard error
+// above the smallest one, it takes the strongest, so that a few labels do not teach more than they show (the
+// rule of one standard error: Breiman, Friedman, Olshen, Stone, "Classification and Regression Trees", 1984).
+// It returns the model without labels if the smallest loss is not significantly smaller than its loss, or if
+// the decisions of the others are worse.
 func (t *taught) strongest(start []float64, without *validated) *validated {
 	all := []*validated{without}
 	best := without
@@ -136,14 +135,15 @@ func (t *taught) strongest(start []float64, without *validated) *validated {
 	return without
 }
 
-// start returns the weights that decide as the model without labels does.
+// start returns the weights of the model without labels.
 func (l *Learner) start() []float64 {
 	w := make([]float64, l.features())
 	w[judged] = logit0
 	return w
 }
 
-// model returns a model of the weights, by which candidates have these probabilities and ranks.
+// model returns a model with these weights. probability and rank are those of the candidates by these weights; the
+// threshold follows from them.
 func (l *Learner) model(weights, probability, rank []float64) *Model {
 	r := l.tables.result
 	m := &Model{Version: modelVersion, OneTable: r.OneTable, Match: r.Match, Weighing: l.config.Weighing}
@@ -162,11 +162,11 @@ func (l *Learner) model(weights, probability, rank []float64) *Model {
 	return m
 }
 
-// taught is what labels say of candidates, and behind these some anchors.
+// taught are the labelled candidates, followed by some anchors, with their features.
 type taught struct {
 	*logistic.Observations
 	candidates      []int
-	fold            []int // of candidates, then of anchors: anchored
+	fold            []int // of candidates; anchored for anchors
 	missed, unknown int
 }
 
@@ -179,11 +179,11 @@ func (t *taught) matches() (n int) {
 	return n
 }
 
-// teach finds the candidates that labels say something of.
+// teach finds the candidates that labels are about, and adds anchors.
 func (l *Learner) teach(labels Labels) *taught {
 	t := &taught{Observations: &logistic.Observations{Features: l.features()}}
 	says := map[int]bool{}                  // by candidate: whether it is a match
-	groups := cluster.New(l.left + l.right) // of records that labels join
+	groups := cluster.New(l.left + l.right) // of records that labels connect
 	named := map[uint32]bool{}
 	for _, label := range labels.Pairs {
 		p, ok := l.pairOf(label)
@@ -230,16 +230,15 @@ func (l *Learner) teach(labels Labels) *taught {
 }
 
 const (
-	anchored = -2 // the fold of anchors: all models know them, and none is held against them
-	// mostAnchors and improbable: of candidates that are less probable than that, as many serve
-	// as anchors as there are labels, up to so many.
+	anchored = -2 // the fold of anchors: every model learns from them, and none is validated with them
+	// Anchors are candidates with a probability of at most improbable. There are as many as labels, at most
+	// mostAnchors.
 	mostAnchors = 1000
 	improbable  = 0.02
 )
 
-// anchor adds candidates that are no matches as far as is known without labels, and of which
-// labels say nothing. Labels are mostly of pairs that are much alike; without anchors, what is
-// learned from them would say anything of all the other candidates.
+// anchor adds unlabelled candidates that the model without labels takes for non-matches. Most labels are about
+// very similar pairs; without anchors, the learned weights could give any probability to all other candidates.
 func (l *Learner) anchor(t *taught, says map[int]bool) {
 	wanted := min(len(t.candidates), mostAnchors)
 	part := uint64(max(1, len(l.pairs)/max(1, 2*wanted)))
@@ -267,7 +266,7 @@ func rowsByID(t *record.Table) map[string]uint32 {
 	return rows
 }
 
-// node returns the number of a record among those of both tables.
+// node returns the number of a record among the records of both tables.
 func (l *Learner) node(side int, row uint32) uint32 {
 	if side == 1 && l.right > 0 {
 		return uint32(l.left) + row
@@ -285,7 +284,7 @@ func (l *Learner) pairOf(label Label) (p pair, ok bool) {
 	return p, okA && okB && (l.right > 0 || a != b)
 }
 
-// fit returns the weights by the observations outside of a fold.
+// fit returns the weights learned from the observations outside of a fold.
 func (t *taught) fit(start []float64, strength float64, fold int) []float64 {
 	if math.IsInf(strength, 0) {
 		return start
@@ -293,7 +292,7 @@ func (t *taught) fit(start []float64, strength float64, fold int) []float64 {
 	return logistic.Fit(t.Observations, func(i int) bool { return t.fold[i] != fold }, start, strength)
 }
 
-// validated is what models that do not know the labels of a fold say of its candidates.
+// validated has the predictions of cross-validation: those for a fold come from a model that has not seen it.
 type validated struct {
 	*taught
 	strength float64
@@ -321,12 +320,12 @@ func (v *validated) loss() (l float64) {
 	return l / float64(len(v.logits))
 }
 
-// surelyBetter tells whether the loss is smaller than that of another model for the same
-// candidates by more than chance makes it in one of twenty cases.
+// surelyBetter tells whether the loss is significantly smaller than that of another model for the same
+// candidates, at a level of 1 in 20.
 func (v *validated) surelyBetter(than *validated) bool { return v.betterBy(than, 1.645) }
 
-// betterBy tells whether the loss is smaller than that of another model for the same candidates
-// by more than so many standard errors of the difference.
+// betterBy tells whether the loss is smaller than that of another model for the same candidates by more than
+// this number of standard errors of the difference.
 func (v *validated) betterBy(than *validated, errors float64) bool {
 	n, gain, squares := float64(len(v.logits)), 0.0, 0.0
 	for i := range v.logits {
@@ -336,7 +335,7 @@ func (v *validated) betterBy(than *validated, errors float64) bool {
 	return gain > errors*math.Sqrt(max(0, squares-gain*gain/n))
 }
 
-// scores holds the decision at a threshold against the labels.
+// scores compares the decisions at a threshold with the labels.
 func (v *validated) scores(threshold float64) Scores {
 	var kept, right, matches float64
 	for i, z := range v.logits {

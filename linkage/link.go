@@ -10,8 +10,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 )
 
-// Join finds the links between two tables, or within one. Everything that decides is the same
-// for any number of threads.
+// Join finds the links between two tables, or within one. The links are the same for any number of threads.
 func Join(ctx context.Context, c Config) (*Result, error) {
 	t, err := prepare(ctx, &c, true)
 	if err != nil {
@@ -25,8 +24,8 @@ func Join(ctx context.Context, c Config) (*Result, error) {
 	return r, nil
 }
 
-// prepare completes a configuration and reads its tables. keep says that what is done is kept in
-// the work folder, if there is one.
+// prepare completes a configuration and reads its tables. With keep, finished steps are noted in the work
+// folder, if there is one.
 func prepare(ctx context.Context, c *Config, keep bool) (*tables, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 	return t.result, t.decide(e)
 }
 
-// examine finds candidates, compares them, and says how likely each is a match.
+// examine finds candidates, compares them, and computes the probability of each.
 func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	t.numbering.Finish()
 	if err := t.holdAll(); err != nil {
@@ -109,8 +108,8 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	if c.Model != nil {
 		e.probability, e.rank, err = e.correct(ctx, c.Model.weights())
 	}
-	// Chance is known by scores without labels. Where labels have changed these it would take
-	// back what the labels say, and lower the threshold that goes with the probabilities.
+	// Chance is measured by the scores of the model without labels. If labels have changed the model, the
+	// bound would undo the change, and would not fit the model's threshold.
 	if c.Model == nil || c.Model.Learned.Strength == 0 {
 		ch.bound(e.found, e.model, t.counts(), e.probability)
 	}
@@ -123,7 +122,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 	if err != nil {
 		return err
 	}
-	if t.right != nil { // chance is looked for by them too
+	if t.right != nil { // newChance uses them too
 		e.items = v
 	}
 	if err := e.learned("sample-0", func() error {
@@ -169,8 +168,7 @@ func (t *tables) findFew(ctx context.Context, e *examiner, whole *records) error
 	}
 }
 
-// crowded tells whether records have so many matches among k candidates that they may have
-// more.
+// crowded tells whether some records have so many matches among their k candidates that they may have more.
 func crowded(c *comparison, probability []float64, k int) bool {
 	degree := make([]float64, max(c.left, c.right))
 	full := 0

@@ -11,19 +11,19 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// records compares records as a whole: by their distinct tokens, in whatever column.
+// records compares records as a whole: by their distinct tokens, in any column.
 type records struct {
 	left, right *record.Table // the same for one table
 	numbering   *record.Numbering
 	weights     record.Weights
 	scale       weighing.Scale
-	sizes       [2][]uint64 // of each left and right record: the mass of its tokens
+	sizes       [2][]uint64 // for each left and right record: the mass of its tokens
 }
 
-// mass is what a token adds to the size of a record, and to what two have in common.
+// mass returns the contribution of a token to the size of a record, and to the overlap of two records.
 func (r *records) mass(token uint32) uint64 { return r.scale.Mass(r.weights[token]) }
 
-// within returns the records of the left or the right table, to be compared with each other.
+// within returns a comparison of the records of one table, the left or the right one, with each other.
 func (r *records) within(side int) *records {
 	own := *r
 	own.left = []*record.Table{r.left, r.right}[side]
@@ -41,7 +41,7 @@ func (r *records) newMatchers(n int) []*matcher {
 	return matchers
 }
 
-// tokensOf returns how many tokens the values of a record have.
+// tokensOf returns the number of tokens of all values of a record.
 func (r *records) tokensOf(t *record.Table, row int) (n int) {
 	for f, cell := range t.Cells(row) {
 		if cell > 0 {
@@ -52,8 +52,8 @@ func (r *records) tokensOf(t *record.Table, row int) (n int) {
 	return n
 }
 
-// addVectors adds a vector of each of some rows of a table: its tokens, but those to skip, with
-// their weights.
+// addVectors adds a vector for each of some rows of a table: its tokens, without those to skip, with their
+// weights.
 func (r *records) addVectors(t *record.Table, rows iter.Seq[uint32], skip func(token uint32) bool, add func(features, weights []uint32) error) error {
 	m := r.newMatcher()
 	var features, w []uint32
@@ -75,29 +75,29 @@ func (r *records) addVectors(t *record.Table, rows iter.Seq[uint32], skip func(t
 	return nil
 }
 
-// A matcher finds what records have in common, on one goroutine. It has the tokens of one left
-// record at hand, in the nearest cache, and looks those of right ones up there:
+// A matcher computes the overlap of records, on one goroutine. It keeps the tokens of one left record in a
+// hash table, which fits in the first cache, and looks up the tokens of right records:
 //
-//		mark(a):  a table of its tokens, each with its weight and the columns that have it
-//		meet(b):  for each column in which both have the same value: the mass of a's tokens there
-//		          for each other one: those of b's tokens that a bitmap of a's may have
-//		              → the table → the mass of each that was not met before
+//		mark(a):  make a table of a's tokens, each with its weight and the columns that have it
+//		meet(b):  for each column in which both have the same value: add the mass of a's tokens there
+//		          for each other column: for each of b's tokens that a bitmap of a's tokens may have
+//		              look it up in the table, and add its mass unless it was added before
 //
-//	 1. Most tokens of most candidates are not in both records, and which ones are cannot be
-//	    predicted: the bitmap leaves them out without a branch.
-//	 2. Equal values cost no look at their tokens.
+//	 1. Most tokens of most candidates are not in both records, and a branch for each would be
+//	    unpredictable: the bitmap leaves them out without a branch.
+//	 2. Equal values are handled without reading their tokens.
 type matcher struct {
 	*records
 	set     tokenSet // of the left record a
 	a       int      // −1: none
 	round   uint32   // counts the right records that a has met
-	alone   []uint64 // of each column of a, of the first markedColumns: the mass of the tokens that no other one has
-	several []*slot  // of the tokens of a that several columns have
-	passed  []uint32 // scratch: places of tokens that pass the bitmap
+	alone   []uint64 // for each of the first markedColumns columns of a: the mass of the tokens that only it has
+	several []*slot  // slots of the tokens of a that several columns have
+	passed  []uint32 // scratch: indexes of tokens that pass the bitmap
 	met     metTokens
 }
 
-// markedColumns is how many columns have a bit in a slot.
+// markedColumns is the number of columns that have a bit in a slot.
 const markedColumns = 32
 
 // each calls visit once for each token of a record.
@@ -142,12 +142,12 @@ func (m *matcher) mark(a uint32) {
 	}
 }
 
-// common returns the mass of the tokens that two records have in
-// common. It costs least where pairs of one left record follow each other.
+// common returns the mass of the tokens that two records have in common. It is fastest if pairs of one left
+// record follow each other.
 func (m *matcher) common(p pair) uint64 { return m.meet(p, nil, nil) }
 
-// meet returns what common does, and adds to those of columns, unless there are none, the mass
-// of the tokens that two different values have in common in each.
+// meet returns the same as common. Unless columns is nil, it also adds to of[f], for each column f in which the
+// records have two different values, the mass of the tokens that these have in common.
 func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
 	if m.a != int(p.a) || m.round == math.MaxUint32 {
 		m.mark(p.a)
@@ -205,8 +205,8 @@ func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
 	return sum
 }
 
-// part calls inA, inBoth and inB once for each token that two records have, one of them only
-// or both.
+// part calls inA, inBoth or inB once for each token of two records: inA and inB for the tokens of one record
+// only, inBoth for those of both.
 func (m *matcher) part(p pair, inA, inBoth, inB func(token uint32)) {
 	const ofA, both, alone = 1, 2, 3 // rounds
 	m.a = -1
@@ -242,12 +242,12 @@ func (m *matcher) cells(t *record.Table, row int, visit func(token uint32)) {
 	}
 }
 
-// similarity returns that of two records' tokens.
+// similarity returns the similarity of two records as a whole.
 func (m *matcher) similarity(p pair) float64 {
 	return m.scale.Similarity(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
 }
 
-// reaches tells whether two records reach a threshold.
+// reaches tells whether the similarity of two records reaches a threshold.
 func (m *matcher) reaches(p pair, t measure.Threshold) bool {
 	return t.Reached(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// metTokens tells which tokens of a record were met before. Open addressing, half full at most; a slot holds
-// the number of the record above the token, so that the next record finds all slots free.
+// metTokens is a set of the tokens of a record: a table with open addressing, at most half full. A slot has the
+// number of the record in its upper half and the token in its lower half, so that the next record finds all slots
+// free without clearing them.
 type metTokens struct {
 	slots  []uint64
 	record uint32
 	count  int  // tokens of the record
-	shift  uint // what is left of the hash of a token after it is the token's place
+	shift  uint // the slot of a token is its hash >> shift
 }
 
 // next begins the next record.
@@ -56,24 +57,23 @@ func (s *metTokens) grow() {
 	}
 }
 
-// repeats are the tokens that records of a table have in several columns, as far as there is room for them: by
-// range of rangeRows rows.
+// repeats are the tokens that records of a table have in several columns, by ranges of rangeRows rows. A range is
+// held only if there is room for it.
 type repeats struct {
 	ranges []*repeatsOfRows // nil: there was no room
-	room   atomic.Int64     // for so many more numbers
+	room   atomic.Int64     // numbers that may still be held
 }
 
-// repeatsOfRows are the repeats of some rows, one row after the other: a token that n columns of a row have is
-// there n−1 times.
+// repeatsOfRows are the repeats of consecutive rows. A token that n columns of a row have is there n−1 times.
 type repeatsOfRows struct {
-	ends   []uint32 // of each row
+	ends   []uint32 // end of each row in tokens
 	tokens []uint32
 }
 
-// rangeRows is how many rows a range has.
+// rangeRows is the number of rows of a range.
 const rangeRows = 1 << 12
 
-// newRepeats returns room for the repeats of a table, at most so many numbers.
+// newRepeats returns empty repeats of a table. room is the number of numbers that may be held.
 func newRepeats(rows int, room int64) *repeats {
 	r := &repeats{ranges: make([]*repeatsOfRows, (rows+rangeRows-1)/rangeRows)}
 	r.room.Store(room)
@@ -99,8 +99,8 @@ func newRepeatFinder(n *record.Numbering) *repeatFinder {
 	return &repeatFinder{numbering: n, near: nearer{of: n}}
 }
 
-// find returns the repeats of a range of rows, which hold until the next call, and calls visit once for each
-// token of each row.
+// find returns the repeats of a range of rows, which are valid until the next call. It calls visit once for each
+// distinct token of each row.
 func (r *repeatFinder) find(t *record.Table, from, to int, visit func(row int, token uint32)) *repeatsOfRows {
 	r.found.ends, r.found.tokens = r.found.ends[:0], r.found.tokens[:0]
 	for row := from; row < to; row++ {

@@ -27,15 +27,15 @@ type Report struct {
 	Matches    float64    `json:"matches"`
 	Precision  float64    `json:"precision"` // estimated, of the links
 	Recall     float64    `json:"recall"`    // estimated, of the links
-	// RecallMost is what Recall would be if no pair that is more likely no match were a match. The
-	// sum of many improbable pairs is the least certain part of the model. If it makes a difference
-	// of 0.05 or more, and a record has at most one partner, Recall is what it would be if all records
-	// of the smaller table had one. In one table Recall is at most what it would be if all pairs that links
-	// connect through other records were matches too.
+	// RecallMost is an upper bound of Recall: the recall if no pair with a probability below a half were a match.
+	// The sum of many improbable pairs is the least certain part of the model. If it makes a difference of 0.05 or
+	// more, and a record has at most one partner, Recall is at most the recall if all records of the smaller table
+	// had a partner. In one table Recall is at most the recall if all pairs that links connect through other
+	// records were matches too.
 	RecallMost float64 `json:"recall_most"`
-	// PrecisionLeast is less than Precision in one table where links contradict each other, because
-	// records that both are linked with another one are not linked. It is what Precision would be
-	// if as many links were wrong as that may mean.
+	// PrecisionLeast is a lower bound of Precision. It is lower in one table whose links contradict each other:
+	// two records are linked with a third one and not with each other. It is the precision if all links were wrong
+	// that would have to be removed to resolve this.
 	PrecisionLeast float64 `json:"precision_least"`
 
 	Resumed bool `json:"resumed,omitempty"` // the join went on with what Config.Work held
@@ -68,7 +68,7 @@ func (r *Report) String() string {
 	return w.String()
 }
 
-// describeColumns says which columns were compared, and why others were not.
+// describeColumns lists the columns that were compared, and says why others were not.
 func (r *Report) describeColumns(w *strings.Builder) {
 	var used, unused, reasons []string
 	for _, c := range r.Columns {
@@ -112,11 +112,11 @@ func counted(n int, word string) string {
 	return humanize.Comma(int64(n)) + " " + word
 }
 
-// unsure is the difference from which two estimates are both printed.
+// unsure is the difference from which both estimates are printed.
 const unsure = 0.05
 
-// Estimates says in words which share of the links is right, and which share of the matches was
-// found, as far as that is known. It is empty where there are no links.
+// Estimates says in words which share of the links is right, and which share of the matches was found, by the
+// estimates. It is empty if there are no links.
 func (r *Report) Estimates() string {
 	if r.Linked == 0 {
 		return ""

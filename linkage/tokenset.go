@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// A tokenSet is some tokens, with what is known of them: a table of open addressing, half
-// full at most, and a bitmap of 16 bits a slot that tells which tokens certainly are not there.
-// Those of a record of a hundred tokens take 4 KiB and 512 bytes.
+// A tokenSet is a set of tokens with data about each: a table with open addressing, at most half full, and a bitmap
+// of 16 bits a slot, which shows that most other tokens are not in the set. For a record of a hundred tokens they
+// take 4 KiB and 512 bytes.
 type tokenSet struct {
 	slots []slot   // a power of two
 	maybe []uint64 // bit of the hash of each token
 	shift uint     // what is left of the hash of a token after it is the token's place
 }
 
-// slot is what is known of a token of the left record of a matcher.
+// slot has the data about a token of the left record of a matcher.
 type slot struct {
 	name    uint32 // 1 + the token; 0: the slot is free
 	round   uint32 // in which the token was last met
@@ -23,7 +23,7 @@ type slot struct {
 	own     uint16 // in the column, of tokens that one column alone has; 0: not looked up yet
 }
 
-// bitsOfSlot is the logarithm of the bits of the bitmap for a slot.
+// bitsOfSlot is the binary logarithm of the bits of the bitmap for each slot.
 const bitsOfSlot = 4
 
 // reset empties the set, and makes room for n tokens. O(n).
@@ -39,7 +39,7 @@ func (s *tokenSet) reset(n int) {
 // hash is multiplicative, by the golden ratio (Knuth): its upper bits count.
 func hash(token uint32) uint32 { return token * 0x9e3779b1 }
 
-// slot returns that of a token, or the free one that it would take.
+// slot returns the slot of a token, or the free one that it would take.
 func (s *tokenSet) slot(token uint32) *slot {
 	mask := uint32(len(s.slots) - 1)
 	i := hash(token) >> s.shift
@@ -49,13 +49,13 @@ func (s *tokenSet) slot(token uint32) *slot {
 	return &s.slots[i]
 }
 
-// note notes in the bitmap that a token is there.
+// note sets the bit of a token in the bitmap.
 func (s *tokenSet) note(token uint32) {
 	h := hash(token) >> (s.shift - bitsOfSlot)
 	s.maybe[h/64] |= 1 << (h % 64)
 }
 
-// pass returns in dst, which is scratch, the places of the tokens that may be there.
+// pass returns the indexes of the tokens that may be in the set, by the bitmap. dst is scratch.
 func (s *tokenSet) pass(dst []uint32, tokens []uint32) []uint32 {
 	if cap(dst) < len(tokens) {
 		dst = make([]uint32, 2*len(tokens))

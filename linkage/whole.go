@@ -54,8 +54,8 @@ func (r *records) masses(ctx context.Context, threads int) ([][]uint64, error) {
 	})
 }
 
-// sizesOf returns the mass of the distinct tokens of each row of a table: that of its values, without what
-// several columns have.
+// sizesOf returns the mass of the distinct tokens of each row of a table: the sum over its values, less the
+// repetitions of tokens that several columns have.
 func (r *records) sizesOf(ctx context.Context, threads int, table *record.Table, masses [][]uint64, repeated *repeats) ([]uint64, error) {
 	sizes := make([]uint64, table.Rows())
 	return sizes, parallel(ctx, threads, len(sizes), rangeRows, func(int) func(from, to int) {
@@ -82,11 +82,11 @@ func (r *records) sizesOf(ctx context.Context, threads int, table *record.Table,
 	})
 }
 
-// A counter adds to counts that several goroutines share. Each counts by itself what came first, since
-// many records have most of it.
+// A counter adds to counts that several goroutines share. Each goroutine counts the tokens with the lowest numbers by
+// itself, since most records have these.
 type counter struct{ own, shared []uint32 }
 
-// ownCounts is of how many tokens each goroutine counts the records by itself.
+// ownCounts is the number of tokens that each goroutine counts by itself.
 const ownCounts = 1 << 16
 
 func newCounter(shared []uint32) counter {
@@ -101,7 +101,7 @@ func (c *counter) add(i uint32) {
 	}
 }
 
-// end adds what the goroutine has counted by itself.
+// end adds the goroutine's own counts to the shared ones.
 func (c *counter) end() {
 	for i, n := range c.own {
 		if n > 0 {
@@ -110,8 +110,8 @@ func (c *counter) end() {
 	}
 }
 
-// frequencies returns how many records of both tables have each token, how many have any, and the tokens that
-// records of either table have in several columns.
+// frequencies returns the number of records of both tables that have each token, the number that have any, and the
+// tokens that records of either table have in several columns.
 func (t *tables) frequencies(ctx context.Context, threads int) (df []uint32, filled int, repeated [2]*repeats, err error) {
 	df, filled = t.sieved.ofRecords(t.numbering.Tokens())
 	var mu sync.Mutex
@@ -142,8 +142,8 @@ func (t *tables) frequencies(ctx context.Context, threads int) (df []uint32, fil
 	return df, filled, repeated, nil
 }
 
-// roomForRepeats is for how many numbers there is room while sizes are made: for one of each cell, as far as
-// the ceiling allows.
+// roomForRepeats returns how many numbers of repeats may be held while sizes are computed: one for each cell, as far
+// as the memory allows.
 func (t *tables) roomForRepeats(table *record.Table) int64 {
 	room := int64(table.Rows() * table.Columns)
 	if sorting := t.memory.sorting(); sorting > 0 {
@@ -152,8 +152,8 @@ func (t *tables) roomForRepeats(table *record.Table) int64 {
 	return room
 }
 
-// weighColumns multiplies the weight of each token by the largest weight of the columns that
-// have it, where they differ: as a share of the largest of all.
+// weighColumns scales the weights of tokens if columns have different weights: by the largest weight of the columns
+// that have the token, as a share of the largest weight of all.
 func (t *tables) weighColumns(weights record.Weights) {
 	columns := t.result.Columns
 	heaviest, same := 0.0, true
