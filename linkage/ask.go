@@ -11,7 +11,7 @@ import (
 // A Question is a candidate whose label would teach much.
 type Question struct {
 	A, B        string
-	Probability float64 // that they belong together, as far as is known
+	Probability float64 // that they belong together, by the labels so far
 	Values      []Values
 }
 

@@ -37,7 +37,7 @@ type Config struct {
 	Fresh bool // start over, even if Work has finished steps
 	// Known are links that are settled. The model learns from them as from all candidates, but they
 	// are not listed again. Their records have a partner: with Mutual and OneToOne they get no
-	// other, with Best the left ones get none. With All they may, as far as Top leaves room.
+	// other, with Best the left ones get none. With All they may get others, up to Top.
 	Known []Known
 
 	Weighing

@@ -11,22 +11,22 @@ import (
 type Assignment = assignment.Summary
 
 const (
-	// Assigned is the most records of a connected component whose links are chosen together.
+	// Assigned is the largest number of records in a connected component whose links are chosen together.
 	Assigned = 1000
-	// worth is the least probability of a pair that joins records to a component. Without it
-	// nearly all records are one component, by pairs that nobody takes for matches.
+	// worth is the least probability of an edge that connects records to a component. Without this
+	// bound improbable edges would connect nearly all records to one component.
 	worth = 1e-3
 )
 
-// oneToOne returns edges that share no record. Within each connected component of edges that
-// are worth it they are those with the most right links to be expected: the largest sum of
-// probabilities, then of similarities. In components of more than Assigned records, or, in
-// one table, with a cycle of odd length, it is the best edge, then the best of what is left,
-// and so on; and so for all other edges, among the records that are free then.
+// oneToOne returns edges that share no record. Within each connected component of edges with a probability of worth
+// or more, they are the edges with the largest expected number of right links, that is, the largest sum of
+// probabilities, then of similarities. In components of more than Assigned records, and in one table in components
+// with a cycle of odd length, it takes the best edge, then the best edge between the remaining records, and so on.
+// In the same way it then takes edges of lower probability between records that are still free.
 func (g graph) oneToOne(probability, rank []float64, wholes []float32) ([]int, assignment.Summary) {
 	var numbers []int
 	var edges []assignment.Edge
-	right := uint32(0) // nodes of right records come behind those of left ones
+	right := uint32(0) // the node of the first right record, after all left ones
 	if g.right > 0 {
 		right = uint32(g.left)
 	}

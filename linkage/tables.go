@@ -12,11 +12,11 @@ type tables struct {
 	left, right *record.Table // right is nil for one table
 	numbering   record.Numbering
 	stored      *storedItems // of a table that is not held; nil: there is none
-	sieved      *sieved      // what is known of a table that is not held whole; nil: all are
+	sieved      *sieved      // results about a table that is not held whole; nil: both are
 	memory      *memory
 	keeper      keeper
 	idColumns   [2]string // of the left and the right table
-	kept        []string  // columns whose values are kept as they are: those of Config.With, then what evidence shows
+	kept        []string  // columns whose values are kept unchanged: Config.With, then the columns that evidence shows
 }
 
 // counts returns the numbers of left and right records; for one table the second is 0.

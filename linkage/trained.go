@@ -129,7 +129,7 @@ func featureNames(fields []Field) []string {
 	return names
 }
 
-// Places of the features that all tables have; those of the columns follow.
+// Indexes of the features that all tables have. The features of the columns follow.
 const (
 	constant = iota
 	judged   // log odds of the model, with regard to rivals
@@ -144,10 +144,10 @@ const (
 	aheadWholeB
 	aheadScoreA
 	aheadScoreB
-	common0 // features before those of the columns
+	common0 // number of these features
 )
 
-// featuresOfColumn is how many features a column has.
+// featuresOfColumn is the number of features of a column.
 const featuresOfColumn = 3
 
-const logit0 = 5 // log odds that count for 1
+const logit0 = 5 // log odds that make a feature of 1
