@@ -298,26 +298,42 @@ func (l *loading) take(p *part, slot uint64, d *arrival, dead bool) {
 
 func partitionOf(key uint64) int { return table.Shard(key) * partitions / table.Shards }
 
+// touchedAtOnce is how many keys' places in the table are brought into the cache at once: a miss takes longer than
+// the insertion, and independent misses overlap.
+const touchedAtOnce = 32
+
 // fill puts keys into the table, except those of copies.
 func (l *loading) fill(of func(*part) *[partitions][]entry, copies func(slot uint64) bool) {
 	var fillers sync.WaitGroup
 	for n := range l.threads {
 		fillers.Go(func() {
+			keys := make([]uint64, 0, touchedAtOnce)
 			for i := n; i < partitions; i += l.threads {
 				for _, p := range l.parts {
-					for _, e := range of(p)[i] {
-						if copies != nil && copies(e.slot) {
-							continue
+					for entries := range slices.Chunk(of(p)[i], touchedAtOnce) {
+						keys = keys[:0]
+						for _, e := range entries {
+							keys = append(keys, e.key)
 						}
-						if !l.view.table.Insert(e.key, e.slot, l.view.Range) {
-							l.x.counts.full.Add(1)
-						}
+						l.view.table.Touch(keys)
+						l.insert(entries, copies)
 					}
 				}
 			}
 		})
 	}
 	fillers.Wait()
+}
+
+func (l *loading) insert(entries []entry, copies func(slot uint64) bool) {
+	for _, e := range entries {
+		if copies != nil && copies(e.slot) {
+			continue
+		}
+		if !l.view.table.Insert(e.key, e.slot, l.view.Range) {
+			l.x.counts.full.Add(1)
+		}
+	}
 }
 
 // findCopies finds the documents of a round that equal an earlier one. See Index.keysOf.
