@@ -115,9 +115,11 @@ func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // many ids that are looked up are not in the store
-		o.Levels[i].BlockSize = 16 << 10
+		o.Levels[i].BlockSize = 8 << 10 // a record is read with its block
 		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.FastestCompression }
 	}
+	// Pebble soon rewrites the tables of level 0.
+	o.Levels[0].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
 	if s.onDisk {
 		o.Comparer = bucketOrder
 		for i := range o.TargetFileSizes {

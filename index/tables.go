@@ -65,7 +65,7 @@ func (t *tables) begin() error {
 	t.n++
 	t.paths = append(t.paths, path)
 	format := t.s.db.FormatMajorVersion().MaxTableFormat()
-	o := t.s.options.MakeWriterOptions(0, format)
+	o := t.s.options.MakeWriterOptions(1, format) // 0 does not compress, and a table of the lowest level has no deletions
 	if t.plain {
 		o.Compression = sstable.NoCompression
 	}
