@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/alike-dev/alike/internal/setting"
 )
@@ -85,7 +86,7 @@ func (s *scoring) readTwo(found, truth string) (f, t *rows, err error) {
 // Headers that alike writes, and usual names, are headers. Any other first row is a header
 // if neither of its ids is in any other row of the two files and, in addition, its third
 // column is no number while those below are, or its ids have no digits while all ids below
-// have.
+// have, or its ids have letters while none below has.
 func (s *scoring) isHeader(r, other *rows) bool {
 	switch {
 	case r.json || len(r.rows) == 0 || len(r.rows[0]) < 2 || s.header == HeaderNo:
@@ -100,7 +101,7 @@ func (s *scoring) isHeader(r, other *rows) bool {
 	usual := slices.Contains(firstNames, strings.ToLower(first[0])) && slices.Contains(secondNames, strings.ToLower(first[1]))
 	again := r.namesAgain(first) || other.namesAgain(first)
 	switch line := fmt.Sprintf("%s: first line %q", r.path, strings.Join(first, ",")); {
-	case usual || !again && (r.numbersBelow(first) || r.digitsBelow(first)):
+	case usual || !again && (r.numbersBelow(first) || r.digitsBelow(first) || r.noLettersBelow(first)):
 		s.notice(setting.Textf("%s is taken for a header; if it is a pair, say %s no", line, setting.Header))
 		return true
 	case !again && !hasDigit(first[0]) && !hasDigit(first[1]):
@@ -134,6 +135,15 @@ func (r *rows) digitsBelow(first []string) bool {
 	return len(r.rows) > 1 && !hasDigit(first[0]) && !hasDigit(first[1]) &&
 		all(r.rows[1:], func(row []string) bool { return len(row) > 1 && hasDigit(row[0]) && hasDigit(row[1]) })
 }
+
+// noLettersBelow reports whether both ids of the first row have a letter and no other id has
+// one.
+func (r *rows) noLettersBelow(first []string) bool {
+	return len(r.rows) > 1 && hasLetter(first[0]) && hasLetter(first[1]) &&
+		all(r.rows[1:], func(row []string) bool { return len(row) > 1 && !hasLetter(row[0]) && !hasLetter(row[1]) })
+}
+
+func hasLetter(id string) bool { return strings.ContainsFunc(id, unicode.IsLetter) }
 
 func all(rows [][]string, is func([]string) bool) bool {
 	return !slices.ContainsFunc(rows, func(row []string) bool { return !is(row) })

@@ -15,7 +15,7 @@ type Config struct {
 	Left, Right     string         // tables, see TableFiles; Right "": the pairs within Left
 	Copies          [2]Original    // originals of Left and Right if these are copies; zero: they are not
 	Corpus          corpus.Options // how the tables are read
-	LeftID, RightID string         // columns of the ids; "": id, otherwise the first column; "-": the number of the row
+	LeftID, RightID string         // columns of the ids; "": id, otherwise the first column of several; "-": the number of the row
 	Fields          []Field        // columns to compare; none: all that correspond and distinguish records
 
 	Threshold float64 // least similarity of a link; 0: decided by the data

@@ -64,7 +64,7 @@ func TableFiles(ctx context.Context, input string, o corpus.Options) ([]corpus.S
 	return files, nil
 }
 
-// find finds a table and its columns. id is the column of the ids; "": the column id, else the first one.
+// find finds a table and its columns. id is the column of the ids; "": the column id, else the first one of several.
 func find(ctx context.Context, input, id string, o corpus.Options) (*source, error) {
 	files, err := TableFiles(ctx, input, o)
 	if err != nil {
@@ -91,7 +91,7 @@ func find(ctx context.Context, input, id string, o corpus.Options) (*source, err
 		s.id = id
 	case slices.Contains(s.columns, "id"):
 		s.id = "id"
-	default:
+	case len(s.columns) > 1: // else there would be nothing to compare
 		s.id = s.columns[0]
 	}
 	s.options.IDField = cmp.Or(s.id, corpus.NoID)

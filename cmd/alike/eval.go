@@ -19,8 +19,8 @@ with itself, which are reported, do not count.
 A first line is taken for a header if its names are usual ones (a,b; id1,id2;
 left_id,right_id; …), or if neither of its ids is anywhere else in the two files
 and it does not look like the lines below: no number over numbers in the third
-column, or words over ids that all have digits. A message says which line was taken for
-one; --header decides it.
+column, words over ids that all have digits, or letters over ids without any. A message
+says which line was taken for one; --header decides it.
 
 With --clusters both are read as clusterings: a file with the header id,cluster
 names the cluster of each document; in a file of pairs, documents linked directly or

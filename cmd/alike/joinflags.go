@@ -90,7 +90,7 @@ const pairsOnPage = 300
 // addTables adds the flags that say how tables are read and which pairs may be links.
 func (f *joinFlags) addTables(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.fields, "field", nil, "`column` to compare, NAME or LEFT=RIGHT, with its weight and tokens if wanted: NAME:2:words; repeatable (default: all that correspond)")
-	flags.StringVar(&f.leftID, "left-id", "", "`column` with the ids of LEFT; - numbers the rows (default: id, else the first column)")
+	flags.StringVar(&f.leftID, "left-id", "", "`column` with the ids of LEFT; - numbers the rows (default: id, else the first column of several)")
 	flags.StringVar(&f.rightID, "right-id", "", "`column` with the ids of RIGHT")
 	f.match = choose(linkage.Mutual, linkage.OneToOne, linkage.Best, linkage.All)
 	flags.Var(&f.match, "match", "which pairs may be links: mutual, one-to-one, best or all")
