@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,9 +73,9 @@ type walk struct {
 	ctx   context.Context
 	o     Options
 	input int // the current one
-	found []found
+	found []reached[Source]
 	links []link
-	wrong []wrong
+	wrong []reached[Problem]
 	roots []root
 	files map[int]int // by input: files in it, also those that another input has reached first
 	stdin bool
@@ -84,14 +85,10 @@ type walk struct {
 	seen map[string]bool
 }
 
-type found struct {
+// reached is a source or a problem, with the number of the input that led to it.
+type reached[T any] struct {
 	input int
-	s     Source
-}
-
-type wrong struct {
-	input int
-	p     Problem
+	is    T
 }
 
 // root is an input, or one match of a glob, that is a folder.
@@ -115,7 +112,7 @@ func (w *walk) add(input string) error {
 			if format == ByName {
 				format = JSONL
 			}
-			w.found = append(w.found, found{w.input, Source{Path: "-", Format: format, Size: -1, Stream: true}})
+			w.found = append(w.found, reached[Source]{w.input, Source{Path: "-", Format: format, Size: -1, Stream: true}})
 		}
 		return nil
 	}
@@ -171,7 +168,7 @@ func (w *walk) addNamed(path string) error {
 		if w.o.Format != ByName {
 			format = w.o.Format
 		}
-		w.found = append(w.found, found{w.input, Source{Path: path, Format: format, Compression: c, Size: -1, Stream: true}})
+		w.found = append(w.found, reached[Source]{w.input, Source{Path: path, Format: format, Compression: c, Size: -1, Stream: true}})
 	}
 	return nil
 }
@@ -246,7 +243,7 @@ func (w *walk) regular(s Source, real string) {
 		w.problem(s.Path, errPacked)
 		return
 	}
-	w.found = append(w.found, found{w.input, s})
+	w.found = append(w.found, reached[Source]{w.input, s})
 }
 
 func (w *walk) problem(path string, err error) {
@@ -254,7 +251,7 @@ func (w *walk) problem(path string, err error) {
 	if !errors.As(err, &p) {
 		p = &Problem{Path: path, Err: err}
 	}
-	w.wrong = append(w.wrong, wrong{w.input, *p})
+	w.wrong = append(w.wrong, reached[Problem]{w.input, *p})
 }
 
 // folder adds the contents of a folder; symbolic links are left for later.
@@ -401,35 +398,26 @@ func (w *walk) checkEmpty() error {
 
 // result puts the sources in order and names them.
 func (w *walk) result() []Source {
-	sort.SliceStable(w.found, func(i, j int) bool {
-		a, b := w.found[i], w.found[j]
-		if a.input != b.input {
-			return a.input < b.input
-		}
-		return filepath.ToSlash(a.s.Path) < filepath.ToSlash(b.s.Path)
-	})
-	sources := make([]Source, len(w.found))
-	for i, f := range w.found {
-		sources[i] = f.s
-	}
+	sources := inOrder(w.found, func(s *Source) string { return s.Path })
 	w.found, w.seen = nil, nil // release their memory
 	w.name(sources)
 	return sources
 }
 
 func (w *walk) problems() []Problem {
-	sort.SliceStable(w.wrong, func(i, j int) bool {
-		a, b := w.wrong[i], w.wrong[j]
-		if a.input != b.input {
-			return a.input < b.input
-		}
-		return filepath.ToSlash(a.p.Path) < filepath.ToSlash(b.p.Path)
+	return inOrder(w.wrong, func(p *Problem) string { return p.Path })
+}
+
+// inOrder returns sources or problems sorted by their inputs, then by their paths.
+func inOrder[T any](all []reached[T], path func(*T) string) (sorted []T) {
+	slices.SortStableFunc(all, func(a, b reached[T]) int {
+		return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(filepath.ToSlash(path(&a.is)), filepath.ToSlash(path(&b.is))))
 	})
-	var ps []Problem
-	for _, p := range w.wrong {
-		ps = append(ps, p.p)
+	sorted = slices.Grow(sorted, len(all))
+	for _, x := range all {
+		sorted = append(sorted, x.is)
 	}
-	return ps
+	return sorted
 }
 
 // name sets the Name of every source: its path relative to the deepest folder that holds
