@@ -20,6 +20,9 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
+// ErrKnownName says that a document has the name of one in Config.Known, and is not like any there. It is skipped.
+var ErrKnownName = errors.New("is that of a document in the index")
+
 // Known is a collection of documents that exists before the run, and to which the run adds the
 // documents that it keeps. See Config.Known; package index/grow has one.
 type Known interface {
@@ -174,7 +177,7 @@ func (r *run) skipTaken(taken bitset.Set) error {
 		if c.Made(doc) {
 			remedy = "give the file another name, or its records ids"
 		}
-		p.Err = fmt.Errorf("its name %s is that of a document in the index, which is not like it; %s", fault.Shown(c.ID(doc)), remedy)
+		p.Err = fmt.Errorf("its name %s %w, which is not like it; %s", fault.Shown(c.ID(doc)), ErrKnownName, remedy)
 		if c.Err != nil {
 			return c.Err
 		}

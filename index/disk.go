@@ -115,7 +115,7 @@ func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // many ids that are looked up are not in the store
-		o.Levels[i].BlockSize = 8 << 10 // a record is read with its block
+		o.Levels[i].BlockSize = 8 << 10                   // a record is read with its block
 		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.FastestCompression }
 	}
 	// Pebble soon rewrites the tables of level 0.
@@ -501,11 +501,12 @@ func (s *disk) sync() error {
 	return nil
 }
 
-// bytes returns the size of the store, or 0 if it has failed.
+// bytes returns the size of the store without files that Pebble is about to remove, or 0 if it has failed.
 func (s *disk) bytes(*view) int64 {
 	m, err := s.metrics()
 	if err != nil {
 		return 0
 	}
-	return int64(m.DiskSpaceUsage())
+	gone := m.WAL.ObsoletePhysicalSize + m.Table.Local.ObsoleteSize + m.Table.Local.ZombieSize
+	return int64(m.DiskSpaceUsage() - gone)
 }
