@@ -3,6 +3,7 @@ package linkage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/alike-dev/alike/cluster"
@@ -84,8 +85,12 @@ var strengths = []float64{math.Inf(1), 100, 30, 10, 3, 1, 0.3, 0.1}
 func (l *Learner) Fit(labels Labels) (*Model, error) {
 	taught := l.teach(labels)
 	if n := taught.matches(); n == 0 || n == len(taught.candidates) {
-		return nil, setting.Errorf("%d labelled pairs among the candidates belong together, and %d do not: a model is learned from both (%s)",
-			n, len(taught.candidates)-n, setting.Truth)
+		absent := ""
+		if taught.unknown > 0 {
+			absent = fmt.Sprintf("; %s more of records that the tables do not have", counted(taught.unknown, "label"))
+		}
+		return nil, setting.Errorf("%d labelled pairs among the candidates belong together, and %d do not: a model is learned from both (%s)%s",
+			n, len(taught.candidates)-n, setting.Truth, absent)
 	}
 	start := l.start()
 	without := taught.validate(start, strengths[0])

@@ -141,6 +141,10 @@ func TestLabelsThatChangeNothingGiveTheDecisionWithoutThem(t *testing.T) {
 			t.Errorf("%d labels of one kind: %v", len(labels.Pairs), err)
 		}
 	}
+	_, err = l.Fit(Labels{Pairs: []Label{{"1", "nobody", true}, matches[0]}})
+	if err == nil || !strings.HasSuffix(err.Error(), "; 1 label more of records that the tables do not have") {
+		t.Errorf("a label of a record that is not there: %v", err)
+	}
 }
 
 func TestAModelIsReadAsItWasWrittenAndNothingElseIs(t *testing.T) {
