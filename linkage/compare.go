@@ -57,6 +57,32 @@ func (c *comparer) eachColumn(p pair, visit func(f int, similarity float64, a, b
 	}
 }
 
+// similarities returns what eachColumn has of each column, and the similarity of the records, at one look at
+// their tokens; common is scratch.
+func (c *comparer) similarities(p pair, whole *matcher, common []uint64) (of []float64, similarity float64) {
+	similarity = c.meet(p, whole, common)
+	of = make([]float64, len(c.columns))
+	x, y := c.left.Cells(int(p.a)), c.right.Cells(int(p.b))
+	for f, a := range x {
+		switch b := y[f]; {
+		case a == 0 || b == 0:
+			of[f] = -1
+		case a == b:
+			of[f] = 1
+		default:
+			of[f] = c.columns[f].shared(a-1, b-1, common[f])
+		}
+	}
+	return of, similarity
+}
+
+// meet returns the similarity of two records, and puts the mass of what two different values have in common
+// into common, of each column.
+func (c *comparer) meet(p pair, whole *matcher, common []uint64) float64 {
+	clear(common)
+	return whole.scale.Similarity(whole.meet(p, c.columns, common), whole.sizes[0][p.a], whole.sizes[1][p.b])
+}
+
 // none returns the comparison of no candidates.
 func (c *comparer) none() *comparison {
 	r := &comparison{width: len(c.columns) + 1, left: c.left.Rows()}
@@ -87,8 +113,7 @@ func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pai
 // fill puts the levels of a pair into dst and returns the similarity of its records; common is
 // scratch. Where both records have one value at most they say nothing that the column has not said.
 func (c *comparer) fill(dst []level, p pair, whole *matcher, common []uint64) float64 {
-	clear(common)
-	s := whole.scale.Similarity(whole.meet(p, c.columns, common), whole.sizes[0][p.a], whole.sizes[1][p.b])
+	s := c.meet(p, whole, common)
 	x, y := c.left.Cells(int(p.a)), c.right.Cells(int(p.b))
 	several := [2]int{}
 	for f, a := range x {

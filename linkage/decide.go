@@ -179,9 +179,13 @@ func (t *tables) links(e *examiner, edges []int) Links {
 		some := make([]Link, to-from)
 		// There is no error, because the context never ends.
 		_ = parallel(context.Background(), len(matchers), len(some), 256, func(worker int) func(start, end int) {
+			common, near := make([]uint64, len(compare.columns)), nearer{of: compare.numbering}
 			return func(start, end int) {
 				for i := start; i < end; i++ {
-					some[i] = t.linkOf(compare, matchers[worker], pairs[from+i], probability[from+i], with)
+					if (i-start)%nearRows == 0 {
+						near.fetch(min(nearRows, end-i), func(k int) []uint32 { return compare.right.Cells(int(pairs[from+i+k].b)) })
+					}
+					some[i] = t.linkOf(compare, matchers[worker], pairs[from+i], probability[from+i], with, common)
 				}
 			}
 		})
@@ -189,14 +193,14 @@ func (t *tables) links(e *examiner, edges []int) Links {
 	}}
 }
 
-// linkOf returns a pair as a link. with is the number of values to copy from either record.
-func (t *tables) linkOf(compare *comparer, matcher *matcher, p pair, probability float64, with int) Link {
+// linkOf returns a pair as a link. with is the number of values to copy from either record; common is scratch.
+func (t *tables) linkOf(compare *comparer, matcher *matcher, p pair, probability float64, with int, common []uint64) Link {
 	other := t.other()
 	link := Link{
 		A: t.left.ID(int(p.a)), B: other.ID(int(p.b)), RowA: t.left.Number(int(p.a)), RowB: other.Number(int(p.b)),
-		Similarity: matcher.similarity(p), Probability: probability,
+		Probability: probability,
 	}
-	compare.eachColumn(p, func(_ int, s float64, _, _ uint32) { link.Fields = append(link.Fields, s) })
+	link.Fields, link.Similarity = compare.similarities(p, matcher, common)
 	for w := range with {
 		link.WithA = append(link.WithA, t.left.Kept(int(p.a), w, len(t.kept)))
 		link.WithB = append(link.WithB, other.Kept(int(p.b), w, len(t.kept)))

@@ -34,7 +34,12 @@ func (c *column) similarity(a, b uint32) float64 {
 	if a == b {
 		return 1
 	}
-	return c.scale.Similarity(c.common(a, b), c.Mass(a), c.Mass(b))
+	return c.shared(a, b, c.common(a, b))
+}
+
+// shared returns the similarity of two values with so much in common.
+func (c *column) shared(a, b uint32, common uint64) float64 {
+	return c.scale.Similarity(common, c.Mass(a), c.Mass(b))
 }
 
 // common returns the mass of the tokens that two values have in common.
@@ -76,7 +81,7 @@ func (c *column) level(a, b uint32, common uint64) level {
 	case common == 0:
 		return levelOf(0)
 	}
-	l := levelOf(c.scale.Similarity(common, c.Mass(a), c.Mass(b)))
+	l := levelOf(c.shared(a, b, common))
 	if l == equal || c.Same(a, b) {
 		return equal + c.rarityOf(a, b)
 	}

@@ -51,13 +51,14 @@ const maxWord = 1 << 8
 
 // A Cutter cuts values into tokens. It owns scratch memory and belongs to one goroutine.
 type Cutter struct {
-	general *text.Tokenizer // for what is not ASCII
-	normal  []byte
-	word    []rune
-	tied    []rune
-	joined  []byte
-	memory                                     // of the values of chunks
-	onWord  func(word []byte, tokens []uint64) // called with each word and its tokens; nil: not called
+	general  *text.Tokenizer // for what is not ASCII
+	normal   []byte
+	word     []rune
+	tied     []rune
+	joined   []byte
+	memory                                      // of the values of chunks
+	distinct int                                // values of the last chunk
+	onWord   func(word []byte, tokens []uint64) // called with each word and its tokens; nil: not called
 	// Repetitions makes a repeated token of a value count as another token. Without it, repeats are the
 	// same token.
 	Repetitions bool

@@ -2,6 +2,7 @@ package record
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"sort"
 
@@ -58,8 +59,32 @@ func (d *Dictionary) first(hash uint64) uint32 {
 	return d.slots[(hash^hash>>32)&uint64(len(d.slots)-1)]
 }
 
-func (d *Dictionary) grow() {
-	d.slots = make([]uint32, max(64, 2*len(d.slots)))
+// touch reads what Number looks at first of some hashes, and returns a sum without meaning, see Numbering.Touch.
+func (d *Dictionary) touch(hashes []uint64) (sum uint64) {
+	for _, hash := range hashes {
+		sum += uint64(d.first(hash))
+	}
+	for _, hash := range hashes {
+		if at := d.first(hash); at > 0 {
+			sum += d.hashes[at-1]
+		}
+	}
+	return sum
+}
+
+func (d *Dictionary) grow() { d.resize(max(64, 2*len(d.slots))) }
+
+// reserve makes room for n hashes in an empty dictionary.
+func (d *Dictionary) reserve(n int) {
+	if n > 0 {
+		d.resize(1 << bits.Len(uint(2*n)))
+		d.hashes = make([]uint64, 0, n)
+	}
+}
+
+// resize makes so many slots, a power of two.
+func (d *Dictionary) resize(slots int) {
+	d.slots = make([]uint32, slots)
 	mask := uint64(len(d.slots) - 1)
 	for n, hash := range d.hashes {
 		i := (hash ^ hash>>32) & mask
@@ -101,6 +126,14 @@ type chunkValue struct {
 
 const notCut = math.MaxUint32
 
+// cut returns how many tokens the chunk has of the value.
+func (v *chunkValue) cut() int {
+	if v.tokens == notCut {
+		return 0
+	}
+	return int(v.tokens)
+}
+
 // NewChunk returns an empty chunk of a table whose columns have these kinds.
 func NewChunk(kinds []Kind) *Chunk { return &Chunk{kinds: kinds} }
 
@@ -111,6 +144,9 @@ func (c *Chunk) Rows() int { return len(c.idEnds) }
 // The chunks that one cutter fills must be of one table, and must be added to it in the order in which they
 // were filled: the cutter does not cut again a value that it remembers.
 func (c *Chunk) Append(cutter *Cutter, id []byte, values [][]byte, keep ...[]byte) {
+	if c.Rows() == 0 {
+		c.seen.reserve(cutter.distinct)
+	}
 	for f, value := range values {
 		if len(value) == 0 {
 			c.cells = append(c.cells, 0)
@@ -127,6 +163,7 @@ func (c *Chunk) Append(cutter *Cutter, id []byte, values [][]byte, keep ...[]byt
 			c.cells = append(c.cells, number+1)
 		}
 	}
+	cutter.distinct = c.seen.Len()
 	c.ids = append(c.ids, id...)
 	c.idEnds = append(c.idEnds, uint32(len(c.ids)))
 	for _, value := range keep {
@@ -459,12 +496,14 @@ func (t *Table) Add(c *Chunk) {
 	start := 0
 	for i, v := range c.values {
 		if i%touched == 0 {
-			t.read += t.numbering.touchValues(c.values[i:min(i+touched, len(c.values))])
+			values := c.values[i:min(i+touched, len(c.values))]
+			end := start
+			for _, v := range values {
+				end += v.cut()
+			}
+			t.read += t.numbering.touchValues(values) + t.numbering.tokens.touch(c.tokens[start:end])
 		}
-		n := 0
-		if v.tokens != notCut {
-			n = int(v.tokens)
-		}
+		n := v.cut()
 		if v.whole.Words != 0 {
 			numbers[i] = t.numbering.value(v, c.tokens[start:start+n])
 		}
