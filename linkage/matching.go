@@ -20,10 +20,10 @@ type graph struct {
 // (M. Bayati, D. Gamarnik, D. Katz, C. Nair, P. Tetali, "Simple deterministic approximation
 // algorithms for counting matchings", STOC 2007.)
 type exclusive struct {
-	graph
-	out, back []float64 // messages to the right record, to the left one
-	sums      []float64
-	rounds    int // of the next call
+	pairs       []pair    // each record by its place among the left or the right records that have an edge
+	out, back   []float64 // messages to the right record, to the left one
+	left, right []float64 // scratch: the sum of each record
+	rounds      int       // of the next call
 }
 
 // Rounds of messages: their effect falls off geometrically with the distance in the graph.
@@ -34,16 +34,38 @@ const (
 )
 
 func newExclusive(g graph) *exclusive {
-	return &exclusive{graph: g, rounds: firstRounds, out: make([]float64, len(g.pairs)),
-		back: slices.Repeat([]float64{1}, len(g.pairs)), sums: make([]float64, max(g.left, g.right))}
+	e := &exclusive{pairs: make([]pair, len(g.pairs)), rounds: firstRounds,
+		out: make([]float64, len(g.pairs)), back: slices.Repeat([]float64{1}, len(g.pairs))}
+	records := max(g.left, g.right)
+	left, right := places{of: make([]uint32, records)}, places{of: make([]uint32, records)}
+	for i, p := range g.pairs {
+		e.pairs[i] = pair{left.place(p.a), right.place(p.b)}
+	}
+	e.left, e.right = make([]float64, left.count), make([]float64, right.count)
+	return e
+}
+
+// places number records in the order of their first use: few of many records have edges, and what is known of
+// these few stays in the caches.
+type places struct {
+	of    []uint32 // 1 + the place of each record; 0: it has none yet
+	count uint32
+}
+
+func (p *places) place(record uint32) uint32 {
+	if p.of[record] == 0 {
+		p.count++
+		p.of[record] = p.count
+	}
+	return p.of[record] - 1
 }
 
 // marginals puts the probability of each edge into dst, and the logarithm of its odds with rivals
 // into rank, unless that is nil. odds returns the odds of an edge.
 func (e *exclusive) marginals(dst, rank []float64, odds func(i int) float64) {
 	for range e.rounds {
-		e.send(e.out, e.back, odds, func(p pair) uint32 { return p.a })
-		e.send(e.back, e.out, odds, func(p pair) uint32 { return p.b })
+		e.send(e.out, e.back, e.left, odds, func(p pair) uint32 { return p.a })
+		e.send(e.back, e.out, e.right, odds, func(p pair) uint32 { return p.b })
 	}
 	e.rounds = moreRounds
 	for i := range dst {
@@ -56,14 +78,14 @@ func (e *exclusive) marginals(dst, rank []float64, odds func(i int) float64) {
 }
 
 // send sets the messages of each record along its edges: how likely it is free according to its
-// other edges.
-func (e *exclusive) send(to, from []float64, odds func(i int) float64, end func(pair) uint32) {
-	clear(e.sums)
+// other edges. sums is scratch.
+func (e *exclusive) send(to, from, sums []float64, odds func(i int) float64, end func(pair) uint32) {
+	clear(sums)
 	for i, p := range e.pairs {
-		e.sums[end(p)] += odds(i) * from[i]
+		sums[end(p)] += odds(i) * from[i]
 	}
 	for i, p := range e.pairs {
-		to[i] = 1 / (1 + max(0, e.sums[end(p)]-odds(i)*from[i]))
+		to[i] = 1 / (1 + max(0, sums[end(p)]-odds(i)*from[i]))
 	}
 }
 

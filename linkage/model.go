@@ -319,11 +319,8 @@ type matchings struct {
 }
 
 func newMatchings(g graph) *matchings {
-	ends := [2]map[uint32]bool{{}, {}}
-	for _, p := range g.pairs {
-		ends[0][p.a], ends[1][p.b] = true, true
-	}
-	return &matchings{newExclusive(g), make([]float64, len(g.pairs)), float64(min(len(ends[0]), len(ends[1])))}
+	e := newExclusive(g)
+	return &matchings{e, make([]float64, len(g.pairs)), float64(min(len(e.left), len(e.right)))}
 }
 
 // prior returns log odds at which a random matching has about this number of edges. guess is the result
