@@ -44,8 +44,8 @@ func (c *comparer) within(table *record.Table) *comparer {
 	return &comparer{left: table, right: table, numbering: c.numbering, columns: c.columns}
 }
 
-// eachColumn calls visit with the similarity of each column in which both records have a
-// value, −1 where one has none, and with 1 + the numbers of the values, 0 for none.
+// eachColumn calls visit for each column with its similarity, −1 if a value is missing, and with the numbers of both
+// values plus 1, 0 for a missing value.
 func (c *comparer) eachColumn(p pair, visit func(f int, similarity float64, a, b uint32)) {
 	x, y := c.left.Cells(int(p.a)), c.right.Cells(int(p.b))
 	for f, a := range x {
@@ -57,8 +57,8 @@ func (c *comparer) eachColumn(p pair, visit func(f int, similarity float64, a, b
 	}
 }
 
-// similarities returns what eachColumn has of each column, and the similarity of the records, at one look at
-// their tokens; common is scratch.
+// similarities returns the similarity of each column, as eachColumn does, and the similarity of the records. It reads
+// their tokens once; common is scratch.
 func (c *comparer) similarities(p pair, whole *matcher, common []uint64) (of []float64, similarity float64) {
 	similarity = c.meet(p, whole, common)
 	of = make([]float64, len(c.columns))
@@ -76,14 +76,14 @@ func (c *comparer) similarities(p pair, whole *matcher, common []uint64) (of []f
 	return of, similarity
 }
 
-// meet returns the similarity of two records, and puts the mass of what two different values have in common
-// into common, of each column.
+// meet returns the similarity of two records. For each column in which they have two different values, it puts the
+// mass of the values' common tokens into common.
 func (c *comparer) meet(p pair, whole *matcher, common []uint64) float64 {
 	clear(common)
 	return whole.scale.Similarity(whole.meet(p, c.columns, common), whole.sizes[0][p.a], whole.sizes[1][p.b])
 }
 
-// none returns the comparison of no candidates.
+// none returns an empty comparison.
 func (c *comparer) none() *comparison {
 	r := &comparison{width: len(c.columns) + 1, left: c.left.Rows()}
 	if c.right != c.left {
@@ -92,7 +92,7 @@ func (c *comparer) none() *comparison {
 	return r
 }
 
-// compare makes the comparison of candidates, each goroutine with one of the matchers.
+// compare compares candidates, each goroutine with one of the matchers.
 func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pair) (*comparison, error) {
 	r := c.none()
 	r.pairs, r.wholes, r.levels = pairs, make([]float32, len(pairs)), make([]level, len(pairs)*r.width)
@@ -110,8 +110,8 @@ func (c *comparer) compare(ctx context.Context, matchers []*matcher, pairs []pai
 	return r, err
 }
 
-// fill puts the levels of a pair into dst and returns the similarity of its records; common is
-// scratch. Where both records have one value at most they say nothing that the column has not said.
+// fill puts the levels of a pair into dst and returns the similarity of its records; common is scratch. If both
+// records have at most one value, the record as a whole has no level, since it would repeat that of the column.
 func (c *comparer) fill(dst []level, p pair, whole *matcher, common []uint64) float64 {
 	s := c.meet(p, whole, common)
 	x, y := c.left.Cells(int(p.a)), c.right.Cells(int(p.b))

@@ -8,16 +8,16 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// column is what is known of the values of a column. Its Mass of a value is that of the value's tokens.
+// column has the data about the values of a column. Mass returns the mass of a value's tokens.
 type column struct {
 	*record.Column
-	weights []uint16 // of each token of each value, where it stands in there
-	rarity  []level  // of each value, as rarity has it for two that are the same
-	values  int      // how many rows have one
+	weights []uint16 // of each token of each value, at the token's index in the column
+	rarity  []level  // of each value: the rarity of two equal values
+	values  int      // number of rows that have a value
 	scale   weighing.Scale
 }
 
-// weigh sets what is known of a value, by the weights of all tokens in the column.
+// weigh sets the data about a value from the weights of all tokens in the column.
 func (c *column) weigh(value uint32, idf record.Weights) {
 	start, end := c.Bounds(value)
 	mass := uint64(0)
@@ -29,7 +29,7 @@ func (c *column) weigh(value uint32, idf record.Weights) {
 	c.rarity[value] = c.rarityOf(value, value)
 }
 
-// similarity returns that of two values by the weights of their tokens.
+// similarity returns the similarity of two values by the weights of their tokens.
 func (c *column) similarity(a, b uint32) float64 {
 	if a == b {
 		return 1
@@ -72,8 +72,8 @@ func (c *column) massOf(value, token uint32) uint64 {
 	return c.scale.Mass(c.weights[start+at])
 }
 
-// level returns that of two values with so much in common. The same words in the same order are equal, also
-// where signs tie some of them in one value only, which then has more tokens.
+// level returns the level of two values whose common tokens have this mass. Values with the same words in the same
+// order are equal, even if signs join some words in one value only, which then has more tokens.
 func (c *column) level(a, b uint32, common uint64) level {
 	switch {
 	case a == b:
@@ -88,7 +88,7 @@ func (c *column) level(a, b uint32, common uint64) level {
 	return l
 }
 
-// rarityOf returns in steps of e how rare two values are that have the same tokens.
+// rarityOf returns the rarity of two values with the same tokens, in steps of a factor of e.
 func (c *column) rarityOf(a, b uint32) level {
 	share := math.Sqrt(float64(c.Count(a))*float64(c.Count(b))) / float64(c.values)
 	return level(min(rarest, -math.Log(share)))
