@@ -54,7 +54,7 @@ broder() {
   [ ${#inputs[@]} -ge 1 ] || usage
   begin originals ./cmd/alike
   gcc -O3 -march=native -w -fopenmp -o "$bin/original" "$checkout"/pthread_prod_cons/*.c
-  local folder round program
+  local folder round
   echo "folder: original with ${THREADS:-10} threads; alike pairs --preset broder: seconds, processor seconds; ratios"
   for folder in "${inputs[@]}"; do
     local theirs=() theirs_cpu=() ours=() ours_cpu=()
@@ -77,7 +77,7 @@ exlsh() {
   if [ ${#inputs[@]} -eq 1 ]; then
     cp "${inputs[0]}" "$run/texts"
   else
-    zstd -dc ../shared/data/reuters21578/docs.jsonl.zst | jq -r '.text | gsub("\n"; " ")' | head -c 400000 >"$run/texts" || true
+    zstd -dc ../shared/data/reuters21578/docs.jsonl.zst | jq -r '.text | gsub("\n"; " ")' | head -c 400000 >"$run/texts" || [ -s "$run/texts" ] # head ends the pipe early
   fi
   echo "ExLSH, $(wc -c <"$run/texts") bytes:"
   elixir -pa "$run/ebin" bench/originals/exlsh.exs "$run/texts" "$rounds"
