@@ -4,24 +4,24 @@
 
 #include "textflag.h"
 
-// func jsonSpecialAVX2(s *byte, blocks int) int
-// Requires: AVX, AVX2, BMI
-TEXT ·jsonSpecialAVX2(SB), NOSPLIT, $0-24
-	MOVQ         s+0(FP), AX
-	MOVQ         blocks+8(FP), CX
-	MOVL         $0x00000022, DX
-	VMOVD        DX, X0
+// func jsonMarksAVX2(marks *uint64, s *byte, blocks int)
+// Requires: AVX, AVX2
+TEXT ·jsonMarksAVX2(SB), NOSPLIT, $0-24
+	MOVQ         marks+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         blocks+16(FP), DX
+	MOVL         $0x00000022, BX
+	VMOVD        BX, X0
 	VPBROADCASTB X0, Y0
-	MOVL         $0x0000005c, DX
-	VMOVD        DX, X1
+	MOVL         $0x0000005c, BX
+	VMOVD        BX, X1
 	VPBROADCASTB X1, Y1
-	MOVL         $0x0000001f, DX
-	VMOVD        DX, X2
+	MOVL         $0x0000001f, BX
+	VMOVD        BX, X2
 	VPBROADCASTB X2, Y2
-	MOVQ         AX, DX
 
 block:
-	VMOVDQU  (DX), Y4
+	VMOVDQU  (CX), Y4
 	VPCMPEQB Y0, Y4, Y3
 	VPCMPEQB Y1, Y4, Y5
 	VPOR     Y5, Y3, Y3
@@ -30,34 +30,132 @@ block:
 	VPMINUB  Y2, Y4, Y5
 	VPCMPEQB Y4, Y5, Y5
 	VPOR     Y5, Y3, Y3
-	VMOVDQU  32(DX), Y5
+	VMOVDQU  32(CX), Y5
 	VPCMPEQB Y0, Y5, Y4
 	VPCMPEQB Y1, Y5, Y6
 	VPOR     Y6, Y4, Y4
 
 	// At most 0x1f, unsigned.
-	VPMINUB  Y2, Y5, Y6
-	VPCMPEQB Y5, Y6, Y6
-	VPOR     Y6, Y4, Y4
-	VPOR     Y3, Y4, Y5
-	VPTEST   Y5, Y5
-	JNZ      found
-	ADDQ     $0x40, DX
-	DECQ     CX
-	JNZ      block
-	SUBQ     AX, DX
-	MOVQ     DX, ret+16(FP)
+	VPMINUB   Y2, Y5, Y6
+	VPCMPEQB  Y5, Y6, Y6
+	VPOR      Y6, Y4, Y4
+	VPMOVMSKB Y3, BX
+	VPMOVMSKB Y4, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	MOVQ      BX, (AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x08, AX
+	DECQ      DX
+	JNZ       block
 	VZEROUPPER
 	RET
 
-found:
-	VPMOVMSKB Y3, CX
-	VPMOVMSKB Y4, BX
-	SHLQ      $0x20, BX
-	ORQ       BX, CX
-	TZCNTQ    CX, CX
-	SUBQ      AX, DX
-	ADDQ      CX, DX
-	MOVQ      DX, ret+16(FP)
+DATA jsonEscapes<>+0(SB)/8, $0x0000000000000000
+DATA jsonEscapes<>+8(SB)/8, $0x0000000000000000
+DATA jsonEscapes<>+16(SB)/8, $0x0000000000000000
+DATA jsonEscapes<>+24(SB)/8, $0x0000000000000000
+DATA jsonEscapes<>+32(SB)/8, $0x0000000000220000
+DATA jsonEscapes<>+40(SB)/8, $0x2f00000000000000
+DATA jsonEscapes<>+48(SB)/8, $0x0000000000000000
+DATA jsonEscapes<>+56(SB)/8, $0x0000000000000000
+DATA jsonEscapes<>+64(SB)/8, $0x0000000000000000
+DATA jsonEscapes<>+72(SB)/8, $0x0000000000000000
+DATA jsonEscapes<>+80(SB)/8, $0x0000000000000000
+DATA jsonEscapes<>+88(SB)/8, $0x0000000000000000
+DATA jsonEscapes<>+96(SB)/8, $0x000c000000080000
+DATA jsonEscapes<>+104(SB)/8, $0x000a000000000000
+DATA jsonEscapes<>+112(SB)/8, $0x00000009000d0000
+DATA jsonEscapes<>+120(SB)/8, $0x0000000000000000
+GLOBL jsonEscapes<>(SB), RODATA|NOPTR, $128
+
+// func unescapeJSONAVX512(dst *byte, src *byte, n int) (written int, read int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, BMI2, CMOV, POPCNT
+TEXT ·unescapeJSONAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         AX, BX
+	MOVQ         CX, SI
+	MOVQ         $-1, DI
+	VMOVDQU64    jsonEscapes<>+0(SB), Z0
+	VMOVDQU64    jsonEscapes<>+64(SB), Z1
+	MOVL         $0x00000022, R8
+	VPBROADCASTB R8, Z2
+	MOVL         $0x0000005c, R8
+	VPBROADCASTB R8, Z3
+	MOVL         $0x0000001f, R8
+	VPBROADCASTB R8, Z4
+
+step:
+	MOVQ       $0x00000040, R8
+	CMPQ       DX, R8
+	CMOVQLT    DX, R8
+	BZHIQ      R8, DI, R8
+	KMOVQ      R8, K1
+	VMOVDQU8.Z (CX), K1, Z5
+	VPCMPEQB   Z2, Z5, K1
+	VPCMPEQB   Z3, Z5, K2
+	VPCMPUB    $0x02, Z4, Z5, K3
+
+	// The table has seven bits of each byte; bytes above are no escapes.
+	VMOVDQA64     Z5, Z6
+	VPERMI2B      Z1, Z0, Z6
+	VPTESTNMB     Z6, Z6, K4
+	VPMOVB2M      Z5, K5
+	KORQ          K5, K4, K4
+	KORQ          K3, K1, K1
+	KMOVQ         K2, R8
+	KMOVQ         K4, R10
+	KMOVQ         K1, R11
+	LEAQ          (R8)(R8*1), R9
+	ANDNQ         R11, R9, R11
+	ANDQ          R9, R10
+	SHRQ          $0x01, R10
+	ORQ           R10, R11
+	MOVQ          R8, R10
+	SHRQ          $0x3f, R10
+	SHLQ          $0x3f, R10
+	ORQ           R10, R11
+	KMOVQ         R9, K1
+	VMOVDQU8      Z6, K1, Z5
+	TESTQ         R11, R11
+	JNZ           stop
+	NOTQ          R8
+	KMOVQ         R8, K1
+	VPCOMPRESSB.Z Z5, K1, Z5
+	POPCNTQ       R8, R8
+	BZHIQ         R8, DI, R9
+	KMOVQ         R9, K1
+	VMOVDQU8      Z5, K1, (AX)
+	ADDQ          R8, AX
+	ADDQ          $0x40, CX
+	SUBQ          $0x40, DX
+	JNZ           step
+	JMP           done
+
+stop:
+	// Only bytes below the first stop are used.
+	TZCNTQ        R11, R10
+	BZHIQ         R10, DI, R9
+	ANDNQ         R9, R8, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z5, K1, Z5
+	POPCNTQ       R9, R8
+	BZHIQ         R8, DI, R9
+	KMOVQ         R9, K1
+	VMOVDQU8      Z5, K1, (AX)
+	ADDQ          R8, AX
+	ADDQ          R10, CX
+	SUBQ          R10, DX
+	JZ            done
+	CMPQ          R10, $0x3f
+	JEQ           step
+
+done:
+	SUBQ BX, AX
+	SUBQ SI, CX
+	MOVQ AX, written+24(FP)
+	MOVQ CX, read+32(FP)
 	VZEROUPPER
 	RET

@@ -2,5 +2,6 @@
 
 package simd
 
-// jsonSpecialVector does nothing of the work here.
-func jsonSpecialVector(_ []byte) (n int, found bool) { return 0, false }
+func jsonMarks(marks []uint64, s []byte) { jsonMarksGeneric(marks, s) }
+
+func unescapeJSON(dst, src []byte) (written, read int) { return unescapeJSONGeneric(dst, src) }

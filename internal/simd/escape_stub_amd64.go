@@ -4,8 +4,12 @@
 
 package simd
 
-// jsonSpecialAVX2 is JSONSpecial for so many blocks of 64 bytes, 1 or more; it returns
-// their length if there is none.
+// jsonMarksAVX2 is JSONMarks for so many blocks of 64 bytes, 1 or more.
 //
 //go:noescape
-func jsonSpecialAVX2(s *byte, blocks int) int
+func jsonMarksAVX2(marks *uint64, s *byte, blocks int)
+
+// unescapeJSONAVX512 is UnescapeJSON for n bytes, 1 or more.
+//
+//go:noescape
+func unescapeJSONAVX512(dst *byte, src *byte, n int) (written int, read int)

@@ -12,11 +12,10 @@ package simd
 //go:noescape
 func classifyNEON(block *byte) (word, high uint64)
 
-// jsonSpecialNEON is JSONSpecial for one or more blocks of 64 bytes; it returns their length if
-// nothing is special.
+// jsonMarksNEON is JSONMarks for one or more blocks of 64 bytes.
 //
 //go:noescape
-func jsonSpecialNEON(s *byte, blocks int) int
+func jsonMarksNEON(marks *uint64, s *byte, blocks int)
 
 // lowerAffineNEON is lowerAffine; k is a multiple of 16, k and n are above 0.
 //
@@ -31,13 +30,10 @@ func paritiesWithinNEON(tile *uint64, groups int, row *uint64, most uint64) uint
 
 func classify(b *[wordBlock]byte) (word, high uint64) { return classifyNEON(&b[0]) }
 
-// jsonSpecialVector searches the whole blocks of 64 bytes, one or more. It returns the offset
-// of the first special byte, or the length of the blocks.
-func jsonSpecialVector(s []byte) (n int, found bool) {
-	blocks := len(s) / 64
-	n = jsonSpecialNEON(&s[0], blocks)
-	return n, n < 64*blocks
-}
+// jsonMarks is JSONMarks for len(marks) whole blocks, one or more.
+func jsonMarks(marks []uint64, s []byte) { jsonMarksNEON(&marks[0], &s[0], len(marks)) }
+
+func unescapeJSON(dst, src []byte) (written, read int) { return unescapeJSONGeneric(dst, src) }
 
 func mixHigh(dst []uint32, src []uint64, key uint64) { mixHighGeneric(dst, src, key) }
 

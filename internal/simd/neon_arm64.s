@@ -65,43 +65,27 @@ TEXT ·classifyNEON(SB), NOSPLIT, $0-24
 	VORR  V24.B16, marks.B16, marks.B16 \
 	VORR  V25.B16, marks.B16, marks.B16
 
-// func jsonSpecialNEON(s *byte, blocks int) int
-TEXT ·jsonSpecialNEON(SB), NOSPLIT, $0-24
-	MOVD  s+0(FP), R0
-	MOVD  blocks+8(FP), R1
-	MOVD  R0, R2
+// func jsonMarksNEON(marks *uint64, s *byte, blocks int)
+TEXT ·jsonMarksNEON(SB), NOSPLIT, $0-24
+	MOVD  marks+0(FP), R0
+	MOVD  s+8(FP), R1
+	MOVD  blocks+16(FP), R2
 	VMOVI $34, V16.B16         // '"'
 	VMOVI $92, V17.B16         // '\\'
 	VMOVI $0x1f, V18.B16
+	MOVD  $0x8040201008040201, R3
+	VDUP  R3, V21.D2
 
 special:
-	VLD1.P 64(R2), [V0.B16, V1.B16, V2.B16, V3.B16]
+	VLD1.P 64(R1), [V0.B16, V1.B16, V2.B16, V3.B16]
 	SPECIALBYTES(V0, V4)
 	SPECIALBYTES(V1, V5)
 	SPECIALBYTES(V2, V6)
 	SPECIALBYTES(V3, V7)
-	VORR V4.B16, V5.B16, V24.B16
-	VORR V6.B16, V7.B16, V25.B16
-	VORR V24.B16, V25.B16, V24.B16
-	VADDP V24.D2, V24.D2, V25.D2 // 255s do not add up to 0
-	VMOV V25.D[0], R3
-	CBNZ R3, found
-	SUBS $1, R1
-	BNE  special
-	SUB  R0, R2
-	MOVD R2, ret+16(FP)
-	RET
-
-found:
-	MOVD $0x8040201008040201, R3
-	VDUP R3, V21.D2
 	MASK(V21, R3)
-	RBIT R3, R3
-	CLZ  R3, R3
-	SUB  R0, R2
-	SUB  $64, R2
-	ADD  R3, R2
-	MOVD R2, ret+16(FP)
+	MOVD.P R3, 8(R0)
+	SUBS   $1, R2
+	BNE    special
 	RET
 
 // func lowerAffineNEON(low, mul, add *uint32, k int, src *uint32, n int)

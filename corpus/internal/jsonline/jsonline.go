@@ -3,6 +3,8 @@
 package jsonline
 
 import (
+	"math/bits"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -14,9 +16,9 @@ import (
 //
 //	for each key: value of the object
 //	    which := the wanted field of that name, or none
-//	    string: look for the next quote, backslash or control character, by vectors
+//	    string: the next quote, backslash or control character, of which vectors make bit maps
 //	        no backslash before the quote: the value is a view of the line
-//	        else: unescaped piece by piece into the buffer of the wanted field
+//	        else: unescaped into the buffer of the wanted field, by vectors too
 //	    object, array: checked with a stack of brackets, not built
 //	    number, literal: checked; the value is its text
 //
@@ -76,7 +78,14 @@ type Scanner struct {
 	key   []byte // scratch for a key with escapes
 	At    int    // where the error is
 	Why   string // what it is
+
+	// The special characters of s[from:to], see special.
+	marks    [window / 64]uint64
+	from, to int
 }
+
+// window is how many bytes the marks are made of at once.
+const window = 4 << 10
 
 func (j *Scanner) fail(at int, why string) bool {
 	j.At, j.Why = at, why
@@ -87,6 +96,7 @@ func (j *Scanner) fail(at int, why string) bool {
 // whose names it has; if a name repeats, the last one counts. If the object is not valid,
 // At and Why tell where and why. O(length), no memory except for strings with escapes.
 func (j *Scanner) Object(s []byte, names [][]byte, vals []Value) bool {
+	j.to = 0 // the marks are of another line
 	i := skipSpace(s, 0)
 	if i == len(s) || s[i] != '{' {
 		return j.fail(i, "not a JSON object")
@@ -156,7 +166,7 @@ func (j *Scanner) value(s []byte, i int, v *Value) (int, bool) {
 		v.Kind = KindString
 		buf := &v.buf
 		if rest := len(s) - i; rest > max(LongString, cap(v.buf)) {
-			buf = v.room(s, i)
+			buf = j.room(v, s, i)
 		}
 		v.Val, next, ok = j.text(s, i, buf, "")
 		return next, ok
@@ -178,9 +188,9 @@ func (j *Scanner) value(s []byte, i int, v *Value) (int, bool) {
 // room returns where to unescape the string at s[i]: if it is long and has escapes, over
 // its own bytes or, if those must stay, in scratch memory that is large enough. An
 // unescaped string is never longer than the escaped one.
-func (v *Value) room(s []byte, i int) *[]byte {
+func (j *Scanner) room(v *Value, s []byte, i int) *[]byte {
 	i++
-	end := special(s, i)
+	end := j.special(s, i)
 	if end == len(s) || s[end] == '"' {
 		return &v.buf
 	}
@@ -188,15 +198,16 @@ func (v *Value) room(s []byte, i int) *[]byte {
 		if s[end] == '\\' {
 			end++
 		}
-		end = special(s, min(end+1, len(s)))
+		end = j.special(s, min(end+1, len(s)))
 	}
+	room := end - i + simd.MaxUnescape // appendRun wants room for bytes behind the string too
 	switch {
-	case end-i <= max(LongString, cap(v.buf)):
+	case room <= max(LongString, cap(v.buf)):
 	case v.Over:
-		over := s[i:i:end]
+		over := s[i:i]
 		return &over
 	default:
-		v.buf = make([]byte, 0, end-i)
+		v.buf = make([]byte, 0, room)
 	}
 	return &v.buf
 }
@@ -222,6 +233,7 @@ func (j *Scanner) scalar(s []byte, i int) (Kind, int, bool) {
 
 // Keys returns the names in an object that Object has accepted.
 func (j *Scanner) Keys(s []byte) (names []string) {
+	j.to = 0
 	i := skipSpace(s, skipSpace(s, 0)+1)
 	for s[i] == '"' {
 		key, next, _ := j.text(s, i, &j.key, "")
@@ -321,51 +333,63 @@ func (j *Scanner) text(s []byte, i int, buf *[]byte, missing string) ([]byte, in
 	if i == len(s) || s[i] != '"' {
 		return nil, i, j.fail(i, missing)
 	}
-	i++
-	from := i // of the piece without escapes
-	var out []byte
-	escaped := false
-	for {
-		i = special(s, i)
-		if i == len(s) {
-			return nil, i, j.fail(i, "the line ends inside a string")
+	from := i + 1
+	i = j.special(s, from)
+	val := s[from:i]
+	if i < len(s) && s[i] == '\\' && buf != nil {
+		val = append((*buf)[:0], val...)
+	}
+	for i < len(s) && s[i] == '\\' {
+		r, n := unescape(s, i)
+		if n == 0 {
+			return nil, i, j.fail(i, "bad escape in a string")
 		}
-		switch s[i] {
-		case '"':
-			if !escaped || buf == nil {
-				return s[from:i], i + 1, true
-			}
-			out = append(out, s[from:i]...)
-			*buf = out
-			return out, i + 1, true
-		case '\\':
-			r, n := unescape(s, i)
-			if n == 0 {
-				return nil, i, j.fail(i, "bad escape in a string")
-			}
-			if buf != nil {
-				if !escaped {
-					out = (*buf)[:0]
-				}
-				out = append(out, s[from:i]...)
-				if r < utf8.RuneSelf {
-					out = append(out, byte(r))
-				} else {
-					out = utf8.AppendRune(out, r)
-				}
-			}
-			escaped = true
-			i += n
-			from = i
-		default:
-			return nil, i, j.fail(i, "control character in a string, it must be escaped")
+		if i += n; buf == nil {
+			i = j.special(s, i)
+			continue
+		}
+		val, i = appendRun(utf8.AppendRune(val, r), s, i)
+		*buf = val
+	}
+	switch {
+	case i == len(s):
+		return nil, i, j.fail(i, "the line ends inside a string")
+	case s[i] != '"':
+		return nil, i, j.fail(i, "control character in a string, it must be escaped")
+	}
+	return val, i + 1, true
+}
+
+// appendRun appends what a string has from s[i] on, up to its end or something that needs a closer
+// look, and returns that place.
+func appendRun(out, s []byte, i int) ([]byte, int) {
+	for {
+		rest := s[i:min(i+simd.MaxUnescape, len(s))]
+		out = slices.Grow(out, len(rest))
+		written, read := simd.UnescapeJSON(out[len(out):][:len(rest)], rest)
+		out, i = out[:len(out)+written], i+read
+		if read < len(rest) || i == len(s) {
+			return out, i
 		}
 	}
 }
 
-// special returns the place of the first quote, backslash or control character
-// in s[i:], or len(s).
-func special(s []byte, i int) int { return i + simd.JSONSpecial(s[i:]) }
+// special returns the place of the first quote, backslash or control character in s[i:], or len(s).
+// It makes the marks of a window at a time, and must not be called for bytes that have changed since.
+func (j *Scanner) special(s []byte, i int) int {
+	for i < len(s) {
+		if i < j.from || i >= j.to {
+			j.from, j.to = i, min(i+window, len(s))
+			simd.JSONMarks(j.marks[:], s[i:j.to])
+		}
+		at := uint(i - j.from)
+		if m := j.marks[at/64%uint(len(j.marks))] >> (at % 64); m != 0 {
+			return i + bits.TrailingZeros64(m)
+		}
+		i += 64 - int(at%64)
+	}
+	return len(s)
+}
 
 // unescape decodes the escape at s[i], a backslash, and returns its length, 0 if it is
 // not a valid escape. A surrogate that is not half of a pair gives U+FFFD.
@@ -373,35 +397,25 @@ func unescape(s []byte, i int) (rune, int) {
 	if i+1 >= len(s) {
 		return 0, 0
 	}
-	switch c := s[i+1]; c {
-	case '"', '\\', '/':
+	if c := simd.JSONEscapes[s[i+1]]; c != 0 {
 		return rune(c), 2
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
-		r := hex4(s, i+2)
-		if r < 0 {
-			return 0, 0
-		}
-		if !utf16.IsSurrogate(r) {
-			return r, 6
-		}
-		if i+7 < len(s) && s[i+6] == '\\' && s[i+7] == 'u' {
-			if both := utf16.DecodeRune(r, hex4(s, i+8)); both != utf8.RuneError {
-				return both, 12
-			}
-		}
-		return utf8.RuneError, 6
 	}
-	return 0, 0
+	if s[i+1] != 'u' {
+		return 0, 0
+	}
+	r := hex4(s, i+2)
+	if r < 0 {
+		return 0, 0
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if i+7 < len(s) && s[i+6] == '\\' && s[i+7] == 'u' {
+		if both := utf16.DecodeRune(r, hex4(s, i+8)); both != utf8.RuneError {
+			return both, 12
+		}
+	}
+	return utf8.RuneError, 6
 }
 
 // hex4 reads four hexadecimal digits, or returns -1.
