@@ -13,21 +13,21 @@ import (
 	"github.com/alike-dev/alike/index/stream"
 )
 
-// A collection is what passed, for all processors that have it in common: a pipeline makes one of
-// them for each of its threads.
+// A collection holds the messages that passed. Several processors share it: a pipeline makes a processor for
+// each of its threads.
 type collection struct {
 	mu       sync.Mutex
 	settings settings
-	users    int
-	index    *index.Index // nil: it is to be opened
+	users    int          // processors
+	index    *index.Index // nil: not open
 	filter   *stream.Filter
 }
 
-// collectionKey tells the collections of a program apart: by folder or, in memory, by the label
-// of the processor.
+// collectionKey identifies a collection of the program: by its folder or, in memory, by the label of the
+// processor.
 type collectionKey struct{ path, label string }
 
-// acquire returns the collection of a processor, opened. Each call wants one of release.
+// acquire returns the collection for a processor and opens it if need be. The processor must call release.
 func acquire(s settings, mgr *service.Resources) (*collection, error) {
 	key := collectionKey{path: s.path}
 	if s.path == "" {
@@ -53,6 +53,7 @@ func acquire(s settings, mgr *service.Resources) (*collection, error) {
 	return c, nil
 }
 
+// release ends the use of the collection by one processor. The last one closes it.
 func (c *collection) release() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,6 +63,7 @@ func (c *collection) release() error {
 	return c.close()
 }
 
+// open opens the index, or makes it. The caller has the lock.
 func (c *collection) open() error {
 	o, err := c.settings.options()
 	if err != nil {
@@ -83,6 +85,7 @@ func (c *collection) open() error {
 	return nil
 }
 
+// close closes the index. The caller has the lock.
 func (c *collection) close() error {
 	if c.index == nil {
 		return nil
@@ -92,14 +95,14 @@ func (c *collection) close() error {
 	return x.Close()
 }
 
-// Pauses between attempts to decide: where a disk is full, it is so for long.
+// Pauses between attempts to decide. They double, since a full disk often stays full for a long time.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 30 * time.Second
 )
 
-// decide decides about messages as stream.Filter does. After an error it tries again, with the
-// state opened anew, until it can or the context ends: nothing passes undecided.
+// decide calls stream.Filter.Decide. After an error it opens the index again and retries, until it succeeds or
+// the context ends: no message passes undecided.
 func (c *collection) decide(ctx context.Context, log *service.Logger, messages []stream.Message) ([]stream.Decision, error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		x, f, err := c.current()
@@ -119,7 +122,7 @@ func (c *collection) decide(ctx context.Context, log *service.Logger, messages [
 	}
 }
 
-// current returns the index and its filter, opened if they are not.
+// current returns the index and its filter, and opens them if need be.
 func (c *collection) current() (*index.Index, *stream.Filter, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +134,7 @@ func (c *collection) current() (*index.Index, *stream.Filter, error) {
 	return c.index, c.filter, nil
 }
 
-// discard closes an index on disk that takes no more writes, so that it is opened anew.
+// discard closes an index in a folder that takes no more writes, so that current opens it again.
 func (c *collection) discard(x *index.Index) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,7 +144,7 @@ func (c *collection) discard(x *index.Index) error {
 	return c.close()
 }
 
-// documents returns how many the window holds.
+// documents returns the number of documents in the window.
 func (c *collection) documents() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package connect is a plug-in for Redpanda Connect and whatever else is built on Benthos: the
-// processor alike_dedupe, which drops near-duplicates from a stream of messages. A program has it
-// when it imports this package beside the components that it needs:
+// Package connect is a plug-in for Redpanda Connect and other programs that are built on Benthos. It has the
+// processor alike_dedupe, which drops near-duplicates from a stream of messages. A program gets the
+// processor by importing this package, in addition to the other components that it needs:
 //
 //	import (
 //		_ "github.com/alike-dev/alike/connect"
@@ -10,10 +10,9 @@
 //
 //	func main() { service.RunCLI(context.Background()) }
 //
-// Consumers that are written in Go need no plug-in: they call stream.Filter, which is what the
-// processor does. The tests have whole ones, for NATS JetStream and Kafka: take a batch, decide,
-// send what passes, then acknowledge.
+// A consumer written in Go needs no plug-in: it calls stream.Filter, as the processor does. The tests of this
+// package have complete consumers for NATS JetStream and Kafka. They take a batch, call Decide, send the
+// messages that pass, and then acknowledge the batch.
 //
-// It is a module of its own, so that servers and clients of brokers are no requirements of the
-// library.
+// The package is a module of its own, so that the library does not depend on clients and servers of brokers.
 package connect

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/redpanda-data/benthos/v4/public/bloblang"
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	"github.com/alike-dev/alike/index"
@@ -40,50 +39,50 @@ func spec() *service.ConfigSpec {
 		Beta().
 		Categories("Utility").
 		Summary("Drops messages whose text is nearly the same as that of a message that passed before, in a window.").
-		Description(`Texts are found by MinHash and compared by their exact similarity, so that a text which is not like another one is never dropped.
+		Description(`Similar texts are found by MinHash and verified by their exact similarity, so a text that is not similar to another one is never dropped.
 
-Brokers deliver a message again when it was not acknowledged. Such a message is no duplicate of itself: if it passed before, it passes again. So for each message either the message itself is sent, or one that it is like, whatever fails or is killed meanwhile. For that the field `+"`delivery`"+` says which message it is.
+Brokers deliver a message again when it was not acknowledged. Such a message is not a duplicate of itself: if it passed before, it passes again. So for each message, either the message itself or a similar one is sent, whatever fails or is killed meanwhile. The field `+"`delivery`"+` identifies the message for this.
 
-With a `+"`path`"+` what passed is on disk before the message goes on. Where the disk is full or fails, the processor waits, tells so in the log, and tries again; nothing passes undecided.
+With a `+"`path`"+`, messages that pass are on disk before they are sent. If the disk is full or fails, the processor waits, says so in the log, and tries again; no message passes undecided.
 
-A message whose fields cannot be made out passes with an error set on it, as usual: catch it, or reject it with the output `+"`reject_errored`"+`.
+A message whose fields cannot be read passes with an error set on it, as usual: catch it, or reject it with the output `+"`reject_errored`"+`.
 
 Counters: `+"`alike_dedupe_messages`"+`, with the label `+"`decision`"+` (new, again, duplicate, failed), and the gauge `+"`alike_dedupe_documents`"+` of the window.`).
 		Fields(
 			service.NewBloblangField(fieldText).Optional().
 				Description("A mapping to the text that is compared, such as `root = this.body`. Default: the content of the message."),
 			service.NewBloblangField(fieldID).Optional().
-				Description("A mapping to the id by which a document is named to others. Default, and for null: the delivery."),
+				Description("A mapping to the id of the document, by which its duplicates name it. Default, and for null: the delivery."),
 			service.NewBloblangField(fieldDelivery).Optional().
-				Description("A mapping to what tells this message from all others and is the same each time that it is delivered. Default: where Kafka or NATS JetStream has the message. The id of the document will not do: what its producer has sent twice is a duplicate."),
+				Description("A mapping to a value that identifies the message: different from that of any other message, and the same each time that the message is delivered. Default: the position of the message in Kafka or NATS JetStream. Do not use the id of the document: a document that its producer has sent twice is a duplicate."),
 			service.NewBloblangField(fieldTime).Optional().
-				Description("A mapping to the time of the event, for a window with an age: a timestamp, a number since 1970, or text such as RFC 3339. Default, and for null: the time at which the message comes."),
+				Description("A mapping to the time of the event, for a window with an age: a timestamp, a number since 1970, or text such as RFC 3339. Default, and for null: the time at which the message arrives."),
 			service.NewFloatField(fieldThreshold).Default(0.8).
-				Description("Least similarity of duplicates, above 0 and up to 1: the share of common shingles (Jaccard)."),
+				Description("Least similarity of duplicates, above 0 and up to 1: the share of shingles that two texts have in common (Jaccard)."),
 			service.NewIntField(fieldNGram).Default(shingle.DefaultN).
 				Description("Words of a shingle."),
 			service.NewIntField(fieldDistance).Optional().
-				Description("In place of the threshold: take SimHash fingerprints of 64 bits, and duplicates are those that differ in so many bits at most."),
+				Description("In place of the threshold: texts are compared by SimHash fingerprints of 64 bits, and duplicates differ in at most so many bits."),
 			service.NewObjectField(fieldWindow,
 				service.NewIntField(fieldDocs).Default(1_000_000).
-					Description("The last so many messages that passed; 0: all, or those of the age."),
+					Description("How many of the last messages that passed a message is compared with; 0: all, or all of the age."),
 				service.NewDurationField(fieldAge).Default("0s").
 					Description("How far apart in time duplicates may be, such as 24h; 0s: any time."),
 				service.NewDurationField(fieldLate).Default("0s").
-					Description("By how much a message may be older than the newest one and still be remembered."),
+					Description("How much older than the newest message a message may be and still be kept in the window."),
 				service.NewBoolField(fieldRefresh).Default(false).
-					Description("A duplicate keeps its original in the window."),
-			).Description("What a message is compared with. It has to hold all messages that may be delivered again."),
+					Description("A duplicate moves the message that it duplicates to the end of the window."),
+			).Description("The messages that a message is compared with. The window must hold all messages that may be delivered again."),
 			service.NewStringField(fieldPath).Default("").
-				Description("Folder for what passed, which outlives the process; one process at a time has it open. Empty: memory, in which case a restart forgets."),
+				Description("Folder for the messages that passed; it outlives the process, and one process at a time has it open. Empty: they are in memory, and a restart forgets them."),
 			service.NewStringEnumField(fieldKeys, "memory", "disk").Default("memory").Advanced().
-				Description("Where keys are with a path: disk takes far less memory, and longer."),
+				Description("Where the keys of an index with a path are: disk takes far less memory and more time."),
 			service.NewBoolField(fieldTag).Default(false).
 				Description("Let duplicates pass too, with metadata: `alike_duplicate_of`, `alike_similarity`."),
 		).
 		LintRule(`root = if this.distance != null && this.threshold != null { "take threshold or distance, not both" }`).
 		Example("Kafka to Kafka", "Articles of a day, one of each story.", kafkaExample).
-		Example("NATS to S3", "What passes is written in batches.", natsExample)
+		Example("NATS to S3", "Messages that pass are written in batches.", natsExample)
 }
 
 //go:embed examples/kafka.yaml
@@ -92,20 +91,17 @@ var kafkaExample string
 //go:embed examples/nats-s3.yaml
 var natsExample string
 
-// settings are what processors of one collection have in common.
+// settings are the settings of a collection: equal for all processors that share it.
 type settings struct {
 	threshold float64
 	ngram     int
-	distance  int // -1: by the threshold
+	distance  int // -1: the threshold counts
 	docs      int
 	age, late time.Duration
 	refresh   bool
 	path      string
 	keys      string
 }
-
-// mappings make the fields of a message; nil: the default.
-type mappings struct{ text, id, delivery, time *bloblang.Executor }
 
 func parseSettings(c *service.ParsedConfig) (s settings, err error) {
 	s.distance = -1
@@ -131,19 +127,7 @@ func parseSettings(c *service.ParsedConfig) (s settings, err error) {
 	return s, nil
 }
 
-func parseMappings(c *service.ParsedConfig) (m mappings, err error) {
-	for field, to := range map[string]**bloblang.Executor{fieldText: &m.text, fieldID: &m.id, fieldDelivery: &m.delivery, fieldTime: &m.time} {
-		if !c.Contains(field) {
-			continue
-		}
-		if *to, err = c.FieldBloblang(field); err != nil {
-			return m, err
-		}
-	}
-	return m, nil
-}
-
-// options returns the options of an index with the settings.
+// options returns the options of the index of a collection.
 func (s settings) options() (index.Options, error) {
 	o := recipe.Options{Features: shingle.Options{N: s.ngram}}
 	var err error

@@ -6,7 +6,7 @@
 //	alike-connect list processors
 //	alike-connect create nats_jetstream/alike_dedupe/aws_s3 > articles.yaml
 //
-// Another distribution is a main such as this one, with the components that it needs.
+// For other components, write a main like this one that imports them.
 package main
 
 import (

@@ -7,20 +7,20 @@ import (
 	"github.com/alike-dev/alike/index"
 )
 
-// Expected is what a sample lets expect of all documents.
+// Expected is an estimate, from a sample, of how many documents and keys an index will have.
 type Expected struct{ Documents, Keys int64 }
 
-// What Expect looks at: at most so many files, so many blocks of each, and blocks of that size.
+// The largest sample that Expect reads.
 const (
-	sampleFiles  = 16
-	sampleBlocks = 4
-	sampleBlock  = 128 << 10
+	sampleFiles  = 16        // files
+	sampleBlocks = 4         // blocks of each file
+	sampleBlock  = 128 << 10 // bytes of a block
 )
 
-// Expect returns about how many documents the sources have, and how many keys those would have in an
-// index of these options, by a sample from the front of compressed files and from all over plain ones. What
-// cannot be read has no part in it. known is false if a source is a stream, of which nothing can be read
-// twice.
+// Expect estimates how many documents the sources have, and how many keys these documents would have in
+// an index with the options. The sample of a compressed file is its first blocks; that of any other file
+// is spread over the file. Files and records that cannot be read are left out. known is false if a source
+// is a stream: Expect would consume it.
 func Expect(ctx context.Context, o index.Options, sources []corpus.Source, how corpus.Options) (e Expected, known bool, err error) {
 	o.Keys = index.KeysInMemory
 	x, err := index.New(o)
@@ -37,7 +37,7 @@ func Expect(ctx context.Context, o index.Options, sources []corpus.Source, how c
 	}
 	var s sample
 	w := &worker{run: &run{Config: &Config{}}, parser: corpus.NewParser(how), batch: x.NewBatch()}
-	every := (len(sources) + sampleFiles - 1) / sampleFiles // rounded up: sampleFiles at most
+	every := (len(sources) + sampleFiles - 1) / sampleFiles // rounded up, so that at most sampleFiles are read
 	for i := 0; i < len(sources) && ctx.Err() == nil; i += every {
 		if err := s.add(ctx, w, sources[i], how); err != nil {
 			return e, false, err
@@ -50,16 +50,18 @@ func Expect(ctx context.Context, o index.Options, sources []corpus.Source, how c
 	return e, true, ctx.Err()
 }
 
-// sample is what was found, in so many bytes of files.
+// sample counts the documents and keys of the sampled blocks.
 type sample struct {
 	Expected
-	bytes int64
+	bytes int64 // of files, as they are stored, that the blocks take
 }
 
+// add adds the sample of one file. It returns no error for a file that cannot be opened: the run that reads
+// the whole file reports it.
 func (s *sample) add(ctx context.Context, w *worker, source corpus.Source, how corpus.Options) error {
 	file, err := corpus.Open(ctx, source, how)
 	if err != nil {
-		return nil // whoever reads it all tells
+		return nil
 	}
 	defer file.Close()
 	if source.InPlace() {

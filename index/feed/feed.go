@@ -1,4 +1,4 @@
-// Package feed adds the records of files to an index.
+// Package feed adds the records of files to an index, and searches an index for the records of files.
 package feed
 
 import (
@@ -20,29 +20,31 @@ type Collection interface {
 	Options() index.Options
 }
 
-// Config says what to read and where it goes. Index and Sources must be set.
+// Config is the input of Run. Index and Sources must be set.
 type Config struct {
 	Index     Collection
 	Sources   []corpus.Source
-	Corpus    corpus.Options // how to read them; Fields are set by Run
-	TimeField string         // field with the time of a document; "": they have none. See stream.ParseTime.
-	// OnSkip, when set, is told of every record that cannot be read, in order; an error ends
-	// the run.
+	Corpus    corpus.Options // how to read the sources; Run sets Fields
+	TimeField string         // field with a document's time, in a format of stream.ParseTime; "": documents have no time
+	// OnSkip, if set, receives every record that cannot be read, in order. If it returns an error, Run
+	// returns that error.
 	OnSkip  func(*corpus.Problem) error
 	Threads int // 0: all processors
 }
 
-// Summary counts records. Read = Added + Skipped.
+// Summary counts records. Of Run, Read = Added + Skipped.
 type Summary struct{ Read, Added, Skipped int64 }
 
-// blockSize is how much of a file a goroutine takes at once, and so about how many bytes are
-// stored together.
+// blockSize is how many bytes of a file a goroutine takes at once. It is also about how many bytes the
+// index stores in one batch.
 const blockSize = 512 << 10
 
-// Run adds the records of all sources, in order, with the values of the index's columns. A
-// document without an id of its own is named by its file, or file:line. When Run has returned
-// they survive, of a Builder when that is finished; of a run that ended early some are in an Index,
-// and the same run adds them again: with index.Options.ByID nothing is there twice.
+// Run adds the records of all sources in order, with the values of the index's columns. The id of a
+// record without one is its file, or file:line. When Run has returned nil, the documents of an Index
+// survive a crash; those of a Builder do so when the Builder is finished.
+//
+// After an error an Index holds some of the documents. A repeated run adds all of them; with
+// index.Options.ByID it replaces those that are there already.
 func Run(ctx context.Context, c Config) (s Summary, err error) {
 	if c.Corpus.BlockSize == 0 {
 		c.Corpus.BlockSize = blockSize
@@ -55,7 +57,7 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 	if c.Threads == 0 {
 		c.Threads = runtime.GOMAXPROCS(0)
 	}
-	r := &run{Config: &c, columns: len(columns)}
+	r := &run{Config: &c, columns: len(columns), tally: tally{onSkip: c.OnSkip}}
 	workers := make([]intake.Worker, c.Threads)
 	for i := range workers {
 		workers[i] = &worker{run: r, parser: corpus.NewParser(c.Corpus), batch: c.Index.NewBatch()}
@@ -69,14 +71,40 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 	return r.summary, nil
 }
 
-// run is what the goroutines share; they use it in their turn only.
+// run is shared by the workers. Only Commit and Damaged change it, which intake calls one at a time.
 type run struct {
 	*Config
 	columns int
+	tally
+}
+
+// tally counts records and reports those that cannot be read.
+type tally struct {
+	onSkip  func(*corpus.Problem) error // nil: nobody asks
 	summary Summary
 }
 
-// worker handles blocks. It belongs to one goroutine.
+// Damaged implements intake.Worker.
+func (t *tally) Damaged(p *corpus.Problem) error {
+	t.summary.Read++
+	t.summary.Skipped++
+	if t.onSkip != nil {
+		return t.onSkip(p)
+	}
+	return nil
+}
+
+// allDamaged reports several records.
+func (t *tally) allDamaged(problems []*corpus.Problem) error {
+	for _, p := range problems {
+		if err := t.Damaged(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// worker adds the documents of blocks. It belongs to one goroutine.
 type worker struct {
 	*run
 	parser   *corpus.Parser
@@ -85,6 +113,7 @@ type worker struct {
 	id       []byte
 }
 
+// Prepare implements intake.Worker. It fills the batch.
 func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 	w.batch.Reset()
 	w.problems = w.problems[:0]
@@ -119,23 +148,12 @@ func (w *worker) add(f *corpus.File, r *corpus.Record, line int64) error {
 	return nil
 }
 
-// Commit adds the documents.
+// Commit implements intake.Worker. It adds the batch to the index.
 func (w *worker) Commit() error {
 	w.summary.Read += int64(w.batch.Len())
 	w.summary.Added += int64(w.batch.Len())
-	for _, p := range w.problems {
-		if err := w.Damaged(p); err != nil {
-			return err
-		}
+	if err := w.allDamaged(w.problems); err != nil {
+		return err
 	}
 	return w.Index.Add(w.batch)
-}
-
-func (w *worker) Damaged(p *corpus.Problem) error {
-	w.summary.Read++
-	w.summary.Skipped++
-	if w.OnSkip != nil {
-		return w.OnSkip(p)
-	}
-	return nil
 }

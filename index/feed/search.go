@@ -11,30 +11,30 @@ import (
 	"github.com/alike-dev/alike/index/internal/intake"
 )
 
-// Queries says which records are looked for in an index. Index and Sources must be set.
+// Queries is the input of Search. Index and Sources must be set.
 type Queries struct {
 	Index   *index.Index
-	Sources []corpus.Source
-	Corpus  corpus.Options // how to read them
+	Sources []corpus.Source // files with the queries
+	Corpus  corpus.Options  // how to read the sources
 	Options index.SearchOptions
-	// OrExact compares a query with every document where the recall is out of reach otherwise.
+	// OrExact compares a query with every document if its keys cannot reach the recall that Options ask for.
 	OrExact bool
-	// OnSkip, when set, is told of every record that cannot be read, in order; an error ends
-	// the run.
+	// OnSkip, if set, receives every record that cannot be read, in order. If it returns an error, Search
+	// returns that error.
 	OnSkip  func(*corpus.Problem) error
 	Threads int // 0: all processors
 }
 
-// Found is what was found of one query.
+// Found is the result of one query.
 type Found struct {
-	ID      []byte // of the query: its own, or its file, or file:line
+	ID      []byte // of the query: its own id or, without one, its file, or file:line
 	Matches []index.Match
-	Exact   bool  // it was compared with every document
-	Err     error // why it was not looked for: it is index.ErrRecall
+	Exact   bool  // the query was compared with every document
+	Err     error // index.ErrRecall if the keys of the query cannot reach the recall; it was not searched for
 }
 
-// Search calls emit for each query, in order, with what Searcher.Search finds. Read of the
-// Summary counts queries; nothing is added.
+// Search calls emit for each query, in order, with the result of Searcher.Search. If emit returns an
+// error, Search returns that error. Summary.Read counts queries; Added is 0.
 func Search(ctx context.Context, q Queries, emit func(Found) error) (s Summary, err error) {
 	if q.Corpus.BlockSize == 0 {
 		q.Corpus.BlockSize = querySize
@@ -42,7 +42,7 @@ func Search(ctx context.Context, q Queries, emit func(Found) error) (s Summary, 
 	if q.Threads == 0 {
 		q.Threads = runtime.GOMAXPROCS(0)
 	}
-	r := &search{Queries: &q, emit: emit}
+	r := &search{Queries: &q, emit: emit, tally: tally{onSkip: q.OnSkip}}
 	workers := make([]intake.Worker, q.Threads)
 	for i := range workers {
 		workers[i] = &searcher{search: r, parser: corpus.NewParser(q.Corpus), searcher: q.Index.NewSearcher()}
@@ -51,18 +51,18 @@ func Search(ctx context.Context, q Queries, emit func(Found) error) (s Summary, 
 	return r.summary, err
 }
 
-// querySize is how much of a file of queries a goroutine takes at once: a query is more work
-// than a document to be added.
+// querySize is how many bytes of a file of queries a goroutine takes at once. It is less than blockSize,
+// since to answer a query is more work than to add a document.
 const querySize = 32 << 10
 
-// search is what the goroutines share; they use it in their turn only.
+// search is shared by the searchers. Only Commit and Damaged change it, which intake calls one at a time.
 type search struct {
 	*Queries
-	emit    func(Found) error
-	summary Summary
+	emit func(Found) error
+	tally
 }
 
-// searcher looks for the queries of blocks. It belongs to one goroutine.
+// searcher answers the queries of blocks. It belongs to one goroutine.
 type searcher struct {
 	*search
 	parser   *corpus.Parser
@@ -71,6 +71,7 @@ type searcher struct {
 	problems []*corpus.Problem
 }
 
+// Prepare implements intake.Worker. It answers the queries.
 func (w *searcher) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 	w.found, w.problems = w.found[:0], w.problems[:0]
 	w.parser.Start(f, b)
@@ -99,26 +100,16 @@ func (w *searcher) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 	return nil
 }
 
+// Commit implements intake.Worker. It emits the results.
 func (w *searcher) Commit() error {
-	for _, p := range w.problems {
-		if err := w.Damaged(p); err != nil {
-			return err
-		}
+	if err := w.allDamaged(w.problems); err != nil {
+		return err
 	}
 	for _, f := range w.found {
 		w.summary.Read++
 		if err := w.emit(f); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (w *searcher) Damaged(p *corpus.Problem) error {
-	w.summary.Read++
-	w.summary.Skipped++
-	if w.OnSkip != nil {
-		return w.OnSkip(p)
 	}
 	return nil
 }

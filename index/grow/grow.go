@@ -1,19 +1,18 @@
-// Package grow adds the new documents of a corpus to an index: dedup.Run, with a Collection as
-// its Config.Known, removes documents that are like one of the index and adds those that it
-// keeps.
+// Package grow adds the new documents of a corpus to an index. A Collection is the Config.Known of
+// dedup.Run: the run removes documents that are similar to one in the index, and adds the documents that
+// it keeps.
 //
-//	inputs → dedup.Run ── Look ──→ index as it was     like something: removed
+//	inputs → dedup.Run ── Look ──→ index before the run     a similar document: removed
 //	             │
-//	             └─ output on disk → Keep → index      the rest, in order, with a note of how far
+//	             └─ output on disk → Keep → index           kept documents, in order, with a note of the progress
 //	                               → output in place
 //
-// # A run that is killed
+// # Killed runs
 //
-// Each batch of documents goes into the index together with a note: which run it is, which slot was
-// the first one, and how many documents it has added. A run that is repeated looks into the index
-// as it was before that slot, so that it comes to the same output, and adds what is missing. When
-// all is added and the output was not in its place yet, or is removed again, the same run
-// makes the same output and adds nothing.
+// Each batch of documents is stored together with a note, which names the run, the first slot that it
+// filled, and the number of documents that it has added. If the same run is repeated, it searches only the
+// slots before that first slot. So it makes the same output, and adds only the documents that are missing.
+// If all documents were added already, it makes the output again and adds nothing.
 package grow
 
 import (
@@ -36,52 +35,53 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// ErrUnfinished says that the index has a part of what another run keeps. Errors of this kind
-// name it.
+// ErrUnfinished says that the index holds only a part of the documents of another run, which was killed.
+// Errors of this kind name that run.
 var ErrUnfinished = errors.New("a run has not ended")
 
-// ErrOtherInput says that a run that is repeated does not keep what it kept before.
+// ErrOtherInput says that a repeated run keeps other documents than it kept before it was killed.
 var ErrOtherInput = errors.New("the input is not the one that it was")
 
-// Options say how an index grows. Index.Recipe must be set.
+// Options are the options of New. Index.Recipe must be set.
 type Options struct {
-	Index index.OpenOptions // how it is opened or, where there is none, made; with ByID, which is set
-	What  string            // the run, in words for whoever has to repeat it
-	Fresh bool              // undo what another run has added that did not end
-	// DryRun leaves the folder as it is: an index that is not there is an empty one.
+	Index index.OpenOptions // for opening the index, or making it if there is none; New sets ByID
+	What  string            // describes the run to a user who has to repeat it: see ErrUnfinished
+	Fresh bool              // remove the documents of another run that was killed
+	// DryRun leaves the folder unchanged. If there is no index, it is taken to be empty.
 	DryRun bool
 }
 
-// A Collection is an index in a folder that grows by what runs keep.
+// A Collection is an index in a folder, to which runs add the documents that they keep. It serves one run.
 type Collection struct {
 	dir     string
 	options Options
-	x       *index.Index // nil: not begun
+	x       *index.Index // nil before Begin
 	run     progress
-	added   func(*index.Index) error // called after each batch; nil but in tests
+	added   func(*index.Index) error // called after each batch; nil except in tests
 }
 
 // noteName is the name of the note of the last run.
 const noteName = "dedup"
 
-// progress is how far a run is, as it stands in the note.
+// progress is the content of the note.
 type progress struct {
 	Run   string      `json:"run"`
 	What  string      `json:"what"`
-	First uint64      `json:"first"` // slot of the first document that is not there before the run
-	Added int64       `json:"added"` // documents
-	Sum   uint32      `json:"sum"`   // checksum of these
-	Slots [][2]uint64 `json:"slots"` // of these: from, to
-	Whole bool        `json:"whole"` // there are no more
+	First uint64      `json:"first"` // next slot of the index when the run began
+	Added int64       `json:"added"` // documents that the run has added
+	Sum   uint32      `json:"sum"`   // checksum of their names and texts
+	Slots [][2]uint64 `json:"slots"` // ranges of their slots: first, next
+	Whole bool        `json:"whole"` // all documents of the run are added
 }
 
-// New returns the collection of the index in a folder. A run opens it; close it then.
+// New returns the collection of the index in a folder. The index is opened by Begin; close the collection
+// after the run.
 func New(dir string, o Options) *Collection {
 	o.Index.ByID = true
 	return &Collection{dir: dir, options: o}
 }
 
-// Index returns the index, nil before a run has begun.
+// Index returns the index, nil before Begin.
 func (c *Collection) Index() *index.Index { return c.x }
 
 // Close closes the index.
@@ -98,7 +98,7 @@ func (c *Collection) Folder() (path string, names []string) { return c.dir, inde
 // Recipe implements dedup.Known.
 func (c *Collection) Recipe() recipe.Recipe { return c.options.Index.Recipe }
 
-// open opens the index, or makes it.
+// open opens the index, or makes it if there is none.
 func (c *Collection) open() (err error) {
 	o := c.options.Index
 	o.Beside = leastRun + scratch.Outside(c.threads())
@@ -117,52 +117,58 @@ func (c *Collection) open() (err error) {
 	return err
 }
 
-// leastRun is how many bytes a run needs for its data at least, beside what Outside says.
+// leastRun is the least memory, in bytes, that a run needs for its data in addition to scratch.Outside.
 const leastRun = 32 << 20
 
 func (c *Collection) threads() int { return cmp.Or(c.options.Index.Threads, runtime.GOMAXPROCS(0)) }
 
-// Begin implements dedup.Known. It opens the index, and changes nothing but with Options.Fresh.
+// Begin implements dedup.Known. It opens the index. It changes the index only with Options.Fresh.
 func (c *Collection) Begin(run string) (state string, err error) {
 	if err := c.open(); err != nil {
 		return "", err
 	}
-	note, err := c.x.Note(noteName)
+	before, err := c.lastRun()
 	if err != nil {
 		return "", err
 	}
-	var before progress
-	if note != nil {
-		if err := json.Unmarshal(note, &before); err != nil {
-			return "", fmt.Errorf("grow: note of the last run: %w: %w", index.ErrDamaged, err)
-		}
-	}
-	switch {
-	case before.Run == run && (before.Whole || before.Added > 0):
+	if before.Run == run && (before.Whole || before.Added > 0) {
 		c.run = before
-		return c.state(), nil
-	case note != nil && !before.Whole && before.Added > 0:
-		if c.options.DryRun {
-			break
-		}
-		if !c.options.Fresh {
-			return "", setting.Errorf("%w: the index has %d documents of a run that was killed; repeat that (%s), or undo it with %s", ErrUnfinished, before.Added, before.What, setting.Fresh)
-		}
-		for _, slots := range before.Slots {
-			if _, err := c.x.DeleteSlots(slots[0], slots[1]); err != nil {
+	} else {
+		if !before.Whole && before.Added > 0 && !c.options.DryRun {
+			if err := c.undo(&before); err != nil {
 				return "", err
 			}
 		}
-		before.Added, before.Slots = 0, nil
-		if err := c.note(&before); err != nil {
-			return "", err
-		}
+		c.run = progress{Run: run, What: c.options.What, First: c.x.Stats().Next}
 	}
-	c.run = progress{Run: run, What: c.options.What, First: c.x.Stats().Next}
-	return c.state(), nil
+	return fmt.Sprintf("slots before %d", c.run.First), nil
 }
 
-func (c *Collection) state() string { return fmt.Sprintf("slots before %d", c.run.First) }
+// lastRun reads the note; without one its result is zero.
+func (c *Collection) lastRun() (p progress, err error) {
+	note, err := c.x.Note(noteName)
+	if err != nil || note == nil {
+		return p, err
+	}
+	if err := json.Unmarshal(note, &p); err != nil {
+		return p, fmt.Errorf("grow: note of the last run: %w: %w", index.ErrDamaged, err)
+	}
+	return p, nil
+}
+
+// undo removes the documents that a killed run has added, which the user must have asked for by Options.Fresh.
+func (c *Collection) undo(killed *progress) error {
+	if !c.options.Fresh {
+		return setting.Errorf("%w: the index has %d documents of a run that was killed; repeat that (%s), or undo it with %s", ErrUnfinished, killed.Added, killed.What, setting.Fresh)
+	}
+	for _, slots := range killed.Slots {
+		if _, err := c.x.DeleteSlots(slots[0], slots[1]); err != nil {
+			return err
+		}
+	}
+	killed.Added, killed.Slots = 0, nil
+	return c.note(killed)
+}
 
 // Memory implements dedup.Known.
 func (c *Collection) Memory() int64 { return c.x.Memory() }
@@ -173,7 +179,7 @@ func (c *Collection) NewLooker() dedup.Looker { return c.x.NewLooker(c.run.First
 // Has implements dedup.Known.
 func (c *Collection) Has(name []byte) (bool, error) { return c.x.Has(name, c.run.First) }
 
-// note stores how far a run is, without documents.
+// note stores the progress of a run in a batch of its own, and waits until it is durable.
 func (c *Collection) note(p *progress) error {
 	b := c.x.NewBatch()
 	b.Note(func(_, _ uint64) (string, []byte) { return noteName, p.encode() })
@@ -188,7 +194,7 @@ func (p *progress) encode() []byte {
 	return note
 }
 
-// Keep implements dedup.Known.
+// Keep implements dedup.Known. It adds the documents that a killed run of the same name has not added yet.
 func (c *Collection) Keep(ctx context.Context, kept *dedup.Kept) error {
 	if c.run.Whole {
 		return nil
@@ -214,24 +220,25 @@ func (c *Collection) Keep(ctx context.Context, kept *dedup.Kept) error {
 	return c.note(&c.run)
 }
 
-// keeping is what the goroutines share that add documents; they use it in their turn only.
+// keeping is shared by the workers. Only Commit changes it, which intake calls for one worker at a time.
 type keeping struct {
 	*Collection
-	before  progress       // what another process has added
-	numbers map[string]int // of the sources, by their paths
-	n       int64          // documents so far
-	sum     uint32         // of these
+	before  progress       // of the killed run, if this run repeats it
+	numbers map[string]int // numbers of the sources by path
+	n       int64          // kept documents in the blocks so far
+	sum     uint32         // their checksum: see progress.Sum
 }
 
-// worker handles blocks. It belongs to one goroutine.
+// worker adds the kept documents of blocks. It belongs to one goroutine.
 type worker struct {
 	*keeping
 	parser *corpus.Parser
 	kept   *dedup.KeptReader
 	batch  *index.Batch
-	sums   []uint32 // of the batch's documents
+	sums   []uint32 // checksum of each document in the batch
 }
 
+// Prepare implements intake.Worker. It fills the batch with the kept documents of the block.
 func (w *worker) Prepare(f *corpus.File, b *corpus.Block, _ int64) error {
 	w.batch.Reset()
 	w.sums = w.sums[:0]
@@ -239,7 +246,7 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, _ int64) error {
 	w.parser.Start(f, b)
 	for r := (corpus.Record{}); w.parser.Next(&r); {
 		if r.Err != nil {
-			continue // the run has told
+			continue // dedup.Run has reported it
 		}
 		name, kept, err := w.kept.Record(r.Offset)
 		if err != nil {
@@ -254,6 +261,7 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, _ int64) error {
 	return nil
 }
 
+// Commit implements intake.Worker. It adds the batch with a note, unless the killed run has added it.
 func (w *worker) Commit() error {
 	w.n += int64(len(w.sums))
 	for _, sum := range w.sums {
@@ -287,5 +295,5 @@ func (w *worker) Commit() error {
 	return w.added(w.x)
 }
 
-// Damaged implements intake.Worker: the run has told of it.
+// Damaged implements intake.Worker. dedup.Run has reported the damage.
 func (w *worker) Damaged(*corpus.Problem) error { return nil }

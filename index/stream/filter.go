@@ -11,51 +11,56 @@ import (
 	"github.com/alike-dev/alike/index"
 )
 
-// DeliveryColumn is the column in which the index of a Filter has Message.Delivery.
+// DeliveryColumn is the column of the index in which a Filter stores Message.Delivery.
 const DeliveryColumn = "delivery"
 
-// A Message is what a broker delivers, once or more often.
+// A Message is a message of a broker, which delivers it one or more times.
 type Message struct {
 	ID, Text []byte
-	// Time is that of the event, for windows with an age. See index.Document.
+	// Time is the time of the event, for windows with an age. See index.Document.
 	Time time.Time
-	// Delivery says which message this is: the same bytes each time that it is delivered, and
-	// other ones for every other message. The place where it stands with the broker is right:
-	// topic, partition and offset, or stream and sequence. The id of the document is wrong: what
-	// is sent once more with its old id is a duplicate.
+	// Delivery identifies the message: the same bytes each time that it is delivered, and different bytes
+	// for any two messages. Use its position in the broker: topic, partition and offset, or stream and
+	// sequence. Do not use the id of the document: if a producer sends a document twice with the same id,
+	// the second message is a duplicate.
 	Delivery []byte
 }
 
-// A Decision is what a Filter says of a message.
+// A Decision is the result of Filter.Decide for one message.
 type Decision struct {
-	// Pass says that the message is to be sent on.
+	// Pass says that the message is to be sent.
 	Pass bool
-	// Again says that the message passes since it has passed before: it is delivered again.
+	// Again says that the message passes because it is a repeated delivery of a message that passed.
 	Again bool
-	// Of one that does not pass: the id of what it is like, and how like that is.
+	// Of is the id of a similar message that passed, and Similarity is how similar the two are, from 0 to 1.
+	// Both are set only if the message does not pass.
 	Of         []byte
 	Similarity float64
-	// Late tells that the message came too late to be remembered: see index.Window.Late.
+	// Late says that the message came too late to be added to the index: see index.Window.Late.
 	Late bool
 }
 
-// A Filter drops near-duplicates from messages of a broker that delivers each of them at least
-// once. It is for programs and plug-ins that take a batch of messages, have it decided, send on
-// what passes, and acknowledge the batch when that is done. Run is for streams of lines.
+// A Filter drops near-duplicates from messages of a broker that delivers each message at least once. A
+// program or plug-in takes a batch of messages, calls Decide, sends the messages that pass, and then
+// acknowledges the batch. For streams of lines use Run.
 //
-// Run writes a record before it is stored. A Filter stores a message first, since only the broker
-// knows what becomes of it: if it is not acknowledged, because the output has failed, the process
-// was killed or the partition has moved to another consumer, it is delivered again. It passes
-// again then, since it is not a duplicate of itself.
+// Run writes a record before the index stores it. A Filter stores a message before the program sends it.
+// If the message is then not acknowledged, because the output fails, the process is killed, or the
+// partition moves to another consumer, the broker delivers it again. The index knows it by then, but it
+// passes again, since it is not a duplicate of itself.
 //
-// If every message is delivered until it was acknowledged, and everything that passes is sent
-// before it is acknowledged, then for each message either the message itself was sent, or one
-// that it is like; and of two that are alike and in one window only one is sent, which is
-// sent more than once if it was delivered more than once. With an index in a folder that holds
-// over kill -9 and failures of the power, with one in memory while the process lives; and as
-// long as no message leaves the window while it may be delivered again, and no bucket is full.
+// The guarantee: for each message, the program sends the message itself or a similar one. Of two similar
+// messages in one window, it sends only one, and sends that one again only if it is delivered again. The
+// guarantee has these conditions:
+//   - The broker delivers each message until it is acknowledged.
+//   - The program sends the messages that pass before it acknowledges them.
+//   - No message leaves the window while the broker may deliver it again.
+//   - No bucket is full: see package index.
 //
-// Its methods are safe for concurrent use.
+// With an index in a folder, the guarantee survives kill -9 and power failures. With an index in memory, it
+// ends with the process.
+//
+// The methods of a Filter are safe for concurrent use.
 type Filter struct {
 	index   *index.Index
 	batches sync.Pool // of *index.Batch
@@ -63,7 +68,7 @@ type Filter struct {
 	passed, again, dropped, late atomic.Int64
 }
 
-// NewFilter returns a filter with an index whose only column is DeliveryColumn.
+// NewFilter returns a filter that uses the index. The only column of the index must be DeliveryColumn.
 func NewFilter(x *index.Index) (*Filter, error) {
 	if columns := x.Options().Columns; !slices.Equal(columns, []string{DeliveryColumn}) {
 		return nil, fmt.Errorf("stream: a filter needs an index with the column %q, and this one has %q", DeliveryColumn, columns)
@@ -71,13 +76,13 @@ func NewFilter(x *index.Index) (*Filter, error) {
 	return &Filter{index: x}, nil
 }
 
-// Decide decides about messages, one after the other, and returns a decision for each. What
-// passes survives a failure of the power when Decide has returned: that is one wait for the
-// disk for all of them, which calls at the same time share. After an error nothing is decided, and
-// the messages are to be delivered again. If it is index.ErrReadOnly, the index has to be opened anew.
+// Decide decides about messages in order, and returns one decision for each. When it returns, the messages
+// that pass survive a power failure. It waits for the disk once for all messages; concurrent calls share
+// one wait. After an error nothing is decided: do not acknowledge the messages. If the error is
+// index.ErrReadOnly, open the index again.
 //
-// A batch should have some MB at most, all of which is held in memory. Cost: that of
-// index.Batch.Add for each message, without a lock, and one index.Index.Check.
+// All messages are held in memory, so pass a few MB at most. Cost: index.Batch.Add for each message, without
+// a lock, and one index.Index.Check.
 func (f *Filter) Decide(messages []Message) ([]Decision, error) {
 	for i := range messages {
 		if len(messages[i].Delivery) == 0 {
@@ -107,7 +112,7 @@ func (f *Filter) Decide(messages []Message) ([]Decision, error) {
 	return decisions, nil
 }
 
-// decision turns what the index says into what is done.
+// decision turns the verdict of the index into a decision, and counts it.
 func (f *Filter) decision(v *index.Verdict, delivery []byte) Decision {
 	d := Decision{Pass: v.New, Late: v.Late}
 	if v.Late {
@@ -126,14 +131,13 @@ func (f *Filter) decision(v *index.Verdict, delivery []byte) Decision {
 	return d
 }
 
-// A FilterCount counts what a filter has decided. Each message is counted once each time that
-// it is delivered, as Passed, Again or Dropped.
+// A FilterCount counts decisions. Each delivery of a message counts as one of Passed, Again and Dropped.
 type FilterCount struct {
 	Passed, Again, Dropped int64
-	Late                   int64 // of them, those that came too late to be remembered
+	Late                   int64 // of all these, deliveries that came too late to be added to the index
 }
 
-// Count returns what was decided so far.
+// Count returns the counts of all decisions so far.
 func (f *Filter) Count() FilterCount {
 	return FilterCount{Passed: f.passed.Load(), Again: f.again.Load(), Dropped: f.dropped.Load(), Late: f.late.Load()}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// layouts of times that are no numbers. Without a zone they are UTC. Fractions of a second
-// may follow the seconds in any of them.
+// layouts are the formats of times that are not numbers. Times without a zone are UTC. Any of them may have
+// fractions of a second.
 var layouts = []string{
 	time.RFC3339,
 	"2006-01-02T15:04:05",
@@ -29,12 +29,13 @@ var layouts = []string{
 
 var errNoTime = errors.New("no time")
 
-// Seconds since 1970 that numbers of each unit stand for: times before the year 5000.
+// mostSeconds is about the year 5138 in seconds since 1970. A larger number is in a smaller unit.
 const mostSeconds = 1e11
 
-// ParseTime reads the time of an event: RFC 3339, RFC 1123, ANSI C, "2006-01-02 15:04:05" or a
-// part of that, "2-Jan-2006 15:04:05", or a number since 1970, of seconds, milli-, micro- or
-// nanoseconds, which their size tells apart.
+// ParseTime parses the time of an event. It accepts RFC 3339, RFC 1123, ANSI C, "2006-01-02 15:04:05",
+// the same without seconds or without a time of day, "2-Jan-2006 15:04:05", and a number since 1970. The
+// number is in seconds, milliseconds, microseconds or nanoseconds: the largest of these units that gives a
+// time before the year 5138.
 func ParseTime(value []byte) (time.Time, error) {
 	s := strings.TrimSpace(string(value))
 	if s == "" {
@@ -51,6 +52,7 @@ func ParseTime(value []byte) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%w: %s is neither such as 2006-01-02T15:04:05Z nor a number of seconds since 1970", errNoTime, fault.Shown(s))
 }
 
+// parseNumber parses a number since 1970. Whole numbers are exact; a fraction is rounded as a float64.
 func parseNumber(s string, n float64) (time.Time, error) {
 	unit := int64(time.Second)
 	for size := math.Abs(n); size >= mostSeconds && unit > 1; size /= 1000 {
@@ -66,7 +68,7 @@ func parseNumber(s string, n float64) (time.Time, error) {
 	return time.Unix(0, int64(nanoseconds)).UTC(), nil
 }
 
-// checkRange refuses what does not fit in 64 bits of nanoseconds.
+// checkRange refuses times that do not fit in 64 bits of nanoseconds since 1970.
 func checkRange(t time.Time, s string) (time.Time, error) {
 	if year := t.Year(); year < 1700 || year > 2250 {
 		return time.Time{}, fmt.Errorf("%w: %s is out of range", errNoTime, fault.Shown(s))

@@ -5,8 +5,8 @@
 //	        any one    any order, at the   in order of the input,
 //	                   same time           one at a time
 //
-// There is no queue: a goroutine that has prepared a block waits until it is its turn, and
-// commits it. So as many blocks are under way as there are goroutines.
+// There is no queue: a goroutine that has prepared a block waits for its turn and then commits it. So there
+// is at most one block in memory for each goroutine.
 package intake
 
 import (
@@ -18,22 +18,24 @@ import (
 	"github.com/alike-dev/alike/corpus"
 )
 
-// A Worker handles blocks, one after the other. It belongs to one goroutine. An error of any
-// method ends the reading, as its result.
+// A Worker handles one block after the other. It belongs to one goroutine. If a method returns an error, Read
+// stops and returns that error.
 type Worker interface {
-	// Prepare handles the records of a block, of which the first line is that number of the
-	// file, from 0 on.
+	// Prepare handles the records of a block. Workers call it at the same time and in any order. line is the
+	// number of the block's first line in the file, from 0 on.
 	Prepare(f *corpus.File, b *corpus.Block, line int64) error
-	// Commit completes the block that was prepared last.
+	// Commit completes the block that was prepared last. Commit and Damaged are called for one worker at a
+	// time, in the order of the input.
 	Commit() error
-	// Damaged is told, in order, of what ends a file early.
+	// Damaged receives the problem because of which the rest of a file, or all of it, cannot be read.
 	Damaged(p *corpus.Problem) error
 }
 
-// Read reads sources, in order, with as many goroutines as there are workers. opened, if set, is called
-// for each source before its blocks, but perhaps before blocks of earlier sources are committed. When
-// Read returns, all goroutines have ended, except one that is blocked in a read from a stream when ctx
-// ends: it ends with that read, and touches only its worker's block.
+// Read reads sources in order, with one goroutine for each worker. opened, if not nil, is called for each
+// source before its blocks are prepared; blocks of earlier sources may not be committed then.
+//
+// When Read returns, all goroutines have ended, with one exception: if ctx ends while a goroutine is blocked
+// in a read from a stream, the goroutine ends after that read. It calls no method of its worker.
 func Read(ctx context.Context, sources []corpus.Source, o corpus.Options, opened func(*corpus.File) error, workers []Worker) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -67,36 +69,39 @@ func Read(ctx context.Context, sources []corpus.Source, o corpus.Options, opened
 	return r.err
 }
 
+// reader is the state of one Read. All methods of reader and file are called with the lock, except work.
 type reader struct {
 	ctx     context.Context
 	sources []corpus.Source
 	options corpus.Options
-	opened  func(*corpus.File) error // nil: nobody asks
+	opened  func(*corpus.File) error // may be nil
 	cancel  context.CancelFunc
 
-	mu      sync.Mutex
-	changed *sync.Cond
-	err     error
-	stopped bool
-	busy    int   // goroutines that do anything but wait for Next
-	number  int   // of the sources that were opened
-	file    *file // the last one
+	mu      sync.Mutex // for the fields below and for files
+	changed *sync.Cond // any of them has changed
+	err     error      // the result of Read
+	stopped bool       // after an error: goroutines are to end
+	busy    int        // goroutines that run and are not inside Next
+	number  int        // sources that were opened so far
+	file    *file      // the last of them
 }
 
 // file is a source that is being read.
 type file struct {
-	*corpus.File       // nil: it could not be opened
-	before       *file // the one before it, until that is complete
-	inside       int   // goroutines inside Next
-	handed       int64 // blocks that Next has returned
-	committed    int64
-	damage       *corpus.Problem
-	ended        bool
+	*corpus.File                 // nil if it could not be opened, or is closed
+	before       *file           // the previous file; nil when that is complete
+	inside       int             // goroutines inside Next
+	handed       int64           // blocks that Next has returned
+	committed    int64           // blocks
+	damage       *corpus.Problem // not given to a worker yet
+	ended        bool            // Next has returned io.EOF or an error
 
-	lines  map[int64]int64 // of blocks, by number, until starts has them
-	starts map[int64]int64 // the first lines of blocks, until they are asked for
-	read   int64           // blocks in starts
-	line   int64           // the first one after these
+	// Next returns blocks to goroutines in any order. The first line of a block is known when all blocks
+	// before it are there.
+	lines  map[int64]int64 // number of lines of each block that came before an earlier one
+	starts map[int64]int64 // first line of each block whose goroutine has not asked for it yet
+	read   int64           // number of the first block that is not there yet
+	line   int64           // its first line
 }
 
 // isTurn tells whether all files before it are complete.
@@ -107,13 +112,17 @@ func (f *file) isTurn() bool {
 	return f.before == nil
 }
 
+// complete tells whether this file and all files before it are read and committed.
 func (f *file) complete() bool {
-	return f.isTurn() && f.ended && f.inside == 0 && f.committed == f.handed && f.damage == nil
+	return f.isTurn() && f.committedAll() && f.damage == nil
 }
 
-// close closes the file when nobody needs it any more.
+// committedAll tells whether the file has ended and all its blocks are committed.
+func (f *file) committedAll() bool { return f.ended && f.inside == 0 && f.committed == f.handed }
+
+// close closes the file if all its blocks are committed.
 func (f *file) close() error {
-	if f.File == nil || !f.ended || f.inside > 0 || f.committed < f.handed {
+	if f.File == nil || !f.committedAll() {
 		return nil
 	}
 	opened := f.File
@@ -121,7 +130,7 @@ func (f *file) close() error {
 	return opened.Close()
 }
 
-// end makes all goroutines end. The first error counts. The caller has the lock.
+// end records how a goroutine has ended. After the first error all others are to end too.
 func (r *reader) end(err error) {
 	if err != nil && !r.stopped {
 		r.err, r.stopped = err, true
@@ -130,7 +139,8 @@ func (r *reader) end(err error) {
 	r.changed.Broadcast()
 }
 
-// work handles blocks until there are none.
+// work handles blocks until there are none. It takes the lock, and gives it back while it reads, prepares and
+// commits.
 func (r *reader) work(w Worker) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,38 +169,34 @@ func (r *reader) work(w Worker) error {
 	return nil
 }
 
-// current returns the file to read from, nil when all are read. The caller has the lock.
+// current returns the file to read from, or nil when all files are read.
 func (r *reader) current() (*file, error) {
-	for r.file == nil || r.file.ended {
-		if r.number == len(r.sources) {
-			return nil, nil
-		}
-		f := &file{lines: map[int64]int64{}, starts: map[int64]int64{}, before: r.file}
-		source := r.sources[r.number]
-		r.number++
-		opened, err := corpus.Open(r.ctx, source, r.options)
-		var problem *corpus.Problem
-		switch {
-		case errors.As(err, &problem) && r.lasting(err):
-			f.ended, f.damage = true, problem
-		case err != nil:
-			return nil, err
-		}
-		f.File = opened
-		r.file = f
-		if opened != nil && r.opened != nil {
-			if err := r.opened(opened); err != nil {
-				return nil, err
-			}
-		}
-		if f.damage != nil {
-			return f, nil
-		}
+	if r.file != nil && !r.file.ended {
+		return r.file, nil
 	}
-	return r.file, nil
+	if r.number == len(r.sources) {
+		return nil, nil
+	}
+	f := &file{lines: map[int64]int64{}, starts: map[int64]int64{}, before: r.file}
+	source := r.sources[r.number]
+	r.number++
+	opened, err := corpus.Open(r.ctx, source, r.options)
+	var problem *corpus.Problem
+	switch {
+	case errors.As(err, &problem) && r.lasting(err):
+		f.ended, f.damage = true, problem
+	case err != nil:
+		return nil, err
+	}
+	f.File = opened
+	r.file = f
+	if opened != nil && r.opened != nil {
+		return f, r.opened(opened)
+	}
+	return f, nil
 }
 
-// next is corpus.File.Next without the lock.
+// next calls corpus.File.Next without the lock, and records what is needed to find the lines of blocks.
 func (r *reader) next(f *file, b *corpus.Block) error {
 	if f.File == nil {
 		return io.EOF
@@ -220,13 +226,14 @@ func (r *reader) next(f *file, b *corpus.Block) error {
 	return err
 }
 
-// lasting tells whether an error says something of the file, and not of the way to it or of
-// the context: another run would meet it too, so that what is lost is counted as skipped.
+// lasting tells whether an error is a property of the file: then another run would meet it too, and the
+// lost records count as skipped. Failed connections and a context that has ended are not.
 func (r *reader) lasting(err error) bool {
 	return !errors.Is(err, corpus.ErrUnavailable) && r.ctx.Err() == nil
 }
 
-// ending handles the end of a file, whether it is what it should be or damage.
+// ending handles the end of a file: io.EOF, or an error of Next. If the file is damaged, it waits until all
+// earlier blocks are committed and gives the problem to the worker.
 func (r *reader) ending(f *file, err error, w Worker) error {
 	f.ended = true
 	var problem *corpus.Problem
@@ -239,7 +246,7 @@ func (r *reader) ending(f *file, err error, w Worker) error {
 	if f.damage == nil {
 		return f.close()
 	}
-	for !r.stopped && (!f.isTurn() || f.inside > 0 || f.committed < f.handed) {
+	for !r.stopped && !(f.isTurn() && f.committedAll()) {
 		r.changed.Wait()
 	}
 	if r.stopped {
@@ -250,10 +257,10 @@ func (r *reader) ending(f *file, err error, w Worker) error {
 	return errors.Join(f.close(), w.Damaged(problem))
 }
 
-// handle prepares a block and commits it when it is its turn.
+// handle prepares a block, waits for its turn, and commits it.
 func (r *reader) handle(f *file, b *corpus.Block, w Worker) error {
 	for _, known := f.starts[b.Seq]; !known && !r.stopped; _, known = f.starts[b.Seq] {
-		r.changed.Wait() // another goroutine has the block before, and is about to say so
+		r.changed.Wait() // another goroutine is about to record an earlier block
 	}
 	line := f.starts[b.Seq]
 	delete(f.starts, b.Seq)
@@ -268,7 +275,7 @@ func (r *reader) handle(f *file, b *corpus.Block, w Worker) error {
 		return err
 	}
 	r.mu.Unlock()
-	err = w.Commit() // nobody else's turn comes before committed grows
+	err = w.Commit() // alone: the next turn begins when committed grows
 	r.mu.Lock()
 	f.committed++
 	r.changed.Broadcast()

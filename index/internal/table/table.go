@@ -1,24 +1,26 @@
-// Package table finds documents by the keys of their signatures, in memory: a hash table
-// from keys to slots, the numbers that documents have in the order of their arrival.
+// Package table is a hash table in memory, from the keys of documents' signatures to the slots of the
+// documents. A slot is a document's number in the order of arrival.
 //
-// One goroutine at a time writes; any number read meanwhile, without a lock. Documents
-// leave by moving the Range: entries of slots outside it are dead, and their places are
-// taken by later ones.
+// One goroutine at a time writes. Any number of goroutines read at the same time, without a lock. Documents
+// expire when the caller moves the Range: entries with slots outside the range are dead, and later
+// insertions overwrite them.
 //
-// # How it is laid out
+// # Layout
 //
 //	key    63 … 52   51 … 32   31 … 0
 //	       shard     (unused)  print
 //
 //	entry  print<<32 | lowest 32 bits of the slot;  0: empty
 //
-// A shard is one array with open addressing and linear probing. A print's home is
-// print·n>>32, so entries stand in the order of their prints, and a larger array is filled
-// from front to back. Equal prints stand in one run: that is a bucket. Keys of one shard
-// with equal prints are taken for the same: of n entries a look-up meets a stranger with
-// probability n/2⁴⁴, and candidates are verified.
+// A shard is one array of n entries with open addressing and linear probing. The search for a print begins
+// at its home, print·n>>32. So entries are nearly in the order of their prints, and copying them into a
+// larger array fills that from front to back. The entries with one print follow their home in one run
+// without empty entries: they are a bucket.
 //
-// An entry costs 8 bytes; shards are filled to between 50 and 80 percent.
+// Two keys with equal shard and print count as one key. A look-up in a table of n entries finds an entry
+// of another key with probability n/2⁴⁴ at most; callers verify the candidates.
+//
+// An entry has 8 bytes. Shards are filled to between 50 and 80 percent.
 package table
 
 import (
@@ -29,49 +31,50 @@ import (
 )
 
 const (
-	shardBits = 12 // small enough to be filled anew in about a millisecond at 100 million documents
+	shardBits = 12 // with 100 million documents, copying one shard takes about a millisecond
 	shards    = 1 << shardBits
 
-	mostFull   = 80 // percent of a shard that is not empty
-	afterwards = 50 // percent of it that is live when it was filled anew: a document then moves each key about twice
-	reserved   = 68 // percent of a shard that is expected to be live when room was made for it
+	mostFull   = 80 // percent of a shard's entries that are not empty, at most: then it is copied
+	afterwards = 50 // percent of a shard's entries that are live after copying: a key is then copied about twice
+	reserved   = 68 // percent of a shard's entries that are live, as expected, when Reserve has been used
 	least      = 8  // entries of a shard
 )
 
-// A Range is the slots that are live, First ≤ slot < Next. There must be fewer than 2³².
+// A Range is the range of live slots, First ≤ slot < Next. It must have fewer than 2³² slots.
 type Range struct{ First, Next uint64 }
 
-// slot returns the slot in the range of which an entry holds the lowest bits.
+// slot returns the slot of an entry, and whether it is in the range. An entry has only the lowest 32 bits.
 func (r Range) slot(entry uint64) (slot uint64, live bool) {
 	offset := uint64(uint32(entry) - uint32(r.First))
 	return r.First + offset, offset < r.Next-r.First
 }
 
-// A Table is made by New.
+// A Table is a hash table from keys to slots. New makes one.
 type Table struct {
-	most   int // entries of a bucket
+	most   int // live entries of a bucket
 	shards [shards]shard
 }
 
+// shard is a part of the table. The writer replaces the array of entries but never moves an entry inside it.
 type shard struct {
 	entries atomic.Pointer[[]uint64]
-	used    int // entries that are not empty; the writer's
+	used    int // entries that are not empty; only writers read it
 }
 
-// New returns an empty table whose buckets hold at most so many documents each.
+// New returns an empty table. A bucket holds at most most documents.
 func New(most int) *Table { return &Table{most: most} }
 
-// ReservedBytes returns what Bytes is at least of a table after Reserve.
+// ReservedBytes returns the least memory, in bytes, of a table after Reserve(keys).
 func ReservedBytes(keys int) int64 { return int64(reservedFor(keys)) * shards * 8 }
 
-// GrownBytes returns what Bytes is at most of a table that so many keys were inserted into.
+// GrownBytes returns the most memory, in bytes, of the entries of a table after inserting so many keys.
 func GrownBytes(keys int) int64 { return int64(keys) * 8 * 100 / afterwards }
 
-// reservedFor is how many entries a shard has room for.
+// reservedFor returns the entries of a shard in a table with room for so many keys.
 func reservedFor(keys int) int { return keys / shards * 100 / reserved }
 
-// Reserve makes room for so many keys, evenly spread, in shards that have less. Nobody else may use
-// the table.
+// Reserve makes room for so many keys in all, evenly spread over the shards. Shards do not shrink. No other
+// goroutine may use the table during the call.
 func (t *Table) Reserve(keys int) {
 	n := reservedFor(keys)
 	for i := range t.shards {
@@ -80,42 +83,25 @@ func (t *Table) Reserve(keys int) {
 		if n < least || old != nil && len(*old) >= n {
 			continue
 		}
-		var entries []uint64
-		if old != nil {
-			entries = *old
-		}
-		s.used = 0
-		made := make([]uint64, n)
-		for _, e := range entries {
-			if e == 0 {
-				continue
-			}
-			i := home(e>>32, n)
-			for made[i] != 0 {
-				if i++; i == n {
-					i = 0
-				}
-			}
-			made[i] = e
-			s.used++
-		}
-		s.entries.Store(&made)
+		s.replace(n, Range{0, 1 << 32}) // every slot
 	}
 }
 
-// Shard returns the number of the shard of a key, below Shards. Writers of different shards
-// may run at the same time.
+// Shard returns the number of the shard of a key, below Shards. Goroutines may write to different shards at
+// the same time.
 func Shard(key uint64) int { return int(key >> (64 - shardBits)) }
 
 // Shards is the number of shards.
 const Shards = shards
 
-func printOf(key uint64) uint64 { return uint64(uint32(key) | 1) } // never empty
+// printOf returns the print of a key. It is never 0, so that no entry looks empty.
+func printOf(key uint64) uint64 { return uint64(uint32(key) | 1) }
 
+// home returns where the search for a print begins in a shard of n entries.
 func home(print uint64, n int) int { return int(print * uint64(n) >> 32) }
 
-// Touch brings the entries that Append will read into the cache, for all keys at once: a miss
-// costs more than all the rest, and independent misses overlap. The result has no meaning.
+// Touch loads the entries that Append will read first into the cache. A cache miss is most of the cost of a
+// look-up, and the misses of several keys overlap. The result only keeps the compiler from removing the loads.
 func (t *Table) Touch(keys []uint64) (sum uint64) {
 	for _, key := range keys {
 		if p := t.shards[Shard(key)].entries.Load(); p != nil {
@@ -125,8 +111,7 @@ func (t *Table) Touch(keys []uint64) (sum uint64) {
 	return sum
 }
 
-// Append appends the slots of the range that have the key, in no order. O(1) expected, and
-// O(bucket).
+// Append appends the slots of the range that have the key, in no particular order. O(1 + bucket) expected.
 func (t *Table) Append(dst []uint64, key uint64, r Range) []uint64 {
 	p := t.shards[Shard(key)].entries.Load()
 	if p == nil {
@@ -149,8 +134,8 @@ func (t *Table) Append(dst []uint64, key uint64, r Range) []uint64 {
 	}
 }
 
-// Insert gives a slot, which need not be in the range yet, the key. It returns false, and
-// does nothing, when the bucket is full. O(1) expected, and O(bucket).
+// Insert adds an entry for the key and the slot, which may be at or behind the end of the range. If the
+// bucket is full, it adds nothing and returns false. O(1 + bucket) expected.
 func (t *Table) Insert(key, slot uint64, r Range) bool {
 	s := &t.shards[Shard(key)]
 	r.Next = max(r.Next, slot+1)
@@ -183,7 +168,7 @@ func (t *Table) Insert(key, slot uint64, r Range) bool {
 	return true
 }
 
-// Remove takes the key from a slot of the range, if it has it.
+// Remove removes the entry for the key and a slot of the range, if there is one.
 func (t *Table) Remove(key, slot uint64, r Range) {
 	p := t.shards[Shard(key)].entries.Load()
 	if p == nil {
@@ -192,7 +177,7 @@ func (t *Table) Remove(key, slot uint64, r Range) {
 	entries, print := *p, printOf(key)
 	for i := home(print, len(entries)); entries[i] != 0; {
 		if entries[i] == print<<32|uint64(uint32(slot)) {
-			atomic.StoreUint64(&entries[i], print<<32|uint64(uint32(r.First-1))) // dead, not empty: others stand behind it
+			atomic.StoreUint64(&entries[i], print<<32|uint64(uint32(r.First-1))) // dead, but not empty, which would end the bucket
 			return
 		}
 		if i++; i == len(entries) {
@@ -201,16 +186,16 @@ func (t *Table) Remove(key, slot uint64, r Range) {
 	}
 }
 
-// PrintBits is the size of a print of a key.
+// PrintBits is the number of bits of Print.
 const PrintBits = shardBits + 32
 
-// Print returns the bits by which the table tells keys apart: keys of equal prints share a
+// Print returns the bits of a key that the table uses, shard and print: keys for which they are equal share a
 // bucket.
 func Print(key uint64) uint64 { return uint64(Shard(key))<<32 | printOf(key) }
 
-// Each calls what for each entry of the range, with the print of its key, in the order of prints
-// and slots, until that returns an error. O(n log n) for the n entries of a shard.
-func (t *Table) Each(r Range, what func(print, slot uint64) error) error {
+// Each calls visit for each live entry, with the Print of its key, in the order of Print and slot. If visit
+// returns an error, Each stops and returns it. O(n log n) for each shard of n entries.
+func (t *Table) Each(r Range, visit func(print, slot uint64) error) error {
 	var found [][2]uint64
 	for i := range t.shards {
 		p := t.shards[i].entries.Load()
@@ -226,7 +211,7 @@ func (t *Table) Each(r Range, what func(print, slot uint64) error) error {
 		}
 		slices.SortFunc(found, func(a, b [2]uint64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 		for _, f := range found {
-			if err := what(f[0], f[1]); err != nil {
+			if err := visit(f[0], f[1]); err != nil {
 				return err
 			}
 		}
@@ -234,44 +219,50 @@ func (t *Table) Each(r Range, what func(print, slot uint64) error) error {
 	return nil
 }
 
-// fill copies the live entries into an array of suitable size, and publishes that. Readers of
-// the old array miss only entries beyond the range that they know.
+// fill copies the live entries into an array of suitable size, and publishes it.
 func (s *shard) fill(r Range) *[]uint64 {
-	var old []uint64
-	if p := s.entries.Load(); p != nil {
-		old = *p
-	}
 	live := 0
-	for _, e := range old {
-		if e != 0 {
-			if _, ok := r.slot(e); ok {
-				live++
-			}
+	for _, e := range s.all() {
+		if _, ok := r.slot(e); ok && e != 0 {
+			live++
 		}
 	}
-	entries := make([]uint64, max((live+1)*100/afterwards, least))
-	for _, e := range old {
-		if e == 0 {
+	return s.replace(max((live+1)*100/afterwards, least), r)
+}
+
+// replace copies the live entries into an array of n entries, and publishes it. Readers of the old array miss
+// only entries that are added later, which are outside the range that they know.
+func (s *shard) replace(n int, r Range) *[]uint64 {
+	entries := make([]uint64, n)
+	used := 0
+	for _, e := range s.all() {
+		if _, live := r.slot(e); !live || e == 0 {
 			continue
 		}
-		if _, ok := r.slot(e); !ok {
-			continue
-		}
-		i := home(e>>32, len(entries))
+		i := home(e>>32, n)
 		for entries[i] != 0 {
-			if i++; i == len(entries) {
+			if i++; i == n {
 				i = 0
 			}
 		}
 		entries[i] = e
+		used++
 	}
-	s.used = live
+	s.used = used
 	s.entries.Store(&entries)
 	return &entries
 }
 
-// Len returns the number of entries, the dead ones that were not taken over included. It is the
-// writer's.
+// all returns the entries of the shard, also dead and empty ones.
+func (s *shard) all() []uint64 {
+	if p := s.entries.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Len returns the number of entries, including dead ones that are not overwritten yet. Only the writer may
+// call it.
 func (t *Table) Len() (n int) {
 	for i := range t.shards {
 		n += t.shards[i].used
@@ -279,7 +270,7 @@ func (t *Table) Len() (n int) {
 	return n
 }
 
-// Bytes returns the memory of the table.
+// Bytes returns the memory of the table in bytes.
 func (t *Table) Bytes() (n int64) {
 	for i := range t.shards {
 		if p := t.shards[i].entries.Load(); p != nil {
