@@ -4,9 +4,7 @@ import (
 	"encoding/binary"
 	"time"
 
-	"github.com/alike-dev/alike/index/internal/table"
 	"github.com/alike-dev/alike/internal/durable"
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 )
@@ -221,20 +219,19 @@ func (b *Batch) query(p *prepared, set func() []uint64) *query {
 	return &query{keys: of(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: of(b.words, p.words), time: p.time, set: set}
 }
 
-// digestKey returns the key that only equal documents share.
-func digestKey(digest [2]uint64) uint64 { return hashing.Mix(digest[0] ^ hashing.Key3 ^ digest[1]<<32) }
+// NewBatch returns an empty batch for Add.
+func (x *Index) NewBatch() *Batch { return x.newBatch(false) }
 
-// appendScaled appends the keys of containment of a set.
-func appendScaled(dst []uint64, scheme minhash.Scaled, set []uint64) []uint64 {
-	n := len(dst)
-	dst = scheme.AppendSketch(dst, set)
-	for i := n; i < len(dst); i++ {
-		dst[i] = hashing.Mix(dst[i]) // hashes below a bound have equal top bits
+// NewCheck returns an empty batch for Check.
+func (x *Index) NewCheck() *Batch { return x.newBatch(true) }
+
+// arrival returns a document of the batch in the form that insert takes.
+func (b *Batch) arrival(p *prepared) arrival {
+	return arrival{
+		keys: of(b.keys, p.keys), ways: p.ways, record: of(b.bytes, p.record), sum: p.sum, id: of(b.ids, p.id),
+		digest: p.digest, words: of(b.words, p.words), time: p.time,
 	}
-	return dst
 }
 
-// after returns the slots of a range that were added after a view was taken.
-func (v *view) after(now table.Range) table.Range {
-	return table.Range{First: max(v.Next, now.First), Next: now.Next}
-}
+// mostPast is the largest number of hashes that one batch remembers.
+const mostPast = 1 << 16

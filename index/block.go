@@ -108,3 +108,15 @@ func parseBlock(value []byte, words int, each func(i int, d *arrival, dead bool)
 	}
 	return docs, nil
 }
+
+// arrival is a document on its way into the collection.
+type arrival struct {
+	keys   []uint64
+	ways   int
+	record []byte // without checksum
+	sum    uint32
+	id     []byte
+	digest [2]uint64
+	words  []uint32
+	time   int64
+}

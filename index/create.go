@@ -20,7 +20,6 @@ import (
 // So a folder with a valid INDEX.new but no INDEX was left unfinished by a process or a power
 // failure. Nothing in it was ever acknowledged, and the next process begins again. A folder with
 // any other content belongs to somebody else, and is not touched.
-const begunFile = headerFile + newSuffix
 
 // Create makes an index in a folder that does not exist or is empty, and opens it. A folder with an
 // index that was begun but not finished counts as empty.

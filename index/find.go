@@ -8,7 +8,9 @@ import (
 
 	"github.com/alike-dev/alike/index/internal/table"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -35,6 +37,7 @@ type finder struct {
 	x     *Index
 	sets  *recipe.SetMaker // nil: recipes without sets
 	slots []uint64
+	keys  []uint64 // of containment, of a query
 	held  facts
 	other []uint64 // set of a document
 	mine  []uint64 // of the query
@@ -49,9 +52,6 @@ func newFinder(x *Index) *finder {
 	}
 	return f
 }
-
-// errGone says that a document no longer exists.
-var errGone = errors.New("document is gone")
 
 // candidates returns the slots of a range, ascending, that share with the query as many keys
 // as the recipe asks for (votes) and whose sketch is admitted. The result is valid until the
@@ -240,4 +240,17 @@ func (f *finder) keysOf(r record) (keys []uint64) {
 		keys = appendScaled(keys, f.x.scaled, f.setOf(r))
 	}
 	return keys
+}
+
+// digestKey returns the key that only equal documents share.
+func digestKey(digest [2]uint64) uint64 { return hashing.Mix(digest[0] ^ hashing.Key3 ^ digest[1]<<32) }
+
+// appendScaled appends the keys of containment of a set.
+func appendScaled(dst []uint64, scheme minhash.Scaled, set []uint64) []uint64 {
+	n := len(dst)
+	dst = scheme.AppendSketch(dst, set)
+	for i := n; i < len(dst); i++ {
+		dst[i] = hashing.Mix(dst[i]) // hashes below a bound have equal top bits
+	}
+	return dst
 }

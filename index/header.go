@@ -27,6 +27,9 @@ const (
 // such a file, and the next one that writes the file removes it.
 const newSuffix = ".new"
 
+// begunFile is the header of an index that is being made, see Create.
+const begunFile = headerFile + newSuffix
+
 // FileNames returns the names of the files and folders that an index has in its folder.
 func FileNames() []string { return []string{headerFile, stateFile, lockFile, storeDir} }
 

@@ -164,34 +164,6 @@ func (s *disk) window() (first, next uint64, clock int64, err error) {
 	return first, next, clock, errors.Join(err, closer.Close())
 }
 
-// each calls what for the values of a kind from one slot up to another, with their slots.
-func (s *disk) each(kind byte, from, to uint64, what func(slot uint64, value []byte) error) error {
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: slotKey(nil, kind, from), UpperBound: slotKey(nil, kind, to)})
-	if err != nil {
-		return asDamage(err)
-	}
-	for ok := it.First(); ok && err == nil; ok = it.Next() {
-		var slot uint64
-		var value []byte
-		if slot, err = parseSlotKey(it.Key()); err == nil {
-			if value, err = it.ValueAndErr(); err == nil {
-				err = what(slot, value)
-			}
-		}
-	}
-	return asDamage(errors.Join(err, it.Close()))
-}
-
-func parseSlotKey(key []byte) (slot uint64, err error) {
-	if len(key) != 9 {
-		return 0, fmt.Errorf("key %q: %w: it has no slot", key, errDamaged)
-	}
-	for _, b := range key[1:] {
-		slot = slot<<8 | uint64(b)
-	}
-	return slot, nil
-}
-
 // readDead marks the documents that are dead.
 func (l *loading) readDead() error {
 	return l.s.each(keyDead, l.held, l.view.Next, func(slot uint64, value []byte) error {

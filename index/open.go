@@ -7,13 +7,12 @@ import (
 	"io/fs"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/dustin/go-humanize"
 
-	"github.com/alike-dev/alike/index/internal/table"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
-	"github.com/alike-dev/alike/internal/setting"
 )
 
 // ErrInUse says that another process has opened the index for writing.
@@ -68,81 +67,6 @@ func (o *OpenOptions) share() {
 	o.Cache = cmp.Or(o.Cache, cache)
 	o.memTable = cmp.Or(o.memTable, uint64(min(max(memory/cacheShare, 1<<20), memTableSize)))
 }
-
-const (
-	cacheShare   = 16 // one in so many bytes of the ceiling is for the cache, with keys in memory
-	leastCache   = 16 << 20
-	tailKeyBytes = 64        // for a key that is not settled: the table, its growth and the documents' facts
-	program      = 24 << 20  // with Pebble
-	leastOnDisk  = 160 << 20 // with KeysOnDisk a growing index stays below this
-	mostBeside   = 104 << 20 // for Pebble's tables in memory and documents on their way, or as many bytes as are held
-)
-
-// ceilingFor returns the least OpenOptions.Memory for an index that holds so many bytes in memory. It adds
-// a tenth, which is needed while shards of the table grow.
-func ceilingFor(held int64) int64 {
-	needed := held + held/10 + program + min(held, mostBeside)
-	return max(needed+leastCache, needed/(cacheShare-1)*cacheShare)
-}
-
-// ErrMemory says that an index with its keys in memory needs more than OpenOptions.Memory.
-var ErrMemory = errors.New("index: too large for memory")
-
-// fits is an error if memory has no room for held bytes of documents in addition to beside bytes of other
-// data. The error names the ceiling for expected bytes.
-func (x *Index) fits(documents uint64, held, expected, beside int64) error {
-	if least := leastOnDisk + beside; x.options.Keys == KeysOnDisk && beside > 0 && 0 < x.ceiling && x.ceiling < least {
-		return setting.Errorf("%w beside what the process does with it: give it %s %s or more", ErrMemory, setting.Memory, roundUp(least))
-	}
-	if x.ceiling == 0 || x.options.Keys == KeysOnDisk || ceilingFor(held)+beside <= x.ceiling {
-		return nil
-	}
-	return setting.Errorf("%w: of its %s documents it holds %s there: give it %s %s or more, or make it with %s %s",
-		ErrMemory, humanize.Comma(int64(documents)), humanize.IBytes(uint64(expected)), setting.Memory, roundUp(ceilingFor(expected)+beside), setting.Keys, KeysOnDisk)
-}
-
-// Memory returns how many bytes of memory the index takes while nothing is added to it.
-func (x *Index) Memory() int64 {
-	v := x.view.Load()
-	held := v.tableBytes() + v.slotBytes()
-	if s, ok := x.store.(*disk); ok {
-		held += s.cache
-	}
-	return held
-}
-
-// FitsBeside is an error of the kind ErrMemory if OpenOptions.Memory has no room for so many more
-// documents, with keys of the recipe only, in addition to so many bytes of other data. The error says how
-// much would suffice.
-func (x *Index) FitsBeside(documents, others int64) error {
-	v := x.view.Load()
-	if x.options.Keys == KeysOnDisk {
-		return nil
-	}
-	x.write.Lock()
-	keys := v.table.Len() + int(documents)*(x.options.Recipe.Keys()+1)
-	x.write.Unlock()
-	held := max(v.table.Bytes(), table.GrownBytes(keys)) + v.slotBytes() + documents*slotSize(x.judge.words)
-	return x.fits(v.Next-v.First+uint64(documents), held, held, max(others, x.beside))
-}
-
-// hasRoom is an error if memory has no room for more documents. It is cheap as long as few documents have
-// come since the last check.
-func (x *Index) hasRoom() error {
-	v := x.view.Load()
-	if x.ceiling == 0 || v.Next < x.asked+chunkDocs {
-		return nil
-	}
-	held := v.table.Bytes() + v.slotBytes()
-	err := x.fits(v.Next-v.First, held, held, x.beside)
-	if err == nil {
-		x.asked = v.Next
-	}
-	return err
-}
-
-// roundUp writes a number of bytes as whole MiB, rounded up.
-func roundUp(bytes int64) string { return fmt.Sprintf("%dMiB", (bytes+1<<20-1)>>20) }
 
 // Open opens the index in a folder. Only one process at a time can have it open for writing: others get
 // ErrInUse.
@@ -357,3 +281,61 @@ func (s *disk) close(x *Index) (err error) {
 	}
 	return errors.Join(err, s.release())
 }
+
+// defaultCache is how many bytes of the store are cached in memory; keysCache is the same with KeysOnDisk,
+// where each look-up reads the store.
+const (
+	defaultCache = 64 << 20
+	keysCache    = 256 << 20
+)
+
+// storeOptions returns the options for Pebble.
+func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
+	if s.cache == 0 {
+		s.cache = defaultCache
+		if s.onDisk {
+			s.cache = keysCache
+		}
+	}
+	o := &pebble.Options{
+		FS: &guarded{s.fs, s.fail}, ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
+		CacheSize: s.cache, MemTableSize: memTable, MemTableStopWritesThreshold: memTablesAtOnce, L0StopWritesThreshold: 24,
+		Logger: (*diskLogger)(s),
+		// The reader gets the error; without this listener Pebble would end the process.
+		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
+	}
+	for i := range o.Levels {
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // many ids that are looked up are not in the store
+		o.Levels[i].BlockSize = 8 << 10                   // a record is read with its block
+		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.FastestCompression }
+	}
+	// Pebble soon rewrites the tables of level 0.
+	o.Levels[0].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
+	if s.onDisk {
+		o.Comparer = bucketOrder
+		for i := range o.TargetFileSizes {
+			o.TargetFileSizes[i] = tableFile
+			o.Levels[i].BlockSize = 4 << 10 // a look-up of a key that exists reads one block
+		}
+	}
+	o.EnsureDefaults()
+	s.options = o
+	return o
+}
+
+// diskLogger is a disk as Pebble's logger.
+type diskLogger disk
+
+func (*diskLogger) Infof(string, ...any) {}
+
+func (*diskLogger) Errorf(string, ...any) {}
+
+// Pebble calls Fatalf when it cannot go on. It must not return.
+func (l *diskLogger) Fatalf(format string, args ...any) {
+	(*disk)(l).fail(fmt.Errorf(format, args...))
+	select {} // see guarded
+}
+
+// DefaultTailKeys is how many keys memory holds, including keys on their way to the disk: the keys of
+// 246,000 documents of the default recipe.
+const DefaultTailKeys = 1 << 22

@@ -7,9 +7,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// mostPast is the largest number of hashes that one batch remembers.
-const mostPast = 1 << 16
-
 // pastSlack is by how many hashes the history may exceed Options.History before old ones
 // are removed.
 const pastSlack = 1 << 17

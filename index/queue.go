@@ -2,6 +2,7 @@ package index
 
 import (
 	"sync"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -151,4 +152,37 @@ func (s *disk) filled() float64 {
 	s.queue.mu.RLock()
 	defer s.queue.mu.RUnlock()
 	return float64(s.queue.bytes) / float64(s.mostQueued())
+}
+
+// commit writes a batch and closes it.
+func (s *disk) commit(b *pebble.Batch) error {
+	number, err := s.enqueue(b)
+	if err == nil {
+		err = s.wait(number)
+	}
+	s.slow()
+	return err
+}
+
+// longestWait is the longest wait of a batch when batches come faster than the disk can write them.
+const longestWait = 5 * time.Millisecond
+
+// slow delays the writer a little while the queue is more than half full, or Pebble has many tables in memory to
+// write. When the queue is full, the writer would wait long, and at memTablesAtOnce Pebble would stop all writes.
+func (s *disk) slow() {
+	filled := s.filled()
+	if s.recent >= 1<<20 { // the metrics cost some microseconds
+		m, err := s.metrics()
+		if err != nil {
+			return // the next write returns the error
+		}
+		size := float64(m.MemTable.Size) / float64(memTablesAtOnce*s.options.MemTableSize)
+		if size <= 0.5 {
+			s.recent = 0
+		}
+		filled = max(filled, size)
+	}
+	if filled > 0.5 {
+		time.Sleep(min(time.Duration((filled-0.5)*float64(2*longestWait)), longestWait))
+	}
 }

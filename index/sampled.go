@@ -9,6 +9,10 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
+// ErrRecall says that a search cannot promise the recall. Errors of this kind name what it can
+// promise.
+var ErrRecall = errors.New("index: recall out of reach")
+
 // A sampling describes a query before its candidates are known: how many of its features are keys of
 // containment, and how many of these keys have full buckets.
 type sampling struct {
@@ -23,12 +27,12 @@ type sampling struct {
 //
 // The recall is promised on average over seeds, or for the sample of this query. A query whose shingles
 // are all in a document finds it with certainty by any of its keys. A query without keys is refused.
-func (s *Searcher) sampled(v *view, q *query, t measure.Threshold, recall float64) (slots []uint64, err error) {
+func (f *finder) sampled(v *view, q *query, t measure.Threshold, recall float64) (slots []uint64, err error) {
 	if t.Measure() == measure.MaxContainment {
 		return nil, setting.Errorf("%w: a short document inside the query may have no key: take containment, which asks for the query inside a document, or %s exact", ErrRecall, setting.Candidates)
 	}
 	set := q.features()
-	has := sampling{features: uint64(len(set)), shared: t.MinOverlap(uint64(len(set)), math.MaxUint32), scale: uint64(s.x.options.Containment)}
+	has := sampling{features: uint64(len(set)), shared: t.MinOverlap(uint64(len(set)), math.MaxUint32), scale: uint64(f.x.options.Containment)}
 	if has.shared > has.features {
 		return nil, nil // no document can share that many features
 	}
@@ -36,15 +40,15 @@ func (s *Searcher) sampled(v *view, q *query, t measure.Threshold, recall float6
 		return nil, setting.Errorf("%w: the index has no keys for %s: make it with %s %d, or take %s exact, which compares every document",
 			ErrRecall, t.Measure(), setting.Containment, scaleFor(has.shared, recall), setting.Candidates)
 	}
-	s.keys = appendScaled(s.keys[:0], s.x.scaled, set)
-	has.keys = uint64(len(s.keys))
+	f.keys = appendScaled(f.keys[:0], f.x.scaled, set)
+	has.keys = uint64(len(f.keys))
 
-	f, most := s.finder, s.x.options.BucketCap
+	most := f.x.options.BucketCap
 	buckets := buckets{view: v, most: most}
 	defer func() { err = errors.Join(err, buckets.close()) }()
-	v.touch(s.keys)
+	v.touch(f.keys)
 	f.slots = f.slots[:0]
-	for _, key := range s.keys {
+	for _, key := range f.keys {
 		from := len(f.slots)
 		if f.slots, err = buckets.append(f.slots, key, v.Range); err != nil {
 			return nil, err

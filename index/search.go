@@ -32,10 +32,6 @@ type SearchOptions struct {
 	Passages bool
 }
 
-// ErrRecall says that a search cannot promise the recall. Errors of this kind name what it can
-// promise.
-var ErrRecall = errors.New("index: recall out of reach")
-
 // A Match is a document that a search has found.
 type Match struct {
 	Slot       uint64
@@ -148,7 +144,7 @@ func (s *Searcher) candidates(v *view, q *query, t measure.Threshold, recall flo
 	if _, distance := r.Distance(); !distance { // with a distance, keys miss nothing
 		least, ok := t.LeastJaccard()
 		if !ok {
-			return s.sampled(v, q, t, recall)
+			return s.finder.sampled(v, q, t, recall)
 		}
 		// Bands that were tuned for the recall at the recipe's threshold are trusted there.
 		if got := r.Banding().Probability(r.Agreement(least)); got < recall && t != r.Threshold() {

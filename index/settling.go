@@ -42,12 +42,6 @@ type settling struct {
 	err     error         // of run
 }
 
-// late collects changes to documents while they are being settled.
-type late struct {
-	keys []keyOf
-	dead []uint64
-}
-
 var errStopped = errors.New("index: stopped")
 
 // keyParts is the number of parts, in the order of prints, by which keys are sorted.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/cockroachdb/pebble/v2"
+
 	"github.com/alike-dev/alike/index/internal/table"
 )
 
@@ -85,12 +87,22 @@ type view struct {
 	table  *table.Table // keys of the documents from frozen on
 	words  int          // of a document
 
-	// With keys on disk, see settle.go.
+	// With keys on disk, see settled.go.
 	settled uint64          // all data of documents before this slot are on disk
 	frozen  uint64          // documents from settled up to this slot are being settled; equals settled if there are none
 	older   *table.Table    // keys of the documents being settled; nil: there are none
-	disk    *disk           // the store of settled documents
+	disk    settledStore    // nil: no documents are settled
 	gone    map[uint64]bool // settled documents that the current batch has removed; only in the writer's view
+}
+
+// A settledStore reads settled documents, also while the writer settles more.
+type settledStore interface {
+	// facts reads the facts of a document, and tells whether it is alive.
+	facts(slot uint64, words int, f *facts) (alive bool, err error)
+	// hasFacts tells whether a document is alive. It is true if the store cannot tell.
+	hasFacts(slot uint64) bool
+	// newBuckets returns an iterator over the keys of the view's settled documents.
+	newBuckets(v *view) (*pebble.Iterator, error)
 }
 
 // chunk returns the chunk of a slot that is not settled.

@@ -19,20 +19,6 @@ func (x *Index) inTime(a, b int64) bool {
 	return age == 0 || a-b <= age && b-a <= age
 }
 
-// tick sets the time of a document that has none, and advances the clock to its time.
-func (x *Index) tick(p *prepared) {
-	if !p.timed {
-		p.time = x.untimed()
-	}
-	to := p.time
-	if now := x.options.Window.Now; now != nil {
-		to = min(to, now().Add(x.options.Window.Late).UnixNano())
-	}
-	if to > x.clock.Load() {
-		x.clock.Store(to)
-	}
-}
-
 // untimed returns the time of a document that has none.
 func (x *Index) untimed() int64 {
 	if now := x.options.Window.Now; now != nil {

@@ -1,29 +1,23 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 )
 
-// A store holds the records. Any number of goroutines may call get; only the writer calls the other methods,
-// except sync, which may be called at any time.
-type store interface {
-	inMemory() bool
-	// get appends the record of a slot of the view, without its checksum; errGone if it has expired meanwhile.
-	get(x *Index, v *view, slot uint64, dst []byte) ([]byte, error)
-	slotOf(id []byte) (slot uint64, found bool, err error)
-	// apply stores the changes of the writer's batch: pending, dead, and the start of the window.
-	apply(x *Index) error
-	// note returns the note with a name, nil if there is none.
-	note(name string) ([]byte, error)
-	sync() error
-	close(x *Index) error
-	bytes(v *view) int64
-	keyBytes() int64
-	// settle begins to move documents from memory to the disk, if keys are on disk and there are enough of them,
-	// and ends what it began before; with all it moves all documents and waits for that.
-	settle(x *Index, all bool) error
+// New returns an empty index in memory.
+func New(o Options) (*Index, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Keys == KeysOnDisk {
+		return nil, errors.New("index: one in memory has its keys there: leave keys on disk out, or make it in a folder")
+	}
+	x := newIndex(o.withDefaults())
+	x.store = newMemory(o.ByID)
+	return x, nil
 }
 
 // memory stores records in the chunks.
@@ -111,9 +105,12 @@ func (x *Index) adopts(from uint64) bool {
 	return true
 }
 
-func (m *memory) sync() error               { return nil }
-func (m *memory) close(*Index) error        { return nil }
-func (m *memory) keyBytes() int64           { return 0 }
+func (m *memory) sync() error { return nil }
+
+func (m *memory) close(*Index) error { return nil }
+
+func (m *memory) keyBytes() int64 { return 0 }
+
 func (m *memory) settle(*Index, bool) error { return nil }
 
 func (m *memory) bytes(v *view) (n int64) {

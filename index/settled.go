@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,98 +11,19 @@ import (
 	"github.com/alike-dev/alike/index/internal/table"
 )
 
-// With KeysOnDisk memory holds only the last documents. When they have half of OpenOptions.TailKeys keys,
-// all that memory holds of them is settled: written to tables of the store, in order, and released.
-// Another goroutine does that, see settling. Meanwhile the keys being settled stay in a table of their
-// own, and the keys of new documents go into a second one.
+// With KeysOnDisk, memory holds only the last documents. When they have half of OpenOptions.TailKeys keys, all data
+// of them are settled: written to tables of the store, in order, and released from memory. Another goroutine does
+// that, see settling. Meanwhile the keys that are being settled stay in a table of their own (older), and the keys
+// of new documents go into a second one (table).
 //
-//	memory: slots from frozen on            view.table, chunks; in the store their blocks
-//	        from settled up to frozen       view.older, chunks; likewise
-//	disk:   slots before that               k print slot → nothing    the keys
-//	                                        p slot → facts            time, digest, words
-//	        f                               settled, trimmed, living documents
-//	        g                               documents before it have keys and facts on disk, settled or not
+//	slots                       keys          facts     in the store
+//	from frozen on              view.table    chunks    blocks
+//	from settled up to frozen   view.older    chunks    blocks
+//	before settled              disk, k       disk, p   keys and facts
 //
-// The tables in memory tell keys apart by their prints, and so does the disk: all places have the same
-// buckets. A reader looks into all of them. Buckets on disk have no size limit; the reader takes the first
-// Options.BucketCap documents, which are those that a table would have.
-const (
-	keyKey   = 'k'
-	keyFacts = 'p'
-	keyTail  = 'f'
-	keyReady = 'g'
-)
-
-const (
-	printSize  = (table.PrintBits + 7) / 8
-	prefixSize = 1 + printSize // of a key of kind k: the part that is in Pebble's Bloom filters
-	keySize    = prefixSize + 8
-)
-
-// DefaultTailKeys is how many keys memory holds, including keys on their way to the disk: the keys of
-// 246,000 documents of the default recipe.
-const DefaultTailKeys = 1 << 22
-
-// keyOf is a key that a settled document gains or loses.
-type keyOf struct {
-	print, slot uint64
-	has         bool
-}
-
-func (k keyOf) append(dst []byte) []byte {
-	var print [8]byte
-	binary.BigEndian.PutUint64(print[:], k.print)
-	return binary.BigEndian.AppendUint64(append(append(dst, keyKey), print[8-printSize:]...), k.slot)
-}
-
-// put adds the change to a batch.
-func (k keyOf) put(b *pebble.Batch) error {
-	if k.has {
-		return b.Set(k.append(nil), nil, nil)
-	}
-	return b.Delete(k.append(nil), nil)
-}
-
-func parseKeyOf(b []byte) (k keyOf, err error) {
-	if len(b) != keySize {
-		return k, fmt.Errorf("key %q: %w: it has no slot", b, errDamaged)
-	}
-	var print [8]byte
-	copy(print[8-printSize:], b[1:])
-	return keyOf{binary.BigEndian.Uint64(print[:]), binary.BigEndian.Uint64(b[prefixSize:]), true}, nil
-}
-
-func compareKeys(a, b keyOf) int {
-	return cmp.Or(cmp.Compare(a.print, b.print), cmp.Compare(a.slot, b.slot))
-}
-
-// bucketOrder is the order of bytes. It splits keys of kind k so that Pebble's filters have them without
-// their slots.
-var bucketOrder = func() *pebble.Comparer {
-	c := *pebble.DefaultComparer
-	c.Name = "alike buckets"
-	c.Split = func(key []byte) int {
-		if len(key) > prefixSize && key[0] == keyKey {
-			return prefixSize
-		}
-		return len(key)
-	}
-	next := c.ImmediateSuccessor
-	c.ImmediateSuccessor = func(dst, prefix []byte) []byte {
-		if len(prefix) != prefixSize || prefix[0] != keyKey {
-			return next(dst, prefix)
-		}
-		n := len(dst)
-		dst = append(dst, prefix...)
-		for i := len(dst) - 1; i >= n; i-- {
-			if dst[i]++; dst[i] != 0 {
-				break
-			}
-		}
-		return dst
-	}
-	return &c
-}()
+// The tables in memory tell keys apart by their prints, and so does the disk, so a bucket is the same in all three
+// places. A reader looks into all of them. A bucket on disk has no size limit: the reader takes the first
+// Options.BucketCap documents, which are those that a table in memory would have taken.
 
 // buckets looks up keys in a view, for one query. The caller closes it.
 type buckets struct {
@@ -121,8 +41,8 @@ func (b *buckets) close() error {
 	return asDamage(b.it.Close())
 }
 
-// append appends the slots of the range that have the key, in no order, BucketCap or more if the bucket is
-// full. Expected O(1), plus O(bucket).
+// append appends the slots of the range that have the key, in no particular order. If the bucket is full, it
+// appends BucketCap slots or more. O(1 + bucket) expected.
 func (b *buckets) append(dst []uint64, key uint64, r table.Range) (slots []uint64, err error) {
 	v, from := b.view, len(dst)
 	if v.settled <= v.First && v.older == nil {
@@ -236,21 +156,6 @@ func parseFacts(value []byte, slot uint64, words int, f *facts) error {
 	}
 	f.words = f.read
 	return nil
-}
-
-// putSettled stores the changes of a batch to settled documents.
-func (s *disk) putSettled(b *pebble.Batch, x *Index) (err error) {
-	if !s.onDisk {
-		return nil
-	}
-	for _, k := range x.keyed {
-		err = errors.Join(err, k.put(b))
-	}
-	return errors.Join(err, b.Set([]byte{keyTail}, s.tail(x, x.growing.settled, s.trimmed), nil))
-}
-
-func (s *disk) tail(x *Index, settled, trimmed uint64) []byte {
-	return sealed(appendNumbers(nil, []uint64{settled, trimmed, uint64(x.counts.live.Load())}), 0)
 }
 
 // readTail reads how far documents are settled, and how far they have keys and facts on disk.
