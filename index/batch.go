@@ -52,7 +52,6 @@ type Batch struct {
 	maker  *recipe.Maker
 	finder *finder
 	scaled minhash.Scaled
-	set    []uint64
 	ids    []byte
 
 	columns []byte
@@ -120,8 +119,8 @@ func (b *Batch) Reset() {
 	if cap(b.bytes) > mostScratch {
 		b.bytes = nil
 	}
-	if cap(b.set) > mostScratch/8 {
-		b.set = nil
+	if cap(b.finder.text) > mostScratch/8 {
+		b.finder.text = nil
 	}
 }
 
@@ -141,7 +140,7 @@ func (b *Batch) Add(d Document) {
 		b.keys = append(b.maker.AppendKeys(b.keys), digestKey(made.Digest))
 	}
 	p.ways = len(b.keys) - from
-	set := b.sets(d.Text)
+	set := b.finder.setOfText(b.maker, d.Text)
 	if b.x.options.Containment > 0 && made.Features > 0 {
 		b.keys = appendScaled(b.keys, b.scaled, set())
 	}
@@ -154,20 +153,6 @@ func (b *Batch) Add(d Document) {
 		b.look(&p, set)
 	}
 	b.docs = append(b.docs, p)
-}
-
-// sets returns a function that returns the set of the last text that the maker made.
-func (b *Batch) sets(text []byte) func() []uint64 {
-	if len(text) <= recipe.LongText {
-		return b.maker.Set
-	}
-	made := false
-	return func() []uint64 {
-		if !made {
-			b.set, made = b.finder.sets.AppendSet(b.set[:0], text), true
-		}
-		return b.set
-	}
 }
 
 func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {

@@ -41,6 +41,7 @@ type finder struct {
 	held  facts
 	other []uint64 // set of a document
 	mine  []uint64 // of the query
+	text  []uint64 // see setOfText
 	value []byte
 	maker *recipe.Maker // nil: not needed yet
 }
@@ -166,6 +167,21 @@ func (f *finder) compare(v *view, slot uint64, q *query, read func(slot uint64) 
 	}
 	similarity, alike = j.comparer.Sets(q.features(), f.setOf(r))
 	return similarity, alike, nil
+}
+
+// setOfText returns a function that returns the set of a text, which must be the last one that m made. A long text's
+// set is made when the function is first called; it is valid until setOfText's next result is called.
+func (f *finder) setOfText(m *recipe.Maker, text []byte) func() []uint64 {
+	if len(text) <= recipe.LongText || f.sets == nil {
+		return m.Set
+	}
+	made := false
+	return func() []uint64 {
+		if !made {
+			f.text, made = f.sets.AppendSet(f.text[:0], text), true
+		}
+		return f.text
+	}
 }
 
 // setOf returns the set of a document. It is valid until the next call.

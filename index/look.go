@@ -15,7 +15,6 @@ type Looker struct {
 	finder *finder
 	keys   []uint64
 	words  []uint32
-	set    []uint64
 	name   []byte
 }
 
@@ -34,13 +33,7 @@ func (l *Looker) Look(m *recipe.Maker, made recipe.Made, text []byte) (id []byte
 	x, v := l.x, l.x.view.Load()
 	l.keys = append(m.AppendKeys(l.keys[:0]), digestKey(made.Digest))
 	l.words = x.judge.appendWords(l.words[:0], m.Signature())
-	q := &query{keys: l.keys, digest: made.Digest, words: l.words, time: x.untimed(), set: m.Set}
-	if len(text) > recipe.LongText {
-		q.set = func() []uint64 {
-			l.set = l.finder.sets.AppendSet(l.set[:0], text)
-			return l.set
-		}
-	}
+	q := &query{keys: l.keys, digest: made.Digest, words: l.words, time: x.untimed(), set: l.finder.setOfText(m, text)}
 	read := l.finder.read(v)
 	r := table.Range{First: v.First, Next: min(v.Next, l.before)}
 	slot, similarity, found, err := l.finder.oldest(v, r, q, read)

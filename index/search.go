@@ -50,7 +50,6 @@ type Searcher struct {
 	shingle   int
 	keys      []uint64
 	words     []uint32
-	set       []uint64
 }
 
 // NewSearcher returns a searcher.
@@ -129,12 +128,7 @@ func (s *Searcher) all(v *view, q *query, t measure.Threshold, o SearchOptions) 
 func (s *Searcher) query(text []byte, made recipe.Made) *query {
 	s.keys = append(s.maker.AppendKeys(s.keys[:0]), digestKey(made.Digest))
 	s.words = s.x.judge.appendWords(s.words[:0], s.maker.Signature())
-	q := &query{keys: s.keys, digest: made.Digest, words: s.words, set: s.maker.Set}
-	if len(text) > recipe.LongText && s.x.judge.bySets {
-		s.set = s.finder.sets.AppendSet(s.set[:0], text)
-		q.set = func() []uint64 { return s.set }
-	}
-	return q
+	return &query{keys: s.keys, digest: made.Digest, words: s.words, set: s.finder.setOfText(s.maker, text)}
 }
 
 // candidates returns the documents that may reach the threshold, ascending, by the keys for its

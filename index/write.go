@@ -123,6 +123,7 @@ func (x *Index) Delete(ids ...[]byte) (n int, err error) {
 	return n, x.commit()
 }
 
+// begin begins a batch of changes; b is nil if they come from no Batch.
 func (x *Index) begin(b *Batch) {
 	v := x.view.Load()
 	x.batch = b
@@ -137,46 +138,57 @@ func (x *Index) begin(b *Batch) {
 }
 
 // decide decides about one document of a batch.
-func (x *Index) decide(b *Batch, p *prepared) (v Verdict, err error) {
+func (x *Index) decide(b *Batch, p *prepared) (Verdict, error) {
 	x.counts.checked.Add(1)
-	wasTimed := p.timed
+	if err := x.findOriginal(b, p); err != nil {
+		return Verdict{}, err
+	}
+	late := x.tooLate(p.time)
+	switch {
+	case p.found:
+		return x.duplicate(b, p, late)
+	case late:
+		x.counts.late.Add(1)
+		return Verdict{New: true, Late: true}, nil
+	}
+	v := Verdict{New: true, Slot: x.next}
+	return v, x.insert(b.arrival(p))
+}
+
+// findOriginal completes the search that the batch has made in its view: the document that it has found may have
+// gone since, and documents that were added since may be similar.
+func (x *Index) findOriginal(b *Batch, p *prepared) (err error) {
 	x.tick(p)
 	now := table.Range{First: x.growing.First, Next: x.next}
 	grown := x.growing
 	grown.Range = now
-	q := b.query(p, func() []uint64 { return x.finder.querySet(of(b.bytes, p.record)) })
 	look := b.view.after(now)
 	if p.found {
-		alive, err := p.slot >= grown.First, error(nil)
+		alive := p.slot >= grown.First
 		if alive {
-			alive, err = grown.facts(p.slot, &x.finder.held)
-		}
-		if err != nil {
-			return v, err
+			if alive, err = grown.facts(p.slot, &x.finder.held); err != nil {
+				return err
+			}
 		}
 		if !alive || x.tooLate(x.finder.held.time) {
-			look, p.found = now, false // the document that it was like has gone
+			look, p.found = now, false // the document has gone
 		}
 	}
-	if !wasTimed && x.options.Window.Age > 0 {
+	if !p.timed && x.options.Window.Age > 0 {
 		look, p.found = now, false // the batch searched with another time
 	}
-	if !p.found {
-		p.slot, p.similarity, p.found, err = x.finder.oldest(&grown, look, q, x.read)
-		if err != nil {
-			return v, err
-		}
+	if p.found {
+		return nil
 	}
-	if !p.found {
-		if x.tooLate(p.time) {
-			x.counts.late.Add(1)
-			return Verdict{New: true, Late: true}, nil
-		}
-		v = Verdict{New: true, Slot: x.next}
-		return v, x.insert(b.arrival(p))
-	}
+	q := b.query(p, func() []uint64 { return x.finder.querySet(of(b.bytes, p.record)) })
+	p.slot, p.similarity, p.found, err = x.finder.oldest(&grown, look, q, x.read)
+	return err
+}
+
+// duplicate returns the verdict on a document for which a similar one was found, and refreshes that one.
+func (x *Index) duplicate(b *Batch, p *prepared, late bool) (v Verdict, err error) {
 	x.counts.duplicates.Add(1)
-	v = Verdict{Slot: p.slot, Similarity: p.similarity, Late: x.tooLate(p.time)}
+	v = Verdict{Slot: p.slot, Similarity: p.similarity, Late: late}
 	r, err := x.read(p.slot)
 	if err != nil {
 		return v, err
@@ -191,7 +203,7 @@ func (x *Index) decide(b *Batch, p *prepared) (v Verdict, err error) {
 			return v, err
 		}
 	}
-	if x.options.Window.Refresh && !v.Late {
+	if x.options.Window.Refresh && !late {
 		err = x.refresh(p.slot, p.time, r)
 	}
 	return v, err
@@ -340,7 +352,7 @@ func (x *Index) keysOf(a *arrival, now table.Range) ([]uint64, error) {
 	return a.keys, err
 }
 
-// bury removes a document with these keys from the collection.
+// bury removes a document, and its keys, from the collection.
 func (x *Index) bury(slot uint64, keys []uint64) {
 	if slot < x.growing.settled {
 		x.growing.gone[slot] = true
