@@ -119,6 +119,7 @@ func (f *File) setUp(r io.Reader) error {
 	}
 	if f.plain {
 		f.start = int64(len(f.header))
+		f.o.BlockSize = blockSizeFor(f.size, f.o.BlockSize)
 		f.blocks = (f.size - f.start + int64(f.o.BlockSize) - 1) / int64(f.o.BlockSize)
 	}
 	return nil

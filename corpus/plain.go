@@ -3,6 +3,7 @@ package corpus
 import (
 	"bytes"
 	"io"
+	"slices"
 
 	"github.com/alike-dev/alike/internal/fault"
 )
@@ -23,8 +24,20 @@ import (
 // the rest of most records, and the cost stays below 2 %.
 func slackSize(blockSize int) int64 { return int64(max(blockSize/64, 512)) }
 
-// searchChunk is how many bytes are read at once when looking for the end of a record.
-const searchChunk = 256 << 10
+// When looking for the end of a record, firstSearch bytes are read at once, then more, up to mostSearch.
+const firstSearch, mostSearch = 16 << 10, 256 << 10
+
+// A small file has fewBlocks blocks, but none below leastBlock: with a few large ones, one worker would
+// wait for another's last, and each would touch memory for a large block for the first time.
+const (
+	fewBlocks  = 32
+	leastBlock = 64 << 10
+)
+
+// blockSizeFor returns the size of a file's blocks, at most that of the options.
+func blockSizeFor(size int64, most int) int {
+	return int(min(max(size/fewBlocks, leastBlock), int64(most)))
+}
 
 func (f *File) nextPlain(b *Block) error {
 	k := f.claimed.Add(1) - 1
@@ -97,14 +110,13 @@ func (f *File) recordEnd(b *Block, buf *[]byte, from int64, begin int, hi int64)
 // findLineEnd returns the place after the first line end at or after pos (the
 // end of the file counts as one), or -1 if it is beyond limit.
 func (f *File) findLineEnd(b *Block, pos, limit int64) (int64, error) {
-	if cap(b.scratch) < searchChunk {
-		b.scratch = make([]byte, searchChunk)
-	}
-	for pos < f.size {
+	for size := int64(firstSearch); pos < f.size; size = min(2*size, mostSearch) {
 		if pos > limit {
 			return -1, nil
 		}
-		chunk := b.scratch[:min(searchChunk, f.size-pos)]
+		size = min(size, f.size-pos)
+		b.scratch = slices.Grow(b.scratch[:0], int(size))
+		chunk := b.scratch[:size]
 		if err := f.readAt(chunk, pos); err != nil {
 			return 0, err
 		}

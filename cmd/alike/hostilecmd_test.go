@@ -139,8 +139,7 @@ func TestEveryByteOfAnArchiveFlippedOrCutOff(t *testing.T) {
 // sketches runs alike sketch in this process.
 func sketches(name string) (string, error) {
 	var out bytes.Buffer
-	cmd := newRoot()
-	cmd.SetArgs([]string{"sketch", name, "--quiet"})
+	cmd := newRoot([]string{"sketch", name, "--quiet"})
 	cmd.SetOut(&out)
 	err := cmd.Execute()
 	return out.String(), err

@@ -19,8 +19,7 @@ import (
 // runCommand calls the command as main does, with its messages thrown away.
 func runCommand(t *testing.T, args ...string) {
 	t.Helper()
-	cmd := newRoot()
-	cmd.SetArgs(args)
+	cmd := newRoot(args)
 	cmd.SetErr(io.Discard)
 	if err := cmd.Execute(); err != nil {
 		t.Fatalf("alike %s: %v", strings.Join(args, " "), err)

@@ -7,9 +7,26 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
+func TestTheCommandThatIsAskedForIsMadeAlone(t *testing.T) {
+	for _, c := range newRoot(nil).Commands() {
+		if c.Name() == "help" || c.Name() == "completion" {
+			continue
+		}
+		alone := newRoot([]string{c.Name()})
+		if found, _, err := alone.Find([]string{c.Name()}); err != nil || found.Name() != c.Name() {
+			t.Errorf("%s is not made when it is asked for: %v", c.Name(), err)
+		}
+		for _, other := range alone.Commands() {
+			if n := other.Name(); n != c.Name() && n != "help" && n != "completion" {
+				t.Errorf("%s is made for %s", n, c.Name())
+			}
+		}
+	}
+}
+
 func TestEverySettingThatMessagesNameIsAFlag(t *testing.T) {
 	known := map[string]bool{}
-	commands := newRoot().Commands()
+	commands := newRoot(nil).Commands()
 	for _, c := range commands {
 		commands = append(commands, c.Commands()...)
 	}

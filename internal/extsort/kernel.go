@@ -32,13 +32,13 @@ const bucketSize = 4
 //	    whatever the keys. Equal entries cannot be told apart, so no cut need be
 //	    stable.
 type kernel struct {
-	scratch []Entry
+	most    int      // length up to which scratch grows
+	scratch []Entry  // as long as the longest part that was cut with it
 	counts  []uint32 // a stack: the cuts above the current one keep theirs
 }
 
-func newKernel(part int) *kernel {
-	return &kernel{scratch: make([]Entry, scratchLen(part)), counts: make([]uint32, 0, part)}
-}
+// newKernel returns a kernel for parts of about the given length.
+func newKernel(part int) *kernel { return &kernel{most: scratchLen(part)} }
 
 // sort sorts a by key, then value.
 func (k *kernel) sort(a []Entry) {
@@ -53,7 +53,7 @@ func (k *kernel) sort(a []Entry) {
 	switch {
 	case differ == 0:
 		k.sortValues(a)
-	case len(a) > len(k.scratch):
+	case len(a) > k.most:
 		k.cutInPlace(a, uint(bits.Len64(differ)))
 	default:
 		k.cut(a, uint(bits.Len64(differ)))
@@ -94,6 +94,9 @@ func (k *kernel) cut(a []Entry, top uint) {
 	}
 	for b := range buckets {
 		counts[b+1] += counts[b]
+	}
+	if len(a) > len(k.scratch) {
+		k.scratch = make([]Entry, min(k.most, max(len(a), 2*len(k.scratch))))
 	}
 	from := k.scratch[:len(a)]
 	copy(from, a)

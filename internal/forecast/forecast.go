@@ -5,8 +5,8 @@ package forecast
 
 import (
 	"math"
-	"slices"
 
+	"github.com/alike-dev/alike/internal/distinct"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/lsh"
@@ -185,7 +185,7 @@ func (by *Options) hotWeights(o *overlaps, each float64) []float64 {
 type overlaps struct {
 	thin   uint     // a token counts if this many bits of its hash are 0
 	docs   []uint32 // whose sets they are
-	sizes  []int
+	sizes  []int    // in tokens that count, set by count
 	tokens []uint64 // a token's hash without the lowest setBits, and the number of a set that holds it
 	shared []uint32 // tokens of sets a < b at a·len(sizes) + b
 	ranked []uint64 // set<<48 | holders<<32 | number of a token that the set holds, ascending
@@ -201,20 +201,22 @@ func (o *overlaps) wants(token uint64) bool { return hashing.Mix(token)&(1<<o.th
 
 func (o *overlaps) add(doc uint32, set []uint64) {
 	o.docs = append(o.docs, doc)
-	before := len(o.tokens)
 	for _, token := range set {
 		if o.wants(token) {
 			o.tokens = append(o.tokens, hashing.Mix(token)>>setBits<<setBits|uint64(len(o.sizes)))
 		}
 	}
-	o.sizes = append(o.sizes, len(o.tokens)-before)
+	o.sizes = append(o.sizes, 0)
 }
 
 // count counts the common tokens of each two sets, and ranks each set's tokens by how many sets hold
 // them.
 func (o *overlaps) count() {
-	slices.Sort(o.tokens)
+	o.tokens = distinct.Sort(o.tokens)
 	n := len(o.sizes)
+	for _, token := range o.tokens { // two tokens of a set that were taken for one are one now
+		o.sizes[token%(1<<setBits)]++
+	}
 	o.shared = make([]uint32, n*n)
 	o.ranked = make([]uint64, 0, len(o.tokens))
 	number := uint64(0)
@@ -234,7 +236,7 @@ func (o *overlaps) count() {
 		}
 		start = end
 	}
-	slices.Sort(o.ranked)
+	o.ranked = distinct.Sort(o.ranked) // which all differ
 }
 
 // eachPair calls visit for every pair of sets with common tokens. It needs count.

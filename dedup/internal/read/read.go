@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -267,6 +268,9 @@ func (w *worker) make(record *corpus.Record) (recipe.Made, error) {
 	return made, nil
 }
 
+// leastSets is the room, in features, for the sets of a segment: there are more than a few, or none.
+const leastSets = 1 << 13
+
 func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) (err error) {
 	w.watch.lap(stepParse)
 	c := w.rows.Columns()
@@ -276,8 +280,12 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 	if w.Table.Words > 0 {
 		c.Signatures = append(c.Signatures, w.maker.Signature()...)
 	}
-	if w.table.KeepsSets() {
-		c.Features = append(c.Features, w.maker.Set()...)
+	if w.table.KeepsSet(len(c.Features) + made.Features) {
+		set := w.maker.Set()
+		if len(c.Features)+len(set) > cap(c.Features) {
+			c.Features = slices.Grow(c.Features, max(len(set), len(c.Features), leastSets))
+		}
+		c.Features = append(c.Features, set...)
 	}
 	var value []byte
 	if len(record.Fields) > 0 {
