@@ -67,11 +67,18 @@ func (s *disk) fail(err error) {
 	}
 }
 
+func (s *disk) err() error {
+	if err := s.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // do calls a write of Pebble. It returns when the write has returned, or when the write has failed and will
 // never return: see guarded.
 func (s *disk) do(write func() error) error {
-	if err := s.failed.Load(); err != nil {
-		return *err
+	if err := s.err(); err != nil {
+		return err
 	}
 	done := make(chan error, 1)
 	go func() { done <- write() }()
@@ -79,7 +86,7 @@ func (s *disk) do(write func() error) error {
 	case err := <-done:
 		return err
 	case <-s.broken:
-		return *s.failed.Load()
+		return s.err()
 	}
 }
 

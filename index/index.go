@@ -82,8 +82,8 @@ type noteOf struct {
 	value []byte
 }
 
-// A store holds the records. Any number of goroutines may call get; only the writer calls the other methods,
-// except sync, which may be called at any time.
+// A store holds the records. Any number of goroutines may call get, sync and err; only the writer calls the other
+// methods.
 type store interface {
 	inMemory() bool
 	// get appends the record of a slot of the view, without its checksum; errGone if it has expired meanwhile.
@@ -94,6 +94,8 @@ type store interface {
 	// note returns the note with a name, nil if there is none.
 	note(name string) ([]byte, error)
 	sync() error
+	// err returns the error of a write after which the store takes no more writes, or nil.
+	err() error
 	close(x *Index) error
 	bytes(v *view) int64
 	keyBytes() int64
@@ -128,10 +130,19 @@ func (x *Index) Sync() error {
 	return nil
 }
 
-// Err returns why the index takes no more writes, or nil.
+// Err returns why the index takes no more writes, or nil. A write that fails after Check, Add or Delete has returned
+// is known as soon as it has failed.
 func (x *Index) Err() error {
 	x.write.Lock()
 	defer x.write.Unlock()
+	return x.err()
+}
+
+// err is Err for a caller that has the lock.
+func (x *Index) err() error {
+	if err := x.store.err(); x.failed == nil && err != nil {
+		return x.fail(err)
+	}
 	return x.failed
 }
 

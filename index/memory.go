@@ -106,6 +106,7 @@ func (x *Index) adopts(from uint64) bool {
 }
 
 func (m *memory) sync() error { return nil }
+func (m *memory) err() error  { return nil }
 
 func (m *memory) close(*Index) error { return nil }
 

@@ -250,7 +250,7 @@ func (s *disk) release() error {
 
 // closeStore closes Pebble, unless it has failed and would block.
 func (s *disk) closeStore() error {
-	if s.db == nil || s.failed.Load() != nil {
+	if s.db == nil || s.err() != nil {
 		return nil
 	}
 	_, err := s.drain()

@@ -35,11 +35,11 @@ func (s *disk) enqueue(b *pebble.Batch) (number int64, err error) {
 	q := &s.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.bytes > 0 && q.bytes+b.Len() > s.mostQueued() && s.failed.Load() == nil {
+	for q.bytes > 0 && q.bytes+b.Len() > s.mostQueued() && s.err() == nil {
 		q.moved.Wait()
 	}
-	if err := s.failed.Load(); err != nil {
-		return 0, *err // the batch stays open, like those in the queue
+	if err := s.err(); err != nil {
+		return 0, err // the batch stays open, like those in the queue
 	}
 	q.batches = append(q.batches, entry)
 	q.bytes += b.Len()
@@ -113,11 +113,11 @@ func (s *disk) wait(number int64) error {
 	q := &s.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.applied < number && s.failed.Load() == nil {
+	for q.applied < number && s.err() == nil {
 		q.moved.Wait()
 	}
 	if q.applied < number {
-		return *s.failed.Load()
+		return s.err()
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -63,6 +65,46 @@ func TestAWriterDoesNotWaitForTheDisk(t *testing.T) {
 	}
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A batch is in the queue when Check returns. If writing it then fails, Err tells so before anything else is written,
+// and Check refuses the next batch before it emits a verdict.
+func TestTheErrorOfAQueuedWriteIsKnownAtOnce(t *testing.T) {
+	var full atomic.Bool
+	fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if full.Load() && op.Kind == errorfs.OpFileWrite {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"]}, FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full.Store(true)
+	b := x.NewCheck()
+	for n := range 100 { // more than Pebble holds back
+		b.Add(numbered(n))
+	}
+	if _, err := x.Check(b, nil); err != nil {
+		t.Fatal(err)
+	}
+	<-x.store.(*disk).broken
+	if err := x.Err(); !errors.Is(err, ErrReadOnly) || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("%v", err)
+	}
+	b.Reset()
+	b.Add(numbered(100))
+	_, err = x.Check(b, func([]Verdict) error {
+		t.Error("a verdict was emitted")
+		return nil
+	})
+	if !errors.Is(err, ErrReadOnly) {
+		t.Errorf("%v", err)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

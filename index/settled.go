@@ -189,7 +189,7 @@ func (s *disk) numbersAt(letter byte, n int) ([]uint64, error) {
 
 // keyBytes returns the size on disk of keys and facts.
 func (s *disk) keyBytes() (n int64) {
-	if !s.onDisk || s.failed.Load() != nil {
+	if !s.onDisk || s.err() != nil {
 		return 0
 	}
 	for _, kind := range []byte{keyKey, keyFacts} {

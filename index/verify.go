@@ -294,8 +294,8 @@ func (x *Index) Compact(ctx context.Context) error {
 	}
 	x.write.Lock()
 	defer x.write.Unlock()
-	if x.failed != nil {
-		return x.failed
+	if err := x.err(); err != nil {
+		return err
 	}
 	if err := s.settle(x, true); err != nil {
 		return x.fail(err)

@@ -20,8 +20,8 @@ func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
 	}
 	x.write.Lock()
 	defer x.write.Unlock()
-	if x.failed != nil {
-		return nil, x.failed
+	if err := x.err(); err != nil {
+		return nil, err
 	}
 	if b.err != nil {
 		return nil, b.err
@@ -73,8 +73,8 @@ func (x *Index) CheckOne(d Document) (Verdict, error) {
 func (x *Index) Add(b *Batch) error {
 	x.write.Lock()
 	defer x.write.Unlock()
-	if x.failed != nil {
-		return x.failed
+	if err := x.err(); err != nil {
+		return err
 	}
 	if err := x.hasRoom(); err != nil {
 		return err
@@ -108,8 +108,8 @@ func (x *Index) Delete(ids ...[]byte) (n int, err error) {
 	}
 	x.write.Lock()
 	defer x.write.Unlock()
-	if x.failed != nil {
-		return 0, x.failed
+	if err := x.err(); err != nil {
+		return 0, err
 	}
 	x.begin(nil)
 	for _, id := range ids {
