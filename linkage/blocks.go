@@ -132,7 +132,7 @@ func (s *source) count(ctx context.Context, threads int, fields []string, onSkip
 				problems = append(problems, bad...)
 				return err
 			}
-		}, func(f *corpus.File) error { return tell(f, lines, problems, onSkip) }); err != nil {
+		}, func(f *corpus.File) error { return reportProblems(f, lines, problems, onSkip) }); err != nil {
 			return nil, err
 		}
 		for i, n := range rows {
@@ -175,8 +175,8 @@ func (s *source) scan(ctx context.Context, threads int, x *rowIndex, fields []st
 	return nil
 }
 
-// tell reports the records of a file that were skipped, in its order. lines has the number of lines of each block.
-func tell(f *corpus.File, lines []int64, problems []blockProblem, onSkip func(*corpus.Problem) error) error {
+// reportProblems reports the records of a file that were skipped, in its order. lines has the number of lines of each block.
+func reportProblems(f *corpus.File, lines []int64, problems []blockProblem, onSkip func(*corpus.Problem) error) error {
 	slices.SortFunc(problems, func(x, y blockProblem) int {
 		return cmp.Or(cmp.Compare(x.block, y.block), cmp.Compare(x.offset, y.offset))
 	})

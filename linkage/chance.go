@@ -123,7 +123,7 @@ func (s *sides) bound(found *comparison, m *model, records [2]int, probability [
 		chances[i] = shares{s.left.at(z), s.right.at(z)}
 	}
 	free := func() shares { // share of the records that have no partner
-		n := sum(probability)
+		n := sumOf(probability)
 		return shares{max(0, 1-n/float64(records[0])), max(0, 1-n/float64(records[1]))}
 	}
 	for range boundSteps {

@@ -9,7 +9,7 @@ import (
 // Columns returns the names of a table's columns, and of the column that Join takes for the ids, given id (see
 // Config.LeftID); "" if records are named by their numbers.
 func Columns(ctx context.Context, table, id string, o corpus.Options) (columns []string, idColumn string, err error) {
-	s, err := find(ctx, table, id, o)
+	s, err := findSource(ctx, table, id, o)
 	if err != nil {
 		return nil, "", err
 	}

@@ -2,14 +2,14 @@ package linkage
 
 // level is the similarity of two values, or of two records, in steps: 0 if one is missing, 1…10 for tenths of
 // the similarity from 0 on, and equal for the same tokens in any order. Equal values of a column have, by their
-// rarity, levels from equal to equal+rarest.
+// rarity, levels from equal to equal+mostRarity.
 type level = uint8
 
 const (
-	missing level = 0
-	equal   level = 11
-	rarest        = 15
-	levels        = int(equal) + rarest + 1
+	missing    level = 0
+	equal      level = 11
+	mostRarity       = 15
+	levels           = int(equal) + mostRarity + 1
 )
 
 // levelOf returns the level of a similarity.

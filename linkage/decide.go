@@ -26,8 +26,8 @@ func (t *tables) decide(e *examiner) error {
 	if err != nil {
 		return err
 	}
-	edges = top(func(a uint32) int { return e.known.room(a, c.Top) }, edges, found.pairs, rank)
-	r.Matches = sum(probability) + e.shed
+	edges = keepTop(func(a uint32) int { return e.known.room(a, c.Top) }, edges, found.pairs, rank)
+	r.Matches = sumOf(probability) + e.shed
 	right := 0.0
 	for _, i := range edges {
 		right += probability[i]
@@ -42,7 +42,7 @@ func (t *tables) decide(e *examiner) error {
 	}
 	r.RecallMost = right / max(likely, right, 1e-300)
 	r.PrecisionLeast = r.Precision
-	if e.config.exclusive() && t.right != nil && r.RecallMost-r.Recall >= unsure {
+	if e.config.exclusive() && t.right != nil && r.RecallMost-r.Recall >= largeDifference {
 		// The model does not know how many records without a link have a partner; possibly all have one.
 		all := t.counts()
 		r.Recall = min(r.Recall, right/float64(min(all[0], all[1])))
@@ -82,8 +82,8 @@ func (t *tables) allowed(e *examiner, probability, rank []float64) (edges []int)
 	return edges
 }
 
-// top keeps the best edges of each left record. room is the number of edges that a record may have.
-func top(room func(a uint32) int, edges []int, pairs []pair, rank []float64) []int {
+// keepTop keeps the best edges of each left record. room is the number of edges that a record may have.
+func keepTop(room func(a uint32) int, edges []int, pairs []pair, rank []float64) []int {
 	kept := edges[:0]
 	for len(edges) > 0 {
 		end := 1

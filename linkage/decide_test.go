@@ -22,7 +22,7 @@ func TestTheDecisionHasTheLargestF1(t *testing.T) {
 		order := slices.Clone(probability)
 		slices.Sort(order)
 		slices.Reverse(order)
-		all, right, most, wanted := sum(probability), 0.0, 0.0, 0
+		all, right, most, wanted := sumOf(probability), 0.0, 0.0, 0
 		for i, p := range order {
 			right += p
 			if f1 := 2 * right / (float64(i+1) + all); f1 > most {

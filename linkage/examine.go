@@ -54,7 +54,7 @@ func (e *examiner) learn(ctx context.Context, sample []pair) (err error) {
 		e.model, e.sampled = m.base(), make([]float64, len(sample))
 		e.model.probabilities(e.sample, e.rivals(e.sample), make([]float64, len(sample)), e.sampled, nil)
 	} else {
-		e.model, e.sampled = fit(e.sample, e.config.exclusive(), e.shares)
+		e.model, e.sampled = fitModel(e.sample, e.config.exclusive(), e.shares)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search 
 			}
 			e.candidates++
 		}
-		part := uint64(e.candidates+sampled-1) / sampled
+		part := uint64(e.candidates+mostSampled-1) / mostSampled
 		if err := e.learned("sample"+search, func() error { return e.learnPart(ctx, pairs, part) }); err != nil {
 			return err
 		}

@@ -3,7 +3,7 @@ package linkage
 // holdAll sets the memory that the tables and the data about their values take from now on.
 func (t *tables) holdAll() error {
 	rows := t.result.Left + t.result.Right
-	b := t.numbering.Bytes() + t.sieved.bytes() + perFound*int64(min(sampled, 2*firstK*rows)) // candidates to learn from
+	b := t.numbering.Bytes() + t.sieved.bytes() + perFound*int64(min(mostSampled, 2*firstK*rows)) // candidates to learn from
 	for _, table := range t.all() {
 		b += table.Bytes() + 8*int64(table.Rows()) // the sizes of records
 	}

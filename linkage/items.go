@@ -148,7 +148,7 @@ func (t *tables) sharingOnce(ctx context.Context, c *Config, v *vocabulary) (*ca
 const manyShare = 2
 
 // learnedFrom is about the number of records from whose candidates a model is learned.
-const learnedFrom = sampled / firstK
+const learnedFrom = mostSampled / firstK
 
 // someOf returns the numbers of about n records of a side, chosen by a hash of the number.
 func (t *tables) someOf(side, n int) (numbers []uint32) {

@@ -15,7 +15,7 @@ import (
 // ReadKnown reads the links that a join wrote, or any other table of pairs of ids: from the columns left_id and
 // right_id, else a and b, else the first two.
 func ReadKnown(ctx context.Context, path string, o corpus.Options) (links []Known, err error) {
-	s, err := find(ctx, path, corpus.NoID, o)
+	s, err := findSource(ctx, path, corpus.NoID, o)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func prepare(ctx context.Context, c *Config, keep bool) (*tables, error) {
 			c.Match = All
 		}
 	}
-	return open(ctx, c, keep)
+	return openTables(ctx, c, keep)
 }
 
 // link finds candidates, compares them, and decides.

@@ -181,7 +181,7 @@ func TestOneToOneExpectsAsManyRightLinksAsTheGreedyRuleOrMore(t *testing.T) {
 
 func TestTopKeepsTheBestOfEachLeftRecord(t *testing.T) {
 	pairs := []pair{{a: 0, b: 1}, {a: 0, b: 2}, {a: 0, b: 3}, {a: 2, b: 0}}
-	got := top(func(uint32) int { return 2 }, []int{0, 1, 2, 3}, pairs, []float64{1, 3, 2, 0})
+	got := keepTop(func(uint32) int { return 2 }, []int{0, 1, 2, 3}, pairs, []float64{1, 3, 2, 0})
 	if want := []int{1, 2, 3}; !slices.Equal(got, want) {
 		t.Errorf("kept %v, want %v", got, want)
 	}

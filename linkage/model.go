@@ -26,20 +26,20 @@ const (
 	// pseudo is the number of pseudo-counts, with the frequencies of all candidates, that are added
 	// to matches and to others, so that rare levels have little evidence.
 	pseudo = 2.0
-	// steps of expectation and maximisation, at most.
-	steps = 40
+	// mostSteps is the largest number of steps of expectation and maximisation.
+	mostSteps = 40
 )
 
-// sampled is the largest number of candidates from which a model is learned.
-const sampled = 300_000
+// mostSampled is the largest number of candidates from which a model is learned.
+const mostSampled = 300_000
 
 // starts are shares of the first guess, the most similar pairs of it, from which the fit starts. If few
 // candidates are matches, a start from the whole guess leads to pairs that are similar for another
 // reason, such as records of one town; a start from its best pairs leads to matches.
 var starts = []float64{1, 0.1, 0.02}
 
-// better is by how much the clearness of a later start's model must exceed that of an earlier one.
-const better = 0.03
+// clearerBy is by how much the clearness of a later start's model must exceed that of an earlier one.
+const clearerBy = 0.03
 
 // mostly is the least mean similarity of matches, if records may have any number of partners. A fit
 // with a lower one has found another kind of pairs, such as the papers of one author or people of one
@@ -52,12 +52,12 @@ const mostly = 0.5
 // as matches if no fit finds any.
 const duplicate = 0.7
 
-// fit finds the model of candidates: of the models that starts lead to, the one whose own probabilities
+// fitModel finds the model of candidates: of the models that starts lead to, the one whose own probabilities
 // separate matches from others best. onePartner says that a record has at most one partner.
-func fit(c *comparison, onePartner bool, share []float64) (best *model, probability []float64) {
+func fitModel(c *comparison, onePartner bool, share []float64) (best *model, probability []float64) {
 	g := graph{c.pairs, c.left, c.right}
 	guess := firstGuess(c, g, onePartner)
-	if count(guess) == 0 {
+	if countPositive(guess) == 0 {
 		guess = firstGuess(c, g, false) // nothing stands out from chance
 	}
 	order := make([]float64, len(guess))
@@ -65,11 +65,11 @@ func fit(c *comparison, onePartner bool, share []float64) (best *model, probabil
 		order[i] = guess[i] * float64(c.wholes[i])
 	}
 	slices.Sort(order)
-	order = order[len(order)-count(guess):]
+	order = order[len(order)-countPositive(guess):]
 	clearest := math.Inf(-1)
 	for _, s := range starts {
 		seeds := int(math.Ceil(s * float64(len(order))))
-		if s < 1 && (seeds < leastSeeds || clearest+better >= 1) {
+		if s < 1 && (seeds < leastSeeds || clearest+clearerBy >= 1) {
 			break
 		}
 		p := slices.Clone(guess)
@@ -82,7 +82,7 @@ func fit(c *comparison, onePartner bool, share []float64) (best *model, probabil
 		if !onePartner && alikeness(c, p) < mostly {
 			continue
 		}
-		if clear := clearness(p); clear > clearest+better || best == nil {
+		if clear := clearness(p); clear > clearest+clearerBy || best == nil {
 			best, probability, clearest = m, p, clear
 		}
 	}
@@ -122,7 +122,7 @@ func alikeness(c *comparison, probability []float64) float64 {
 // leastSeeds is the least number of pairs of a start.
 const leastSeeds = 10
 
-func count(x []float64) (n int) {
+func countPositive(x []float64) (n int) {
 	for _, v := range x {
 		if v > 0 {
 			n++
@@ -140,7 +140,7 @@ func clearness(probability []float64) float64 {
 			right, kept = right+p, kept+1
 		}
 	}
-	return 2 * right / max(kept+sum(probability), 1e-300)
+	return 2 * right / max(kept+sumOf(probability), 1e-300)
 }
 
 func newModel(c *comparison, share []float64) *model {
@@ -158,16 +158,16 @@ func settle(c *comparison, g graph, onePartner bool, share, probability []float6
 		rivals, before = newExclusive(g), newMatchings(g)
 	}
 	odds, last := make([]float64, len(c.pairs)), make([]float64, len(c.pairs))
-	for range steps {
+	for range mostSteps {
 		m.learn(c, probability)
 		if onePartner {
-			m.prior = before.prior(m.prior, sum(probability))
+			m.prior = before.prior(m.prior, sumOf(probability))
 		} else {
 			m.prior = logOdds(mean(probability))
 		}
 		copy(last, probability)
 		m.probabilities(c, rivals, odds, probability, nil)
-		if distance(last, probability) <= settled*sum(probability) {
+		if distance(last, probability) <= settled*sumOf(probability) {
 			break
 		}
 	}
@@ -328,18 +328,18 @@ func newMatchings(g graph) *matchings {
 func (m *matchings) prior(guess, edges float64) float64 {
 	odds := math.Exp(guess)
 	m.marginals(m.p, nil, func(int) float64 { return odds })
-	guess += logOdds(edges/m.most) - logOdds(sum(m.p)/m.most)
+	guess += logOdds(edges/m.most) - logOdds(sumOf(m.p)/m.most)
 	return min(max(guess, -25), 15)
 }
 
-func sum(x []float64) (s float64) {
+func sumOf(x []float64) (s float64) {
 	for _, v := range x {
 		s += v
 	}
 	return s
 }
 
-func mean(x []float64) float64 { return sum(x) / max(1, float64(len(x))) }
+func mean(x []float64) float64 { return sumOf(x) / max(1, float64(len(x))) }
 
 func logOdds(p float64) float64 {
 	p = min(max(p, 1e-9), 1-1e-9)

@@ -13,9 +13,9 @@ type Assignment = assignment.Summary
 const (
 	// Assigned is the largest number of records in a connected component whose links are chosen together.
 	Assigned = 1000
-	// worth is the least probability of an edge that connects records to a component. Without this
+	// leastProbability is the least probability of an edge that connects records to a component. Without this
 	// bound improbable edges would connect nearly all records to one component.
-	worth = 1e-3
+	leastProbability = 1e-3
 )
 
 // oneToOne returns edges that share no record. Within each connected component of edges with a probability of worth
@@ -31,7 +31,7 @@ func (g graph) oneToOne(probability, rank []float64, wholes []float32) ([]int, a
 		right = uint32(g.left)
 	}
 	for i, p := range g.pairs {
-		if probability[i] >= worth {
+		if probability[i] >= leastProbability {
 			// 10⁹ · 2²⁰ · (Assigned / 2) is below 2⁶².
 			weight := int64(math.Round(probability[i]*1e9))<<20 + int64(math.Round(float64(wholes[i])*1e3))
 			numbers = append(numbers, i)

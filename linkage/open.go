@@ -11,8 +11,8 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// open reads the tables.
-func open(ctx context.Context, c *Config, keep bool) (*tables, error) {
+// openTables reads the tables.
+func openTables(ctx context.Context, c *Config, keep bool) (*tables, error) {
 	t := &tables{result: &Result{Report: Report{Match: c.Match, OneTable: c.Right == ""}}, memory: newMemory(c)}
 	left, right, err := findTables(ctx, c)
 	if err != nil {
@@ -32,13 +32,13 @@ func open(ctx context.Context, c *Config, keep bool) (*tables, error) {
 
 // findTables finds the tables, which are the same for one, and completes and checks Config.With.
 func findTables(ctx context.Context, c *Config) (left, right *source, err error) {
-	left, err = find(ctx, c.Left, c.LeftID, c.Corpus)
+	left, err = findSource(ctx, c.Left, c.LeftID, c.Corpus)
 	if err != nil {
 		return nil, nil, err
 	}
 	right = left
 	if c.Right != "" {
-		if right, err = find(ctx, c.Right, c.RightID, c.Corpus); err != nil {
+		if right, err = findSource(ctx, c.Right, c.RightID, c.Corpus); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -86,4 +86,4 @@ func (r *reader) put(b *block, chunk *record.Chunk, problems []blockProblem) err
 }
 
 // tell reports the records that were skipped, in the order of the file.
-func (r *reader) tell(f *corpus.File) error { return tell(f, r.lines, r.problems, r.onSkip) }
+func (r *reader) tell(f *corpus.File) error { return reportProblems(f, r.lines, r.problems, r.onSkip) }

@@ -116,12 +116,14 @@ func (t *tables) noteRepeated(s *source, of *record.Table) {
 		}
 		for row := range of.Rows() {
 			if id := of.ID(row); hashing.Bytes(id) == hashes[i] {
-				t.result.Repeated = append(t.result.Repeated, repeated(s, id))
+				t.result.Repeated = append(t.result.Repeated, describeID(s, id))
 				return
 			}
 		}
 	}
 }
 
-// repeated returns the note that several records of a table have an id.
-func repeated(s *source, id []byte) string { return fmt.Sprintf("%s: id %q", fault.Shown(s.name), id) }
+// describeID names a table and an id that several of its records have.
+func describeID(s *source, id []byte) string {
+	return fmt.Sprintf("%s: id %q", fault.Shown(s.name), id)
+}

@@ -34,7 +34,7 @@ func (s *metTokens) add(token uint32) bool {
 	}
 	mine := uint64(s.record)<<32 | uint64(token)
 	mask := uint32(len(s.slots) - 1)
-	for i := hash(token) >> s.shift; ; i = (i + 1) & mask {
+	for i := hashOf(token) >> s.shift; ; i = (i + 1) & mask {
 		switch at := s.slots[i]; {
 		case at == mine:
 			return false

@@ -9,38 +9,6 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// A Report describes a join and its estimated quality. It can be written as JSON.
-type Report struct {
-	Left       int        `json:"left"`                // records
-	Right      int        `json:"right"`               // 0: there is one table
-	OneTable   bool       `json:"one_table,omitempty"` // links are within the left table
-	Columns    []Column   `json:"columns"`             // that were compared
-	Unused     []Unused   `json:"unused,omitempty"`
-	Match      Match      `json:"match"`
-	Assignment Assignment `json:"assignment,omitzero"` // of OneToOne
-	Candidates int        `json:"candidates"`
-	Linked     int        `json:"linked"`             // links
-	Skipped    int        `json:"skipped,omitempty"`  // records that could not be read
-	Repeated   []string   `json:"repeated,omitempty"` // ids that several records of a table have, with the table; one of each table
-	Notes      []string   `json:"notes,omitempty"`    // other facts about the tables that a user should know
-	Known      int        `json:"known,omitempty"`    // links of Config.Known of which both records are there
-	Matches    float64    `json:"matches"`
-	Precision  float64    `json:"precision"` // estimated, of the links
-	Recall     float64    `json:"recall"`    // estimated, of the links
-	// RecallMost is an upper bound of Recall: the recall if no pair with a probability below a half were a match.
-	// The sum of many improbable pairs is the least certain part of the model. If it makes a difference of 0.05 or
-	// more, and a record has at most one partner, Recall is at most the recall if all records of the smaller table
-	// had a partner. In one table Recall is at most the recall if all pairs that links connect through other
-	// records were matches too.
-	RecallMost float64 `json:"recall_most"`
-	// PrecisionLeast is a lower bound of Precision. It is lower in one table whose links contradict each other:
-	// two records are linked with a third one and not with each other. It is the precision if all links were wrong
-	// that would have to be removed to resolve this.
-	PrecisionLeast float64 `json:"precision_least"`
-
-	Resumed bool `json:"resumed,omitempty"` // the join went on with what Config.Work held
-}
-
 // String describes in a few lines what was done, and the estimated quality.
 func (r *Report) String() string {
 	var w strings.Builder
@@ -112,8 +80,8 @@ func counted(n int, word string) string {
 	return humanize.Comma(int64(n)) + " " + word
 }
 
-// unsure is the difference from which both estimates are printed.
-const unsure = 0.05
+// largeDifference is the difference from which both estimates are printed.
+const largeDifference = 0.05
 
 // Estimates says in words which share of the links is right, and which share of the matches was found, by the
 // estimates. It is empty if there are no links.
@@ -122,11 +90,11 @@ func (r *Report) Estimates() string {
 		return ""
 	}
 	right := fmt.Sprintf("%.1f %% of the links", 100*r.Precision)
-	if r.Precision-r.PrecisionLeast >= unsure {
+	if r.Precision-r.PrecisionLeast >= largeDifference {
 		right = fmt.Sprintf("%.0f %% of the links or more (%.1f %% if those that contradict each other are right)", 100*r.PrecisionLeast, 100*r.Precision)
 	}
 	found := fmt.Sprintf("%.1f %%", 100*r.Recall)
-	if r.RecallMost-r.Recall >= unsure {
+	if r.RecallMost-r.Recall >= largeDifference {
 		found = fmt.Sprintf("%.0f %% to %.0f %%", 100*r.Recall, 100*r.RecallMost)
 	}
 	return fmt.Sprintf("likely right: %s; likely found: %s of the matches", right, found)

@@ -57,3 +57,35 @@ func (r *Result) Similarity(a, b int) float64 {
 
 // ID returns the id of a record of the only table by its number.
 func (r *Result) ID(row int) []byte { return r.only.ID(row) }
+
+// A Report describes a join and its estimated quality. It can be written as JSON.
+type Report struct {
+	Left       int        `json:"left"`                // records
+	Right      int        `json:"right"`               // 0: there is one table
+	OneTable   bool       `json:"one_table,omitempty"` // links are within the left table
+	Columns    []Column   `json:"columns"`             // that were compared
+	Unused     []Unused   `json:"unused,omitempty"`
+	Match      Match      `json:"match"`
+	Assignment Assignment `json:"assignment,omitzero"` // of OneToOne
+	Candidates int        `json:"candidates"`
+	Linked     int        `json:"linked"`             // links
+	Skipped    int        `json:"skipped,omitempty"`  // records that could not be read
+	Repeated   []string   `json:"repeated,omitempty"` // ids that several records of a table have, with the table; one of each table
+	Notes      []string   `json:"notes,omitempty"`    // other facts about the tables that a user should know
+	Known      int        `json:"known,omitempty"`    // links of Config.Known of which both records are there
+	Matches    float64    `json:"matches"`
+	Precision  float64    `json:"precision"` // estimated, of the links
+	Recall     float64    `json:"recall"`    // estimated, of the links
+	// RecallMost is an upper bound of Recall: the recall if no pair with a probability below a half were a match.
+	// The sum of many improbable pairs is the least certain part of the model. If it makes a difference of 0.05 or
+	// more, and a record has at most one partner, Recall is at most the recall if all records of the smaller table
+	// had a partner. In one table Recall is at most the recall if all pairs that links connect through other
+	// records were matches too.
+	RecallMost float64 `json:"recall_most"`
+	// PrecisionLeast is a lower bound of Precision. It is lower in one table whose links contradict each other:
+	// two records are linked with a third one and not with each other. It is the precision if all links were wrong
+	// that would have to be removed to resolve this.
+	PrecisionLeast float64 `json:"precision_least"`
+
+	Resumed bool `json:"resumed,omitempty"` // the join went on with what Config.Work held
+}

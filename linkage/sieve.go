@@ -107,7 +107,7 @@ func (s *sieve) store(ctx context.Context, repeatedID uint64) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if !named {
-			s.result.Repeated = append(s.result.Repeated, repeated(s.sources[s.side], id))
+			s.result.Repeated = append(s.result.Repeated, describeID(s.sources[s.side], id))
 		}
 		named = true
 	}

@@ -64,8 +64,8 @@ func TableFiles(ctx context.Context, input string, o corpus.Options) ([]corpus.S
 	return files, nil
 }
 
-// find finds a table and its columns. id is the column of the ids; "": the column id, else the first one of several.
-func find(ctx context.Context, input, id string, o corpus.Options) (*source, error) {
+// findSource finds a table and its columns. id is the column of the ids; "": the column id, else the first one of several.
+func findSource(ctx context.Context, input, id string, o corpus.Options) (*source, error) {
 	files, err := TableFiles(ctx, input, o)
 	if err != nil {
 		return nil, err

@@ -34,8 +34,8 @@ const (
 	tailWidth = 2
 	// tailPairs is the least number of candidates in each; the slope then has an error of 0.07.
 	tailPairs = 100
-	// others is the largest share of non-matches in a window of matches.
-	others = 0.05
+	// mostOthers is the largest share of non-matches in a window of matches.
+	mostOthers = 0.05
 	// third bounds the pairs between the tails, as a multiple of the pairs that both tails predict there. If
 	// there are more, there is a third kind of pairs, such as people of one household.
 	third = 2
@@ -119,7 +119,7 @@ func (b *before) tailOfOthers() (t tangent, ok bool) {
 func (b *before) tailOfMatches(chance tangent) (t tangent, ok bool) {
 	for i := zero; i+2*window < bins; i++ {
 		n, m, enough := b.two(i)
-		if enough && chance.count(i)+chance.count(i+window) <= others*(n+m) {
+		if enough && chance.count(i)+chance.count(i+window) <= mostOthers*(n+m) {
 			return tangentOf(i, n, m, max(0, math.Log(m/n)/tailWidth)), true
 		}
 	}
@@ -195,7 +195,7 @@ func (m *model) relearn(c *comparison, rivals *exclusive, probability []float64)
 		moved := distance(p, probability)
 		m.prior, m.evidence, could = next.prior, slices.Clone(next.evidence), true
 		copy(probability, p)
-		if moved <= settled*sum(p) {
+		if moved <= settled*sumOf(p) {
 			break
 		}
 		next.learn(c, p)

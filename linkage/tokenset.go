@@ -36,13 +36,13 @@ func (s *tokenSet) reset(n int) {
 	s.shift = uint(32 - bits.Len(uint(size-1)))
 }
 
-// hash is multiplicative, by the golden ratio (Knuth): its upper bits count.
-func hash(token uint32) uint32 { return token * 0x9e3779b1 }
+// hashOf is multiplicative, by the golden ratio (Knuth): its upper bits count.
+func hashOf(token uint32) uint32 { return token * 0x9e3779b1 }
 
 // slot returns the slot of a token, or the free one that it would take.
 func (s *tokenSet) slot(token uint32) *slot {
 	mask := uint32(len(s.slots) - 1)
-	i := hash(token) >> s.shift
+	i := hashOf(token) >> s.shift
 	for s.slots[i].name != 0 && s.slots[i].name != token+1 {
 		i = (i + 1) & mask
 	}
@@ -51,7 +51,7 @@ func (s *tokenSet) slot(token uint32) *slot {
 
 // note sets the bit of a token in the bitmap.
 func (s *tokenSet) note(token uint32) {
-	h := hash(token) >> (s.shift - bitsOfSlot)
+	h := hashOf(token) >> (s.shift - bitsOfSlot)
 	s.maybe[h/64] |= 1 << (h % 64)
 }
 
@@ -63,7 +63,7 @@ func (s *tokenSet) pass(dst []uint32, tokens []uint32) []uint32 {
 	dst = dst[:len(tokens)]
 	n, shift := 0, s.shift-bitsOfSlot
 	for i, token := range tokens {
-		h := hash(token) >> (shift & 31)
+		h := hashOf(token) >> (shift & 31)
 		dst[n] = uint32(i)
 		n += int(s.maybe[h/64] >> (h % 64) & 1)
 	}

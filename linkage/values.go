@@ -91,5 +91,5 @@ func (c *column) level(a, b uint32, common uint64) level {
 // rarityOf returns the rarity of two values with the same tokens, in steps of a factor of e.
 func (c *column) rarityOf(a, b uint32) level {
 	share := math.Sqrt(float64(c.Count(a))*float64(c.Count(b))) / float64(c.values)
-	return level(min(rarest, -math.Log(share)))
+	return level(min(mostRarity, -math.Log(share)))
 }
