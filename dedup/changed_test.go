@@ -3,6 +3,7 @@ package dedup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/shingle"
 )
 
 // atStage calls do when a stage begins, once.
@@ -72,6 +74,33 @@ func TestInputThatChangesBetweenPassesEndsTheRunAndLeavesNothing(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A file that is written in place, by a program that sets its time back, can only be told by what is read.
+func TestARecordThatHasMoreWordsThanBeforeEndsTheRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.jsonl")
+	lines := `{"text":"some long words that stay together in these lines"}` + "\n" + `{"text":"some long words that stay together in these lines too"}` + "\n"
+	for i := range 100 { // or the sets of all documents would be made at once
+		lines += fmt.Sprintf(`{"text":"document %d"}`+"\n", i)
+	}
+	at := time.Now().Add(-time.Hour)
+	write := func(text string) {
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o666), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(lines)
+	hook := &atStage{stage: "verify", do: func() { write(strings.ReplaceAll(lines, "together", "to ge th")) }}
+	_, err := Pairs(t.Context(), Config{
+		Inputs: []string{path}, Candidates: CandidatesLSH, Threshold: 0.3, Features: shingle.Options{N: 2}, Progress: hook,
+		limits: limits{retain: 1}, // features are made again
+	}, func(Pair) error { return nil })
+	if hook.do != nil {
+		t.Fatal("nothing is verified")
+	}
+	if !errors.Is(err, corpus.ErrChanged) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -319,8 +319,13 @@ func (r Recipe) NewSetMaker() *SetMaker { return &SetMaker{r.newShingler()} }
 // AppendSet appends the ascending set of a text's features.
 func (m *SetMaker) AppendSet(dst []uint64, text []byte) []uint64 {
 	start := len(dst)
-	dst = m.shingler.AppendFeatures(dst, text)
+	dst = m.AppendFeatures(dst, text)
 	return dst[:start+len(shingle.Set(dst[start:]))]
+}
+
+// AppendFeatures appends the features of a text in their order, with repeats.
+func (m *SetMaker) AppendFeatures(dst []uint64, text []byte) []uint64 {
+	return m.shingler.AppendFeatures(dst, text)
 }
 
 // AppendShare is AppendSet of the features for which keep returns true. Others are not sorted and

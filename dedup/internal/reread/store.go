@@ -340,9 +340,14 @@ func (f *Fetcher) Text(doc uint32) ([]byte, error) {
 	f.parser.Overwrite(own)
 	f.parser.ParseRaw(layout, raw, &f.record)
 	if f.record.Err != nil {
-		return nil, table.Changed(f.s.Table.Sources[f.s.Table.FileOf(doc)].Label())
+		return nil, f.Changed(doc)
 	}
 	return f.record.Text, nil
+}
+
+// Changed returns the error for a document whose record is no longer what was read first.
+func (f *Fetcher) Changed(doc uint32) error {
+	return table.Changed(f.s.Table.Sources[f.s.Table.FileOf(doc)].Label())
 }
 
 // Raw returns the record of a document unchanged from its file, valid as for Text.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -13,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/distinct"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/measure"
@@ -243,6 +245,11 @@ func (c *cutter) send(ctx context.Context, units chan<- unit) error {
 	return nil
 }
 
+// fewPairs is how many pairs a document of a unit is in, on average, so that it pays to compare the
+// features of each pair as they are. Sorting a document's features takes as long as comparing it three
+// times, and comparing sorted sets next to nothing.
+const fewPairs = 4
+
 // worker owns the scratch memory of one goroutine.
 type worker struct {
 	v        *Options
@@ -254,8 +261,10 @@ type worker struct {
 	fetch    *reread.Fetcher // nil: no records are read
 	a, b     *table.Cursor
 	docs     []uint32 // distinct documents of the unit, ascending
-	arena    []uint64 // their feature sets, one after the other
+	sorted   bool     // whether the arena has sets, or features as they are in the text
+	arena    []uint64 // of the documents, one after the other
 	ends     []int
+	unsorted *distinct.Comparer
 }
 
 func (v *Options) newWorker(ctx context.Context, rate bool, edges *extsort.Appender) *worker {
@@ -263,6 +272,7 @@ func (v *Options) newWorker(ctx context.Context, rate bool, edges *extsort.Appen
 	w := &worker{v: v, bySets: recipe.BySets(), rate: rate, comparer: recipe.NewComparer(rate), edges: edges, a: t.Cursor(), b: t.Cursor()}
 	if v.fromRecords() && v.made == nil {
 		w.maker, w.fetch = recipe.NewSetMaker(), v.Records.NewFetcher(ctx)
+		w.unsorted = distinct.NewComparer(rand.Uint64())
 	}
 	return w
 }
@@ -285,7 +295,7 @@ func (w *worker) verify(ctx context.Context, u unit) error {
 	}
 	defer w.trim()
 	if w.fetch != nil {
-		if err := w.load(u.docs); err != nil {
+		if err := w.load(u); err != nil {
 			return err
 		}
 	}
@@ -316,17 +326,29 @@ func (w *worker) compare(p graph.Pair) error {
 
 // compareSets adds the edges of a pair whose sets reach the threshold.
 func (w *worker) compareSets(p graph.Pair) error {
-	a, b := w.sets(p)
-	inter, ok := simjoin.Verify(a, b, w.v.Edges.Threshold.Undirected())
+	m, ok := w.match(p)
 	if err := errors.Join(w.a.Err, w.b.Err); err != nil || !ok {
 		return err
 	}
-	return w.v.Edges.Add(w.edges, measure.Match{
-		A: uint64(p.A), B: uint64(p.B), Intersection: uint64(inter), SizeA: uint64(len(a)), SizeB: uint64(len(b)),
-	})
+	return w.v.Edges.Add(w.edges, m)
 }
 
-// sets returns the sets of a pair: of the unit or, when nothing is read, of the table.
+// match counts what the sets of a pair have in common, and tells whether they reach the threshold.
+func (w *worker) match(p graph.Pair) (m measure.Match, ok bool) {
+	a, b := w.sets(p)
+	threshold := w.v.Edges.Threshold.Undirected()
+	sizeA, sizeB, inter := len(a), len(b), 0
+	if w.fetch != nil && !w.sorted {
+		sizeA, sizeB, inter = w.unsorted.Compare(a, b)
+		ok = threshold.Reached(uint64(inter), uint64(sizeA), uint64(sizeB))
+	} else {
+		inter, ok = simjoin.Verify(a, b, threshold)
+	}
+	return measure.Match{A: uint64(p.A), B: uint64(p.B), Intersection: uint64(inter), SizeA: uint64(sizeA), SizeB: uint64(sizeB)}, ok
+}
+
+// sets returns the sets of a pair: of the unit, where they may be unsorted, or, when nothing is read, of
+// the table.
 func (w *worker) sets(p graph.Pair) (a, b []uint64) {
 	if w.fetch != nil {
 		return w.loaded(p.A), w.loaded(p.B)
@@ -351,33 +373,45 @@ func (w *worker) trim() {
 const arenaMax = 1 << 20
 
 // makeRoom makes room for the features of documents, exactly as much as they take: an arena that
-// grows step by step would be in memory at least twice.
-func (w *worker) makeRoom(docs []uint32) error {
+// grows step by step would be in memory at least twice. It returns the largest number of features of
+// a document.
+func (w *worker) makeRoom(docs []uint32) (most int, err error) {
 	n := 0
 	w.fetch.Longest = 0
 	for _, doc := range docs {
 		d := w.a.Doc(doc)
 		n += int(d.Features)
+		most = max(most, int(d.Features))
 		w.fetch.Longest = max(w.fetch.Longest, int(d.Length))
 	}
 	if cap(w.arena) < n {
 		w.arena = make([]uint64, 0, max(n, min(n+n/4, arenaMax)))
 	}
-	return w.a.Err
+	return most, w.a.Err
 }
 
-// load reads the records of documents and makes their feature sets.
-func (w *worker) load(docs []uint32) error {
-	w.docs, w.arena, w.ends = docs, w.arena[:0], w.ends[:0]
-	if err := w.makeRoom(docs); err != nil {
+// load reads the records of a unit's documents and makes their features, and of them sets unless
+// documents are in few pairs.
+func (w *worker) load(u unit) error {
+	w.docs, w.arena, w.ends = u.docs, w.arena[:0], w.ends[:0]
+	most, err := w.makeRoom(u.docs)
+	if err != nil {
 		return err
 	}
-	for _, doc := range docs {
+	w.sorted = w.rate || 2*len(u.pairs) > fewPairs*len(u.docs) || 2*most > distinct.ComparedMost
+	for _, doc := range u.docs {
 		text, err := w.fetch.Text(doc)
 		if err != nil {
 			return err
 		}
-		w.arena = w.maker.AppendSet(w.arena, text)
+		start := len(w.arena)
+		w.arena = w.maker.AppendFeatures(w.arena, text)
+		if len(w.arena)-start > most {
+			return w.fetch.Changed(doc)
+		}
+		if w.sorted {
+			w.arena = w.arena[:start+len(distinct.Sort(w.arena[start:]))]
+		}
 		w.ends = append(w.ends, len(w.arena))
 	}
 	return nil
