@@ -78,7 +78,7 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
 	}
-	s, err := begin(o.FS, dir, o.Options)
+	s, err := prepareFolder(o.FS, dir, o.Options)
 	if err != nil {
 		return nil, err
 	}

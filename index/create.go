@@ -25,7 +25,7 @@ import (
 // index that was begun but not finished counts as empty.
 func Create(dir string, o OpenOptions) (x *Index, err error) {
 	o.setDefaults()
-	s, err := begin(o.FS, dir, o.Options)
+	s, err := prepareFolder(o.FS, dir, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,8 @@ func OpenOrCreate(dir string, o OpenOptions) (*Index, error) {
 	return x, err
 }
 
-// begin takes a folder and prepares it for a new index. It is an index when publish has returned.
-func begin(fsys vfs.FS, dir string, o Options) (s *disk, err error) {
+// prepareFolder takes a folder and prepares it for a new index. It is an index when publish has returned.
+func prepareFolder(fsys vfs.FS, dir string, o Options) (s *disk, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint6
 
 // near tells whether a document and a query can be alike, by their sketches.
 func (f *finder) near(held *facts, q *query, most int) bool {
-	return !f.x.judge.bySets || apart(q.words, held.words) <= most
+	return !f.x.judge.bySets || differingParts(q.words, held.words) <= most
 }
 
 // compare decides about one document.

@@ -55,8 +55,8 @@ func (j *judge) appendWords(dst, signature []uint32) []uint32 {
 	return dst
 }
 
-// apart returns the number of parts in which two sketches differ.
-func apart(a, b []uint32) (n int) {
+// differingParts returns the number of parts in which two sketches differ.
+func differingParts(a, b []uint32) (n int) {
 	for i, w := range a {
 		x := w ^ b[i]
 		x |= x >> 1
