@@ -226,6 +226,11 @@ func (s *disk) bytes(*view) int64 {
 	return int64(m.DiskSpaceUsage() - gone)
 }
 
+// ofKind returns an iterator over the keys of a kind.
+func (s *disk) ofKind(kind byte) (*pebble.Iterator, error) {
+	return s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
+}
+
 // each calls what for the values of a kind from one slot up to another, with their slots.
 func (s *disk) each(kind byte, from, to uint64, what func(slot uint64, value []byte) error) error {
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: slotKey(nil, kind, from), UpperBound: slotKey(nil, kind, to)})

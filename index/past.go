@@ -32,7 +32,7 @@ func (s *disk) putPast(b *pebble.Batch, x *Index) error {
 
 // loadPast finds where the history begins and ends.
 func (s *disk) loadPast() error {
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyPast}, UpperBound: []byte{keyPast + 1}})
+	it, err := s.ofKind(keyPast)
 	if err != nil {
 		return asDamage(err)
 	}

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -227,30 +226,25 @@ func (c *checking) keys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for ok := it.First(); ok && ctx.Err() == nil; ok = it.Next() {
-		k, err := parseKeyOf(it.Key())
-		if err == nil && k.slot >= c.view.First && k.slot < c.view.settled && !c.has(k.slot) && c.s.hasKey(it.Key()) {
+	return eachValue(ctx, it, func(key, _ []byte) {
+		k, err := parseKeyOf(key)
+		if err == nil && k.slot >= c.view.First && k.slot < c.view.settled && !c.has(k.slot) && c.s.hasKey(key) {
 			err = fmt.Errorf("%w: it leads to slot %d, where there is no document", errDamaged, k.slot)
 		}
 		if err != nil {
 			c.tell(err, "key %x", k.print)
 		}
-	}
-	return errors.Join(it.Error(), it.Close(), ctx.Err())
+	})
 }
 
 // ids checks that ids lead to documents that have them.
 func (c *checking) ids(ctx context.Context) error {
-	it, err := c.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyID}, UpperBound: []byte{keyID + 1}})
+	it, err := c.s.ofKind(keyID)
 	if err != nil {
 		return err
 	}
-	for ok := it.First(); ok && ctx.Err() == nil; ok = it.Next() {
-		id := bytes.Clone(it.Key()[1:])
-		value, err := it.ValueAndErr()
-		if err != nil {
-			break // the iterator returns the error too
-		}
+	return eachValue(ctx, it, func(key, value []byte) {
+		id := key[1:]
 		slot, err := parseSlotOf(id, value)
 		if err == nil && slot < c.view.Next && !c.has(slot) {
 			err = fmt.Errorf("%w: it leads to slot %d, where there is no document", errDamaged, slot)
@@ -258,24 +252,30 @@ func (c *checking) ids(ctx context.Context) error {
 		if err != nil {
 			c.tell(err, "id %q", id)
 		}
-	}
-	return errors.Join(it.Error(), it.Close(), ctx.Err())
+	})
 }
 
 // notes checks the notes.
 func (c *checking) notes(ctx context.Context) error {
-	it, err := c.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyNote}, UpperBound: []byte{keyNote + 1}})
+	it, err := c.s.ofKind(keyNote)
 	if err != nil {
 		return err
 	}
+	return eachValue(ctx, it, func(key, value []byte) {
+		if _, err := parseNote(string(key[1:]), value); err != nil {
+			c.told(Damage{"store", err})
+		}
+	})
+}
+
+// eachValue calls visit for the keys and values of an iterator, and closes it.
+func eachValue(ctx context.Context, it *pebble.Iterator, visit func(key, value []byte)) error {
 	for ok := it.First(); ok && ctx.Err() == nil; ok = it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
 			break // the iterator returns the error too
 		}
-		if _, err := parseNote(string(it.Key()[1:]), value); err != nil {
-			c.told(Damage{"store", err})
-		}
+		visit(it.Key(), value)
 	}
 	return errors.Join(it.Error(), it.Close(), ctx.Err())
 }

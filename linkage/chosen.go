@@ -27,13 +27,8 @@ type Chosen struct {
 
 // Choose returns what a join would compare. It reads the beginnings of the tables.
 func Choose(ctx context.Context, c Config) (*Chosen, error) {
-	if err := c.Validate(); err != nil {
+	if err := c.complete(); err != nil {
 		return nil, err
-	}
-	if c.Model != nil {
-		if err := c.useModel(); err != nil {
-			return nil, err
-		}
 	}
 	left, right, err := findTables(ctx, &c)
 	if err != nil {

@@ -99,6 +99,14 @@ func (c *Config) bySimilarity() bool {
 	return c.Threshold > 0 && c.Candidates != "" && c.Candidates != TopK
 }
 
+// complete checks the configuration, and completes it from the model if it has one.
+func (c *Config) complete() error {
+	if err := c.Validate(); err != nil || c.Model == nil {
+		return err
+	}
+	return c.useModel()
+}
+
 // useModel takes fields, weighing and an open rule from the model, and refuses uses that it was not
 // learned for.
 func (c *Config) useModel() error {

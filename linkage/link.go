@@ -27,13 +27,8 @@ func Join(ctx context.Context, c Config) (*Result, error) {
 // prepare completes a configuration and reads its tables. With keep, finished steps are noted in the work
 // folder, if there is one.
 func prepare(ctx context.Context, c *Config, keep bool) (*tables, error) {
-	if err := c.Validate(); err != nil {
+	if err := c.complete(); err != nil {
 		return nil, err
-	}
-	if c.Model != nil {
-		if err := c.useModel(); err != nil {
-			return nil, err
-		}
 	}
 	if c.OnSkip == nil {
 		c.OnSkip = func(*corpus.Problem) {}

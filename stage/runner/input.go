@@ -61,19 +61,27 @@ func (in *input) Documents(ctx context.Context, wanted func(uint64) bool, visit 
 		err = in.store.documents(ctx, func(block []byte) error { return eachDocument(in.plan, block, &n, wanted, visit) })
 		return n, err
 	}
+	err = in.eachFile(ctx, func(file uint64, source corpus.Source, o corpus.Options) error {
+		r := reader{in: in, source: source, file: file, n: &n, parser: corpus.NewParser(o)}
+		return r.read(ctx, o, wanted, visit)
+	})
+	return n, err
+}
+
+// eachFile calls visit for each file of the task, with its number in the plan and how to read it.
+func (in *input) eachFile(ctx context.Context, visit func(file uint64, source corpus.Source, o corpus.Options) error) error {
 	first, end := in.plan.filesOf(in.number)
 	for file := first; file < end; file++ {
 		o := in.plan.optionsOf(file, in.o.Buckets)
 		source, err := in.plan.source(ctx, in.plan.Files[file], o)
 		if err != nil {
-			return n, err
+			return err
 		}
-		r := reader{in: in, source: source, file: uint64(file), n: &n, parser: corpus.NewParser(o)}
-		if err := r.read(ctx, o, wanted, visit); err != nil {
-			return n, err
+		if err := visit(uint64(file), source, o); err != nil {
+			return err
 		}
 	}
-	return n, nil
+	return nil
 }
 
 // reader reads the documents of a file.

@@ -39,18 +39,9 @@ func (in *input) Keep(ctx context.Context, kept func(position uint64) bool) erro
 	if in.plan.Engine { // the engine drops documents itself
 		return nil
 	}
-	first, end := in.plan.filesOf(in.number)
-	for file := first; file < end; file++ {
-		o := in.plan.optionsOf(file, in.o.Buckets)
-		source, err := in.plan.source(ctx, in.plan.Files[file], o)
-		if err != nil {
-			return err
-		}
-		if err := in.keep(ctx, source, uint64(file), o, kept); err != nil {
-			return err
-		}
-	}
-	return nil
+	return in.eachFile(ctx, func(file uint64, source corpus.Source, o corpus.Options) error {
+		return in.keep(ctx, source, file, o, kept)
+	})
 }
 
 // told ignores damage, which the first stage has reported.
