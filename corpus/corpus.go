@@ -143,7 +143,7 @@ type Options struct {
 	IDField   string    // field or column with the id; "" = "id"; NoID = none
 	Fields    []string  // further fields or columns whose values a Record carries, in this order
 	MaxRecord int64     // bytes of a record with its line end, in parquet of one value; longer ones are skipped; 0 = 64 MiB
-	BlockSize int       // bytes a worker takes at once from a plain file, if that is large, or a decoded stream; 0 = 1 MiB
+	BlockSize int       // bytes a worker takes at once from a plain file or a decoded stream; 0 = 1 MiB, less for small plain files
 	Stdin     io.Reader // what "-" reads; nil = os.Stdin
 	Lookups   int       // goroutines in which Find looks up the files of a large folder; 0 = 1
 

@@ -15,11 +15,13 @@ import (
 
 // A File is an open source. Many goroutines may call Next at once; call Close when all of them have returned.
 type File struct {
-	ctx  context.Context // of Open
-	src  Source
-	o    Options
-	file RandomAccess // nil for a source that is no regular file
-	size int64        // of a regular file or an object; -1 for a stream
+	ctx context.Context // of Open
+	src Source
+	o   Options
+	// anyBlock says that the options leave the size of blocks open.
+	anyBlock bool
+	file     RandomAccess // nil for a source that is no regular file
+	size     int64        // of a regular file or an object; -1 for a stream
 	// closer closes what is read front to back, such as an object or a FIFO; nil: nothing.
 	closer io.Closer
 	remote bool // the source is an object
@@ -57,7 +59,7 @@ func Open(ctx context.Context, s Source, o Options) (*File, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &File{ctx: ctx, src: s, o: o.withDefaults(), columns: &table.Columns{}, comma: table.Comma}
+	f := &File{ctx: ctx, src: s, o: o.withDefaults(), anyBlock: o.BlockSize == 0, columns: &table.Columns{}, comma: table.Comma}
 	if s.Format == Parquet {
 		if err := f.openParquet(); err != nil {
 			f.Close()
@@ -119,7 +121,9 @@ func (f *File) setUp(r io.Reader) error {
 	}
 	if f.plain {
 		f.start = int64(len(f.header))
-		f.o.BlockSize = blockSizeFor(f.size, f.o.BlockSize)
+		if f.anyBlock {
+			f.o.BlockSize = blockSizeFor(f.size)
+		}
 		f.blocks = (f.size - f.start + int64(f.o.BlockSize) - 1) / int64(f.o.BlockSize)
 	}
 	return nil

@@ -34,9 +34,9 @@ const (
 	leastBlock = 64 << 10
 )
 
-// blockSizeFor returns the size of a file's blocks, at most that of the options.
-func blockSizeFor(size int64, most int) int {
-	return int(min(max(size/fewBlocks, leastBlock), int64(most)))
+// blockSizeFor returns the size of the blocks of a plain file if the options leave it open.
+func blockSizeFor(size int64) int {
+	return int(min(max(size/fewBlocks, leastBlock), DefaultBlockSize))
 }
 
 func (f *File) nextPlain(b *Block) error {

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -94,13 +95,15 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 // sample reads some blocks of a file. It ignores what cannot be read: the run will report that.
 func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) error {
 	source := r.sources[i]
-	file, err := corpus.Open(ctx, source, r.config.Corpus)
+	o := r.config.Corpus
+	o.BlockSize = cmp.Or(o.BlockSize, corpus.DefaultBlockSize)
+	file, err := corpus.Open(ctx, source, o)
 	if err != nil {
 		return nil
 	}
 	defer file.Close()
 	if source.InPlace() {
-		blocks := max(source.Size/blockSize(&r.config), 1)
+		blocks := max(source.Size/int64(o.BlockSize), 1)
 		every := max(blocks/sampleBlocks, 1)
 		file.Skip(func(seq int64) bool { return seq%every != 0 })
 	}
@@ -124,13 +127,6 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 		s.taken += min(file.BytesRead(), source.Size)
 	}
 	return nil
-}
-
-func blockSize(config *Config) int64 {
-	if config.Corpus.BlockSize > 0 {
-		return int64(config.Corpus.BlockSize)
-	}
-	return corpus.DefaultBlockSize
 }
 
 // estimate scales a sample to the whole input.
