@@ -1,11 +1,14 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/wcharczuk/go-chart/v2"
 )
 
 func TestTableAndPlotsAreWhatTheCellsSay(t *testing.T) {
@@ -30,6 +33,30 @@ large,beside,8.0000,16.0000,0.125,
 		svg, err := os.ReadFile(o.plot + "-" + what + ".svg")
 		if err != nil || !strings.Contains(string(svg), "</svg>") || !strings.Contains(string(svg), "large") {
 			t.Errorf("%s: %v, %d bytes", what, err, len(svg))
+		}
+	}
+}
+
+func TestLabelsOfThePlotsDoNotOverlap(t *testing.T) {
+	labels := func(ticks []chart.Tick) (s string) {
+		for _, tick := range ticks {
+			s += tick.Label + " "
+		}
+		return s
+	}
+	threads := []int{1, 2, 4, 8, 15, 16, 64}
+	x := make([]float64, len(threads))
+	for i, n := range threads {
+		x[i] = math.Log2(float64(n))
+	}
+	if got := labels(threadTicks(threads, x)); got != "1 2 4 8 15 64 " {
+		t.Errorf("threads %s", got)
+	}
+	for most, want := range map[float64]string{
+		1: "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1 ", 16: "0 2 4 6 8 10 12 14 16 ", 2.1: "0 0.5 1 1.5 2 2.5 ",
+	} {
+		if got := labels(valueTicks(most)); got != want {
+			t.Errorf("%v: %s", most, got)
 		}
 	}
 }
