@@ -7,13 +7,14 @@ import (
 	"sync"
 
 	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/alike-dev/alike/internal/inflate"
 )
 
 // codec is how the pages of a chunk are compressed.
@@ -157,11 +158,12 @@ func zstdDecode(dst, src []byte) (int, error) {
 }
 
 func gzipDecode(dst, src []byte) (int, error) {
-	z, _ := gzipDecoders.Get().(*gzip.Reader)
+	z, _ := gzipDecoders.Get().(*inflate.Reader)
 	if z == nil {
-		z = new(gzip.Reader)
+		z = new(inflate.Reader)
 	}
 	defer gzipDecoders.Put(z)
+	defer z.Drop()
 	if err := z.Reset(bytes.NewReader(src)); err != nil {
 		return 0, err
 	}

@@ -4,17 +4,18 @@ package codec
 import (
 	"bufio"
 	"compress/bzip2"
+	"compress/flate"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
 
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/inflate"
 )
 
 // A Name names a compression; "" is none.
@@ -43,10 +44,9 @@ func NewReader(r io.Reader, c Name) (Reader, error) {
 	case Gzip:
 		d, _ := gzipPool.Get().(*gzipDecoder)
 		if d == nil {
-			d = &gzipDecoder{buf: bufio.NewReaderSize(nil, 64<<10)}
+			d = new(gzipDecoder)
 		}
-		d.buf.Reset(r)
-		if err := d.Reset(d.buf); err != nil {
+		if err := d.Reset(r); err != nil {
 			d.Release()
 			return nil, err
 		}
@@ -74,15 +74,12 @@ type Stored struct{ io.Reader }
 
 func (Stored) Release() {}
 
-type gzipDecoder struct {
-	gzip.Reader
-	buf *bufio.Reader
-}
+type gzipDecoder struct{ inflate.Reader }
 
 var gzipPool sync.Pool
 
 func (d *gzipDecoder) Release() {
-	d.buf.Reset(nil)
+	d.Drop()
 	gzipPool.Put(d)
 }
 
