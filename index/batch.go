@@ -21,14 +21,14 @@ type Document struct {
 // A Verdict is the result of Check for one document.
 type Verdict struct {
 	New  bool   // it was added
-	Slot uint64 // its slot if it was added, else the slot of the document that it is like
-	// For a document that is not new: the id of the document that it is like, valid until the batch
-	// is reset, and their similarity.
+	Slot uint64 // its slot if it was added, else the slot of the similar document
+	// For a document that is not new: the id of the similar document, valid until the batch is reset, and the
+	// similarity of the two, from 0 to 1.
 	Of         []byte
 	Columns    [][]byte // Document.Columns of that document; valid as long as Of
 	Similarity float64
-	// Late tells that the document came too late to be added: see Window.Late. It is then either new
-	// or like a document that is still there.
+	// Late says that the document came too late to be added: see Window.Late. New then says whether it is
+	// similar to no document that is still in the collection.
 	Late bool
 }
 
@@ -184,7 +184,7 @@ func (b *Batch) appendKeys(dst []byte, p *prepared) []byte {
 	return appendNumbers(binary.LittleEndian.AppendUint64(dst, uint64(len(keys))), keys)
 }
 
-// look looks for a document that this one is like, in the collection as it is now.
+// look searches the collection, as it is now, for a document that is similar to this one.
 func (b *Batch) look(p *prepared, set func() []uint64) {
 	if b.view == nil {
 		b.view = b.x.view.Load()
@@ -199,7 +199,7 @@ func (b *Batch) look(p *prepared, set func() []uint64) {
 	p.slot, p.similarity, p.found = slot, similarity, found
 }
 
-// query returns the query that finds documents like this one.
+// query returns the query that finds documents that are similar to this one.
 func (b *Batch) query(p *prepared, set func() []uint64) *query {
 	return &query{keys: of(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: of(b.words, p.words), time: p.time, set: set}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// A block stores what memory holds of up to chunkDocs consecutive documents, so that memory can
-// be filled again without reading any record:
+// A block stores the data that memory holds of up to chunkDocs consecutive documents, so that an index is opened
+// without reading any record:
 //
 //	┌───────────┬────────────────────┬────────────────┬──────────────────┐
 //	│ version 1 │ documents uvarint  │ words uvarint  │ of each document │ CRC-32C, first slot in
@@ -44,11 +44,11 @@ func appendBlock(dst []byte, words int, docs []arrival, dead func(i int) bool) [
 	return dst
 }
 
-// inChunks calls what for documents that begin at a slot, once for the documents of each chunk.
-func inChunks(docs []arrival, slot uint64, what func(slot uint64, docs []arrival) error) error {
+// inChunks divides documents, the first of which has the slot, at the ends of chunks, and calls visit for each part.
+func inChunks(docs []arrival, slot uint64, visit func(slot uint64, docs []arrival) error) error {
 	for len(docs) > 0 {
 		n := min(len(docs), int(chunkDocs-slot%chunkDocs))
-		if err := what(slot, docs[:n]); err != nil {
+		if err := visit(slot, docs[:n]); err != nil {
 			return err
 		}
 		docs, slot = docs[n:], slot+uint64(n)

@@ -231,8 +231,8 @@ func (s *disk) ofKind(kind byte) (*pebble.Iterator, error) {
 	return s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
 }
 
-// each calls what for the values of a kind from one slot up to another, with their slots.
-func (s *disk) each(kind byte, from, to uint64, what func(slot uint64, value []byte) error) error {
+// each calls visit for the values of a kind, with their slots, from a slot up to but not including another.
+func (s *disk) each(kind byte, from, to uint64, visit func(slot uint64, value []byte) error) error {
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: slotKey(nil, kind, from), UpperBound: slotKey(nil, kind, to)})
 	if err != nil {
 		return asDamage(err)
@@ -242,7 +242,7 @@ func (s *disk) each(kind byte, from, to uint64, what func(slot uint64, value []b
 		var value []byte
 		if slot, err = parseSlotKey(it.Key()); err == nil {
 			if value, err = it.ValueAndErr(); err == nil {
-				err = what(slot, value)
+				err = visit(slot, value)
 			}
 		}
 	}

@@ -12,7 +12,7 @@
 //
 // # What is found
 //
-// A recipe.Recipe says what "alike" means; its line is the header of the index. Candidates are the
+// A recipe.Recipe says which texts are similar; its line is the header of the index. Candidates are the
 // documents that share a key with the text; each is then decided exactly as the recipe says. So a
 // reported similarity is never an estimate where the recipe verifies exactly, and a document at the
 // threshold is found with the recall for which bands were tuned. A document with an equal digest is
@@ -25,7 +25,7 @@
 // # Slots
 //
 // A document has a slot, a number of 64 bits in the order of arrival, and keeps it. Documents expire
-// in this order. If a text is like several documents, Check names the one with the smallest slot.
+// in this order. If a text is similar to several documents, Check names the one with the smallest slot.
 //
 // # Concurrency
 //

@@ -32,7 +32,7 @@ func (q *query) features() []uint64 {
 	return q.made
 }
 
-// A finder finds documents like a query. It owns scratch memory and belongs to one goroutine.
+// A finder finds documents that are similar to a query. It owns scratch memory and belongs to one goroutine.
 type finder struct {
 	x     *Index
 	sets  *recipe.SetMaker // nil: recipes without sets
@@ -121,8 +121,8 @@ func (f *finder) admitted(from int, v *view, admits func(held *facts) bool) ([]u
 	return kept, nil
 }
 
-// oldest returns the document with the smallest slot of the range that is like the query. The
-// view must reach as far as the range. record reads the stored record of a document.
+// oldest returns the similar document with the smallest slot in the range. The view must have all slots of the
+// range. record reads the stored record of a document.
 func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint64) (record, error)) (slot uint64, similarity float64, found bool, err error) {
 	if len(q.keys) == 0 || r.First >= r.Next {
 		return 0, 0, false, nil
@@ -143,7 +143,7 @@ func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint6
 	return 0, 0, false, nil
 }
 
-// near tells whether a document and a query can be alike, by their sketches.
+// near tells, by the sketches, whether a document and a query can be similar.
 func (f *finder) near(held *facts, q *query, most int) bool {
 	return !f.x.judge.bySets || differingParts(q.words, held.words) <= most
 }
@@ -221,7 +221,7 @@ func (f *finder) copies(v *view, key uint64, digest [2]uint64) ([]uint64, error)
 	return f.candidates(v, v.Range, []uint64{key}, 1, func(held *facts) bool { return held.digest == digest })
 }
 
-// again makes from the stored record of a document the arrival that it was when it was added.
+// again makes the arrival of a stored document again, from its record.
 func (f *finder) again(v *view, slot uint64, r record) (a arrival, err error) {
 	held := &f.held
 	if _, err := v.facts(slot, held); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// A judge decides whether a text and a document can be alike, from the part of the document
-// that memory holds. It does not change.
+// A judge decides whether a text and a document can be similar, from the signature or sketch of the document in
+// memory. It does not change.
 type judge struct {
 	comparer *recipe.Comparer
 	bySets   bool

@@ -13,7 +13,7 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// A key in the store is one of these letters and what follows it. Slots and prints are big-endian, so that keys
+// A key in the store begins with one of these letters. Slots and prints are big-endian, so that keys
 // sort by number. A value ends with a checksum over the value and its slot (i: over the id and the slot; n: over
 // the name and the value).
 const (

@@ -7,8 +7,8 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// A Looker finds which of the first documents of a collection a text is like, whatever is
-// added meanwhile. It owns scratch memory and belongs to one goroutine.
+// A Looker finds documents that are similar to a text, among the documents below a slot, whatever is added
+// meanwhile. It owns scratch memory and belongs to one goroutine.
 type Looker struct {
 	x      *Index
 	before uint64
@@ -23,9 +23,8 @@ func (x *Index) NewLooker(before uint64) *Looker {
 	return &Looker{x: x, before: before, finder: newFinder(x)}
 }
 
-// Look finds the document with the smallest slot that a text is like, as Check does. The text
-// must be the last one that m made; m must have the recipe of the index, with signatures. The
-// id is valid until the next call.
+// Look finds the similar document with the smallest slot, as Check does. The text must be the last one that m made;
+// m must have the recipe of the index, with signatures. The id is valid until the next call.
 func (l *Looker) Look(m *recipe.Maker, made recipe.Made, text []byte) (id []byte, similarity float64, found bool, err error) {
 	if made.Features == 0 {
 		return nil, 0, false, nil

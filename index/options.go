@@ -13,7 +13,7 @@ import (
 // DefaultBucketCap is Options.BucketCap if that is 0.
 const DefaultBucketCap = 64
 
-// Keep says what is stored of a document besides its id.
+// Keep says which data of a document are stored in addition to its id.
 type Keep string
 
 // Values of Options.Keep.
@@ -35,7 +35,7 @@ const (
 
 // Options define an index. An index in a folder stores them in its header.
 type Options struct {
-	// Recipe says which texts are alike. It must find candidates by keys.
+	// Recipe says which texts are similar. It must find candidates by keys.
 	Recipe recipe.Recipe
 	Keep   Keep
 	// Containment, if set, gives documents keys by which a passage is found in a long text:
@@ -49,8 +49,8 @@ type Options struct {
 	// ByID makes ids unique: a document replaces one with the same id, and Delete finds
 	// documents by id.
 	ByID bool
-	// History is the least number of hashes that Index.History has once so many were remembered.
-	// It is not stored in the header, like the window. 0: none.
+	// History is the number of hashes that Index.History returns at least, if so many were remembered; 0: none.
+	// Like the window, it is not stored in the header.
 	History int
 	// Columns names the values in Document.Columns, for programs that open the index later.
 	Columns []string
@@ -60,8 +60,8 @@ type Options struct {
 type Window struct {
 	// Docs, if set, is the largest number of documents: the last ones are kept.
 	Docs int
-	// Age, if set, is how far apart in time documents may be to be alike, and therefore how long
-	// documents are kept. Times are those of the events: Document.Time.
+	// Age, if set, is how far apart in time similar documents may be, and therefore how long documents are
+	// kept. Times are those of the events: Document.Time.
 	Age time.Duration
 	// Late is how much older than the newest document so far a document may be and still be
 	// treated as if it had come in time. One that is older than Age+Late is compared with the

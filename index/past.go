@@ -53,9 +53,9 @@ func (s *disk) loadPast() error {
 	return nil
 }
 
-// History calls what for the hashes that batches have remembered, in order and in several
-// pieces: the last Options.History of them or more. An index in memory has none.
-func (x *Index) History(what func(hashes []uint64) error) error {
+// History calls visit for the hashes that batches have remembered, in order and in several pieces: the last
+// Options.History of them or more. If visit returns an error, History returns it. An index in memory has no history.
+func (x *Index) History(visit func(hashes []uint64) error) error {
 	s, ok := x.store.(*disk)
 	if !ok {
 		return nil
@@ -70,6 +70,6 @@ func (x *Index) History(what func(hashes []uint64) error) error {
 			return fmt.Errorf("history at %d: %w", at, err)
 		}
 		hashes = numbers(hashes[:0], body)
-		return what(hashes)
+		return visit(hashes)
 	})
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// ErrRecall says that a search cannot promise the recall. Errors of this kind name what it can
-// promise.
+// ErrRecall says that a search cannot promise the recall. Errors of this kind name the recall that it can promise.
 var ErrRecall = errors.New("index: recall out of reach")
 
 // A sampling describes a query before its candidates are known: how many of its features are keys of

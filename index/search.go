@@ -17,18 +17,17 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// SearchOptions say what a search returns.
+// SearchOptions are the options of a search.
 type SearchOptions struct {
 	// Threshold is the least similarity, by any measure; the zero value is the recipe's threshold.
 	// Containment is that of the query in the document.
 	Threshold measure.Threshold
 	Top       int     // only the most similar ones; 0: all
 	Recall    float64 // promised for a document at the threshold; 0: lsh.DefaultRecall
-	// Exact compares the query with every document, not only with those that share keys with it: none
-	// is missed, by any measure and threshold, in time O(all texts).
+	// Exact compares the query with every document, so that none is missed, by any measure and threshold.
+	// O(total length of all texts).
 	Exact bool
-	// Passages returns shared passages with the matches: those of at least as many tokens as a
-	// shingle.
+	// Passages adds shared passages to the matches: those with at least as many tokens as a shingle.
 	Passages bool
 }
 
@@ -65,9 +64,9 @@ func (x *Index) NewSearcher() *Searcher {
 	return s
 }
 
-// Search returns the documents like a text, the most similar first; of equally similar ones the
-// earlier one first. Each similarity is exact where the recipe decides by sets. A directed measure is
-// that of the text in the document.
+// Search returns the documents that are similar to a text, the most similar first; of equally similar documents
+// the earlier one first. Each similarity is exact if the recipe decides by sets. A directed measure is that of
+// the text in the document.
 //
 // For a measure with a least Jaccard similarity, candidates come from the recipe's bands; for
 // containment and overlap from the keys of Options.Containment. If these cannot reach the recall at

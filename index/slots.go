@@ -16,7 +16,7 @@ const (
 	chunkDocs = 1 << chunkBits
 )
 
-// A chunk is what memory holds of chunkDocs documents, besides their keys. A document is written
+// A chunk has the data that memory holds of chunkDocs documents, except their keys. A document is written
 // before the view that shows it is published, and does not change afterwards, except that it may be
 // marked dead.
 type chunk struct {
@@ -175,7 +175,7 @@ func (v *view) shortened(first uint64) view {
 	return w
 }
 
-// letGo releases the chunks of which all slots are before this one.
+// letGo releases the chunks that have only slots before this one.
 func (v *view) letGo(before uint64) {
 	if before>>chunkBits > v.base {
 		n := before>>chunkBits - v.base

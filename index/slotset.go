@@ -18,11 +18,11 @@ func (s slotSet) count() (n uint64) {
 	return n
 }
 
-// each calls what for every slot in order, until that returns an error.
-func (s slotSet) each(what func(slot uint64) error) error {
+// each calls visit for every slot in order, until it returns an error.
+func (s slotSet) each(visit func(slot uint64) error) error {
 	for i, word := range s {
 		for ; word != 0; word &= word - 1 {
-			if err := what(uint64(i)*64 + uint64(bits.TrailingZeros64(word))); err != nil {
+			if err := visit(uint64(i)*64 + uint64(bits.TrailingZeros64(word))); err != nil {
 				return err
 			}
 		}

@@ -9,11 +9,11 @@ import (
 // brings, so that a pause of the stream does not make the index pause.
 const slotsAtOnce = 1 << 14
 
-// marksPerAge is how finely expiry knows the age of documents. Which documents are alike
-// does not depend on it: see inTime.
+// marksPerAge is the number of marks within Window.Age: documents between two marks expire together. Decisions do
+// not depend on it: see inTime.
 const marksPerAge = 128
 
-// inTime tells whether two documents with these times may be alike.
+// inTime tells whether documents with these times are near enough in time to be duplicates.
 func (x *Index) inTime(a, b int64) bool {
 	age := int64(x.options.Window.Age)
 	return age == 0 || a-b <= age && b-a <= age

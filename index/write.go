@@ -6,11 +6,11 @@ import (
 	"github.com/alike-dev/alike/index/internal/table"
 )
 
-// Check decides about the documents of a batch of NewCheck in order: a document that is like nothing
-// in the collection is added, and later ones are compared with it. emit, if not nil, receives the
-// verdicts before anything is stored, so that what emit has made of them exists whenever the
-// documents do. If emit fails, nothing is stored and the index is read-only from then on. Verdicts
-// are valid until the batch is reset.
+// Check decides about the documents of a batch of NewCheck in order: a document that is similar to no document
+// in the collection is added, and later ones are compared with it too. emit, if not nil, receives the verdicts
+// before anything is stored. So if emit writes output, no document is stored without its output. If emit returns
+// an error, nothing is stored and the index is read-only from then on. Verdicts are valid until the batch is
+// reset.
 //
 // Search sees the added documents when Check has returned; they survive a crash when Sync has
 // returned. A crash keeps all documents of one call or none.
@@ -67,9 +67,8 @@ func (x *Index) CheckOne(d Document) (Verdict, error) {
 	return v, nil
 }
 
-// Add adds the documents of a batch of NewBatch, whether or not they are like others. With
-// Options.ByID a document replaces one with the same id. See Check for when they are seen and
-// survive.
+// Add adds the documents of a batch of NewBatch, whether or not they are similar to others. With Options.ByID a
+// document replaces one with the same id. Check says when searches see them and when they survive a crash.
 func (x *Index) Add(b *Batch) error {
 	x.write.Lock()
 	defer x.write.Unlock()

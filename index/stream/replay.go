@@ -7,8 +7,8 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// DefaultReplay is how many records of its input a stream remembers for a restart if Config
-// does not say: 128 MiB of hashes on disk.
+// DefaultReplay is the number of records that a stream should remember for a restart, as index.Options.History:
+// 128 MiB of hashes on disk.
 const DefaultReplay = 1 << 24
 
 // At most so many records that may be a replay are withheld: a longer sequence that equals
@@ -28,12 +28,12 @@ type replay struct {
 	past     []uint64
 	places   []int // in past, of the record that would come next
 	begun    bool
-	certain  bool // the row is too long to be anything else
+	certain  bool // the sequence is so long that it must be a replay
 	withheld []withheld
 	bytes    int
 }
 
-// withheld is a record of which it is not known whether it is a part of a replay.
+// withheld is a record that may be a part of a replay.
 type withheld struct {
 	record index.Document
 	raw    []byte
@@ -102,8 +102,8 @@ func (p *replay) withhold(d index.Document, raw []byte) {
 	}
 }
 
-// passOver sets how many of the first records of the block are a part of a replay, or may be.
-// If there was none it decides about the records that were withheld.
+// passOver sets how many of the first records of the block belong to a replay, or may belong to one. If it finds
+// that there was no replay, it decides about the withheld records.
 func (w *worker) passOver() error {
 	p, from, before := w.replay, 0, len(w.replay.withheld)
 	for _, r := range w.records {
@@ -120,7 +120,7 @@ func (w *worker) passOver() error {
 			continue
 		case broken:
 			w.summary.Replayed -= int64(len(p.withheld))
-			w.passed = 0 // those of this block are in its batch
+			w.passed = 0 // the records of this block are in its batch
 			if err := w.release(p.withheld[:before]); err != nil {
 				return err
 			}

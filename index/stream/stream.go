@@ -1,5 +1,5 @@
-// Package stream drops near-duplicates from a stream of records: it drops records that are like a kept
-// one within the window of an index, and writes all others at once, byte for byte, in order.
+// Package stream drops near-duplicates from a stream of records: it drops a record that is similar to a kept one
+// in the window of an index, and writes all others at once, byte for byte, in order.
 //
 //	in → blocks → parse, signature, candidates → decision → out → index
 //	              any number of goroutines       in order
@@ -36,10 +36,10 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// DefaultSyncEvery is how often what was kept is made durable if Config does not say.
+// DefaultSyncEvery is Config.SyncEvery if that is 0.
 const DefaultSyncEvery = 50 * time.Millisecond
 
-// Config says what to read, by what to decide, and what to write. Index and Out must be set.
+// Config is the input of Run. Index and Out must be set.
 type Config struct {
 	Index  *index.Index
 	Source corpus.Source  // standard input, or a file
@@ -48,13 +48,13 @@ type Config struct {
 	TimeField string
 
 	Out        io.Writer // kept records, and the header of a table
-	Duplicates io.Writer // if set: a JSON object a line for each record that is dropped
-	// Tag writes records of JSON that are like a kept one with two more fields,
-	// duplicate_of and similarity, in place of dropping them.
+	Duplicates io.Writer // if set: a line with a JSON object for each dropped or tagged record
+	// Tag writes duplicates, which must be JSON, with two more fields, duplicate_of and similarity, instead of
+	// dropping them.
 	Tag bool
 
-	// OnSkip, when set, is told of every record that cannot be read, in order; an error ends
-	// the stream. Such a record is not written.
+	// OnSkip, if set, receives every record that cannot be read, in order. Such a record is not written. If OnSkip
+	// returns an error, Run returns that error.
 	OnSkip  func(*corpus.Problem) error
 	Threads int // 0: all processors
 	// SyncEvery is how often kept records are made durable; 0: DefaultSyncEvery. Records that are written
@@ -65,7 +65,7 @@ type Config struct {
 // Summary counts records. Read = Kept + Dropped + Tagged + Skipped + Replayed.
 type Summary struct {
 	Read, Kept, Dropped, Tagged, Skipped int64
-	Late                                 int64 // of those kept: came too late to be remembered
+	Late                                 int64 // of those kept: came too late to be added to the index
 	Replayed                             int64 // were read by an earlier process
 }
 
@@ -134,7 +134,7 @@ func (r *run) syncEvery(ctx context.Context, stop func()) error {
 	}
 }
 
-// sync makes durable what was kept before it is called.
+// sync makes the records durable that were kept before the call.
 func (r *run) sync() error {
 	now := time.Since(r.begun)
 	if err := r.Index.Sync(); err != nil {
@@ -153,15 +153,15 @@ func (r *run) keepUp() error {
 	return r.sync()
 }
 
-// run is what the goroutines share; they use it in their turn only.
+// run is shared by the workers. Only Commit and Damaged change it, which intake calls one at a time.
 type run struct {
 	*Config
 	begun     time.Time
-	safe      atomic.Int64 // what was kept so many nanoseconds after begun, or before that, is durable
+	safe      atomic.Int64 // records kept up to so many nanoseconds after begun are durable
 	summary   Summary
 	remembers bool
-	replay    *replay     // nil: the input is at none, or past it
-	replays   atomic.Bool // there is one, for goroutines whose turn it is not
+	replay    *replay     // nil: there is no replay, or it has ended
+	replays   atomic.Bool // replay is not nil; read by Prepare
 }
 
 // begin writes the header of a table.
@@ -174,7 +174,7 @@ func (r *run) begin(f *corpus.File) error {
 	return nil
 }
 
-// worker handles blocks. It belongs to one goroutine.
+// worker decides about the records of blocks. It belongs to one goroutine.
 type worker struct {
 	*run
 	parser *corpus.Parser
@@ -187,9 +187,9 @@ type worker struct {
 	dropped []byte
 	id      []byte
 
-	hashes    []uint64         // of the records that are documents, if they are remembered
-	documents []index.Document // these, if there may be a replay
-	passed    int              // of them, those that are a part of one
+	hashes    []uint64         // hash of each readable record, if the index has a history
+	documents []index.Document // the readable records, while there may be a replay
+	passed    int              // how many of them belong to the replay
 }
 
 // recordOf is a record of the block.
@@ -199,6 +199,7 @@ type recordOf struct {
 	problem *corpus.Problem // if it is to be skipped
 }
 
+// Prepare implements intake.Worker. It fills the batch.
 func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 	w.batch.Reset()
 	w.records, w.raw, w.id = w.records[:0], w.raw[:0], w.id[:0]
@@ -245,7 +246,7 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 	return recordOf{end: len(w.raw), ids: len(w.id)}
 }
 
-// Commit decides about the records and writes them.
+// Commit implements intake.Worker. It decides about the records and writes them.
 func (w *worker) Commit() error {
 	for i := range w.records {
 		w.summary.Read++
@@ -270,7 +271,7 @@ func (w *worker) Commit() error {
 	if w.remembers {
 		w.batch.Remember(w.hashes[w.passed:]...)
 	}
-	var unwritten error // told as it is: that nothing is added from now on follows from it
+	var unwritten error // returned as it is: the read-only index is only a consequence
 	_, err := w.Index.Check(w.batch, func(verdicts []index.Verdict) error {
 		unwritten = w.emit(verdicts)
 		return unwritten
@@ -278,6 +279,7 @@ func (w *worker) Commit() error {
 	return cmp.Or(unwritten, err)
 }
 
+// Damaged implements intake.Worker.
 func (w *worker) Damaged(p *corpus.Problem) error {
 	w.summary.Read++
 	return w.skip(p)
@@ -291,7 +293,7 @@ func (w *worker) skip(p *corpus.Problem) error {
 	return nil
 }
 
-// emit writes what the verdicts say of the records behind a replay, with one call for each output.
+// emit writes the records that do not belong to a replay according to their verdicts, with one call for each output.
 func (w *worker) emit(verdicts []index.Verdict) error {
 	w.out, w.dropped = w.out[:0], w.dropped[:0]
 	from, ids, n := 0, 0, 0
@@ -309,7 +311,7 @@ func (w *worker) emit(verdicts []index.Verdict) error {
 	return w.write()
 }
 
-// write writes what one has gathered.
+// write writes the records that one has appended.
 func (w *worker) write() error {
 	if len(w.out) > 0 {
 		if _, err := w.Out.Write(w.out); err != nil {
@@ -324,6 +326,7 @@ func (w *worker) write() error {
 	return nil
 }
 
+// one appends a record to the outputs according to its verdict, and counts it.
 func (w *worker) one(raw, id []byte, v *index.Verdict) {
 	switch {
 	case v.New:
