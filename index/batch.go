@@ -74,21 +74,13 @@ type prepared struct {
 
 type span struct{ from, to int }
 
-// Note stores a note with the documents of the batch: a crash keeps all of them or none. note is
-// called when the documents have their slots, first up to but not including next. The new note
-// replaces the note of the same name.
-func (b *Batch) Note(note func(first, next uint64) (name string, value []byte)) { b.note = note }
-
-// Remember appends hashes to the history of an index in a folder, together with the documents of the
-// batch: see Index.History. A batch remembers up to 65536 hashes.
-func (b *Batch) Remember(hashes ...uint64) {
-	b.past = append(b.past, hashes[:min(len(hashes), mostPast-len(b.past))]...)
-}
-
-// Drop removes the first n documents from the batch.
-func (b *Batch) Drop(n int) { b.docs = b.docs[:copy(b.docs, b.docs[n:])] }
-
 func of[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
+
+// NewBatch returns an empty batch for Add.
+func (x *Index) NewBatch() *Batch { return x.newBatch(false) }
+
+// NewCheck returns an empty batch for Check.
+func (x *Index) NewCheck() *Batch { return x.newBatch(true) }
 
 // newBatch returns an empty batch, for Check or for Add.
 func (x *Index) newBatch(check bool) *Batch {
@@ -107,6 +99,23 @@ func (b *Batch) Keys() int { return len(b.keys) }
 
 // Size returns how many bytes of documents and keys the batch holds.
 func (b *Batch) Size() int { return len(b.bytes) + 8*len(b.keys) }
+
+// Note stores a note with the documents of the batch: a crash keeps all of them or none. note is
+// called when the documents have their slots, first up to but not including next. The new note
+// replaces the note of the same name.
+func (b *Batch) Note(note func(first, next uint64) (name string, value []byte)) { b.note = note }
+
+// Remember appends hashes to the history of an index in a folder, together with the documents of the
+// batch: see Index.History. A batch remembers up to 65536 hashes.
+func (b *Batch) Remember(hashes ...uint64) {
+	b.past = append(b.past, hashes[:min(len(hashes), mostPast-len(b.past))]...)
+}
+
+// mostPast is the largest number of hashes that one batch remembers.
+const mostPast = 1 << 16
+
+// Drop removes the first n documents from the batch.
+func (b *Batch) Drop(n int) { b.docs = b.docs[:copy(b.docs, b.docs[n:])] }
 
 // Reset empties the batch.
 func (b *Batch) Reset() {
@@ -204,12 +213,6 @@ func (b *Batch) query(p *prepared, set func() []uint64) *query {
 	return &query{keys: of(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: of(b.words, p.words), time: p.time, set: set}
 }
 
-// NewBatch returns an empty batch for Add.
-func (x *Index) NewBatch() *Batch { return x.newBatch(false) }
-
-// NewCheck returns an empty batch for Check.
-func (x *Index) NewCheck() *Batch { return x.newBatch(true) }
-
 // arrival returns a document of the batch in the form that insert takes.
 func (b *Batch) arrival(p *prepared) arrival {
 	return arrival{
@@ -217,6 +220,3 @@ func (b *Batch) arrival(p *prepared) arrival {
 		digest: p.digest, words: of(b.words, p.words), time: p.time,
 	}
 }
-
-// mostPast is the largest number of hashes that one batch remembers.
-const mostPast = 1 << 16

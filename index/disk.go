@@ -90,6 +90,15 @@ func (s *disk) do(write func() error) error {
 	}
 }
 
+// metrics returns Pebble's metrics. A failed Pebble may never return them: see guarded.
+func (s *disk) metrics() (*pebble.Metrics, error) {
+	var m *pebble.Metrics
+	if err := s.do(func() error { m = s.db.Metrics(); return nil }); err != nil {
+		return nil, err // m may still be set later
+	}
+	return m, nil
+}
+
 func (s *disk) inMemory() bool { return false }
 
 func (s *disk) get(x *Index, _ *view, slot uint64, dst []byte) ([]byte, error) {
@@ -116,10 +125,45 @@ func (s *disk) get(x *Index, _ *view, slot uint64, dst []byte) ([]byte, error) {
 	return dst, errors.Join(err, closer.Close())
 }
 
+func (s *disk) note(name string) ([]byte, error) {
+	value, closer, err := s.db.Get(append([]byte{keyNote}, name...))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("note %q: %w", name, asDamage(err))
+	}
+	note, err := parseNote(name, value)
+	return note, errors.Join(err, closer.Close())
+}
+
 // hasKey tells whether the store has a key of any kind.
 func (s *disk) hasKey(key []byte) bool {
 	_, closer, err := s.db.Get(key)
 	return err == nil && closer.Close() == nil
+}
+
+// each calls visit for the values of a kind, with their slots, from a slot up to but not including another.
+func (s *disk) each(kind byte, from, to uint64, visit func(slot uint64, value []byte) error) error {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: slotKey(nil, kind, from), UpperBound: slotKey(nil, kind, to)})
+	if err != nil {
+		return asDamage(err)
+	}
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		var slot uint64
+		var value []byte
+		if slot, err = parseSlotKey(it.Key()); err == nil {
+			if value, err = it.ValueAndErr(); err == nil {
+				err = visit(slot, value)
+			}
+		}
+	}
+	return asDamage(errors.Join(err, it.Close()))
+}
+
+// ofKind returns an iterator over the keys of a kind.
+func (s *disk) ofKind(kind byte) (*pebble.Iterator, error) {
+	return s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
 }
 
 // slotOf looks up an id for the writer, as it was before the current batch.
@@ -175,27 +219,6 @@ func (i *idLookup) close() error {
 	return asDamage(i.it.Close())
 }
 
-// metrics returns Pebble's metrics. A failed Pebble may never return them: see guarded.
-func (s *disk) metrics() (*pebble.Metrics, error) {
-	var m *pebble.Metrics
-	if err := s.do(func() error { m = s.db.Metrics(); return nil }); err != nil {
-		return nil, err // m may still be set later
-	}
-	return m, nil
-}
-
-func (s *disk) note(name string) ([]byte, error) {
-	value, closer, err := s.db.Get(append([]byte{keyNote}, name...))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("note %q: %w", name, asDamage(err))
-	}
-	note, err := parseNote(name, value)
-	return note, errors.Join(err, closer.Close())
-}
-
 // sync makes everything that was applied durable. A call during another sync waits for it, and often finds that
 // this was enough.
 func (s *disk) sync() error {
@@ -224,27 +247,4 @@ func (s *disk) bytes(*view) int64 {
 	}
 	gone := m.WAL.ObsoletePhysicalSize + m.Table.Local.ObsoleteSize + m.Table.Local.ZombieSize
 	return int64(m.DiskSpaceUsage() - gone)
-}
-
-// ofKind returns an iterator over the keys of a kind.
-func (s *disk) ofKind(kind byte) (*pebble.Iterator, error) {
-	return s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
-}
-
-// each calls visit for the values of a kind, with their slots, from a slot up to but not including another.
-func (s *disk) each(kind byte, from, to uint64, visit func(slot uint64, value []byte) error) error {
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: slotKey(nil, kind, from), UpperBound: slotKey(nil, kind, to)})
-	if err != nil {
-		return asDamage(err)
-	}
-	for ok := it.First(); ok && err == nil; ok = it.Next() {
-		var slot uint64
-		var value []byte
-		if slot, err = parseSlotKey(it.Key()); err == nil {
-			if value, err = it.ValueAndErr(); err == nil {
-				err = visit(slot, value)
-			}
-		}
-	}
-	return asDamage(errors.Join(err, it.Close()))
 }

@@ -14,24 +14,6 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// query is a text that is ready to be searched for.
-type query struct {
-	keys   []uint64
-	digest [2]uint64
-	words  []uint32 // as memory holds them for documents
-	time   int64
-	set    func() []uint64 // ascending; called when a candidate needs it
-	made   []uint64        // the result of set
-}
-
-// features returns the set of the query, which is made only once.
-func (q *query) features() []uint64 {
-	if q.made == nil {
-		q.made = q.set()
-	}
-	return q.made
-}
-
 // A finder finds documents that are similar to a query. It owns scratch memory and belongs to one goroutine.
 type finder struct {
 	x     *Index
@@ -52,6 +34,46 @@ func newFinder(x *Index) *finder {
 		f.sets = x.options.Recipe.NewSetMaker()
 	}
 	return f
+}
+
+// query is a text that is ready to be searched for.
+type query struct {
+	keys   []uint64
+	digest [2]uint64
+	words  []uint32 // as memory holds them for documents
+	time   int64
+	set    func() []uint64 // ascending; called when a candidate needs it
+	made   []uint64        // the result of set
+}
+
+// features returns the set of the query, which is made only once.
+func (q *query) features() []uint64 {
+	if q.made == nil {
+		q.made = q.set()
+	}
+	return q.made
+}
+
+// oldest returns the similar document with the smallest slot in the range. The view must have all slots of the
+// range. record reads the stored record of a document.
+func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint64) (record, error)) (slot uint64, similarity float64, found bool, err error) {
+	if len(q.keys) == 0 || r.First >= r.Next {
+		return 0, 0, false, nil
+	}
+	x := f.x
+	slots, err := f.candidates(v, r, q.keys, x.options.Recipe.MinKeys(), func(held *facts) bool {
+		return x.inTime(q.time, held.time) && !x.tooLate(held.time) && f.near(held, q, x.apart)
+	})
+	if err != nil {
+		return 0, 0, false, err
+	}
+	for _, slot := range slots {
+		similarity, found, err = f.compare(v, slot, q, record)
+		if found || err != nil && !errors.Is(err, errGone) {
+			return slot, similarity, found, err
+		}
+	}
+	return 0, 0, false, nil
 }
 
 // candidates returns the slots of a range, ascending, that share with the query as many keys
@@ -121,28 +143,6 @@ func (f *finder) admitted(from int, v *view, admits func(held *facts) bool) ([]u
 	return kept, nil
 }
 
-// oldest returns the similar document with the smallest slot in the range. The view must have all slots of the
-// range. record reads the stored record of a document.
-func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint64) (record, error)) (slot uint64, similarity float64, found bool, err error) {
-	if len(q.keys) == 0 || r.First >= r.Next {
-		return 0, 0, false, nil
-	}
-	x := f.x
-	slots, err := f.candidates(v, r, q.keys, x.options.Recipe.MinKeys(), func(held *facts) bool {
-		return x.inTime(q.time, held.time) && !x.tooLate(held.time) && f.near(held, q, x.apart)
-	})
-	if err != nil {
-		return 0, 0, false, err
-	}
-	for _, slot := range slots {
-		similarity, found, err = f.compare(v, slot, q, record)
-		if found || err != nil && !errors.Is(err, errGone) {
-			return slot, similarity, found, err
-		}
-	}
-	return 0, 0, false, nil
-}
-
 // near tells, by the sketches, whether a document and a query can be similar.
 func (f *finder) near(held *facts, q *query, most int) bool {
 	return !f.x.judge.bySets || differingParts(q.words, held.words) <= most
@@ -169,6 +169,16 @@ func (f *finder) compare(v *view, slot uint64, q *query, read func(slot uint64) 
 	return similarity, alike, nil
 }
 
+// setOf returns the set of a document. It is valid until the next call.
+func (f *finder) setOf(r record) []uint64 {
+	if r.kind == bodyText {
+		f.other = f.sets.AppendSet(f.other[:0], r.body)
+	} else {
+		f.other = numbers(f.other[:0], r.body[keysSize(r.body):])
+	}
+	return f.other
+}
+
 // setOfText returns a function that returns the set of a text, which must be the last one that m made. A long text's
 // set is made when the function is first called; it is valid until setOfText's next result is called.
 func (f *finder) setOfText(m *recipe.Maker, text []byte) func() []uint64 {
@@ -184,26 +194,6 @@ func (f *finder) setOfText(m *recipe.Maker, text []byte) func() []uint64 {
 	}
 }
 
-// setOf returns the set of a document. It is valid until the next call.
-func (f *finder) setOf(r record) []uint64 {
-	if r.kind == bodyText {
-		f.other = f.sets.AppendSet(f.other[:0], r.body)
-	} else {
-		f.other = numbers(f.other[:0], r.body[keysSize(r.body):])
-	}
-	return f.other
-}
-
-// read reads a document of a view from the store.
-func (f *finder) read(v *view) func(slot uint64) (record, error) {
-	return func(slot uint64) (r record, err error) {
-		if f.value, err = f.x.store.get(f.x, v, slot, f.value[:0]); err != nil {
-			return r, err
-		}
-		return parseRecord(f.value)
-	}
-}
-
 // querySet returns the set of the text that this record stores. It is valid until the next
 // call of querySet.
 func (f *finder) querySet(value []byte) []uint64 {
@@ -214,6 +204,16 @@ func (f *finder) querySet(value []byte) []uint64 {
 	f.other, f.mine = f.mine, f.other
 	defer func() { f.other, f.mine = f.mine, f.other }()
 	return f.setOf(r)
+}
+
+// read reads a document of a view from the store.
+func (f *finder) read(v *view) func(slot uint64) (record, error) {
+	return func(slot uint64) (r record, err error) {
+		if f.value, err = f.x.store.get(f.x, v, slot, f.value[:0]); err != nil {
+			return r, err
+		}
+		return parseRecord(f.value)
+	}
 }
 
 // copies returns the documents of a view that have this digest, ascending.

@@ -14,70 +14,6 @@ import (
 	"github.com/alike-dev/alike/index/internal/table"
 )
 
-// partitions is the number of parts of the table that can be filled independently.
-const partitions = 256
-
-// roundDocs is how many documents are read before their keys go into the table. By then a partition
-// has many keys, so that its part of the table stays in the cache.
-const roundDocs = 64 * chunkDocs
-
-// entry is a key of a document on its way into the table.
-type entry struct{ key, slot uint64 }
-
-// loading fills memory from the store: documents are read in parallel, a round of chunks at a time,
-// and their keys sorted by partition; then partitions are filled in parallel, each in slot order, so
-// that the table is the same as before.
-type loading struct {
-	x       *Index
-	s       *disk
-	threads int
-	view    view
-	held    uint64  // first slot that memory holds
-	parts   []*part // one of each goroutine, in slot order
-	copies  []bool  // documents of the round that equal an earlier one
-
-	reserved bool // the table has room for the expected keys
-}
-
-// part is the result of one goroutine in a round.
-type part struct {
-	digests, others [partitions][]entry
-	err             error
-}
-
-// empty prepares a part for another round and keeps its memory.
-func (p *part) empty() {
-	for i := range partitions {
-		p.digests[i], p.others[i] = p.digests[i][:0], p.others[i][:0]
-	}
-	p.err = nil
-}
-
-// reserve makes room in the table for the keys of all documents, if these have as many as the
-// documents of the first round: otherwise shards would have to grow several times. It is an error if
-// memory may not hold as many.
-func (l *loading) reserve(from, to uint64) error {
-	l.reserved = true
-	keys := 0
-	for _, p := range l.parts {
-		for i := range partitions {
-			keys += len(p.digests[i])
-			for _, e := range p.others[i] {
-				if len(l.copies) == 0 || !l.copies[e.slot-from] {
-					keys++
-				}
-			}
-		}
-	}
-	keys = int(float64(keys) / float64(to-from) * float64(l.view.Next-from))
-	held := table.ReservedBytes(keys) + l.view.slotBytes()
-	if err := l.x.fits(l.view.Next-l.held, held, held, l.x.beside); err != nil {
-		return err
-	}
-	l.view.table.Reserve(keys)
-	return nil
-}
-
 // load reads from the store the data that memory holds.
 func (x *Index) load(s *disk, threads int) error {
 	first, next, clock, err := s.window()
@@ -132,25 +68,6 @@ func (x *Index) load(s *disk, threads int) error {
 	return x.setMarks()
 }
 
-// setMarks makes the marks of the documents in the index.
-func (x *Index) setMarks() error {
-	if x.options.Window.Age == 0 {
-		return nil
-	}
-	v, newest, held := x.view.Load(), int64(math.MinInt64), &x.finder.held
-	for slot := v.First; slot < v.Next; slot++ {
-		held.time = newest // of a settled document that is dead
-		if _, err := v.facts(slot, held); err != nil {
-			return err
-		}
-		newest = max(newest, min(held.time, x.clock.Load()))
-		if n := len(x.marks); n == 0 || newest-x.marks[n-1].clock >= x.markEvery() || slot+1 == v.Next {
-			x.marks = append(x.marks, mark{slot + 1, newest})
-		}
-	}
-	return nil
-}
-
 // window reads the range of slots and the clock from the store.
 func (s *disk) window() (first, next uint64, clock int64, err error) {
 	value, closer, err := s.db.Get([]byte{keyWindow})
@@ -163,6 +80,33 @@ func (s *disk) window() (first, next uint64, clock int64, err error) {
 	first, next, clock, err = parseWindow(value)
 	return first, next, clock, errors.Join(err, closer.Close())
 }
+
+// loading fills memory from the store: documents are read in parallel, a round of chunks at a time,
+// and their keys sorted by partition; then partitions are filled in parallel, each in slot order, so
+// that the table is the same as before.
+type loading struct {
+	x       *Index
+	s       *disk
+	threads int
+	view    view
+	held    uint64  // first slot that memory holds
+	parts   []*part // one of each goroutine, in slot order
+	copies  []bool  // documents of the round that equal an earlier one
+
+	reserved bool // the table has room for the expected keys
+}
+
+// entry is a key of a document on its way into the table.
+type entry struct{ key, slot uint64 }
+
+// partitions is the number of parts of the table that can be filled independently.
+const partitions = 256
+
+func partitionOf(key uint64) int { return table.Shard(key) * partitions / table.Shards }
+
+// roundDocs is how many documents are read before their keys go into the table. By then a partition
+// has many keys, so that its part of the table stays in the cache.
+const roundDocs = 64 * chunkDocs
 
 // readDead marks the documents that are dead.
 func (l *loading) readDead() error {
@@ -212,6 +156,20 @@ func (l *loading) round(from, to uint64) error {
 	}
 	l.fill(func(p *part) *[partitions][]entry { return &p.others }, copies)
 	return nil
+}
+
+// part is the result of one goroutine in a round.
+type part struct {
+	digests, others [partitions][]entry
+	err             error
+}
+
+// empty prepares a part for another round and keeps its memory.
+func (p *part) empty() {
+	for i := range partitions {
+		p.digests[i], p.others[i] = p.digests[i][:0], p.others[i][:0]
+	}
+	p.err = nil
 }
 
 // read reads the blocks of some chunks. There must be one for each slot of the window.
@@ -268,46 +226,6 @@ func (l *loading) take(p *part, slot uint64, d *arrival, dead bool) {
 	}
 }
 
-func partitionOf(key uint64) int { return table.Shard(key) * partitions / table.Shards }
-
-// touchedAtOnce is how many keys' places in the table are brought into the cache at once: a miss takes longer than
-// the insertion, and independent misses overlap.
-const touchedAtOnce = 32
-
-// fill puts keys into the table, except those of copies.
-func (l *loading) fill(of func(*part) *[partitions][]entry, copies func(slot uint64) bool) {
-	var fillers sync.WaitGroup
-	for n := range l.threads {
-		fillers.Go(func() {
-			keys := make([]uint64, 0, touchedAtOnce)
-			for i := n; i < partitions; i += l.threads {
-				for _, p := range l.parts {
-					for entries := range slices.Chunk(of(p)[i], touchedAtOnce) {
-						keys = keys[:0]
-						for _, e := range entries {
-							keys = append(keys, e.key)
-						}
-						l.view.table.Touch(keys)
-						l.insert(entries, copies)
-					}
-				}
-			}
-		})
-	}
-	fillers.Wait()
-}
-
-func (l *loading) insert(entries []entry, copies func(slot uint64) bool) {
-	for _, e := range entries {
-		if copies != nil && copies(e.slot) {
-			continue
-		}
-		if !l.view.table.Insert(e.key, e.slot, l.view.Range) {
-			l.x.counts.full.Add(1)
-		}
-	}
-}
-
 // findCopies finds the documents of a round that equal an earlier one. See Index.keysOf.
 func (l *loading) findCopies(from, to uint64) error {
 	l.copies = append(l.copies[:0], make([]bool, to-from)...)
@@ -343,4 +261,86 @@ func (l *loading) findCopies(from, to uint64) error {
 	}
 	finders.Wait()
 	return errors.Join(errs...)
+}
+
+// reserve makes room in the table for the keys of all documents, if these have as many as the
+// documents of the first round: otherwise shards would have to grow several times. It is an error if
+// memory may not hold as many.
+func (l *loading) reserve(from, to uint64) error {
+	l.reserved = true
+	keys := 0
+	for _, p := range l.parts {
+		for i := range partitions {
+			keys += len(p.digests[i])
+			for _, e := range p.others[i] {
+				if len(l.copies) == 0 || !l.copies[e.slot-from] {
+					keys++
+				}
+			}
+		}
+	}
+	keys = int(float64(keys) / float64(to-from) * float64(l.view.Next-from))
+	held := table.ReservedBytes(keys) + l.view.slotBytes()
+	if err := l.x.fits(l.view.Next-l.held, held, held, l.x.beside); err != nil {
+		return err
+	}
+	l.view.table.Reserve(keys)
+	return nil
+}
+
+// fill puts keys into the table, except those of copies.
+func (l *loading) fill(of func(*part) *[partitions][]entry, copies func(slot uint64) bool) {
+	var fillers sync.WaitGroup
+	for n := range l.threads {
+		fillers.Go(func() {
+			keys := make([]uint64, 0, touchedAtOnce)
+			for i := n; i < partitions; i += l.threads {
+				for _, p := range l.parts {
+					for entries := range slices.Chunk(of(p)[i], touchedAtOnce) {
+						keys = keys[:0]
+						for _, e := range entries {
+							keys = append(keys, e.key)
+						}
+						l.view.table.Touch(keys)
+						l.insert(entries, copies)
+					}
+				}
+			}
+		})
+	}
+	fillers.Wait()
+}
+
+// touchedAtOnce is how many keys' places in the table are brought into the cache at once: a miss takes longer than
+// the insertion, and independent misses overlap.
+const touchedAtOnce = 32
+
+func (l *loading) insert(entries []entry, copies func(slot uint64) bool) {
+	for _, e := range entries {
+		if copies != nil && copies(e.slot) {
+			continue
+		}
+		if !l.view.table.Insert(e.key, e.slot, l.view.Range) {
+			l.x.counts.full.Add(1)
+		}
+	}
+}
+
+// setMarks makes the marks of the documents in the index.
+func (x *Index) setMarks() error {
+	if x.options.Window.Age == 0 {
+		return nil
+	}
+	v, newest, held := x.view.Load(), int64(math.MinInt64), &x.finder.held
+	for slot := v.First; slot < v.Next; slot++ {
+		held.time = newest // of a settled document that is dead
+		if _, err := v.facts(slot, held); err != nil {
+			return err
+		}
+		newest = max(newest, min(held.time, x.clock.Load()))
+		if n := len(x.marks); n == 0 || newest-x.marks[n-1].clock >= x.markEvery() || slot+1 == v.Next {
+			x.marks = append(x.marks, mark{slot + 1, newest})
+		}
+	}
+	return nil
 }

@@ -47,6 +47,10 @@ type OpenOptions struct {
 	memTable uint64 // bytes of a table of Pebble in memory; 0 except in tests: memTableSize
 }
 
+// DefaultTailKeys is how many keys memory holds, including keys on their way to the disk: the keys of
+// 246,000 documents of the default recipe.
+const DefaultTailKeys = 1 << 22
+
 func (o *OpenOptions) setDefaults() {
 	if o.FS == nil {
 		o.FS = vfs.Default
@@ -135,23 +139,6 @@ func open(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) 
 	return x, s.writeState(x, false)
 }
 
-// load opens the store and reads from it the data that memory holds.
-func (s *disk) load(o OpenOptions, store string, readOnly bool) (*Index, error) {
-	o.share()
-	s.onDisk, s.cache, s.tailKeys = o.Keys == KeysOnDisk, o.Cache, cmp.Or(o.TailKeys, DefaultTailKeys)
-	s.filterBytes = int64(o.Recipe.Keys()+1) * 10 / 8
-	err := s.do(func() (err error) {
-		s.db, err = pebble.Open(store, s.storeOptions(readOnly, cmp.Or(o.memTable, memTableSize)))
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("index: %s: %w", store, asDamage(err))
-	}
-	x := newIndex(o.withDefaults())
-	x.store, x.ceiling, x.beside = s, o.Memory, o.Beside
-	return x, x.load(s, o.Threads)
-}
-
 // openBeside opens an index as it is now, even while another process writes to it.
 func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 	if o.Options, err = readHeader(o.FS, dir, o.Options); err != nil {
@@ -187,6 +174,77 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 		}
 	}
 	return nil, fmt.Errorf("index: %s: %w", store, errChanging)
+}
+
+// load opens the store and reads from it the data that memory holds.
+func (s *disk) load(o OpenOptions, store string, readOnly bool) (*Index, error) {
+	o.share()
+	s.onDisk, s.cache, s.tailKeys = o.Keys == KeysOnDisk, o.Cache, cmp.Or(o.TailKeys, DefaultTailKeys)
+	s.filterBytes = int64(o.Recipe.Keys()+1) * 10 / 8
+	err := s.do(func() (err error) {
+		s.db, err = pebble.Open(store, s.storeOptions(readOnly, cmp.Or(o.memTable, memTableSize)))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("index: %s: %w", store, asDamage(err))
+	}
+	x := newIndex(o.withDefaults())
+	x.store, x.ceiling, x.beside = s, o.Memory, o.Beside
+	return x, x.load(s, o.Threads)
+}
+
+// storeOptions returns the options for Pebble.
+func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
+	if s.cache == 0 {
+		s.cache = defaultCache
+		if s.onDisk {
+			s.cache = keysCache
+		}
+	}
+	o := &pebble.Options{
+		FS: &guarded{s.fs, s.fail}, ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
+		CacheSize: s.cache, MemTableSize: memTable, MemTableStopWritesThreshold: memTablesAtOnce, L0StopWritesThreshold: 24,
+		Logger: (*diskLogger)(s),
+		// The reader gets the error; without this listener Pebble would end the process.
+		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
+	}
+	for i := range o.Levels {
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // many ids that are looked up are not in the store
+		o.Levels[i].BlockSize = 8 << 10                   // a record is read with its block
+		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.FastestCompression }
+	}
+	// Pebble soon rewrites the tables of level 0.
+	o.Levels[0].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
+	if s.onDisk {
+		o.Comparer = bucketOrder
+		for i := range o.TargetFileSizes {
+			o.TargetFileSizes[i] = tableFile
+			o.Levels[i].BlockSize = 4 << 10 // a look-up of a key that exists reads one block
+		}
+	}
+	o.EnsureDefaults()
+	s.options = o
+	return o
+}
+
+// defaultCache is how many bytes of the store are cached in memory; keysCache is the same with KeysOnDisk,
+// where each look-up reads the store.
+const (
+	defaultCache = 64 << 20
+	keysCache    = 256 << 20
+)
+
+// diskLogger is a disk as Pebble's logger.
+type diskLogger disk
+
+func (*diskLogger) Infof(string, ...any) {}
+
+func (*diskLogger) Errorf(string, ...any) {}
+
+// Pebble calls Fatalf when it cannot go on. It must not return.
+func (l *diskLogger) Fatalf(format string, args ...any) {
+	(*disk)(l).fail(fmt.Errorf(format, args...))
+	select {} // see guarded
 }
 
 // STATE records, apart from the store, how far the index was. A store that has lost its end has no wrong
@@ -235,28 +293,6 @@ func (s *disk) compareState(x *Index, l *lines, alone bool) error {
 	return nil
 }
 
-// abandon releases everything that open has taken.
-func (s *disk) abandon() error {
-	return errors.Join(s.closeStore(), s.release())
-}
-
-// release unlocks the folder, or closes the snapshot.
-func (s *disk) release() error {
-	if s.snapshot != nil {
-		return s.snapshot.close()
-	}
-	return s.lock.Release()
-}
-
-// closeStore closes Pebble, unless it has failed and would block.
-func (s *disk) closeStore() error {
-	if s.db == nil || s.err() != nil {
-		return nil
-	}
-	_, err := s.drain()
-	return errors.Join(err, s.ids.close(), s.do(s.db.Close))
-}
-
 // close writes everything to tables, so that the log is empty, and releases the folder.
 func (s *disk) close(x *Index) (err error) {
 	whole := x.failed == nil
@@ -282,60 +318,24 @@ func (s *disk) close(x *Index) (err error) {
 	return errors.Join(err, s.release())
 }
 
-// defaultCache is how many bytes of the store are cached in memory; keysCache is the same with KeysOnDisk,
-// where each look-up reads the store.
-const (
-	defaultCache = 64 << 20
-	keysCache    = 256 << 20
-)
-
-// storeOptions returns the options for Pebble.
-func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
-	if s.cache == 0 {
-		s.cache = defaultCache
-		if s.onDisk {
-			s.cache = keysCache
-		}
+// closeStore closes Pebble, unless it has failed and would block.
+func (s *disk) closeStore() error {
+	if s.db == nil || s.err() != nil {
+		return nil
 	}
-	o := &pebble.Options{
-		FS: &guarded{s.fs, s.fail}, ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
-		CacheSize: s.cache, MemTableSize: memTable, MemTableStopWritesThreshold: memTablesAtOnce, L0StopWritesThreshold: 24,
-		Logger: (*diskLogger)(s),
-		// The reader gets the error; without this listener Pebble would end the process.
-		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
-	}
-	for i := range o.Levels {
-		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // many ids that are looked up are not in the store
-		o.Levels[i].BlockSize = 8 << 10                   // a record is read with its block
-		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.FastestCompression }
-	}
-	// Pebble soon rewrites the tables of level 0.
-	o.Levels[0].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
-	if s.onDisk {
-		o.Comparer = bucketOrder
-		for i := range o.TargetFileSizes {
-			o.TargetFileSizes[i] = tableFile
-			o.Levels[i].BlockSize = 4 << 10 // a look-up of a key that exists reads one block
-		}
-	}
-	o.EnsureDefaults()
-	s.options = o
-	return o
+	_, err := s.drain()
+	return errors.Join(err, s.ids.close(), s.do(s.db.Close))
 }
 
-// diskLogger is a disk as Pebble's logger.
-type diskLogger disk
-
-func (*diskLogger) Infof(string, ...any) {}
-
-func (*diskLogger) Errorf(string, ...any) {}
-
-// Pebble calls Fatalf when it cannot go on. It must not return.
-func (l *diskLogger) Fatalf(format string, args ...any) {
-	(*disk)(l).fail(fmt.Errorf(format, args...))
-	select {} // see guarded
+// abandon releases everything that open has taken.
+func (s *disk) abandon() error {
+	return errors.Join(s.closeStore(), s.release())
 }
 
-// DefaultTailKeys is how many keys memory holds, including keys on their way to the disk: the keys of
-// 246,000 documents of the default recipe.
-const DefaultTailKeys = 1 << 22
+// release unlocks the folder, or closes the snapshot.
+func (s *disk) release() error {
+	if s.snapshot != nil {
+		return s.snapshot.close()
+	}
+	return s.lock.Release()
+}

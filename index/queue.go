@@ -25,6 +25,16 @@ type queued struct {
 	records [][]byte // values of the records from there on, in the memory of the batch; nil: none
 }
 
+// commit writes a batch and closes it.
+func (s *disk) commit(b *pebble.Batch) error {
+	number, err := s.enqueue(b)
+	if err == nil {
+		err = s.wait(number)
+	}
+	s.slow()
+	return err
+}
+
 // enqueue adds a batch to the queue and returns its number. It waits while the queue is full.
 func (s *disk) enqueue(b *pebble.Batch) (number int64, err error) {
 	entry := queued{batch: b}
@@ -147,26 +157,6 @@ func (q *queue) appendRecord(dst []byte, slot uint64) (value []byte, ok bool) {
 	return dst, false
 }
 
-// filled returns how full the queue is, from 0 to 1.
-func (s *disk) filled() float64 {
-	s.queue.mu.RLock()
-	defer s.queue.mu.RUnlock()
-	return float64(s.queue.bytes) / float64(s.mostQueued())
-}
-
-// commit writes a batch and closes it.
-func (s *disk) commit(b *pebble.Batch) error {
-	number, err := s.enqueue(b)
-	if err == nil {
-		err = s.wait(number)
-	}
-	s.slow()
-	return err
-}
-
-// longestWait is the longest wait of a batch when batches come faster than the disk can write them.
-const longestWait = 5 * time.Millisecond
-
 // slow delays the writer a little while the queue is more than half full, or Pebble has many tables in memory to
 // write. When the queue is full, the writer would wait long, and at memTablesAtOnce Pebble would stop all writes.
 func (s *disk) slow() {
@@ -185,4 +175,14 @@ func (s *disk) slow() {
 	if filled > 0.5 {
 		time.Sleep(min(time.Duration((filled-0.5)*float64(2*longestWait)), longestWait))
 	}
+}
+
+// longestWait is the longest wait of a batch when batches come faster than the disk can write them.
+const longestWait = 5 * time.Millisecond
+
+// filled returns how full the queue is, from 0 to 1.
+func (s *disk) filled() float64 {
+	s.queue.mu.RLock()
+	defer s.queue.mu.RUnlock()
+	return float64(s.queue.bytes) / float64(s.mostQueued())
 }

@@ -11,74 +11,6 @@ import (
 	"github.com/alike-dev/alike/index/internal/table"
 )
 
-const (
-	chunkBits = 12
-	chunkDocs = 1 << chunkBits
-)
-
-// A chunk has the data that memory holds of chunkDocs documents, except their keys. A document is written
-// before the view that shows it is published, and does not change afterwards, except that it may be
-// marked dead.
-type chunk struct {
-	times      []int64
-	digests    [][2]uint64
-	signatures []uint32 // words of each document, one after the other
-	dead       [chunkDocs / 64]atomic.Uint64
-
-	// Of a collection in memory.
-	records [][]byte
-	block   []byte // memory in which records are stored
-	size    atomic.Int64
-}
-
-func newChunk(words int, records bool) *chunk {
-	c := &chunk{times: make([]int64, chunkDocs), digests: make([][2]uint64, chunkDocs), signatures: make([]uint32, words*chunkDocs)}
-	if records {
-		c.records = make([][]byte, chunkDocs)
-	}
-	return c
-}
-
-// blockSize is how many bytes of records are allocated at once.
-const blockSize = 256 << 10
-
-// put copies a record into the chunk.
-func (c *chunk) put(slot uint64, record []byte) {
-	if len(record) > cap(c.block)-len(c.block) {
-		c.block = make([]byte, 0, max(blockSize, len(record)))
-		c.size.Add(int64(cap(c.block)))
-	}
-	n := len(c.block)
-	c.block = append(c.block, record...)
-	c.adopt(slot, c.block[n:len(c.block):len(c.block)])
-}
-
-// adopt stores a record without copying it. It must not change any more.
-func (c *chunk) adopt(slot uint64, record []byte) { c.records[slot%chunkDocs] = record }
-
-func (c *chunk) isDead(slot uint64) bool {
-	i := slot % chunkDocs
-	return c.dead[i/64].Load()>>(i%64)&1 == 1
-}
-
-// bury marks a document as dead, and tells whether it was alive.
-func (c *chunk) bury(slot uint64) bool {
-	i := slot % chunkDocs
-	return c.dead[i/64].Or(1<<(i%64))>>(i%64)&1 == 0
-}
-
-// slotBytes returns the size of the chunks of a view without records.
-func (v *view) slotBytes() int64 { return int64(len(v.chunks)) * chunkDocs * slotSize(v.words) }
-
-// slotSize is the size of a document in a chunk, without its record.
-func slotSize(words int) int64 { return int64(8 + 16 + 4*words) }
-
-// signature returns the signature of a document.
-func (c *chunk) signature(slot uint64, words int) []uint32 {
-	i := int(slot%chunkDocs) * words
-	return c.signatures[i : i+words : i+words]
-}
-
 // A view is the collection at one moment, after a whole batch. It does not change.
 type view struct {
 	table.Range
@@ -157,6 +89,28 @@ func (v *view) facts(slot uint64, f *facts) (alive bool, err error) {
 	return !c.isDead(slot), nil
 }
 
+// live counts the living documents.
+func (v *view) live() int64 {
+	dead := 0
+	for i, c := range v.chunks {
+		from := (v.base + uint64(i)) << chunkBits
+		for j := range c.dead {
+			word := c.dead[j].Load()
+			if word == 0 {
+				continue
+			}
+			if at := from + uint64(j)*64; at < v.First {
+				if v.First-at >= 64 {
+					continue
+				}
+				word &= ^uint64(0) << (v.First - at)
+			}
+			dead += bits.OnesCount64(word)
+		}
+	}
+	return int64(v.Next-v.First) - int64(dead)
+}
+
 // extended returns the view with room for one more slot at its end. Readers do not see the room:
 // Next is unchanged.
 func (v *view) extended(slot uint64, records bool) view {
@@ -209,24 +163,70 @@ func (v *view) tableBytes() int64 {
 	return n
 }
 
-// live counts the living documents.
-func (v *view) live() int64 {
-	dead := 0
-	for i, c := range v.chunks {
-		from := (v.base + uint64(i)) << chunkBits
-		for j := range c.dead {
-			word := c.dead[j].Load()
-			if word == 0 {
-				continue
-			}
-			if at := from + uint64(j)*64; at < v.First {
-				if v.First-at >= 64 {
-					continue
-				}
-				word &= ^uint64(0) << (v.First - at)
-			}
-			dead += bits.OnesCount64(word)
-		}
+// slotBytes returns the size of the chunks of a view without records.
+func (v *view) slotBytes() int64 { return int64(len(v.chunks)) * chunkDocs * slotSize(v.words) }
+
+// slotSize is the size of a document in a chunk, without its record.
+func slotSize(words int) int64 { return int64(8 + 16 + 4*words) }
+
+const (
+	chunkBits = 12
+	chunkDocs = 1 << chunkBits
+)
+
+// A chunk has the data that memory holds of chunkDocs documents, except their keys. A document is written
+// before the view that shows it is published, and does not change afterwards, except that it may be
+// marked dead.
+type chunk struct {
+	times      []int64
+	digests    [][2]uint64
+	signatures []uint32 // words of each document, one after the other
+	dead       [chunkDocs / 64]atomic.Uint64
+
+	// Of a collection in memory.
+	records [][]byte
+	block   []byte // memory in which records are stored
+	size    atomic.Int64
+}
+
+func newChunk(words int, records bool) *chunk {
+	c := &chunk{times: make([]int64, chunkDocs), digests: make([][2]uint64, chunkDocs), signatures: make([]uint32, words*chunkDocs)}
+	if records {
+		c.records = make([][]byte, chunkDocs)
 	}
-	return int64(v.Next-v.First) - int64(dead)
+	return c
+}
+
+// blockSize is how many bytes of records are allocated at once.
+const blockSize = 256 << 10
+
+// put copies a record into the chunk.
+func (c *chunk) put(slot uint64, record []byte) {
+	if len(record) > cap(c.block)-len(c.block) {
+		c.block = make([]byte, 0, max(blockSize, len(record)))
+		c.size.Add(int64(cap(c.block)))
+	}
+	n := len(c.block)
+	c.block = append(c.block, record...)
+	c.adopt(slot, c.block[n:len(c.block):len(c.block)])
+}
+
+// adopt stores a record without copying it. It must not change any more.
+func (c *chunk) adopt(slot uint64, record []byte) { c.records[slot%chunkDocs] = record }
+
+// signature returns the signature of a document.
+func (c *chunk) signature(slot uint64, words int) []uint32 {
+	i := int(slot%chunkDocs) * words
+	return c.signatures[i : i+words : i+words]
+}
+
+func (c *chunk) isDead(slot uint64) bool {
+	i := slot % chunkDocs
+	return c.dead[i/64].Load()>>(i%64)&1 == 1
+}
+
+// bury marks a document as dead, and tells whether it was alive.
+func (c *chunk) bury(slot uint64) bool {
+	i := slot % chunkDocs
+	return c.dead[i/64].Or(1<<(i%64))>>(i%64)&1 == 0
 }
