@@ -15,6 +15,9 @@ const (
 	sampleFiles  = 16        // files
 	sampleBlocks = 4         // blocks of each file
 	sampleBlock  = 128 << 10 // bytes of a block
+	// A decoder reads ahead of the blocks that it has returned. So that this matters little, a compressed file
+	// is decoded until so many stored bytes are read, or to its end.
+	sampleStored = 2 << 20
 )
 
 // Expect estimates how many documents the sources have, and how many keys these documents would have in
@@ -68,22 +71,27 @@ func (s *sample) add(ctx context.Context, w *worker, source corpus.Source, how c
 		every := max(source.Size/sampleBlock/sampleBlocks, 1)
 		file.Skip(func(seq int64) bool { return seq%every != 0 })
 	}
-	decoded := int64(0)
+	sampled, decoded := int64(0), int64(0) // bytes
 	var b corpus.Block
-	for range sampleBlocks {
+	for n := 0; n < sampleBlocks || !source.InPlace() && file.BytesRead() < sampleStored; n++ {
 		if file.Next(&b) != nil {
 			break
+		}
+		decoded += int64(len(b.Data()))
+		if n >= sampleBlocks {
+			continue
 		}
 		if err := w.Prepare(file, &b, 0); err != nil {
 			return err
 		}
-		decoded += int64(len(b.Data()))
+		sampled += int64(len(b.Data()))
 		s.Documents += int64(w.batch.Len())
 		s.Keys += int64(w.batch.Keys())
 	}
-	if !source.InPlace() {
-		decoded = min(file.BytesRead(), source.Size)
+	if source.InPlace() || decoded == 0 {
+		s.bytes += sampled
+	} else {
+		s.bytes += int64(float64(min(file.BytesRead(), source.Size)) * float64(sampled) / float64(decoded))
 	}
-	s.bytes += decoded
 	return nil
 }
