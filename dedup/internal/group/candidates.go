@@ -74,8 +74,8 @@ type bucketVoter struct {
 	votes   *extsort.Appender
 	rims    *extsort.Appender
 	hubs    *extsort.Appender
-	members []uint32
-	huge    []uint32      // the hubs of a bucket too large for one call
+	members []uint64      // see member
+	huge    []uint64      // the hubs of a bucket too large for one call
 	present sides.Present // sides of its documents so far
 	err     error
 }
@@ -273,27 +273,34 @@ func (g *grouper) group(ctx context.Context, first, next int, keys *extsort.Sort
 
 // addKeys adds a segment's keys of a band.
 func (g *grouper) addKeys(s *table.Scan, band int, to *extsort.Appender) error {
-	return g.eachKey(s, band, g.short, 0, uint32(g.Table.Docs), func(doc uint32, key uint64) error {
-		return to.Add(key, uint64(doc))
+	return g.eachKey(s, band, g.short, 0, uint32(g.Table.Docs), func(doc uint32, shape outline, key uint64) error {
+		return to.Add(key, member(doc, shape))
 	})
 }
 
+// member is a document of a bucket, with the outline of its set.
+func member(doc uint32, shape outline) uint64 { return uint64(doc)<<32 | uint64(shape) }
+
+func docOf(member uint64) uint32 { return uint32(member >> 32) }
+
 // eachKey calls visit for every key of a band that representatives of a segment, from first up to
-// end, have. short is for the last band, if that is the one of short sets.
-func (o *Options) eachKey(s *table.Scan, band int, short *prefixes, first, end uint32, visit func(doc uint32, key uint64) error) error {
+// end, have. short is for the last band, if that is the one of short sets; in others no set has an
+// outline.
+func (o *Options) eachKey(s *table.Scan, band int, short *prefixes, first, end uint32, visit func(doc uint32, shape outline, key uint64) error) error {
 	if band < o.Keys {
 		return s.EachKey(band, first, end, func(doc uint32, key uint64) error {
 			if !o.Docs.Has(doc) {
 				return nil
 			}
-			return visit(doc, key)
+			return visit(doc, 0, key)
 		})
 	}
 	var keys []uint64
 	return o.eachShort(s, shortQuery{counts: short.counts, first: first, end: end}, func(doc uint32, features []uint64) error {
 		keys = short.appendKeys(keys[:0], features)
+		shape := outlineOf(features)
 		for _, key := range keys {
-			if err := visit(doc, key); err != nil {
+			if err := visit(doc, shape, key); err != nil {
 				return err
 			}
 		}
@@ -326,20 +333,19 @@ func (v *bucketVoter) take(part []extsort.Entry, more bool) error {
 // piece.
 func (v *bucketVoter) takePiece(part []extsort.Entry) {
 	for _, e := range part {
-		doc := uint32(e.Value)
-		v.present.Add(v.sides, doc)
+		v.present.Add(v.sides, docOf(e.Value))
 		spokes := v.huge
 		if v.g.sparse && len(v.huge) > 0 {
 			spokes = v.huge[:1]
 		}
 		for _, hub := range spokes {
-			v.vote(hub, doc)
+			v.vote(hub, e.Value)
 		}
 		if len(v.huge) < lsh.Hubs {
 			if v.g.sparse {
 				v.hub(e, len(v.huge))
 			}
-			v.huge = append(v.huge, doc)
+			v.huge = append(v.huge, e.Value)
 		}
 	}
 	if !v.g.sparse {
@@ -350,7 +356,7 @@ func (v *bucketVoter) takePiece(part []extsort.Entry) {
 // hot records members of a bucket over the cap.
 func (v *bucketVoter) hot(part []extsort.Entry) {
 	for _, e := range part {
-		v.check(v.hubs.Add(e.Key, e.Value))
+		v.check(v.hubs.Add(e.Key, uint64(docOf(e.Value))))
 	}
 }
 
@@ -373,7 +379,7 @@ func (v *bucketVoter) bucket(run []extsort.Entry) {
 	}
 	v.members = v.members[:0]
 	for _, e := range run {
-		v.members = append(v.members, uint32(e.Value))
+		v.members = append(v.members, e.Value)
 	}
 	lsh.EachPair(v.members, limit, v.vote)
 }
@@ -381,7 +387,7 @@ func (v *bucketVoter) bucket(run []extsort.Entry) {
 // spokes votes for the pairs of the smallest member, and records the other members of the bucket.
 func (v *bucketVoter) spokes(run []extsort.Entry, over bool) {
 	for _, e := range run[1:] {
-		v.vote(uint32(run[0].Value), uint32(e.Value))
+		v.vote(run[0].Value, e.Value)
 	}
 	switch {
 	case over:
@@ -391,7 +397,7 @@ func (v *bucketVoter) spokes(run []extsort.Entry, over bool) {
 	case len(run) > 2:
 		number := v.g.next.Add(1)
 		for _, e := range run[1:] {
-			v.check(v.rims.Add(e.Value, number))
+			v.check(v.rims.Add(uint64(docOf(e.Value)), number))
 		}
 	}
 }
@@ -399,14 +405,14 @@ func (v *bucketVoter) spokes(run []extsort.Entry, over bool) {
 // hub records a hub of a bucket over the cap: its i-th smallest member.
 func (v *bucketVoter) hub(e extsort.Entry, i int) {
 	if i > 0 {
-		v.check(v.hubs.Add(e.Key, uint64(v.band)<<32|e.Value))
+		v.check(v.hubs.Add(e.Key, uint64(v.band)<<32|uint64(docOf(e.Value))))
 	}
 }
 
-// vote counts that a and b share a bucket, if they may be compared.
-func (v *bucketVoter) vote(a, b uint32) {
-	if v.sides.Meet(a, b) {
-		v.check(v.votes.Add(graph.Key(a, b), 1))
+// vote counts that members a and b share a bucket, if they may be compared and may be similar.
+func (v *bucketVoter) vote(a, b uint64) {
+	if v.sides.Meet(docOf(a), docOf(b)) && (v.g.short == nil || v.g.short.mayReach(outline(a), outline(b))) {
+		v.check(v.votes.Add(graph.Key(docOf(a), docOf(b)), 1))
 	}
 }
 
@@ -423,8 +429,8 @@ func (v *bucketVoter) across(run []extsort.Entry, limit int) {
 	v.members = v.members[:0]
 	left, both := 0, 0
 	for _, e := range run {
-		doc := uint32(e.Value)
-		v.members = append(v.members, doc)
+		doc := docOf(e.Value)
+		v.members = append(v.members, e.Value)
 		if v.sides.Left(doc) {
 			left++
 		}
@@ -446,16 +452,16 @@ func (v *bucketVoter) across(run []extsort.Entry, limit int) {
 
 // eachAcross votes for the pairs between the documents on the left, some of which may be on both
 // sides, and those only on the right.
-func (v *bucketVoter) eachAcross(left, right []uint32) {
+func (v *bucketVoter) eachAcross(left, right []uint64) {
 	for _, a := range left {
 		for _, b := range right {
 			v.vote(a, b)
 		}
-		if !v.sides.Both(a) {
+		if !v.sides.Both(docOf(a)) {
 			continue
 		}
 		for _, b := range left {
-			if b > a || b < a && !v.sides.Both(b) {
+			if b > a || b < a && !v.sides.Both(docOf(b)) {
 				v.vote(min(a, b), max(a, b))
 			}
 		}

@@ -85,7 +85,7 @@ func (b *someBuckets) vote(t *rapid.T, sparse bool) *Met {
 		v.band = i
 		var part []extsort.Entry
 		for _, doc := range bucket {
-			part = append(part, extsort.Entry{Key: keyOfBucket(i), Value: uint64(doc)})
+			part = append(part, extsort.Entry{Key: keyOfBucket(i), Value: member(doc, 0)})
 		}
 		err := error(nil)
 		if b.pieces[i] {

@@ -108,7 +108,7 @@ func (o *Options) scanHot(s *table.Scan, hot hotBuckets, short *prefixes, of *la
 		if buckets == nil {
 			continue
 		}
-		err := o.eachKey(s, band, short, of.first, end, func(doc uint32, key uint64) error {
+		err := o.eachKey(s, band, short, of.first, end, func(doc uint32, _ outline, key uint64) error {
 			if bucket := buckets[key]; bucket != nil {
 				return bucket.cross(labelledDoc(of.labels[doc-of.first], doc), to)
 			}

@@ -39,14 +39,15 @@ func TestEveryPairOfShortSetsThatReachesTheThresholdIsACandidate(t *testing.T) {
 			Graph: graph.Graph{Space: scratch.New(scratch.Options{Threads: 2}), Docs: len(sets)},
 			Table: roomtest.Table(t, 0, false, docs), Docs: all, Threshold: threshold,
 		}
-		short := &prefixes{threshold: threshold, paired: rapid.Bool().Draw(t, "paired")}
+		short := newPrefixes(threshold)
+		short.paired = rapid.Bool().Draw(t, "paired")
 		if short.counts, err = o.counts(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		holders := map[uint64][]uint32{}
+		holders := map[uint64][]uint64{}
 		err = o.Table.EachSegment(context.Background(), 1, func(_ int, s *table.Scan) error {
-			return o.eachKey(s, 0, short, 0, uint32(len(sets)), func(doc uint32, key uint64) error {
-				holders[key] = append(holders[key], doc)
+			return o.eachKey(s, 0, short, 0, uint32(len(sets)), func(doc uint32, shape outline, key uint64) error {
+				holders[key] = append(holders[key], member(doc, shape))
 				return nil
 			})
 		})
@@ -54,13 +55,16 @@ func TestEveryPairOfShortSetsThatReachesTheThresholdIsACandidate(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := map[uint64]bool{}
-		for key, docs := range holders {
-			for i, a := range docs {
-				for _, b := range docs[i+1:] {
+		for key, members := range holders {
+			for i, x := range members {
+				for _, y := range members[i+1:] {
+					a, b := docOf(x), docOf(y)
 					if a == b {
 						t.Errorf("document %d has key %x twice", a, key)
 					}
-					found[graph.Key(min(a, b), max(a, b))] = true
+					if short.mayReach(outline(x), outline(y)) {
+						found[graph.Key(min(a, b), max(a, b))] = true
+					}
 				}
 			}
 		}
@@ -81,6 +85,39 @@ func TestEveryPairOfShortSetsThatReachesTheThresholdIsACandidate(t *testing.T) {
 	})
 }
 
+func TestOutlinesOfSetsThatShareLittleTellThemApart(t *testing.T) {
+	threshold, err := measure.NewThreshold(measure.Jaccard, 0.8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := newPrefixes(threshold)
+	rng := rand.New(rand.NewPCG(4, 4))
+	set := func(n int) []uint64 {
+		s := make([]uint64, n)
+		for i := range s {
+			s[i] = uint64(rng.Uint32())
+		}
+		return s
+	}
+	apart := 0
+	for range 1000 {
+		x, y := set(8), set(8)
+		copy(y, x[:3])
+		if !short.mayReach(outlineOf(x), outlineOf(y)) {
+			apart++
+		}
+	}
+	if apart < 950 {
+		t.Errorf("%d of 1000 pairs of sets with 3 of 8 features in common are told apart", apart)
+	}
+	if x, y := set(8), set(11); short.mayReach(outlineOf(x), outlineOf(y)) {
+		t.Error("8 features can be 0.8 of 11")
+	}
+	if unknown := outlineOf(set(outlineSizes)); unknown != 0 || !short.mayReach(unknown, outlineOf(set(8))) {
+		t.Errorf("a set too large has outline %x", unknown)
+	}
+}
+
 func TestFeaturesThatNobodyElseHoldsAreNoKeys(t *testing.T) {
 	threshold, err := measure.NewThreshold(measure.Jaccard, 0.5)
 	if err != nil {
@@ -90,7 +127,8 @@ func TestFeaturesThatNobodyElseHoldsAreNoKeys(t *testing.T) {
 	w := c.counter()
 	w.add([]uint32{1 << 30, 2 << 30, 3 << 30, 2 << 30, 3 << 30, 3 << 30, 3 << 30, 3 << 30})
 	w.flush()
-	p := &prefixes{threshold: threshold, counts: c}
+	p := newPrefixes(threshold)
+	p.counts = c
 	keysOf := func(hashes ...uint32) []uint64 { return p.appendKeys(nil, c.look(nil, hashes)) }
 	// Of three features the first two are the prefix, of which one is alone, and all three that of pairs.
 	if keys := keysOf(3<<30, 2<<30, 1<<30); len(keys) != 1 || keys[0] != keysOf(2 << 30)[0] {
@@ -165,7 +203,8 @@ func BenchmarkShortKeys(b *testing.B) {
 		to := c.counter()
 		to.add(hashes)
 		to.flush()
-		p := &prefixes{threshold: threshold, counts: c}
+		p := newPrefixes(threshold)
+		p.counts = c
 		var keys, features []uint64
 		for b.Loop() {
 			keys = keys[:0]
