@@ -57,12 +57,6 @@ func readAll(t testing.TB, s Source, o Options, workers int) ([]got, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readOpen(t, f, o, workers)
-}
-
-// readOpen is readAll for an open file, which it closes.
-func readOpen(t testing.TB, f *File, o Options, workers int) ([]got, error) {
-	t.Helper()
 	defer f.Close()
 	type piece struct {
 		seq, lines int64
@@ -106,7 +100,7 @@ func readOpen(t testing.TB, f *File, o Options, workers int) ([]got, error) {
 							t.Errorf("ParseRaw differs from Next: %+v, %v", again, g)
 						}
 					}
-					if f.src.Format == JSONL {
+					if s.Format == JSONL {
 						g.Text, g.ID = validUTF8(g.Text), validUTF8(g.ID)
 						g.Fields = strings.NewReplacer(`\xff`, "\ufffd", `\xfe`, "\ufffd").Replace(g.Fields)
 					}

@@ -15,13 +15,12 @@ import (
 // chunk costs a pass over all features.
 const exactMost = 8 << 20
 
-// An exact join misses nothing, so with all sets in memory it may cost a little more than bands:
-// exactMargin times as much, and a two-hundredth of a second. Without them it must cost half as
-// much, since little memory makes it more expensive than the forecast says.
+// exactSpare is by how much more an exact join may cost, in nanoseconds: it misses nothing. exactAgain is which
+// part of the cost of bands it must cost if signatures have been made and sets have not been kept: little memory makes it
+// more expensive than the forecast says.
 const (
-	exactMargin = 1.2
-	exactSpare  = 5e6
-	exactAgain  = 0.5
+	exactSpare = 2e6
+	exactAgain = 0.75
 )
 
 // chooseExact decides between exact and lsh candidates. Under CandidatesAuto it takes the cheaper
@@ -32,7 +31,7 @@ func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 	switch {
 	case c.Candidates == CandidatesExact || r.recipe.Keys() == 0:
 		return true, nil
-	case c.Candidates == CandidatesLSH || !r.recipe.BySets():
+	case c.Candidates == CandidatesLSH || !r.recipe.BySets() || r.expected == CandidatesLSH:
 		return false, nil
 	case r.recipe.Sample().Size > 0: // an index of all features takes many times the memory, and more time
 		return t.HasSets, nil
@@ -46,9 +45,9 @@ func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
 	r.forecastEdges = f.Edges
 	bands := f.ByBands(r.recipe.Keys(), sparse, r.setsAgain())
 	if t.HasSets {
-		return f.Exact(true) <= exactMargin*bands+exactSpare, nil
+		return f.Exact() <= bands+exactSpare, nil
 	}
-	return f.Exact(false) <= exactAgain*bands, nil
+	return f.Exact()+f.Sets() <= exactAgain*bands, nil
 }
 
 // setsAgain tells how often the sets of candidate pairs of bands are made again.
@@ -56,7 +55,7 @@ func (r *run) setsAgain() forecast.Again {
 	switch {
 	case r.table.HasSets:
 		return forecast.Never
-	case verify.SetsFit(r.table):
+	case verify.SetsFit(int64(r.table.Docs), r.table.Features):
 		return forecast.Once
 	default:
 		return forecast.ForPairs

@@ -178,6 +178,7 @@ type limits struct {
 	segment  int64       // see segmentBytes
 	retain   int64       // see retain
 	exact    int64       // see exactMost
+	expect   int64       // see expectLeast
 	together int         // see group.TogetherKeys
 	index    int         // see indexMost
 	members  int         // see membersMax; lsh.Hubs or more
@@ -214,6 +215,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Corpus.Lookups, c.Threads)
 	setDefault(&c.limits.segment, segmentBytes)
 	setDefault(&c.limits.exact, exactMost)
+	setDefault(&c.limits.expect, expectLeast)
 	setDefault(&c.limits.together, group.TogetherKeys)
 	setDefault(&c.limits.text, recipe.LongText)
 	if c.fs == nil {

@@ -110,6 +110,9 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 	if err := r.spoolStreams(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.expect(ctx, false); err != nil {
+		return nil, err
+	}
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
@@ -146,6 +149,7 @@ type run struct {
 	work         *scratch.Space
 	log          *resume.Log // nil: nothing is kept for another process
 
+	expected   Candidates // by expect; "": what is decided when the inputs have been read
 	knownState string     // of Config.Known when the run began
 	removed    bitset.Set // with Config.Known: documents removed in favour of another one of this run
 	refSources int
@@ -289,6 +293,9 @@ func (r *run) dedup(ctx context.Context, out *write.Folder) error {
 		if err := r.link(ctx); err != nil {
 			return err
 		}
+	}
+	if err := r.expect(ctx, !r.config.Star); err != nil {
+		return err
 	}
 	if err := r.read(ctx); err != nil {
 		return err

@@ -259,6 +259,8 @@ func (r *run) retain() int64 {
 	switch {
 	case r.recipe.Keys() == 0: // they will be joined
 		return math.MaxInt64
+	case r.expected == CandidatesLSH:
+		return 0
 	case r.config.limits.retain > 0:
 		return r.config.limits.retain
 	case r.recipe.Sample().Size > 0:

@@ -1,32 +1,33 @@
 package forecast
 
-// Costs in nanoseconds of one core; only their ratios count. They were measured at thresholds from
-// 0.2 to 0.8 with shingles of 1, 3 and 5 words of news, articles and licences.
+// Costs in nanoseconds of one core; only their ratios count. They are those that fit best the difference between the
+// times of `pairs --candidates exact` and `lsh`, in relation to the lesser: least squares over 187 runs, which bench/auto.sh
+// makes (texts in nine languages, programs, articles, baskets; n of 1, 3 and 5; thresholds from 0.2 to 0.8).
 const (
-	costIndex   = 25   // putting a feature into a prefix-filter index
-	costFeature = 20   // making a feature from a record again
-	costVisit   = 10   // visiting a posting, and the work that follows from it
+	costIndex   = 25   // putting a feature of a set into a prefix-filter index
+	costSet     = 22   // making a set: for each feature of the text, with repeats
+	costSketch  = 1250 // making a signature and its keys, beside the features
+	costFeature = 16   // making a set again: for each feature of the text, with repeats
+	costVisit   = 5    // visiting a posting, and the work that follows from it
 	costKey     = 15   // sorting a band key
-	costVote    = 25   // sorting a vote
-	costPair    = 100  // verifying a pair, plus
-	costCompare = 0.15 // for each feature of the two sets, plus
-	costMiss    = 400  // for finding the two among all sets, few of which are in a cache
+	costVote    = 10   // sorting a vote
+	costPair    = 130  // verifying a pair, plus
+	costCompare = 0.3  // for each feature of the two sets
 )
 
-// Exact is the cost of an exact join.
-func (f *Forecast) Exact(haveSets bool) float64 {
-	cost := costIndex*f.features + costVisit*f.visits + f.Verify()*f.Edges
-	if !haveSets {
-		cost += costFeature * f.features
-	}
-	return cost
+// Exact is the cost of an exact join of sets that are in memory.
+func (f *Forecast) Exact() float64 {
+	return costIndex*f.distinct + costVisit*f.visits + f.Verify()*f.Edges
 }
 
-// Verify is the cost of verifying a pair.
-func (f *Forecast) Verify() float64 { return costPair + costCompare*2*f.each() }
+// Sets is the cost of making all sets from the texts.
+func (f *Forecast) Sets() float64 { return costSet * f.features }
 
-// each is the number of features of a document.
-func (f *Forecast) each() float64 { return f.features / max(f.docs, 1) }
+// Signatures is the cost of making all signatures, beside that of the features.
+func (f *Forecast) Signatures() float64 { return costSketch * f.docs }
+
+// Verify is the cost of verifying a pair.
+func (f *Forecast) Verify() float64 { return costPair + costCompare*2*f.distinct/max(f.docs, 1) }
 
 // ByBands is the cost of grouping by bands and verifying. With sparse, for clusters only, not all
 // similar pairs of a bucket are verified but a few for each document.
@@ -38,13 +39,14 @@ func (f *Forecast) ByBands(bands int, sparse bool, again Again) float64 {
 		votes = min(votes, pairs+keys)
 	}
 	cost := costKey*keys + costVote*votes + f.Verify()*pairs
+	text := costFeature * f.features / max(f.docs, 1)
 	switch again {
 	case Once:
-		cost += costFeature*f.each()*min(2*pairs, f.docs) + costMiss*pairs
+		cost += text * min(2*pairs, f.docs)
 	case ForPairs:
 		// Pairs of one component are close together, so a document is read for at least two of its
 		// pairs; where components are large, not for many more.
-		cost += costFeature * f.each() * min(2*pairs, max(pairs/2, f.docs))
+		cost += text * min(2*pairs, max(pairs/2, f.docs))
 	}
 	return cost
 }

@@ -20,6 +20,11 @@ type Options struct {
 	Sides     *sides.Policy
 	Threshold measure.Threshold
 	Cap       int // members up to which a bucket votes for all its pairs
+	// Share is the share of a collection that the documents are, if that is to be judged by them; 0 or 1: all
+	// are there. It must be one collection.
+	Share float64
+	// Thin is the least thinning of their sets: features that Wants refuses may be missing.
+	Thin uint
 }
 
 // Documents are representatives, in the order of the corpus.
@@ -42,6 +47,7 @@ type Document struct {
 // sample of them.
 type Forecast struct {
 	docs, features float64 // of all documents; features with repeats
+	distinct       float64 // features of the sets of all documents
 	sides          census  // of all documents
 	Edges          float64 // similar pairs
 	visits         float64 // postings that an exact join goes through
@@ -58,6 +64,7 @@ const (
 	sampleLeast    = 32
 	sampleFew      = 16 // share of few
 	sampleMost     = 256
+	sampleGiven    = 128 // of a sample
 	sampleFeatures = 1 << 18
 )
 
@@ -72,7 +79,7 @@ func Of(by Options, documents Documents) (f Forecast, err error) {
 	if err != nil {
 		return f, err
 	}
-	o := overlaps{thin: thinning(float64(len(sample)) * f.each())}
+	o := overlaps{thin: max(by.Thin, thinning(float64(len(sample))*f.features/max(f.docs, 1)))}
 	if err := documents.Sets(sample, o.wants, o.add); err != nil {
 		return f, err
 	}
@@ -94,12 +101,20 @@ func (by *Options) sampleOf(documents Documents) (sample []uint32, f Forecast, e
 	if err != nil {
 		return nil, f, err
 	}
+	whole := 1.0
+	if by.Share > 0 {
+		whole = 1 / by.Share
+	}
 	for i := range of {
 		s := &of[i]
 		least := max(min(sampleLeast, s.docs/sampleFew), sampleLeast/4, s.docs/sampleShare)
+		if whole > 1 { // they are a sample already
+			least = sampleGiven
+		}
 		s.share = min(least, sampleMost, max(sampleFeatures*s.docs/max(s.features, 1), sampleLeast/2)) / max(s.docs, 1)
 	}
-	f = Forecast{docs: of[0].docs + of[1].docs, features: of[0].features + of[1].features, sides: all}
+	all.docs *= whole
+	f = Forecast{docs: all.docs, features: whole * (of[0].features + of[1].features), sides: all}
 	err = documents.Each(func(d Document) {
 		if float64(hashing.Mix(d.Digest)>>32) < of[by.Sides.Side(d.Number)].share*(1<<32) {
 			sample = append(sample, d.Number)
@@ -120,6 +135,9 @@ func (by *Options) judge(f *Forecast, o *overlaps) {
 		return
 	}
 	o.count()
+	for _, size := range o.sizes {
+		f.distinct += float64(size) * float64(uint64(1)<<o.thin) * f.docs / n
+	}
 	scale := f.sides.pairs() / sampled.pairs()
 	hot := by.hotWeights(o, (f.docs-1)/(n-1))
 	if by.Sides.Apart() {
@@ -195,9 +213,12 @@ type overlaps struct {
 // 2⁴⁸ for one does not matter.
 const setBits = 16
 
+// Wants tells whether a token is compared at a thinning.
+func Wants(token uint64, thin uint) bool { return hashing.Mix(token)&(1<<thin-1) == 0 }
+
 // wants tells whether a token is compared. On 212 programs of 70 kB, a forecast spent most of its time
 // sorting features that it did not need: 14 ms of a run's 60.
-func (o *overlaps) wants(token uint64) bool { return hashing.Mix(token)&(1<<o.thin-1) == 0 }
+func (o *overlaps) wants(token uint64) bool { return Wants(token, o.thin) }
 
 func (o *overlaps) add(doc uint32, set []uint64) {
 	o.docs = append(o.docs, doc)

@@ -47,7 +47,7 @@ func JoinHot(features *[HotLevels]sides.Features, documents int, judge func(end 
 		if err != nil {
 			return 0, err
 		}
-		if f.Exact(false) > most {
+		if f.Exact()+f.Sets() > most {
 			continue
 		}
 		// Twice as many edges as the budget allows: a forecast is no more exact than that.

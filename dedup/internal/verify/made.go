@@ -9,7 +9,6 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -24,14 +23,14 @@ const (
 // manyPairs tells whether making all sets pays off: documents are in two pairs each, on average.
 func (v *Options) manyPairs(pairs *extsort.Sorted) bool {
 	t, room := v.Records.Table, v.Graph.Space.Share(8)
-	return pairs.Len() >= int64(t.Docs) && SetsFit(t) && (room == 0 || sizeOfSets(t) <= room)
+	return pairs.Len() >= int64(t.Docs) && SetsFit(int64(t.Docs), t.Features) && (room == 0 || sizeOfSets(int64(t.Docs), t.Features) <= room)
 }
 
-// SetsFit tells whether the sets of a table may be made once when documents are in many pairs: this
+// SetsFit tells whether the sets of so many documents may be made once when documents are in many pairs: this
 // still requires that the memory for data has room for them.
-func SetsFit(t *table.Table) bool { return sizeOfSets(t) <= madeMost }
+func SetsFit(docs, features int64) bool { return sizeOfSets(docs, features) <= madeMost }
 
-func sizeOfSets(t *table.Table) int64 { return 8*t.Features + madeHeader*int64(t.Docs) }
+func sizeOfSets(docs, features int64) int64 { return 8*features + madeHeader*docs }
 
 // madeChunk is how many documents a worker takes at once.
 const madeChunk = 64

@@ -1,0 +1,88 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/alike-dev/alike/shingle"
+)
+
+// expectedOf returns what a run decides before it reads.
+func expectedOf(t *testing.T, c Config) Candidates {
+	t.Helper()
+	ctx := context.Background()
+	r, err := newRun(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(r.begin(ctx, "pairs"), r.expect(ctx, false), r.close(true)); err != nil {
+		t.Fatal(err)
+	}
+	return r.expected
+}
+
+// distinctDocs are texts with little in common.
+func distinctDocs(n int) (docs []testDoc) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for i := range n {
+		docs = append(docs, testDoc{strconv.Itoa(i), strings.Join(randomWords(rng, 120, 100_000), " ")})
+	}
+	return docs
+}
+
+func TestTheCheaperWayIsChosenBeforeTextsAreRead(t *testing.T) {
+	dir := t.TempDir()
+	hot, distinct, folder := filepath.Join(dir, "hot.jsonl"), filepath.Join(dir, "distinct.jsonl"), filepath.Join(dir, "texts")
+	writeHotWords(t, hot, 600)
+	writeJSONL(t, distinct, distinctDocs(1500))
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range distinctDocs(60) {
+		if err := os.WriteFile(filepath.Join(folder, d.id), []byte(d.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		what   string
+		config Config
+		want   Candidates
+	}{
+		{"many common words", Config{Inputs: []string{hot}, Threshold: 0.3, Features: shingle.Options{N: 1}}, CandidatesExact},
+		{"nothing in common", Config{Inputs: []string{distinct}}, CandidatesLSH},
+		{"asked for", Config{Inputs: []string{distinct}, Candidates: CandidatesLSH}, ""},
+		{"files of one text each", Config{Inputs: []string{folder}, Threshold: 0.3, Features: shingle.Options{N: 1}}, CandidatesExact},
+		{"two collections", Config{Inputs: []string{hot}, With: []string{distinct}}, ""},
+	} {
+		c.config.limits.expect = 1
+		if got := expectedOf(t, c.config); got != c.want {
+			t.Errorf("%s: %q is expected, want %q", c.what, got, c.want)
+		}
+	}
+}
+
+// What is expected changes the time that a run takes, and only where bands miss pairs its result.
+func TestRunsThatExpectAnExactJoinFindWhatItFinds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "words.jsonl")
+	writeHotWords(t, path, 400)
+	config := Config{Inputs: []string{path}, Threshold: 0.4, Features: shingle.Options{N: 1}, Candidates: CandidatesExact}
+	want, _ := pairLines(t, config)
+	config.Candidates, config.limits.expect = CandidatesAuto, 1
+	for _, how := range []struct {
+		threads int
+		memory  int64
+	}{{1, 0}, {3, 0}, {2, 1}} {
+		config.Threads, config.limits.memory = how.threads, how.memory
+		got, s := pairLines(t, config)
+		if s.CandidateMethod != string(CandidatesExact) || len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%+v: %s found %d pairs, want exact and %d", how, s.CandidateMethod, len(got), len(want))
+		}
+	}
+}
