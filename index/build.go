@@ -278,7 +278,7 @@ func (b *Builder) complete(ctx context.Context, dead slotSet) error {
 		return err
 	}
 	if b.keys != nil {
-		if err := batch.Set([]byte{keyTail}, s.tail(x, b.next, 0), nil); err != nil {
+		if err := batch.Set([]byte{keyTail}, tail(x.counts.live.Load(), b.next, 0), nil); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,8 @@ type disk struct {
 	slots   uint64                       // slots given out; used only by the writer
 	ids     *idLookup                    // nil: the current batch has not asked for one; used only by the writer
 	past    struct{ first, next uint64 } // places of the history; used only by the writer
+	byID    bool                         // Options.ByID
+	history uint64                       // Options.History
 	value   []byte
 
 	// With KeysOnDisk, see settled.go.

@@ -42,17 +42,8 @@ type Index struct {
 
 	write   sync.Mutex // held by the writer, and for all below
 	failed  error
-	next    uint64            // slots given out: the view's Next and the slots of the current batch
-	growing view              // the view with room for them
-	batch   *Batch            // the current batch; nil: none
-	pending []arrival         // documents of these slots
-	named   map[string]uint64 // with ByID: slots of their ids
-	dropped [][]byte          // with ByID: ids of dead documents
-	dead    []uint64          // slots that the current batch removes
-	keyed   []keyOf           // keys on disk that the current batch changes
-	late    late              // see settling
-	notes   []noteOf          // to be stored with the current batch
-	most    uint64            // see expire
+	changes      // of the current batch
+	late    late // see settling
 	finder  *finder
 	marks   []mark
 	asked   uint64 // number of slots when memory was last known to have room
@@ -76,12 +67,6 @@ type late struct {
 	dead []uint64
 }
 
-// noteOf is a name with its note, see Batch.Note.
-type noteOf struct {
-	name  string
-	value []byte
-}
-
 // A store holds the records. Any number of goroutines may call get, sync and err; only the writer calls the other
 // methods.
 type store interface {
@@ -89,8 +74,8 @@ type store interface {
 	// get appends the record of a slot of the view, without its checksum; errGone if it has expired meanwhile.
 	get(x *Index, v *view, slot uint64, dst []byte) ([]byte, error)
 	slotOf(id []byte) (slot uint64, found bool, err error)
-	// apply stores the changes of the writer's batch: pending, dead, and the start of the window.
-	apply(x *Index) error
+	// apply stores the changes of a batch. Readers may still read documents that expire with it.
+	apply(c *changes) error
 	// note returns the note with a name, nil if there is none.
 	note(name string) ([]byte, error)
 	sync() error
@@ -105,7 +90,7 @@ type store interface {
 }
 
 func newIndex(o Options) *Index {
-	x := &Index{options: o, judge: newJudge(o.Recipe), named: map[string]uint64{}}
+	x := &Index{options: o, judge: newJudge(o.Recipe), changes: changes{named: map[string]uint64{}}}
 	x.apart = x.judge.mostApart(o.Recipe, o.Recipe.Threshold())
 	if o.Containment > 0 {
 		x.scaled = o.scaled()

@@ -50,31 +50,30 @@ func (m *memory) slotOf(id []byte) (slot uint64, found bool, err error) {
 	return slot, found, nil
 }
 
-func (m *memory) apply(x *Index) error {
-	from := x.view.Load().Next
-	whole := x.adopts(from)
-	for i := range x.pending {
-		slot := from + uint64(i)
-		if slot < x.growing.First {
+func (m *memory) apply(c *changes) error {
+	whole := c.adopts()
+	for i := range c.pending {
+		slot := c.shown.Next + uint64(i)
+		if slot < c.growing.First {
 			continue
 		}
-		c, record := x.growing.chunk(slot), x.pending[i].record
+		at, record := c.growing.chunk(slot), c.pending[i].record
 		if whole {
-			c.adopt(slot, record)
-			c.size.Add(int64(len(record)))
+			at.adopt(slot, record)
+			at.size.Add(int64(len(record)))
 		} else {
-			c.put(slot, record)
+			at.put(slot, record)
 		}
 	}
-	for _, id := range x.dropped {
+	for _, id := range c.dropped {
 		delete(m.slots, string(id))
 	}
-	for id, slot := range x.named {
+	for id, slot := range c.named {
 		m.slots[id] = slot
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, n := range x.notes {
+	for _, n := range c.notes {
 		m.notes[n.name] = slices.Clone(n.value)
 	}
 	return nil
@@ -88,14 +87,14 @@ func (m *memory) note(name string) ([]byte, error) {
 
 // adopts decides whether records stay in the memory of the batch, which saves a copy, and takes this memory from
 // the batch. It does so if it is large enough and mostly used.
-func (x *Index) adopts(from uint64) bool {
-	b, size := x.batch, 0
+func (c *changes) adopts() bool {
+	b, size := c.batch, 0
 	if b == nil || cap(b.bytes) > 2*len(b.bytes) || len(b.bytes) < blockSize/8 {
 		return false
 	}
-	for i := range x.pending {
-		if from+uint64(i) >= x.growing.First {
-			size += len(x.pending[i].record)
+	for i := range c.pending {
+		if c.shown.Next+uint64(i) >= c.growing.First {
+			size += len(c.pending[i].record)
 		}
 	}
 	if size < cap(b.bytes)/4*3 {

@@ -179,6 +179,7 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 // load opens the store and reads from it the data that memory holds.
 func (s *disk) load(o OpenOptions, store string, readOnly bool) (*Index, error) {
 	o.share()
+	s.byID, s.history = o.ByID, uint64(o.History)
 	s.onDisk, s.cache, s.tailKeys = o.Keys == KeysOnDisk, o.Cache, cmp.Or(o.TailKeys, DefaultTailKeys)
 	s.filterBytes = int64(o.Recipe.Keys()+1) * 10 / 8
 	err := s.do(func() (err error) {

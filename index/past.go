@@ -12,21 +12,20 @@ import (
 const pastSlack = 1 << 17
 
 // putPast stores the hashes that the batch remembers, and removes old ones.
-func (s *disk) putPast(b *pebble.Batch, x *Index) error {
-	horizon := uint64(x.options.History)
-	if x.batch == nil || len(x.batch.past) == 0 || horizon == 0 {
+func (s *disk) putPast(b *pebble.Batch, c *changes) error {
+	if c.batch == nil || len(c.batch.past) == 0 || s.history == 0 {
 		return nil
 	}
 	at := s.past.next
-	if err := b.Set(slotKey(nil, keyPast, at), sealed(appendNumbers(nil, x.batch.past), at), nil); err != nil {
+	if err := b.Set(slotKey(nil, keyPast, at), sealed(appendNumbers(nil, c.batch.past), at), nil); err != nil {
 		return err
 	}
-	s.past.next += uint64(len(x.batch.past))
-	if s.past.next-s.past.first < horizon+pastSlack {
+	s.past.next += uint64(len(c.batch.past))
+	if s.past.next-s.past.first < s.history+pastSlack {
 		return nil
 	}
 	from := s.past.first
-	s.past.first = s.past.next - horizon - mostPast
+	s.past.first = s.past.next - s.history - mostPast
 	return b.DeleteRange(slotKey(nil, keyPast, from), slotKey(nil, keyPast, s.past.first), nil)
 }
 

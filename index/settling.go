@@ -156,7 +156,7 @@ func (s *disk) finishSettling(x *Index) error {
 			err = errors.Join(err, b.DeleteRange(slotKey(nil, gone.kind, gone.from), slotKey(nil, gone.kind, gone.to), nil))
 		}
 	}
-	if err = errors.Join(err, b.Set([]byte{keyTail}, s.tail(x, frozen, w.to), nil)); err != nil {
+	if err = errors.Join(err, b.Set([]byte{keyTail}, tail(x.counts.live.Load(), frozen, w.to), nil)); err != nil {
 		return err
 	}
 	if err := s.commit(b); err != nil {

@@ -48,7 +48,7 @@ func (x *Index) expire() {
 		return
 	}
 	first := x.growing.First
-	most := x.most + uint64(len(x.pending))
+	most := x.shown.First + slotsAtOnce + uint64(len(x.pending))
 	step := func() {
 		if x.growing.living(first) {
 			x.counts.live.Add(-1)

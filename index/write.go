@@ -29,7 +29,7 @@ func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
 	if err := x.hasRoom(); err != nil {
 		return nil, err
 	}
-	x.begin(b)
+	x.begin(x.view.Load(), b)
 	b.verdicts = b.verdicts[:0]
 	for i := range b.docs {
 		v, err := x.decide(b, &b.docs[i])
@@ -78,7 +78,7 @@ func (x *Index) Add(b *Batch) error {
 	if err := x.hasRoom(); err != nil {
 		return err
 	}
-	x.begin(b)
+	x.begin(x.view.Load(), b)
 	for i := range b.docs {
 		p := &b.docs[i]
 		x.tick(p)
@@ -110,7 +110,7 @@ func (x *Index) Delete(ids ...[]byte) (n int, err error) {
 	if err := x.err(); err != nil {
 		return 0, err
 	}
-	x.begin(nil)
+	x.begin(x.view.Load(), nil)
 	for _, id := range ids {
 		before := len(x.dead)
 		if err := x.replace(id); err != nil {
@@ -120,20 +120,6 @@ func (x *Index) Delete(ids ...[]byte) (n int, err error) {
 	}
 	x.counts.deleted.Add(int64(n))
 	return n, x.commit()
-}
-
-// begin begins a batch of changes; b is nil if they come from no Batch.
-func (x *Index) begin(b *Batch) {
-	v := x.view.Load()
-	x.batch = b
-	x.next, x.growing = v.Next, *v
-	x.most = v.First + slotsAtOnce
-	x.pending, x.dead = x.pending[:0], x.dead[:0]
-	x.dropped, x.notes, x.keyed = x.dropped[:0], x.notes[:0], x.keyed[:0]
-	clear(x.named)
-	if x.growing.settled > 0 {
-		x.growing.gone = map[uint64]bool{}
-	}
 }
 
 // decide decides about one document of a batch.
@@ -210,10 +196,10 @@ func (x *Index) duplicate(b *Batch, p *prepared, late bool) (v Verdict, err erro
 
 // read reads a document of the collection or of the current batch.
 func (x *Index) read(slot uint64) (record, error) {
-	if shown := x.view.Load(); slot < shown.Next {
-		return x.finder.read(shown)(slot)
+	if slot < x.shown.Next {
+		return x.finder.read(x.shown)(slot)
 	}
-	return parseRecord(x.pending[slot-x.view.Load().Next].record)
+	return parseRecord(x.pending[slot-x.shown.Next].record)
 }
 
 // tick sets the time of a document that has none, and advances the clock to its time.
@@ -405,13 +391,15 @@ func (x *Index) onDisk(key, slot uint64, has bool) bool {
 // commit stores the changes of the batch and shows them to readers.
 func (x *Index) commit() error {
 	if b := x.batch; b != nil && b.note != nil {
-		name, value := b.note(x.view.Load().Next, x.next)
+		name, value := b.note(x.shown.Next, x.next)
 		x.notes = append(x.notes, noteOf{name, value})
 	}
-	if err := x.store.apply(x); err != nil {
+	x.newest, x.documents = x.clock.Load(), x.counts.live.Load()
+	if err := x.store.apply(&x.changes); err != nil {
 		return x.fail(err)
 	}
 	shown := x.growing
+	x.changes.shown = nil // so that memory that only it holds is released
 	shown.Next, shown.gone = x.next, nil
 	x.view.Store(&shown)
 	if err := x.store.settle(x, false); err != nil {
