@@ -32,6 +32,10 @@ func (f *Few) Reset() {
 
 // Add adds features, which must be hashes: their low bits choose slots.
 func (f *Few) Add(features []uint64) {
+	if sample := f.most + f.most/2; f.most <= mapMost && len(features) > sample && moreThan(f.most, features[:sample]) {
+		f.values = f.values[:f.most+1] // whatever they are
+		return
+	}
 	mask := uint64(len(f.slots) - 1)
 	for _, v := range features {
 		if len(f.values) > f.most {
@@ -46,6 +50,23 @@ func (f *Few) Add(features []uint64) {
 			f.values = append(f.values, v)
 		}
 	}
+}
+
+// mapMost is the limit up to which moreThan nearly always sees that there are more.
+const mapMost = 64
+
+// moreThan tells whether features have more than most different values of nine bits, as half as many
+// again nearly always do. It takes a tenth of the time of collecting them.
+func moreThan(most int, features []uint64) bool {
+	var seen [8]uint64
+	for _, v := range features {
+		seen[v>>6%8] |= 1 << (v % 64)
+	}
+	n := 0
+	for _, word := range seen {
+		n += bits.OnesCount64(word)
+	}
+	return n > most
 }
 
 // Values returns the distinct features in the order in which they were added, valid until the next

@@ -1,6 +1,7 @@
 package distinct
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -21,6 +22,29 @@ func TestFewCollectsWhatSortLeavesOrSaysThatItIsTooMuch(t *testing.T) {
 			t.Errorf("features %d: got %d, %v, want %d", features, got, ok, want)
 		}
 	})
+}
+
+func TestFewTellsManyFeaturesByTheirFirstOnes(t *testing.T) {
+	few := NewFew(40)
+	random := rand.New(rand.NewPCG(8, 8))
+	repeated := make([]uint64, 1000)
+	for i := range repeated {
+		repeated[i] = uint64(i%40) * 0x9e3779b97f4a7c15
+	}
+	many := slices.Clone(repeated)
+	for i := range many {
+		many[i] = random.Uint64()
+	}
+	for _, c := range []struct {
+		features []uint64
+		ok       bool
+	}{{repeated, true}, {many, false}, {many[:41], false}, {many[:40], true}, {slices.Concat(repeated, many[:1]), false}} {
+		few.Reset()
+		few.Add(c.features)
+		if values, ok := few.Values(); ok != c.ok || ok && len(values) != 40 {
+			t.Errorf("%d features: %d values, %v", len(c.features), len(values), ok)
+		}
+	}
 }
 
 func TestFewForgetsWhenItsRoundsAreUsedUp(t *testing.T) {
