@@ -94,51 +94,71 @@ func clusters(t *task) error {
 	return errors.Join(err, shelf.close(), t.count(CountClusters, found))
 }
 
-// cluster decides about one cluster. Its members come in ascending order of position.
-func (t *task) cluster(shelf *shelf, rows []uint64, compare *comparer) error {
-	read := func(i int) (member, error) {
-		r, err := shelf.row(rows[i])
-		if err != nil {
-			return member{}, err
-		}
-		return readMember(r)
-	}
-	kept, of := 0, cluster.Meta{}
-	var first, name []byte
-	var rep uint64
-	for i := range rows {
-		m, err := read(i)
+// eachMember calls visit for the members of a cluster, in ascending order of position, as long as it returns true and no
+// error. i counts them from 0 on.
+func eachMember(shelf *shelf, rows []uint64, visit func(i int, m member) (more bool, err error)) error {
+	for i, at := range rows {
+		r, err := shelf.row(at)
 		if err != nil {
 			return err
 		}
+		m, err := readMember(r)
+		if err != nil {
+			return err
+		}
+		if more, err := visit(i, m); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// kept is the member that a cluster keeps.
+type kept struct {
+	i     int    // its number
+	rep   uint64 // its representative
+	name  []byte
+	first []byte // name of the first member
+}
+
+// keep chooses the member of a cluster that is kept.
+func (t *task) keep(shelf *shelf, rows []uint64) (k kept, err error) {
+	of := cluster.Meta{}
+	err = eachMember(shelf, rows, func(i int, m member) (bool, error) {
 		if i == 0 {
-			first = slices.Clone(m.name)
+			k.first = slices.Clone(m.name)
 		}
-		if i == 0 || t.plan.keep.Prefer(uint32(i), uint32(kept), m.meta, of) {
-			kept, of, rep, name = i, m.meta, m.rep, append(name[:0], m.name...)
+		if i == 0 || t.plan.keep.Prefer(uint32(i), uint32(k.i), m.meta, of) {
+			of, k.i, k.rep, k.name = m.meta, i, m.rep, append(k.name[:0], m.name...)
 		}
+		return true, nil
+	})
+	return k, err
+}
+
+// cluster decides about one cluster.
+func (t *task) cluster(shelf *shelf, rows []uint64, compare *comparer) error {
+	k, err := t.keep(shelf, rows)
+	if err != nil {
+		return err
+	}
+	err = eachMember(shelf, rows, func(_ int, m member) (more bool, err error) {
+		if m.position != k.rep {
+			return true, nil
+		}
+		compare.load(0, m.set)
+		return false, nil
+	})
+	if err != nil {
+		return err
 	}
 	var reps []uint64 // ascending, as members come
 	var similarities []float64
-	for i := range rows {
-		m, err := read(i)
-		if err != nil {
-			return err
-		}
-		if m.position == rep {
-			compare.load(0, m.set)
-			break
-		}
-	}
 	var payload []byte
-	for i := range rows {
-		m, err := read(i)
-		if err != nil {
-			return err
-		}
+	return eachMember(shelf, rows, func(i int, m member) (bool, error) {
 		if m.position == m.rep { // a representative comes before its copies
 			similarity := 1.0
-			if m.rep != rep {
+			if m.rep != k.rep {
 				compare.load(1, m.set)
 				similarity, _ = compare.compare()
 			}
@@ -146,18 +166,15 @@ func (t *task) cluster(shelf *shelf, rows []uint64, compare *comparer) error {
 		}
 		at, known := slices.BinarySearch(reps, m.rep)
 		if !known {
-			return errParts
+			return false, errParts
 		}
 		removed := uint64(0)
-		if i != kept {
+		if i != k.i {
 			removed = 1
 		}
-		payload = appendPart(appendPart(appendPart(payload[:0], m.name), first), name)
-		if err := t.out.add(Fates, t.plan.TaskOf(m.position), payload, m.position, removed, math.Float64bits(similarities[at])); err != nil {
-			return err
-		}
-	}
-	return nil
+		payload = appendPart(appendPart(appendPart(payload[:0], m.name), k.first), k.name)
+		return true, t.out.add(Fates, t.plan.TaskOf(m.position), payload, m.position, removed, math.Float64bits(similarities[at]))
+	})
 }
 
 // write makes the lists of a task's documents, and has the kept ones copied to the output.

@@ -56,23 +56,44 @@ func countTokens(t *task) error {
 	if err != nil {
 		return err
 	}
+	if err = t.sendTableRows(rows); err == nil {
+		err = t.sendFilled(filled)
+	}
+	if err == nil {
+		err = t.sendCounts(sorted)
+	}
+	return errors.Join(err, sorted.Close())
+}
+
+// sendTableRows sends the number of rows of each file to all tasks that read the same table.
+func (t *task) sendTableRows(rows map[uint64]uint64) error {
 	for _, file := range slices.Sorted(maps.Keys(rows)) {
 		for task := range t.plan.FirstFiles {
 			if t.plan.tableOf(task) != t.plan.tableOf(t.number) {
 				continue
 			}
 			if err := t.out.add(TableRows, task, nil, file, rows[file]); err != nil {
-				return errors.Join(err, sorted.Close())
+				return err
 			}
 		}
 	}
+	return nil
+}
+
+// sendFilled sends the numbers of values to every partition.
+func (t *task) sendFilled(filled []uint64) error {
 	for of, n := range filled {
 		for p := 0; n > 0 && p < t.plan.Partitions; p++ {
 			if err := t.out.add(Filled, p, nil, uint64(of), n); err != nil {
-				return errors.Join(err, sorted.Close())
+				return err
 			}
 		}
 	}
+	return nil
+}
+
+// sendCounts counts equal entries, and sends each count to the partition of the token.
+func (t *task) sendCounts(sorted *extsort.Sorted) error {
 	last, n := extsort.Entry{}, uint64(0)
 	flush := func() error {
 		if n == 0 {
@@ -80,7 +101,7 @@ func countTokens(t *task) error {
 		}
 		return t.out.add(TokenCounts, t.plan.hashed(last.Key), nil, last.Key, last.Value, n, uint64(t.number))
 	}
-	err = sorted.Visit(func(e extsort.Entry) error {
+	err := sorted.Visit(func(e extsort.Entry) error {
 		if e != last {
 			if err := flush(); err != nil {
 				return err
@@ -90,21 +111,17 @@ func countTokens(t *task) error {
 		n++
 		return nil
 	})
-	return errors.Join(err, flush(), sorted.Close())
+	if err != nil {
+		return err
+	}
+	return flush()
 }
 
 // weigh computes the weights of tokens, and sends each to the tasks whose records have the token.
 func weigh(t *task) error {
 	j := t.plan.Join
 	whole := len(j.Columns)
-	filled := make([]uint64, whole+1+tables)
-	err := t.each(Filled, func(r row) error {
-		if r.words[0] >= uint64(len(filled)) {
-			return errParts
-		}
-		filled[r.words[0]] += r.words[1]
-		return nil
-	})
+	filled, err := t.filled(whole + 1 + tables)
 	if err != nil {
 		return err
 	}
@@ -160,6 +177,19 @@ func weigh(t *task) error {
 		return nil
 	})
 	return errors.Join(err, counts.close())
+}
+
+// filled adds up what sendFilled of all tasks has sent.
+func (t *task) filled(n int) ([]uint64, error) {
+	filled := make([]uint64, n)
+	err := t.each(Filled, func(r row) error {
+		if r.words[0] >= uint64(len(filled)) {
+			return errParts
+		}
+		filled[r.words[0]] += r.words[1]
+		return nil
+	})
+	return filled, err
 }
 
 // inColumns scales a token's weight where columns have different weights: by the heaviest column that
