@@ -20,7 +20,7 @@ const (
 	expectShare  = 24       // it has this share of the input
 	expectMost   = 16 << 15 // but at most so many bytes
 	expectBlock  = 1 << 15  // from places of the input with so many bytes
-	expectDocs   = 24       // documents that it must have,
+	expectDocs   = 16       // documents that it must have,
 	expectTimes  = 4        // for which it may be so many times as large
 	expectTokens = 48 << 10 // features of it that are held at most
 )
@@ -48,7 +48,7 @@ func (r *run) expect(ctx context.Context, sparse bool) error {
 	}
 	bands := f.Signatures() + f.ByBands(r.recipe.Keys(), sparse, again)
 	switch many := features > float64(r.config.limits.exact); {
-	case f.Exact()+f.Sets() > bands+exactSpare, many && r.recipe.Banding().Rows > 1:
+	case f.Exact()+f.Sets() > bands, many && r.recipe.Banding().Rows > 1:
 		r.expected = CandidatesLSH
 	case many, f.Edges > edgesMore: // perhaps one large cluster, which is known before all its pairs
 	default:
@@ -95,7 +95,7 @@ func (r *run) sampleSets(ctx context.Context) (*sampledSets, error) {
 		}
 		s.take(file, each)
 		_ = file.Close() // it was only read
-		if s.bytes > expectTimes*most {
+		if s.bytes > expectTimes*most || s.long {
 			return nil, ctx.Err()
 		}
 	}
@@ -113,6 +113,7 @@ type sampledSets struct {
 	thin     uint
 	features int64 // of all documents, with repeats
 	bytes    int64 // of the blocks that they are from
+	long     bool  // several blocks of a file have too few documents
 }
 
 type sampledSet struct {
@@ -125,8 +126,8 @@ type sampledSet struct {
 func (s *sampledSets) take(file *corpus.File, blocks int64) {
 	var b corpus.Block
 	defer b.Release()
-	for range blocks {
-		if file.Next(&b) != nil {
+	for block := range blocks {
+		if s.long = block >= 4 && len(s.docs)*int(blocks) < expectDocs*int(block); s.long || file.Next(&b) != nil {
 			return
 		}
 		s.bytes += int64(len(b.Data()))

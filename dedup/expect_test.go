@@ -28,11 +28,11 @@ func expectedOf(t *testing.T, c Config) Candidates {
 	return r.expected
 }
 
-// distinctDocs are texts with little in common.
-func distinctDocs(n int) (docs []testDoc) {
+// randomDocs are texts of so many words, of so many different ones.
+func randomDocs(n, words, different int) (docs []testDoc) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for i := range n {
-		docs = append(docs, testDoc{strconv.Itoa(i), strings.Join(randomWords(rng, 120, 100_000), " ")})
+		docs = append(docs, testDoc{strconv.Itoa(i), strings.Join(randomWords(rng, words, different), " ")})
 	}
 	return docs
 }
@@ -41,11 +41,11 @@ func TestTheCheaperWayIsChosenBeforeTextsAreRead(t *testing.T) {
 	dir := t.TempDir()
 	hot, distinct, folder := filepath.Join(dir, "hot.jsonl"), filepath.Join(dir, "distinct.jsonl"), filepath.Join(dir, "texts")
 	writeHotWords(t, hot, 600)
-	writeJSONL(t, distinct, distinctDocs(1500))
+	writeJSONL(t, distinct, randomDocs(1500, 120, 100_000))
 	if err := os.Mkdir(folder, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range distinctDocs(60) {
+	for _, d := range randomDocs(300, 60, 120) {
 		if err := os.WriteFile(filepath.Join(folder, d.id), []byte(d.text), 0o666); err != nil {
 			t.Fatal(err)
 		}
