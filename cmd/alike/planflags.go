@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strconv"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -91,6 +93,42 @@ func readPrices(path string, prices *runner.Prices) error {
 	return nil
 }
 
+// describeSeconds writes an estimated duration in the largest unit of which it has one and a half, with the digits that an
+// estimate has.
+func describeSeconds(seconds float64) string {
+	for _, unit := range []struct {
+		name    string
+		seconds float64
+	}{{"days", 86400}, {"hours", 3600}, {"minutes", 60}} {
+		if n := seconds / unit.seconds; n >= 1.5 {
+			return "about " + rounded(n) + " " + unit.name
+		}
+	}
+	if seconds < 0.1 {
+		return "less than 0.1 seconds"
+	}
+	return "about " + rounded(seconds) + " seconds"
+}
+
+// rounded writes a number with one digit behind the point if it is below ten, and none otherwise.
+func rounded(n float64) string {
+	if n < 9.95 {
+		return strconv.FormatFloat(n, 'f', 1, 64)
+	}
+	return humanize.Comma(int64(math.Round(n)))
+}
+
+// describeMoney writes an estimated sum.
+func describeMoney(sum float64) string {
+	switch {
+	case sum < 0.005:
+		return "less than 0.01"
+	case sum < 100:
+		return fmt.Sprintf("about %.2f", sum)
+	}
+	return "about " + humanize.Comma(int64(math.Round(sum)))
+}
+
 // printEstimate prints the estimated cost of a plan.
 func printEstimate(cmd *cobra.Command, p *runner.Plan) {
 	stages := p.Stages()
@@ -108,14 +146,14 @@ func printEstimate(cmd *cobra.Command, p *runner.Plan) {
 		} else {
 			rows = append(rows, [][2]string{
 				{"input", fmt.Sprintf("%s, about %s", input, count(e.Documents, "document"))},
-				{"processor", fmt.Sprintf("about %.3g hours of one core", e.CPUHours)},
+				{"processor", describeSeconds(e.CPUHours*3600) + " of one core"},
 				{"moved", fmt.Sprintf("about %s read and written, of it %s in --work", size(e.MovedBytes), size(e.WorkBytes))},
 			}...)
 		}
 		rows = append(rows, [2]string{"requests", fmt.Sprintf("about %s to read, %s to write and list", humanize.Comma(e.ReadRequests), humanize.Comma(e.WriteRequests))})
 	}
 	if e.Currency != "" {
-		rows = append(rows, [2]string{"cost", fmt.Sprintf("about %.2f %s", e.Cost, e.Currency)})
+		rows = append(rows, [2]string{"cost", describeMoney(e.Cost) + " " + e.Currency})
 	}
 	printRows(cmd.ErrOrStderr(), rows)
 }

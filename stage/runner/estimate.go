@@ -54,13 +54,23 @@ func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Pric
 		e.CPUHours = workOfReading * judged.SampleSeconds * float64(e.InputBytes) / float64(judged.SampledBytes) / 3600
 	}
 	e.WorkBytes = rows + sets
-	e.MovedBytes = 3*e.InputBytes + 2*e.WorkBytes // three passes over the input; blocks are written and read
+	e.MovedBytes = p.passes()*e.InputBytes + 2*e.WorkBytes // blocks are written and read
 	e.ReadRequests, e.WriteRequests = p.requests()
 	if prices.Currency != "" {
 		e.Currency = prices.Currency
 		e.Cost = prices.cost(e)
 	}
 	return nil
+}
+
+// passes returns how often the input is read.
+func (p *Plan) passes() (n int64) {
+	for _, s := range p.Stages() {
+		if s.Documents {
+			n++
+		}
+	}
+	return n
 }
 
 // requests estimates the requests of all tasks to an object store. A task reads the index of an object and one

@@ -70,3 +70,17 @@ func TestTasksAskForNoMoreThanTheEstimateSays(t *testing.T) {
 		t.Errorf("%d requests to write and list, the estimate is %d", got, writes)
 	}
 }
+
+func TestTheEstimateCountsEveryPassOverTheInput(t *testing.T) {
+	corpus := hotCorpus(t, 30, 60, 60, 4)
+	for command, passes := range map[string]int64{stage.Pairs: 2, stage.Dedup: 3} {
+		options := PlanOptions{Command: command, Work: t.TempDir(), Output: filepath.Join(t.TempDir(), "out"), Partitions: 4}
+		p, err := Make(t.Context(), dedup.Config{Inputs: []string{corpus}}, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := p.Estimate; e.MovedBytes != passes*e.InputBytes+2*e.WorkBytes {
+			t.Errorf("%s: %d bytes are moved, of %d of input and %d of blocks", command, e.MovedBytes, e.InputBytes, e.WorkBytes)
+		}
+	}
+}
