@@ -16,8 +16,9 @@ const (
 	sampleBlocks = 4         // blocks of each file
 	sampleBlock  = 128 << 10 // bytes of a block
 	// A decoder reads ahead of the blocks that it has returned. So that this matters little, a compressed file
-	// is decoded until so many stored bytes are read, or to its end.
-	sampleStored = 2 << 20
+	// is decoded until so many stored bytes are read, or so many are decoded, or to its end.
+	sampleStored  = 1 << 20
+	sampleDecoded = 16 << 20
 )
 
 // Expect estimates how many documents the sources have, and how many keys these documents would have in
@@ -73,7 +74,7 @@ func (s *sample) add(ctx context.Context, w *worker, source corpus.Source, how c
 	}
 	sampled, decoded := int64(0), int64(0) // bytes
 	var b corpus.Block
-	for n := 0; n < sampleBlocks || !source.InPlace() && file.BytesRead() < sampleStored; n++ {
+	for n := 0; n < sampleBlocks || !source.InPlace() && file.BytesRead() < sampleStored && decoded < sampleDecoded; n++ {
 		if file.Next(&b) != nil {
 			break
 		}
