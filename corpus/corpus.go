@@ -43,9 +43,9 @@
 // # Parallel reading
 //
 // Any number of goroutines may read one file. Plain jsonl, tsv and lines are read without a lock; csv
-// is cut under one, which is quick. zstd files of several frames of at most 8 MiB (as a Writer and
-// pzstd make them) and bzip2 files are decoded in parallel. gzip, xz, and a zstd file that is one large
-// frame are decoded by one goroutine at a time, while others parse. Only the wanted columns of a
+// is cut under one, which is quick. Files of several gzip members or zstd frames of at most 8 MiB (as a
+// Writer, bgzip and pzstd make them) and bzip2 files are decoded in parallel. xz, and gzip and zstd files
+// that are one large member or frame, are decoded by one goroutine at a time, while others parse. Only the wanted columns of a
 // parquet file are read; their pages are decoded in parallel, in memory of a few pages a goroutine
 // however large the row groups are.
 //

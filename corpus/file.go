@@ -214,9 +214,9 @@ func (f *File) Problem(line, offset int64, err error) *Problem {
 // Next is safe for concurrent use, with a Block for each goroutine. A second
 // File of the same source and options gives the same blocks and records.
 //
-// Memory: about BlockSize a goroutine, or a record if that is larger; for zstd files of several frames and for bzip2 at
-// most 8 MiB of decoded bytes and their compressed form. A file holds the memory of its decoder (for a zstd stream, the
-// window that it asks for). While the end of a record in a compressed file or a CSV file has not been found, its
+// Memory: about BlockSize a goroutine, or a record if that is larger; for files of several gzip members or zstd frames
+// and for bzip2 at most 8 MiB of decoded bytes and their compressed form. A file holds the memory of its decoder (for a
+// zstd stream, the window that it asks for). While the end of a record in a compressed file or a CSV file has not been found, its
 // beginning is held, compressed and up to MaxRecord: a line of any length costs no more. A quoted CSV field with line
 // ends is held uncompressed. With Options.Admit, Next waits until a long record may be in memory; if the context of
 // Open ends before, its error is returned. For a Parquet file a page of each column is held: most writers make pages of

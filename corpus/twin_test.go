@@ -57,6 +57,12 @@ func readAll(t testing.TB, s Source, o Options, workers int) ([]got, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readOpen(t, f, o, workers)
+}
+
+// readOpen is readAll for an open file, which it closes.
+func readOpen(t testing.TB, f *File, o Options, workers int) ([]got, error) {
+	t.Helper()
 	defer f.Close()
 	type piece struct {
 		seq, lines int64
@@ -100,7 +106,7 @@ func readAll(t testing.TB, s Source, o Options, workers int) ([]got, error) {
 							t.Errorf("ParseRaw differs from Next: %+v, %v", again, g)
 						}
 					}
-					if s.Format == JSONL {
+					if f.src.Format == JSONL {
 						g.Text, g.ID = validUTF8(g.Text), validUTF8(g.ID)
 						g.Fields = strings.NewReplacer(`\xff`, "\ufffd", `\xfe`, "\ufffd").Replace(g.Fields)
 					}

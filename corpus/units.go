@@ -9,8 +9,8 @@ import (
 	"github.com/alike-dev/alike/corpus/internal/units"
 )
 
-// Compressed files whose parts decode independently (zstd frames, bzip2 blocks)
-// are decoded in parallel, without goroutines of their own. Each call of Next:
+// Compressed files whose parts decode independently (gzip members, zstd frames, bzip2
+// blocks) are decoded in parallel, without goroutines of their own. Each call of Next:
 //
 //	claim   under the lock: read the next unit's compressed bytes
 //	decode  outside it, in parallel
@@ -21,8 +21,8 @@ import (
 // claims, and those wait for no lock. After an error the remaining units pass through
 // without being used.
 //
-// If a file is not divided into units, or a unit is larger than units.Max, the rest of
-// the file is decoded in one stream. So a worker holds at most units.Max of decoded
+// If a file is not divided into units of up to units.Max, the rest of the file is decoded
+// in one stream, from the first part on that is none. So a worker holds at most units.Max of decoded
 // bytes, whatever the file.
 
 // unitRoom is left free before a decoded unit, for the carry.
@@ -89,7 +89,7 @@ func (f *File) nextUnit(b *Block) error {
 	switch {
 	case f.serial.Load() != nil:
 		return errAgain
-	case err == units.ErrLarge:
+	case err == units.ErrSerial:
 		f.serial.Store(&at)
 		return errAgain
 	}

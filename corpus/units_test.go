@@ -3,14 +3,17 @@ package corpus
 import (
 	"bytes"
 	"compress/bzip2"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	dsnet "github.com/dsnet/compress/bzip2"
 	"github.com/klauspost/compress/zstd"
+	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/corpus/internal/units"
@@ -174,6 +177,109 @@ func checkUnits(t *testing.T, s Source, data, plain []byte, err error) {
 		have, want = have[:n], want[:n]
 	}
 	compare(t, fmt.Sprintf("%x", data), have, want)
+}
+
+// gzipMembers packs data in members between random cuts, some of them empty and some stored, so that what looks like a
+// header in data still does.
+func gzipMembers(rt *rapid.T, t testing.TB, data []byte) []byte {
+	var out []byte
+	for len(data) > 0 {
+		n := min(rapid.SampledFrom([]int{0, 1, 100, 3000, 20_000}).Draw(rt, "cut"), len(data))
+		var member bytes.Buffer
+		w, err := gzip.NewWriterLevel(&member, rapid.SampledFrom([]int{0, 1, 6}).Draw(rt, "level"))
+		must(t, err)
+		w.Write(data[:n])
+		must(t, w.Close())
+		out, data = append(out, member.Bytes()...), data[n:]
+	}
+	return out
+}
+
+func TestGzipMembersReadApartAsTheStreamDoes(t *testing.T) {
+	lines := benchLines(60<<10, 900)
+	header := append(pack(t, Gzip, []byte("in a member\n"), 3), '\n')
+	write := rewriter(t, "a.txt.gz")
+	rapid.Check(t, func(rt *rapid.T) {
+		data := bytes.Clone(lines)
+		if rapid.Bool().Draw(rt, "headers in data") {
+			at := rapid.IntRange(0, len(data)).Draw(rt, "header")
+			data = slices.Concat(data[:at], header, data[at:], header)
+		}
+		packed := gzipMembers(rt, t, data)
+		switch rapid.SampledFrom([]string{"", "", "cut", "flip", "more"}).Draw(rt, "damage") {
+		case "cut":
+			packed = packed[:rapid.IntRange(1, len(packed)).Draw(rt, "length")]
+		case "flip":
+			packed[rapid.IntRange(0, len(packed)-1).Draw(rt, "byte")] ^= 1 << rapid.IntRange(0, 7).Draw(rt, "bit")
+		case "more":
+			packed = append(packed, make([]byte, rapid.IntRange(1, 30).Draw(rt, "zeros"))...)
+		}
+		s := write(packed)
+		s.Format = Lines
+		o := Options{BlockSize: rapid.SampledFrom([]int{1000, 1 << 20}).Draw(rt, "block")}
+		want, wantErr := readOpen(t, asStream(t, s, o), o, 1)
+		for _, group := range []int{0, 10_000} {
+			f, err := Open(t.Context(), s, o)
+			must(t, err)
+			f.units = units.Gzip(f.file, f.size, &f.read, group)
+			have, haveErr := readOpen(t, f, o, 3)
+			compare(rt, fmt.Sprint("members of ", group), have, want)
+			if fmt.Sprint(haveErr) != fmt.Sprint(wantErr) {
+				rt.Fatalf("%v, of the stream %v", haveErr, wantErr)
+			}
+		}
+	})
+}
+
+// asStream opens a source to be decoded in one stream.
+func asStream(t testing.TB, s Source, o Options) *File {
+	f, err := Open(t.Context(), s, o)
+	must(t, err)
+	at := f.units.Place()
+	f.serial.Store(&at)
+	return f
+}
+
+func TestGzipMembersAreDecodedApart(t *testing.T) {
+	data := benchLines(4<<20, 900)
+	for parts, blocks := range map[int]int{3: 3, 1000: 4} {
+		s := sourceOf(t, "a.jsonl.gz", pack(t, Gzip, data, parts))
+		f, err := Open(t.Context(), s, Options{})
+		must(t, err)
+		counted := &countedReads{RandomAccess: f.file}
+		f.units = units.Of(codec.Gzip, counted, f.size, &f.read)
+		var b Block
+		have := 0
+		for f.Next(&b) == nil {
+			have++
+		}
+		if f.stream != nil || have < blocks || have > 3*blocks || counted.reads > 4*blocks {
+			t.Errorf("%d parts: %d blocks, %d reads; one stream: %v", parts, have, counted.reads, f.stream != nil)
+		}
+		f.Close()
+	}
+}
+
+func TestGzipOfOneMemberOrOfLargeOnesIsReadAsAStream(t *testing.T) {
+	data := bytes.Repeat(benchLines(20<<10, 5000), units.Max/(20<<10)+2)
+	one, two := pack(t, Gzip, data, 1), pack(t, Gzip, data[:2<<20], 2)
+	for what, packed := range map[string][]byte{"one": pack(t, Gzip, data[:1<<20], 1), "large": one, "a large one among small ones": slices.Concat(two, one, two)} {
+		s := sourceOf(t, "a.jsonl.gz", packed)
+		f, err := Open(t.Context(), s, Options{})
+		must(t, err)
+		var b Block
+		for f.Next(&b) == nil {
+		}
+		if f.stream == nil {
+			t.Errorf("%s: in units", what)
+		}
+		f.Close()
+		want, err := readOpen(t, asStream(t, s, Options{}), Options{}, 1)
+		must(t, err)
+		have, err := readAll(t, s, Options{}, 3)
+		must(t, err)
+		compare(t, what, have, want)
+	}
 }
 
 func TestBzip2OfManyBlocksAndStreamsIsReadInParts(t *testing.T) {

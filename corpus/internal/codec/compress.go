@@ -30,7 +30,7 @@ type Compressor struct {
 // ReadingMemory is about how many bytes it takes to read a file front to back.
 func ReadingMemory(c Name) int64 {
 	switch c {
-	case Zstd, Xz: // a unit and its compressed bytes, or a window of 8 MiB
+	case Gzip, Zstd, Xz: // a unit and its compressed bytes, or a window of 8 MiB
 		return 16 << 20
 	case Bzip2:
 		return 8 << 20

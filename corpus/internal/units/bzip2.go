@@ -265,7 +265,7 @@ func (z *bzip2Units) Decode(dst, unit []byte) ([]byte, error) {
 	case err != nil:
 		return out[:have], err
 	case len(out)-have > Max:
-		return out[:have], ErrLarge
+		return out[:have], ErrSerial
 	}
 	return out, nil
 }

@@ -1,5 +1,5 @@
-// Package units divides compressed files into parts that decode independently: zstd
-// frames and bzip2 blocks.
+// Package units divides compressed files into parts that decode independently: gzip
+// members, zstd frames and bzip2 blocks.
 package units
 
 import (
@@ -15,20 +15,17 @@ import (
 // default level.
 const Max = 8 << 20
 
-var (
-	// ErrSerial means that the rest of a file is no sequence of units.
-	ErrSerial = errors.New("not divided into units")
-	// ErrLarge means that a unit is larger than Max.
-	ErrLarge = errors.New("unit is too large")
-)
+// ErrSerial means that the rest of a file is no sequence of units of up to Max, and must be
+// decoded in one stream.
+var ErrSerial = errors.New("not divided into units")
 
 // A Reader finds the units of one file.
 type Reader interface {
 	// Claim reads the next unit into scratch, which it may replace. It returns io.EOF at the
-	// end, and ErrSerial if the rest must be decoded in one stream.
+	// end, and ErrSerial if the rest is no unit.
 	Claim(scratch *[]byte) (unit []byte, err error)
 	// Decode appends the decoded unit to dst; with an error, as much of it as is reliable.
-	// ErrLarge: it is larger than Max. Safe for concurrent use.
+	// ErrSerial: it is no unit. Safe for concurrent use.
 	Decode(dst, unit []byte) ([]byte, error)
 	// Place returns the place of the next unit.
 	Place() Place
@@ -50,16 +47,33 @@ type file struct {
 	read *atomic.Int64 // counts the bytes that streams read
 }
 
+// decoder decodes the file from a place on.
+func (f *file) decoder(from Place, c codec.Name) (codec.Reader, error) {
+	at := from.Bit / 8
+	return codec.NewReader(Counted(Whole(f.at, at, f.size-at), f.read), c)
+}
+
 // Of returns a reader of the units of a file, nil if its compression has no units. read
 // counts the bytes that its streams read.
 func Of(c codec.Name, at io.ReaderAt, size int64, read *atomic.Int64) Reader {
 	switch c {
+	case codec.Gzip:
+		return Gzip(at, size, read, groupSize)
 	case codec.Zstd:
 		return &zstdUnits{file: file{at, size, read}, guess: 1 << 20}
 	case codec.Bzip2:
 		return Bzip2(at, size, read, 1<<20)
 	}
 	return nil
+}
+
+// groupSize is the decoded size up to which small members or frames are one unit: each
+// unit costs a read of the file and a turn.
+const groupSize = 1 << 20
+
+// Gzip is Of for a gzip file whose members of up to group bytes together are one unit.
+func Gzip(at io.ReaderAt, size int64, read *atomic.Int64, group int) Reader {
+	return &gzipUnits{file: file{at, size, read}, guess: 1 << 20, group: group}
 }
 
 // Bzip2 is Of for a bzip2 file that is read by chunk bytes at once.

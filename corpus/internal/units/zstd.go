@@ -30,15 +30,10 @@ type frame struct {
 	skip    bool  // nothing to decode
 }
 
-// groupSize is the decoded size up to which small frames are one unit: each
-// unit costs a read of the file and a turn.
-const groupSize = 1 << 20
-
 func (z *zstdUnits) Place() Place { return Place{Bit: z.pos * 8} }
 
 func (z *zstdUnits) Stream(from Place) (codec.Reader, error) {
-	at := from.Bit / 8
-	return codec.NewReader(Counted(Whole(z.at, at, z.size-at), z.read), codec.Zstd)
+	return z.decoder(from, codec.Zstd)
 }
 
 func (z *zstdUnits) Claim(scratch *[]byte) ([]byte, error) {
@@ -139,10 +134,13 @@ func Small(at io.ReaderAt, size int64, read *atomic.Int64) (r codec.Reader, ok b
 	return codec.Stored{Reader: bytes.NewReader(out)}, true
 }
 
+// minRead is how much room there is at least for what readOn reads at once.
+const minRead = 64 << 10
+
 // readOn appends the bytes of r to dst; at io.EOF the error is nil.
 func readOn(dst []byte, r io.Reader) ([]byte, error) {
 	for {
-		dst = slices.Grow(dst, 64<<10)
+		dst = slices.Grow(dst, minRead)
 		n, err := r.Read(dst[len(dst):cap(dst)])
 		dst = dst[:len(dst)+n]
 		if err == io.EOF {
