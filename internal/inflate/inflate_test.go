@@ -13,6 +13,8 @@ import (
 	"testing/iotest"
 
 	kgzip "github.com/klauspost/compress/gzip"
+
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // samples are bytes of many kinds: few and many literals, short and long matches, and the longest distance.
@@ -108,6 +110,9 @@ func decoded(d *Reader, src io.Reader) ([]byte, error) {
 func TestWhatOthersHavePackedIsDecoded(t *testing.T) {
 	d := new(Reader)
 	for what, data := range samples() {
+		if testsize.Race {
+			data = data[:min(len(data), 30_000)]
+		}
 		for how, pack := range packings {
 			packed := pack(t, data)
 			for name, src := range map[string]io.Reader{
@@ -180,6 +185,9 @@ func hasReservedFlags(packed []byte) bool {
 
 func TestEveryCutIsFound(t *testing.T) {
 	data := samples()["words"][:3000]
+	if testsize.Race {
+		data = data[:300]
+	}
 	d := new(Reader)
 	for _, pack := range packings {
 		packed := pack(t, data)
@@ -199,7 +207,7 @@ func TestDamageIsFoundWhereTheReferenceFindsIt(t *testing.T) {
 	for _, what := range []string{"words", "skewed", "far"} {
 		for _, pack := range packings {
 			packed := pack(t, data[what][:20_000])
-			for range 60 {
+			for range 30 {
 				bad := bytes.Clone(packed)
 				for range 1 + r.IntN(3) {
 					at := r.IntN(len(bad))
