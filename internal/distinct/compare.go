@@ -28,21 +28,20 @@ func NewComparer(spread uint64) *Comparer { return &Comparer{spread: spread | 1}
 // the one that follows the last one found.
 func (c *Comparer) Compare(a, b []uint64) (sizeA, sizeB, common int) {
 	c.reset(len(a) + len(b))
-	t := *c
 	for _, v := range a {
-		if t.find(v, sizeA) == sizeA {
+		if c.find(v, sizeA) == sizeA {
 			sizeA++
 		}
 	}
 	all, next := sizeA, 0
 	for _, v := range b {
-		if next == all || t.known[next] != v {
-			if next = t.find(v, all); next == all {
+		if next == all || c.known[next] != v {
+			if next = c.find(v, all); next == all {
 				all++
 			}
 		}
-		if t.met[next] == 0 {
-			t.met[next] = 1
+		if c.met[next] == 0 {
+			c.met[next] = 1
 			sizeB++
 			if next < sizeA {
 				common++
