@@ -78,20 +78,29 @@ func (t *Tokenizer) appendSimpleSegments(dst []uint64, doc []byte, at, end int) 
 // isMixed reports whether a run has katakana and other letters, which belong to different
 // segments.
 func isMixed(run []byte) bool {
-	first := startsKatakana(run)
-	for i := 1; i < len(run); i++ {
-		if utf8.RuneStart(run[i]) && startsKatakana(run[i:]) != first {
+	if len(run) <= katakanaWidth { // a letter of katakana, and no other
+		return false
+	}
+	own := 0
+	for startsKatakana(run[own:]) {
+		own += katakanaWidth
+	}
+	if own > 0 {
+		return own < len(run)
+	}
+	for i, c := range run {
+		if c == katakanaLead && startsKatakana(run[i:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// The range of katakana that matters for cutting, and its first byte in UTF-8.
-const firstKatakana, lastKatakana, katakanaLead = '\u30a1', '\u30fc', 0xe3
+// The range of katakana that matters for cutting, and in UTF-8 its first byte and the length of each.
+const firstKatakana, lastKatakana, katakanaLead, katakanaWidth = '\u30a1', '\u30fc', 0xe3, 3
 
 func startsKatakana(b []byte) bool {
-	return len(b) >= 3 && b[0] == katakanaLead && (b[1] == 0x82 && b[2] >= 0xa1 || b[1] == 0x83 && b[2] <= 0xbc)
+	return len(b) >= katakanaWidth && b[0] == katakanaLead && (b[1] == 0x82 && b[2] >= 0xa1 || b[1] == 0x83 && b[2] <= 0xbc)
 }
 
 // beforeUnderscores returns where the underscores before doc[i] begin. They are no token, but
