@@ -16,8 +16,8 @@ import (
 const exactMost = 8 << 20
 
 // exactSpare is by how much more an exact join may cost, in nanoseconds: it misses nothing. exactAgain is which
-// part of the cost of bands it must cost if signatures have been made and sets have not been kept: little memory makes it
-// more expensive than the forecast says.
+// part of the cost of bands it must cost if there are too many features to keep sets that are perhaps not needed: it takes
+// more memory, and with little memory more time than the forecast says.
 const (
 	exactSpare = 2e6
 	exactAgain = 0.75

@@ -22,7 +22,7 @@ const (
 	expectBlock  = 1 << 15  // from places of the input with so many bytes
 	expectDocs   = 16       // documents that it must have,
 	expectTimes  = 4        // for which it may be so many times as large
-	expectTokens = 48 << 10 // features of it that are held at most
+	expectTokens = 16 << 10 // features of it that are held at most
 )
 
 // expect decides, if it can, between exact and lsh candidates, from a sample of the inputs. Like chooseExact it
@@ -47,6 +47,9 @@ func (r *run) expect(ctx context.Context, sparse bool) error {
 		again = forecast.Once
 	}
 	bands := f.Signatures() + f.ByBands(r.recipe.Keys(), sparse, again)
+	if features > float64(r.retain()) { // its sets take more memory than bands
+		bands *= exactAgain
+	}
 	switch many := features > float64(r.config.limits.exact); {
 	case f.Exact()+f.Sets() > bands, many && r.recipe.Banding().Rows > 1:
 		r.expected = CandidatesLSH
@@ -77,7 +80,7 @@ func (r *run) mayExpect() bool {
 func (r *run) sampleSets(ctx context.Context) (*sampledSets, error) {
 	o := r.config.Corpus
 	o.BlockSize = expectBlock
-	s := &sampledSets{maker: r.recipe.NewSetMaker(), parser: corpus.NewParser(o), digests: map[uint64]bool{}}
+	s := &sampledSets{maker: r.recipe.NewSetMaker(), parser: corpus.NewParser(o), digests: map[uint64]bool{}, tokens: make([]uint64, 0, expectTokens)}
 	all := max(r.inputBytes(), 1)
 	most := min(max(all, expectLeast)/expectShare, expectMost)
 	blocks := max(most/expectBlock, 1)
