@@ -17,6 +17,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/corpus/internal/units"
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // zstdFile makes a file of frames: of every kind of block, with and without content
@@ -197,6 +198,9 @@ func gzipMembers(rt *rapid.T, t testing.TB, data []byte) []byte {
 
 func TestGzipMembersReadApartAsTheStreamDoes(t *testing.T) {
 	lines := benchLines(60<<10, 900)
+	if testsize.Race {
+		lines = lines[:10<<10]
+	}
 	header := append(pack(t, Gzip, []byte("in a member\n"), 3), '\n')
 	write := rewriter(t, "a.txt.gz")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -242,7 +246,11 @@ func asStream(t testing.TB, s Source, o Options) *File {
 
 func TestGzipMembersAreDecodedApart(t *testing.T) {
 	data := benchLines(4<<20, 900)
-	for parts, blocks := range map[int]int{3: 3, 1000: 4} {
+	want := map[int]int{3: 3, 1000: 4}
+	if testsize.Race {
+		delete(want, 1000)
+	}
+	for parts, blocks := range want {
 		s := sourceOf(t, "a.jsonl.gz", pack(t, Gzip, data, parts))
 		f, err := Open(t.Context(), s, Options{})
 		must(t, err)
@@ -261,6 +269,9 @@ func TestGzipMembersAreDecodedApart(t *testing.T) {
 }
 
 func TestGzipOfOneMemberOrOfLargeOnesIsReadAsAStream(t *testing.T) {
+	if testsize.Race {
+		t.Skip("it decodes much")
+	}
 	data := bytes.Repeat(benchLines(20<<10, 5000), units.Max/(20<<10)+2)
 	one, two := pack(t, Gzip, data, 1), pack(t, Gzip, data[:2<<20], 2)
 	for what, packed := range map[string][]byte{"one": pack(t, Gzip, data[:1<<20], 1), "large": one, "a large one among small ones": slices.Concat(two, one, two)} {
