@@ -51,9 +51,6 @@ func NewBuilder(o Options) *Builder {
 	return b
 }
 
-// KeepsSets tells whether feature sets are kept, as far as is known yet.
-func (b *Builder) KeepsSets() bool { return b.keepSets.Load() }
-
 // KeepsSet tells whether the set of a text with that many features is kept. If not, no sets are
 // kept.
 func (b *Builder) KeepsSet(features int) bool {
