@@ -246,11 +246,14 @@ func (r *reader) ending(f *file, err error, w Worker) error {
 	if f.damage == nil {
 		return f.close()
 	}
-	for !r.stopped && !(f.isTurn() && f.committedAll()) {
+	for !r.stopped && f.damage != nil && !(f.isTurn() && f.committedAll()) {
 		r.changed.Wait()
 	}
-	if r.stopped {
+	switch {
+	case r.stopped:
 		return nil
+	case f.damage == nil: // another worker has given it to its own
+		return f.close()
 	}
 	problem, f.damage = f.damage, nil
 	r.changed.Broadcast()
