@@ -30,6 +30,7 @@ import (
 // A stream cannot be known by its name: an interrupted run goes on with the same one
 // only, whether it is an input or a reference.
 func TestAStreamThatIsAnotherOneIsRefused(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // a stream is copied to a temporary folder, which the file system in memory cannot remove
 	inputs, references := troubleCorpus(t, 12)
 	data, err := os.ReadFile(filepath.Join(inputs, "a", "plain.jsonl"))
 	if err != nil {
