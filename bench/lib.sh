@@ -41,11 +41,7 @@ begin() {
   mkdir -p "$bin" "$temp"
   go build -o "$bin/" ./bench/measure "$@"
   # Of a file that the linker has just written more is resident than of a copy of it, some 10 to 20 MB.
-  local program
-  for program in "$bin"/*; do
-    cp "$program" "$program.copy"
-    mv "$program.copy" "$program"
-  done
+  find "$bin" -type f -exec cp {} {}.copy ';' -exec mv {}.copy {} ';'
 }
 
 # base_texts FILE… sets $bases; without a FILE, to the English Wikipedia texts beside
