@@ -14,6 +14,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"sync"
 )
 
 const (
@@ -68,8 +69,23 @@ func (d *Reader) Reset(src io.Reader) error {
 	return d.err
 }
 
-// Drop lets go of the source, so that the Reader can be kept for another one.
-func (d *Reader) Drop() { d.src, d.err = nil, io.EOF }
+var pool = sync.Pool{New: func() any { return new(Reader) }}
+
+// NewReader returns a Reader of src, with the memory of one that was released if there is one. Its errors are those of Reset.
+func NewReader(src io.Reader) (*Reader, error) {
+	d := pool.Get().(*Reader)
+	if err := d.Reset(src); err != nil {
+		d.Release()
+		return nil, err
+	}
+	return d, nil
+}
+
+// Release gives the memory of the Reader to another one. It must not be used afterwards.
+func (d *Reader) Release() {
+	d.src, d.err = nil, io.EOF
+	pool.Put(d)
+}
 
 // Read fills p with decoded bytes, at least one if there is no error. All bytes before damage are returned before its
 // error: io.ErrUnexpectedEOF, flate.CorruptInputError, gzip.ErrHeader, gzip.ErrChecksum or that of the source. It does

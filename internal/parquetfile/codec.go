@@ -141,7 +141,7 @@ func (c codec) damage(err error) error {
 	return fmt.Errorf("%w: %v data (%v)", ErrCorrupt, c.id, err)
 }
 
-var zstdEncoders, zstdFastEncoders, zstdDecoders, gzipDecoders sync.Pool
+var zstdEncoders, zstdFastEncoders, zstdDecoders sync.Pool
 
 func zstdDecode(dst, src []byte) (int, error) {
 	d, _ := zstdDecoders.Get().(*zstd.Decoder)
@@ -158,15 +158,11 @@ func zstdDecode(dst, src []byte) (int, error) {
 }
 
 func gzipDecode(dst, src []byte) (int, error) {
-	z, _ := gzipDecoders.Get().(*inflate.Reader)
-	if z == nil {
-		z = new(inflate.Reader)
-	}
-	defer gzipDecoders.Put(z)
-	defer z.Drop()
-	if err := z.Reset(bytes.NewReader(src)); err != nil {
+	z, err := inflate.NewReader(bytes.NewReader(src))
+	if err != nil {
 		return 0, err
 	}
+	defer z.Release()
 	return fill(dst, z)
 }
 

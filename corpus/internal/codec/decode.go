@@ -42,12 +42,8 @@ type Reader interface {
 func NewReader(r io.Reader, c Name) (Reader, error) {
 	switch c {
 	case Gzip:
-		d, _ := gzipPool.Get().(*gzipDecoder)
-		if d == nil {
-			d = new(gzipDecoder)
-		}
-		if err := d.Reset(r); err != nil {
-			d.Release()
+		d, err := inflate.NewReader(r)
+		if err != nil {
 			return nil, err
 		}
 		return d, nil
@@ -73,15 +69,6 @@ func NewReader(r io.Reader, c Name) (Reader, error) {
 type Stored struct{ io.Reader }
 
 func (Stored) Release() {}
-
-type gzipDecoder struct{ inflate.Reader }
-
-var gzipPool sync.Pool
-
-func (d *gzipDecoder) Release() {
-	d.Drop()
-	gzipPool.Put(d)
-}
 
 // ZstdDecoder decodes on the goroutine that calls it.
 type ZstdDecoder struct{ *zstd.Decoder }
