@@ -16,13 +16,13 @@ import (
 // from a sample: for the one it needs no sets, for the other no signatures. Small inputs are read sooner than
 // judged.
 const (
-	expectLeast  = 1 << 20  // bytes of input from which on a sample is taken
-	expectShare  = 24       // it has this share of the input
-	expectMost   = 16 << 15 // but at most so many bytes
-	expectBlock  = 1 << 15  // from places of the input with so many bytes
-	expectDocs   = 16       // documents that it must have,
-	expectTimes  = 4        // for which it may be so many times as large
-	expectTokens = 16 << 10 // features of it that are held at most
+	expectLeast  = 1 << 20   // bytes of input from which on a sample is taken
+	expectShare  = 24        // it has this share of the input
+	expectMost   = 512 << 10 // but at most so many bytes
+	expectBlock  = 1 << 15   // from places of the input with so many bytes
+	expectDocs   = 16        // documents that it must have,
+	expectTimes  = 4         // for which it may be so many times as large
+	expectTokens = 16 << 10  // features of it that are held at most
 )
 
 // expect decides, if it can, between exact and lsh candidates, from a sample of the inputs. Like chooseExact it

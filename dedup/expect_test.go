@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -75,14 +74,5 @@ func TestRunsThatExpectAnExactJoinFindWhatItFinds(t *testing.T) {
 	config := Config{Inputs: []string{path}, Threshold: 0.4, Features: shingle.Options{N: 1}, Candidates: CandidatesExact}
 	want, _ := pairLines(t, config)
 	config.Candidates, config.limits.expect = CandidatesAuto, 1
-	for _, how := range []struct {
-		threads int
-		memory  int64
-	}{{1, 0}, {3, 0}, {2, 1}} {
-		config.Threads, config.limits.memory = how.threads, how.memory
-		got, s := pairLines(t, config)
-		if s.CandidateMethod != string(CandidatesExact) || len(want) == 0 || !slices.Equal(got, want) {
-			t.Errorf("%+v: %s found %d pairs, want exact and %d", how, s.CandidateMethod, len(got), len(want))
-		}
-	}
+	findsExactly(t, config, want)
 }

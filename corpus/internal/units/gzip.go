@@ -10,8 +10,8 @@ import (
 	"github.com/alike-dev/alike/corpus/internal/codec"
 )
 
-// gzipUnits takes the members of a gzip file as units, small ones together, if there is more than one unit. Nothing in a file says where its members
-// begin:
+// gzipUnits takes the members of a gzip file as units, small ones together, if there is more than one unit. Nothing in
+// a file says where its members begin:
 //
 //	1f 8b 08 │ flags │ time 4 │ xfl │ os │ … │ blocks … │ checksum 4 │ size 4 │ 1f 8b 08 │ …
 //
