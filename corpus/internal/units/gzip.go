@@ -18,10 +18,8 @@ import (
 // so a unit ends before what looks like the next header. Decoding decides: a unit that does not end where a member ends
 // was cut at bytes that only look so, or is damaged, and the rest of the file from its beginning on is one stream.
 type gzipUnits struct {
-	file
-	pos   int64 // of the next member
-	guess int   // compressed bytes to read at first
-	group int   // decoded size up to which members are one unit
+	walked
+	group int // decoded size up to which members are one unit
 }
 
 const (
@@ -31,8 +29,6 @@ const (
 	// gzipHeader and gzipTrailer are the least lengths of a header, and of what follows the blocks.
 	gzipHeader, gzipTrailer = 10, 8
 )
-
-func (z *gzipUnits) Place() Place { return Place{Bit: z.pos * 8} }
 
 func (z *gzipUnits) Stream(from Place) (codec.Reader, error) {
 	d, err := z.decoder(from, codec.Gzip)
@@ -73,8 +69,7 @@ func (z *gzipUnits) Claim(scratch *[]byte) ([]byte, error) {
 			return nil, ErrSerial
 		case n > 0:
 			*scratch = data
-			z.pos += int64(n)
-			z.guess = max(n+n/8, 64<<10)
+			z.pass(n)
 			return data[:n], nil
 		case want == int(min(left, maxPacked)):
 			*scratch = nil

@@ -47,6 +47,26 @@ type file struct {
 	read *atomic.Int64 // counts the bytes that streams read
 }
 
+// walked is a file whose units begin at whole bytes, one behind the other.
+type walked struct {
+	file
+	pos   int64 // of the next unit
+	guess int   // compressed bytes to read at first
+}
+
+func (w *walked) Place() Place { return Place{Bit: w.pos * 8} }
+
+// pass goes on behind a unit of n bytes. The next one is probably about as long.
+func (w *walked) pass(n int) {
+	w.pos += int64(n)
+	w.guess = max(n+n/8, 64<<10)
+}
+
+// walk begins at the start of a file.
+func walk(at io.ReaderAt, size int64, read *atomic.Int64) walked {
+	return walked{file: file{at, size, read}, guess: 1 << 20}
+}
+
 // decoder decodes the file from a place on.
 func (f *file) decoder(from Place, c codec.Name) (codec.Reader, error) {
 	at := from.Bit / 8
@@ -60,7 +80,7 @@ func Of(c codec.Name, at io.ReaderAt, size int64, read *atomic.Int64) Reader {
 	case codec.Gzip:
 		return Gzip(at, size, read, groupSize)
 	case codec.Zstd:
-		return &zstdUnits{file: file{at, size, read}, guess: 1 << 20}
+		return &zstdUnits{walk(at, size, read)}
 	case codec.Bzip2:
 		return Bzip2(at, size, read, 1<<20)
 	}
@@ -73,7 +93,7 @@ const groupSize = 1 << 20
 
 // Gzip is Of for a gzip file whose members of up to group bytes together are one unit.
 func Gzip(at io.ReaderAt, size int64, read *atomic.Int64, group int) Reader {
-	return &gzipUnits{file: file{at, size, read}, guess: 1 << 20, group: group}
+	return &gzipUnits{walk(at, size, read), group}
 }
 
 // Bzip2 is Of for a bzip2 file that is read by chunk bytes at once.

@@ -17,11 +17,7 @@ import (
 // be walked over without decoding it. Consecutive small frames are one unit. A frame that
 // decodes to more than Max, or anything unusual, is left to the stream decoder, which
 // says exactly what is wrong.
-type zstdUnits struct {
-	file
-	pos   int64 // of the next frame
-	guess int   // compressed bytes to read at first
-}
+type zstdUnits struct{ walked }
 
 // frame is the result of lookZstd.
 type frame struct {
@@ -29,8 +25,6 @@ type frame struct {
 	decoded int   // upper bound of the decoded size
 	skip    bool  // nothing to decode
 }
-
-func (z *zstdUnits) Place() Place { return Place{Bit: z.pos * 8} }
 
 func (z *zstdUnits) Stream(from Place) (codec.Reader, error) {
 	return z.decoder(from, codec.Zstd)
@@ -63,8 +57,7 @@ func (z *zstdUnits) Claim(scratch *[]byte) ([]byte, error) {
 			want = z.guess
 		case fr.length <= int64(want) && !fr.skip:
 			unit := data[:fr.length+z.small(data[fr.length:], groupSize-fr.decoded)]
-			z.pos += int64(len(unit))
-			z.guess = max(len(unit)+len(unit)/8, 64<<10)
+			z.pass(len(unit))
 			return unit, nil
 		case fr.length > left || fr.skip || fr.length > Max+Max/8:
 			return nil, ErrSerial
