@@ -40,6 +40,7 @@ type input struct {
 	plan   *Plan
 	number int
 	store  *store
+	header *header // of the object that the task leaves
 	o      *Options
 }
 
