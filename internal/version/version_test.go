@@ -1,6 +1,7 @@
 package version
 
 import (
+	"os"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -37,8 +38,11 @@ func TestVersionAndCommitComeFromTheFirstPlaceThatKnowsThem(t *testing.T) {
 	}
 }
 
-// git archive fills in only what begins so; .gitattributes names the file.
-func TestTheFileOfArchivesIsAPlaceholderOrFilledIn(t *testing.T) {
+func TestArchivesOfTheSourceCarryTheirCommit(t *testing.T) {
+	attributes, err := os.ReadFile("../../.gitattributes")
+	if err != nil || !strings.Contains(string(attributes), "internal/version/archive.txt export-subst\n") {
+		t.Errorf("git archive leaves archive.txt as it is: %q, %v", attributes, err)
+	}
 	hash, _, _ := strings.Cut(archived, " ")
 	if !strings.HasPrefix(archived, "$Format:%H ") && len(hash) != 40 {
 		t.Errorf("archive.txt has %q", archived)
