@@ -97,6 +97,9 @@ func newIndexBuild() *cobra.Command {
 			if err := checkIndex(o); err != nil {
 				return err
 			}
+			if err := keepApart(&c.Corpus, c.Inputs, f.input.skipped); err != nil {
+				return err
+			}
 			sources, problems, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
 			if err != nil {
 				return err
@@ -198,16 +201,14 @@ func newIndexAdd() *cobra.Command {
 
 // feed adds records to an index, and reports the result. end completes the index and returns how
 // many documents it has.
-func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func() (int64, error)) error {
-	var flush func()
-	c.OnSkip, flush = f.skipping(cmd)
-	for i := range problems {
-		if err := c.OnSkip(&problems[i]); err != nil {
-			return err
-		}
+func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func() (int64, error)) (err error) {
+	skipped := f.skipping(cmd)
+	defer func() { err = skipped.end(err) }()
+	if err := skipped.takeAll(problems); err != nil {
+		return err
 	}
+	c.OnSkip = skipped.take
 	s, err := feed.Run(cmd.Context(), c)
-	flush()
 	if err != nil {
 		return err
 	}
@@ -215,15 +216,15 @@ func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.P
 	if err != nil {
 		return err
 	}
-	skipped := s.Skipped + int64(len(problems))
+	n := s.Skipped + int64(len(problems))
 	if !f.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s added", count(s.Added, "document"))
-		if skipped > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), ", %s skipped", humanize.Comma(skipped))
+		if n > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), ", %s skipped", humanize.Comma(n))
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "; %s in the index\n", humanize.Comma(documents))
 	}
-	if skipped > 0 {
+	if n > 0 {
 		return errSkipped
 	}
 	return nil
