@@ -205,8 +205,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 func (f *dedupFlags) report(cmd *cobra.Command, c alike.Config, run func(alike.Config) (*alike.Summary, error)) error {
 	done := f.input.follow(cmd, &c)
 	summary, err := run(c)
-	done(err)
-	if err != nil {
+	if err := done(err); err != nil {
 		return err
 	}
 	if err := printDedup(cmd, &f.input, f.output, summary); err != nil {

@@ -98,6 +98,9 @@ func newIndexBuild() *cobra.Command {
 			if err := checkIndex(o); err != nil {
 				return err
 			}
+			if err := keepApart(&c.Corpus, c.Inputs, f.input.skipped); err != nil {
+				return err
+			}
 			sources, problems, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
 			if err != nil {
 				return err
@@ -218,16 +221,14 @@ type fed struct {
 
 // feed adds records to an index, and reports the result. end completes the index, and adds what only the complete
 // index tells.
-func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func(*fed) error) error {
-	var flush func()
-	c.OnSkip, flush = f.skipping(cmd)
-	for i := range problems {
-		if err := c.OnSkip(&problems[i]); err != nil {
-			return err
-		}
+func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func(*fed) error) (err error) {
+	skipped := f.skipping(cmd)
+	defer func() { err = skipped.end(err) }()
+	if err := skipped.takeAll(problems); err != nil {
+		return err
 	}
+	c.OnSkip = skipped.take
 	s, err := feed.Run(cmd.Context(), c)
-	flush()
 	if err != nil {
 		return err
 	}

@@ -120,8 +120,7 @@ func newPairs() *cobra.Command {
 			rows := newPairWriter(&out, flags.input.json, c.Shared)
 			c.Commit = func() error { return errors.Join(rows.flush(), out.commit()) }
 			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
-			done(err)
-			if err != nil {
+			if err := done(err); err != nil {
 				return err
 			}
 			if flags.input.talks() {

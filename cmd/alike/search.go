@@ -136,14 +136,13 @@ func (f *searching) least(flags *pflag.FlagSet, of measure.Threshold) (measure.T
 	return t, nil
 }
 
-func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus.Problem) error {
-	var flush func()
-	q.OnSkip, flush = f.input.skipping(cmd)
-	for i := range problems {
-		if err := q.OnSkip(&problems[i]); err != nil {
-			return err
-		}
+func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus.Problem) (err error) {
+	skipped := f.input.skipping(cmd)
+	defer func() { err = skipped.end(err) }()
+	if err := skipped.takeAll(problems); err != nil {
+		return err
 	}
+	q.OnSkip = skipped.take
 	rows := newMatchWriter(cmd.OutOrStdout(), f.json, q.Index.Options().Columns)
 	refused, exact := int64(0), int64(0)
 	s, err := feed.Search(cmd.Context(), q, func(found feed.Found) error {
@@ -157,7 +156,6 @@ func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus
 		}
 		return rows.write(found)
 	})
-	flush()
 	if err := errors.Join(err, rows.flush()); err != nil {
 		return err
 	}

@@ -87,8 +87,7 @@ func newSketch() *cobra.Command {
 			written = fingerprintWriter{scheme: signatures.Signature(), encoder: json.NewEncoder(buffer), hex: asHex}
 			c.Commit = func() error { return errors.Join(buffer.Flush(), out.commit()) }
 			summary, err := alike.Sketch(cmd.Context(), c, written.write)
-			done(err)
-			if err != nil {
+			if err := done(err); err != nil {
 				return err
 			}
 			return input.finish(cmd, summary)

@@ -129,7 +129,7 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 			err = w.add(f, &r, line)
 		}
 		if err != nil {
-			w.problems = append(w.problems, f.Problem(line+r.Line, r.Offset, err))
+			w.problems = append(w.problems, f.RecordProblem(line, &r, err))
 		}
 	}
 	w.parser.Trim()
