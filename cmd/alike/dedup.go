@@ -138,8 +138,8 @@ func newDedup() *cobra.Command {
 }
 
 func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
-	if f.index != "" && f.search.candidates.value == string(dedup.CandidatesAuto) {
-		f.search.candidates.value = string(dedup.CandidatesLSH) // the only way to find documents of an index
+	if f.index != "" && f.recipe.Decision.Candidates == string(dedup.CandidatesAuto) {
+		f.recipe.Decision.Candidates = string(dedup.CandidatesLSH) // the only way to find documents of an index
 	}
 	f.input.freshIndex = f.index != ""
 	if err := f.records.checkTexts(cmd.Flags()); err != nil {
