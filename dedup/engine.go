@@ -81,6 +81,9 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	default:
 		err = r.dedup(ctx, out)
 	}
+	if err == nil && r.config.Known != nil {
+		err = r.config.Known.End()
+	}
 	if err == nil && r.log != nil {
 		out.Settle() // the journal is removed next
 	}

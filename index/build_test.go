@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -16,7 +17,7 @@ import (
 )
 
 // documentsFor returns documents of which many are alike, some equal, and some have the id of an
-// earlier one.
+// earlier one. Some ids are made.
 func documentsFor(seed uint64, n int) (all []Document) {
 	texts := newTexter(seed)
 	for i := range n {
@@ -28,7 +29,7 @@ func documentsFor(seed uint64, n int) (all []Document) {
 		if i%11 == 5 {
 			id = fmt.Sprint("id ", texts.random.IntN(i))
 		}
-		all = append(all, Document{ID: []byte(id), Text: []byte(text), Columns: [][]byte{[]byte(id), nil}})
+		all = append(all, Document{ID: []byte(id), Made: i%3 == 1, Text: []byte(text), Columns: [][]byte{[]byte(id), nil}})
 	}
 	return all
 }
@@ -112,6 +113,13 @@ func sameAnswers(t *testing.T, fsys vfs.FS, docs []Document, documents int64) {
 		both = append(both, x)
 	}
 	added, built := both[0], both[1]
+	apart := 0
+	for id := range contents(t, built, 0) {
+		apart += strings.Count(id, "#")
+	}
+	if built.Options().ByID != (apart > 0) {
+		t.Fatalf("%d documents are named apart", apart)
+	}
 	if a, b := added.Stats(), built.Stats(); a.Documents != b.Documents || a.Next != b.Next || b.Documents != documents {
 		t.Fatalf("%+v, %+v, %d", a, b, documents)
 	}

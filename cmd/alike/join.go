@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/dedup"
 )
 
 const joinHelp = `Find the records of two tables that belong together, even if no value in them is
@@ -85,7 +84,7 @@ func newJoin() *cobra.Command {
 	return cmd
 }
 
-func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
+func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {
 		return err
@@ -94,7 +93,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := dedup.Apart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
+	if err := keepApart(&c.Corpus, append(f.reads(), c.Left, c.Right), append(f.writes(), cmp.Or(f.output, "-"))...); err != nil {
 		return err
 	}
 	var truth *alike.Truth
@@ -108,13 +107,12 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 		names = []string{"a", "b"}
 	}
 	stderr := f.stderr(cmd)
-	skipped := newSkips(stderr)
-	c.OnSkip = skipped.add
+	skipped := f.skipping(cmd, &c)
+	defer func() { err = skipped.end(err) }()
 	r, err := alike.Join(cmd.Context(), c)
 	if err != nil {
 		return err
 	}
-	skipped.flush()
 	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(w, r, names, c.With, format, f.probability) })
 	if err != nil {
 		return err

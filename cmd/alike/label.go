@@ -57,12 +57,13 @@ func newLabel() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "`file` for the labels, CSV; an existing one is continued")
 	flags.addTables(cmd.Flags())
+	addSkipped(cmd.Flags(), &flags.skipped)
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }
 
-func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
+func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {
 		return err
@@ -77,12 +78,14 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
 	case !labelled:
 		return fmt.Errorf("%s has no column of labels: it is left as it is; name another file", f.output)
 	}
-	skipped := newSkips(f.stderr(cmd))
-	c.OnSkip = skipped.add
+	if err := keepApart(&c.Corpus, append(f.reads(), c.Left, c.Right), append(f.writes(), f.output)...); err != nil {
+		return err
+	}
+	skipped := f.skipping(cmd, &c)
+	defer func() { err = skipped.end(err) }()
 	if s.learner, err = linkage.NewLearner(cmd.Context(), c); err != nil {
 		return err
 	}
-	skipped.flush()
 	if err := s.run(cmd); err != nil {
 		return err
 	}

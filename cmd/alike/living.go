@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 )
 
@@ -26,12 +25,7 @@ const keysInMemory = "memory"
 
 // add adds the flags; with chosen the command chooses where keys are if --keys is not given.
 func (f *livingFlags) add(flags *pflag.FlagSet, chosen bool) {
-	f.preset.add(flags)
-	f.search.addDecision(flags, index.DefaultBucketCap)
-	f.search.candidates.value = string(dedup.CandidatesLSH) // the only way to look up one document
-	f.text.add(flags)
-	f.scheme.add(flags)
-	f.fingerprint.addParameters(flags)
+	f.recipe.Add(flags, index.DefaultBucketCap)
 	f.keys = choose(keysInMemory, string(index.KeysOnDisk))
 	usage := "where the keys of documents are: memory, some 360 bytes of it for each document; or disk, for more documents than memory has room for"
 	if chosen {

@@ -120,8 +120,7 @@ func newPairs() *cobra.Command {
 			rows := newPairWriter(&out, flags.input.json, c.Shared)
 			c.Commit = func() error { return errors.Join(rows.flush(), out.commit()) }
 			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
-			done(err)
-			if err != nil {
+			if err := done(err); err != nil {
 				return err
 			}
 			if flags.input.talks() {
@@ -144,7 +143,7 @@ func newPairs() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the pairs (default: standard output)")
 	cmd.Flags().StringArrayVar(&with, "with", nil, "second collection: an `input` whose documents are compared with those of INPUT only; repeatable")
-	cmd.Flags().BoolVar(&flags.search.shared, "shared", false, "add a column: how many components of the two signatures are the same")
+	cmd.Flags().BoolVar(&flags.recipe.Decision.Shared, "shared", false, "add a column: how many components of the two signatures are the same")
 	records.add(cmd.Flags())
 	records.addPairs(cmd.Flags())
 	flags.add(cmd.Flags())

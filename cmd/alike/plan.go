@@ -130,8 +130,7 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	}
 	done := flags.input.follow(cmd, &c)
 	p, err := runner.Make(cmd.Context(), c, o)
-	done(err)
-	if err != nil {
+	if err := done(err); err != nil {
 		return err
 	}
 	if err := own.write(cmd, p); err != nil {

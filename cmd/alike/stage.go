@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/corpus/objects"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/lsh"
@@ -44,7 +45,7 @@ const stageExamples = `  alike stage list --plan plan.json
 const packStage = "pack"
 
 func newStage() *cobra.Command {
-	var plan, memory string
+	var plan, memory, skippedFile string
 	var task int
 	var again, pipe, columns, print, asJSON, quiet bool
 	cmd := &cobra.Command{
@@ -78,12 +79,17 @@ func newStage() *cobra.Command {
 				}
 			}
 			limitHeap(o.Memory)
-			skipped := newSkips(cmd.ErrOrStderr())
-			if !quiet {
-				o.OnSkip = skipped.add
+			list, err := stageSkipList(cmd, p, plan, skippedFile, pipe || args[0] == packStage)
+			if err != nil {
+				return err
 			}
-			err = runStage(cmd, p, args[0], task, pipe, asJSON, o)
-			skipped.flush()
+			skipped := newSkips(cmd.ErrOrStderr(), quiet, nil)
+			o.OnSkip = skipped.add
+			o.Begin = func() error { // a task that was run before lists nothing, and the list of then stays
+				skipped.list = list
+				return nil
+			}
+			err = skipped.end(runStage(cmd, p, args[0], task, pipe, asJSON, quiet, o))
 			if errors.Is(err, stage.ErrStage) {
 				return usageError{fmt.Errorf("%w; alike stage list --plan %s lists them", err, plan)}
 			}
@@ -99,12 +105,28 @@ func newStage() *cobra.Command {
 	f.BoolVar(&columns, "columns", false, "with pack, for engines: documents come as columns of strings, and not as lines of JSON")
 	f.BoolVar(&print, "print", false, "for engines: the blocks that the task makes go to standard output, and not to the plan's --work")
 	f.BoolVar(&asJSON, "json", false, "with list: JSON, an object a stage, with the streams that it reads and writes; with publish: the summary as JSON; with match: what the join says, as JSON")
-	f.BoolVar(&quiet, "quiet", false, "no list of skipped records")
+	f.BoolVar(&quiet, "quiet", false, "nothing about skipped records")
+	f.StringVar(&skippedFile, "skipped", "", "for the stages that read the inputs, and write: "+skippedHelp+"; a file for each task")
 	f.SortFlags = false
 	return cmd
 }
 
-func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, asJSON bool, o runner.Options) error {
+// stageSkipList returns the list of what a task skips, nil for none.
+func stageSkipList(cmd *cobra.Command, p *runner.Plan, plan, path string, engine bool) (*skipList, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if engine {
+		return nil, usagef("--skipped is about inputs, and an engine reads them itself: leave it out")
+	}
+	reads := []string{plan}
+	for _, f := range p.Files {
+		reads = append(reads, f.Path)
+	}
+	return newSkipList(cmd, path), dedup.Apart([]string{path}, reads)
+}
+
+func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, asJSON, quiet bool, o runner.Options) error {
 	switch {
 	case name == packStage:
 		return runner.Pack(cmd.Context(), p, task, cmd.InOrStdin(), cmd.OutOrStdout(), o)
@@ -128,7 +150,7 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, a
 		return nil
 	case asJSON:
 		err = printJSON(cmd, s)
-	case o.OnSkip != nil:
+	case !quiet:
 		tellRun(cmd, p, s)
 	}
 	if err == nil && s.Skipped > 0 {

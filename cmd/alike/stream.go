@@ -109,6 +109,9 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if f.tag && cmp.Or(c.Corpus.Format, corpus.JSONL) != corpus.JSONL {
 		return usagef("--tag adds fields to JSON objects: for --format %s take --duplicates", c.Corpus.Format)
 	}
+	if err := keepApart(&c.Corpus, nil, f.duplicates, f.input.skipped, "-"); err != nil {
+		return err
+	}
 	sources, _, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
 	if err != nil {
 		return err
@@ -135,6 +138,15 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 		defer func() { err = errors.Join(err, list.Close()) }()
 		config.Duplicates = list
 	}
+	say := &lineWriter{out: cmd.ErrOrStderr()}
+	list := appendedList(f.input.skipped)
+	if list != nil { // now, not hours later with the first record to list
+		if err := list.begin(); err != nil {
+			return err
+		}
+	}
+	skipped := newSkips(say, f.input.quiet, list)
+	skipped.fail = c.OnError == dedup.OnErrorFail
 	if f.metrics != "" {
 		stop, err := serveMetrics(f.metrics, x)
 		if err != nil {
@@ -142,7 +154,25 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 		}
 		defer stop()
 	}
-	return f.follow(cmd, config, c.OnError)
+	return f.follow(cmd, say, config, skipped)
+}
+
+// appendedList returns a list of what is skipped that grows line by line, nil for "". It belongs to no run: a stream that
+// is started again goes on with it.
+func appendedList(path string) *skipList {
+	if path == "" {
+		return nil
+	}
+	var file *os.File
+	return &skipList{
+		path: path,
+		open: func() (_ io.Writer, err error) {
+			file, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+			return file, err
+		},
+		commit: func() error { return file.Close() },
+		abort:  func() { _ = file.Close() }, // written lines stay
+	}
 }
 
 // index returns the index that the stream fills.
@@ -158,26 +188,14 @@ func (f *streamFlags) index(o index.Options, memory int64) (*index.Index, error)
 }
 
 // follow runs the stream and reports its progress.
-func (f *streamFlags) follow(cmd *cobra.Command, config stream.Config, onError dedup.OnError) error {
-	say := newLineWriter(cmd.ErrOrStderr())
-	skipped := newSkips(say.out)
-	config.OnSkip = func(p *corpus.Problem) error {
-		if onError == dedup.OnErrorFail {
-			return p
-		}
-		if !f.input.quiet {
-			say.mu.Lock()
-			defer say.mu.Unlock()
-			skipped.add(p)
-		}
-		return nil
-	}
-	counters := startCounters(say, config.Index, f.input.quiet)
+func (f *streamFlags) follow(cmd *cobra.Command, say io.Writer, config stream.Config, skipped *skips) (err error) {
+	defer func() { err = skipped.end(err) }()
+	config.OnSkip = skipped.take
+	counters := startCounters(say, config.Index, skipped, f.input.quiet)
 	summary, err := stream.Run(cmd.Context(), config)
 	counters()
-	skipped.flush()
 	if !f.input.quiet {
-		say.printf("%s; %s in the window\n", describeStream(summary), count(config.Index.Stats().Documents, "record"))
+		fmt.Fprintf(say, "%s; %s in the window\n", describeStream(summary), count(config.Index.Stats().Documents, "record"))
 	}
 	if err == nil && summary.Skipped > 0 {
 		return errSkipped
@@ -199,21 +217,21 @@ func describeStream(s stream.Summary) string {
 	return b.String()
 }
 
-// lineWriter writes lines from several goroutines.
+// lineWriter writes lines from several goroutines, each in one piece.
 type lineWriter struct {
 	mu  sync.Mutex
 	out io.Writer
 }
 
-func newLineWriter(out io.Writer) *lineWriter { return &lineWriter{out: out} }
-
-func (w *lineWriter) printf(format string, args ...any) {
-	fmt.Fprintf(w.out, format, args...)
+func (w *lineWriter) Write(line []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Write(line)
 }
 
-// startCounters reports the progress of the stream now and then, until the function that it returns
-// is called.
-func startCounters(say *lineWriter, x *index.Index, quiet bool) (stop func()) {
+// startCounters reports the progress of the stream now and then, and what was skipped since, until the function that
+// it returns is called.
+func startCounters(say io.Writer, x *index.Index, skipped *skips, quiet bool) (stop func()) {
 	if quiet {
 		return func() {}
 	}
@@ -228,11 +246,10 @@ func startCounters(say *lineWriter, x *index.Index, quiet bool) (stop func()) {
 				return
 			case <-tick.C:
 				s := x.Stats()
-				say.mu.Lock()
-				say.printf("stream: %s, %s/s, %s dropped, %s in the window, %s\n", count(s.Checked, "record"),
+				fmt.Fprintf(say, "stream: %s, %s/s, %s dropped, %s in the window, %s\n", count(s.Checked, "record"),
 					humanize.Comma((s.Checked-before)/int64(logInterval/time.Second)), humanize.Comma(s.Duplicates),
 					humanize.Comma(s.Documents), humanize.IBytes(uint64(s.TableBytes+s.SlotBytes+s.StoreBytes)))
-				say.mu.Unlock()
+				skipped.soFar()
 				before = s.Checked
 			}
 		}

@@ -480,3 +480,80 @@ func TestAnIndexAndTheRunHaveOneCeiling(t *testing.T) {
 		t.Errorf("the index has %d documents", got)
 	}
 }
+
+// Line n of a stream is another document each time: a run that has ended is not repeated by one that reads another
+// stream under the same name, and what has no id is not mistaken for what had its place.
+func TestEachStreamAddsItsDocuments(t *testing.T) {
+	fs, dir := vfs.NewMem(), t.TempDir()
+	c := config("-")
+	c.Output = filepath.Join(dir, "out")
+	days := []string{"{\"text\":\"one two three four\"}\n{\"text\":\"five six seven eight\"}\n", "{\"text\":\"red green blue white\"}\n"}
+	for i, day := range days {
+		c.Corpus.Stdin = strings.NewReader(day)
+		output, s, err := run(t, fs, c, "index")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.Count(day, "\n"); s.Kept != int64(want) || s.Apart != int64(i) {
+			t.Fatalf("day %d: %+v\n%s", i, s, output)
+		}
+		if err := os.RemoveAll(c.Output); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := ids(t, fs, c, "index")
+	if len(got) != 3 || got[0] != "stdin.jsonl:1" || got[1] != "stdin.jsonl:2" || !regexp.MustCompile(`^stdin\.jsonl:1#[0-9a-f]{16}$`).MatchString(got[2]) {
+		t.Fatal(got)
+	}
+}
+
+// A run over a stream is killed at any write to the index. With the same stream it is repeated; with another one it is
+// refused, and undone by Fresh. Nothing of either stream is missing then, or there twice.
+func TestAKilledRunOverAStreamIsRepeatedOrUndone(t *testing.T) {
+	refused, output := 0, filepath.Join(t.TempDir(), "out")
+	for at := int64(1); ; at += 5 {
+		random := rand.New(rand.NewPCG(uint64(at), 7))
+		c := config("-")
+		c.Output = output
+		begin := func() {
+			if err := os.RemoveAll(output); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := "{\"text\":\"one two three four\"}\n{\"text\":\"five six seven eight\"}\n"
+		other := "{\"text\":\"red green blue white\"}\n"
+		f := &failing{FS: crashfs.New()}
+		f.n.Store(at)
+		begin()
+		c.Corpus.Stdin = strings.NewReader(first)
+		_, _, err := run(t, f.wrap(random), c, "index")
+		if f.after.Load() == nil {
+			if err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		for _, day := range []string{first, other} {
+			fs := vfs.FS(f.after.Load().CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 2))}))
+			begin()
+			c.Fresh, c.Corpus.Stdin = false, strings.NewReader(day)
+			_, _, err := run(t, fs, c, "index")
+			if errors.Is(err, ErrOtherInput) && day == other {
+				refused++
+				begin()
+				c.Fresh, c.Corpus.Stdin = true, strings.NewReader(day)
+				_, _, err = run(t, fs, c, "index")
+			}
+			if err != nil {
+				t.Fatalf("write %d: %v", at, err)
+			}
+			c.Fresh = false
+			if got, most := len(ids(t, fs, c, "index")), strings.Count(day, "\n"); got != most && (day == first || got != most+2) {
+				t.Fatalf("write %d: %d documents for %q", at, got, day)
+			}
+		}
+	}
+	if refused == 0 {
+		t.Fatal("no run was refused")
+	}
+}

@@ -32,6 +32,11 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 			return done.summary(), err
 		}
 	}
+	if o.Begin != nil {
+		if err := o.Begin(); err != nil {
+			return nil, err
+		}
+	}
 	space := o.space(p)
 	defer func() { err = errors.Join(err, space.Close()) }()
 	if p.Join != nil && name != p.Stages()[0].Name && name != stage.Write {
@@ -72,7 +77,7 @@ func (in *input) tellRepeats(ctx context.Context) error {
 				}
 				return ""
 			}
-			p := &corpus.Problem{Path: place(words[0]), Err: setting.Errorf(
+			p := &corpus.Problem{Path: place(words[0]), Err: fault.Because(fault.ErrRepeatedName,
 				"record %d has the name of record %d of %s; make ids unique, or name documents by file and line with %s %s",
 				uint32(words[0])+1, uint32(words[1])+1, fault.Shown(place(words[1])), setting.IDField, corpus.NoID,
 			)}
