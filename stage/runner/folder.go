@@ -13,8 +13,8 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bucketurl"
-	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/remote"
 )
 
@@ -82,7 +82,7 @@ func (f folder) Read(_ context.Context, o corpus.Object, offset, length int64) (
 
 // Create implements writable.
 func (f folder) Create(_ context.Context, key string) (corpus.Destination, error) {
-	to, err := durable.Create(vfs.Default, f.path(key))
+	to, err := filelock.Create(vfs.Default, f.path(key))
 	if err == nil {
 		to.Volatile = f.volatile
 	}
