@@ -37,7 +37,7 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 			return nil, err
 		}
 	}
-	space := o.space(p)
+	space := o.space(p, name, number)
 	defer func() { err = errors.Join(err, space.Close()) }()
 	if p.Join != nil && name != p.Stages()[0].Name && name != stage.Write {
 		o.OnSkip = nil // the first stage has reported these records
@@ -45,7 +45,9 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 	in := &input{plan: p, number: number, store: st, header: h, o: &o}
 	run := func(to stage.Output) error {
 		if name == stage.Publish {
-			h.Summary, err = in.publish(ctx)
+			if h.Summary, err = in.publish(ctx); err == nil {
+				p.removeRemains()
+			}
 			return err
 		}
 		err := stage.Run(ctx, &p.Plan, name, number, in, to, space)
