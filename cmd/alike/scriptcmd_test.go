@@ -50,6 +50,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"socket":     cmdSocket,
 	"manyfiles":  cmdManyFiles,
 	"runplan":    cmdRunPlan,
+	"linked":     cmdLinked,
 }
 
 // runplan PLAN: all tasks of all stages of a plan run, the last of a stage first.
