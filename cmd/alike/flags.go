@@ -186,7 +186,7 @@ func (f *searchFlags) add(flags *pflag.FlagSet) {
 	f.addDecision(flags, dedup.DefaultBucketCap)
 	f.candidates = choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
 	f.candidates.allowed = append(f.candidates.allowed, string(linkage.TopK))
-	flags.Var(&f.candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto; of --records topk (the most similar of each, the default) too")
+	flags.Var(&f.candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto; of records also topk (the most similar of each)")
 }
 
 // addDecision adds the flags of all commands that decide about pairs.

@@ -42,7 +42,7 @@ func (f *presetFlags) add(flags *pflag.FlagSet) {
 	for _, p := range presets {
 		f.name.allowed = append(f.name.allowed, p.name)
 	}
-	flags.Var(&f.name, "preset", "fingerprint of another program, in place of the text and scheme flags: "+strings.Join(f.name.allowed, ", "))
+	flags.Var(&f.name, "preset", "fingerprint of another program, in place of the text and scheme flags and their defaults: "+strings.Join(f.name.allowed, ", "))
 	f.addParameters(flags)
 }
 

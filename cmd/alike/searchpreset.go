@@ -22,7 +22,7 @@ func (p *searchPreset) add(flags *pflag.FlagSet) {
 	for _, other := range presets {
 		p.name.allowed = append(p.name.allowed, other.name)
 	}
-	flags.Var(&p.name, "preset", "settings of a published system (see alike help pairs), which flags override; or fingerprints to compare by --distance: "+
+	flags.Var(&p.name, "preset", "settings of a published system (see alike help pairs) in place of the defaults, which flags override; or fingerprints to compare by --distance: "+
 		strings.Join(p.name.allowed, ", "))
 }
 
