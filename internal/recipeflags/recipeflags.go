@@ -145,7 +145,7 @@ const (
 func (s *Settings) AddPreset(flags *pflag.FlagSet) {
 	w := words(&s.Preset, append([]string{presetBroder, presetFeatures}, presetNames()...)...)
 	s.Preset = ""
-	flags.Var(w, "preset", "settings of a published system (see alike help pairs), which flags override; or fingerprints to compare by --distance: "+
+	flags.Var(w, "preset", "settings of a published system (see alike help pairs) in place of the defaults, which flags override; or fingerprints to compare by --distance: "+
 		strings.Join(w.Allowed, ", "))
 }
 
