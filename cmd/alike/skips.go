@@ -25,7 +25,7 @@ import (
 var errSkipped = errors.New("some input was skipped")
 
 // namedOfKind is how many problems of a kind are named on standard error.
-const namedOfKind = 3
+const namedOfKind = 5
 
 // skips receives the problems of a command in the order of the input. It names the first ones of each kind, counts
 // all of them, and lists all of them in the file of --skipped. Its methods are safe for concurrent use.
