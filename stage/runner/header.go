@@ -36,17 +36,13 @@ type header struct {
 	Summary *Summary `json:"summary,omitempty"`
 }
 
-// header returns the header that the object of a task must have, without what the task fills in.
-func (p *Plan) header(name string, task int) (*header, error) {
-	h := &header{Plan: p.Digest, Stage: name, Task: task, Form: formBlocks}
-	if name == packed {
-		h.Streams = []string{stage.Documents.String()}
-		return h, nil
-	}
-	of, err := p.Find(name, task)
-	h.Streams = of.Writes
-	return h, err
+// header returns the header of a task's object, without what the task fills in.
+func (p *Plan) header(of stage.Stage, task int) *header {
+	return &header{Plan: p.Digest, Stage: of.Name, Task: task, Streams: of.Writes, Form: formBlocks}
 }
+
+// packing stands for a stage in the objects of Pack.
+var packing = stage.Stage{Name: "pack", Writes: []string{stage.Documents.String()}}
 
 // append appends the header to b.
 func (h *header) append(b []byte) ([]byte, error) {

@@ -33,20 +33,16 @@ func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer,
 		return err
 	}
 	if !o.Again {
-		if done, err := st.done(ctx, packed, number, o.Buckets); err != nil || done != nil {
+		if done, err := st.done(ctx, packing, number, o.Buckets); err != nil || done != nil {
 			return err
 		}
 	}
-	h, err := p.header(packed, number)
-	if err != nil {
-		return err
-	}
-	to, err := st.create(ctx, st.nameOf(packed, number))
+	to, err := st.create(ctx, st.nameOf(packing.Name, number))
 	if err != nil {
 		return &corpus.Problem{Path: p.Work, Err: err}
 	}
 	defer to.Abort()
-	documents, err := newStraight(to, h)
+	documents, err := newStraight(to, p.header(packing, number))
 	if err == nil {
 		err = p.pack(ctx, number, in, documents, o)
 	}

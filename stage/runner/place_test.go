@@ -170,7 +170,7 @@ func (r *run) checkOpen(t *testing.T, name, what string) {
 	if _, err := st.load(t.Context(), of); !errors.Is(err, ErrObject) {
 		t.Errorf("%s in the place of %s is read: %v", what, name, err)
 	}
-	if done, err := st.done(t.Context(), of.Name, task, nil); done != nil || err != nil {
+	if done, err := st.done(t.Context(), of, task, nil); done != nil || err != nil {
 		t.Errorf("%s in the place of %s counts as done: %v", what, name, err)
 	}
 }

@@ -20,8 +20,8 @@ type written struct {
 	Sum  uint32 `json:"sum"` // CRC-32C
 }
 
-// results opens the place of the results. name is that of the file of Pairs and Join; "" for Dedup, which fills a folder.
-func (p *Plan) results(ctx context.Context, buckets Buckets) (at place, name string, err error) {
+// openResults opens the place of the results. name is that of the file of Pairs and Join; "" for Dedup, which fills a folder.
+func (p *Plan) openResults(ctx context.Context, buckets Buckets) (at place, name string, err error) {
 	where := p.Output
 	if p.Command != stage.Dedup {
 		where, name = splitName(where)
@@ -33,7 +33,7 @@ func (p *Plan) results(ctx context.Context, buckets Buckets) (at place, name str
 // create begins a file of the results: one with this name for Dedup, else the only one. The header of the task's object
 // lists it when it is committed.
 func (in *input) create(ctx context.Context, name string) (corpus.Destination, error) {
-	at, only, err := in.plan.results(ctx, in.o.Buckets)
+	at, only, err := in.plan.openResults(ctx, in.o.Buckets)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ var errNotWritten = errors.New("not what was written")
 
 // checkFiles reads files of the results.
 func (p *Plan) checkFiles(ctx context.Context, files []written, buckets Buckets) error {
-	at, _, err := p.results(ctx, buckets)
+	at, _, err := p.openResults(ctx, buckets)
 	if err != nil {
 		return err
 	}

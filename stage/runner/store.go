@@ -69,7 +69,7 @@ func (s *store) load(ctx context.Context, of stage.Stage) ([]*object, error) {
 	group.SetLimit(atOnce)
 	for task := range found {
 		group.Go(func() error {
-			o, err := s.open(within, of.Name, task, objects[task])
+			o, err := s.openObject(within, objects[task], s.plan.header(of, task))
 			if err == nil {
 				o.blocks = slices.Clone(slices.DeleteFunc(o.blocks, func(e extent) bool { return e.partition != s.number }))
 			}
@@ -82,15 +82,6 @@ func (s *store) load(ctx context.Context, of stage.Stage) ([]*object, error) {
 	}
 	s.stages[of.Name] = found
 	return found, nil
-}
-
-// open reads the beginning of a task's object.
-func (s *store) open(ctx context.Context, name string, task int, o corpus.Object) (*object, error) {
-	want, err := s.plan.header(name, task)
-	if err != nil {
-		return nil, err
-	}
-	return s.openObject(ctx, o, want)
 }
 
 // blocks visits the blocks of a stream that a stage made for the partition.
@@ -168,16 +159,16 @@ func eachBlock(r io.Reader, length int64, check func(stage.Header) error, visit 
 
 // done returns the object of a task that need not be run again; nil: it must be. The task must have left its own, whole
 // object. If it has also written results, these and all blocks must be what it wrote: nothing later would notice.
-func (s *store) done(ctx context.Context, name string, task int, buckets Buckets) (*object, error) {
-	found, err := s.stat(ctx, s.nameOf(name, task))
+func (s *store) done(ctx context.Context, of stage.Stage, task int, buckets Buckets) (*object, error) {
+	found, err := s.stat(ctx, s.nameOf(of.Name, task))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, durable.ErrForeign):
 		return nil, nil
 	case err != nil:
 		return nil, &corpus.Problem{Path: s.plan.Work, Err: err}
 	}
-	o, err := s.open(ctx, name, task, found)
-	if err == nil && (name == stage.Write || name == stage.Publish) {
+	o, err := s.openObject(ctx, found, s.plan.header(of, task))
+	if err == nil && (of.Name == stage.Write || of.Name == stage.Publish) {
 		err = errors.Join(s.checkBlocks(ctx, o), s.plan.checkFiles(ctx, o.header.Files, buckets))
 	}
 	if errors.Is(err, ErrObject) || errors.Is(err, errNotWritten) {
@@ -220,19 +211,16 @@ func (s *store) leave(ctx context.Context, space *scratch.Space, h *header, make
 	return to.Commit()
 }
 
-// packed stands in the keys of the objects of Pack, in the place of the name of a stage.
-const packed = "pack"
-
 // documents visits the blocks of documents that Pack wrote for the task.
 func (s *store) documents(ctx context.Context, visit func(block []byte) error) error {
-	found, err := s.stat(ctx, s.nameOf(packed, s.number))
+	found, err := s.stat(ctx, s.nameOf(packing.Name, s.number))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: part %d of the documents is not in %s: pack it first", ErrObject, s.number, s.plan.Work)
 	}
 	if err != nil {
 		return &corpus.Problem{Path: s.plan.Work, Err: err}
 	}
-	o, err := s.open(ctx, packed, s.number, found)
+	o, err := s.openObject(ctx, found, s.plan.header(packing, s.number))
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 	if p.Engine && (p.Work == "" || name == stage.Publish) {
 		return nil, errEngine
 	}
-	h, err := p.header(name, number)
+	of, err := p.Find(name, number)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 		return nil, err
 	}
 	if o.Blocks == nil && !o.Again {
-		if done, err := st.done(ctx, name, number, o.Buckets); err != nil || done != nil {
+		if done, err := st.done(ctx, of, number, o.Buckets); err != nil || done != nil {
 			return done.summary(), err
 		}
 	}
@@ -42,12 +42,15 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 	if p.Join != nil && name != p.Stages()[0].Name && name != stage.Write {
 		o.OnSkip = nil // the first stage has reported these records
 	}
+	h := p.header(of, number)
 	in := &input{plan: p, number: number, store: st, header: h, o: &o}
 	run := func(to stage.Output) error {
 		if name == stage.Publish {
-			if h.Summary, err = in.publish(ctx); err == nil {
+			s, err := in.publish(ctx)
+			if err == nil {
 				p.removeRemains()
 			}
+			h.Summary = s
 			return err
 		}
 		err := stage.Run(ctx, &p.Plan, name, number, in, to, space)

@@ -18,6 +18,7 @@ import json
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -38,14 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     told.setLevel(logging.INFO)
     told.addHandler(logging.StreamHandler())
     try:
-        _run(dict(asked))
+        return _run(dict(asked))
     except UsageError as e:
         print(f"alike-spark: {e}\nalike-spark: see alike-spark {asked['command']} --help", file=sys.stderr)
         return 2
     except AlikeError as e:
         print(f"alike-spark: {e}", file=sys.stderr)
         return 1
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -106,7 +106,7 @@ def format_of(path: str) -> str:
     return FORMATS.get(suffixes[-1], "parquet") if suffixes else "parquet"
 
 
-def _run(asked: dict[str, Any]) -> None:
+def _run(asked: dict[str, Any]) -> int:
     _find_pyspark()
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -130,9 +130,9 @@ def _run(asked: dict[str, Any]) -> None:
     session = _started(builder)
     try:
         if own["work"]:
-            _over_files(own, asked)
-        else:
-            _over_frames(session, own, asked)
+            return _over_files(own, asked)
+        _over_frames(session, own, asked)
+        return 0
     except (PySparkException, Py4JError) as e:
         raise AlikeError(f"Spark: {_first_line(e)}") from e
     finally:
@@ -174,13 +174,18 @@ def _check_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
         asked["format"] = OWN_FORMATS[own["format"]]
 
 
-def _over_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
-    """Let the program read and write files."""
+def _over_files(own: dict[str, Any], asked: dict[str, Any]) -> int:
+    """Let the program read and write files. Return its exit status."""
     from . import spark
+    from ._errors import SkippedRecords
+    from ._process import SKIPPED
 
+    warnings.simplefilter("ignore", SkippedRecords)  # the summary and the status say it
     inputs = own["input"] if own["command"] == "join" else [own["input"]]
     function = getattr(spark, own["command"] + "_files")
-    print(json.dumps(function(*inputs, own["output"], work=own["work"], **asked), indent=2))
+    summary = function(*inputs, own["output"], work=own["work"], **asked)
+    print(json.dumps(summary, indent=2))
+    return SKIPPED if summary["skipped"] else 0
 
 
 def _over_frames(session: Any, own: dict[str, Any], asked: dict[str, Any]) -> None:

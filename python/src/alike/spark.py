@@ -78,6 +78,7 @@ from ._stages import (
     run_last,
     run_task,
     settle,
+    warn_of_skipped,
 )
 
 if TYPE_CHECKING:
@@ -310,6 +311,7 @@ def _on_files(command: str, inputs: Path | Sequence[Path], output: Path, options
                 with _described(session, command, stage.name):
                     said = tasks.mapInArrow(_on_file(plan, stage), "said string").collect()
         summary: Summary = json.loads(said[0].said)
+        warn_of_skipped(summary, 3)
         return summary
     finally:
         made = json.loads(plan.text)
