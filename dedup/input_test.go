@@ -40,6 +40,9 @@ func TestBadRecordsAreNamedCountedAndLeftOut(t *testing.T) {
 		if s.Read != 6 || s.Kept != 2 || s.Removed != 1 || s.Skipped != 3 || s.Empty != 1 {
 			t.Errorf("read %d kept %d removed %d skipped %d empty %d", s.Read, s.Kept, s.Removed, s.Skipped, s.Empty)
 		}
+		if kinds := s.SkippedKinds; kinds["malformed record"]+kinds["missing field"]+kinds["text is not a string"] != s.Skipped {
+			t.Errorf("%d skipped, by kind %v", s.Skipped, kinds)
+		}
 		for i, place := range []string{path + ":2: ", path + ":5: ", path + ":6: "} {
 			if i >= len(skipped) || !strings.HasPrefix(skipped[i], place) {
 				t.Errorf("problem %d of %q does not name %s", i, skipped, place)

@@ -26,6 +26,9 @@ results into their place. A task takes one thread (match of a join all processor
 about the memory of the plan. A task whose object exists is not run again, so that the
 same loop continues after failures.
 
+The first stage, and write, skip what cannot be used. --skipped FILE lists it, a file for
+each task; the last stage counts all.
+
 With --pipe an engine runs the task: it passes the task's blocks through standard input
 and takes blocks from standard output (docs/cluster.md). alike stage pack
 makes blocks for it from documents as JSON lines, or as --columns. If the plan of an engine
