@@ -51,7 +51,7 @@ Counters: `+"`alike_dedupe_messages`"+`, with the label `+"`decision`"+` (new, a
 			service.NewBloblangField(fieldDelivery).Optional().
 				Description("A mapping to a value that identifies the message: different from that of any other message, and the same each time that the message is delivered. Default: the position of the message in Kafka or NATS JetStream, its id in SQS or Pub/Sub. Do not use the id of the document: a document that its producer has sent twice is a duplicate."),
 			service.NewBloblangField(fieldTime).Optional().
-				Description("A mapping to the time of the event, for a window with an age: a timestamp, a number since 1970, or text such as RFC 3339. Default, and for null: the time at which the message arrives."),
+				Description("A mapping to the time of the event, for a window with an age: a timestamp, a number since 1970 (13 digits are milliseconds), or text such as RFC 3339, RFC 1123 or 21 Nov 2026 10:00. Default, and for null: the time at which the message arrives."),
 		).
 		Fields(recipeFields()...).
 		Fields(

@@ -39,7 +39,7 @@ func records() []hostile {
 		{name: "duplicate ids", make: text("in/a.jsonl", good+good+other), exit: 3, kept: 2, skipped: 1, says: `id "good" was there before`},
 		{name: "empty file", make: text("in/a.jsonl", ""), says: "the input holds no records"},
 		{name: "empty documents", make: text("in/a.jsonl", `{"id":1,"text":""}`+"\n"+`{"id":2,"text":""}`+"\n"+`{"id":3,"text":" . "}`+"\n"), kept: 3, says: "3 documents have no text to compare"},
-		{name: "text field that no record has", make: text("in/a.jsonl", strings.Repeat(`{"body":"a"}`+"\n", 1000)), exit: 3, kept: 0, skipped: 1000, says: `a.jsonl:2 to 1000: the same, 999 records`},
+		{name: "text field that no record has", make: text("in/a.jsonl", strings.Repeat(`{"body":"a"}`+"\n", 1000)), exit: 3, kept: 0, skipped: 1000, says: `1,000 in all: missing field \(1,000\)`},
 		{name: "semicolons in .csv", make: text("in/a.csv", "id;text\n1;a\n"), exit: 3, kept: 0, skipped: 1, says: "seem to be separated by semicolons"},
 		{name: "escapes in names of fields and in ids", make: text("in/a.jsonl", good+`{"\u001b[2J\u202e":"a"}`+"\n"), exit: 3, kept: 1, skipped: 1, says: `there are: "\\x1b\[2J\\u202e"`},
 		{name: ".parquet of no bytes", make: all(text("in/a.parquet", ""), text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: 1, says: "a.parquet: not a Parquet file: it has 0 bytes"},

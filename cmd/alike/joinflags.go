@@ -104,7 +104,7 @@ func (f *joinFlags) addTables(flags *pflag.FlagSet) {
 	flags.Var(&f.format, "format", "jsonl, csv, tsv or parquet; default: by file name")
 	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
 	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
-	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and continue (exit status 3), or fail")
+	flags.Var(&f.onError, "on-error", onErrorHelp)
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 2GiB; the tables must fit, sorting goes to temporary files (default: half of what the machine or its control group has)")
 	flags.StringVar(&f.work, "work", "", "`folder` for data that go to disk; after a kill the same command continues from there (default: a temporary one)")

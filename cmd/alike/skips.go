@@ -149,6 +149,9 @@ type skipList struct {
 	err   error         // the first one
 }
 
+// onErrorHelp is the help of --on-error.
+const onErrorHelp = "bad input: skip it, count it, name the first ones and continue (exit status 3), or fail"
+
 // skippedHelp is the help of --skipped.
 const skippedHelp = "list all that was skipped in this `file`, a JSON object a line: place, kind, reason and, if it is known, the record's id"
 
