@@ -236,7 +236,7 @@ func (r *run) begin(ctx context.Context, command string) (err error) {
 	if err := r.config.Begin(); err != nil {
 		return err
 	}
-	if err := r.beginKnown(); err != nil {
+	if err := r.beginKnown(ctx); err != nil {
 		return err
 	}
 	if r.work.Turn != nil {

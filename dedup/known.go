@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/bitset"
@@ -34,10 +33,9 @@ type Known interface {
 	Folder() (path string, names []string)
 	// Begin is called once, when the inputs are found and before they are read. run identifies the
 	// run. If the collection already has some of the documents that this run keeps, it answers from
-	// here on as before they were added. state identifies the state that it answers from. streams says
-	// that an input can be read only once: then a run that has ended is not repeated, but another run
-	// may have the same name.
-	Begin(run string, streams bool) (state string, err error)
+	// here on as before they were added. state identifies the state that it answers from. The name of a
+	// run does not tell what its streams hold: another run may have it.
+	Begin(ctx context.Context, run string, inputs []corpus.Source, how corpus.Options) (state string, err error)
 	// Memory returns how many bytes of Config.Memory the collection takes from Begin until Keep. The
 	// run has the rest.
 	Memory() int64
@@ -89,7 +87,7 @@ func (c *Config) validateKnown() error {
 }
 
 // beginKnown tells the collection that the run begins.
-func (r *run) beginKnown() (err error) {
+func (r *run) beginKnown(ctx context.Context) (err error) {
 	known := r.config.Known
 	if known == nil {
 		return nil
@@ -101,8 +99,7 @@ func (r *run) beginKnown() (err error) {
 	for s := range r.settings("dedup") {
 		fmt.Fprintln(sum, s)
 	}
-	streams := slices.ContainsFunc(r.sources, func(s corpus.Source) bool { return s.Stream })
-	if r.knownState, err = known.Begin(hex.EncodeToString(sum.Sum(nil)[:16]), streams); err != nil {
+	if r.knownState, err = known.Begin(ctx, hex.EncodeToString(sum.Sum(nil)[:16]), r.sources[r.refSources:], r.config.Corpus); err != nil {
 		return err
 	}
 	r.work.Leave(known.Memory())

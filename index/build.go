@@ -189,13 +189,7 @@ func (b *Builder) Ceiling() int64 {
 	if b.keys != nil {
 		return 0
 	}
-	return Ceiling(b.x.options, int64(b.next), int64(b.given))
-}
-
-// Ceiling returns the OpenOptions.Memory that suffices to open an index of so many documents with so many
-// keys in memory.
-func Ceiling(o Options, documents, keys int64) int64 {
-	return ceilingFor(table.ReservedBytes(int(keys)) + documents*slotSize(newJudge(o.Recipe).words))
+	return OpenOptions{Options: b.x.options}.Ceiling(int64(b.next), int64(b.given))
 }
 
 // Finish turns the folder into the index of the documents that were added, durably, and returns how many

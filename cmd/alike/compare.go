@@ -99,6 +99,7 @@ func newCompare() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON, with all passages")
 	text.Add(cmd.Flags())
 	scheme.Add(cmd.Flags())
+	sayDefault(cmd.Flags(), "scheme", "one after the other oph of 32, 8 and 1 bits, kmins by multiplyshift and by xor, of k=128 and the seed")
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd

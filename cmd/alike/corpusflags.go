@@ -26,7 +26,7 @@ func (f *corpusFlags) add(flags *pflag.FlagSet) {
 	candidates := choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
 	word := recipeflags.Word{To: &f.recipe.Decision.Candidates, Allowed: append(candidates.allowed, string(linkage.TopK))}
 	f.recipe.Decision.Candidates = candidates.value
-	flags.Var(&word, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto; of --records topk (the most similar of each, the default) too")
+	flags.Var(&word, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto; of records also topk (the most similar of each)")
 	f.recipe.Text.Add(flags)
 	f.recipe.Sketch.Add(flags)
 	f.recipe.Fingerprint.AddParameters(flags)

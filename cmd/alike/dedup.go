@@ -96,6 +96,7 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.BoolVar(&f.dryRun, "dry-run", false, "estimate documents, memory, disk and time, and do nothing")
 	f.records.add(own)
 	f.corpusFlags.add(own)
+	sayDefaults(own)
 }
 
 // star is the choice of --cluster that is not the default.

@@ -150,10 +150,7 @@ func chooseKeys(cmd *cobra.Command, o index.Options, c alike.Config, sources []c
 	if err != nil {
 		return index.KeysInMemory, err
 	}
-	keys, needed := index.KeysInMemory, index.Ceiling(o, e.Documents, e.Keys)
-	if needed+needed/10 > c.Memory {
-		keys = index.KeysOnDisk
-	}
+	keys, needed := e.Where(index.OpenOptions{Options: o, Memory: c.Memory})
 	if !verbose {
 		return keys, nil
 	}

@@ -57,7 +57,7 @@ func (f *inputFlags) addReading(flags *pflag.FlagSet) {
 	flags.StringVar(&f.idField, "id-field", "id", "field or column with the id; - names documents by file and line")
 	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
 	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
-	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and continue (exit status 3), or fail")
+	flags.Var(&f.onError, "on-error", onErrorHelp)
 	addSkipped(flags, &f.skipped)
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 256MiB; more goes to disk (default: half of what the machine or its control group has)")

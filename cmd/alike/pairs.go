@@ -147,6 +147,7 @@ func newPairs() *cobra.Command {
 	records.add(cmd.Flags())
 	records.addPairs(cmd.Flags())
 	flags.add(cmd.Flags())
+	sayDefaults(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd

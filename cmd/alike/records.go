@@ -29,7 +29,7 @@ func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.records, "records", false, "INPUT is a table: its columns decide which records belong together")
 	flags.StringArrayVar(&f.join.fields, "field", nil, "with --records, which it implies: `column` to compare, NAME or NAME:WEIGHT:TOKENS; repeatable (default: all)")
 	f.join.weigh.addIDF(flags)
-	flags.StringVar(&f.join.config, "config", "", "with --records: read choices from this JSON `file`; flags override it")
+	flags.StringVar(&f.join.config, "config", "", "with --records: read choices from this JSON `file`, in place of the defaults; flags override it")
 }
 
 // onlyOfRecords are the flags that do not apply to texts.
@@ -43,6 +43,15 @@ func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
 		}
 	}
 	return nil
+}
+
+// sayDefaults says what flags of texts default to where the input is a table. Call it when the command has all flags.
+func sayDefaults(flags *pflag.FlagSet) {
+	for name, ofRecords := range map[string]string{
+		"measure": "cosine", "threshold": "by the data", "candidates": candidatesDefault, "id-field": "id, else the first column of several",
+	} {
+		sayDefault(flags, name, flags.Lookup(name).DefValue+"; of records "+ofRecords)
+	}
 }
 
 // addPairs adds the flags of lists of pairs.

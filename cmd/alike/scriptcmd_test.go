@@ -51,6 +51,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"socket":     cmdSocket,
 	"manyfiles":  cmdManyFiles,
 	"runplan":    cmdRunPlan,
+	"linked":     cmdLinked,
 }
 
 // runplan PLAN [CODE]: all tasks of all stages of a plan run, the last of a stage first. Each ends with the exit code 0,

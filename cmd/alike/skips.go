@@ -25,7 +25,7 @@ import (
 var errSkipped = errors.New("some input was skipped")
 
 // namedOfKind is how many problems of a kind are named on standard error.
-const namedOfKind = 3
+const namedOfKind = 5
 
 // skips receives the problems of a command in the order of the input. It names the first ones of each kind, counts
 // all of them, and lists all of them in the file of --skipped. Its methods are safe for concurrent use.
@@ -148,6 +148,9 @@ type skipList struct {
 	lines *json.Encoder // nil: not open
 	err   error         // the first one
 }
+
+// onErrorHelp is the help of --on-error.
+const onErrorHelp = "bad input: skip it, count it, name the first ones and continue (exit status 3), or fail"
 
 // skippedHelp is the help of --skipped.
 const skippedHelp = "list all that was skipped in this `file`, a JSON object a line: place, kind, reason and, if it is known, the record's id"

@@ -31,6 +31,9 @@ Tasks exit with 0, or 1 if they fail. Only publish exits with 3 if some input wa
 whichever task has skipped it, so its status is that of the run. A scheduler must not take
 that for a failure.
 
+The first stage, and write, skip what cannot be used. --skipped FILE lists it, a file for
+each task; the last stage counts all.
+
 With --pipe an engine runs the task: it passes the task's blocks through standard input
 and takes blocks from standard output (docs/cluster.md). alike stage pack
 makes blocks for it from documents as JSON lines, or as --columns. If the plan of an engine

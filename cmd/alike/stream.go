@@ -17,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
+	"github.com/alike-dev/alike/internal/recipeflags"
 )
 
 const streamHelp = `Drop near-duplicates from a stream.
@@ -27,8 +28,10 @@ a kept one that is still in the window; of several, the first one counts.
 
 The window is the last 1,000,000 kept records, or --window-docs, or --window, a span
 of time: with --time-field by the time of the event in the record, otherwise by
-the time of its arrival. Times are RFC 3339 and similar, or numbers of seconds,
-milli-, micro- or nanoseconds since 1970. Two records are compared if their times are
+the time of its arrival. Times are dates with the year first (RFC 3339) or with the
+name of the month (21 Nov 2026 10:00, 21-Nov-2026, Nov 21, 2026, Sat, 21 Nov 2026
+10:00:00 GMT), or numbers of seconds, milli-, micro- or nanoseconds since 1970, told
+apart by their size: 13 digits are milliseconds. Two records are compared if their times are
 not further apart than the window. Records may come late by --late; one that is
 older than window and --late together is compared with the records in the window, and
 passed on, but not remembered. A time ahead of the clock of this machine by more than
@@ -49,7 +52,9 @@ distance of fingerprints.
 
 --duplicates lists dropped records, a JSON object a line: id, duplicate_of, similarity.
 With --tag JSON records are not dropped: they are passed on with two more fields,
-duplicate_of and similarity. A record that cannot be read is skipped and named.`
+duplicate_of and similarity. A record that cannot be read is skipped; the first ones of
+a kind are named, all are counted by kind every 10 seconds and at the end, and --skipped
+appends each to a file.`
 
 const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
   alike stream --window 24h --time-field published --late 10m < feed.jsonl > kept.jsonl
@@ -59,7 +64,7 @@ const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
 // streamFlags are the flags of the command itself.
 type streamFlags struct {
 	livingFlags
-	window     windowFlags
+	window     recipeflags.Window
 	timeField  string
 	duplicates string
 	tag        bool
@@ -79,7 +84,7 @@ func newStream() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	cmd.Flags().SortFlags = false // in the order of the work
-	f.window.add(cmd.Flags())
+	f.window.Add(cmd.Flags())
 	cmd.Flags().StringVar(&f.timeField, "time-field", "", "field or column with the time of the event, for --window (default: the time at which a record arrives)")
 	cmd.Flags().StringVar(&f.state, "state", "", "`folder` for kept records, which outlives the process (default: memory)")
 	cmd.Flags().IntVar(&f.replay, "replay", stream.DefaultReplay, "with --state: how many of the last records read are recognised when they are replayed, eight bytes each on disk; 0: none")
@@ -96,7 +101,7 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Window, err = f.window.window(cmd.Flags()); err != nil {
+	if o.Window, err = f.window.Window(cmd.Flags()); err != nil {
 		return err
 	}
 	if f.replay < 0 {

@@ -24,10 +24,12 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/index/feed"
 	"github.com/alike-dev/alike/index/internal/intake"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -102,16 +104,17 @@ func (c *Collection) Folder() (path string, names []string) { return c.dir, inde
 func (c *Collection) Recipe() recipe.Recipe { return c.options.Index.Recipe }
 
 // open opens the index, or makes it if there is none.
-func (c *Collection) open() (err error) {
+func (c *Collection) open(ctx context.Context, inputs []corpus.Source, how corpus.Options) (err error) {
 	o := c.options.Index
 	o.Beside = leastRun + scratch.Outside(c.threads())
 	o.ReadOnly = c.options.DryRun
-	if !o.ReadOnly {
-		c.x, err = index.OpenOrCreate(c.dir, o)
-	} else if c.x, err = index.Open(c.dir, o); errors.Is(err, fs.ErrNotExist) {
+	c.x, err = index.Open(c.dir, o)
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case missing && o.ReadOnly:
 		c.x, err = index.New(o.Options)
-	}
-	if errors.Is(err, index.ErrOther) {
+	case missing:
+		c.x, err = create(ctx, c.dir, o, inputs, how)
+	case errors.Is(err, index.ErrOther):
 		err = fmt.Errorf("%w; take the settings with which %s was made, or another folder", err, c.dir)
 	}
 	if err == nil && !c.x.Options().ByID {
@@ -120,15 +123,27 @@ func (c *Collection) open() (err error) {
 	return err
 }
 
+// create makes an index whose keys are on disk if it is asked for, or memory has no room for those of the inputs.
+func create(ctx context.Context, dir string, o index.OpenOptions, inputs []corpus.Source, how corpus.Options) (*index.Index, error) {
+	if o.Memory > 0 && o.Keys == index.KeysInMemory {
+		e, _, err := feed.Expect(ctx, o.Options, inputs, how)
+		if err != nil {
+			return nil, err
+		}
+		o.Keys, _ = e.Where(o)
+	}
+	return index.Create(dir, o)
+}
+
 // leastRun is the least memory, in bytes, that a run needs for its data in addition to scratch.Outside.
 const leastRun = 32 << 20
 
 func (c *Collection) threads() int { return cmp.Or(c.options.Index.Threads, runtime.GOMAXPROCS(0)) }
 
 // Begin implements dedup.Known. It opens the index. It changes the index only with Options.Fresh.
-func (c *Collection) Begin(run string, streams bool) (state string, err error) {
-	c.streams = streams
-	if err := c.open(); err != nil {
+func (c *Collection) Begin(ctx context.Context, run string, inputs []corpus.Source, how corpus.Options) (state string, err error) {
+	c.streams = slices.ContainsFunc(inputs, func(s corpus.Source) bool { return s.Stream })
+	if err := c.open(ctx, inputs, how); err != nil {
 		return "", err
 	}
 	before, err := c.lastRun()
@@ -136,7 +151,7 @@ func (c *Collection) Begin(run string, streams bool) (state string, err error) {
 		return "", err
 	}
 	same := before.Run == run && !before.Ended
-	unfinished := before.Added > 0 && (!before.Whole || same && streams)
+	unfinished := before.Added > 0 && (!before.Whole || same && c.streams)
 	switch {
 	case same && (before.Whole || before.Added > 0) && !(unfinished && c.options.Fresh):
 		c.run = before

@@ -111,7 +111,7 @@ func some(random *rand.Rand, n int) (docs []doc) {
 func ids(t testing.TB, fs vfs.FS, c dedup.Config, dir string) (ids []string) {
 	t.Helper()
 	known := collection(t, fs, c, dir)
-	if err := known.open(); err != nil {
+	if err := known.open(t.Context(), nil, c.Corpus); err != nil {
 		t.Fatal(err)
 	}
 	defer known.Close()
@@ -289,7 +289,7 @@ func killRuns(t *testing.T, keys index.Keys, apart int) {
 func progressed(t *testing.T, fs vfs.FS, c dedup.Config) bool {
 	t.Helper()
 	known := collection(t, fs, c, "index")
-	if err := known.open(); err != nil {
+	if err := known.open(t.Context(), nil, corpus.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	defer known.Close()
@@ -555,5 +555,34 @@ func TestAKilledRunOverAStreamIsRepeatedOrUndone(t *testing.T) {
 	}
 	if refused == 0 {
 		t.Fatal("no run was refused")
+	}
+}
+
+// A new index takes what memory there is, as one that is built does: its floor and that of the run, which together exceed
+// a small ceiling, are no reason to refuse it. If memory has no room for its keys, they are on disk.
+func TestASmallCeilingHasRoomForANewIndex(t *testing.T) {
+	dir := t.TempDir()
+	for n, keys := range map[int]index.Keys{200: index.KeysInMemory, 60_000: index.KeysOnDisk} {
+		c := config(filepath.Join(dir, fmt.Sprint(n, ".jsonl")))
+		c.Memory, c.Output = 64<<20, filepath.Join(dir, fmt.Sprint("out-", n))
+		var docs []doc
+		for i := range n {
+			docs = append(docs, doc{fmt.Sprint(i), fmt.Sprint("a", i, " b", i, " c", i)})
+		}
+		write(t, c.Inputs[0], docs)
+		known := collection(t, vfs.NewMem(), c, "index")
+		sources, _, err := corpus.Find(t.Context(), c.Inputs, c.Corpus)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := known.open(t.Context(), sources, c.Corpus); err != nil {
+			t.Fatal(err)
+		}
+		if got := known.Index().Options().Keys; got != keys {
+			t.Errorf("%d documents: keys %q", n, got)
+		}
+		if err := known.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

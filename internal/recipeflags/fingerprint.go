@@ -49,7 +49,7 @@ type Fingerprint struct {
 func (f *Fingerprint) Add(flags *pflag.FlagSet) {
 	w := words(&f.Name, presetNames()...)
 	f.Name = ""
-	flags.Var(w, "preset", "fingerprint of another program, in place of the text and scheme flags: "+strings.Join(w.Allowed, ", "))
+	flags.Var(w, "preset", "fingerprint of another program, in place of the text and scheme flags and their defaults: "+strings.Join(w.Allowed, ", "))
 	f.AddParameters(flags)
 }
 

@@ -34,6 +34,7 @@ var names = map[string]setting.Name{
 	"distance":         setting.Distance,
 	"fold":             setting.Fold,
 	"hash":             setting.Hash,
+	"late":             setting.Late,
 	"measure":          setting.Measure,
 	"min-bands":        setting.MinBands,
 	"min-token-length": setting.MinLength,
@@ -42,6 +43,7 @@ var names = map[string]setting.Name{
 	"permutations":     setting.Permutations,
 	"preset":           setting.Preset,
 	"recall":           setting.Recall,
+	"refresh":          setting.Refresh,
 	"repetitions":      setting.Repetitions,
 	"rows":             setting.Rows,
 	"scheme":           setting.Scheme,
@@ -54,6 +56,8 @@ var names = map[string]setting.Name{
 	"threshold":        setting.Threshold,
 	"tokens":           setting.Tokens,
 	"verify":           setting.Verify,
+	"window":           setting.Window,
+	"window-docs":      setting.WindowDocs,
 }
 
 // Flag returns the flag of a setting that a message names, without dashes, or false if it is not one of this package.
@@ -145,7 +149,7 @@ const (
 func (s *Settings) AddPreset(flags *pflag.FlagSet) {
 	w := words(&s.Preset, append([]string{presetBroder, presetFeatures}, presetNames()...)...)
 	s.Preset = ""
-	flags.Var(w, "preset", "settings of a published system (see alike help pairs), which flags override; or fingerprints to compare by --distance: "+
+	flags.Var(w, "preset", "settings of a published system (see alike help pairs) in place of the defaults, which flags override; or fingerprints to compare by a distance: "+
 		strings.Join(w.Allowed, ", "))
 }
 

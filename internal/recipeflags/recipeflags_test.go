@@ -4,12 +4,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
@@ -71,6 +74,7 @@ func set(t *testing.T, values ...string) (dedup.Config, error) {
 func TestEverySettingHasAName(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(Settings).Add(flags, 64)
+	new(Window).Add(flags)
 	flags.VisitAll(func(f *pflag.Flag) {
 		name, ok := names[f.Name]
 		if flag, _ := Flag(name); !ok || flag != f.Name {
@@ -129,6 +133,37 @@ func TestPresetsSetWhatIsNotGiven(t *testing.T) {
 		}
 		if r, err := c.Recipe(); err != nil || r.Decision() != want {
 			t.Errorf("%s: %s (%v), want %s", values, r.Decision(), err, want)
+		}
+	}
+}
+
+func TestWindowsOfAStreamAreBounded(t *testing.T) {
+	day := 24 * time.Hour
+	for values, want := range map[string]index.Window{
+		"":                           {Docs: 1_000_000},
+		"window=24h":                 {Age: day},
+		"window=2d window-docs=5":    {Age: 2 * day, Docs: 5},
+		"window=1w late=90m":         {Age: 7 * day, Late: 90 * time.Minute},
+		"window-docs=7 refresh=true": {Docs: 7, Refresh: true},
+		"late=1s":                    {},
+		"window=0s":                  {},
+		"window=soon":                {},
+		"window-docs=0":              {},
+	} {
+		var w Window
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		w.Add(flags)
+		for _, value := range strings.Fields(values) {
+			name, value, _ := strings.Cut(value, "=")
+			if err := flags.Set(name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := w.Window(flags)
+		if refused := reflect.DeepEqual(want, index.Window{}); refused != errors.Is(err, dedup.ErrUsage) {
+			t.Errorf("%s: error %v", values, err)
+		} else if got.Now = nil; !refused && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", values, got, want)
 		}
 	}
 }

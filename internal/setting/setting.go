@@ -38,6 +38,7 @@ const (
 	IDField         Name = "IDField"
 	Keep            Name = "Keep"
 	Keys            Name = "Keys"
+	Late            Name = "Late"
 	Match           Name = "Match"
 	MaxRecord       Name = "MaxRecord"
 	Measure         Name = "Measure"
@@ -54,6 +55,7 @@ const (
 	Precision       Name = "Precision"
 	Preset          Name = "Preset"
 	Recall          Name = "Recall"
+	Refresh         Name = "Refresh"
 	Repetitions     Name = "Repetitions"
 	Rows            Name = "Rows"
 	Scheme          Name = "Scheme"
@@ -70,6 +72,8 @@ const (
 	Top             Name = "Top"
 	Truth           Name = "Truth"
 	Verify          Name = "Verify"
+	Window          Name = "Window"
+	WindowDocs      Name = "WindowDocs"
 	With            Name = "With"
 	Work            Name = "Work"
 )
@@ -77,9 +81,10 @@ const (
 // Names lists all of them.
 var Names = []Name{
 	Banding, Bits, BucketCap, Candidates, Containment, Distance, Field, Fold, Format, Fresh, Hash, Header, IDF, IDField,
-	Keep, Keys, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
-	Permutations, Pipe, Precision, Preset, Recall, Repetitions, Rows, Scheme, Seed, Shared, ShingleHash, Star,
-	StopWords, StripDiacritics, TextField, TextVersion, Threshold, Tokens, Top, Truth, Verify, With, Work,
+	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
+	Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Scheme, Seed, Shared, ShingleHash, Star,
+	StopWords, StripDiacritics, TextField, TextVersion, Threshold, Tokens, Top, Truth, Verify, Window, WindowDocs, With,
+	Work,
 }
 
 // A Text is a message that may name settings. The zero value is an empty one.

@@ -17,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/remote"
 )
 
@@ -93,7 +94,7 @@ func (f folder) Create(_ context.Context, key string) (corpus.Destination, error
 			return nil, err
 		}
 	}
-	to, err := durable.Create(vfs.Default, f.path(key))
+	to, err := filelock.Create(vfs.Default, f.path(key))
 	if err == nil {
 		to.Volatile = f.volatile
 	}

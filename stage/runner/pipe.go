@@ -26,7 +26,10 @@ import (
 // Numbers are little-endian. The documents of the task are blocks of stage.Documents, see Pack. A block
 // that comes twice counts once. Stage write copies no documents: the engine drops those of stage.Drops.
 func Pipe(ctx context.Context, p *Plan, name string, number int, in io.Reader, out io.Writer, o Options) (err error) {
-	space := o.space(p)
+	if _, err := p.Find(name, number); err != nil {
+		return err
+	}
+	space := o.space(p, name, number)
 	defer func() { err = errors.Join(err, space.Close()) }()
 	given, err := spoolBlocks(ctx, p, name, number, space, in)
 	if err != nil {

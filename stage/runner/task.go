@@ -37,7 +37,7 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 			return nil, err
 		}
 	}
-	space := o.space(p)
+	space := o.space(p, name, number)
 	defer func() { err = errors.Join(err, space.Close()) }()
 	if p.Join != nil && name != p.Stages()[0].Name && name != stage.Write {
 		o.OnSkip = nil // the first stage has reported these records
@@ -47,6 +47,9 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 	run := func(to stage.Output) error {
 		if name == stage.Publish {
 			s, err := in.publish(ctx)
+			if err == nil {
+				p.removeRemains()
+			}
 			h.Summary = s
 			return err
 		}
