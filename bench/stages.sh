@@ -45,6 +45,7 @@ one() {
   rm -rf "$whole"
   alike "$command" "$corpus" -o "$whole" --candidates lsh --quiet "$@" || status=$?
   [ $status = 0 ] || [ $status = 3 ] # records were skipped
+  rm -f "$whole/report.html"         # tasks make none
 }
 
 # plan COMMAND CORPUS FLAG… makes the plan $run/plan.json. Its results go to $many.
