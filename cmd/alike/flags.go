@@ -120,7 +120,7 @@ type schemeFlags struct {
 
 func (f *schemeFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.line, "scheme", alike.DefaultScheme().String(), "signature: oph, kmins, weighted, bottomk, or simhash and fastsimhash, with k=, bits=, family=, hash=")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of the signature's hash functions")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the signature's hash functions, and of the samples of features by which containment is found")
 	flags.StringVar(&f.permutations, "permutations", "", "`file` with the numbers of XOR permutations, one a line, in place of --scheme; the first permutation leaves features as they are")
 }
 
