@@ -11,6 +11,7 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/text"
@@ -175,5 +176,17 @@ func (f *corpusFlags) recognize(cmd *cobra.Command, c *alike.Config) error {
 	if f.stored.made.Sketch != nil {
 		f.scheme.line = f.stored.made.Sketch.String()
 	}
+	return f.settleMeasure(flags)
+}
+
+// settleMeasure takes the measure that fingerprints with counts estimate.
+func (f *corpusFlags) settleMeasure(flags *pflag.FlagSet) error {
+	if !f.stored.made.Features.Multiset {
+		return nil
+	}
+	if flags.Changed("measure") && f.search.measure.value != measure.WeightedJaccard.String() {
+		return usagef("--measure is %s, and these fingerprints count repeated shingles: they estimate weighted-jaccard, so leave it out", f.search.measure.value)
+	}
+	f.search.measure.value = measure.WeightedJaccard.String()
 	return nil
 }
