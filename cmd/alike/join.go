@@ -91,11 +91,11 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	format, err := f.linkFormat()
-	if err != nil {
+	if err := dedup.Apart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
 		return err
 	}
-	if err := dedup.Apart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
+	format, err := f.linkFormat()
+	if err != nil {
 		return err
 	}
 	var truth *alike.Truth

@@ -67,6 +67,9 @@ func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) error
 	if err := dedup.Apart([]string{cmp.Or(f.output, "-")}, append(f.reads(), c.Left, c.Right, truth)); err != nil {
 		return err
 	}
+	if err := checkEnding("-o", f.output, jsonEndings); err != nil {
+		return err
+	}
 	labels, err := alike.ReadLabels(truth)
 	if err != nil {
 		return err
