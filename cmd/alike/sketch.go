@@ -65,7 +65,10 @@ func newSketch() *cobra.Command {
 		Args:    inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := alike.Config{Inputs: args}
-			var err error
+			err := checkEnding("-o", output, lineEndings)
+			if err != nil {
+				return err
+			}
 			if c.Features, err = text.Options(); err != nil {
 				return err
 			}
