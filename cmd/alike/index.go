@@ -97,6 +97,9 @@ func newIndexBuild() *cobra.Command {
 			if err := checkIndex(o); err != nil {
 				return err
 			}
+			if c.Corpus.Visit, err = keepApartFromIndex(args[0], nil, append(c.Reads, args[1:]...)); err != nil {
+				return err
+			}
 			sources, problems, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
 			if err != nil {
 				return err
@@ -170,6 +173,9 @@ func newIndexAdd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := input.reading(cmd, args[1:])
 			if err != nil {
+				return err
+			}
+			if c.Visit, err = keepApartFromIndex(args[0], nil, args[1:]); err != nil {
 				return err
 			}
 			sources, problems, err := corpus.Find(cmd.Context(), args[1:], c)
@@ -265,8 +271,11 @@ func newIndexInfo() *cobra.Command {
 		Short: "Print the settings of an index and what it holds",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
+				return err
+			}
 			return withIndex(args[0], true, 0, func(x *index.Index) error {
-				printInfo(cmd.OutOrStdout(), x)
+				printInfo(printed(cmd), x)
 				return nil
 			})
 		},
@@ -306,11 +315,15 @@ func newIndexCheck() *cobra.Command {
 		Short: "Read and compare everything in an index, and name what is damaged",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
+				return err
+			}
+			out := printed(cmd)
 			return withIndex(args[0], true, 0, func(x *index.Index) error {
 				damages := int64(0)
 				documents, err := x.Verify(cmd.Context(), func(d index.Damage) {
 					damages++
-					fmt.Fprintln(cmd.OutOrStdout(), visible(d.Error()))
+					fmt.Fprintln(out, d.Error())
 				})
 				if err != nil {
 					return err

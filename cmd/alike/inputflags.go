@@ -65,6 +65,7 @@ func (f *inputFlags) apply(c *alike.Config) error {
 	c.OnError = dedup.OnError(f.onError.value)
 	c.Threads = f.threads
 	c.Work, c.Fresh = f.work, f.fresh
+	c.Outputs = append(c.Outputs, dedup.StandardError)
 	if c.Timings = f.timings != ""; c.Timings {
 		c.Outputs = append(c.Outputs, f.timings)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/dedup"
 )
 
 const joinHelp = `Find the records of two tables that belong together, even if no value in them is
@@ -94,7 +93,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := dedup.Apart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
+	if c.Corpus.Visit, err = keepApart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
 		return err
 	}
 	var truth *alike.Truth

@@ -17,6 +17,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/report"
 )
@@ -65,6 +66,9 @@ func newLabel() *cobra.Command {
 func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {
+		return err
+	}
+	if c.Corpus.Visit, err = keepApart([]string{"-", f.output}, append(f.reads(), "-", c.Left, c.Right)); err != nil {
 		return err
 	}
 	s := labelling{path: f.output, out: cmd.OutOrStdout(), names: labelNames(c.Right == "")}
@@ -207,7 +211,7 @@ func (s *labelling) end() {
 			no++
 		}
 	}
-	fmt.Fprintf(s.out, "\n%s: %d yes, %d no, %d unsure\n", s.path, yes, no, len(s.verdicts)-yes-no)
+	fmt.Fprintf(s.out, "\n%s: %d yes, %d no, %d unsure\n", fault.Shown(s.path), yes, no, len(s.verdicts)-yes-no)
 }
 
 // save writes all labels to a file that replaces the one before when it is complete.

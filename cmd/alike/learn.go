@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/dedup"
 )
 
 const learnHelp = `Learn how to join the records of two tables, or of one, from pairs that are known
@@ -64,7 +63,7 @@ func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) error
 	if err != nil {
 		return err
 	}
-	if err := dedup.Apart([]string{cmp.Or(f.output, "-")}, append(f.reads(), c.Left, c.Right, truth)); err != nil {
+	if c.Corpus.Visit, err = keepApart([]string{cmp.Or(f.output, "-")}, append(f.reads(), c.Left, c.Right, truth)); err != nil {
 		return err
 	}
 	labels, err := alike.ReadLabels(truth)

@@ -51,6 +51,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"manyfiles":  cmdManyFiles,
 	"runplan":    cmdRunPlan,
 	"linked":     cmdLinked,
+	"lost":       cmdLost,
 }
 
 // runplan PLAN: all tasks of all stages of a plan run, the last of a stage first.
