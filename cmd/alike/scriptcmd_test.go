@@ -52,6 +52,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"runplan":    cmdRunPlan,
 	"linked":     cmdLinked,
 	"lost":       cmdLost,
+	"quiets":     cmdQuiets,
+	"spoil":      cmdSpoil,
 }
 
 // runplan PLAN: all tasks of all stages of a plan run, the last of a stage first.

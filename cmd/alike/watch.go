@@ -251,7 +251,8 @@ func (w *watch) closeBars() {
 	w.bars = nil
 }
 
-// tell reports something to people or to a program. For people label is printed before it.
+// tell reports something to people or to a program. For people label is printed before it, and above
+// bars, which are not written through a printer.
 func (w *watch) tell(kind, label, message string) {
 	if w.json {
 		w.send(event{Event: kind, Message: message})
