@@ -61,6 +61,17 @@ func newStage() *cobra.Command {
 			if plan == "" {
 				return usagef("--plan is missing: name what alike plan has written")
 			}
+			written := named(dedup.StandardError)
+			if args[0] == "list" || args[0] == packStage || pipe || print || asJSON {
+				written = append(written, "-")
+			}
+			from := named(plan)
+			if args[0] == packStage || pipe {
+				from = append(from, "-")
+			}
+			if err := dedup.Apart(written, from); err != nil {
+				return err
+			}
 			buckets := new(objects.Store).Bucket
 			p, err := runner.Open(cmd.Context(), plan, buckets)
 			if err != nil {
@@ -193,8 +204,9 @@ func listStages(cmd *cobra.Command, p *runner.Plan, asJSON bool) error {
 			Streams map[string]stage.Stream `json:"streams"` // by name, with their numbers in blocks
 		}{p.Digest, stages, stage.Streams()})
 	}
+	out := printed(cmd)
 	for _, s := range stages {
-		fmt.Fprintln(cmd.OutOrStdout(), s.Name, s.Tasks)
+		fmt.Fprintln(out, s.Name, s.Tasks)
 	}
 	return nil
 }
