@@ -275,7 +275,7 @@ func (f *File) readHeader() error {
 		defer func() {
 			d.Release()
 			f.stream = nil
-			c.drop, c.carry, c.eof = len(f.header), nil, false
+			c.drop, c.carry, c.eof, c.garbage = len(f.header), nil, false, nil
 		}()
 	}
 	header, err := c.header()

@@ -13,6 +13,7 @@ type Summary struct {
 	Kept    int64 `json:"kept"`            // including documents without any text
 	Removed int64 `json:"removed"`         // near-duplicates of a kept document
 	Known   int64 `json:"known,omitempty"` // of them, those like a document of Config.Known
+	Apart   int64 `json:"apart,omitempty"` // of those kept: have another name in Config.Known, where their own was taken
 	Skipped int64 `json:"skipped"`         // could not be used; each was reported
 	Empty   int64 `json:"empty"`           // kept documents without features, which are similar to nothing
 

@@ -81,6 +81,7 @@ func bombs() []hostile {
 		{name: "bzip2 bomb, 20 GB in 30 kB", make: long("in/a.jsonl.bz2", head, "x", 20*GB, ""), exit: 3, kept: 1, skipped: 2, says: bomb},
 		{name: "xz bomb, 20 GB in 4 MB", make: long("in/a.jsonl.xz", head, "x", 20*GB, ""), exit: 3, kept: 1, skipped: 2, says: bomb},
 		{name: "zstd bomb of 84 million empty records", make: all(long("in/a.jsonl.zst", "", "{}\n", 252*1000*kB, ""), text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: -1, says: bomb},
+		{name: "Parquet dictionary of one text for 400,000 rows, 6.4 GB", make: all(oneText("in/a.parquet", 400*kB, 16*kB), text("in/b.jsonl", good)), args: []string{"dedup", "in", "-o", "out", "--id-field", "-"}, exit: 3, kept: 2, skipped: 1, says: "a.parquet:.*" + bomb},
 		{name: "document that is a bomb", make: all(zstdRuns("in/a.txt.zst", "", 'x', 100*GB), text("in/b.txt", "short")), exit: 3, kept: 1, skipped: 1, says: "a.txt.zst:1: record is longer than"},
 		{name: "zstd that asks for a window of 2 GB", make: all(func() error { return file("in/a.jsonl.zst", []byte("\x28\xb5\x2f\xfd\x00\xa8\x09\x00\x00\n")) }, text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: 1, says: "a window of more than 128 MiB"},
 		{name: "xz that asks for a dictionary of 1 GB", make: all(greedyXz("in/a.jsonl.xz"), text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: 1, says: "a dictionary of more than 128 MiB"},
@@ -95,6 +96,8 @@ func archives() []hostile {
 			hostile{name: "." + ext + " that breaks off", make: all(damaged(name, 3000, 0), text("in/b.jsonl", good)), exit: 3, kept: -1, skipped: 1, says: "a.jsonl." + ext + ".*unexpected end of"},
 			hostile{name: "." + ext + " with a changed byte", make: all(damaged(name, 0, 3000), text("in/b.jsonl", good)), exit: 3, kept: -1, skipped: -1, says: "a.jsonl." + ext + ".*corrupt"},
 			hostile{name: "." + ext + " that is none", make: all(text(name, good), text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: 1, says: "a.jsonl." + ext + ".*corrupt"},
+			hostile{name: "." + ext + " with zero bytes after it", make: followed(name, make([]byte, 10240)), kept: 5000},
+			hostile{name: "." + ext + " with garbage after it", make: followed(name, []byte("no archive\n")), exit: 3, kept: 5000, skipped: 1, says: "a.jsonl." + ext + ":5000: 11 bytes of garbage after complete"},
 			hostile{name: "." + ext + " of no bytes", make: all(text(name, ""), text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: 1, says: "a.jsonl." + ext + ".*unexpected end"},
 		)
 	}

@@ -41,6 +41,10 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.timings, "timings", "", "write the time of every stage, and of its slowest thread, to this CSV `file`, and a table to standard error")
 	f.progress = choose(progressText, progressJSON)
 	flags.Var(&f.progress, "progress", "standard error while it runs: text for people, or json for programs, an object a line (progress, skip, notice, summary)")
+	f.addJSON(flags)
+}
+
+func (f *inputFlags) addJSON(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 }
 

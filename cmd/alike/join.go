@@ -48,8 +48,9 @@ best no left record does; with all it may, up to --top including its known links
 model is learned from all records, so give both tables whole, or --config, if only a few
 records are new.
 
-Candidates are the most similar ones of each record, --candidates topk, whatever the
-threshold. With a --threshold, lsh finds pairs that share a band of weighted MinHash,
+Candidates are the most similar ones of each record; above 30,000 records in both tables
+those that share rare values with it. --candidates topk takes the most similar ones of any
+number of records. With a --threshold, lsh finds pairs that share a band of weighted MinHash,
 with a --recall; exact misses none; auto estimates the cost of topk and lsh.
 
 --truth FILE, pairs of ids, prints precision, recall and F1 of the links, and what

@@ -97,7 +97,8 @@ func (f *joinFlags) addTables(flags *pflag.FlagSet) {
 	flags.StringVar(&f.rightID, "right-id", "", "`column` with the ids of RIGHT")
 	f.match = choose(linkage.Mutual, linkage.OneToOne, linkage.Best, linkage.All)
 	flags.Var(&f.match, "match", "which pairs may be links: mutual, one-to-one, best or all")
-	flags.StringVar(&f.config, "config", "", "read choices from this JSON `file`; flags override it")
+	sayDefault(flags, "match", f.match.value+"; within one table all; with --model that of the model")
+	flags.StringVar(&f.config, "config", "", "read choices from this JSON `file`, in place of the defaults; flags override it")
 	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Parquet)
 	f.format.value = ""
 	flags.Var(&f.format, "format", "jsonl, csv, tsv or parquet; default: by file name")

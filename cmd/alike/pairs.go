@@ -143,10 +143,11 @@ func newPairs() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the pairs (default: standard output)")
 	cmd.Flags().StringArrayVar(&with, "with", nil, "second collection: an `input` whose documents are compared with those of INPUT only; repeatable")
-	cmd.Flags().BoolVar(&flags.search.shared, "shared", false, "add a column: how many components of the two signatures are the same")
+	cmd.Flags().BoolVar(&flags.recipe.Decision.Shared, "shared", false, "add a column: how many components of the two signatures are the same")
 	records.add(cmd.Flags())
 	records.addPairs(cmd.Flags())
 	flags.add(cmd.Flags())
+	sayDefaults(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd

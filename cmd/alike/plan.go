@@ -69,7 +69,11 @@ func newPlanOf(command, short string) *cobra.Command {
 	if records.addSettings(f); command == stage.Pairs {
 		records.addDecision(f)
 	}
+	sayDefaults(f)
 	tellOfTasks(f)
+	for _, flag := range []string{"bits", "hash", "distance"} { // of fingerprints, which plans refuse
+		_ = f.MarkHidden(flag)
+	}
 	f.SortFlags = false
 	completeChoices(cmd)
 	return cmd

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/internal/recipeflags"
 )
 
 const sketchHelp = `Print the fingerprint of every document.
@@ -43,9 +44,9 @@ const sketchExamples = `  alike sketch news.jsonl > fingerprints.jsonl
 
 func newSketch() *cobra.Command {
 	var (
-		text    textFlags
-		scheme  schemeFlags
-		preset  presetFlags
+		text    recipeflags.Text
+		scheme  recipeflags.Sketch
+		preset  recipeflags.Fingerprint
 		input   inputFlags
 		output  string
 		asHex   bool
@@ -60,20 +61,20 @@ func newSketch() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := alike.Config{Inputs: args}
 			var err error
-			if c.Features, err = text.options(); err != nil {
+			if c.Features, err = text.Options(); err != nil {
 				return err
 			}
-			if c.Texts, err = preset.scheme(&text, cmd.Flags()); err != nil {
+			if c.Texts, err = preset.Scheme(&text, cmd.Flags()); err != nil {
 				return err
 			}
-			if err := scheme.apply(&c, cmd.Flags()); err != nil {
+			if c.Sketch, err = scheme.Scheme(cmd.Flags()); err != nil {
 				return err
 			}
 			if err := input.apply(&c); err != nil {
 				return err
 			}
 			useObjects(cmd, &c.Corpus)
-			c.Reads = append(text.reads(), scheme.reads()...)
+			c.Reads = append(text.Reads(), scheme.Reads()...)
 			var out outputFile
 			c.Outputs = append(c.Outputs, cmp.Or(output, "-"))
 			c.Begin = func() error { return out.open(cmd, output) }
@@ -95,9 +96,9 @@ func newSketch() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the fingerprints (default: standard output)")
 	cmd.Flags().BoolVar(&asHex, "hex", false, "signatures in hexadecimal")
-	text.add(cmd.Flags())
-	scheme.add(cmd.Flags())
-	preset.add(cmd.Flags())
+	text.Add(cmd.Flags())
+	scheme.Add(cmd.Flags())
+	preset.Add(cmd.Flags())
 	input.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)

@@ -23,8 +23,13 @@ alike stage list prints the stages in order, each with its number of tasks. Task
 object in the plan's work folder, always the same bytes, when it is complete. When all
 tasks of a stage are done the next one can begin; the last stage, publish, puts the
 results into their place. A task takes one thread (match of a join all processors) and
-about the memory of the plan. A task whose object exists is not run again, so that the
-same loop continues after failures.
+about the memory of the plan. A task that is done is not run again, so that the same
+loop continues after failures. One that writes results is done while these are there and
+as it has written them.
+
+Tasks exit with 0, or 1 if they fail. Only publish exits with 3 if some input was skipped,
+whichever task has skipped it, so its status is that of the run. A scheduler must not take
+that for a failure.
 
 The first stage, and write, skip what cannot be used. --skipped FILE lists it, a file for
 each task; the last stage counts all.
@@ -98,7 +103,7 @@ func newStage() *cobra.Command {
 	f.StringVar(&plan, "plan", "", "`file` or URL of the plan")
 	f.IntVar(&task, "task", -1, "number of the task, from 0 on")
 	f.StringVar(&memory, "memory", "", "memory of the process, such as 2GiB (default: as the plan says)")
-	f.BoolVar(&again, "again", false, "run the task even if its object exists")
+	f.BoolVar(&again, "again", false, "run the task even if it is done")
 	f.BoolVar(&pipe, "pipe", false, "for engines: blocks come from standard input and go to standard output")
 	f.BoolVar(&columns, "columns", false, "with pack, for engines: documents come as columns of strings, and not as lines of JSON")
 	f.BoolVar(&print, "print", false, "for engines: the blocks that the task makes go to standard output, and not to the plan's --work")
@@ -147,10 +152,18 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, a
 	case s == nil:
 		return nil
 	case asJSON:
-		return printJSON(cmd, s)
-	case quiet:
-		return nil
+		err = printJSON(cmd, s)
+	case !quiet:
+		tellRun(cmd, p, s)
 	}
+	if err == nil && s.Skipped > 0 {
+		err = errSkipped
+	}
+	return err
+}
+
+// tellRun says what has come of a run.
+func tellRun(cmd *cobra.Command, p *runner.Plan, s *runner.Summary) {
 	if s.Join != nil {
 		fmt.Fprint(cmd.ErrOrStderr(), s.Join)
 	}
@@ -166,7 +179,6 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, a
 		fmt.Fprintf(cmd.ErrOrStderr(), "documents in buckets of more than %d: %d were compared with the first %d of their buckets only, so pairs of them may be missing; raise --bucket-cap, and plan again\n",
 			p.BucketCap, s.Missed, lsh.Hubs)
 	}
-	return nil
 }
 
 func listStages(cmd *cobra.Command, p *runner.Plan, asJSON bool) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
+	"github.com/alike-dev/alike/internal/recipeflags"
 )
 
 const streamHelp = `Drop near-duplicates from a stream.
@@ -63,7 +64,7 @@ const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
 // streamFlags are the flags of the command itself.
 type streamFlags struct {
 	livingFlags
-	window     windowFlags
+	window     recipeflags.Window
 	timeField  string
 	duplicates string
 	tag        bool
@@ -83,7 +84,7 @@ func newStream() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	cmd.Flags().SortFlags = false // in the order of the work
-	f.window.add(cmd.Flags())
+	f.window.Add(cmd.Flags())
 	cmd.Flags().StringVar(&f.timeField, "time-field", "", "field or column with the time of the event, for --window (default: the time at which a record arrives)")
 	cmd.Flags().StringVar(&f.state, "state", "", "`folder` for kept records, which outlives the process (default: memory)")
 	cmd.Flags().IntVar(&f.replay, "replay", stream.DefaultReplay, "with --state: how many of the last records read are recognised when they are replayed, eight bytes each on disk; 0: none")
@@ -100,7 +101,7 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Window, err = f.window.window(cmd.Flags()); err != nil {
+	if o.Window, err = f.window.Window(cmd.Flags()); err != nil {
 		return err
 	}
 	if f.replay < 0 {

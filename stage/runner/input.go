@@ -29,12 +29,14 @@ type Options struct {
 }
 
 // space returns the memory and the temporary folder of a task. The caller must close it.
-func (o *Options) space(p *Plan) *scratch.Space {
+func (o *Options) space(p *Plan, name string, number int) *scratch.Space {
 	memory := o.Memory
 	if memory == 0 {
 		memory = p.Memory
 	}
-	return scratch.New(scratch.Options{FS: vfs.Default, Threads: 1, Ceiling: memory, Scheme: p.Digest})
+	return scratch.New(scratch.Options{
+		FS: vfs.Default, Threads: 1, Ceiling: memory, Scheme: p.Digest, Label: fmt.Sprintf("%s-%s-%d", p.Digest, name, number),
+	})
 }
 
 // input is what a task reads: objects of the store, and files of the plan.
@@ -42,6 +44,7 @@ type input struct {
 	plan   *Plan
 	number int
 	store  *store
+	header *header // of the object that the task leaves
 	o      *Options
 }
 

@@ -13,13 +13,14 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// Run runs one task of a stage, unless its object exists. After stage.Publish it returns the summary of
-// the run, else nil.
+// Run runs one task of a stage, unless its object is there, and the results that it has written. After stage.Publish
+// it returns the summary of the run, also if the task had been done before, else nil.
 func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *Summary, err error) {
 	if p.Engine && (p.Work == "" || name == stage.Publish) {
 		return nil, errEngine
 	}
-	if _, err := p.Find(name, number); err != nil {
+	of, err := p.Find(name, number)
+	if err != nil {
 		return nil, err
 	}
 	st, err := openStore(ctx, p, o.Buckets, number)
@@ -27,8 +28,8 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 		return nil, err
 	}
 	if o.Blocks == nil && !o.Again {
-		if there, err := st.has(ctx, st.key(name, number)); err != nil || there {
-			return nil, err
+		if done, err := st.done(ctx, of, number, o.Buckets); err != nil || done != nil {
+			return done.summary(), err
 		}
 	}
 	if o.Begin != nil {
@@ -36,15 +37,20 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 			return nil, err
 		}
 	}
-	space := o.space(p)
+	space := o.space(p, name, number)
 	defer func() { err = errors.Join(err, space.Close()) }()
 	if p.Join != nil && name != p.Stages()[0].Name && name != stage.Write {
 		o.OnSkip = nil // the first stage has reported these records
 	}
-	in := &input{plan: p, number: number, store: st, o: &o}
+	h := p.header(of, number)
+	in := &input{plan: p, number: number, store: st, header: h, o: &o}
 	run := func(to stage.Output) error {
 		if name == stage.Publish {
-			s, err = in.publish(ctx)
+			s, err := in.publish(ctx)
+			if err == nil {
+				p.removeRemains()
+			}
+			h.Summary = s
 			return err
 		}
 		err := stage.Run(ctx, &p.Plan, name, number, in, to, space)
@@ -55,9 +61,13 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 	}
 	if o.Blocks != nil {
 		to := &frames{to: bufio.NewWriterSize(o.Blocks, 256<<10)}
-		return s, errors.Join(run(to), to.to.Flush())
+		err := errors.Join(run(to), to.to.Flush())
+		return h.Summary, err
 	}
-	return s, st.leave(ctx, space, name, number, run)
+	if err := st.leave(ctx, space, h, run); err != nil {
+		return nil, err
+	}
+	return h.Summary, nil
 }
 
 var errEngine = fmt.Errorf("%w: %w", dedup.ErrUsage, setting.Errorf("the plan is for an engine, which hands over documents and blocks itself: use %s", setting.Pipe))
