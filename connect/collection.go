@@ -33,11 +33,11 @@ type collectionKey struct{ path, label string }
 // in memory without a label has its own: nothing says that another one is to know of its messages. The processor must
 // call release.
 func acquire(s settings, mgr *service.Resources) (*collection, error) {
-	c := &collection{}
-	if key := (collectionKey{path: s.path, label: mgr.Label()}); key != (collectionKey{}) {
-		if s.path != "" {
-			key.label = ""
-		}
+	c, key := &collection{}, collectionKey{path: s.path}
+	if s.path == "" {
+		key.label = mgr.Label()
+	}
+	if key != (collectionKey{}) {
 		shared, _ := mgr.GetOrSetGeneric(key, c)
 		c = shared.(*collection)
 	}

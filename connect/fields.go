@@ -39,7 +39,7 @@ func (p *problem) Unwrap() error { return p.err }
 var (
 	errNoText     = &problem{fieldText, errors.New("the mapping gives null: name the field with the text")}
 	errNoDelivery = &problem{fieldDelivery, errors.New("nothing tells which message this is, and " + fieldPath + " is set: " +
-		"set " + fieldDelivery + " to a mapping that does, such as root = this.id; or leave " + fieldPath + " out, to deduplicate in memory")}
+		"set " + fieldDelivery + " to a mapping that does, such as root = meta(\"message_id\"); or leave " + fieldPath + " out, to deduplicate in memory")}
 )
 
 // batchMappings are the mappings for the messages of one batch.
@@ -79,8 +79,7 @@ func (b batchMappings) message(in *service.Message, i int) (m stream.Message, wr
 		if m.Text, err = in.AsBytes(); err != nil {
 			return m, &problem{fieldText, err}
 		}
-	}
-	if m.Text == nil {
+	} else if m.Text == nil {
 		return m, errNoText
 	}
 	if b.delivery == nil {

@@ -34,7 +34,7 @@ func (s settings) equal(other settings) bool { return s.String() == other.String
 // String returns all settings. Equal recipes have equal lines.
 func (s settings) String() string {
 	o := s.options
-	return fmt.Sprint(s.path, o.Recipe, o.BucketCap, o.Keys, o.Window.Docs, o.Window.Age, o.Window.Late, o.Window.Refresh)
+	return fmt.Sprintf("%q %s %d %s %d %s %s %t", s.path, o.Recipe, o.BucketCap, o.Keys, o.Window.Docs, o.Window.Age, o.Window.Late, o.Window.Refresh)
 }
 
 // flagSet are the settings of alike stream that a processor has too.

@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -84,6 +85,18 @@ func (f *corpusFlags) recognize(cmd *cobra.Command, c *alike.Config) error {
 	if f.recipe.Made.Sketch != nil {
 		f.recipe.Sketch.Line = f.recipe.Made.Sketch.String()
 	}
+	return f.settleMeasure(flags)
+}
+
+// settleMeasure takes the measure that fingerprints with counts estimate.
+func (f *corpusFlags) settleMeasure(flags *pflag.FlagSet) error {
+	if !f.recipe.Made.Features.Multiset {
+		return nil
+	}
+	if flags.Changed("measure") && f.recipe.Decision.Measure != measure.WeightedJaccard.String() {
+		return usagef("--measure is %s, and these fingerprints count repeated shingles: they estimate weighted-jaccard, so leave it out", f.recipe.Decision.Measure)
+	}
+	f.recipe.Decision.Measure = measure.WeightedJaccard.String()
 	return nil
 }
 

@@ -90,11 +90,11 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	format, err := f.linkFormat()
-	if err != nil {
+	if err := keepApart(&c.Corpus, append(f.reads(), c.Left, c.Right), append(f.writes(), cmp.Or(f.output, "-"))...); err != nil {
 		return err
 	}
-	if err := keepApart(&c.Corpus, append(f.reads(), c.Left, c.Right), append(f.writes(), cmp.Or(f.output, "-"))...); err != nil {
+	format, err := f.linkFormat()
+	if err != nil {
 		return err
 	}
 	var truth *alike.Truth

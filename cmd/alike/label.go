@@ -17,6 +17,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/report"
 )
@@ -51,6 +52,12 @@ func newLabel() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if flags.output == "" {
 				return usagef("no -o: name a file for the labels, a new one or one to continue")
+			}
+			if err := checkEnding("-o", flags.output, tableEndings); err != nil {
+				return err
+			}
+			if _, c := endingOf(flags.output); c != corpus.Plain {
+				return usagef("-o %s: labels are not compressed: leave this ending out", fault.Shown(flags.output))
 			}
 			return flags.label(cmd, args)
 		},

@@ -67,6 +67,9 @@ func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) (err 
 	if err := keepApart(&c.Corpus, append(f.reads(), c.Left, c.Right, truth), append(f.writes(), cmp.Or(f.output, "-"))...); err != nil {
 		return err
 	}
+	if err := checkEnding("-o", f.output, jsonEndings); err != nil {
+		return err
+	}
 	labels, err := alike.ReadLabels(truth)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 const pairsHelp = `List every pair of documents at or above the threshold.
 
 The output is CSV: a,b,similarity, where a comes before b in the input, sorted
-by a, then b, in input order; with --json, an object a line. With --measure
+by a, then b, in input order; with --json, or in a FILE named .jsonl, an object a line. With --measure
 containment the similarity is how much of a is in b: the rows are ordered pairs, and
 both orders are listed if both reach the threshold. With --shared, or a
 preset, there is one more column, shared: in how many components the signatures
@@ -111,13 +111,17 @@ func newPairs() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			asJSON, err := pairsAsJSON(output, flags.input.json)
+			if err != nil {
+				return err
+			}
 			c.With = with
 			var out outputFile
 			c.Outputs = append(c.Outputs, cmp.Or(output, "-"))
 			c.Begin = func() error { return out.open(cmd, output) }
 			defer out.discard()
 			done := flags.input.follow(cmd, &c)
-			rows := newPairWriter(&out, flags.input.json, c.Shared)
+			rows := newPairWriter(&out, asJSON, c.Shared)
 			c.Commit = func() error { return errors.Join(rows.flush(), out.commit()) }
 			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
 			if err := done(err); err != nil {

@@ -109,6 +109,11 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	if err := own.check(cmd, 1); err != nil {
 		return err
 	}
+	if command == stage.Pairs {
+		if err := checkEnding("--results", own.results, tableEndings); err != nil {
+			return err
+		}
+	}
 	c, err := flags.config(cmd, args)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/internal/recipeflags"
+	"github.com/alike-dev/alike/measure"
 )
 
 const sketchHelp = `Print the fingerprint of every document.
@@ -24,6 +25,9 @@ bit first, in base64; with bottomk it is the hashes, ascending, little-endian. I
 is not UTF-8, id_bytes has its bytes as base64. alike pairs and alike dedup take
 such a file instead of the texts. The schemes of other commands are oph, kmins and
 bottomk; fingerprints can also be simhash and fastsimhash, of any number of bits.
+
+With --measure weighted-jaccard a shingle counts as often as it occurs, in signatures of
+any MinHash scheme, and pairs and dedup of such fingerprints estimate that similarity.
 
 With --preset, the fingerprint is that of another program, byte for byte:
   hash4j-fastsimhash, hash4j-simhash
@@ -50,6 +54,7 @@ func newSketch() *cobra.Command {
 		input   inputFlags
 		output  string
 		asHex   bool
+		counts  choice
 		written fingerprintWriter
 	)
 	cmd := &cobra.Command{
@@ -60,7 +65,10 @@ func newSketch() *cobra.Command {
 		Args:    inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := alike.Config{Inputs: args}
-			var err error
+			err := checkEnding("-o", output, lineEndings)
+			if err != nil {
+				return err
+			}
 			if c.Features, err = text.Options(); err != nil {
 				return err
 			}
@@ -69,6 +77,12 @@ func newSketch() *cobra.Command {
 			}
 			if c.Sketch, err = scheme.Scheme(cmd.Flags()); err != nil {
 				return err
+			}
+			if c.Measure, err = measure.Parse(counts.value); err != nil {
+				return err
+			}
+			if c.Measure == measure.WeightedJaccard && (c.Texts != nil || scheme.IsSimHash()) {
+				return usagef("--measure weighted-jaccard is for MinHash: Hamming distances estimate no such similarity, leave it out")
 			}
 			if err := input.apply(&c); err != nil {
 				return err
@@ -98,6 +112,8 @@ func newSketch() *cobra.Command {
 	cmd.Flags().BoolVar(&asHex, "hex", false, "signatures in hexadecimal")
 	text.Add(cmd.Flags())
 	scheme.Add(cmd.Flags())
+	counts = choose(measure.Jaccard.String(), measure.WeightedJaccard.String())
+	cmd.Flags().Var(&counts, "measure", "the similarity that signatures estimate: jaccard, or weighted-jaccard, where a shingle counts as often as it occurs")
 	preset.Add(cmd.Flags())
 	input.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work

@@ -235,7 +235,7 @@ func (s *Settings) settleDistance(c *dedup.Config, flags *pflag.FlagSet) (err er
 	if c.Texts, err = s.Fingerprint.Scheme(&s.Text, flags); err != nil {
 		return err
 	}
-	switch hamming := fingerprints || s.Sketch.isSimHash() || s.Made.Texts != nil; {
+	switch hamming := fingerprints || s.Sketch.IsSimHash() || s.Made.Texts != nil; {
 	case !given && !hamming:
 		return nil
 	case !given:

@@ -23,7 +23,7 @@ type Sketch struct {
 // Add adds the flags.
 func (f *Sketch) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Line, "scheme", minhash.Default().String(), "signature: oph, kmins, weighted, bottomk, or simhash and fastsimhash, with k=, bits=, family=, hash=")
-	flags.Uint64Var(&f.Seed, "seed", 1, "seed of the signature's hash functions")
+	flags.Uint64Var(&f.Seed, "seed", 1, "seed of the signature's hash functions, and of the samples of features by which containment is found")
 	flags.StringVar(&f.Permutations, "permutations", "", "`file` with the numbers of XOR permutations, one a line, in place of a scheme; the first permutation leaves features as they are")
 }
 
@@ -37,7 +37,7 @@ func (f *Sketch) Reads() []string {
 
 // Scheme returns the scheme, of MinHash or of SimHash.
 func (f *Sketch) Scheme(flags *pflag.FlagSet) (recipe.Scheme, error) {
-	if !f.isSimHash() {
+	if !f.IsSimHash() {
 		return f.MinHash(flags)
 	}
 	if flags.Changed("seed") {
@@ -76,8 +76,8 @@ func (f *Sketch) MinHash(flags *pflag.FlagSet) (minhash.Scheme, error) {
 	return s, nil
 }
 
-// isSimHash tells whether the scheme is one of package simhash.
-func (f *Sketch) isSimHash() bool {
+// IsSimHash tells whether the scheme is one of package simhash.
+func (f *Sketch) IsSimHash() bool {
 	line := strings.TrimLeft(f.Line, " ")
 	return strings.HasPrefix(line, simhash.Simple.String()) || strings.HasPrefix(line, simhash.Fast.String())
 }

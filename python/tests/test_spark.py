@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ pytestmark = pytest.mark.filterwarnings("default")  # Spark's own
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
 
+from pyspark import RDD  # noqa: E402
+from pyspark.errors import PySparkException  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql import functions as F  # noqa: E402
 
@@ -322,19 +325,22 @@ def descriptions(session: SparkSession) -> list[str]:
 
 
 def test_calls_at_once_leave_the_session_as_it_is(small: SparkSession, tmp_path: Path) -> None:
-    rows = hot.hot_corpus(20, 20, 20)
+    rows = hot.hot_corpus(10, 10, 10)
     file = hot.write(rows, tmp_path)
-    data, starts = frame(small, rows, 2)
+    data, starts = frame(small, rows, 1)
     small.conf.set("spark.sql.adaptive.enabled", "true")
-    before = settings(small)
+    before, to_frame = settings(small), RDD.toDF
     small.sparkContext.setJobDescription("the user's")
     with ThreadPoolExecutor() as threads:
         kept = threads.submit(lambda: sorted(row.n for row in spark.dedup(data).collect()))
         pairs = threads.submit(lambda: spark.pairs(data))
-        spark.dedup(data, mask=True).count()
+        while not (kept.done() and pairs.done()):
+            assert settings(small) == before
+            time.sleep(0.2)
         assert kept.result() == hot.kept(file)
         assert found(pairs.result()) == hot.pairs(file, starts)
     assert settings(small) == before
+    assert RDD.toDF is to_frame
     pairs.result().createOrReplaceTempView("found")  # in the session of the caller
     assert small.sql("select * from found").count() == pairs.result().count()
     small.sparkContext.setJobDescription(None)
@@ -351,15 +357,22 @@ def test_calls_at_once_where_spark_moves_blocks_leave_the_session_as_it_is(small
     assert any(text.startswith("alike dedup: pack, ") for text in descriptions(small))
 
 
-def test_a_session_of_spark_connect_is_refused_with_what_to_take() -> None:
-    class Connected:
-        sparkSession = property(lambda self: self)  # noqa: N815
+class Connected:
+    """A session of Spark Connect: it has nothing of Java's, and may not be able to clone itself, or take settings."""
 
-        def __getattr__(self, name: str) -> Any:
-            raise AttributeError(name)
+    def __init__(self, **there: Any) -> None:
+        self.__dict__ |= there
 
-    with pytest.raises(AlikeError, match="session of Spark Connect"):
-        spark._own(Connected(), {})
+
+def test_sessions_of_spark_connect_that_will_not_do_are_refused_with_what_to_take() -> None:
+    def refuse(name: str, value: str) -> None:
+        raise PySparkException(f"[CONFIG_NOT_AVAILABLE] {name}")
+
+    with pytest.raises(AlikeError, match=r"needs PySpark 4.1.*: take a cluster"):
+        spark._own(Connected(), spark.SETTINGS)
+    serverless = Connected(conf=Connected(set=refuse))
+    with pytest.raises(AlikeError, match=r"serverless compute, does not let alike set spark.*: take a cluster"):
+        spark._own(Connected(cloneSession=lambda: serverless), spark.SETTINGS)
 
 
 def run_module(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -144,7 +144,7 @@ def _find_pyspark() -> None:
     home = os.environ.get("SPARK_HOME")
     if home and importlib.util.find_spec("pyspark") is None:
         sys.path += [os.path.join(home, "python"), *glob.glob(os.path.join(home, "python", "lib", "py4j-*-src.zip"))]
-    for needed in ("pyspark", "pyarrow"):
+    for needed in ("pyspark", "pyarrow", "pandas"):
         if importlib.util.find_spec(needed) is None:
             raise AlikeError(f"{needed} is not there: pip install 'alike-dedup[spark]'")
 
@@ -154,7 +154,7 @@ def _started(builder: Any) -> Any:
     try:
         return builder.getOrCreate()
     except Exception as e:
-        said = _first_line(e)
+        said = _first_line(e).rstrip(".")
         if "JAVA_GATEWAY_EXITED" in said or isinstance(e, FileNotFoundError):
             said += "; Spark needs Java: install it (17 suits Spark 3.5 and 4), or let JAVA_HOME name its folder"
         raise AlikeError(f"Spark does not start: {said}") from e

@@ -9,7 +9,7 @@
 
 Results are those of the command with ``--candidates lsh``. Spark schedules and retries tasks, and moves and
 spills data; the program, a child process of Spark's Python workers, does the work. This package must be
-installed on all workers. Needs PySpark 3.5 or 4, and Spark's own session: not one of Spark Connect.
+installed on all workers. Needs PySpark 3.5 or 4; with Spark Connect 4.1, and not serverless compute.
 
 ``python -m alike.spark`` is the command ``alike-spark``.
 """
@@ -29,6 +29,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -36,7 +37,7 @@ from functools import cache, reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from pyspark import StorageLevel, TaskContext
+from pyspark import RDD, StorageLevel, TaskContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -534,23 +535,38 @@ def _materialized(frame: DataFrame) -> DataFrame:
     return frame
 
 
+def _connected(session: SparkSession) -> bool:
+    """Tell whether a session is one of Spark Connect, which has no objects of Java."""
+    return not hasattr(session, "_jsparkSession")
+
+
 def _own(session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     """Return a session with all that is set in this one, and with these settings."""
+    if not _connected(session):
+        with MAKING:
+            to_frame = RDD.toDF  # a new session takes this over
+            own = SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
+            RDD.toDF = to_frame
+    elif hasattr(session, "cloneSession"):
+        own = session.cloneSession()
+    else:
+        raise AlikeError("alike.spark with Spark Connect needs PySpark 4.1, which can clone a session: " + ELSE)
     try:
-        java = session._jsparkSession
-    except (AttributeError, PySparkException) as e:
-        raise AlikeError(
-            "this is a session of Spark Connect, as on serverless compute, in which alike cannot run queries with settings of its own: "
-            "take a cluster with access to Spark itself (of Databricks one of access mode dedicated), or the files and the command alike"
-        ) from e
-    own = SparkSession(session.sparkContext, java.cloneSession())
-    for name, value in settings.items():
-        own.conf.set(name, value)
+        for name, value in settings.items():
+            own.conf.set(name, value)
+    except PySparkException as e:
+        raise AlikeError(f"this session, as on serverless compute, does not let alike set {name}: {ELSE}") from e
     return own
+
+
+MAKING = threading.Lock()  # held while a session is made
+ELSE = "take a cluster with access to Spark itself (of Databricks one of access mode dedicated), or files and the command alike"
 
 
 def _within(session: SparkSession, frame: DataFrame) -> DataFrame:
     """Return a frame as a query of another session, with the settings of that one. What is cached is so in both."""
+    if _connected(session):
+        return type(frame)(frame._plan, session)
     java = frame._jdf
     dataset = reduce(getattr, java.getClass().getName().split("."), session.sparkContext._jvm)  # another one in Spark 3 than in 4
     return DataFrame(dataset.ofRows(session._jsparkSession, java.queryExecution().analyzed()), session)
@@ -558,7 +574,10 @@ def _within(session: SparkSession, frame: DataFrame) -> DataFrame:
 
 @contextmanager
 def _described(session: SparkSession, command: str, stage: str) -> Iterator[None]:
-    """Have Spark's UI say what the jobs within the context are for."""
+    """Have Spark's UI say what the jobs within the context are for. Spark Connect has no such descriptions."""
+    if _connected(session):
+        yield
+        return
     context = session.sparkContext
     before = context.getLocalProperty("spark.job.description")
     context.setJobDescription(f"alike {command}: {stage}")
