@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"math"
 	"runtime/debug"
 
@@ -87,7 +88,7 @@ func (f *inputFlags) apply(c *alike.Config) error {
 		return usagef("--max-record is %s: take less than 4GiB", f.maxRecord)
 	}
 	c.Corpus.MaxRecord = size
-	if err := checkThreads(f.threads); err != nil {
+	if err := errors.Join(checkThreads(f.threads), checkSkipped(f.skipped)); err != nil {
 		return err
 	}
 	if c.Memory, err = f.budget(); err != nil {

@@ -47,7 +47,7 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 	if f.plot != "" && f.truth == "" {
 		return c, usagef("--plot draws the scores of --truth: name a file of true pairs")
 	}
-	if err := checkThreads(f.threads); err != nil {
+	if err := errors.Join(checkThreads(f.threads), checkSkipped(f.skipped)); err != nil {
 		return c, err
 	}
 	c = alike.JoinConfig{

@@ -138,7 +138,7 @@ func newPairs() *cobra.Command {
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s among %s%s; %s, %s\n", count(rows.n, "pair"), among, skipped,
 					describeSearch(summary), describeCost(summary))
-				if documents == 1 && len(with) == 0 && c.Corpus.Format == corpus.ByName {
+				if documents == 1 && summary.Skipped == 0 && len(with) == 0 && c.Corpus.Format == corpus.ByName {
 					fmt.Fprintln(cmd.ErrOrStderr(), oneDocument)
 				}
 			}

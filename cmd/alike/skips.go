@@ -18,6 +18,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // errSkipped says that a command has done its work but left some input out.
@@ -157,6 +158,14 @@ const skippedHelp = "list all that was skipped in this `file`, a JSON object a l
 // addSkipped adds the flag of the list.
 func addSkipped(flags *pflag.FlagSet, path *string) {
 	flags.StringVar(path, "skipped", "", skippedHelp)
+}
+
+// checkSkipped refuses a file of --skipped that no list can be written to, before the work that it is about.
+func checkSkipped(path string) error {
+	if _, at := resolve(path); path != "" && at != nil && at.IsDir() {
+		return usagef("--skipped %s is a folder: name a file", fault.Shown(path))
+	}
+	return nil
 }
 
 // newSkipList returns a list that appears at path when it is complete; nil for "".

@@ -137,7 +137,7 @@ func stageSkipList(cmd *cobra.Command, p *runner.Plan, plan, path string, engine
 	for _, f := range p.Files {
 		reads = append(reads, f.Path)
 	}
-	return newSkipList(cmd, path), dedup.Apart([]string{path}, reads)
+	return newSkipList(cmd, path), errors.Join(checkSkipped(path), dedup.Apart([]string{path}, reads))
 }
 
 func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, asJSON, quiet bool, o runner.Options) error {
