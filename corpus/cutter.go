@@ -40,6 +40,7 @@ type cutter struct {
 	eof      bool  // the stream has ended
 	done     bool  // nothing more follows
 	err      error // to be returned once by the next call
+	garbage  error // what follows the stream, which is complete; to be returned after all records
 }
 
 func (c *cutter) init(f *File) { c.f = f }
@@ -48,11 +49,23 @@ func (c *cutter) init(f *File) { c.f = f }
 func (c *cutter) finish() error {
 	c.done = true
 	c.held.Drop()
+	if c.err == nil && c.garbage != nil {
+		c.err = c.damage(c.garbage)
+	}
 	if err := c.err; err != nil {
-		c.err = nil
+		c.err, c.garbage = nil, nil
 		return err
 	}
 	return io.EOF
+}
+
+// ended returns io.EOF in place of an error that says only that something follows the complete stream, which it keeps.
+func (c *cutter) ended(err error) error {
+	var garbage *codec.Garbage
+	if errors.As(err, &garbage) {
+		c.garbage, err = err, io.EOF
+	}
+	return err
 }
 
 // damage makes the error for a stream that cannot be read any further. The carry, a
@@ -65,7 +78,9 @@ func (c *cutter) damage(cause error) error {
 		text, kind = fmt.Sprintf("cannot read any further (%v)", cause), ErrCorrupt
 	}
 	where := "in line 1, none of its records is read"
-	if c.lines > 0 {
+	if cause == c.garbage {
+		where = "(everything before it is used)"
+	} else if c.lines > 0 {
 		where = fmt.Sprintf("after line %d, records after it are lost", c.lines)
 	} else if c.f.src.Format == Text {
 		where = "in the document"

@@ -206,6 +206,13 @@ func (f *File) Problem(line, offset int64, err error) *Problem {
 	return &Problem{Path: f.src.Label(), Line: line + 1, Offset: offset, Err: err}
 }
 
+// RecordProblem is Problem for a record of a block whose first line is line, 0-based from the start of the file.
+func (f *File) RecordProblem(line int64, r *Record, err error) *Problem {
+	p := f.Problem(line+r.Line, r.Offset, err)
+	p.ID = string(r.ID)
+	return p
+}
+
 // Next fills b with the next block of records. Blocks are numbered without gaps (Block.Seq) but may be returned in
 // another order, and may hold no record. At the end it returns io.EOF. Any other error, a *Problem, ends the file: it
 // is returned once, after all whole records before the damage, and every further call returns io.EOF. It stands for an
@@ -268,7 +275,7 @@ func (f *File) readHeader() error {
 		defer func() {
 			d.Release()
 			f.stream = nil
-			c.drop, c.carry, c.eof = len(f.header), nil, false
+			c.drop, c.carry, c.eof, c.garbage = len(f.header), nil, false, nil
 		}()
 	}
 	header, err := c.header()

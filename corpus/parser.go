@@ -20,7 +20,7 @@ type Record struct {
 	Text   []byte   // unescaped; UTF-8 if the file is
 	ID     []byte   // nil if it has none of its own: absent, null, empty or not wanted
 	Fields [][]byte // of Options.Fields, unescaped; nil = absent or null; JSON values other than strings as JSON text, Parquet values as in the package comment
-	Err    error    // not nil: why the record must be skipped; Text, ID and Fields are undefined
+	Err    error    // not nil: why the record must be skipped; Text and Fields are undefined, and ID is nil if it could not be read
 }
 
 // A Parser parses the records of blocks. It owns scratch memory and belongs to
@@ -235,6 +235,11 @@ func (p *Parser) parseJSON(r *Record) {
 		r.Err = fault.Because(ErrMalformed, "malformed JSON at byte %d of the line: %s; correct or remove it", column, p.json.Why)
 		return
 	}
+	if p.idAt >= 0 {
+		if id := p.value(p.idAt); len(id) > 0 {
+			r.ID = id
+		}
+	}
 	if !p.o.NoText && !p.jsonText(r, line) {
 		return
 	}
@@ -242,11 +247,6 @@ func (p *Parser) parseJSON(r *Record) {
 		p.fields[i] = p.value(p.fieldAt[i])
 	}
 	r.Fields = p.fields
-	if p.idAt >= 0 {
-		if id := p.value(p.idAt); len(id) > 0 {
-			r.ID = id
-		}
-	}
 }
 
 // jsonText puts the text of an object into r, or the reason why there is none.

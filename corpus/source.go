@@ -123,6 +123,10 @@ func (s Source) AppendID(dst []byte, line int64) []byte {
 	return strconv.AppendInt(dst, line+1, 10)
 }
 
+// MakesIDs reports whether ids by AppendID are made up, so that another record may have the same one another day:
+// all but the path of a text, which is the name that somebody gave it.
+func (s Source) MakesIDs() bool { return s.Format != Text || s.Stream || s.copied != nil }
+
 // Label is the name of the source in ids and messages.
 func (s Source) Label() string {
 	switch {

@@ -113,7 +113,7 @@ func (c *cutter) fill(p []byte) (n int, err error) {
 			err = io.ErrNoProgress
 		}
 	}
-	return n, err
+	return n, c.ended(err)
 }
 
 // header reads the header of a table: the blank lines at the start and the record after them. Bytes read beyond it

@@ -169,6 +169,9 @@ func (f *File) endUnits(b *Block, at units.Place, err error) error {
 	if from := f.serial.Load(); from != nil {
 		at, err = *from, units.ErrSerial
 	}
+	if !c.done && c.err == nil {
+		err = c.ended(err)
+	}
 	switch {
 	case c.done || c.err != nil || c.bomb():
 		return c.finish()

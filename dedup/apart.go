@@ -97,11 +97,21 @@ func newOutputs(c *Config) (*outputs, error) {
 // Apart returns an ErrUsage if one of the written files ("-": standard output) is, by whatever
 // name, another written file or one that is read. Empty names are ignored.
 func Apart(written, read []string) error {
+	_, err := ApartVisit(written, read)
+	return err
+}
+
+// ApartVisit is Apart, and returns a corpus.Options.Visit that checks in the same way the files that corpus.Find
+// finds, such as those of a folder or a pattern.
+func ApartVisit(written, read []string) (visit func(path string, info fs.FileInfo) error, err error) {
 	named := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 	}
-	_, err := newOutputs(&Config{Outputs: named(written), Inputs: named(read), Reads: named(read)})
-	return err
+	o, err := newOutputs(&Config{Outputs: named(written), Inputs: named(read), Reads: named(read)})
+	if err != nil {
+		return nil, err
+	}
+	return o.check, nil
 }
 
 // addFolder adds the folder or place of a URL in which a run makes files of the given names; "" is

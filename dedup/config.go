@@ -396,6 +396,13 @@ func (c *Config) recipe() (recipe.Recipe, error) {
 // SketchRecipe returns the settings that the signatures of Sketch depend on. Its errors wrap
 // ErrUsage.
 func (c Config) SketchRecipe() (recipe.Recipe, error) {
+	if c.Measure == measure.WeightedJaccard {
+		c.Features.Multiset = true
+	}
+	if s, ok := c.Sketch.(minhash.Scheme); ok && s.IsWeighted() && !c.Features.Multiset {
+		return recipe.Recipe{}, asUsage(setting.Errorf("signatures of %s are for shingles that count as often as they occur: take %s %s, or oph, whose signatures of sets without counts are as good and take less time",
+			s, setting.Measure, measure.WeightedJaccard))
+	}
 	r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts})
 	return r, asUsage(err)
 }

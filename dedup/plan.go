@@ -70,7 +70,7 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 	if err := r.findSources(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.beginKnown(); err != nil {
+	if err := r.beginKnown(ctx); err != nil {
 		return nil, err
 	}
 	if config.Output != "" {

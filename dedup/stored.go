@@ -10,8 +10,8 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/read"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
@@ -23,7 +23,7 @@ const (
 )
 
 // ErrScheme ends a run when fingerprints have another scheme than the run.
-var ErrScheme = table.ErrScheme
+var ErrScheme = fault.ErrScheme
 
 // asStored returns the options for reading fingerprints.
 func asStored(o corpus.Options) corpus.Options {

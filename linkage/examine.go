@@ -22,6 +22,7 @@ type examiner struct {
 
 	model       *model
 	grown       func(*comparison) error // called when found has grown; an error says that it is too large
+	tell        func(note string)       // adds to the notes of the report
 	calibrated  bool                    // the model's scores are calibrated, see scoreCounts.calibrate
 	candidates  int                     // number of candidates that were examined
 	found       *comparison             // the candidates that may be matches
@@ -82,10 +83,17 @@ func (e *examiner) learned(kind string, learn func() error) error {
 		e.sampled, err = e.keeper.read(m.Sample, e.sample, nil)
 		e.model = newModel(e.sample, e.shares)
 		e.model.prior, e.model.evidence, e.calibrated = m.Prior, m.Evidence, m.Calibrated
+		if err == nil {
+			e.keepFinite() // shares are not in the note
+		}
 		return err
 	}
-	if err := learn(); err != nil || e.keeper.log == nil {
+	if err := learn(); err != nil {
 		return err
+	}
+	e.keepFinite()
+	if e.keeper.log == nil {
+		return nil
 	}
 	m = learnedModel{Prior: e.model.prior, Evidence: e.model.evidence, Calibrated: e.calibrated}
 	if m.Sample, err = e.keeper.write("sample", e.sample, 0, e.sampled); err != nil {

@@ -72,6 +72,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	}
 	e := &examiner{comparer: compare, config: c, keeper: &t.keeper, matchers: whole.newMatchers(c.Threads), grown: t.mayHold}
 	r := t.result
+	e.tell = func(note string) { r.Notes = append(r.Notes, note) }
 	r.matcher, r.only = e.matchers[0], t.left
 	if e.shares, err = compare.shares(ctx, c.Threads, t.counts()); err != nil {
 		return nil, err

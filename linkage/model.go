@@ -284,7 +284,11 @@ func firstGuess(c *comparison, g graph, onePartner bool) []float64 {
 	}
 	for _, e := range both {
 		s := rank[e]
-		guess[e] = 0.9 * min(1, s/median) * max(0, 1-from(chance, s)/2/from(similarities, s))
+		like := 1.0
+		if s < median {
+			like = s / median
+		}
+		guess[e] = 0.9 * like * max(0, 1-from(chance, s)/2/from(similarities, s))
 	}
 	return guess
 }
@@ -326,6 +330,9 @@ func newMatchings(g graph) *matchings {
 // prior returns log odds at which a random matching has about this number of edges. guess is the result
 // of the step before.
 func (m *matchings) prior(guess, edges float64) float64 {
+	if m.most == 0 { // there are no candidates
+		return guess
+	}
 	odds := math.Exp(guess)
 	m.marginals(m.p, nil, func(int) float64 { return odds })
 	guess += logOdds(edges/m.most) - logOdds(sumOf(m.p)/m.most)

@@ -2,15 +2,14 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike/internal/recipeflags"
 )
 
-// choice is a flag that takes one of a few words.
+// choice is a flag that takes one of a few words, as recipeflags.Word is.
 type choice struct {
 	value   string
 	allowed []string
@@ -25,23 +24,20 @@ func choose[T ~string](allowed ...T) choice {
 	return c
 }
 
-func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return "word" }
+func (c *choice) String() string  { return c.value }
+func (c *choice) Type() string    { return "word" }
+func (c *choice) Words() []string { return c.allowed }
 
 // Set takes a word of the list.
 func (c *choice) Set(s string) error {
-	if !slices.Contains(c.allowed, s) {
-		return fmt.Errorf("choose one of %s", strings.Join(c.allowed, ", "))
-	}
-	c.value = s
-	return nil
+	return (&recipeflags.Word{To: &c.value, Allowed: c.allowed}).Set(s)
 }
 
 // completeChoices lets the shell complete the words of cmd's choices.
 func completeChoices(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if c, ok := f.Value.(*choice); ok {
-			words := cobra.FixedCompletions(c.allowed, cobra.ShellCompDirectiveNoFileComp)
+		if c, ok := f.Value.(interface{ Words() []string }); ok {
+			words := cobra.FixedCompletions(c.Words(), cobra.ShellCompDirectiveNoFileComp)
 			if err := cmd.RegisterFlagCompletionFunc(f.Name, words); err != nil {
 				panic(err) // registered twice: a bug of this program
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
@@ -35,9 +36,9 @@ const compareExamples = `  alike compare draft.txt published.txt
 
 func newCompare() *cobra.Command {
 	var (
-		by     choice
-		text   textFlags
-		scheme schemeFlags
+		by     string
+		text   recipeflags.Text
+		scheme recipeflags.Sketch
 		most   int
 		asJSON bool
 	)
@@ -48,16 +49,16 @@ func newCompare() *cobra.Command {
 		Example: compareExamples,
 		Args:    exactly(2, "name two texts"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := text.options()
+			options, err := text.Options()
 			if err != nil {
 				return err
 			}
-			m, err := measure.Parse(by.value)
+			m, err := measure.Parse(by)
 			if err != nil {
 				return usageError{err}
 			}
 			options.Multiset = m == measure.WeightedJaccard
-			one, err := scheme.scheme(cmd.Flags())
+			one, err := scheme.MinHash(cmd.Flags())
 			if err != nil {
 				return err
 			}
@@ -93,11 +94,12 @@ func newCompare() *cobra.Command {
 			return nil
 		},
 	}
-	addMeasure(cmd.Flags(), &by)
+	recipeflags.AddMeasure(cmd.Flags(), &by)
 	cmd.Flags().IntVar(&most, "passages", 10, "shared passages to print; 0: all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON, with all passages")
-	text.add(cmd.Flags())
-	scheme.add(cmd.Flags())
+	text.Add(cmd.Flags())
+	scheme.Add(cmd.Flags())
+	sayDefault(cmd.Flags(), "scheme", "one after the other oph of 32, 8 and 1 bits, kmins by multiplyshift and by xor, of k=128 and the seed")
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd

@@ -55,7 +55,9 @@ documents are added to the index. So a crawl each week keeps the same documents 
 crawls at once would with --cluster star. The output and the index belong together:
 killed at any moment, the same command ends with the same output and adds what is
 missing; until then no other command may add to the index (--fresh undoes what this one
-has added). clusters.csv has clusters of the inputs only.
+has added). clusters.csv has clusters of the inputs only. A record without an id that has
+the name of another document of the index is file:line#hash there, and removed.csv calls
+that one index://file:line.
 
 read = kept + removed + skipped, always. An empty document is kept and matches
 nothing. The output is the same for any number of threads.`
@@ -94,6 +96,7 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.BoolVar(&f.dryRun, "dry-run", false, "estimate documents, memory, disk and time, and do nothing")
 	f.records.add(own)
 	f.corpusFlags.add(own)
+	sayDefaults(own)
 }
 
 // star is the choice of --cluster that is not the default.
@@ -136,8 +139,8 @@ func newDedup() *cobra.Command {
 }
 
 func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
-	if f.index != "" && f.search.candidates.value == string(dedup.CandidatesAuto) {
-		f.search.candidates.value = string(dedup.CandidatesLSH) // the only way to find documents of an index
+	if f.index != "" && f.recipe.Decision.Candidates == string(dedup.CandidatesAuto) {
+		f.recipe.Decision.Candidates = string(dedup.CandidatesLSH) // the only way to find documents of an index
 	}
 	f.input.freshIndex = f.index != ""
 	if err := f.records.checkTexts(cmd.Flags()); err != nil {
@@ -203,8 +206,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 func (f *dedupFlags) report(cmd *cobra.Command, c alike.Config, run func(alike.Config) (*alike.Summary, error)) error {
 	done := f.input.follow(cmd, &c)
 	summary, err := run(c)
-	done(err)
-	if err != nil {
+	if err := done(err); err != nil {
 		return err
 	}
 	if err := printDedup(cmd, &f.input, f.output, summary); err != nil {
@@ -228,6 +230,7 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 	if s.Known > 0 {
 		fmt.Fprintf(stderr, "%s of those removed are like a document of the index\n", humanize.Comma(s.Known))
 	}
+	tellApart(stderr, s.Apart)
 	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
 	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(output), describeCost(s))
 	return nil

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/dedup"
 )
 
 const joinHelp = `Find the records of two tables that belong together, even if no value in them is
@@ -49,8 +48,9 @@ best no left record does; with all it may, up to --top including its known links
 model is learned from all records, so give both tables whole, or --config, if only a few
 records are new.
 
-Candidates are the most similar ones of each record, --candidates topk, whatever the
-threshold. With a --threshold, lsh finds pairs that share a band of weighted MinHash,
+Candidates are the most similar ones of each record; above 30,000 records in both tables
+those that share rare values with it. --candidates topk takes the most similar ones of any
+number of records. With a --threshold, lsh finds pairs that share a band of weighted MinHash,
 with a --recall; exact misses none; auto estimates the cost of topk and lsh.
 
 --truth FILE, pairs of ids, prints precision, recall and F1 of the links, and what
@@ -85,16 +85,16 @@ func newJoin() *cobra.Command {
 	return cmd
 }
 
-func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
+func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {
 		return err
 	}
-	format, err := f.linkFormat()
-	if err != nil {
+	if err := keepApart(&c.Corpus, append(f.reads(), c.Left, c.Right), append(f.writes(), cmp.Or(f.output, "-"))...); err != nil {
 		return err
 	}
-	if err := dedup.Apart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
+	format, err := f.linkFormat()
+	if err != nil {
 		return err
 	}
 	var truth *alike.Truth
@@ -108,13 +108,12 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 		names = []string{"a", "b"}
 	}
 	stderr := f.stderr(cmd)
-	skipped := newSkips(stderr)
-	c.OnSkip = skipped.add
+	skipped := f.skipping(cmd, &c)
+	defer func() { err = skipped.end(err) }()
 	r, err := alike.Join(cmd.Context(), c)
 	if err != nil {
 		return err
 	}
-	skipped.flush()
 	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(w, r, names, c.With, format, f.probability) })
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
 )
@@ -192,7 +193,7 @@ func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
 		s.Candidates = linkage.Candidates(f.candidates.value)
 	}
 	if flags.Changed("recall") {
-		if err := checkRecall(f.recall); err != nil {
+		if err := recipeflags.CheckRecall(f.recall); err != nil {
 			return err
 		}
 		s.Recall = f.recall

@@ -11,13 +11,16 @@ import (
 
 // linkFormat is the format in which links are written.
 func (f *joinFlags) linkFormat() (corpus.Format, error) {
-	format, _, _ := corpus.NameFormat(f.output)
-	switch {
-	case (format == corpus.Parquet || format == corpus.TSV) && f.json:
-		return "", usagef("--json and -o %s say two formats: leave one out", f.output)
-	case format == corpus.Parquet || format == corpus.TSV:
+	if err := checkEnding("-o", f.output, linkEndings); err != nil {
+		return "", err
+	}
+	base, _ := endingOf(f.output)
+	switch format, _, named := corpus.NameFormat(base); {
+	case named && format != corpus.JSONL && f.json:
+		return "", errTwoFormats(f.output)
+	case named:
 		return format, nil
-	case format == corpus.JSONL || f.json:
+	case f.json:
 		return corpus.JSONL, nil
 	}
 	return corpus.CSV, nil

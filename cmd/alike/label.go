@@ -17,6 +17,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/report"
 )
@@ -52,17 +53,24 @@ func newLabel() *cobra.Command {
 			if flags.output == "" {
 				return usagef("no -o: name a file for the labels, a new one or one to continue")
 			}
+			if err := checkEnding("-o", flags.output, tableEndings); err != nil {
+				return err
+			}
+			if _, c := endingOf(flags.output); c != corpus.Plain {
+				return usagef("-o %s: labels are not compressed: leave this ending out", fault.Shown(flags.output))
+			}
 			return flags.label(cmd, args)
 		},
 	}
 	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "`file` for the labels, CSV; an existing one is continued")
 	flags.addTables(cmd.Flags())
+	addSkipped(cmd.Flags(), &flags.skipped)
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }
 
-func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
+func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {
 		return err
@@ -77,12 +85,14 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
 	case !labelled:
 		return fmt.Errorf("%s has no column of labels: it is left as it is; name another file", f.output)
 	}
-	skipped := newSkips(f.stderr(cmd))
-	c.OnSkip = skipped.add
+	if err := keepApart(&c.Corpus, append(f.reads(), c.Left, c.Right), append(f.writes(), f.output)...); err != nil {
+		return err
+	}
+	skipped := f.skipping(cmd, &c)
+	defer func() { err = skipped.end(err) }()
 	if s.learner, err = linkage.NewLearner(cmd.Context(), c); err != nil {
 		return err
 	}
-	skipped.flush()
 	if err := s.run(cmd); err != nil {
 		return err
 	}

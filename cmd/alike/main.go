@@ -111,7 +111,7 @@ region and endpoint (AWS_ENDPOINT_URL) from where the tools of AWS and Google
 take them, and ?anonymous=true after it for a public bucket.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some input was skipped
-(each skipped record is named on standard error).`
+(the first of each kind are named on standard error, all of them in --skipped FILE).`
 
 const rootExamples = `  # keep one document of every cluster of near-duplicates
   alike dedup corpus/ -o clean/

@@ -69,7 +69,11 @@ func newPlanOf(command, short string) *cobra.Command {
 	if records.addSettings(f); command == stage.Pairs {
 		records.addDecision(f)
 	}
+	sayDefaults(f)
 	tellOfTasks(f)
+	for _, flag := range []string{"bits", "hash", "distance"} { // of fingerprints, which plans refuse
+		_ = f.MarkHidden(flag)
+	}
 	f.SortFlags = false
 	completeChoices(cmd)
 	return cmd
@@ -105,6 +109,11 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	if err := own.check(cmd, 1); err != nil {
 		return err
 	}
+	if command == stage.Pairs {
+		if err := checkEnding("--results", own.results, tableEndings); err != nil {
+			return err
+		}
+	}
 	c, err := flags.config(cmd, args)
 	if err != nil {
 		return err
@@ -130,8 +139,7 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	}
 	done := flags.input.follow(cmd, &c)
 	p, err := runner.Make(cmd.Context(), c, o)
-	done(err)
-	if err != nil {
+	if err := done(err); err != nil {
 		return err
 	}
 	if err := own.write(cmd, p); err != nil {

@@ -41,6 +41,9 @@ func (own *planFlags) check(cmd *cobra.Command, tables int) error {
 	if own.results == "" && len(own.engine) == 0 {
 		return usagef("--results is missing: name a place for the results")
 	}
+	if err := checkEnding("-o", own.output, jsonEndings); err != nil {
+		return err
+	}
 	parts, wrong := 0, false
 	for _, n := range own.engine {
 		parts, wrong = parts+n, wrong || n < 1

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/stage/runner"
 )
 
@@ -73,6 +74,11 @@ func newPlanJoin() *cobra.Command {
 func (own *planFlags) planJoin(cmd *cobra.Command, join *joinFlags, args []string, o runner.PlanOptions) error {
 	if err := own.check(cmd, len(args)); err != nil {
 		return err
+	}
+	if o.Command != stage.Dedup {
+		if err := checkEnding("--results", own.results, linkEndings); err != nil {
+			return err
+		}
 	}
 	o.Work, o.Output, o.Partitions, o.Engine, o.Probability = join.work, own.results, own.partitions, own.engine, join.probability
 	memory := join.memory

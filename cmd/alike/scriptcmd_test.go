@@ -25,6 +25,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/stage"
 )
 
 // scriptCommands are the commands of the scripts beyond those of testscript.
@@ -50,18 +51,24 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"socket":     cmdSocket,
 	"manyfiles":  cmdManyFiles,
 	"runplan":    cmdRunPlan,
+	"linked":     cmdLinked,
 }
 
-// runplan PLAN: all tasks of all stages of a plan run, the last of a stage first.
+// runplan PLAN [CODE]: all tasks of all stages of a plan run, the last of a stage first. Each ends with the exit code 0,
+// publish with CODE.
 func cmdRunPlan(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, !neg && len(args) == 1, "runplan PLAN")
+	need(ts, !neg && (len(args) == 1 || len(args) == 2), "runplan PLAN [CODE]")
 	ts.Check(ts.Exec("alike", "stage", "list", "--plan", args[0]))
 	for _, line := range strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n") {
 		name, n, _ := strings.Cut(line, " ")
 		tasks, err := strconv.Atoi(n)
 		ts.Check(err)
+		code := "0"
+		if name == stage.Publish && len(args) > 1 {
+			code = args[1]
+		}
 		for task := tasks - 1; task >= 0; task-- {
-			ts.Check(ts.Exec("alike", "stage", name, "--task", strconv.Itoa(task), "--plan", args[0]))
+			cmdExits(ts, false, []string{code, "alike", "stage", name, "--task", strconv.Itoa(task), "--plan", args[0]})
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/feed"
+	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -46,7 +47,7 @@ const searchExamples = `  alike search news.index draft.txt
 // searching are the flags of the command.
 type searching struct {
 	input      inputFlags
-	measure    choice
+	measure    string
 	candidates choice
 	threshold  float64
 	recall     float64
@@ -67,7 +68,7 @@ func newSearch() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	addMeasure(flags, &f.measure)
+	recipeflags.AddMeasure(flags, &f.measure)
 	ofMeasure := flags.Lookup("measure")
 	ofMeasure.Usage, ofMeasure.DefValue = ofMeasure.Usage+" (default: that of the index)", ""
 	flags.Float64Var(&f.threshold, "threshold", 0, "least similarity (default: that of the index, 0.8 for another measure)")
@@ -122,7 +123,7 @@ func (f *searching) least(flags *pflag.FlagSet, of measure.Threshold) (measure.T
 	m, least := of.Measure(), f.threshold
 	if flags.Changed("measure") {
 		var err error
-		if m, err = measure.Parse(f.measure.value); err != nil {
+		if m, err = measure.Parse(f.measure); err != nil {
 			return measure.Threshold{}, usageError{err}
 		}
 	}
@@ -136,14 +137,13 @@ func (f *searching) least(flags *pflag.FlagSet, of measure.Threshold) (measure.T
 	return t, nil
 }
 
-func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus.Problem) error {
-	var flush func()
-	q.OnSkip, flush = f.input.skipping(cmd)
-	for i := range problems {
-		if err := q.OnSkip(&problems[i]); err != nil {
-			return err
-		}
+func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus.Problem) (err error) {
+	skipped := f.input.skipping(cmd)
+	defer func() { err = skipped.end(err) }()
+	if err := skipped.takeAll(problems); err != nil {
+		return err
 	}
+	q.OnSkip = skipped.take
 	rows := newMatchWriter(cmd.OutOrStdout(), f.json, q.Index.Options().Columns)
 	refused, exact := int64(0), int64(0)
 	s, err := feed.Search(cmd.Context(), q, func(found feed.Found) error {
@@ -157,7 +157,6 @@ func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus
 		}
 		return rows.write(found)
 	})
-	flush()
 	if err := errors.Join(err, rows.flush()); err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/internal/recipeflags"
+	"github.com/alike-dev/alike/measure"
 )
 
 const sketchHelp = `Print the fingerprint of every document.
@@ -23,6 +25,9 @@ bit first, in base64; with bottomk it is the hashes, ascending, little-endian. I
 is not UTF-8, id_bytes has its bytes as base64. alike pairs and alike dedup take
 such a file instead of the texts. The schemes of other commands are oph, kmins and
 bottomk; fingerprints can also be simhash and fastsimhash, of any number of bits.
+
+With --measure weighted-jaccard a shingle counts as often as it occurs, in signatures of
+any MinHash scheme, and pairs and dedup of such fingerprints estimate that similarity.
 
 With --preset, the fingerprint is that of another program, byte for byte:
   hash4j-fastsimhash, hash4j-simhash
@@ -43,12 +48,13 @@ const sketchExamples = `  alike sketch news.jsonl > fingerprints.jsonl
 
 func newSketch() *cobra.Command {
 	var (
-		text    textFlags
-		scheme  schemeFlags
-		preset  presetFlags
+		text    recipeflags.Text
+		scheme  recipeflags.Sketch
+		preset  recipeflags.Fingerprint
 		input   inputFlags
 		output  string
 		asHex   bool
+		counts  choice
 		written fingerprintWriter
 	)
 	cmd := &cobra.Command{
@@ -59,21 +65,30 @@ func newSketch() *cobra.Command {
 		Args:    inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := alike.Config{Inputs: args}
-			var err error
-			if c.Features, err = text.options(); err != nil {
+			err := checkEnding("-o", output, lineEndings)
+			if err != nil {
 				return err
 			}
-			if c.Texts, err = preset.scheme(&text, cmd.Flags()); err != nil {
+			if c.Features, err = text.Options(); err != nil {
 				return err
 			}
-			if err := scheme.apply(&c, cmd.Flags()); err != nil {
+			if c.Texts, err = preset.Scheme(&text, cmd.Flags()); err != nil {
 				return err
+			}
+			if c.Sketch, err = scheme.Scheme(cmd.Flags()); err != nil {
+				return err
+			}
+			if c.Measure, err = measure.Parse(counts.value); err != nil {
+				return err
+			}
+			if c.Measure == measure.WeightedJaccard && (c.Texts != nil || scheme.IsSimHash()) {
+				return usagef("--measure weighted-jaccard is for MinHash: Hamming distances estimate no such similarity, leave it out")
 			}
 			if err := input.apply(&c); err != nil {
 				return err
 			}
 			useObjects(cmd, &c.Corpus)
-			c.Reads = append(text.reads(), scheme.reads()...)
+			c.Reads = append(text.Reads(), scheme.Reads()...)
 			var out outputFile
 			c.Outputs = append(c.Outputs, cmp.Or(output, "-"))
 			c.Begin = func() error { return out.open(cmd, output) }
@@ -87,8 +102,7 @@ func newSketch() *cobra.Command {
 			written = fingerprintWriter{scheme: signatures.Signature(), encoder: json.NewEncoder(buffer), hex: asHex}
 			c.Commit = func() error { return errors.Join(buffer.Flush(), out.commit()) }
 			summary, err := alike.Sketch(cmd.Context(), c, written.write)
-			done(err)
-			if err != nil {
+			if err := done(err); err != nil {
 				return err
 			}
 			return input.finish(cmd, summary)
@@ -96,9 +110,11 @@ func newSketch() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the fingerprints (default: standard output)")
 	cmd.Flags().BoolVar(&asHex, "hex", false, "signatures in hexadecimal")
-	text.add(cmd.Flags())
-	scheme.add(cmd.Flags())
-	preset.add(cmd.Flags())
+	text.Add(cmd.Flags())
+	scheme.Add(cmd.Flags())
+	counts = choose(measure.Jaccard.String(), measure.WeightedJaccard.String())
+	cmd.Flags().Var(&counts, "measure", "the similarity that signatures estimate: jaccard, or weighted-jaccard, where a shingle counts as often as it occurs")
+	preset.Add(cmd.Flags())
 	input.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)

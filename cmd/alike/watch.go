@@ -80,11 +80,13 @@ var units = map[string]string{
 	"write":   "documents",
 }
 
-// follow makes a run report to standard error, and returns the function that ends this, which is
-// called with the run's error.
-func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) {
+// follow makes a run report to standard error, and list what it skips. It returns the function that ends this: it is
+// called with the run's error, and returns that or its own.
+func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) error {
+	skipped := newSkips(cmd.ErrOrStderr(), f.quiet, newSkipList(cmd, f.skipped))
+	c.OnSkip = skipped.add
 	if f.quiet {
-		return func(error) {}
+		return skipped.end
 	}
 	var w *watch
 	stderr, ok := cmd.ErrOrStderr().(*os.File)
@@ -97,15 +99,12 @@ func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) {
 		w = watchLines(cmd.ErrOrStderr(), logInterval)
 	}
 	c.Progress = w
-	skipped := &skips{say: func(message string) { w.tell("skip", "skipped ", message) }}
-	c.OnSkip = skipped.add
-	c.OnNotice = func(n alike.Notice) {
-		skipped.flush()
-		w.tell("notice", "", n.Explain(flagOf))
-	}
-	return func(err error) {
-		skipped.flush()
+	skipped.say = func(message string) { w.tell("skip", "skipped ", message) }
+	c.OnNotice = func(n alike.Notice) { w.tell("notice", "", n.Explain(flagOf)) }
+	return func(err error) error {
+		err = skipped.end(err)
 		w.close(err)
+		return err
 	}
 }
 

@@ -215,7 +215,7 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 
 func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bool) recordOf {
 	problem := func(err error) recordOf {
-		return recordOf{end: len(w.raw), ids: len(w.id), problem: f.Problem(line+r.Line, r.Offset, err)}
+		return recordOf{end: len(w.raw), ids: len(w.id), problem: f.RecordProblem(line, r, err)}
 	}
 	if r.Err != nil {
 		return problem(r.Err)

@@ -24,6 +24,8 @@ type Options struct {
 	Blocks io.Writer
 	// OnSkip, when set, is called for every record that cannot be used.
 	OnSkip func(*corpus.Problem)
+	// Begin, when set, is called by Run when the task has to be run, before it reads anything.
+	Begin func() error
 }
 
 // space returns the memory and the temporary folder of a task. The caller must close it.
@@ -42,6 +44,7 @@ type input struct {
 	plan   *Plan
 	number int
 	store  *store
+	header *header // of the object that the task leaves
 	o      *Options
 }
 
@@ -139,7 +142,7 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 				r.parser.ParseRaw(layout, record.Raw, &record)
 			}
 			if record.Err != nil {
-				p := &corpus.Problem{Path: r.source.Label(), Line: lines + record.Line + 1, Offset: record.Offset, Err: record.Err}
+				p := &corpus.Problem{Path: r.source.Label(), Line: lines + record.Line + 1, Offset: record.Offset, ID: string(record.ID), Err: record.Err}
 				if err := r.skip(p); err != nil {
 					return err
 				}

@@ -17,23 +17,6 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// create begins an output: a file with this name below the output folder, or for "" the output file itself.
-func (p *Plan) create(ctx context.Context, buckets Buckets, name string) (corpus.Destination, error) {
-	where := p.Output
-	if name == "" {
-		where, name = splitName(where)
-	}
-	at, prefix, err := place(ctx, where, buckets)
-	if err != nil {
-		return nil, err
-	}
-	to, err := at.Create(ctx, prefix+name)
-	if err != nil {
-		return nil, &corpus.Problem{Path: p.Output, Err: err}
-	}
-	return to, nil
-}
-
 // Keep implements stage.Input: it copies the kept records of the task's files.
 func (in *input) Keep(ctx context.Context, kept func(position uint64) bool) error {
 	if in.plan.Engine { // the engine drops documents itself
@@ -52,7 +35,7 @@ func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o 
 	if err != nil {
 		return broken(ctx, err, told)
 	}
-	to, err := in.plan.create(ctx, in.o.Buckets, path.Join(dedup.KeptFolder, source.Name))
+	to, err := in.create(ctx, path.Join(dedup.KeptFolder, source.Name))
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
@@ -145,7 +128,7 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 	if err != nil || p.Command != stage.Dedup {
 		return s, err
 	}
-	to, err := p.create(ctx, in.o.Buckets, dedup.SummaryFile)
+	to, err := in.create(ctx, dedup.SummaryFile)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +144,7 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 // writeList writes the lines of a stream to a file.
 func (in *input) writeList(ctx context.Context, s stage.Stream, name, header string) error {
 	p := in.plan
-	to, err := p.create(ctx, in.o.Buckets, name)
+	to, err := in.create(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -257,7 +240,7 @@ func (in *input) writeParquet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	to, err := p.create(ctx, in.o.Buckets, "")
+	to, err := in.create(ctx, "")
 	if err != nil {
 		return err
 	}

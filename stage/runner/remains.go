@@ -28,13 +28,13 @@ func (p *Plan) removeRemains() {
 	if bucketurl.Is(p.Output) {
 		return
 	}
-	for dir, names := range p.results() {
+	for dir, names := range p.resultFiles() {
 		_ = filelock.RemoveLeft(vfs.Default, dir, func(hash string) bool { return names[hash] })
 	}
 }
 
-// results returns the files of the results: their folders, and the hashes of their names.
-func (p *Plan) results() map[string]map[string]bool {
+// resultFiles returns the files of the results: their folders, and the hashes of their names.
+func (p *Plan) resultFiles() map[string]map[string]bool {
 	folders := map[string]map[string]bool{}
 	add := func(path string) {
 		dir, name := filepath.Split(path)
