@@ -54,7 +54,7 @@ func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Pric
 	p.FirstFiles = Cut(p.Files, max(p.Partitions, int(e.InputBytes/inputOfTask)))
 	e.WorkBytes = rows + sets
 	e.ReadRequests, e.WriteRequests = p.requests()
-	e.MovedBytes = p.passes()*e.InputBytes + 2*e.WorkBytes + p.indexBytes() // blocks are written and read
+	e.MovedBytes = p.passes()*e.InputBytes + 2*e.WorkBytes + p.bytesOfIndexes() // blocks are written and read
 	seconds := taskSeconds*float64(p.tasks()) + readSeconds*float64(e.ReadRequests)
 	if judged.SampledBytes > 0 {
 		seconds += workOfPass * float64(p.passes()) * judged.SampleProcessorSeconds * float64(e.InputBytes) / float64(judged.SampledBytes)
@@ -123,33 +123,29 @@ func longestIndex(stages []stage.Stage, of stage.Stage) (bytes int64) {
 			bytes += streams * int64(reader.Tasks) * entryBytes
 		}
 	})
-	return bytes + footerBytes
+	return bytes + indexBytes
 }
 
-// indexBytes estimates the bytes of the indexes that tasks read, of each object of the stages before: the end of the
-// object, and the whole index if that is longer.
-func (p *Plan) indexBytes() (bytes int64) {
+// bytesOfIndexes estimates the bytes that tasks read to find the blocks of other tasks: the beginning of each object,
+// and the rest of its index if that is longer.
+func (p *Plan) bytesOfIndexes() (bytes int64) {
 	stages := p.Stages()
-	object := p.Estimate.WorkBytes / int64(p.tasks())
+	blocks := p.Estimate.WorkBytes / int64(p.tasks()) // of an object
 	eachInput(stages, func(s, of stage.Stage, _ int64) {
 		index := longestIndex(stages, of)
-		read := min(tailBytes, object+index)
-		if index > tailBytes {
-			read += index
-		}
-		bytes += int64(s.Tasks) * int64(of.Tasks) * read
+		bytes += int64(s.Tasks) * int64(of.Tasks) * max(index, min(firstBytes, index+blocks))
 	})
 	return bytes
 }
 
 // requests estimates the requests of all tasks to an object store. A task reads the index of an object, by a second
-// request if it is longer than tailBytes, and one range for each stream, lists a thousand objects with a request, and reads files in ranges of 2 MiB. An object
-// that is longer than uploadPart takes a request for each part, one before and one after them. The list of Pairs
-// counts as one request, because its length is not known.
+// request if it is longer than firstBytes, and one range for each stream, lists a thousand objects with a request, and
+// reads files in ranges of 2 MiB. An object that is longer than uploadPart takes a request for each part, one before and
+// one after them. The list of Pairs counts as one request, because its length is not known.
 func (p *Plan) requests() (read, write int64) {
 	stages := p.Stages()
 	eachInput(stages, func(s, of stage.Stage, streams int64) {
-		if longestIndex(stages, of) > tailBytes {
+		if longestIndex(stages, of) > firstBytes {
 			streams++
 		}
 		read += int64(s.Tasks) * int64(of.Tasks) * (1 + streams)

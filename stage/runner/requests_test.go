@@ -79,7 +79,7 @@ func TestTheEstimateCountsEveryPassOverTheInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := p.Estimate; e.MovedBytes != passes*e.InputBytes+2*e.WorkBytes+p.indexBytes() {
+		if e := p.Estimate; e.MovedBytes != passes*e.InputBytes+2*e.WorkBytes+p.bytesOfIndexes() {
 			t.Errorf("%s: %d bytes are moved, of %d of input and %d of blocks", command, e.MovedBytes, e.InputBytes, e.WorkBytes)
 		}
 	}
@@ -91,18 +91,18 @@ func TestTheEstimateCountsReadingTheIndexesOfObjects(t *testing.T) {
 	of := func(partitions int) *Plan {
 		return makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: partitions})
 	}
-	// The end of an object that is read first holds an index of 2,730 entries. The keys from each task of classes have
-	// one for each of group.
-	small, large := of(1500), of(3000)
-	if got := large.Estimate.ReadRequests - 4*small.Estimate.ReadRequests; got < 3000*3000/2 {
+	// The beginning of an object, which is read first, holds an index of 4,096 entries. The keys from each task of classes
+	// have one for each of group.
+	small, large := of(2500), of(5000)
+	if got := large.Estimate.ReadRequests - 4*small.Estimate.ReadRequests; got < 5000*5000/2 {
 		t.Errorf("twice the partitions take %d requests more than four times as many", got)
 	}
-	if got := large.indexBytes() - 4*small.indexBytes(); got < 3000*3000*tailBytes/2 {
+	if got := large.bytesOfIndexes() - 4*small.bytesOfIndexes(); got < 5000*5000*20_000/2 {
 		t.Errorf("twice the partitions read %d bytes of indexes more than four times as many", got)
 	}
 	e := large.Estimate
-	if e.MovedBytes < large.indexBytes() {
-		t.Errorf("%d bytes are moved, of indexes alone %d", e.MovedBytes, large.indexBytes())
+	if e.MovedBytes < large.bytesOfIndexes() {
+		t.Errorf("%d bytes are moved, of indexes alone %d", e.MovedBytes, large.bytesOfIndexes())
 	}
 	if least := float64(large.tasks())*taskSeconds + float64(e.ReadRequests)*readSeconds; e.CPUHours*3600 < least {
 		t.Errorf("%v processor hours for %d tasks and %d requests", e.CPUHours, large.tasks(), e.ReadRequests)
