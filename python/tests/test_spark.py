@@ -356,21 +356,18 @@ def test_calls_at_once_where_spark_moves_blocks_leave_the_session_as_it_is(small
 
 
 class Connected:
-    """A session of Spark Connect: it has nothing of Java's, and may not be able to clone itself, or take settings."""
+    """A session or frame of serverless compute: it has nothing of Java's, and lets nobody set or keep anything."""
 
-    def __init__(self, **there: Any) -> None:
-        self.__dict__ |= there
+    def persist(self, level: object) -> None:
+        raise PySparkException("[NOT_SUPPORTED_WITH_SERVERLESS] PERSIST TABLE")
 
 
-def test_sessions_of_spark_connect_that_will_not_do_are_refused_with_what_to_take() -> None:
-    def refuse(name: str, value: str) -> None:
-        raise PySparkException(f"[CONFIG_NOT_AVAILABLE] {name}")
-
-    with pytest.raises(AlikeError, match=r"needs PySpark 4.1.*: take a cluster"):
-        spark._own(Connected(), spark.SETTINGS)
-    serverless = Connected(conf=Connected(set=refuse))
-    with pytest.raises(AlikeError, match=r"serverless compute, does not let alike set spark.*: take a cluster"):
-        spark._own(Connected(cloneSession=lambda: serverless), spark.SETTINGS)
+def test_serverless_compute_is_refused_with_what_to_take() -> None:
+    session: Any = Connected()
+    assert spark._own(session, spark.SETTINGS) is session
+    assert spark._within(session, session) is session
+    with pytest.raises(AlikeError, match=r"keeps no rows .*: take a cluster .*SERVERLESS"):
+        spark._materialized(session)
 
 
 def run_module(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
