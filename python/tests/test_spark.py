@@ -298,19 +298,6 @@ def test_settings_and_errors_reach_the_caller(small: SparkSession) -> None:
     assert [tuple(row) for row in spark.pairs(ids).collect()] == [(1, 7, 1.0)]
 
 
-def test_the_command_runs_over_files(small: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file, out = str(hot.write(hot.hot_corpus(10, 10, 10), tmp_path)), [tmp_path / name for name in ("one.csv", "spark.csv")]
-    of_files = [file, "-o", str(out[1]), "--work", str(tmp_path / "work")]
-    assert _spark_command.main(["dedup", *of_files, "--mask"]) == 2
-    assert "--mask are for results that Spark writes" in capsys.readouterr().err
-    assert _spark_command.main(["pairs", *of_files, "--format", "orc"]) == 2
-    assert "orc is read by Spark alone" in capsys.readouterr().err
-    command("pairs", file, "-o", out[0], "--candidates=lsh", "--quiet", status=3)
-    assert _spark_command.main(["pairs", *of_files, "--format", "json"]) == 0  # which ends the session
-    assert json.loads(capsys.readouterr().out)["pairs"] > 0
-    assert out[1].read_bytes() == out[0].read_bytes()
-
-
 def settings(session: SparkSession) -> list[tuple[str, str]]:
     return sorted(tuple(row) for row in session.sql("set").collect())
 
@@ -353,6 +340,19 @@ def test_calls_at_once_where_spark_moves_blocks_leave_the_session_as_it_is(small
         assert len(set(threads.map(lambda _: spark.dedup(data).count(), range(2)))) == 1
     assert settings(small) == before
     assert any(text.startswith("alike dedup: pack, ") for text in descriptions(small))
+
+
+def test_the_command_runs_over_files(small: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = str(hot.write(hot.hot_corpus(10, 10, 10), tmp_path)), [tmp_path / name for name in ("one.csv", "spark.csv")]
+    of_files = [file, "-o", str(out[1]), "--work", str(tmp_path / "work")]
+    assert _spark_command.main(["dedup", *of_files, "--mask"]) == 2
+    assert "--mask are for results that Spark writes" in capsys.readouterr().err
+    assert _spark_command.main(["pairs", *of_files, "--format", "orc"]) == 2
+    assert "orc is read by Spark alone" in capsys.readouterr().err
+    command("pairs", file, "-o", out[0], "--candidates=lsh", "--quiet", status=3)
+    assert _spark_command.main(["pairs", *of_files, "--format", "json"]) == 0  # which ends the session
+    assert json.loads(capsys.readouterr().out)["pairs"] > 0
+    assert out[1].read_bytes() == out[0].read_bytes()
 
 
 class Connected:
