@@ -136,7 +136,8 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 		config.Duplicates = list
 	}
 	if f.metrics != "" {
-		stop, err := serveMetrics(f.metrics, x)
+		config.Counts = new(stream.Counts)
+		stop, err := serveMetrics(f.metrics, x, config.Counts)
 		if err != nil {
 			return fmt.Errorf("--metrics: %w", err)
 		}
