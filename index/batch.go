@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
@@ -12,6 +13,8 @@ import (
 // A Document is the input of an index. Only Batch.Add reads its slices.
 type Document struct {
 	ID, Text []byte
+	// Encoding is that of the file if Text is all of it: corpus.Record has it. Passages are then places in the file.
+	Encoding bom.Encoding
 	// Time is the time of the event, for windows with an age. The zero time stands for Window.Now
 	// or, if that is not set, for the newest time so far.
 	Time    time.Time
@@ -171,7 +174,7 @@ func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {
 	from := len(b.bytes)
 	switch b.x.options.Keep {
 	case KeepText:
-		r.kind, r.body = bodyText, d.Text
+		r.kind, r.body, r.encoding = bodyText, d.Text, d.Encoding
 		b.bytes = appendRecord(b.bytes, r)
 	case KeepFeatures:
 		r.kind = bodyFeatures
