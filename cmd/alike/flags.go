@@ -10,6 +10,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
@@ -108,6 +109,7 @@ func readStopWords(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	data, _ = bom.Text(data)
 	return strings.Fields(string(data)), nil
 }
 
@@ -265,7 +267,7 @@ func readPermutations(path string) (minhash.Scheme, error) {
 		return minhash.Scheme{}, fmt.Errorf("--permutations: %w", err)
 	}
 	defer file.Close()
-	numbers, err := minhash.ReadNumbers(file)
+	numbers, err := minhash.ReadNumbers(bom.NewReader(file))
 	if err != nil {
 		return minhash.Scheme{}, fmt.Errorf("--permutations %s: %w", path, err)
 	}
