@@ -59,9 +59,9 @@ func (s Source) InPlace() bool {
 }
 
 // Layout returns the layout of the source's records if it is known without reading the
-// source: not for a table.
+// source: not for a table, nor for lines, whose file may have another encoding.
 func (s Source) Layout() (l Layout, ok bool) {
-	return Layout{format: s.Format}, s.Format != CSV && s.Format != TSV
+	return Layout{format: s.Format}, s.Format != CSV && s.Format != TSV && s.Format != Lines
 }
 
 // Remote reports whether the bytes are in an object store, so that every read of them is

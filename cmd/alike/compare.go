@@ -25,7 +25,8 @@ const compareHelp = `Compare two texts.
 
 Prints the exact Jaccard similarity of their shingle sets, its estimates by signatures of
 every scheme estimate it at, and the passages that both texts share, longest
-first, with the line and the byte range in each. With another --measure its value
+first, with the line and the byte range in each: bytes of the file, where a byte order
+mark counts (of a compressed file, of what it holds). UTF-16 with a mark is decoded. With another --measure its value
 comes first; for containment both that of A in B and that of B in A. Estimates are always
 those of the Jaccard similarity. With weighted-jaccard a shingle counts as often as
 it occurs, in all figures.`
@@ -142,7 +143,7 @@ func printMeasure(w io.Writer, c *alike.Comparison, m measure.Measure) {
 	}
 }
 
-// readText reads a document as a corpus would: a file, decompressed according to its name, a pipe,
+// readText reads the bytes of a document as a corpus would: a file, decompressed according to its name, a pipe,
 // or - for standard input.
 func readText(cmd *cobra.Command, path string) ([]byte, error) {
 	options := corpus.Options{Format: corpus.Text, MaxRecord: math.MaxInt32}
@@ -171,7 +172,7 @@ func readText(cmd *cobra.Command, path string) ([]byte, error) {
 	parser := corpus.NewParser(options)
 	parser.Start(file, &block)
 	parser.Next(&record)
-	return record.Text, record.Err
+	return record.Raw, record.Err
 }
 
 func printComparison(w io.Writer, c *alike.Comparison, most int) {

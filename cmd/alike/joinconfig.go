@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
@@ -99,6 +100,7 @@ func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
 		if err != nil {
 			return s, err
 		}
+		data, _ = bom.Text(data)
 		d := json.NewDecoder(strings.NewReader(string(data)))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&s); err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/stage"
 )
@@ -55,6 +56,17 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"lost":       cmdLost,
 	"quiets":     cmdQuiets,
 	"spoil":      cmdSpoil,
+	"utf16":      cmdUTF16,
+}
+
+// utf16 FROM TO [be]: TO is the text FROM in UTF-16 with its mark, little-endian unless told otherwise.
+func cmdUTF16(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && (len(args) == 2 || len(args) == 3), "utf16 FROM TO [be]")
+	e := bom.UTF16LE
+	if len(args) == 3 {
+		e = bom.UTF16BE
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), e.AppendBack(nil, []byte("\ufeff"+ts.ReadFile(args[0]))), 0o666))
 }
 
 // runplan PLAN [CODE]: all tasks of all stages of a plan run, the last of a stage first. Each ends with the exit code 0,

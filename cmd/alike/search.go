@@ -29,7 +29,9 @@ is CSV: query,id,similarity, for each query the most similar first, and among eq
 the one that was added to the index first. The similarity is exact. With --json it is an
 object a line for each query: query, and matches with id, similarity, the columns that
 the index stores and, with --passages, the passages of at least a shingle's length that
-both share: tokens, and the places in bytes in the query (a) and the document (b).
+both share: tokens, and the places in bytes in the query (a) and the document (b). These are
+bytes of the file if it is one document, where a byte order mark counts; of a record of JSONL,
+CSV, TSV or Parquet, or a line, they are bytes of the decoded text.
 
 With --measure containment the similarity is how much of the query is in the document:
 that finds the source of a paragraph in a long text.

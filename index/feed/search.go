@@ -85,6 +85,7 @@ func (w *searcher) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 			found.ID = f.Source().AppendID(nil, line+r.Line)
 		}
 		o := w.Options
+		o.Encoding = r.Encoding
 		found.Matches, found.Err = w.searcher.Search(r.Text, o)
 		if w.OrExact && errors.Is(found.Err, index.ErrRecall) {
 			o.Exact = true

@@ -32,6 +32,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/internal/intake"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/hashing"
 )
@@ -166,12 +167,18 @@ type run struct {
 	replays   atomic.Bool // replay is not nil; read by Prepare
 }
 
-// begin writes the header of a table.
+// begin writes the header of a table. That of other files, a byte order mark, is known with their first block.
 func (r *run) begin(f *corpus.File) error {
-	if header := f.Header(); len(header) > 0 {
-		if _, err := r.Out.Write(header); err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
+	if len(f.Columns()) == 0 {
+		return nil
+	}
+	return r.head(f.Header())
+}
+
+// head writes what stands before the records.
+func (r *run) head(header []byte) error {
+	if _, err := r.Out.Write(header); err != nil {
+		return fmt.Errorf("output: %w", err)
 	}
 	return nil
 }
@@ -183,11 +190,13 @@ type worker struct {
 	batch  *index.Batch
 	timeAt int // place of the time among the fields
 
-	records []recordOf
-	raw     []byte // of all records, one after the other
-	out     []byte
-	dropped []byte
-	id      []byte
+	mark     []byte       // byte order mark, of the first block
+	encoding bom.Encoding // of raw
+	records  []recordOf
+	raw      []byte // of all records, one after the other
+	out      []byte
+	dropped  []byte
+	id       []byte
 
 	hashes    []uint64         // hash of each readable record, if the index has a history
 	documents []index.Document // the readable records, while there may be a replay
@@ -207,6 +216,10 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 	w.records, w.raw, w.id = w.records[:0], w.raw[:0], w.id[:0]
 	w.hashes, w.documents, w.passed = w.hashes[:0], w.documents[:0], 0
 	replays := w.replays.Load()
+	w.mark, w.encoding = nil, f.Encoding()
+	if b.Seq == 0 && len(f.Columns()) == 0 {
+		w.mark = f.Header()
+	}
 	w.parser.Start(f, b)
 	for r := (corpus.Record{}); w.parser.Next(&r); {
 		w.records = append(w.records, w.record(f, &r, line, replays))
@@ -250,6 +263,11 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 
 // Commit implements intake.Worker. It decides about the records and writes them.
 func (w *worker) Commit() error {
+	if len(w.mark) > 0 {
+		if err := w.head(w.mark); err != nil {
+			return err
+		}
+	}
 	for i := range w.records {
 		w.summary.Read++
 		if p := w.records[i].problem; p != nil {
@@ -351,7 +369,7 @@ func (w *worker) one(raw, id []byte, v *index.Verdict) {
 		return
 	case w.Tag:
 		w.summary.Tagged++
-		w.out = appendTagged(w.out, raw, v)
+		w.out = w.appendTagged(w.out, raw, v)
 	default:
 		w.summary.Dropped++
 	}
@@ -360,6 +378,14 @@ func (w *worker) one(raw, id []byte, v *index.Verdict) {
 		w.dropped = appendQuoted(append(w.dropped, `,"duplicate_of":`...), v.Of)
 		w.dropped = append(appendSimilarity(append(w.dropped, `,"similarity":`...), v.Similarity), "}\n"...)
 	}
+}
+
+// appendTagged appends a record with two more fields.
+func (w *worker) appendTagged(dst, raw []byte, v *index.Verdict) []byte {
+	if !w.encoding.Wide() {
+		return appendTagged(dst, raw, v)
+	}
+	return w.encoding.AppendBack(dst, appendTagged(nil, w.encoding.Append(nil, raw), v))
 }
 
 // appendTagged appends an object of JSON with two more fields.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
@@ -89,7 +90,7 @@ func readPermutations(path string) (minhash.Scheme, error) {
 		return minhash.Scheme{}, setting.Errorf("%s: %w", setting.Permutations, err)
 	}
 	defer file.Close()
-	numbers, err := minhash.ReadNumbers(file)
+	numbers, err := minhash.ReadNumbers(bom.NewReader(file))
 	if err != nil {
 		return minhash.Scheme{}, setting.Errorf("%s %s: %w", setting.Permutations, path, err)
 	}

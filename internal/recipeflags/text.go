@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
@@ -101,5 +102,6 @@ func readStopWords(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	data, _ = bom.Text(data)
 	return strings.Fields(string(data)), nil
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,13 +58,21 @@ func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o 
 }
 
 func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Writer, o corpus.Options, kept func(position uint64) bool) error {
-	if _, err := w.Write(f.Header()); err != nil {
-		return err
-	}
 	parser := corpus.NewParser(o)
 	var record corpus.Record
-	number := uint64(0)
-	return eachBlockOf(ctx, f, told, func(b *corpus.Block) error {
+	number, headed := uint64(0), false
+	head := func() error { // a byte order mark is known only when a block was read
+		if headed {
+			return nil
+		}
+		headed = true
+		_, err := w.Write(f.Header())
+		return err
+	}
+	err := eachBlockOf(ctx, f, told, func(b *corpus.Block) error {
+		if err := head(); err != nil {
+			return err
+		}
 		parser.Start(f, b)
 		for ; parser.NextRaw(&record); number++ {
 			if !kept(file<<32 | number) {
@@ -75,6 +84,7 @@ func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Wri
 		}
 		return ctx.Err()
 	})
+	return cmp.Or(err, head())
 }
 
 // Summary adds up the counts of all tasks. Dedup writes it to its output folder.
