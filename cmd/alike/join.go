@@ -114,7 +114,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	skipped.flush()
-	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(w, r, names, c.With, format, f.probability) })
+	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(cmd.Context(), w, r, names, c.With, format, f.probability) })
 	if err != nil {
 		return err
 	}
