@@ -77,15 +77,13 @@ func newCompare() *cobra.Command {
 			if _, err := keepApart([]string{"-"}, append(slices.Concat(text.reads(), scheme.reads()), args...)); err != nil {
 				return err
 			}
-			a, err := readText(cmd, args[0])
-			if err != nil {
-				return err
+			var texts [2][]byte
+			for i := range texts {
+				if texts[i], err = readText(cmd, args[i]); err != nil {
+					return err
+				}
 			}
-			b, err := readText(cmd, args[1])
-			if err != nil {
-				return err
-			}
-			comparison, err := alike.Compare(a, b, options, schemes...)
+			comparison, err := unless(cmd.Context(), func() (*alike.Comparison, error) { return alike.Compare(texts[0], texts[1], options, schemes...) })
 			if err != nil {
 				return err
 			}

@@ -98,7 +98,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	var truth *alike.Truth
 	if f.truth != "" { // before the work, so that an unreadable file is reported at once
-		if truth, err = alike.ReadTruth(f.truth); err != nil {
+		if truth, err = unless(cmd.Context(), func() (*alike.Truth, error) { return alike.ReadTruth(f.truth) }); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ import (
 type outputFile struct {
 	io.Writer
 	ctx    context.Context // of the command: when it has ended, nothing more is written
-	file   *corpus.Writer // nil: not a file
+	file   *corpus.Writer  // nil: not a file
 	device *os.File
 }
 

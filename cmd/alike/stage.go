@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/corpus/objects"
-	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/lsh"
@@ -53,15 +52,8 @@ func newStage() *cobra.Command {
 			if plan == "" {
 				return usagef("--plan is missing: name what alike plan has written")
 			}
-			written := named(dedup.StandardError)
-			if args[0] == "list" || args[0] == packStage || pipe || print || asJSON {
-				written = append(written, "-")
-			}
-			from := named(plan)
-			if args[0] == packStage || pipe {
-				from = append(from, "-")
-			}
-			if err := dedup.Apart(written, from); err != nil {
+			piped := pipe || args[0] == packStage
+			if err := streamsOfStage(plan, piped, piped || print || asJSON || args[0] == "list"); err != nil {
 				return err
 			}
 			buckets := new(objects.Store).Bucket
@@ -109,6 +101,19 @@ func newStage() *cobra.Command {
 	f.BoolVar(&quiet, "quiet", false, "no list of skipped records")
 	f.SortFlags = false
 	return cmd
+}
+
+// streamsOfStage checks the standard streams that a task reads or writes.
+func streamsOfStage(plan string, reads, writes bool) error {
+	read, written := named(plan), named()
+	if reads {
+		read = append(read, "-")
+	}
+	if writes {
+		written = append(written, "-")
+	}
+	_, err := keepApart(written, read)
+	return err
 }
 
 func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, asJSON bool, o runner.Options) error {
