@@ -79,15 +79,11 @@ func newCompare() *cobra.Command {
 			if _, err := keepApart([]string{"-"}, append(slices.Concat(text.Reads(), scheme.Reads()), args...)); err != nil {
 				return err
 			}
-			a, err := readText(cmd, args[0])
+			a, b, err := readTexts(cmd, args)
 			if err != nil {
 				return err
 			}
-			b, err := readText(cmd, args[1])
-			if err != nil {
-				return err
-			}
-			comparison, err := alike.Compare(a, b, options, schemes...)
+			comparison, err := unless(cmd.Context(), func() (*alike.Comparison, error) { return alike.Compare(a, b, options, schemes...) })
 			if err != nil {
 				return err
 			}
@@ -141,6 +137,14 @@ func printMeasure(w io.Writer, c *alike.Comparison, m measure.Measure) {
 	default:
 		fmt.Fprintf(w, "%s %.6f\n", m, c.Similarity(m))
 	}
+}
+
+// readTexts reads the two texts.
+func readTexts(cmd *cobra.Command, args []string) (a, b []byte, err error) {
+	if a, err = readText(cmd, args[0]); err == nil {
+		b, err = readText(cmd, args[1])
+	}
+	return a, b, err
 }
 
 // readText reads the bytes of a document as a corpus would: a file, decompressed according to its name, a pipe,

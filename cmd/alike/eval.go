@@ -52,7 +52,7 @@ func newEval() *cobra.Command {
 				if cmd.Flags().Changed("min-similarity") {
 					return usagef("--min-similarity is for pairs, not for --clusters")
 				}
-				scores, err := alike.ScoreClusters(args[0], args[1], options...)
+				scores, err := unless(cmd.Context(), func() (*alike.ClusterScores, error) { return alike.ScoreClusters(args[0], args[1], options...) })
 				if err != nil {
 					return err
 				}
@@ -62,7 +62,9 @@ func newEval() *cobra.Command {
 				printClusterScores(printed(cmd), scores)
 				return nil
 			}
-			scores, err := alike.ScorePairs(args[0], args[1], minSimilarity, options...)
+			scores, err := unless(cmd.Context(), func() (*alike.PairScores, error) {
+				return alike.ScorePairs(args[0], args[1], minSimilarity, options...)
+			})
 			if err != nil {
 				return err
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -382,7 +381,7 @@ func newIndexCompact() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withIndex(args[0], false, 0, func(x *index.Index) error {
 				before := x.Stats().StoreBytes
-				if err := x.Compact(context.WithoutCancel(cmd.Context())); err != nil {
+				if err := x.Compact(cmd.Context()); err != nil {
 					return err
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s before\n", humanize.IBytes(uint64(x.Stats().StoreBytes)), humanize.IBytes(uint64(before)))

@@ -99,7 +99,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	var truth *alike.Truth
 	if f.truth != "" { // before the work, so that an unreadable file is reported at once
-		if truth, err = alike.ReadTruth(f.truth); err != nil {
+		if truth, err = unless(cmd.Context(), func() (*alike.Truth, error) { return alike.ReadTruth(f.truth) }); err != nil {
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(w, r, names, c.With, format, f.probability) })
+	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(cmd.Context(), w, r, names, c.With, format, f.probability) })
 	if err != nil {
 		return err
 	}

@@ -125,8 +125,10 @@ type labelling struct {
 func (s *labelling) run(cmd *cobra.Command) error {
 	keys := bufio.NewReader(cmd.InOrStdin())
 	read := func() (rune, error) {
-		r, _, err := keys.ReadRune()
-		return unicode.ToLower(r), err
+		return unless(cmd.Context(), func() (rune, error) {
+			r, _, err := keys.ReadRune()
+			return unicode.ToLower(r), err
+		})
 	}
 	s.marks, s.width = [2]string{"[", "]"}, 100
 	in, ok := cmd.InOrStdin().(*os.File)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/linkage"
 )
 
 const learnHelp = `Learn how to join the records of two tables, or of one, from pairs that are known
@@ -70,7 +71,7 @@ func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) (err 
 	if err := checkEnding("-o", f.output, jsonEndings); err != nil {
 		return err
 	}
-	labels, err := alike.ReadLabels(truth)
+	labels, err := unless(cmd.Context(), func() (linkage.Labels, error) { return alike.ReadLabels(truth) })
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,13 +22,15 @@ import (
 // file or object that gets its name when it is complete.
 type outputFile struct {
 	io.Writer
-	file   *corpus.Writer // nil: not a file
+	ctx    context.Context // of the command: when it has ended, nothing more is written
+	file   *corpus.Writer  // nil: not a file
 	device *os.File
 }
 
 // open opens the output. alike.Config.Outputs has checked that it is not an input. A file or object
 // is compressed when its name says so.
 func (o *outputFile) open(cmd *cobra.Command, path string) error {
+	o.ctx = cmd.Context()
 	if path == "" || path == "-" {
 		o.Writer = cmd.OutOrStdout()
 		return nil
@@ -77,6 +80,14 @@ func filesBelow(dir string) (files []string) {
 		return nil // opening the folder reports what is wrong with it
 	})
 	return files
+}
+
+// Write writes unless the command was interrupted.
+func (o *outputFile) Write(p []byte) (int, error) {
+	if err := o.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return o.Writer.Write(p)
 }
 
 // writeOutput calls write to fill an output, which appears when it is complete.

@@ -61,15 +61,8 @@ func newStage() *cobra.Command {
 			if plan == "" {
 				return usagef("--plan is missing: name what alike plan has written")
 			}
-			written := named(dedup.StandardError)
-			if args[0] == "list" || args[0] == packStage || pipe || print || asJSON {
-				written = append(written, "-")
-			}
-			from := named(plan)
-			if args[0] == packStage || pipe {
-				from = append(from, "-")
-			}
-			if err := dedup.Apart(written, from); err != nil {
+			piped := pipe || args[0] == packStage
+			if err := streamsOfStage(plan, piped, piped || print || asJSON || args[0] == "list"); err != nil {
 				return err
 			}
 			buckets := new(objects.Store).Bucket
@@ -93,7 +86,7 @@ func newStage() *cobra.Command {
 				}
 			}
 			limitHeap(o.Memory)
-			list, err := stageSkipList(cmd, p, plan, skippedFile, pipe || args[0] == packStage)
+			list, err := stageSkipList(cmd, p, plan, skippedFile, piped)
 			if err != nil {
 				return err
 			}
@@ -123,6 +116,19 @@ func newStage() *cobra.Command {
 	f.StringVar(&skippedFile, "skipped", "", "for the stages that read the inputs, and write: "+skippedHelp+"; a file for each task")
 	f.SortFlags = false
 	return cmd
+}
+
+// streamsOfStage checks the standard streams that a task reads or writes.
+func streamsOfStage(plan string, reads, writes bool) error {
+	read, written := named(plan), named()
+	if reads {
+		read = append(read, "-")
+	}
+	if writes {
+		written = append(written, "-")
+	}
+	_, err := keepApart(written, read)
+	return err
 }
 
 // stageSkipList returns the list of what a task skips, nil for none.
