@@ -61,15 +61,8 @@ func newStage() *cobra.Command {
 			if plan == "" {
 				return usagef("--plan is missing: name what alike plan has written")
 			}
-			written := named(dedup.StandardError)
-			if args[0] == "list" || args[0] == packStage || pipe || print || asJSON {
-				written = append(written, "-")
-			}
-			from := named(plan)
-			if args[0] == packStage || pipe {
-				from = append(from, "-")
-			}
-			if err := dedup.Apart(written, from); err != nil {
+			piped := pipe || args[0] == packStage
+			if err := stageApart(plan, piped, piped || print || asJSON || args[0] == "list"); err != nil {
 				return err
 			}
 			buckets := new(objects.Store).Bucket
@@ -93,7 +86,7 @@ func newStage() *cobra.Command {
 				}
 			}
 			limitHeap(o.Memory)
-			list, err := stageSkipList(cmd, p, plan, skippedFile, pipe || args[0] == packStage)
+			list, err := stageSkipList(cmd, p, plan, skippedFile, piped)
 			if err != nil {
 				return err
 			}
@@ -123,6 +116,18 @@ func newStage() *cobra.Command {
 	f.StringVar(&skippedFile, "skipped", "", "for the stages that read the inputs, and write: "+skippedHelp+"; a file for each task")
 	f.SortFlags = false
 	return cmd
+}
+
+// stageApart holds the plan and the standard streams of a task apart.
+func stageApart(plan string, reads, writes bool) error {
+	written, from := named(dedup.StandardError), named(plan)
+	if writes {
+		written = append(written, "-")
+	}
+	if reads {
+		from = append(from, "-")
+	}
+	return dedup.Apart(written, from)
 }
 
 // stageSkipList returns the list of what a task skips, nil for none.
