@@ -23,6 +23,14 @@ func (s Source) Ends(ctx context.Context, o Options) (string, error) {
 		return "", err
 	}
 	defer at.Close()
+	ends, err := endsOf(at)
+	if err != nil {
+		return "", &Problem{Path: s.Label(), Err: err}
+	}
+	return ends, nil
+}
+
+func endsOf(at RandomAccess) (string, error) {
 	size := at.Size()
 	h := sha256.New()
 	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
@@ -31,8 +39,25 @@ func (s Source) Ends(ctx context.Context, o Options) (string, error) {
 		io.NewSectionReader(at, max(size-endBytes, endBytes), endBytes), // of what the first part has left
 	} {
 		if _, err := io.Copy(h, part); err != nil {
-			return "", &Problem{Path: s.Label(), Err: err}
+			return "", err
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+// localEnds returns what State says about the ends of a file that the system tells too little about; "": nothing.
+func (s Source) localEnds() string {
+	if s.changed != 0 || s.object != nil || s.copied != nil {
+		return ""
+	}
+	at, err := s.openFile()
+	if err != nil {
+		return ", cannot be read"
+	}
+	defer at.Close()
+	ends, err := endsOf(at)
+	if err != nil {
+		return ", cannot be read"
+	}
+	return ", ends " + ends
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -42,6 +43,21 @@ func TestEndsTellAFileThatWasWrittenAgain(t *testing.T) {
 		if ends(content) != was {
 			t.Errorf("the same %d bytes have other ends", size)
 		}
+	}
+	state := func(content string) string {
+		ends([]byte(content))
+		found, _, err := Find(t.Context(), []string{path}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known := found[0].changed != 0; known == strings.Contains(found[0].State(), "ends") {
+			t.Errorf("the system knows times of changes: %v, the state is %q", known, found[0].State())
+		}
+		found[0].changed, found[0].inode = 0, 0 // as on a system that has neither
+		return found[0].State()
+	}
+	if state("one, two\n") == state("one, too\n") {
+		t.Error("a file that was written again has its old state")
 	}
 	if ends(make([]byte, 3*endBytes)) == ends(make([]byte, 4*endBytes)) {
 		t.Error("files of other sizes have the same ends")

@@ -96,7 +96,7 @@ func (s Source) ReadRange(ctx context.Context, p []byte, off int64) error {
 
 // State identifies one state of the source's bytes: size, modification time, version and,
 // where the system has them, the file's inode number and the time of its last status
-// change. For a stream nothing is known.
+// change, which no program can set; otherwise Ends. For a stream nothing is known.
 func (s Source) State() string {
 	if s.Stream {
 		return "stream"
@@ -108,7 +108,7 @@ func (s Source) State() string {
 	if s.Version != "" {
 		state += ", version " + s.Version
 	}
-	return state
+	return state + s.localEnds()
 }
 
 // AppendID appends the id of a record that has none of its own: the path of a text,

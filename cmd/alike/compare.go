@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -74,6 +75,9 @@ func newCompare() *cobra.Command {
 			if args[0] == "-" && args[1] == "-" {
 				return usagef("only one of the two texts can come from standard input")
 			}
+			if _, err := keepApart([]string{"-"}, append(slices.Concat(text.Reads(), scheme.Reads()), args...)); err != nil {
+				return err
+			}
 			a, err := readText(cmd, args[0])
 			if err != nil {
 				return err
@@ -89,8 +93,9 @@ func newCompare() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd, measured(comparison, m))
 			}
-			printMeasure(cmd.OutOrStdout(), comparison, m)
-			printComparison(cmd.OutOrStdout(), comparison, most)
+			out := printed(cmd)
+			printMeasure(out, comparison, m)
+			printComparison(out, comparison, most)
 			return nil
 		},
 	}

@@ -108,7 +108,7 @@ func (f *dedupFlags) apply(c *alike.Config) (err error) {
 		return usagef("-o DIR is missing: name a folder for the output")
 	}
 	c.Output, c.Against, c.IDsOnly, c.NoSync, c.Star = f.output, f.against, f.idsOnly, f.noSync, f.mode.value == star
-	if f.input.json {
+	if f.input.json || f.dryRun {
 		c.Outputs = append(c.Outputs, "-")
 	}
 	if c.Keep, err = cluster.ParseKeep(f.keep); err != nil {
@@ -184,7 +184,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: flags.writes(), Reads: flags.reads()}
+	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: append(flags.writes(), dedup.StandardError), Reads: flags.reads()}
 	if c.Timings {
 		c.Outputs = append(c.Outputs, f.input.timings)
 	}
@@ -262,6 +262,6 @@ func printPlan(cmd *cobra.Command, f *inputFlags, c alike.Config) error {
 	if e.WorkBytes > 0 {
 		rows[3][1] += ", about " + size(e.WorkBytes) + " in the work folder"
 	}
-	printRows(cmd.OutOrStdout(), rows)
+	printRows(printed(cmd), rows)
 	return nil
 }

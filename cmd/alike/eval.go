@@ -41,6 +41,9 @@ func newEval() *cobra.Command {
 		Example: evalExamples,
 		Args:    exactly(2, "name the found pairs and the true ones"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := keepApart([]string{"-"}, args); err != nil {
+				return err
+			}
 			options := []alike.ScoreOption{
 				alike.Header(alike.HeaderMode(header.value)),
 				alike.Notices(func(n alike.Notice) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s\n", n.Explain(flagOf)) }),
@@ -56,7 +59,7 @@ func newEval() *cobra.Command {
 				if asJSON {
 					return printJSON(cmd, scores)
 				}
-				printClusterScores(cmd.OutOrStdout(), scores)
+				printClusterScores(printed(cmd), scores)
 				return nil
 			}
 			scores, err := alike.ScorePairs(args[0], args[1], minSimilarity, options...)
@@ -66,7 +69,7 @@ func newEval() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd, scores)
 			}
-			printPairScores(cmd.OutOrStdout(), scores)
+			printPairScores(printed(cmd), scores)
 			return nil
 		},
 	}

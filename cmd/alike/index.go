@@ -98,7 +98,7 @@ func newIndexBuild() *cobra.Command {
 			if err := checkIndex(o); err != nil {
 				return err
 			}
-			if err := keepApart(&c.Corpus, c.Inputs, f.input.skipped); err != nil {
+			if c.Corpus.Visit, err = keepApartFromIndex(args[0], named(f.input.skipped), append(c.Reads, args[1:]...)); err != nil {
 				return err
 			}
 			sources, problems, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
@@ -177,6 +177,9 @@ id replaces none: where its name file:line is taken, it becomes file:line#hash.`
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := input.reading(cmd, args[1:])
 			if err != nil {
+				return err
+			}
+			if c.Visit, err = keepApartFromIndex(args[0], named(input.skipped), args[1:]); err != nil {
 				return err
 			}
 			sources, problems, err := corpus.Find(cmd.Context(), args[1:], c)
@@ -304,8 +307,11 @@ func newIndexInfo() *cobra.Command {
 		Short: "Print the settings of an index and what it holds",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
+				return err
+			}
 			return withIndex(args[0], true, 0, func(x *index.Index) error {
-				printInfo(cmd.OutOrStdout(), x)
+				printInfo(printed(cmd), x)
 				return nil
 			})
 		},
@@ -345,11 +351,15 @@ func newIndexCheck() *cobra.Command {
 		Short: "Read and compare everything in an index, and name what is damaged",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
+				return err
+			}
+			out := printed(cmd)
 			return withIndex(args[0], true, 0, func(x *index.Index) error {
 				damages := int64(0)
 				documents, err := x.Verify(cmd.Context(), func(d index.Damage) {
 					damages++
-					fmt.Fprintln(cmd.OutOrStdout(), visible(d.Error()))
+					fmt.Fprintln(out, d.Error())
 				})
 				if err != nil {
 					return err

@@ -72,6 +72,7 @@ func (f *inputFlags) apply(c *alike.Config) error {
 	c.OnError = dedup.OnError(f.onError.value)
 	c.Threads = f.threads
 	c.Work, c.Fresh = f.work, f.fresh
+	c.Outputs = append(c.Outputs, dedup.StandardError)
 	if c.Timings = f.timings != ""; c.Timings {
 		c.Outputs = append(c.Outputs, f.timings)
 	}
@@ -152,7 +153,7 @@ func (f *inputFlags) reading(cmd *cobra.Command, inputs []string) (corpus.Option
 		return c.Corpus, err
 	}
 	useObjects(cmd, &c.Corpus)
-	return c.Corpus, keepApart(&c.Corpus, inputs, f.skipped)
+	return c.Corpus, nil
 }
 
 // skipping returns what reports records that cannot be read. The caller calls end.

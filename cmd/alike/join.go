@@ -90,7 +90,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := keepApart(&c.Corpus, append(f.reads(), c.Left, c.Right), append(f.writes(), cmp.Or(f.output, "-"))...); err != nil {
+	if c.Corpus.Visit, err = keepApart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
 		return err
 	}
 	format, err := f.linkFormat()

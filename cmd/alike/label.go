@@ -75,6 +75,9 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if c.Corpus.Visit, err = keepApart(append(f.writes(), "-", f.output), append(f.reads(), "-", c.Left, c.Right)); err != nil {
+		return err
+	}
 	s := labelling{path: f.output, out: cmd.OutOrStdout(), names: labelNames(c.Right == "")}
 	var labelled bool
 	s.verdicts, labelled, err = alike.ReadVerdicts(f.output)
@@ -84,9 +87,6 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 		return err
 	case !labelled:
 		return fmt.Errorf("%s has no column of labels: it is left as it is; name another file", f.output)
-	}
-	if err := keepApart(&c.Corpus, append(f.reads(), c.Left, c.Right), append(f.writes(), f.output)...); err != nil {
-		return err
 	}
 	skipped := f.skipping(cmd, &c)
 	defer func() { err = skipped.end(err) }()
@@ -217,7 +217,7 @@ func (s *labelling) end() {
 			no++
 		}
 	}
-	fmt.Fprintf(s.out, "\n%s: %d yes, %d no, %d unsure\n", s.path, yes, no, len(s.verdicts)-yes-no)
+	fmt.Fprintf(s.out, "\n%s: %d yes, %d no, %d unsure\n", fault.Shown(s.path), yes, no, len(s.verdicts)-yes-no)
 }
 
 // save writes all labels to a file that replaces the one before when it is complete.

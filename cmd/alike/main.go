@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/signal"
@@ -19,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -51,8 +53,12 @@ func run() int {
 
 // exitCode reports what has ended a command and returns the exit code.
 func exitCode(cmd *cobra.Command, err error) int {
+	stderr := cmd.ErrOrStderr()
+	if dedup.Mutes(err) {
+		stderr = io.Discard
+	}
 	say := func(message string) {
-		fmt.Fprintf(os.Stderr, "alike: %s\n", strings.ReplaceAll(visible(message), "\n", "\nalike: "))
+		fmt.Fprintf(stderr, "alike: %s\n", strings.ReplaceAll(message, "\n", "\nalike: "))
 	}
 	var usage usageError
 	var file *fs.PathError
@@ -167,6 +173,7 @@ func newRoot(args []string) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(explainFlag)
 	root.SetArgs(args)
+	root.SetErr(&printer{to: os.Stderr})
 	root.AddCommand(newCommands(args)...)
 	root.InitDefaultHelpFlag() // so that the word behind --help is not taken for its value
 	root.InitDefaultHelpCmd()

@@ -52,6 +52,9 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"manyfiles":  cmdManyFiles,
 	"runplan":    cmdRunPlan,
 	"linked":     cmdLinked,
+	"lost":       cmdLost,
+	"quiets":     cmdQuiets,
+	"spoil":      cmdSpoil,
 }
 
 // runplan PLAN [CODE]: all tasks of all stages of a plan run, the last of a stage first. Each ends with the exit code 0,

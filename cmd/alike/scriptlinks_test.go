@@ -111,3 +111,12 @@ func listing(ts *testscript.TestScript, dir string) string {
 	}))
 	return b.String()
 }
+
+// lost PROGRAM ARG...: the program refuses to run without standard output.
+func cmdLost(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) > 0, "lost PROGRAM ARG...")
+	cmdExits(ts, false, append([]string{"1", "sh", "-c", `"$@" < a.jsonl >&-`, "sh"}, args...))
+	if stderr := ts.ReadFile("stderr"); !strings.Contains(stderr, "standard output is closed") {
+		ts.Fatalf("%v without standard output: %s", args, stderr)
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/feed"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/measure"
 )
@@ -97,6 +98,9 @@ func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error 
 	if err != nil {
 		return err
 	}
+	if c.Visit, err = keepApart([]string{"-", f.input.skipped}, append(filesBelow(dir), queries...)); err != nil {
+		return err
+	}
 	sources, problems, err := corpus.Find(cmd.Context(), queries, c)
 	if err != nil {
 		return err
@@ -149,7 +153,7 @@ func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus
 	s, err := feed.Search(cmd.Context(), q, func(found feed.Found) error {
 		if found.Err != nil {
 			refused++
-			fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s: %s\n", visible(string(found.ID)), visible(alike.Explain(found.Err, flagOf)))
+			fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s: %s\n", fault.Shown(string(found.ID)), alike.Explain(found.Err, flagOf))
 			return nil
 		}
 		if found.Exact {

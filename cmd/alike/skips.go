@@ -18,7 +18,6 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -236,11 +235,5 @@ func (l *skipList) end(err error) error {
 	if e := l.commit(); e != nil {
 		return l.failed(e)
 	}
-	return err
-}
-
-// keepApart makes o check that no input is a file that the command writes, by whatever name; "" is none.
-func keepApart(o *corpus.Options, reads []string, writes ...string) (err error) {
-	o.Visit, err = dedup.ApartVisit(writes, reads)
 	return err
 }

@@ -61,6 +61,17 @@ func newStage() *cobra.Command {
 			if plan == "" {
 				return usagef("--plan is missing: name what alike plan has written")
 			}
+			written := named(dedup.StandardError)
+			if args[0] == "list" || args[0] == packStage || pipe || print || asJSON {
+				written = append(written, "-")
+			}
+			from := named(plan)
+			if args[0] == packStage || pipe {
+				from = append(from, "-")
+			}
+			if err := dedup.Apart(written, from); err != nil {
+				return err
+			}
 			buckets := new(objects.Store).Bucket
 			p, err := runner.Open(cmd.Context(), plan, buckets)
 			if err != nil {
@@ -126,7 +137,7 @@ func stageSkipList(cmd *cobra.Command, p *runner.Plan, plan, path string, engine
 	for _, f := range p.Files {
 		reads = append(reads, f.Path)
 	}
-	return newSkipList(cmd, path), errors.Join(checkSkipped(path), dedup.Apart([]string{path}, reads))
+	return newSkipList(cmd, path), errors.Join(checkSkipped(path), dedup.Apart([]string{path, "-", dedup.StandardError}, reads))
 }
 
 func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, asJSON, quiet bool, o runner.Options) error {
@@ -193,8 +204,9 @@ func listStages(cmd *cobra.Command, p *runner.Plan, asJSON bool) error {
 			Streams map[string]stage.Stream `json:"streams"` // by name, with their numbers in blocks
 		}{p.Digest, stages, stage.Streams()})
 	}
+	out := printed(cmd)
 	for _, s := range stages {
-		fmt.Fprintln(cmd.OutOrStdout(), s.Name, s.Tasks)
+		fmt.Fprintln(out, s.Name, s.Tasks)
 	}
 	return nil
 }

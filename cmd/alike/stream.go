@@ -114,7 +114,7 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if f.tag && cmp.Or(c.Corpus.Format, corpus.JSONL) != corpus.JSONL {
 		return usagef("--tag adds fields to JSON objects: for --format %s take --duplicates", c.Corpus.Format)
 	}
-	if err := keepApart(&c.Corpus, nil, f.duplicates, f.input.skipped, "-"); err != nil {
+	if c.Corpus.Visit, err = keepApartFromIndex(f.state, []string{"-", f.duplicates, f.input.skipped}, append(c.Reads, "-")); err != nil {
 		return err
 	}
 	sources, _, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)

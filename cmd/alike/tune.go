@@ -57,6 +57,9 @@ func newTune() *cobra.Command {
 			if _, err := minhash.OPH(hashes, bits, 1); err != nil {
 				return usageError{err}
 			}
+			if _, err := keepApart([]string{"-"}, nil); err != nil {
+				return err
+			}
 			tuning, err := alike.TuneFor(limit, recall, hashes, bits)
 			if err != nil {
 				return usageError{err}
@@ -64,7 +67,7 @@ func newTune() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd, tuning)
 			}
-			printTuning(cmd.OutOrStdout(), tuning)
+			printTuning(printed(cmd), tuning)
 			return nil
 		},
 	}

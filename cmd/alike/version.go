@@ -17,6 +17,9 @@ func newVersion() *cobra.Command {
 		Short: "Print the version and the default schemes",
 		Args:  exactly(0, "there is nothing to name"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := keepApart([]string{"-"}, nil); err != nil {
+				return err
+			}
 			printVersion(cmd)
 			return nil
 		},
