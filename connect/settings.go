@@ -76,7 +76,6 @@ func fieldOf(flag string) string {
 // description returns what a flag does, for the documentation of its field.
 func description(f *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(f)
-	usage = strings.ToUpper(usage[:1]) + usage[1:]
 	if f.DefValue == "" || f.DefValue == "0" || strings.Contains(usage, "(default") {
 		return usage + "."
 	}

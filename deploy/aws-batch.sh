@@ -8,6 +8,7 @@ queue=${QUEUE:?set QUEUE to a job queue}
 definition=${DEFINITION:?set DEFINITION to a job definition whose image has alike}
 most=10000
 
+stages=$(alike stage list --plan "$plan")
 after=()
 while read -r stage tasks; do
   elements=$((tasks < most ? tasks : most))
@@ -21,7 +22,7 @@ while read -r stage tasks; do
   overrides=$(jq -cn --arg loop "$loop" --arg tasks "$tasks" --arg elements "$elements" --arg stage "$stage" --arg plan "$plan" \
     '{command: ["sh", "-c", $loop, $tasks, $elements, $stage, $plan]}')
   job=$(aws batch submit-job --job-name "alike-$stage" --job-queue "$queue" --job-definition "$definition" \
-    --retry-strategy attempts=5 --container-overrides "$overrides" "${array[@]}" "${after[@]}" --query jobId --output text)
+    --retry-strategy attempts=5 --container-overrides "$overrides" ${array[@]+"${array[@]}"} ${after[@]+"${after[@]}"} --query jobId --output text)
   echo "$stage: job $job, $tasks tasks"
   after=(--depends-on "jobId=$job")
-done < <(alike stage list --plan "$plan")
+done <<<"$stages"

@@ -153,7 +153,8 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	skipped := newSkips(say, f.input.quiet, list)
 	skipped.fail = c.OnError == dedup.OnErrorFail
 	if f.metrics != "" {
-		stop, err := serveMetrics(f.metrics, x)
+		config.Counts = new(stream.Counts)
+		stop, err := serveMetrics(f.metrics, x, config.Counts)
 		if err != nil {
 			return fmt.Errorf("--metrics: %w", err)
 		}

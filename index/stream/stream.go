@@ -56,7 +56,8 @@ type Config struct {
 	// OnSkip, if set, receives every record that cannot be read, in order. Such a record is not written. If OnSkip
 	// returns an error, Run returns that error.
 	OnSkip  func(*corpus.Problem) error
-	Threads int // 0: all processors
+	Counts  *Counts // if set: counts while the stream runs
+	Threads int     // 0: all processors
 	// SyncEvery is how often kept records are made durable; 0: DefaultSyncEvery. Records that are written
 	// but not durable span at most two such intervals: if the disk takes longer, the stream waits for it.
 	SyncEvery time.Duration
@@ -108,6 +109,7 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 	go func() { synced <- r.syncEvery(syncing, stop) }()
 	err = intake.Read(syncing, []corpus.Source{c.Source}, c.Corpus, r.begin, workers)
 	stop()
+	c.Counts.replay(r.summary.Replayed)
 	if e := <-synced; e != nil {
 		err = e
 	}
@@ -224,7 +226,7 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 	if w.TimeField != "" {
 		at, err := ParseTime(r.Fields[w.timeAt])
 		if err != nil {
-			return problem(fmt.Errorf("field %s: %w", fault.Shown(w.TimeField), err))
+			return problem(fault.Because(ErrTime, "field %s: %v", fault.Shown(w.TimeField), err))
 		}
 		d.Time = at
 	}
@@ -261,6 +263,7 @@ func (w *worker) Commit() error {
 			return err
 		}
 		w.batch.Drop(w.passed)
+		w.countReplayed()
 	}
 	if w.batch.Len() == 0 {
 		return nil
@@ -279,6 +282,15 @@ func (w *worker) Commit() error {
 	return cmp.Or(unwritten, err)
 }
 
+// countReplayed counts the replayed records without those that may turn out to be new.
+func (w *worker) countReplayed() {
+	n := w.summary.Replayed
+	if w.replay != nil {
+		n -= int64(len(w.replay.withheld))
+	}
+	w.Counts.replay(n)
+}
+
 // Damaged implements intake.Worker.
 func (w *worker) Damaged(p *corpus.Problem) error {
 	w.summary.Read++
@@ -287,6 +299,7 @@ func (w *worker) Damaged(p *corpus.Problem) error {
 
 func (w *worker) skip(p *corpus.Problem) error {
 	w.summary.Skipped++
+	w.Counts.skip(p)
 	if w.OnSkip != nil {
 		return w.OnSkip(p)
 	}

@@ -300,19 +300,6 @@ def test_settings_and_errors_reach_the_caller(small: SparkSession) -> None:
     assert [tuple(row) for row in spark.pairs(ids).collect()] == [(1, 7, 1.0)]
 
 
-def test_the_command_runs_over_files(small: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file, out = str(hot.write(hot.hot_corpus(10, 10, 10), tmp_path)), [tmp_path / name for name in ("one.csv", "spark.csv")]
-    of_files = [file, "-o", str(out[1]), "--work", str(tmp_path / "work")]
-    assert _spark_command.main(["dedup", *of_files, "--mask"]) == 2
-    assert "--mask are for results that Spark writes" in capsys.readouterr().err
-    assert _spark_command.main(["pairs", *of_files, "--format", "orc"]) == 2
-    assert "orc is read by Spark alone" in capsys.readouterr().err
-    command("pairs", file, "-o", out[0], "--candidates=lsh", "--quiet", status=3)
-    assert _spark_command.main(["pairs", *of_files, "--format", "json"]) == 3  # which ends the session
-    assert json.loads(capsys.readouterr().out)["pairs"] > 0
-    assert out[1].read_bytes() == out[0].read_bytes()
-
-
 def settings(session: SparkSession) -> list[tuple[str, str]]:
     return sorted(tuple(row) for row in session.sql("set").collect())
 
@@ -357,22 +344,32 @@ def test_calls_at_once_where_spark_moves_blocks_leave_the_session_as_it_is(small
     assert any(text.startswith("alike dedup: pack, ") for text in descriptions(small))
 
 
+def test_the_command_runs_over_files(small: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = str(hot.write(hot.hot_corpus(10, 10, 10), tmp_path)), [tmp_path / name for name in ("one.csv", "spark.csv")]
+    of_files = [file, "-o", str(out[1]), "--work", str(tmp_path / "work")]
+    assert _spark_command.main(["dedup", *of_files, "--mask"]) == 2
+    assert "--mask are for results that Spark writes" in capsys.readouterr().err
+    assert _spark_command.main(["pairs", *of_files, "--format", "orc"]) == 2
+    assert "orc is read by Spark alone" in capsys.readouterr().err
+    command("pairs", file, "-o", out[0], "--candidates=lsh", "--quiet", status=3)
+    assert _spark_command.main(["pairs", *of_files, "--format", "json"]) == 3  # which ends the session
+    assert json.loads(capsys.readouterr().out)["pairs"] > 0
+    assert out[1].read_bytes() == out[0].read_bytes()
+
+
 class Connected:
-    """A session of Spark Connect: it has nothing of Java's, and may not be able to clone itself, or take settings."""
+    """A session or frame of serverless compute: it has nothing of Java's, and lets nobody set or keep anything."""
 
-    def __init__(self, **there: Any) -> None:
-        self.__dict__ |= there
+    def persist(self, level: object) -> None:
+        raise PySparkException("[NOT_SUPPORTED_WITH_SERVERLESS] PERSIST TABLE")
 
 
-def test_sessions_of_spark_connect_that_will_not_do_are_refused_with_what_to_take() -> None:
-    def refuse(name: str, value: str) -> None:
-        raise PySparkException(f"[CONFIG_NOT_AVAILABLE] {name}")
-
-    with pytest.raises(AlikeError, match=r"needs PySpark 4.1.*: take a cluster"):
-        spark._own(Connected(), spark.SETTINGS)
-    serverless = Connected(conf=Connected(set=refuse))
-    with pytest.raises(AlikeError, match=r"serverless compute, does not let alike set spark.*: take a cluster"):
-        spark._own(Connected(cloneSession=lambda: serverless), spark.SETTINGS)
+def test_serverless_compute_is_refused_with_what_to_take() -> None:
+    session: Any = Connected()
+    assert spark._own(session, spark.SETTINGS) is session
+    assert spark._within(session, session) is session
+    with pytest.raises(AlikeError, match=r"keeps no rows .*: take a cluster .*SERVERLESS"):
+        spark._materialized(session)
 
 
 def run_module(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

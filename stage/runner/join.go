@@ -134,7 +134,7 @@ func (p *Plan) findTables(ctx context.Context, c linkage.Config) error {
 	}
 	p.Estimate.Files = len(p.Files)
 	if p.Partitions == 0 {
-		p.Partitions = int(min(max(joinedOfInput*p.Estimate.InputBytes/(p.Memory/2), 1), stage.MaxPartitions))
+		p.Partitions = p.partitionsFor(joinedOfInput*p.Estimate.InputBytes, p.Estimate.InputBytes)
 	}
 	p.FirstFiles = Cut(p.Files[:right], p.Partitions)
 	if c.Right != "" {

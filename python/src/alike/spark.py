@@ -9,7 +9,7 @@
 
 Results are those of the command with ``--candidates lsh``. Spark schedules and retries tasks, and moves and
 spills data; the program, a child process of Spark's Python workers, does the work. This package must be
-installed on all workers. Needs PySpark 3.5 or 4; with Spark Connect 4.1, and not serverless compute.
+installed on all workers. Needs PySpark 3.5 or 4, and not serverless compute.
 
 ``python -m alike.spark`` is the command ``alike-spark``.
 """
@@ -389,7 +389,7 @@ class _Run:
         if work is None and _one_machine(self.caller):
             self.work, self.own_work = tempfile.gettempdir(), True
         if not stable and (again or self.work is None):
-            self.tables = [table.persist(StorageLevel.DISK_ONLY) for table in self.tables]
+            self.tables = [_kept(table) for table in self.tables]
 
     def result(
         self,
@@ -524,9 +524,22 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def _kept(frame: DataFrame) -> DataFrame:
+    """Have Spark keep a frame on the executors' disks, once it is computed. Spark computes a lost part of it again."""
+    try:
+        return frame.persist(StorageLevel.DISK_ONLY)
+    except PySparkException as e:
+        if "SERVERLESS" not in str(e):
+            raise
+        raise AlikeError(
+            "serverless compute keeps no rows between queries, which alike.spark needs: take a cluster with access to Spark itself "
+            f"(of Databricks one of access mode dedicated), or files and the command alike. Spark says: {e}"
+        ) from e
+
+
 def _materialized(frame: DataFrame) -> DataFrame:
-    """Compute a frame, and keep it on the executors' disks. Spark computes a lost part of it again."""
-    frame = frame.persist(StorageLevel.DISK_ONLY)
+    """Compute a frame, and keep it on the executors' disks."""
+    frame = _kept(frame)
     try:
         frame.count()
     except BaseException:
@@ -541,32 +554,28 @@ def _connected(session: SparkSession) -> bool:
 
 
 def _own(session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
-    """Return a session with all that is set in this one, and with these settings."""
-    if not _connected(session):
-        with MAKING:
-            to_frame = RDD.toDF  # a new session takes this over
-            own = SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
-            RDD.toDF = to_frame
-    elif hasattr(session, "cloneSession"):
-        own = session.cloneSession()
-    else:
-        raise AlikeError("alike.spark with Spark Connect needs PySpark 4.1, which can clone a session: " + ELSE)
-    try:
-        for name, value in settings.items():
-            own.conf.set(name, value)
-    except PySparkException as e:
-        raise AlikeError(f"this session, as on serverless compute, does not let alike set {name}: {ELSE}") from e
+    """Return a session with all that is set in this one, and with these settings.
+
+    One of Spark Connect is returned as it is: what another one has cached is not found there.
+    """
+    if _connected(session):
+        return session
+    with MAKING:
+        to_frame = RDD.toDF  # a new session takes this over
+        own = SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
+        RDD.toDF = to_frame
+    for name, value in settings.items():
+        own.conf.set(name, value)
     return own
 
 
 MAKING = threading.Lock()  # held while a session is made
-ELSE = "take a cluster with access to Spark itself (of Databricks one of access mode dedicated), or files and the command alike"
 
 
 def _within(session: SparkSession, frame: DataFrame) -> DataFrame:
     """Return a frame as a query of another session, with the settings of that one. What is cached is so in both."""
     if _connected(session):
-        return type(frame)(frame._plan, session)
+        return frame
     java = frame._jdf
     dataset = reduce(getattr, java.getClass().getName().split("."), session.sparkContext._jvm)  # another one in Spark 3 than in 4
     return DataFrame(dataset.ofRows(session._jsparkSession, java.queryExecution().analyzed()), session)
