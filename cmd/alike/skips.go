@@ -129,13 +129,6 @@ func (s *skips) tell(when string) {
 	s.say(fmt.Sprintf("%s %s: %s; %s", humanize.Comma(all), when, strings.Join(kinds, ", "), where))
 }
 
-// byKind returns how many problems of each kind were added.
-func (s *skips) byKind() map[string]int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.counts)
-}
-
 // skipList is the file of --skipped: a JSON object a line for each problem.
 type skipList struct {
 	path string

@@ -48,9 +48,6 @@ func TestTheFirstSkipsOfAKindAreNamedAndAllAreCounted(t *testing.T) {
 	if err := s.end(nil); err != nil || told() != "2,007 in all: record too long (2,000), malformed record (6), other (1); --skipped FILE lists all of them\n" {
 		t.Errorf("%v", err)
 	}
-	if n := s.byKind(); n["malformed record"] != 6 || n["other"] != 1 || len(n) != 3 {
-		t.Errorf("%v", n)
-	}
 
 	few := newSkips(&out, false, nil)
 	if err := errors.Join(few.takeAll(problems(namedOfKind, 1, corpus.ErrBomb)), few.end(nil)); err != nil || strings.Count(told(), "\n") != namedOfKind {

@@ -143,7 +143,7 @@ func stageSkipList(cmd *cobra.Command, p *runner.Plan, plan, path string, engine
 	for _, f := range p.Files {
 		reads = append(reads, f.Path)
 	}
-	return newSkipList(cmd, path), errors.Join(checkSkipped(path), dedup.Apart([]string{path}, reads))
+	return newSkipList(cmd, path), errors.Join(checkSkipped(path), dedup.Apart([]string{path, "-", dedup.StandardError}, reads))
 }
 
 func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, asJSON, quiet bool, o runner.Options) error {

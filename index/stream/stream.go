@@ -239,7 +239,7 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 	if w.TimeField != "" {
 		at, err := ParseTime(r.Fields[w.timeAt])
 		if err != nil {
-			return problem(fault.Because(ErrTime, "field %s: %v", fault.Shown(w.TimeField), err))
+			return problem(fmt.Errorf("field %s: %w", fault.Shown(w.TimeField), err))
 		}
 		d.Time = at
 	}

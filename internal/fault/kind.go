@@ -52,10 +52,18 @@ func NumberedKind(number byte) error {
 	return kinds[number]
 }
 
+// Kinds is the number of kinds, with that of errors of none.
+const Kinds = len(kinds)
+
 // KindName returns the kind of an error in words that are the same for all errors of the kind, such as "malformed
 // record"; "other" if it has none.
 func KindName(err error) string {
-	if kind := NumberedKind(KindNumber(err)); kind != nil {
+	return NumberedName(KindNumber(err))
+}
+
+// NumberedName returns the name of the kind with a number.
+func NumberedName(number byte) string {
+	if kind := NumberedKind(number); kind != nil {
 		return kind.Error()
 	}
 	return "other"
