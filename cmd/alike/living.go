@@ -97,6 +97,9 @@ func (f *windowFlags) add(flags *pflag.FlagSet) {
 // defaultWindowDocs bounds the memory of a stream without a window.
 const defaultWindowDocs = 1_000_000
 
+// mostWindowDocs is the largest window that an index takes.
+const mostWindowDocs = 1 << 31
+
 func (f *windowFlags) window(flags *pflag.FlagSet) (w index.Window, err error) {
 	if w.Age, err = parseDuration("window", f.age); err != nil {
 		return w, err
@@ -109,8 +112,8 @@ func (f *windowFlags) window(flags *pflag.FlagSet) (w index.Window, err error) {
 		return w, usagef("--window is %q: take a time above 0, such as 24h", f.age)
 	case w.Late > 0 && w.Age == 0:
 		return w, usagef("--late is about a --window in time: add one, or leave --late out")
-	case flags.Changed("window-docs") && (f.docs < 1 || f.docs > 1<<31):
-		return w, usagef("--window-docs is %d: take 1 or more, such as %d", f.docs, defaultWindowDocs)
+	case flags.Changed("window-docs") && (f.docs < 1 || f.docs > mostWindowDocs):
+		return w, usagef("--window-docs is %d: take 1 to %d, such as %d", f.docs, mostWindowDocs, defaultWindowDocs)
 	}
 	w.Docs, w.Refresh = f.docs, f.refresh
 	if w.Docs == 0 && w.Age == 0 {
@@ -133,8 +136,8 @@ func parseDuration(flag, s string) (time.Duration, error) {
 		}
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return 0, usagef("--%s is %q: take a time span, such as 30s, 90m, 24h or 7d", flag, s)
+	if err != nil || d < 0 || d > 1<<62 {
+		return 0, usagef("--%s is %q: take a time span up to 146 years, such as 30s, 90m, 24h or 7d", flag, s)
 	}
 	return d, nil
 }

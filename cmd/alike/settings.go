@@ -29,6 +29,7 @@ var flags = map[setting.Name]string{
 	setting.Recall:      "--recall",
 	setting.Shared:      "--shared",
 	setting.Star:        "--cluster star",
+	setting.TagPrefix:   "--tag-prefix",
 	setting.TextField:   "--text-field",
 	setting.Threshold:   "--threshold",
 	setting.Top:         "--top",

@@ -47,6 +47,7 @@ const (
 	Recall      Name = "Recall"
 	Shared      Name = "Shared"
 	Star        Name = "Star"
+	TagPrefix   Name = "TagPrefix"
 	TextField   Name = "TextField"
 	Threshold   Name = "Threshold"
 	Top         Name = "Top"
@@ -58,7 +59,7 @@ const (
 
 // Names lists all of them.
 var Names = []Name{
-	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Keys, Match, MaxRecord, Measure, Memory, Model, NoSync, OnError, Pipe, Precision, Recall, Shared, Star, TextField, Threshold,
+	Banding, BucketCap, Candidates, Containment, Distance, Field, Format, Fresh, Header, IDF, IDField, Keep, Keys, Match, MaxRecord, Measure, Memory, Model, NoSync, OnError, Pipe, Precision, Recall, Shared, Star, TagPrefix, TextField, Threshold,
 	Top, Truth, Verify, With, Work,
 }
 
