@@ -72,7 +72,7 @@ func (c *Config) validateKnown() error {
 		checks = append(checks, setting.Errorf("%s exact: an index finds documents by the bands of their signatures: leave it out", setting.Candidates))
 	}
 	if byParts(c.Measure) {
-		checks = append(checks, setting.Errorf("%s %s: the largest of all documents would have to come first, and an index has those that came first: take another one, such as jaccard", setting.Measure, c.Measure))
+		checks = append(checks, setting.Errorf("%s %s: the largest of all documents would have to come first, and an index has those that came first: take another one, such as jaccard, or list what is in a larger document by a search of the index", setting.Measure, c.Measure))
 	}
 	if c.Fingerprints {
 		checks = append(checks, errors.New("the inputs are fingerprints, and an index takes texts: name the files that the fingerprints were made of"))

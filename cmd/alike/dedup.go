@@ -57,7 +57,9 @@ killed at any moment, the same command ends with the same output and adds what i
 missing; until then no other command may add to the index (--fresh undoes what this one
 has added). clusters.csv has clusters of the inputs only. A record without an id that has
 the name of another document of the index is file:line#hash there, and removed.csv calls
-that one index://file:line.
+that one index://file:line. --measure containment is not for an index: a document would
+have to go for a larger one that comes later, and what is in the index stays; alike
+search --measure containment lists the documents of an index that contain a text.
 
 read = kept + removed + skipped, always. An empty document is kept and matches
 nothing. The output is the same for any number of threads.`

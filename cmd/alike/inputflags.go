@@ -139,9 +139,12 @@ func parseSize(flag, s string) (int64, error) {
 	return int64(size), nil
 }
 
+// mostThreads is more than any machine has processors, and few enough to begin them all.
+const mostThreads = 1 << 12
+
 func checkThreads(threads int) error {
-	if threads < 0 {
-		return usagef("--threads is %d: take 1 or more, or leave it out for all processors", threads)
+	if threads < 0 || threads > mostThreads {
+		return usagef("--threads is %d: take 1 or more, up to %d, or leave it out for all processors", threads, mostThreads)
 	}
 	return nil
 }

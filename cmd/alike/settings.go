@@ -26,6 +26,7 @@ var flags = map[setting.Name]string{
 	setting.Pipe:        "--pipe",
 	setting.Precision:   "--precision",
 	setting.Star:        "--cluster star",
+	setting.TagPrefix:   "--tag-prefix",
 	setting.TextField:   "--text-field",
 	setting.Top:         "--top",
 	setting.Truth:       "--truth",

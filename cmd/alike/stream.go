@@ -52,9 +52,10 @@ distance of fingerprints.
 
 --duplicates lists dropped records, a JSON object a line: id, duplicate_of, similarity.
 With --tag JSON records are not dropped: they are passed on with two more fields,
-duplicate_of and similarity. A record that cannot be read is skipped; the first ones of
-a kind are named, all are counted by kind every 10 seconds and at the end, and --skipped
-appends each to a file.`
+duplicate_of and similarity; --tag-prefix stands before these names. A record that has a
+field of such a name already is skipped, since it would have two. A record that cannot be
+read is skipped; the first ones of a kind are named, all are counted by kind every 10
+seconds and at the end, and --skipped appends each to a file.`
 
 const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
   alike stream --window 24h --time-field published --late 10m < feed.jsonl > kept.jsonl
@@ -68,6 +69,7 @@ type streamFlags struct {
 	timeField  string
 	duplicates string
 	tag        bool
+	tagPrefix  string
 	state      string
 	replay     int
 	metrics    string
@@ -90,6 +92,7 @@ func newStream() *cobra.Command {
 	cmd.Flags().IntVar(&f.replay, "replay", stream.DefaultReplay, "with --state: how many of the last records read are recognised when they are replayed, eight bytes each on disk; 0: none")
 	cmd.Flags().StringVar(&f.duplicates, "duplicates", "", "append the dropped records to this `file`")
 	cmd.Flags().BoolVar(&f.tag, "tag", false, "mark duplicates with duplicate_of and similarity instead of dropping them")
+	cmd.Flags().StringVar(&f.tagPrefix, "tag-prefix", "", "with --tag: what stands before both names, where records have fields of these names")
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at this `address`, such as :9090, under /metrics")
 	f.add(cmd.Flags(), false)
 	completeChoices(cmd)
@@ -114,6 +117,9 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if f.tag && cmp.Or(c.Corpus.Format, corpus.JSONL) != corpus.JSONL {
 		return usagef("--tag adds fields to JSON objects: for --format %s take --duplicates", c.Corpus.Format)
 	}
+	if f.tagPrefix != "" && !f.tag {
+		return usagef("--tag-prefix is for --tag: add it, or leave --tag-prefix out")
+	}
 	if c.Corpus.Visit, err = keepApartFromIndex(f.state, []string{"-", f.duplicates, f.input.skipped}, append(c.Reads, "-")); err != nil {
 		return err
 	}
@@ -133,7 +139,7 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	config := stream.Config{
-		Index: x, Source: sources[0], Corpus: c.Corpus, TimeField: f.timeField, Out: cmd.OutOrStdout(), Tag: f.tag, Threads: c.Threads,
+		Index: x, Source: sources[0], Corpus: c.Corpus, TimeField: f.timeField, Out: cmd.OutOrStdout(), Tag: f.tag, TagPrefix: f.tagPrefix, Threads: c.Threads,
 	}
 	if f.duplicates != "" {
 		list, err := os.OpenFile(f.duplicates, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)

@@ -51,8 +51,10 @@ type Config struct {
 	Out        io.Writer // kept records, and the header of a table
 	Duplicates io.Writer // if set: a line with a JSON object for each dropped or tagged record
 	// Tag writes duplicates, which must be JSON, with two more fields, duplicate_of and similarity, instead of
-	// dropping them.
-	Tag bool
+	// dropping them. TagPrefix stands before both names. A record that has a field of such a name is skipped: nobody
+	// could tell whose field it is.
+	Tag       bool
+	TagPrefix string
 
 	// OnSkip, if set, receives every record that cannot be read, in order. Such a record is not written. If OnSkip
 	// returns an error, Run returns that error.
@@ -94,7 +96,7 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 		c.Threads = runtime.GOMAXPROCS(0)
 	}
 	c.SyncEvery = cmp.Or(c.SyncEvery, DefaultSyncEvery)
-	r := &run{Config: &c, begun: time.Now(), remembers: c.Index.Options().History > 0}
+	r := &run{Config: &c, begun: time.Now(), remembers: c.Index.Options().History > 0, tags: newTags(c.TagPrefix)}
 	if r.remembers {
 		if r.replay, err = newReplay(c.Index); err != nil {
 			return s, err
@@ -163,6 +165,7 @@ type run struct {
 	safe      atomic.Int64 // records kept up to so many nanoseconds after begun are durable
 	summary   Summary
 	remembers bool
+	tags      tags
 	replay    *replay     // nil: there is no replay, or it has ended
 	replays   atomic.Bool // replay is not nil; read by Prepare
 }
@@ -234,6 +237,11 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 	}
 	if r.Err != nil {
 		return problem(r.Err)
+	}
+	if w.Tag {
+		if err := w.tags.free(w.inUTF8(r.Raw)); err != nil {
+			return problem(err)
+		}
 	}
 	d := index.Document{Text: r.Text}
 	if w.TimeField != "" {
@@ -380,25 +388,20 @@ func (w *worker) one(raw, id []byte, v *index.Verdict) {
 	}
 }
 
-// appendTagged appends a record with two more fields.
+// appendTagged appends a record with the tags.
 func (w *worker) appendTagged(dst, raw []byte, v *index.Verdict) []byte {
 	if !w.encoding.Wide() {
-		return appendTagged(dst, raw, v)
+		return w.tags.append(dst, raw, v)
 	}
-	return w.encoding.AppendBack(dst, appendTagged(nil, w.encoding.Append(nil, raw), v))
+	return w.encoding.AppendBack(dst, w.tags.append(nil, w.inUTF8(raw), v))
 }
 
-// appendTagged appends an object of JSON with two more fields.
-func appendTagged(dst, raw []byte, v *index.Verdict) []byte {
-	end := bytes.LastIndexByte(raw, '}')
-	object := bytes.TrimRight(raw[:end], " \t\r\n")
-	dst = append(dst, object...)
-	if object[len(object)-1] != '{' {
-		dst = append(dst, ',')
+// inUTF8 returns a record in UTF-8.
+func (w *worker) inUTF8(raw []byte) []byte {
+	if !w.encoding.Wide() {
+		return raw
 	}
-	dst = appendQuoted(append(dst, `"duplicate_of":`...), v.Of)
-	dst = appendSimilarity(append(dst, `,"similarity":`...), v.Similarity)
-	return append(dst, raw[end:]...)
+	return w.encoding.Append(nil, raw)
 }
 
 func appendSimilarity(dst []byte, s float64) []byte { return strconv.AppendFloat(dst, s, 'f', 6, 64) }

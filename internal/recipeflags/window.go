@@ -30,6 +30,9 @@ func (f *Window) Add(flags *pflag.FlagSet) {
 // defaultWindowDocs bounds the memory of a stream without a window.
 const defaultWindowDocs = 1_000_000
 
+// MostWindowDocs is the largest window that an index takes.
+const MostWindowDocs = 1 << 31
+
 // Window returns the window. The flags are those that Add has added to.
 func (f *Window) Window(flags *pflag.FlagSet) (w index.Window, err error) {
 	if w.Age, err = parseDuration(setting.Window, f.age); err != nil {
@@ -43,8 +46,8 @@ func (f *Window) Window(flags *pflag.FlagSet) (w index.Window, err error) {
 		return w, usagef("%s is %q: take a time above 0, such as 24h", setting.Window, f.age)
 	case w.Late > 0 && w.Age == 0:
 		return w, usagef("%s is about a %s in time: add one, or leave %s out", setting.Late, setting.Window, setting.Late)
-	case flags.Changed("window-docs") && (f.docs < 1 || f.docs > 1<<31):
-		return w, usagef("%s is %d: take 1 or more, such as %d", setting.WindowDocs, f.docs, defaultWindowDocs)
+	case flags.Changed("window-docs") && (f.docs < 1 || f.docs > MostWindowDocs):
+		return w, usagef("%s is %d: take 1 to %d, such as %d", setting.WindowDocs, f.docs, MostWindowDocs, defaultWindowDocs)
 	}
 	w.Docs, w.Refresh = f.docs, f.refresh
 	if w.Docs == 0 && w.Age == 0 {
@@ -67,8 +70,8 @@ func parseDuration(name setting.Name, s string) (time.Duration, error) {
 		}
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return 0, usagef("%s is %q: take a time span, such as 30s, 90m, 24h or 7d", name, s)
+	if err != nil || d < 0 || d > 1<<62 {
+		return 0, usagef("%s is %q: take a time span up to 146 years, such as 30s, 90m, 24h or 7d", name, s)
 	}
 	return d, nil
 }

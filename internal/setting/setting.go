@@ -65,6 +65,7 @@ const (
 	Star            Name = "Star"
 	StopWords       Name = "StopWords"
 	StripDiacritics Name = "StripDiacritics"
+	TagPrefix       Name = "TagPrefix"
 	TextField       Name = "TextField"
 	TextVersion     Name = "TextVersion"
 	Threshold       Name = "Threshold"
@@ -83,7 +84,7 @@ var Names = []Name{
 	Banding, Bits, BucketCap, Candidates, Containment, Distance, Field, Fold, Format, Fresh, Hash, Header, IDF, IDField,
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
 	Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Scheme, Seed, Shared, ShingleHash, Star,
-	StopWords, StripDiacritics, TextField, TextVersion, Threshold, Tokens, Top, Truth, Verify, Window, WindowDocs, With,
+	StopWords, StripDiacritics, TagPrefix, TextField, TextVersion, Threshold, Tokens, Top, Truth, Verify, Window, WindowDocs, With,
 	Work,
 }
 
