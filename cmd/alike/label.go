@@ -90,6 +90,7 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	skipped.flush()
+	tellNotes(f.stderr(cmd), s.learner.Result().Notes)
 	if err := s.run(cmd); err != nil {
 		return err
 	}
