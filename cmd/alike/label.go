@@ -93,6 +93,7 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 	if s.learner, err = linkage.NewLearner(cmd.Context(), c); err != nil {
 		return err
 	}
+	tellNotes(f.stderr(cmd), s.learner.Result().Notes)
 	if err := s.run(cmd); err != nil {
 		return err
 	}

@@ -85,11 +85,19 @@ func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) (err 
 	if err := writeJSON(cmd, f.output, m); err != nil {
 		return err
 	}
+	tellNotes(stderr, r.Notes)
 	tellLearned(stderr, m)
 	if r.Skipped > 0 {
 		return errSkipped
 	}
 	return nil
+}
+
+// tellNotes says what a user should know about the tables.
+func tellNotes(w io.Writer, notes []string) {
+	for _, note := range notes {
+		fmt.Fprintf(w, "alike: %s\n", note)
+	}
 }
 
 // tellLearned says how many labels were used, and how good the model is.

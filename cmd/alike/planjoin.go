@@ -128,8 +128,6 @@ func tellJoinPlan(w io.Writer, p *runner.Plan) {
 		fmt.Fprintf(w, "compared   %s:%s:%s\n", left, humanize.Ftoa(column.Weight), column.Tokens)
 	}
 	if rule != nil {
-		for _, note := range rule.Notes {
-			fmt.Fprintf(w, "alike: %s\n", note)
-		}
+		tellNotes(w, rule.Notes)
 	}
 }
