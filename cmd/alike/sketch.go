@@ -74,11 +74,8 @@ func newSketch() *cobra.Command {
 			if err := scheme.apply(&c, cmd.Flags()); err != nil {
 				return err
 			}
-			if c.Measure, err = measure.Parse(counts.value); err != nil {
+			if err := estimated(&c, counts.value, scheme.isSimHash()); err != nil {
 				return err
-			}
-			if c.Measure == measure.WeightedJaccard && (c.Texts != nil || scheme.isSimHash()) {
-				return usagef("--measure weighted-jaccard is for MinHash: Hamming distances estimate no such similarity, leave it out")
 			}
 			if err := input.apply(&c); err != nil {
 				return err
@@ -116,6 +113,17 @@ func newSketch() *cobra.Command {
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
+}
+
+// estimated sets the measure that signatures estimate.
+func estimated(c *alike.Config, name string, simHash bool) (err error) {
+	if c.Measure, err = measure.Parse(name); err != nil {
+		return err
+	}
+	if c.Measure == measure.WeightedJaccard && (c.Texts != nil || simHash) {
+		return usagef("--measure weighted-jaccard is for MinHash: Hamming distances estimate no such similarity, leave it out")
+	}
+	return nil
 }
 
 // fingerprintWriter writes fingerprints as JSON lines.

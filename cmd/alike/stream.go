@@ -50,7 +50,8 @@ distance of fingerprints.
 --duplicates lists dropped records, a JSON object a line: id, duplicate_of, similarity.
 With --tag JSON records are not dropped: they are passed on with two more fields,
 duplicate_of and similarity; --tag-prefix stands before these names. A record that has a
-field of such a name already is skipped, since it would have two. A record that cannot be read is skipped and named.`
+field of such a name already is skipped, since it would have two. A record that cannot be
+read is skipped and named.`
 
 const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
   alike stream --window 24h --time-field published --late 10m < feed.jsonl > kept.jsonl
