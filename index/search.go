@@ -89,10 +89,13 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 	} else if !x.judge.bySets {
 		return nil, errors.New("index: signatures decide here, so that a threshold of their own is all that searches have: leave it out")
 	}
+	var matches []Match
+	var err error
 	if features, ok := x.options.Recipe.Features(); ok && features.Multiset != (t.Measure() == measure.WeightedJaccard) {
-		return nil, setting.Errorf("index: its sets %s, so that it cannot tell %s: take another %s, or an index made with that one", counted(features.Multiset), t.Measure(), setting.Measure)
+		matches, err = s.recounted(v, query, t, o)
+	} else {
+		matches, err = s.all(v, q, t, o)
 	}
-	matches, err := s.all(v, q, t, o)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +106,28 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 		matches = matches[:o.Top]
 	}
 	return s.described(v, query, matches, o)
+}
+
+// recounted returns the documents that reach a threshold of which the index's sets do not tell, since it counts
+// repeated features and they do not, or the other way round: sets are made anew from all texts.
+func (s *Searcher) recounted(v *view, text []byte, t measure.Threshold, o SearchOptions) ([]Match, error) {
+	features, _ := s.x.options.Recipe.Features()
+	if s.x.options.Keep != KeepText {
+		return nil, setting.Errorf("index: its sets %s, so that it cannot tell %s: take another %s, or an index made with that one, or one that keeps texts",
+			counted(features.Multiset), t.Measure(), setting.Measure)
+	}
+	if !o.Exact {
+		return nil, setting.Errorf("%w: the keys are of sets that %s: for %s take %s exact, which compares every document", ErrRecall, counted(features.Multiset), t.Measure(), setting.Candidates)
+	}
+	features.Multiset = !features.Multiset
+	r, err := recipe.New(recipe.Options{Features: features, Threshold: t, Keys: recipe.NoKeys})
+	if err != nil {
+		return nil, err
+	}
+	other := &Searcher{x: s.x, maker: r.NewMaker(recipe.MakerOptions{}), finder: newFinder(s.x)}
+	other.finder.sets = r.NewSetMaker()
+	other.maker.Make(text)
+	return other.matches(v, &query{set: other.finder.setOfText(other.maker, text)}, t, v.slots)
 }
 
 // counted says in words whether sets count repeated features.
