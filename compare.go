@@ -85,9 +85,8 @@ func ComparisonSchemes(k int, seed uint64) ([]minhash.Scheme, error) {
 }
 
 // Compare compares two texts, given in UTF-8 or as the bytes of a file that begins with a byte order mark, of UTF-8 or
-// UTF-16: the exact Jaccard similarity of their shingle sets, its
-// estimate by every scheme, and the shared passages at least as long as a shingle. O(n
-// log n) in the number of tokens.
+// UTF-16: the exact Jaccard similarity of their shingle sets, its estimate by every scheme, and the shared passages at
+// least as long as a shingle. O(n log n) in the number of tokens.
 func Compare(a, b []byte, options shingle.Options, schemes ...minhash.Scheme) (*Comparison, error) {
 	for _, scheme := range schemes {
 		if err := recipe.Fits(scheme, options); err != nil {

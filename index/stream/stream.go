@@ -166,20 +166,22 @@ type run struct {
 	summary   Summary
 	remembers bool
 	tags      tags
+	headed    bool        // begin has written what stands before the records
 	replay    *replay     // nil: there is no replay, or it has ended
 	replays   atomic.Bool // replay is not nil; read by Prepare
 }
 
-// begin writes the header of a table. That of other files, a byte order mark, is known with their first block.
+// begin writes what stands before the records, if it is known already.
 func (r *run) begin(f *corpus.File) error {
-	if len(f.Columns()) == 0 {
-		return nil
-	}
+	r.headed = len(f.Header()) > 0
 	return r.head(f.Header())
 }
 
 // head writes what stands before the records.
 func (r *run) head(header []byte) error {
+	if len(header) == 0 {
+		return nil
+	}
 	if _, err := r.Out.Write(header); err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
@@ -193,7 +195,7 @@ type worker struct {
 	batch  *index.Batch
 	timeAt int // place of the time among the fields
 
-	mark     []byte       // byte order mark, of the first block
+	mark     []byte       // byte order mark that begin did not know
 	encoding bom.Encoding // of raw
 	records  []recordOf
 	raw      []byte // of all records, one after the other
@@ -220,7 +222,7 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 	w.hashes, w.documents, w.passed = w.hashes[:0], w.documents[:0], 0
 	replays := w.replays.Load()
 	w.mark, w.encoding = nil, f.Encoding()
-	if b.Seq == 0 && len(f.Columns()) == 0 {
+	if b.Seq == 0 && !w.headed {
 		w.mark = f.Header()
 	}
 	w.parser.Start(f, b)
@@ -271,10 +273,8 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 
 // Commit implements intake.Worker. It decides about the records and writes them.
 func (w *worker) Commit() error {
-	if len(w.mark) > 0 {
-		if err := w.head(w.mark); err != nil {
-			return err
-		}
+	if err := w.head(w.mark); err != nil {
+		return err
 	}
 	for i := range w.records {
 		w.summary.Read++
