@@ -84,7 +84,7 @@ type Config struct {
 	// IDsOnly makes Run write the ids of kept documents, to KeptIDsFile, instead of the records:
 	// for callers that hold the records themselves.
 	IDsOnly bool
-	// Outputs are other files that the caller writes ("-": standard output), Reads other files that
+	// Outputs are other files that the caller writes ("-": standard output; StandardError), Reads other files that
 	// it has read. Like Output and Work, no file of Outputs may be an input, lie in an input
 	// folder, be one of Reads, or be a file of another output; otherwise the run ends with ErrUsage
 	// before it opens or makes anything.

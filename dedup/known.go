@@ -21,7 +21,7 @@ import (
 )
 
 // ErrKnownName says that a document has the name of one in Config.Known, and is not like any there. It is skipped.
-var ErrKnownName = errors.New("is that of a document in the index")
+var ErrKnownName = fault.ErrKnownName
 
 // Known is a collection of documents that exists before the run, and to which the run adds the
 // documents that it keeps. See Config.Known; package index/grow has one.
@@ -182,16 +182,16 @@ func (r *run) skipTaken(taken bitset.Set) error {
 		remedy := "make ids unique"
 		if c.Made(doc) {
 			remedy = "give the file another name"
+		} else {
+			p.ID = c.ID(doc)
 		}
-		p.Err = fmt.Errorf("its name %s %w, which is not like it; %s", fault.Shown(c.ID(doc)), ErrKnownName, remedy)
+		p.Err = fault.Because(ErrKnownName, "its name %s is that of a document in the index, which is not like it; %s", fault.Shown(c.ID(doc)), remedy)
 		if c.Err != nil {
 			return c.Err
 		}
-		if r.config.OnError == OnErrorFail {
-			return p
+		if err := r.skip(p, false); err != nil {
+			return err
 		}
-		r.config.OnSkip(p)
-		r.summary.Skipped++
 	}
 	return nil
 }

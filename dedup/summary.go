@@ -24,6 +24,9 @@ type Summary struct {
 	References        int64 `json:"references"`         // documents of Against
 	ReferencesSkipped int64 `json:"references_skipped"` // of them, unusable
 
+	// SkippedKinds counts what Skipped and ReferencesSkipped count by corpus.Problem.Kind; missing: nothing was skipped.
+	SkippedKinds map[string]int64 `json:"skipped_kinds,omitempty"`
+
 	Candidates      int64 `json:"candidates"` // pairs compared, copies included
 	Verified        int64 `json:"verified"`   // of them, at or above the threshold
 	Rejected        int64 `json:"rejected"`   // of them, below

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
@@ -16,6 +17,8 @@ type Document struct {
 	// document replaces only one that is equal in all that is stored. If another one has the ID, its ID becomes
 	// ID#hash, with a hash of its content.
 	Made bool
+	// Encoding is that of the file if Text is all of it: corpus.Record has it. Passages are then places in the file.
+	Encoding bom.Encoding
 	// Time is the time of the event, for windows with an age. The zero time stands for Window.Now
 	// or, if that is not set, for the newest time so far.
 	Time    time.Time
@@ -185,7 +188,7 @@ func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {
 	from := len(b.bytes)
 	switch b.x.options.Keep {
 	case KeepText:
-		r.kind, r.body = bodyText, d.Text
+		r.kind, r.body, r.encoding = bodyText, d.Text, d.Encoding
 		b.bytes = appendRecord(b.bytes, r)
 	case KeepFeatures:
 		r.kind = bodyFeatures

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/fence"
 	"github.com/alike-dev/alike/internal/filelock"
 )
 
@@ -80,6 +81,7 @@ func Open(dir string, o OpenOptions) (*Index, error) {
 	if err := isFolder(o.FS, dir); err != nil {
 		return nil, err
 	}
+	o.FS = fence.Around(o.FS, dir)
 	if _, err := o.FS.Stat(o.FS.PathJoin(dir, headerFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.Because(fs.ErrNotExist, "there is no index in %s; check the name, or make one there", fault.Shown(dir))
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
@@ -29,6 +30,8 @@ type SearchOptions struct {
 	Exact bool
 	// Passages adds shared passages to the matches: those with at least as many tokens as a shingle.
 	Passages bool
+	// Encoding is that of the file if the query is all of it: corpus.Record has it. Passages are then places in the file.
+	Encoding bom.Encoding
 }
 
 // A Match is a document that a search has found.
@@ -37,7 +40,9 @@ type Match struct {
 	ID         []byte
 	Similarity float64
 	Columns    [][]byte
-	Passages   []passage.Span // A is the query, B the document; the longest first
+	// Passages: A is the query, B the document; the longest first. Places are bytes of the text or, if it is that of a
+	// whole file, of the file.
+	Passages []passage.Span
 }
 
 // A Searcher searches an index. It owns scratch memory and belongs to one goroutine.
@@ -100,7 +105,7 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 	if o.Top > 0 && len(matches) > o.Top {
 		matches = matches[:o.Top]
 	}
-	return s.described(v, query, matches, o.Passages)
+	return s.described(v, query, matches, o)
 }
 
 // recounted returns the documents that reach a threshold of which the index's sets do not tell, since it counts
@@ -243,7 +248,7 @@ func (s *Searcher) exact(slot uint64, q *query, t measure.Threshold, read func(u
 }
 
 // described reads the remaining fields of matches.
-func (s *Searcher) described(v *view, query []byte, matches []Match, passages bool) ([]Match, error) {
+func (s *Searcher) described(v *view, query []byte, matches []Match, o SearchOptions) ([]Match, error) {
 	kept := matches[:0]
 	for _, m := range matches {
 		r, err := s.finder.read(v)(m.Slot)
@@ -259,11 +264,17 @@ func (s *Searcher) described(v *view, query []byte, matches []Match, passages bo
 			return nil, err
 		}
 		m.Columns = columns
-		if passages {
+		if o.Passages {
 			if r.kind != bodyText || s.tokenizer == nil {
 				return nil, errors.New("index: passages are those of texts, and the index has none: make one that keeps them")
 			}
 			m.Passages = passage.InTexts(s.tokenizer, query, r.body, s.shingle)
+			inQuery, inDocument := o.Encoding.Places(query), r.encoding.Places(r.body)
+			for i := range m.Passages {
+				p := &m.Passages[i]
+				p.StartA, p.EndA = inQuery.InFile(p.StartA), inQuery.InFile(p.EndA)
+				p.StartB, p.EndB = inDocument.InFile(p.StartB), inDocument.InFile(p.EndB)
+			}
 		}
 		kept = append(kept, m)
 	}

@@ -129,8 +129,8 @@ func (s *sides) bound(found *comparison, m *model, records [2]int, probability [
 	for range boundSteps {
 		f := free()
 		for i, by := range chances {
-			by.left, by.right = by.left*min(f.left, s.left.most()), by.right*min(f.right, s.right.most())
-			probability[i] = min(probability[i], max(0, 1-min(by.left, by.right)))
+			least := min(s.left.among(by.left, f.left), s.right.among(by.right, f.right))
+			probability[i] = min(probability[i], max(0, 1-least))
 		}
 	}
 }
@@ -204,7 +204,7 @@ func (t *tables) otherThan(ctx context.Context, c *Config, whole *records, table
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, found.Close()) }()
-	for p, err := range found.All() {
+	for p, err := range each(ctx, found) {
 		if err != nil {
 			return nil, err
 		}
@@ -232,11 +232,14 @@ func (o *odds) at(z float64) float64 {
 	return o.chance[min(i, len(o.chance)-1)]
 }
 
-func (o *odds) most() float64 {
+// among returns the number of pairs by chance for each pair found, given that for records without a partner, and a
+// share of the records that has none. If the odds are not known they bound nothing, even if the share is 0: ∞·0 is no
+// number.
+func (o *odds) among(chance, free float64) float64 {
 	if o == nil {
-		return 1
+		return math.Inf(1)
 	}
-	return o.unmatched
+	return chance * min(free, o.unmatched)
 }
 
 // above returns the share of scores that are z or more. of is the number of all scores; scores has those above

@@ -2,6 +2,7 @@ package linkage
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -162,6 +163,20 @@ func TestStrangersOfWhomTheBestIsNotAheadAreNoMatches(t *testing.T) {
 		top := best[len(best)-20]
 		if at := oddsOf(of.expected(), best, len(best), true).at(top); at < least || matches > 0 && at > 0.2 {
 			t.Errorf("%d matches: %.2f pairs of chance for one at the top", matches, at)
+		}
+	}
+}
+
+// TestASideThatIsNotKnownBoundsNothing has a partner for every record of that side.
+func TestASideThatIsNotKnownBoundsNothing(t *testing.T) {
+	c := &comparison{pairs: []pair{{0, 0}, {1, 1}}, levels: make([]level, 4), width: 2, left: 2, right: 3}
+	m := &model{width: 2, share: []float64{1, 1}, evidence: make([]float64, 2*levels), prior: 40}
+	probability := []float64{1, 1}
+	known := sides{right: &odds{from: []float64{math.Inf(-1)}, chance: []float64{0.3}, unmatched: 1}}
+	known.bound(c, m, [2]int{2, 3}, probability)
+	for _, p := range probability {
+		if !(math.Abs(p-0.9) <= 0.03) { // 0.3 by chance for each pair, if no record had a partner; a third of the right ones has none
+			t.Errorf("probability %v, want 0.9", p)
 		}
 	}
 }

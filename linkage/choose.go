@@ -43,21 +43,20 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 	} else {
 		pairs = correspond(l, r)
 	}
-	slices.SortStableFunc(pairs, func(a, b [2]int) int {
-		x, y := min(telling(&l[a[0]]), telling(&r[a[1]])), min(telling(&l[b[0]]), telling(&r[b[1]]))
-		return sign(y - x)
-	})
+	candidates := make([]columnPair, 0, len(pairs))
 	for _, p := range pairs {
-		a, b := &l[p[0]], &r[p[1]]
-		reason := useless(a, b)
-		switch {
-		case a.name == left.id || b.name == right.id:
-			continue
-		case reason == "" && len(t.result.Columns) == maxColumns:
-			reason = fmt.Sprintf("tells less than %d others", maxColumns)
+		if a, b := &l[p[0]], &r[p[1]]; a.name != left.id && b.name != right.id {
+			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), useless(a, b)})
 		}
-		if reason != "" {
-			t.result.Unused = append(t.result.Unused, Unused{a.name, reason})
+	}
+	mostTelling(candidates, &sampledColumns{left: rowsL, right: rowsR, one: right == left})
+	for _, p := range candidates {
+		a, b := &l[p.at[0]], &r[p.at[1]]
+		if p.useless == "" && len(t.result.Columns) == maxColumns {
+			p.useless = fmt.Sprintf("tells less than %d others", maxColumns)
+		}
+		if p.useless != "" {
+			t.result.Unused = append(t.result.Unused, Unused{a.name, p.useless})
 			continue
 		}
 		t.result.Columns = append(t.result.Columns, Column{Field: Field{a.name, b.name, 1, commonKind(a, b)}})

@@ -149,6 +149,40 @@ func useless(l, r *profile) string {
 	return ""
 }
 
+// columnPair is a pair of corresponding columns that may be compared.
+type columnPair struct {
+	at      [2]int
+	tells   float64 // nats
+	useless string  // why it is not compared; "": it may be
+}
+
+// mostTelling sorts pairs of columns by what they tell. If there are more than can be compared, the samples show what
+// they tell, and those that agree by chance only are useless; if the samples have too few records in common to show it,
+// columns whose values agree nowhere come last.
+func mostTelling(columns []columnPair, s *sampledColumns) {
+	var usable []*columnPair
+	for i := range columns {
+		if columns[i].useless == "" {
+			usable = append(usable, &columns[i])
+			s.pairs = append(s.pairs, columns[i].at)
+		}
+	}
+	if len(usable) > maxColumns {
+		tells, tied, ok := s.information()
+		for k, c := range usable {
+			switch {
+			case ok && tells[k] == 0:
+				c.tells, c.useless = 0, "agrees by chance only"
+			case ok:
+				c.tells = tells[k] // those with few values come last
+			case tied[k] == 0:
+				c.tells = 0
+			}
+		}
+	}
+	slices.SortStableFunc(columns, func(a, b columnPair) int { return sign(b.tells - a.tells) })
+}
+
 // telling returns an estimate of the column's information in nats: the share of records with a value, times the
 // logarithm of the number of distinct values.
 func telling(p *profile) float64 {

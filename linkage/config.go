@@ -8,6 +8,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/record"
 )
 
 // Config says what is linked and how. The zero value of every field except Left is the default.
@@ -82,6 +83,9 @@ func (c Config) Validate() error {
 	for _, f := range c.Fields {
 		if f.Weight < 0 || f.Weight > maxWeight || math.IsNaN(f.Weight) {
 			return fmt.Errorf("field %s has weight %v: take a number above 0 and up to %d", fault.Shown(f.Left), f.Weight, maxWeight)
+		}
+		if _, err := record.ParseKind(string(f.Tokens)); f.Tokens != "" && err != nil {
+			return fmt.Errorf("field %s: %w", fault.Shown(f.Left), err)
 		}
 	}
 	err := c.Weighing.validate()

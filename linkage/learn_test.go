@@ -175,6 +175,15 @@ func TestAModelIsReadAsItWasWrittenAndNothingElseIs(t *testing.T) {
 		"what is no JSON":       {`{`, `<`},
 		"shares of fewer":       {`"share":[`, `"share":[1,`},
 		"levels of other kinds": {`"evidence":[[`, `"evidence":[[0,`},
+		"a weight of -1e308":    {`{"feature":"constant","weight":`, `{"feature":"constant","weight":-1e308,"was":`},
+		"a prior of 1e307":      {`"prior":`, `"prior":1e307,"was":`},
+		"a share of 2":          {`"share":[`, `"share":[2],"was":[`},
+		"evidence of 1e9":       {`"evidence":[[0,`, `"evidence":[[1e9,`},
+		"a strength below zero": {`"strength":`, `"strength":-1,"was":`},
+		"a field's weight":      {`"weight":1,"tokens"`, `"weight":-1e308,"tokens"`},
+		"unknown tokens":        {`"tokens":"text"`, `"tokens":"syllables"`},
+		"an unknown match rule": {`"match":"all"`, `"match":"any"`},
+		"unknown weights":       {`"weighing":{`, `"weighing":{"idf":"guess",`},
 	} {
 		if changed := strings.Replace(string(data), change[0], change[1], 1); changed == string(data) {
 			t.Errorf("%s: %q is not in %s", name, change[0], data)

@@ -29,9 +29,10 @@ func (a *agreements) add(b agreements) {
 	a.pairs, a.one, a.other, a.both = a.pairs+b.pairs, a.one+b.one, a.other+b.other, a.both+b.both
 }
 
-// correlation returns the correlation of the two agreements, 0 if it is negative or if there are too few pairs.
+// correlation returns the correlation of the two agreements, 0 if it is negative, if there are too few pairs, or if a
+// column agrees in all of them, so that it does not vary with the other one.
 func (a agreements) correlation() float64 {
-	if min(a.one, a.other) < 10 {
+	if min(a.one, a.other) < 10 || max(a.one, a.other) == a.pairs {
 		return 0
 	}
 	x, y := a.one/a.pairs, a.other/a.pairs

@@ -95,11 +95,41 @@ func (m *Model) check() error {
 		if w.Feature != names[i] {
 			return fmt.Errorf("weight %d of the model is of %q, want %q: learn it again", i+1, w.Feature, names[i])
 		}
-		if math.IsNaN(w.Weight) || math.IsInf(w.Weight, 0) {
-			return fmt.Errorf("the model's weight of %q is no number", w.Feature)
-		}
+	}
+	if err := m.checkNumbers(); err != nil {
+		return err
+	}
+	if err := (Config{Left: "-", Match: m.Match, Fields: m.Fields, Weighing: m.Weighing}).Validate(); err != nil {
+		return fmt.Errorf("the model's settings: %w", err)
 	}
 	return nil
+}
+
+// mostLogOdds bounds the numbers of a model, all of which are log odds or factors of them. Learned ones are below a
+// thousand; sums of numbers up to this bound are exact enough to decide by.
+const mostLogOdds = 1e6
+
+// checkNumbers returns an error that names a number of the model that is not finite, or out of bounds.
+func (m *Model) checkNumbers() (err error) {
+	check := func(least, most, x float64, name string, args ...any) {
+		if err == nil && !(x >= least && x <= most) { // also refuses NaN
+			err = fmt.Errorf("the model's %s is %v: take a number from %g to %g, or learn it again", fmt.Sprintf(name, args...), x, least, most)
+		}
+	}
+	check(-mostLogOdds, mostLogOdds, m.Base.Prior, "base.prior")
+	for f, x := range m.Base.Share {
+		check(0, 1, x, "base.share[%d]", f)
+	}
+	for f, levels := range m.Base.Evidence {
+		for l, x := range levels {
+			check(-mostLogOdds, mostLogOdds, x, "base.evidence[%d][%d]", f, l)
+		}
+	}
+	for _, w := range m.Weights {
+		check(-mostLogOdds, mostLogOdds, w.Weight, "weight of %q", w.Feature)
+	}
+	check(0, math.Inf(1), m.Learned.Strength, "learned.strength")
+	return err
 }
 
 // base returns the model without labels.

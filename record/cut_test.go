@@ -80,6 +80,10 @@ func TestWholeValuesAreEqualHoweverTheyAreWritten(t *testing.T) {
 		{Number, "44", "45", false},
 		{Date, "1971-06-24", "24/06/1971", true},
 		{Date, "19710624", "1971-06-24", true},
+		{Date, "06/24/1971", "24/06/1971", true}, // no month is the 24th
+		{Date, "6.24.1971", "1971-06-24", true},
+		{Date, "19712406", "19710624", true},
+		{Date, "03/04/1971", "04/03/1971", false}, // which of the two is the month is not known
 		{Date, "1971-06-24", "1971-06-25", false},
 		{Code, "(404) 231.1368", "4042311368", true},
 	} {

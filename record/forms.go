@@ -38,8 +38,9 @@ func canonicalNumber(dst, value []byte) (_ []byte, ok bool) {
 }
 
 // canonicalDate appends the date in a normalised value as three numbers separated by spaces. A date
-// that ends with the year is reversed, so 24/06/1971 becomes "1971 06 24". It does not look for the
-// month: 06/24/1971 becomes "1971 24 06", which has the same words in another order.
+// that ends with the year is reversed, so 24/06/1971 becomes "1971 06 24", and so does 06/24/1971, since no year has a
+// 24th month. What may be either, such as 03/04/1971, is read with the day first where the year is last: if the month
+// is meant to be first it has the same words in another order.
 func canonicalDate(dst, value []byte) (_ []byte, ok bool) {
 	var part [3]int
 	var length [3]int
@@ -71,6 +72,9 @@ func canonicalDate(dst, value []byte) (_ []byte, ok bool) {
 	}
 	if part[0] < 1000 || part[0] > 2999 || part[1] < 1 || part[2] < 1 || min(part[1], part[2]) > 12 || max(part[1], part[2]) > 31 {
 		return nil, false
+	}
+	if part[1] > 12 {
+		part[1], part[2] = part[2], part[1]
 	}
 	dst = strconv.AppendInt(dst, int64(part[0]), 10)
 	for _, x := range part[1:] {

@@ -4,19 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simhash"
 )
 
-// choice is a flag that takes one of a few words.
+// choice is a flag that takes one of a few words, as recipeflags.Word is.
 type choice struct {
 	value   string
 	allowed []string
@@ -31,23 +30,20 @@ func choose[T ~string](allowed ...T) choice {
 	return c
 }
 
-func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return "word" }
+func (c *choice) String() string  { return c.value }
+func (c *choice) Type() string    { return "word" }
+func (c *choice) Words() []string { return c.allowed }
 
 // Set takes a word of the list.
 func (c *choice) Set(s string) error {
-	if !slices.Contains(c.allowed, s) {
-		return fmt.Errorf("choose one of %s", strings.Join(c.allowed, ", "))
-	}
-	c.value = s
-	return nil
+	return (&recipeflags.Word{To: &c.value, Allowed: c.allowed}).Set(s)
 }
 
 // completeChoices lets the shell complete the words of cmd's choices.
 func completeChoices(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if c, ok := f.Value.(*choice); ok {
-			words := cobra.FixedCompletions(c.allowed, cobra.ShellCompDirectiveNoFileComp)
+		if c, ok := f.Value.(interface{ Words() []string }); ok {
+			words := cobra.FixedCompletions(c.Words(), cobra.ShellCompDirectiveNoFileComp)
 			if err := cmd.RegisterFlagCompletionFunc(f.Name, words); err != nil {
 				panic(err) // registered twice: a bug of this program
 			}
@@ -106,7 +102,7 @@ func wanted(cmd *cobra.Command, f *pflag.Flag, err *pflag.InvalidValueError) str
 
 // limits are the largest values of flags with a limit of their own.
 var limits = map[string]uint64{
-	"window-docs": mostWindowDocs, "threads": mostThreads, "ngram": shingle.MostN, "bucket-cap": 1 << 16, "hashes": minhash.MaxK,
+	"window-docs": recipeflags.MostWindowDocs, "threads": mostThreads, "ngram": shingle.MostN, "bucket-cap": 1 << 16, "hashes": minhash.MaxK,
 	"partitions": 1 << 16, "bits": simhash.MaxBits, "tune bits": 32,
 }
 

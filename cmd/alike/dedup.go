@@ -98,6 +98,7 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.BoolVar(&f.dryRun, "dry-run", false, "estimate documents, memory, disk and time, and do nothing")
 	f.records.add(own)
 	f.corpusFlags.add(own)
+	sayDefaults(own)
 }
 
 // star is the choice of --cluster that is not the default.
@@ -109,7 +110,7 @@ func (f *dedupFlags) apply(c *alike.Config) (err error) {
 		return usagef("-o DIR is missing: name a folder for the output")
 	}
 	c.Output, c.Against, c.IDsOnly, c.NoSync, c.Star = f.output, f.against, f.idsOnly, f.noSync, f.mode.value == star
-	if f.input.json {
+	if f.input.json || f.dryRun {
 		c.Outputs = append(c.Outputs, "-")
 	}
 	if c.Keep, err = cluster.ParseKeep(f.keep); err != nil {
@@ -140,8 +141,8 @@ func newDedup() *cobra.Command {
 }
 
 func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
-	if f.index != "" && f.search.candidates.value == string(dedup.CandidatesAuto) {
-		f.search.candidates.value = string(dedup.CandidatesLSH) // the only way to find documents of an index
+	if f.index != "" && f.recipe.Decision.Candidates == string(dedup.CandidatesAuto) {
+		f.recipe.Decision.Candidates = string(dedup.CandidatesLSH) // the only way to find documents of an index
 	}
 	f.input.freshIndex = f.index != ""
 	if err := f.records.checkTexts(cmd.Flags()); err != nil {
@@ -185,7 +186,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: flags.writes(), Reads: flags.reads()}
+	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: append(flags.writes(), dedup.StandardError), Reads: flags.reads()}
 	if c.Timings {
 		c.Outputs = append(c.Outputs, f.input.timings)
 	}
@@ -207,8 +208,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 func (f *dedupFlags) report(cmd *cobra.Command, c alike.Config, run func(alike.Config) (*alike.Summary, error)) error {
 	done := f.input.follow(cmd, &c)
 	summary, err := run(c)
-	done(err)
-	if err != nil {
+	if err := done(err); err != nil {
 		return err
 	}
 	if err := printDedup(cmd, &f.input, f.output, summary); err != nil {
@@ -264,6 +264,6 @@ func printPlan(cmd *cobra.Command, f *inputFlags, c alike.Config) error {
 	if e.WorkBytes > 0 {
 		rows[3][1] += ", about " + size(e.WorkBytes) + " in the work folder"
 	}
-	printRows(cmd.OutOrStdout(), rows)
+	printRows(printed(cmd), rows)
 	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -98,6 +97,9 @@ func newIndexBuild() *cobra.Command {
 			if err := checkIndex(o); err != nil {
 				return err
 			}
+			if c.Corpus.Visit, err = keepApartFromIndex(args[0], named(f.input.skipped), append(c.Reads, args[1:]...)); err != nil {
+				return err
+			}
 			sources, problems, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
 			if err != nil {
 				return err
@@ -176,6 +178,9 @@ id replaces none: where its name file:line is taken, it becomes file:line#hash.`
 			if err != nil {
 				return err
 			}
+			if c.Visit, err = keepApartFromIndex(args[0], named(input.skipped), args[1:]); err != nil {
+				return err
+			}
 			sources, problems, err := corpus.Find(cmd.Context(), args[1:], c)
 			if err != nil {
 				return err
@@ -215,16 +220,14 @@ type fed struct {
 
 // feed adds records to an index, and reports the result. end completes the index, and adds what only the complete
 // index tells.
-func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func(*fed) error) error {
-	var flush func()
-	c.OnSkip, flush = f.skipping(cmd)
-	for i := range problems {
-		if err := c.OnSkip(&problems[i]); err != nil {
-			return err
-		}
+func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func(*fed) error) (err error) {
+	skipped := f.skipping(cmd)
+	defer func() { err = skipped.end(err) }()
+	if err := skipped.takeAll(problems); err != nil {
+		return err
 	}
+	c.OnSkip = skipped.take
 	s, err := feed.Run(cmd.Context(), c)
-	flush()
 	if err != nil {
 		return err
 	}
@@ -303,8 +306,11 @@ func newIndexInfo() *cobra.Command {
 		Short: "Print the settings of an index and what it holds",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
+				return err
+			}
 			return withIndex(args[0], true, 0, func(x *index.Index) error {
-				printInfo(cmd.OutOrStdout(), x)
+				printInfo(printed(cmd), x)
 				return nil
 			})
 		},
@@ -344,11 +350,15 @@ func newIndexCheck() *cobra.Command {
 		Short: "Read and compare everything in an index, and name what is damaged",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
+				return err
+			}
+			out := printed(cmd)
 			return withIndex(args[0], true, 0, func(x *index.Index) error {
 				damages := int64(0)
 				documents, err := x.Verify(cmd.Context(), func(d index.Damage) {
 					damages++
-					fmt.Fprintln(cmd.OutOrStdout(), visible(d.Error()))
+					fmt.Fprintln(out, d.Error())
 				})
 				if err != nil {
 					return err
@@ -371,7 +381,7 @@ func newIndexCompact() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withIndex(args[0], false, 0, func(x *index.Index) error {
 				before := x.Stats().StoreBytes
-				if err := x.Compact(context.WithoutCancel(cmd.Context())); err != nil {
+				if err := x.Compact(cmd.Context()); err != nil {
 					return err
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s before\n", humanize.IBytes(uint64(x.Stats().StoreBytes)), humanize.IBytes(uint64(before)))

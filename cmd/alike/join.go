@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/dedup"
 )
 
 const joinHelp = `Find the records of two tables that belong together, even if no value in them is
@@ -49,8 +48,9 @@ best no left record does; with all it may, up to --top including its known links
 model is learned from all records, so give both tables whole, or --config, if only a few
 records are new.
 
-Candidates are the most similar ones of each record, --candidates topk, whatever the
-threshold. With a --threshold, lsh finds pairs that share a band of weighted MinHash,
+Candidates are the most similar ones of each record; above 30,000 records in both tables
+those that share rare values with it. --candidates topk takes the most similar ones of any
+number of records. With a --threshold, lsh finds pairs that share a band of weighted MinHash,
 with a --recall; exact misses none; auto estimates the cost of topk and lsh.
 
 --truth FILE, pairs of ids, prints precision, recall and F1 of the links, and what
@@ -85,21 +85,21 @@ func newJoin() *cobra.Command {
 	return cmd
 }
 
-func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
+func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {
+		return err
+	}
+	if c.Corpus.Visit, err = keepApart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
 		return err
 	}
 	format, err := f.linkFormat()
 	if err != nil {
 		return err
 	}
-	if err := dedup.Apart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
-		return err
-	}
 	var truth *alike.Truth
 	if f.truth != "" { // before the work, so that an unreadable file is reported at once
-		if truth, err = alike.ReadTruth(f.truth); err != nil {
+		if truth, err = unless(cmd.Context(), func() (*alike.Truth, error) { return alike.ReadTruth(f.truth) }); err != nil {
 			return err
 		}
 	}
@@ -108,14 +108,13 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 		names = []string{"a", "b"}
 	}
 	stderr := f.stderr(cmd)
-	skipped := newSkips(stderr)
-	c.OnSkip = skipped.add
+	skipped := f.skipping(cmd, &c)
+	defer func() { err = skipped.end(err) }()
 	r, err := alike.Join(cmd.Context(), c)
 	if err != nil {
 		return err
 	}
-	skipped.flush()
-	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(w, r, names, c.With, format, f.probability) })
+	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(cmd.Context(), w, r, names, c.With, format, f.probability) })
 	if err != nil {
 		return err
 	}

@@ -26,10 +26,14 @@ func (f *weighFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.measure, "measure", "similarity of records and columns: cosine or weighted-jaccard")
 	flags.BoolVar(&f.repetitions, "repetitions", false, "count repeated tokens: a token's second occurrence in a value is another token")
 	f.candidates = choose(linkage.TopK, linkage.LSH, linkage.Exact, linkage.Auto)
-	flags.Var(&f.candidates, "candidates", "how to find candidates: topk (the most similar of each record; above 30,000 records the default is those that share rare values with it), with a --threshold also lsh (bands of MinHash), exact (misses none) or auto (topk or lsh, whichever is estimated to cost less)")
+	flags.Var(&f.candidates, "candidates", "how to find candidates: topk (the most similar of each record), with a --threshold also lsh (bands of MinHash), exact (misses none) or auto (topk or lsh, whichever is estimated to cost less)")
+	sayDefault(flags, "candidates", candidatesDefault)
 	flags.Float64Var(&f.recall, "recall", lsh.DefaultRecall, "with --candidates lsh: share of the pairs at the threshold to be found")
 	flags.BoolVar(&f.bloom, "bloom", true, "sort only those of the larger table's keys that the smaller one may have, by a Bloom filter; without it the links are the same, and cost more")
 }
+
+// candidatesDefault says how candidates of records are found by default.
+const candidatesDefault = "topk; above 30,000 records those that share rare values"
 
 // addIDF adds the flags that commands about texts do not have.
 func (f *weighFlags) addIDF(flags *pflag.FlagSet) {

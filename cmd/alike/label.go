@@ -17,6 +17,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/report"
 )
@@ -52,19 +53,29 @@ func newLabel() *cobra.Command {
 			if flags.output == "" {
 				return usagef("no -o: name a file for the labels, a new one or one to continue")
 			}
+			if err := checkEnding("-o", flags.output, tableEndings); err != nil {
+				return err
+			}
+			if _, c := endingOf(flags.output); c != corpus.Plain {
+				return usagef("-o %s: labels are not compressed: leave this ending out", fault.Shown(flags.output))
+			}
 			return flags.label(cmd, args)
 		},
 	}
 	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "`file` for the labels, CSV; an existing one is continued")
 	flags.addTables(cmd.Flags())
+	addSkipped(cmd.Flags(), &flags.skipped)
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }
 
-func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
+func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {
+		return err
+	}
+	if c.Corpus.Visit, err = keepApart(append(f.writes(), "-", f.output), append(f.reads(), "-", c.Left, c.Right)); err != nil {
 		return err
 	}
 	s := labelling{path: f.output, out: cmd.OutOrStdout(), names: labelNames(c.Right == "")}
@@ -77,12 +88,11 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
 	case !labelled:
 		return fmt.Errorf("%s has no column of labels: it is left as it is; name another file", f.output)
 	}
-	skipped := newSkips(f.stderr(cmd))
-	c.OnSkip = skipped.add
+	skipped := f.skipping(cmd, &c)
+	defer func() { err = skipped.end(err) }()
 	if s.learner, err = linkage.NewLearner(cmd.Context(), c); err != nil {
 		return err
 	}
-	skipped.flush()
 	if err := s.run(cmd); err != nil {
 		return err
 	}
@@ -115,8 +125,10 @@ type labelling struct {
 func (s *labelling) run(cmd *cobra.Command) error {
 	keys := bufio.NewReader(cmd.InOrStdin())
 	read := func() (rune, error) {
-		r, _, err := keys.ReadRune()
-		return unicode.ToLower(r), err
+		return unless(cmd.Context(), func() (rune, error) {
+			r, _, err := keys.ReadRune()
+			return unicode.ToLower(r), err
+		})
 	}
 	s.marks, s.width = [2]string{"[", "]"}, 100
 	in, ok := cmd.InOrStdin().(*os.File)
@@ -207,7 +219,7 @@ func (s *labelling) end() {
 			no++
 		}
 	}
-	fmt.Fprintf(s.out, "\n%s: %d yes, %d no, %d unsure\n", s.path, yes, no, len(s.verdicts)-yes-no)
+	fmt.Fprintf(s.out, "\n%s: %d yes, %d no, %d unsure\n", fault.Shown(s.path), yes, no, len(s.verdicts)-yes-no)
 }
 
 // save writes all labels to a file that replaces the one before when it is complete.

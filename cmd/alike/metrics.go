@@ -93,7 +93,7 @@ func (m *indexMetrics) Collect(to chan<- prometheus.Metric) {
 type streamMetrics struct{ counts *stream.Counts }
 
 var (
-	skippedRecords  = prometheus.NewDesc("alike_skipped_total", "Records that could not be used, by the reason.", []string{"reason"}, nil)
+	skippedRecords  = prometheus.NewDesc("alike_skipped_total", "Records that could not be used, by the kind of problem.", []string{"kind"}, nil)
 	replayedRecords = prometheus.NewDesc("alike_replayed_total", "Records at the beginning that an earlier process had read.", nil, nil)
 )
 
@@ -103,8 +103,8 @@ func (m *streamMetrics) Describe(to chan<- *prometheus.Desc) {
 }
 
 func (m *streamMetrics) Collect(to chan<- prometheus.Metric) {
-	for reason, n := range m.counts.Skipped() {
-		to <- prometheus.MustNewConstMetric(skippedRecords, prometheus.CounterValue, float64(n), reason)
+	for kind, n := range m.counts.Skipped() {
+		to <- prometheus.MustNewConstMetric(skippedRecords, prometheus.CounterValue, float64(n), kind)
 	}
 	to <- prometheus.MustNewConstMetric(replayedRecords, prometheus.CounterValue, float64(m.counts.Replayed()))
 }

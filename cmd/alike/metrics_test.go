@@ -57,8 +57,8 @@ func TestMetricsFollowTheConventionsAndHaveWhatOneWouldAlertOn(t *testing.T) {
 	defer x.Close()
 	page := served(t, x, counts)
 	for _, want := range []string{
-		"alike_skipped_total{reason=\"malformed\"} 1", "alike_skipped_total{reason=\"missing_field\"} 1", "alike_skipped_total{reason=\"time\"} 2",
-		"alike_skipped_total{reason=\"other\"} 0", "alike_replayed_total 1", "alike_read_only 0", "alike_documents 1",
+		"alike_skipped_total{kind=\"malformed record\"} 1", "alike_skipped_total{kind=\"missing field\"} 1", "alike_skipped_total{kind=\"no time\"} 2",
+		"alike_skipped_total{kind=\"other\"} 0", "alike_replayed_total 1", "alike_read_only 0", "alike_documents 1",
 		"# TYPE alike_skipped_total counter", "# TYPE alike_read_only gauge",
 	} {
 		if !strings.Contains(page, want+"\n") {

@@ -21,7 +21,7 @@ import (
 const pairsHelp = `List every pair of documents at or above the threshold.
 
 The output is CSV: a,b,similarity, where a comes before b in the input, sorted
-by a, then b, in input order; with --json, an object a line. With --measure
+by a, then b, in input order; with --json, or in a FILE named .jsonl, an object a line. With --measure
 containment the similarity is how much of a is in b: the rows are ordered pairs, and
 both orders are listed if both reach the threshold. With --shared, or a
 preset, there is one more column, shared: in how many components the signatures
@@ -111,17 +111,20 @@ func newPairs() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			asJSON, err := pairsAsJSON(output, flags.input.json)
+			if err != nil {
+				return err
+			}
 			c.With = with
 			var out outputFile
 			c.Outputs = append(c.Outputs, cmp.Or(output, "-"))
 			c.Begin = func() error { return out.open(cmd, output) }
 			defer out.discard()
 			done := flags.input.follow(cmd, &c)
-			rows := newPairWriter(&out, flags.input.json, c.Shared)
+			rows := newPairWriter(&out, asJSON, c.Shared)
 			c.Commit = func() error { return errors.Join(rows.flush(), out.commit()) }
 			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
-			done(err)
-			if err != nil {
+			if err := done(err); err != nil {
 				return err
 			}
 			if flags.input.talks() {
@@ -135,7 +138,7 @@ func newPairs() *cobra.Command {
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s among %s%s; %s, %s\n", count(rows.n, "pair"), among, skipped,
 					describeSearch(summary), describeCost(summary))
-				if documents == 1 && len(with) == 0 && c.Corpus.Format == corpus.ByName {
+				if documents == 1 && summary.Skipped == 0 && len(with) == 0 && c.Corpus.Format == corpus.ByName {
 					fmt.Fprintln(cmd.ErrOrStderr(), oneDocument)
 				}
 			}
@@ -144,10 +147,11 @@ func newPairs() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the pairs (default: standard output)")
 	cmd.Flags().StringArrayVar(&with, "with", nil, "second collection: an `input` whose documents are compared with those of INPUT only; repeatable")
-	cmd.Flags().BoolVar(&flags.search.shared, "shared", false, "add a column: how many components of the two signatures are the same")
+	cmd.Flags().BoolVar(&flags.recipe.Decision.Shared, "shared", false, "add a column: how many components of the two signatures are the same")
 	records.add(cmd.Flags())
 	records.addPairs(cmd.Flags())
 	flags.add(cmd.Flags())
+	sayDefaults(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/cluster"
@@ -69,7 +71,11 @@ func newPlanOf(command, short string) *cobra.Command {
 	if records.addSettings(f); command == stage.Pairs {
 		records.addDecision(f)
 	}
+	sayDefaults(f)
 	tellOfTasks(f)
+	for _, flag := range []string{"bits", "hash", "distance"} { // of fingerprints, which plans refuse
+		_ = f.MarkHidden(flag)
+	}
 	f.SortFlags = false
 	completeChoices(cmd)
 	return cmd
@@ -105,6 +111,11 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	if err := own.check(cmd, 1); err != nil {
 		return err
 	}
+	if command == stage.Pairs {
+		if err := checkEnding("--results", own.results, tableEndings); err != nil {
+			return err
+		}
+	}
 	c, err := flags.config(cmd, args)
 	if err != nil {
 		return err
@@ -125,13 +136,10 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 		}
 		c.Reads = append(c.Reads, own.prices)
 	}
-	if own.output != "" {
-		c.Outputs = append(c.Outputs, own.output)
-	}
+	c.Outputs = append(c.Outputs, cmp.Or(own.output, "-"))
 	done := flags.input.follow(cmd, &c)
 	p, err := runner.Make(cmd.Context(), c, o)
-	done(err)
-	if err != nil {
+	if err := done(err); err != nil {
 		return err
 	}
 	if err := own.write(cmd, p); err != nil {

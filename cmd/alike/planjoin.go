@@ -1,13 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/stage/runner"
 )
 
@@ -74,6 +75,11 @@ func (own *planFlags) planJoin(cmd *cobra.Command, join *joinFlags, args []strin
 	if err := own.check(cmd, len(args)); err != nil {
 		return err
 	}
+	if o.Command != stage.Dedup {
+		if err := checkEnding("--results", own.results, linkEndings); err != nil {
+			return err
+		}
+	}
 	o.Work, o.Output, o.Partitions, o.Engine, o.Probability = join.work, own.results, own.partitions, own.engine, join.probability
 	memory := join.memory
 	join.work, join.memory = "", "" // of a join on this machine
@@ -82,7 +88,7 @@ func (own *planFlags) planJoin(cmd *cobra.Command, join *joinFlags, args []strin
 		return err
 	}
 	c.Memory = 0
-	if err := dedup.Apart(named(own.output, own.results), append(join.reads(), args...)); err != nil {
+	if c.Corpus.Visit, err = keepApart([]string{cmp.Or(own.output, "-"), own.results}, append(join.reads(), args...)); err != nil {
 		return err
 	}
 	if memory != "" {

@@ -29,7 +29,7 @@ func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.records, "records", false, "INPUT is a table: its columns decide which records belong together")
 	flags.StringArrayVar(&f.join.fields, "field", nil, "with --records, which it implies: `column` to compare, NAME or NAME:WEIGHT:TOKENS; repeatable (default: all)")
 	f.join.weigh.addIDF(flags)
-	flags.StringVar(&f.join.config, "config", "", "with --records: read choices from this JSON `file`; flags override it")
+	flags.StringVar(&f.join.config, "config", "", "with --records: read choices from this JSON `file`, in place of the defaults; flags override it")
 }
 
 // onlyOfRecords are the flags that do not apply to texts.
@@ -43,6 +43,15 @@ func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
 		}
 	}
 	return nil
+}
+
+// sayDefaults says what flags of texts default to where the input is a table. Call it when the command has all flags.
+func sayDefaults(flags *pflag.FlagSet) {
+	for name, ofRecords := range map[string]string{
+		"measure": "cosine", "threshold": "by the data", "candidates": candidatesDefault, "id-field": "id, else the first column of several",
+	} {
+		sayDefault(flags, name, flags.Lookup(name).DefValue+"; of records "+ofRecords)
+	}
 }
 
 // addPairs adds the flags of lists of pairs.
@@ -62,7 +71,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0
 
 // ofRecords are the flags of commands about texts that also apply to records.
 var ofRecords = []string{
-	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json",
+	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json", "skipped",
 	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
 	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth",
 }
@@ -104,13 +113,14 @@ func (f *recordFlags) joinFlags(cmd *cobra.Command, flags *corpusFlags) *joinFla
 	in, j := &flags.input, &f.join
 	j.threshold, j.match, j.format, j.maxRecord = "auto", choose(linkage.All), in.format, in.maxRecord
 	j.onError, j.threads, j.memory, j.work, j.fresh, j.quiet, j.json = in.onError, in.threads, in.memory, in.work, in.fresh, in.quiet, in.json
-	j.weigh.measure, j.weigh.candidates = flags.search.measure, flags.search.candidates
-	j.weigh.repetitions, j.weigh.recall = flags.text.repetitions, flags.search.recall
+	j.skipped = in.skipped
+	j.weigh.measure.value, j.weigh.candidates.value = flags.recipe.Decision.Measure, flags.recipe.Decision.Candidates
+	j.weigh.repetitions, j.weigh.recall = flags.recipe.Text.Repetitions, flags.recipe.Decision.Recall
 	if cmd.Flags().Changed("id-field") {
 		j.leftID = in.idField
 	}
 	if cmd.Flags().Changed("threshold") {
-		j.threshold = strconv.FormatFloat(flags.search.threshold, 'g', -1, 64)
+		j.threshold = strconv.FormatFloat(flags.recipe.Decision.Threshold, 'g', -1, 64)
 	}
 	return j
 }

@@ -129,7 +129,7 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 			err = w.add(f, &r, line)
 		}
 		if err != nil {
-			w.problems = append(w.problems, f.Problem(line+r.Line, r.Offset, err))
+			w.problems = append(w.problems, f.RecordProblem(line, &r, err))
 		}
 	}
 	w.parser.Trim()
@@ -137,7 +137,7 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 }
 
 func (w *worker) add(f *corpus.File, r *corpus.Record, line int64) error {
-	d := index.Document{ID: r.ID, Text: r.Text, Columns: r.Fields[:w.columns]}
+	d := index.Document{ID: r.ID, Text: r.Text, Encoding: r.Encoding, Columns: r.Fields[:w.columns]}
 	if w.TimeField != "" {
 		at, err := stream.ParseTime(r.Fields[w.columns])
 		if err != nil {

@@ -298,7 +298,7 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, _ int64) error {
 		}
 		if kept {
 			w.sums = append(w.sums, durable.Checksum(durable.Checksum(0, name), r.Text))
-			w.batch.Add(index.Document{ID: name, Made: made, Text: r.Text})
+			w.batch.Add(index.Document{ID: name, Made: made, Text: r.Text, Encoding: r.Encoding})
 		}
 	}
 	w.parser.Trim()

@@ -32,6 +32,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/internal/intake"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/hashing"
 )
@@ -169,12 +170,18 @@ type run struct {
 	replays   atomic.Bool // replay is not nil; read by Prepare
 }
 
-// begin writes the header of a table.
+// begin writes the header of a table. That of other files, a byte order mark, is known with their first block.
 func (r *run) begin(f *corpus.File) error {
-	if header := f.Header(); len(header) > 0 {
-		if _, err := r.Out.Write(header); err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
+	if len(f.Columns()) == 0 {
+		return nil
+	}
+	return r.head(f.Header())
+}
+
+// head writes what stands before the records.
+func (r *run) head(header []byte) error {
+	if _, err := r.Out.Write(header); err != nil {
+		return fmt.Errorf("output: %w", err)
 	}
 	return nil
 }
@@ -186,11 +193,13 @@ type worker struct {
 	batch  *index.Batch
 	timeAt int // place of the time among the fields
 
-	records []recordOf
-	raw     []byte // of all records, one after the other
-	out     []byte
-	dropped []byte
-	id      []byte
+	mark     []byte       // byte order mark, of the first block
+	encoding bom.Encoding // of raw
+	records  []recordOf
+	raw      []byte // of all records, one after the other
+	out      []byte
+	dropped  []byte
+	id       []byte
 
 	hashes    []uint64         // hash of each readable record, if the index has a history
 	documents []index.Document // the readable records, while there may be a replay
@@ -210,6 +219,10 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 	w.records, w.raw, w.id = w.records[:0], w.raw[:0], w.id[:0]
 	w.hashes, w.documents, w.passed = w.hashes[:0], w.documents[:0], 0
 	replays := w.replays.Load()
+	w.mark, w.encoding = nil, f.Encoding()
+	if b.Seq == 0 && len(f.Columns()) == 0 {
+		w.mark = f.Header()
+	}
 	w.parser.Start(f, b)
 	for r := (corpus.Record{}); w.parser.Next(&r); {
 		w.records = append(w.records, w.record(f, &r, line, replays))
@@ -220,13 +233,13 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 
 func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bool) recordOf {
 	problem := func(err error) recordOf {
-		return recordOf{end: len(w.raw), ids: len(w.id), problem: f.Problem(line+r.Line, r.Offset, err)}
+		return recordOf{end: len(w.raw), ids: len(w.id), problem: f.RecordProblem(line, r, err)}
 	}
 	if r.Err != nil {
 		return problem(r.Err)
 	}
 	if w.Tag {
-		if err := w.tags.free(r.Raw); err != nil {
+		if err := w.tags.free(w.inUTF8(r.Raw)); err != nil {
 			return problem(err)
 		}
 	}
@@ -234,7 +247,7 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 	if w.TimeField != "" {
 		at, err := ParseTime(r.Fields[w.timeAt])
 		if err != nil {
-			return problem(fault.Because(ErrTime, "field %s: %v", fault.Shown(w.TimeField), err))
+			return problem(fmt.Errorf("field %s: %w", fault.Shown(w.TimeField), err))
 		}
 		d.Time = at
 	}
@@ -258,6 +271,11 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 
 // Commit implements intake.Worker. It decides about the records and writes them.
 func (w *worker) Commit() error {
+	if len(w.mark) > 0 {
+		if err := w.head(w.mark); err != nil {
+			return err
+		}
+	}
 	for i := range w.records {
 		w.summary.Read++
 		if p := w.records[i].problem; p != nil {
@@ -359,7 +377,7 @@ func (w *worker) one(raw, id []byte, v *index.Verdict) {
 		return
 	case w.Tag:
 		w.summary.Tagged++
-		w.out = w.tags.append(w.out, raw, v)
+		w.out = w.appendTagged(w.out, raw, v)
 	default:
 		w.summary.Dropped++
 	}
@@ -368,6 +386,22 @@ func (w *worker) one(raw, id []byte, v *index.Verdict) {
 		w.dropped = appendQuoted(append(w.dropped, `,"duplicate_of":`...), v.Of)
 		w.dropped = append(appendSimilarity(append(w.dropped, `,"similarity":`...), v.Similarity), "}\n"...)
 	}
+}
+
+// appendTagged appends a record with the tags.
+func (w *worker) appendTagged(dst, raw []byte, v *index.Verdict) []byte {
+	if !w.encoding.Wide() {
+		return w.tags.append(dst, raw, v)
+	}
+	return w.encoding.AppendBack(dst, w.tags.append(nil, w.inUTF8(raw), v))
+}
+
+// inUTF8 returns a record in UTF-8.
+func (w *worker) inUTF8(raw []byte) []byte {
+	if !w.encoding.Wide() {
+		return raw
+	}
+	return w.encoding.Append(nil, raw)
 }
 
 func appendSimilarity(dst []byte, s float64) []byte { return strconv.AppendFloat(dst, s, 'f', 6, 64) }

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -129,7 +131,7 @@ func newJSON(out io.Writer, columns []Column) *objects {
 	return o
 }
 
-// marshalled returns a text, number, nil or bytes as JSON, which never fails.
+// marshalled returns a text, nil or bytes as JSON, which never fails.
 func marshalled(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -138,24 +140,37 @@ func marshalled(value any) []byte {
 	return text
 }
 
+// number returns the number that a text stands for. One that is not finite is an error: JSON has none, and readers of
+// Parquet disagree about them.
+func number(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		err = fmt.Errorf("%s is not a finite number", text)
+	}
+	return x, err
+}
+
 // Write implements Writer.
 func (o *objects) Write(row []string) error {
 	lead := byte('{')
-	field := func(key []byte, value any) { // the last write returns errors of earlier ones
-		fmt.Fprintf(o.out, "%c%s:%s", lead, key, marshalled(value))
+	field := func(key, value []byte) { // the last write returns errors of earlier ones
+		fmt.Fprintf(o.out, "%c%s:%s", lead, key, value)
 		lead = ','
 	}
 	for i, value := range row {
 		key := o.keys[i]
 		switch {
 		case o.columns[i].Number && value == "":
-			field(key.value, nil)
+			field(key.value, marshalled(nil))
 		case o.columns[i].Number:
-			field(key.value, json.Number(value))
+			if _, err := number(value); err != nil {
+				return fmt.Errorf("column %s: %w", o.columns[i].Name, err)
+			}
+			field(key.value, []byte(value))
 		default:
-			field(key.value, value)
+			field(key.value, marshalled(value))
 			if !utf8.ValidString(value) {
-				field(key.bytes, []byte(value))
+				field(key.bytes, marshalled([]byte(value)))
 			}
 		}
 	}

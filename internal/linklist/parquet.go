@@ -2,9 +2,9 @@ package linklist
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -63,9 +63,9 @@ func (p *parquetLinks) Write(row []string) error {
 		case text == "":
 			values[i] = parquet.NullValue().Level(0, 0, i)
 		default:
-			x, err := strconv.ParseFloat(text, 64)
+			x, err := number(text)
 			if err != nil {
-				return err
+				return fmt.Errorf("column %s: %w", p.columns[i].Name, err)
 			}
 			values[i] = parquet.DoubleValue(x).Level(0, 1, i)
 		}
